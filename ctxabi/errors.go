@@ -1,0 +1,66 @@
+package ctxabi
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of failure a user of the filesystem can meet. Each stands for one
+// errno, given in parentheses; package fs does the mapping and nothing else
+// does. Wrap them with [E] or fmt.Errorf("...: %w", ...).
+var (
+	ErrAppendOnly = errors.New("history is append-only")               // EPERM
+	ErrMalformed  = errors.New("malformed")                            // EINVAL
+	ErrTooLarge   = errors.New("record too large")                     // EMSGSIZE
+	ErrOverBudget = errors.New("cannot fit the budget")                // EFBIG
+	ErrReadOnly   = errors.New("derived, read-only")                   // EACCES
+	ErrDenied     = errors.New("not yours")                            // EACCES
+	ErrProtected  = errors.New("part of a session, cannot be removed") // EPERM
+	ErrNoSpace    = errors.New("no space left")                        // ENOSPC
+	ErrQuota      = errors.New("too much staged by this user")         // EDQUOT
+	ErrIO         = errors.New("disk failed or data corrupt")          // EIO
+	ErrNoData     = errors.New("a required source is missing")         // ENODATA
+	ErrNotFound   = errors.New("no such thing")                        // ENOENT
+	ErrExists     = errors.New("exists already")                       // EEXIST
+	ErrConflict   = errors.New("the log moved on")                     // EAGAIN
+	ErrLocked     = errors.New("store is in use by another daemon")    // EBUSY
+	ErrVersion    = errors.New("store has another format version")     // EINVAL
+)
+
+// Error is one refusal or failure: what was tried, on which file, of which
+// kind, and what to do about it.
+type Error struct {
+	Op   string // what was tried: "append", "truncate", "set budget"
+	Path string // the file's name relative to its session, or ""
+	Kind error  // one of the sentinels above
+	Why  string // one sentence for a person: what was wrong and what to do
+	Err  error  // the cause, or nil
+}
+
+// E makes an *Error whose Why is formatted from format and args.
+func E(op, path string, kind error, format string, args ...any) *Error {
+	return &Error{Op: op, Path: path, Kind: kind, Why: fmt.Sprintf(format, args...)}
+}
+
+func (e *Error) Error() string {
+	s := e.Op
+	if e.Path != "" {
+		s += " " + e.Path
+	}
+	s += ": " + e.Kind.Error()
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap gives both the kind and the cause, so that errors.Is finds either.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Err}
+}

@@ -1,0 +1,145 @@
+package ctxabi
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Limits of the contract, in bytes unless said otherwise.
+const (
+	MaxRecord      = 16 << 20  // one record, without its newline
+	MaxDepth       = 1000      // nesting of JSON values in a record
+	MaxName        = 128       // a name of an agent, session or child
+	MaxStaged      = 256 << 20 // staged by one uid
+	MaxStages      = 1024      // handles with a stage, of one uid
+	MaxControl     = 1 << 20   // a control file
+	DefaultBudget  = 32000     // tokens
+	MaxErrorRows   = 100       // rows kept in errors.jsonl
+	ContentIDBytes = 64        // hex digits of a content id
+)
+
+// Names of the files of a session, relative to it.
+const (
+	MessagesFile  = "messages.jsonl"
+	EventsFile    = "events.jsonl"
+	LatestFile    = "latest.md"
+	StateFile     = "state"
+	CwdFile       = "cwd"
+	MetaFile      = "meta.json"
+	CreatedFile   = "created_at"
+	UpdatedFile   = "updated_at"
+	ContextDir    = "context"
+	BudgetFile    = "context/budget"
+	PolicyFile    = "context/gc.policy"
+	RecipeFile    = "context/context.yaml"
+	EnvFile       = "context/env"
+	PlanFile      = "context/plan.json"
+	DiffFile      = "context/review.diff"
+	PackFile      = "context/pack.md"
+	PackJSONFile  = "context/pack.json"
+	ReportFile    = "context/pack.report.md"
+	SummaryFile   = "context/summary.md"
+	FactsFile     = "context/facts.jsonl"
+	DecisionsFile = "context/decisions.jsonl"
+	TodoFile      = "context/todo.md"
+	RefsFile      = "context/refs.jsonl"
+	ErrorsFile    = "context/errors.jsonl"
+	PinnedDir     = "context/pinned"
+	LineDir       = "context/line"
+	InternalDir   = ".ctxfs" // in the store only, never in the mount
+)
+
+// Names at the root of the mount and in an agent's home.
+const (
+	HomeDir          = "home"
+	SharedDir        = "shared"
+	AgentDir         = "agent"
+	SessionDir       = "session"
+	ReadmeFile       = "README.md"
+	StatusFile       = "status"
+	SystemPromptFile = "system_prompt.md"
+)
+
+// Ref is the place of a session: in a user's home, or in a shared space when
+// Space is not empty.
+type Ref struct {
+	UID     uint32
+	Space   string
+	Agent   string
+	Session string
+}
+
+// Owner gives "home/1000" or "shared/team".
+func (r Ref) Owner() string {
+	if r.Space != "" {
+		return path.Join(SharedDir, r.Space)
+	}
+	return path.Join(HomeDir, strconv.FormatUint(uint64(r.UID), 10))
+}
+
+// AgentHome gives the agent's home: "home/1000/agent/coder".
+func (r Ref) AgentHome() string { return path.Join(r.Owner(), AgentDir, r.Agent) }
+
+// Path gives "home/1000/agent/coder/session/s1", the same in the store and in the mount.
+func (r Ref) Path() string { return path.Join(r.AgentHome(), SessionDir, r.Session) }
+
+func (r Ref) String() string { return r.Path() }
+
+// ParseRef reads what [Ref.Path] wrote; a leading slash and a trailing one are allowed.
+func ParseRef(p string) (Ref, error) {
+	bad := func(why string) (Ref, error) {
+		return Ref{}, E("parse", "", ErrMalformed,
+			"%q is not a session path (%s); expected home/<uid>/agent/<agent>/session/<session>", p, why)
+	}
+	parts := strings.Split(strings.Trim(p, "/"), "/")
+	if len(parts) != 6 || parts[2] != AgentDir || parts[4] != SessionDir {
+		return bad("wrong shape")
+	}
+	r := Ref{Agent: parts[3], Session: parts[5]}
+	switch parts[0] {
+	case HomeDir:
+		uid, ok := ParseUID(parts[1])
+		if !ok {
+			return bad("bad uid")
+		}
+		r.UID = uid
+	case SharedDir:
+		if ValidName(parts[1]) != nil {
+			return bad("bad space name")
+		}
+		r.Space = parts[1]
+	default:
+		return bad("begins with neither home nor shared")
+	}
+	if ValidName(r.Agent) != nil || ValidName(r.Session) != nil {
+		return bad("bad name")
+	}
+	return r, nil
+}
+
+// ParseUID reads a canonical decimal uid: no sign, no leading zero, below 2^32-1.
+func ParseUID(s string) (uint32, bool) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n == 1<<32-1 || strconv.FormatUint(n, 10) != s {
+		return 0, false
+	}
+	return uint32(n), true
+}
+
+// ValidName checks the name of an agent, session, child or space:
+// [A-Za-z0-9][A-Za-z0-9._+-]{0,127}.
+func ValidName(s string) error {
+	if s == "" || len(s) > MaxName {
+		return E("name", "", ErrMalformed, "a name has 1 to %d characters, this one %d", MaxName, len(s))
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && (i == 0 || !strings.ContainsRune("._+-", rune(c))) {
+			return E("name", "", ErrMalformed,
+				"%q: a name begins with a letter or digit and holds letters, digits and . _ + - only", s)
+		}
+	}
+	return nil
+}

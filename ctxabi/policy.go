@@ -1,0 +1,110 @@
+package ctxabi
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseBudget reads context/budget: one unsigned integer of tokens with blanks
+// around it. ok is false for an empty file, which leaves the choice to the
+// recipe or the mount. 0 means no limit.
+func ParseBudget(b []byte) (tokens int, ok bool, err error) {
+	s := strings.TrimSpace(string(b))
+	if s == "" {
+		return 0, false, nil
+	}
+	n, perr := strconv.ParseUint(s, 10, 31)
+	if perr != nil || s[0] == '+' {
+		return 0, false, E("set", BudgetFile, ErrMalformed,
+			"%.40q is not a number of tokens; write one unsigned integer, for example 32000", s)
+	}
+	return int(n), true, nil
+}
+
+// Policy is gc.policy with its defaults filled in.
+type Policy struct {
+	PackTTL      time.Duration
+	SwapTTL      time.Duration
+	DedupMinRefs int
+	KeepMessages bool
+	KeepEvents   bool
+	ArchiveAfter time.Duration // 0: never
+	DeleteAfter  time.Duration // 0: never
+}
+
+// DefaultPolicy is what an empty gc.policy means.
+func DefaultPolicy() Policy {
+	return Policy{PackTTL: 24 * time.Hour, SwapTTL: 30 * 24 * time.Hour, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
+}
+
+// ParsePolicy reads KEY=VALUE lines; blank lines and # comments are allowed,
+// an unknown key or a bad value is an error that names its line.
+func ParsePolicy(b []byte) (Policy, error) {
+	p := DefaultPolicy()
+	for i, line := range strings.Split(string(b), "\n") {
+		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
+			continue
+		}
+		k, v, ok := strings.Cut(line, "=")
+		k, v = strings.TrimSpace(k), strings.TrimSpace(v)
+		var err error
+		switch {
+		case !ok:
+			return p, E("set", PolicyFile, ErrMalformed, "line %d: expected KEY=VALUE", i+1)
+		case k == "pack_ttl":
+			p.PackTTL, err = ParseDuration(v)
+		case k == "swap_ttl":
+			p.SwapTTL, err = ParseDuration(v)
+		case k == "archive_after":
+			p.ArchiveAfter, err = ParseDuration(v)
+		case k == "delete_after":
+			p.DeleteAfter, err = ParseDuration(v)
+		case k == "dedup_min_refs":
+			var n uint64
+			n, err = strconv.ParseUint(v, 10, 31)
+			p.DedupMinRefs = int(n)
+		case k == "keep_messages":
+			p.KeepMessages, err = parseSwitch(v)
+		case k == "keep_events":
+			p.KeepEvents, err = parseSwitch(v)
+		default:
+			return p, E("set", PolicyFile, ErrMalformed, "line %d: unknown key %.40q; known: pack_ttl swap_ttl dedup_min_refs keep_messages keep_events archive_after delete_after", i+1, k)
+		}
+		if err != nil {
+			return p, E("set", PolicyFile, ErrMalformed, "line %d: bad value %.40q for %s", i+1, v, k)
+		}
+	}
+	return p, nil
+}
+
+func parseSwitch(v string) (bool, error) {
+	switch v {
+	case "0":
+		return false, nil
+	case "1":
+		return true, nil
+	}
+	return false, ErrMalformed
+}
+
+// ParseDuration reads Go's durations and the units d (24h) and w (7d); a bare 0 is allowed.
+func ParseDuration(s string) (time.Duration, error) {
+	for unit, d := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if n, ok := strings.CutSuffix(s, unit); ok {
+			f, err := strconv.ParseFloat(n, 64)
+			if err != nil || !(f >= 0) || f > float64(1<<62)/float64(d) {
+				return 0, ErrMalformed
+			}
+			return time.Duration(f * float64(d)), nil
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, ErrMalformed
+	}
+	return d, nil
+}
+
+// States are the values that the file state may hold.
+var States = []string{"active", "idle", "done", "error", "cancelled"}

@@ -1,0 +1,34 @@
+package session
+
+import (
+	"io"
+	"io/fs"
+)
+
+// VFS is what the store needs of a disk. Names are absolute, slash-separated.
+// Errors satisfy errors.Is with fs.ErrNotExist and fs.ErrExist. The operating
+// system's is [OS]; sessiontest has one in memory that fails and crashes on
+// request.
+type VFS interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Remove(name string) error // a file or an empty directory
+	Rename(from, to string) error
+	Link(from, to string) error
+	Stat(name string) (fs.FileInfo, error) // does not follow a symbolic link
+	ReadDir(name string) ([]fs.DirEntry, error)
+	Chown(name string, uid, gid int) error
+	Chmod(name string, mode fs.FileMode) error
+	SyncDir(name string) error
+	Lock(name string) (io.Closer, error) // exclusive, ErrLocked when taken
+}
+
+// File is an open file of a VFS.
+type File interface {
+	io.ReaderAt
+	io.Writer // at the end when opened with O_APPEND
+	io.Closer
+	Truncate(size int64) error
+	Sync() error // data and size are on the disk
+	Stat() (fs.FileInfo, error)
+}
