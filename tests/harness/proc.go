@@ -1,0 +1,90 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Log collects what a daemon prints. It is safe for concurrent use.
+type Log struct {
+	mu sync.Mutex
+	b  []byte // guarded by mu
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b = append(l.b, p...)
+	return len(p), nil
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.b)
+}
+
+// Mounted says whether something is mounted at dir.
+func Mounted(dir string) bool { return mountDevice(dir) != "" }
+
+// mountDevice gives major:minor of what is mounted at dir, "" if nothing is.
+func mountDevice(dir string) (device string) {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if f := strings.Fields(line); len(f) > 4 && f[4] == dir {
+			device = f[2]
+		}
+	}
+	return device
+}
+
+// abortConnection frees clients that hang in a FUSE request of the mount at dir.
+func abortConnection(dir string) {
+	if _, minor, ok := strings.Cut(mountDevice(dir), ":"); ok {
+		os.WriteFile(filepath.Join("/sys/fs/fuse/connections", minor, "abort"), []byte("1"), 0o200)
+	}
+}
+
+// OpenFiles lists what the daemon's descriptors point to.
+func (m *Mount) OpenFiles() []string { return openFiles(m.PID()) }
+
+func openFiles(pid int) (targets []string) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	fds, _ := os.ReadDir(dir)
+	for _, fd := range fds {
+		if t, err := os.Readlink(filepath.Join(dir, fd.Name())); err == nil {
+			targets = append(targets, t)
+		}
+	}
+	return targets
+}
+
+// group lists the living processes of a process group.
+func group(pgid int) (procs []string) {
+	if unix.Kill(-pgid, 0) != nil {
+		return nil
+	}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		// pid (comm) state ppid pgrp ...; comm may hold anything but ends at the last parenthesis.
+		_, rest, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')'):]), " ")
+		f := strings.Fields(rest)
+		if len(f) > 2 && f[2] == fmt.Sprint(pgid) && f[0] != "Z" && f[0] != "X" {
+			cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+			procs = append(procs, filepath.Base(filepath.Dir(name))+": "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return procs
+}

@@ -1,0 +1,140 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Session is one session of a mount, with its paths and its clients.
+type Session struct {
+	Mount *Mount
+	UID   uint32
+	Agent string
+	Name  string
+	Dir   string // in the mount
+
+	tb testing.TB
+}
+
+// Self is the tester's own uid: sessions of it are the cheapest to make.
+func Self() uint32 { return uint32(os.Getuid()) }
+
+// Session makes home/<uid>/agent/<agent>/session/<name>, as its owner would.
+func (m *Mount) Session(tb testing.TB, uid uint32, agent, name string) *Session {
+	tb.Helper()
+	s := &Session{Mount: m, UID: uid, Agent: agent, Name: name, tb: tb,
+		Dir: filepath.Join(m.Dir, "home", fmt.Sprint(uid), "agent", agent, "session", name)}
+	if uid == Self() {
+		if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+			tb.Fatal(err)
+		}
+		return s
+	}
+	m.Run(tb, Client{UID: uid, Dir: m.Dir, Argv: []string{"mkdir", "-p", s.Dir}}).OK()
+	return s
+}
+
+// Ref is the session's path below the mountpoint, as ctxfs pack takes it.
+func (s *Session) Ref() string { return strings.TrimPrefix(s.Dir, s.Mount.Dir+"/") }
+
+// AgentHome is the agent's home in the mount.
+func (s *Session) AgentHome() string { return filepath.Dir(filepath.Dir(s.Dir)) }
+
+// InStore is the session's directory in the store.
+func (s *Session) InStore() string { return filepath.Join(s.Mount.Store, s.Ref()) }
+
+// Path is the path of a file of the session in the mount.
+func (s *Session) Path(name string) string { return filepath.Join(s.Dir, name) }
+
+// Read reads a file of the session through the mount.
+func (s *Session) Read(name string) string {
+	s.tb.Helper()
+	b, err := os.ReadFile(s.Path(name))
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return string(b)
+}
+
+// Write replaces a file of the session with O_TRUNC, as a shell's > does.
+func (s *Session) Write(name, data string) {
+	s.tb.Helper()
+	if err := os.WriteFile(s.Path(name), []byte(data), 0o600); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// Append appends data to a log with one write.
+func (s *Session) Append(name, data string) {
+	s.tb.Helper()
+	f, err := os.OpenFile(s.Path(name), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	if _, err := f.WriteString(data); err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// ErrorRow is a row of context/errors.jsonl.
+type ErrorRow struct {
+	Time   time.Time
+	UID    uint32
+	Op     string
+	Path   string
+	Errno  string
+	Reason string
+	Count  int
+}
+
+// Errors reads context/errors.jsonl; a row that is not complete fails the test.
+func (s *Session) Errors() (rows []ErrorRow) {
+	s.tb.Helper()
+	for d := json.NewDecoder(strings.NewReader(s.Read("context/errors.jsonl"))); d.More(); {
+		var r ErrorRow
+		if err := d.Decode(&r); err != nil {
+			s.tb.Fatalf("errors.jsonl: %v", err)
+		}
+		if r.Time.IsZero() || r.Op == "" || r.Errno == "" || r.Reason == "" {
+			s.tb.Errorf("errors.jsonl: incomplete row %+v", r)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Lines splits a log into its records; a log that does not end in a newline fails the test.
+func Lines(tb testing.TB, log string) []string {
+	tb.Helper()
+	if log == "" {
+		return nil
+	}
+	body, whole := strings.CutSuffix(log, "\n")
+	if !whole {
+		tb.Fatalf("the log does not end in a newline but in %q", log[max(0, len(log)-40):])
+	}
+	return strings.Split(body, "\n")
+}
+
+// Message is a record of messages.jsonl, with its newline.
+func Message(role, content string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}{role, content}); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
