@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	storeFile  = "ctxfs.store"  // locked while a daemon serves the store
+	daemonFile = "ctxfs.daemon" // what that daemon does; a hint, never the truth
+)
+
+// daemonInfo is what a daemon leaves in its store for the other verbs.
+type daemonInfo struct {
+	PID        int       `json:"pid"`
+	Mountpoint string    `json:"mountpoint"`
+	Store      string    `json:"store"`
+	Budget     int       `json:"budget"`
+	Encoding   string    `json:"encoding,omitempty"`
+	Maps       []string  `json:"map,omitempty"`
+	Started    time.Time `json:"started"`
+}
+
+func (d daemonInfo) file() string { return filepath.Join(d.Store, daemonFile) }
+
+func (d daemonInfo) write() error {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	temp := d.file() + ".new"
+	if err := os.WriteFile(temp, append(b, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temp, d.file())
+}
+
+func (d daemonInfo) remove() { os.Remove(d.file()) }
+
+// runningDaemon finds the daemon that serves store. ok is false when there is
+// none, or when what it left behind is not true any more.
+func runningDaemon(store string) (d daemonInfo, ok bool) {
+	pid, held := lockHolder(store)
+	if !held {
+		return d, false
+	}
+	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	if err != nil || json.Unmarshal(b, &d) != nil || d.PID != pid {
+		return daemonInfo{PID: pid, Store: store}, true
+	}
+	d.Store = store
+	return d, true
+}
+
+// lockHolder looks up who holds the lock of a store. It takes no lock itself,
+// so that it never makes a daemon's start fail. The pid is 0 when the holder
+// is in another pid namespace.
+func lockHolder(store string) (pid int, held bool) {
+	var st unix.Stat_t
+	if unix.Stat(filepath.Join(store, storeFile), &st) != nil {
+		return 0, false
+	}
+	f, err := os.Open("/proc/locks")
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if pid, ino, ok := parseLock(s.Text()); ok && ino == st.Ino {
+			return pid, true
+		}
+	}
+	return 0, false
+}
+
+// parseLock reads a line of /proc/locks that stands for a held flock, such as
+// "1: FLOCK  ADVISORY  WRITE 633 08:01:393305 0 EOF". The device is left out:
+// overlay and btrfs show another one there than stat does.
+func parseLock(line string) (pid int, inode uint64, ok bool) {
+	w := strings.Fields(line)
+	if len(w) < 8 || w[1] != "FLOCK" || w[3] != "WRITE" {
+		return 0, 0, false
+	}
+	place := strings.Split(w[5], ":")
+	inode, err := strconv.ParseUint(place[len(place)-1], 10, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	pid, err = strconv.Atoi(w[4])
+	return max(pid, 0), inode, err == nil
+}
+
+// waitForExit waits until the process pid is gone; an error when it still lives after limit.
+func waitForExit(pid int, limit time.Duration) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		return nil // no such process
+	}
+	defer unix.Close(fd)
+	end := time.Now().Add(limit)
+	for {
+		left := max(time.Until(end), 0)
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		if n > 0 {
+			return nil
+		}
+		if err == nil || left == 0 {
+			return fmt.Errorf("%w: the daemon (pid %d) still runs %s after the mount is gone; programs may still hold files of it open", errBusy, pid, limit)
+		}
+	}
+}

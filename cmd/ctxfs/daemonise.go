@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// readyEnv names the descriptor on which a background daemon tells how its
+// start went: "ready", or the sentence that its user is to read.
+const readyEnv = "CTXFS_READY_FD"
+
+const readyWord = "ready\n"
+
+// daemonise starts this program again as a daemon in a session of its own and
+// returns once its mount answers, or with the error that kept it from doing so.
+func daemonise(f mountFlags) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	cmd := exec.Command(self, f.args()...)
+	cmd.Dir = "/"
+	cmd.Stderr = os.Stderr // until the daemon has opened its log
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.Env = append(os.Environ(), readyEnv+"=3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return err
+	}
+	said, err := io.ReadAll(r) // ends when the daemon closes its side, or dies
+	if err != nil {
+		return err
+	}
+	if string(said) == readyWord {
+		return cmd.Process.Release()
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if len(said) > 0 && errors.As(err, &exit) {
+		fmt.Fprintln(os.Stderr, "ctxfs:", strings.TrimSpace(string(said)))
+		return silent{exit.ExitCode()}
+	}
+	return fmt.Errorf("the daemon ended before it could say why (%v); see %s", err, f.log)
+}
+
+// readyFile is the daemon's end of that pipe; nil in the foreground.
+type readyFile struct{ file *os.File }
+
+func readyPipe() *readyFile {
+	fd, err := strconv.Atoi(os.Getenv(readyEnv))
+	if err != nil {
+		return &readyFile{}
+	}
+	os.Unsetenv(readyEnv)
+	unix.CloseOnExec(fd) // the runner must not hold it open
+	return &readyFile{os.NewFile(uintptr(fd), "ready")}
+}
+
+// open says whether somebody still waits for an answer.
+func (r *readyFile) open() bool { return r.file != nil }
+
+// done gives the answer, once.
+func (r *readyFile) done(err error) {
+	if r.file == nil {
+		return
+	}
+	if err == nil {
+		io.WriteString(r.file, readyWord)
+	} else {
+		io.WriteString(r.file, err.Error()+"\n")
+	}
+	r.file.Close()
+	r.file = nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// mountFlags are what the user asked for. The background daemon gets the same
+// command line again, so everything here must come from flags.
+type mountFlags struct {
+	store      string
+	foreground bool
+	budget     int
+	encoding   string
+	maps       []string
+	log        string
+	logLevel   string
+	fuseDebug  bool
+	deadline   time.Duration
+
+	mountpoint string // absolute; from the argument
+}
+
+func mountCmd() *cobra.Command {
+	var f mountFlags
+	c := &cobra.Command{
+		Use:   "mount [flags] MOUNTPOINT",
+		Short: "Serve a store at a directory",
+		Long: `Serve a store at MOUNTPOINT, an empty directory. The store is made when it does
+not exist. Without --foreground the command returns as soon as the mount
+answers and a daemon goes on in the background, logging to ctxfs.log in the
+store; when mounting fails the reason is printed and the exit code tells it.
+
+Mounted by root, the filesystem serves every user of the machine, each in their
+own home/<uid>; mounted by a user, it serves that user alone.
+
+` + exitHelp,
+		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs
+  ctxfs mount ~/ctx                         # user: store in ~/.local/share/ctxfs
+  ctxfs mount --store /data/ctx --budget 64000 /ctx
+  ctxfs mount --map /work=/home/me/project /ctx   # what a container calls its workspace
+  ctxfs mount --foreground /ctx             # under systemd, or to watch the log`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.complete(args[0]); err != nil {
+				return err
+			}
+			if f.foreground {
+				return serve(c.Context(), f, c.OutOrStdout())
+			}
+			return daemonise(f)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.store, "store", "", "directory of the store (default "+storeHelp+")")
+	fl.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground and log to standard error")
+	fl.IntVar(&f.budget, "budget", ctxabi.DefaultBudget, "tokens of a pack where neither the session nor its recipe says; 0: no limit")
+	fl.StringVar(&f.encoding, "encoding", "", "tokeniser: o200k_base, cl100k_base or a model's name (default o200k_base)")
+	fl.StringArrayVar(&f.maps, "map", nil, "/inside=/outside: where a cwd as a container calls it is on this machine; may be repeated")
+	fl.StringVar(&f.log, "log", "", "the daemon's log file (default ctxfs.log in the store)")
+	fl.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after a stop was asked for")
+	fl.BoolVar(&f.fuseDebug, "debug-fuse", false, "log every FUSE request")
+	return c
+}
+
+// complete makes paths absolute and checks what can be checked without touching the mountpoint.
+func (f *mountFlags) complete(mountpoint string) (err error) {
+	if f.mountpoint, err = cleanMountpoint(mountpoint); err != nil {
+		return err
+	}
+	if f.store == "" {
+		f.store = defaultStore()
+	}
+	if f.store, err = filepath.Abs(f.store); err != nil {
+		return err
+	}
+	if f.log == "" {
+		f.log = filepath.Join(f.store, "ctxfs.log")
+	} else if f.log, err = filepath.Abs(f.log); err != nil {
+		return err
+	}
+	if f.budget < 0 {
+		return usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+	}
+	if _, err = f.level(); err != nil {
+		return err
+	}
+	_, err = parseMaps(f.maps)
+	return err
+}
+
+// args is the command line that makes the same mount in the foreground.
+func (f *mountFlags) args() []string {
+	a := []string{
+		"mount", "--foreground", "--store=" + f.store, fmt.Sprintf("--budget=%d", f.budget),
+		"--encoding=" + f.encoding, "--log=" + f.log, "--log-level=" + f.logLevel,
+		fmt.Sprintf("--shutdown-timeout=%s", f.deadline), fmt.Sprintf("--debug-fuse=%t", f.fuseDebug),
+	}
+	for _, m := range f.maps {
+		a = append(a, "--map="+m)
+	}
+	return append(a, "--", f.mountpoint)
+}
+
+func (f *mountFlags) level() (l slog.Level, err error) {
+	if l.UnmarshalText([]byte(f.logLevel)) != nil {
+		return l, usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
+	}
+	return l, nil
+}
+
+// pathMap translates the beginning of a path.
+type pathMap struct{ from, to string }
+
+// parseMaps reads --map values and gives the translation, nil when there is none.
+func parseMaps(values []string) (func(string) string, error) {
+	var maps []pathMap
+	for _, v := range values {
+		from, to, ok := strings.Cut(v, "=")
+		if !ok || !filepath.IsAbs(from) || !filepath.IsAbs(to) {
+			return nil, usagef("--map %q: expected /inside=/outside, both absolute", v)
+		}
+		maps = append(maps, pathMap{filepath.Clean(from), filepath.Clean(to)})
+	}
+	if len(maps) == 0 {
+		return nil, nil
+	}
+	return func(p string) string {
+		best := -1
+		for i, m := range maps {
+			if inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return p
+		}
+		return filepath.Join(maps[best].to, p[len(maps[best].from):])
+	}, nil
+}
+
+// inside says whether path p is dir or below it. Both are clean and absolute.
+func inside(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+const storeHelp = "/var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs"
+
+func defaultStore() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/ctxfs"
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "."
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "ctxfs")
+}

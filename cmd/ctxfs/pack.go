@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+type packFlags struct {
+	store, format, encoding string
+	budget                  int
+	maps                    []string
+}
+
+func packCmd() *cobra.Command {
+	var f packFlags
+	c := &cobra.Command{
+		Use:   "pack [flags] SESSION",
+		Short: "Print a session's prompt, without a mount",
+		Long: `Print the pack of a session: the same bytes that context/pack.md (pack.json,
+pack.report.md) has in a mount. The store is only read, so this works without
+FUSE and beside a running daemon; what is not given here is taken from that
+daemon's flags, so that both agree.
+
+` + sessionHelp + `
+
+` + exitHelp,
+		Example: `  ctxfs pack coder/s1
+  ctxfs pack coder/s1 --budget 8000 | wc
+  ctxfs pack coder/s1 --format json | jq '.tokens, .omitted'
+  ctxfs pack --store /data/ctx home/1000/agent/coder/session/s1 --format report
+  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs pack .`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := findSession(args[0], f.store)
+			if err != nil {
+				return err
+			}
+			if d, ok := runningDaemon(at.store); ok {
+				f.inherit(d, c.Flags().Changed)
+			}
+			b, err := f.build(c.Context(), at)
+			if err != nil {
+				return err
+			}
+			out := map[string][]byte{"md": b.Markdown, "json": b.JSON, "report": b.Report}[f.format]
+			_, err = c.OutOrStdout().Write(out)
+			return err
+		},
+		PreRunE: func(*cobra.Command, []string) error {
+			switch {
+			case f.format != "md" && f.format != "json" && f.format != "report":
+				return usagef("--format %q: one of md, json, report", f.format)
+			case f.budget < 0:
+				return usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+			}
+			return nil
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.store, "store", "", "directory of the store (default "+storeHelp+")")
+	fl.StringVar(&f.format, "format", "md", "md, json or report")
+	fl.IntVar(&f.budget, "budget", ctxabi.DefaultBudget, "tokens, where neither the session nor its recipe says; 0: no limit")
+	fl.StringVar(&f.encoding, "encoding", "", "tokeniser: o200k_base, cl100k_base or a model's name (default o200k_base)")
+	fl.StringArrayVar(&f.maps, "map", nil, "/inside=/outside: where a cwd as a container calls it is on this machine; may be repeated")
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"md", "json", "report"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// inherit takes from the daemon what the command line does not say.
+func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
+	if d.Mountpoint == "" {
+		return // it left no note of its flags
+	}
+	if !given("budget") {
+		f.budget = d.Budget
+	}
+	if !given("encoding") {
+		f.encoding = d.Encoding
+	}
+	if !given("map") {
+		f.maps = d.Maps
+	}
+}
+
+// build compiles the session's pack from the store as it stands.
+func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err error) {
+	mapPath, err := parseMaps(f.maps)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openToRead(at.store)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+	x, err := store.Session(at.ref)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := runner.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, workspace.Close()) }()
+	builder, err := pack.NewBuilder(pack.Config{
+		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return builder.Current(ctx, x)
+}
+
+// openToRead opens a store without its lock.
+func openToRead(dir string) (*session.Store, error) {
+	store, err := session.Open(dir, session.Options{ReadOnly: true})
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
+		return nil, fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", dir)
+	}
+	return store, err
+}

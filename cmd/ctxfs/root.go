@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Exit codes. They are part of what scripts rely on: see exitHelp.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitBusy   = 3
+)
+
+const exitHelp = `Exit codes:
+  0  done
+  1  failed, or problems were found (the reason is on standard error)
+  2  wrong usage: unknown verb or flag, wrong number of arguments
+  3  busy: another daemon serves the store, or the mountpoint is in use`
+
+// run executes one command line and gives its exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	var quiet silent
+	if !errors.As(err, &quiet) {
+		fmt.Fprintln(stderr, "ctxfs:", err)
+	}
+	code := exitCode(err)
+	if code == exitUsage {
+		fmt.Fprintln(stderr, "Run 'ctxfs --help', or 'ctxfs VERB --help' for one verb.")
+	}
+	return code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ctxfs",
+		Short: "A filesystem that is an agent's memory",
+		Long: `ctxfs keeps the memory of LLM agents as plain files. Mount a store, and then
+mkdir makes a session, >> appends a message that nothing can take away again,
+and cat context/pack.md gives a prompt that fits its token budget.
+
+` + exitHelp,
+		Example: `  ctxfs mount /ctx                                   # serve the default store
+  mkdir -p /ctx/home/$(id -u)/agent/coder/session/s1
+  cd /ctx/home/$(id -u)/agent/coder/session/s1
+  echo '{"role":"user","content":"hi"}' >> messages.jsonl
+  cat context/pack.md
+  ctxfs umount /ctx`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(
+		mountCmd(), umountCmd(),
+		packCmd(), sessionCmd(), spaceCmd(), verifyCmd(),
+		doctorCmd(), versionCmd(), runnerCmd(), genManCmd(),
+	)
+	markRun(root)
+	return root
+}
+
+// failure is an error met while doing what was asked. Any error without it
+// comes from cobra, before a verb ran: wrong usage.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// silent is a failure that was already told to the user.
+type silent struct{ code int }
+
+func (silent) Error() string { return "" }
+
+// usageError is wrong usage that only the verb itself could see.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// markRun makes every verb's own errors a failure.
+func markRun(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		markRun(sub)
+	}
+	if do := c.RunE; do != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := do(c, args); err != nil {
+				return failure{err}
+			}
+			return nil
+		}
+	}
+}
+
+func exitCode(err error) int {
+	var said silent
+	var usage usageError
+	var failed failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &said):
+		return said.code
+	case errors.As(err, &usage), !errors.As(err, &failed):
+		return exitUsage
+	case errors.Is(err, ctxabi.ErrLocked), errors.Is(err, errBusy):
+		return exitBusy
+	}
+	return exitFailed
+}
+
+// errBusy marks a mountpoint that is in use.
+var errBusy = errors.New("busy")

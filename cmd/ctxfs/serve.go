@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// serve mounts and serves until the mount is gone or a signal ends it. It is
+// the daemon, whether it was started in the foreground or by daemonise.
+func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
+	ready := readyPipe()
+	logged := false
+	defer func() {
+		if err != nil && ready.open() {
+			code := exitCode(failure{err})
+			if logged {
+				slog.Error("cannot serve", "error", err)
+			}
+			ready.done(err)
+			err = silent{code}
+		}
+	}()
+
+	level, err := f.level()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+
+	store, err := session.Open(f.store, session.Options{Logger: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+
+	// From here on a background daemon has a log; what it says before, its user sees.
+	if ready.open() {
+		if err := logTo(f.log); err != nil {
+			return err
+		}
+		logged = true
+	}
+	stop := make(chan os.Signal, 2)
+	signal.Notify(stop, unix.SIGTERM, unix.SIGINT)
+	signal.Ignore(unix.SIGHUP, unix.SIGPIPE)
+
+	workspace, err := runner.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, workspace.Close()) }()
+
+	mapPath, err := parseMaps(f.maps)
+	if err != nil {
+		return err
+	}
+	builder, err := pack.NewBuilder(pack.Config{
+		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
+	})
+	if err != nil {
+		return err
+	}
+	info := daemonInfo{
+		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
+		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Started: time.Now().UTC().Truncate(time.Second),
+	}
+	if err := info.write(); err != nil {
+		return err
+	}
+	defer info.remove()
+
+	server, err := fs.Mount(ctx, fs.Options{
+		Store: store, Builder: builder, Mountpoint: f.mountpoint, Logger: log, Debug: f.fuseDebug,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
+	if ready.open() {
+		ready.done(nil)
+	} else {
+		fmt.Fprintf(out, "serving %s from %s (pid %d)\n", f.mountpoint, f.store, os.Getpid())
+	}
+	return waitForEnd(server, stop, f.deadline, log)
+}
+
+// waitForEnd returns when the mount is gone. The first signal asks for a clean
+// shutdown, the second one ends the process at once: what was acknowledged is
+// on disk by then anyway.
+func waitForEnd(server *fs.Server, stop <-chan os.Signal, deadline time.Duration, log *slog.Logger) error {
+	gone := make(chan struct{})
+	go func() {
+		server.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		log.Info("unmounted")
+		return nil
+	case sig := <-stop:
+		log.Info("shutting down", "signal", sig.String())
+	}
+	result := make(chan error, 1)
+	go func() { result <- server.Shutdown(deadline) }()
+	select {
+	case err := <-result:
+		log.Info("stopped", "error", err)
+		return err
+	case sig := <-stop:
+		return fmt.Errorf("forced to end by a second %s", sig)
+	}
+}
+
+// logTo sends everything this process prints from now on, a panic too, to the file name.
+func logTo(name string) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for _, fd := range []int{1, 2} {
+		if err := unix.Dup3(int(file.Fd()), fd, 0); err != nil {
+			return fmt.Errorf("log to %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+type versionInfo struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Format  int    `json:"store_format"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+func versionCmd() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version of the program, the commit it was built from and the store format it writes.",
+		Example: "  ctxfs version\n  ctxfs version --json | jq -r .version",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			v := thisVersion()
+			if asJSON {
+				return printJSON(c.OutOrStdout(), v)
+			}
+			commit := ""
+			if v.Commit != "" {
+				commit = " commit " + v.Commit
+			}
+			fmt.Fprintf(c.OutOrStdout(), "ctxfs %s%s (store format %d, %s, %s)\n", v.Version, commit, v.Format, v.Go, v.System)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func thisVersion() versionInfo {
+	v := versionInfo{
+		Version: ctxabi.Version, Format: ctxabi.FormatVersion,
+		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				v.Commit = s.Value[:min(12, len(s.Value))]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				v.Commit += "+changes"
+			}
+		}
+	}
+	return v
+}
+
+// printJSON prints v indented, for people and for jq alike.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
