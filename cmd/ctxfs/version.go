@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
+
+// commit is what the program was built from; 'make build' sets it.
+var commit string
 
 type versionInfo struct {
 	Version string `json:"version"`
@@ -33,11 +35,11 @@ func versionCmd() *cobra.Command {
 			if asJSON {
 				return printJSON(c.OutOrStdout(), v)
 			}
-			commit := ""
+			from := ""
 			if v.Commit != "" {
-				commit = " commit " + v.Commit
+				from = " commit " + v.Commit
 			}
-			fmt.Fprintf(c.OutOrStdout(), "ctxfs %s%s (store format %d, %s, %s)\n", v.Version, commit, v.Format, v.Go, v.System)
+			fmt.Fprintf(c.OutOrStdout(), "ctxfs %s%s (store format %d, %s, %s)\n", v.Version, from, v.Format, v.Go, v.System)
 			return nil
 		},
 	}
@@ -46,21 +48,10 @@ func versionCmd() *cobra.Command {
 }
 
 func thisVersion() versionInfo {
-	v := versionInfo{
-		Version: ctxabi.Version, Format: ctxabi.FormatVersion,
+	return versionInfo{
+		Version: ctxabi.Version, Commit: commit, Format: ctxabi.FormatVersion,
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				v.Commit = s.Value[:min(12, len(s.Value))]
-			case s.Key == "vcs.modified" && s.Value == "true":
-				v.Commit += "+changes"
-			}
-		}
-	}
-	return v
 }
 
 // printJSON prints v indented, for people and for jq alike.

@@ -1,0 +1,58 @@
+# The two commands are `make run` and `make test`. `make help` lists the rest.
+SHELL   := /bin/bash
+GO      ?= go
+PREFIX  ?= /usr/local
+DESTDIR ?=
+COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags "-X main.commit=$(COMMIT)"
+
+# Go where its own installer puts it, for shells whose PATH lacks it.
+export PATH := $(PATH):/usr/local/go/bin
+
+.PHONY: run stop test race bench build man install lint ci clean help
+.DEFAULT_GOAL := help
+
+run: ## build, mount a temporary store, load the example session and show it
+	@scripts/setup.sh run
+	@$(MAKE) --no-print-directory --silent build
+	@scripts/run.sh
+
+stop: ## unmount what make run mounted and remove it
+	@scripts/stop.sh
+
+test: ## install what the tests need, then run all of them
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+race: ## the packages with concurrency in them, under the race detector
+	$(GO) test -race -short -timeout 15m ./ctxabi ./tokens ./session/... ./pack ./fs ./internal/runner
+
+bench: ## speed against a native directory and go-fuse's loopback, in full (smoke form: BENCH=smoke)
+	@scripts/setup.sh run
+	@scripts/bench.sh $(BENCH)
+
+build: ## bin/ctxfs
+	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
+
+man: build ## man pages, from the same source as --help
+	@rm -rf man && bin/ctxfs gen-man man && echo "man pages are in man/"
+
+install: build man ## the program, man pages and completions under PREFIX
+	install -D -m 755 bin/ctxfs $(DESTDIR)$(PREFIX)/bin/ctxfs
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 && install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	bin/ctxfs completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ctxfs
+	bin/ctxfs completion zsh  > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ctxfs
+	bin/ctxfs completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ctxfs.fish
+
+lint: ## gofmt, go vet, staticcheck
+	@scripts/lint.sh
+
+ci: ## what .ci/run does
+	@.ci/run
+
+clean: stop ## bin, man and what make run left
+	rm -rf bin man .run
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 17

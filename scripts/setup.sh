@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# setup.sh run|test: installs the Debian packages that are missing for `make run` or `make test`, and nothing else.
+# Everything is found by the program it brings, so a machine that has them otherwise is left alone.
+set -eu
+what=${1:?run or test}
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "setup: $1"; shift; for line in "$@"; do say "       $line"; done; exit 1; }
+
+# Go. A Go from 1.21 on fetches the toolchain that go.mod asks for by itself.
+want=$(awk '$1 == "go" { print $2 }' go.mod)
+go=$(command -v "${GO:-go}") || die "Go is missing." \
+	"Install Go $want or newer from https://go.dev/dl/ so that 'go version' works, then run this again." \
+	"(Debian 12's own golang package is too old.)"
+have=$("$go" version | sed -E 's/^go version go([0-9.]+).*/\1/')
+newest=$(printf '%s\n%s\n' "$have" 1.21 | sort -V | tail -n 1)
+[ "$newest" = "$have" ] || die "Go $have ($go) is too old; $want is needed." \
+	"Install it from https://go.dev/dl/ and put its bin directory first in PATH."
+"$go" env GOVERSION >/dev/null 2>&1 || die "Go $have cannot switch to Go $want by itself (GOTOOLCHAIN=$("$go" env GOTOOLCHAIN 2>/dev/null))." \
+	"Install Go $want from https://go.dev/dl/, or unset GOTOOLCHAIN."
+
+# program=package; the first program that exists settles it.
+needs="fusermount3=fuse3"
+if [ "$what" = test ]; then
+	needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3 node=nodejs
+		podman=podman runc=runc busybox=busybox-static mkfs.xfs=xfsprogs setpriv=util-linux"
+fi
+missing=
+for pair in $needs; do
+	PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || missing="$missing ${pair#*=}"
+done
+missing=${missing# }
+
+if [ -n "$missing" ]; then
+	as=
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || die "missing: $missing" "As root: apt-get install $missing"
+		as="sudo"
+	fi
+	command -v apt-get >/dev/null || die "missing: $missing" "Install these with your system's package manager."
+	say "installing $missing"
+	log=$(mktemp)
+	trap 'rm -f "$log"' EXIT
+	# shellcheck disable=SC2086 # lists of words on purpose
+	install() {
+		$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+			-o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold $missing >"$log" 2>&1 </dev/null
+	}
+	install || { $as apt-get update -q >"$log" 2>&1 </dev/null && install; } || {
+		tail -n 15 "$log" >&2
+		die "could not install: $missing" "As root: apt-get update && apt-get install $missing"
+	}
+fi
+
+if [ ! -c /dev/fuse ]; then
+	[ "$(id -u)" = 0 ] && modprobe fuse 2>/dev/null || true
+	[ -c /dev/fuse ] || die "/dev/fuse is missing." \
+		"On a machine: modprobe fuse, as root." \
+		"In a container: start it with --device /dev/fuse --cap-add SYS_ADMIN."
+fi
