@@ -1,5 +1,74 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"path/filepath"
 
-func doctorCmd() *cobra.Command { return &cobra.Command{Use: "doctor", Hidden: true} }
+	"github.com/spf13/cobra"
+)
+
+// finding is the result of one check.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // stateOK, stateNote or stateBad
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"` // what to type, exactly
+}
+
+const (
+	stateOK   = "ok"
+	stateNote = "note"    // works, but worth knowing
+	stateBad  = "missing" // a mount will fail
+)
+
+func doctorCmd() *cobra.Command {
+	var store string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor [MOUNTPOINT]",
+		Short: "Check that a mount will work, and say what to do where not",
+		Long: `Check everything a mount needs of this machine: the kernel, /dev/fuse,
+fusermount3, the store with its lock and disk, and MOUNTPOINT when one is given.
+For each thing that is missing the exact remedy is printed. Nothing is changed.
+
+The exit code is 0 when a mount will work, 1 when something is missing.`,
+		Example: "  ctxfs doctor\n  ctxfs doctor /ctx\n  ctxfs doctor --json | jq -r '.[] | select(.state == \"missing\").remedy'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(storeDir(store))
+			if err != nil {
+				return err
+			}
+			found := append(checkSystem(), checkStore(dir)...)
+			if len(args) == 1 {
+				mountpoint, err := cleanMountpoint(args[0])
+				if err != nil {
+					return err
+				}
+				found = append(found, checkMountpoint(mountpoint, dir))
+			}
+			found = append(found, checkMounts()...)
+			bad := false
+			for _, f := range found {
+				bad = bad || f.State == stateBad
+			}
+			if asJSON {
+				err = printJSON(c.OutOrStdout(), found)
+			} else {
+				for _, f := range found {
+					fmt.Fprintf(c.OutOrStdout(), "%-8s %-12s %s\n", f.State, f.Check, f.Text)
+					if f.Remedy != "" {
+						fmt.Fprintf(c.OutOrStdout(), "%-8s %-12s → %s\n", "", "", f.Remedy)
+					}
+				}
+			}
+			if err == nil && bad {
+				err = silent{exitFailed}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
+	return c
+}

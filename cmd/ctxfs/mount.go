@@ -169,3 +169,11 @@ func defaultStore() string {
 	}
 	return filepath.Join(data, "ctxfs")
 }
+
+// storeDir is the --store flag, or the default.
+func storeDir(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	return defaultStore()
+}

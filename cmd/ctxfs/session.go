@@ -1,5 +1,105 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 
-func sessionCmd() *cobra.Command { return &cobra.Command{Use: "session", Hidden: true} }
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+func sessionCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "session",
+		Short: "Make, list and show sessions",
+		Long: `Make, list and show sessions of a store. In a mount the same is done with
+mkdir, ls and cat; these verbs work without one.
+
+` + sessionHelp,
+		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
+	}
+	c.AddCommand(sessionNewCmd(), sessionLsCmd(), sessionShowCmd())
+	return c
+}
+
+func sessionNewCmd() *cobra.Command {
+	var store string
+	c := &cobra.Command{
+		Use:   "new SESSION",
+		Short: "Make an empty session",
+		Long: `Make an empty session and print its directory: in the mount when a daemon
+serves the store (this is mkdir -p then), else in the store.
+
+` + sessionHelp,
+		Example: "  ctxfs session new coder/s1\n  cd \"$(ctxfs session new coder/s2)\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := findSession(args[0], store)
+			if err != nil {
+				return err
+			}
+			dir, err := newSession(at)
+			if err == nil {
+				fmt.Fprintln(c.OutOrStdout(), dir)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	return c
+}
+
+func newSession(at place) (dir string, err error) {
+	if d, ok := runningDaemon(at.store); ok && d.Mountpoint != "" {
+		dir = filepath.Join(d.Mountpoint, at.ref.Path())
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+			return "", err
+		}
+		return dir, os.Mkdir(dir, 0o700)
+	}
+	owner, err := ownerOf(at)
+	if err != nil {
+		return "", err
+	}
+	store, err := session.Open(at.store, session.Options{})
+	if errors.Is(err, ctxabi.ErrLocked) {
+		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.ref)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+	x, err := store.Create(at.ref, owner)
+	if err != nil {
+		return "", err
+	}
+	return x.Dir(), nil
+}
+
+// ownerOf says whose a new session is: the home's user, or the caller with the space's group.
+func ownerOf(at place) (session.Owner, error) {
+	if at.ref.Space != "" {
+		var st unix.Stat_t
+		dir := filepath.Join(at.store, at.ref.Owner())
+		if err := unix.Stat(dir, &st); err != nil {
+			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.ref.Owner(), err)
+		}
+		return session.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
+	}
+	o := session.Owner{UID: at.ref.UID, GID: at.ref.UID, Mode: 0o700}
+	if int(o.UID) == os.Getuid() {
+		o.GID = uint32(os.Getgid())
+	} else if u, err := user.LookupId(strconv.Itoa(int(o.UID))); err == nil {
+		if gid, err := strconv.ParseUint(u.Gid, 10, 32); err == nil {
+			o.GID = uint32(gid)
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// oldestKernel is the first one with all that the daemon asks for (pidfd_open).
+const oldestKernel = "5.3"
+
+// Below this much room in the store, doctor warns.
+const (
+	fewBytes  = 1 << 30
+	fewInodes = 10_000
+)
+
+func checkSystem() []finding {
+	found := []finding{checkKernel(kernelRelease()), checkDevFuse("/dev/fuse")}
+	if os.Geteuid() == 0 {
+		return append(found, checkSysAdmin())
+	}
+	return append(found, checkFusermount(), checkFuseConf("/etc/fuse.conf"))
+}
+
+func kernelRelease() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+func checkKernel(release string) finding {
+	f := finding{Check: "kernel", State: stateOK, Text: "Linux " + release}
+	if !kernelAtLeast(release, oldestKernel) {
+		f.State, f.Text = stateBad, f.Text+" is older than "+oldestKernel
+		f.Remedy = "run a newer kernel"
+	}
+	return f
+}
+
+// kernelAtLeast compares the first two numbers of a kernel release with want.
+func kernelAtLeast(release, want string) bool {
+	parse := func(s string) (major, minor int) {
+		fmt.Sscanf(s, "%d.%d", &major, &minor)
+		return
+	}
+	a, b := parse(release)
+	x, y := parse(want)
+	return a > x || a == x && b >= y
+}
+
+func checkDevFuse(name string) finding {
+	f := finding{Check: "/dev/fuse", State: stateOK, Text: "present and usable"}
+	st, err := os.Stat(name)
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		f.State, f.Text = stateBad, "missing"
+		f.Remedy = "modprobe fuse   (in a container: start it with --device /dev/fuse --cap-add SYS_ADMIN)"
+		return f
+	}
+	dev, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		f.State, f.Text = stateBad, err.Error()
+		f.Remedy = "chmod 666 " + name + "   (in a container: start it with --device /dev/fuse)"
+		return f
+	}
+	dev.Close()
+	return f
+}
+
+func checkSysAdmin() finding {
+	f := finding{Check: "privilege", State: stateOK, Text: "root with CAP_SYS_ADMIN: mounts directly and serves every user; fusermount3 is not needed"}
+	status, _ := os.ReadFile("/proc/self/status")
+	if !hasCapability(string(status), unix.CAP_SYS_ADMIN) {
+		f.State, f.Text = stateBad, "root without CAP_SYS_ADMIN cannot mount"
+		f.Remedy = "start the container with --cap-add SYS_ADMIN"
+	}
+	return f
+}
+
+// hasCapability looks for bit in the effective set that /proc/<pid>/status shows.
+func hasCapability(status string, bit int) bool {
+	for _, line := range strings.Split(status, "\n") {
+		if set, ok := strings.CutPrefix(line, "CapEff:"); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(set), 16, 64)
+			return err == nil && n>>bit&1 == 1
+		}
+	}
+	return false
+}
+
+func checkFusermount() finding {
+	f := finding{Check: "fusermount3", State: stateOK}
+	name, err := exec.LookPath("fusermount3")
+	if err != nil {
+		f.State, f.Text = stateBad, "missing; a user cannot mount without it"
+		f.Remedy = "sudo apt-get install fuse3"
+		return f
+	}
+	f.Text = name
+	if st, err := os.Stat(name); err == nil && st.Mode()&os.ModeSetuid == 0 {
+		f.State, f.Text = stateBad, name+" is not setuid root"
+		f.Remedy = "sudo chmod u+s " + name
+	}
+	return f
+}
+
+// checkFuseConf is a note at most: a user's mount needs nothing of it.
+func checkFuseConf(name string) finding {
+	f := finding{Check: "fuse.conf", State: stateOK, Text: "user_allow_other is set"}
+	b, _ := os.ReadFile(name)
+	for _, line := range strings.Split(string(b), "\n") {
+		if strings.TrimSpace(line) == "user_allow_other" {
+			return f
+		}
+	}
+	f.State = stateNote
+	f.Text = "user_allow_other is not set in " + name + ": your mount is for you alone, which is all ctxfs asks for; to serve several users, mount as root"
+	return f
+}
+
+func checkStore(dir string) []finding {
+	store := finding{Check: "store", State: stateOK, Text: dir}
+	room := dir
+	if _, err := os.Stat(filepath.Join(dir, storeFile)); err != nil {
+		for room != "/" { // the nearest directory that exists decides whether it can be made
+			if st, err := os.Stat(room); err == nil && st.IsDir() {
+				break
+			}
+			room = filepath.Dir(room)
+		}
+		store.State, store.Text = stateNote, dir+" does not exist yet; the first mount makes it"
+	} else if s, err := session.Open(dir, session.Options{ReadOnly: true}); err != nil {
+		store.State, store.Text = stateBad, err.Error()
+		store.Remedy = "serve it with a ctxfs that knows this format, or name another with --store"
+	} else {
+		s.Close()
+	}
+	if unix.Access(room, unix.W_OK|unix.X_OK) != nil {
+		store.State, store.Text = stateBad, room+" is not writable by you"
+		store.Remedy = fmt.Sprintf("sudo chown %d %s   or name another with --store", os.Geteuid(), room)
+	}
+	return []finding{store, checkLock(dir), checkRoom(room)}
+}
+
+func checkLock(dir string) finding {
+	d, held := runningDaemon(dir)
+	switch {
+	case !held:
+		return finding{Check: "lock", State: stateOK, Text: "free"}
+	case d.Mountpoint == "":
+		return finding{Check: "lock", State: stateNote, Text: fmt.Sprintf("held by pid %d", d.PID)}
+	}
+	return finding{
+		Check: "lock", State: stateNote,
+		Text:   fmt.Sprintf("held by the daemon (pid %d) that serves %s since %s", d.PID, d.Mountpoint, d.Started.Local().Format("2006-01-02 15:04")),
+		Remedy: "use that mount, or free the store with: ctxfs umount " + d.Mountpoint,
+	}
+}
+
+func checkRoom(dir string) finding {
+	f := finding{Check: "disk", State: stateOK}
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		f.State, f.Text = stateNote, err.Error()
+		return f
+	}
+	free := st.Bavail * uint64(st.Bsize)
+	f.Text = fmt.Sprintf("%.1f GiB and %d inodes free", float64(free)/(1<<30), st.Ffree)
+	if free < fewBytes || st.Files > 0 && st.Ffree < fewInodes {
+		f.State, f.Remedy = stateNote, "make room: appends fail with ENOSPC when the disk is full"
+	}
+	return f
+}
+
+// checkMountpoint judges the directory that is to be mounted on.
+func checkMountpoint(dir, store string) finding {
+	f := finding{Check: "mountpoint", State: stateOK, Text: dir + " is an empty directory"}
+	bad := func(text, remedy string) finding {
+		f.State, f.Text, f.Remedy = stateBad, text, remedy
+		return f
+	}
+	if mount, _ := mountOf(dir); mount == dir {
+		if answers(dir) {
+			f.State, f.Text = stateNote, "a ctxfs answers at "+dir+" already"
+			return f
+		}
+		f.State, f.Text = stateNote, dir+" is a mount whose daemon is gone; the next mount repairs it"
+		f.Remedy = "ctxfs mount " + dir + "   or only clear it: umount -l " + dir
+		return f
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case inside(dir, store):
+		return bad(dir+" lies inside the store", "choose a directory outside "+store)
+	case inside(store, dir):
+		return bad(dir+" contains the store", "choose another directory, or another --store")
+	case os.IsNotExist(err):
+		return bad(dir+" does not exist", "mkdir -p "+dir)
+	case err != nil:
+		return bad(err.Error(), "choose another directory")
+	case len(entries) > 0:
+		return bad(fmt.Sprintf("%s is not empty (%s, ...)", dir, entries[0].Name()), "choose an empty directory")
+	}
+	return f
+}
+
+// checkMounts tells of each ctxfs that is mounted now.
+func checkMounts() (found []finding) {
+	points, err := ctxfsMounts()
+	if err != nil {
+		return []finding{{Check: "mounts", State: stateNote, Text: err.Error()}}
+	}
+	for _, m := range points {
+		f := finding{Check: "mounted", State: stateOK, Text: m + " answers"}
+		if !answers(m) {
+			f.State, f.Text = stateNote, m+" does not answer"
+			f.Remedy = "if its daemon is gone: ctxfs mount " + m + " repairs it, umount -l " + m + " clears it"
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// answers says whether the mount gives an answer within a moment. A mount of
+// another user denies every look; that is an answer too.
+func answers(mountpoint string) bool {
+	result := make(chan bool, 1)
+	go func() {
+		_, err := os.Stat(mountpoint)
+		result <- err == nil || os.IsPermission(err)
+	}()
+	select {
+	case ok := <-result:
+		return ok
+	case <-time.After(5 * time.Second):
+		return false
+	}
+}

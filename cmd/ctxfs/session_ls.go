@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func sessionLsCmd() *cobra.Command {
+	var store string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "ls [PREFIX]",
+		Aliases: []string{"list"},
+		Short:   "List sessions",
+		Long: `List the sessions of a store that the calling user may read; with PREFIX those
+whose path begins with it, such as home/1000/agent/coder. A session that cannot
+be read is named on standard error, and the exit code is 1.`,
+		Example: "  ctxfs session ls\n  ctxfs session ls home/1000/agent/coder\n  ctxfs session ls --json | jq -r '.[] | select(.state == \"active\").session'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			prefix := ""
+			if len(args) == 1 {
+				prefix = strings.Trim(args[0], "/")
+			}
+			rows, err := listSessions(storeDir(store), prefix, c.ErrOrStderr())
+			if rows == nil {
+				return err
+			}
+			if asJSON {
+				return firstError(printJSON(c.OutOrStdout(), rows), err)
+			}
+			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "SESSION\tSTATE\tMESSAGES\tEVENTS\tBYTES\tUPDATED")
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\n", r.Session, r.State, r.Messages.Records, r.Events.Records,
+					r.Messages.Bytes+r.Events.Bytes, r.Updated.Local().Format("2006-01-02 15:04"))
+			}
+			return firstError(w.Flush(), err)
+		},
+	}
+	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
+	return c
+}
+
+// listSessions describes what it can; rows is nil when the store itself cannot be read.
+func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, err error) {
+	store, err := openToRead(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+	rows = []sessionInfo{}
+	for ref := range store.Sessions() {
+		if prefix != "" && !inside(ref.Path(), prefix) {
+			continue
+		}
+		x, failed := store.Session(ref)
+		var row sessionInfo
+		if failed == nil {
+			row, failed = describe(x)
+		}
+		if failed != nil {
+			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
+			err = silent{exitFailed}
+			continue
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
+}

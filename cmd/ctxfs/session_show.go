@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// sessionInfo is what ls and show tell of a session.
+type sessionInfo struct {
+	Session  string    `json:"session"`
+	ID       string    `json:"id"`
+	State    string    `json:"state"`
+	Messages logInfo   `json:"messages"`
+	Events   logInfo   `json:"events"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+
+	// Only in show.
+	Directory string          `json:"directory,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Budget    string          `json:"budget,omitempty"`
+	Meta      json.RawMessage `json:"meta,omitempty"`
+	Refusals  int             `json:"refusals,omitempty"`
+	Last      string          `json:"last_message,omitempty"`
+}
+
+type logInfo struct {
+	Records int    `json:"records"`
+	Bytes   int64  `json:"bytes"`
+	Head    string `json:"head,omitempty"`
+}
+
+func describe(x *session.Session) (sessionInfo, error) {
+	messages, err := describeLog(x.Messages())
+	if err != nil {
+		return sessionInfo{}, err
+	}
+	events, err := describeLog(x.Events())
+	return sessionInfo{
+		Session: x.Ref().Path(), ID: x.ID(), State: control(x, ctxabi.StateFile),
+		Messages: messages, Events: events, Created: x.Created().UTC(), Updated: x.Updated().UTC(),
+	}, err
+}
+
+func describeLog(l *session.Log) (logInfo, error) {
+	n, err := l.Lines()
+	return logInfo{Records: n, Bytes: l.Len()}, err
+}
+
+// control reads a small control file as one line, "" when it is absent.
+func control(x *session.Session, name string) string {
+	b, err := x.Control(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func sessionShowCmd() *cobra.Command {
+	var store string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "show SESSION",
+		Short:   "Show one session",
+		Long:    "Show what is known of one session: its id for life, its logs and their chain heads, settings, refusals and the last message.\n\n" + sessionHelp,
+		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := findSession(args[0], store)
+			if err != nil {
+				return err
+			}
+			s, err := showSession(at)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), s)
+			}
+			return s.print(c.OutOrStdout())
+		},
+	}
+	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func showSession(at place) (s sessionInfo, err error) {
+	store, err := openToRead(at.store)
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+	x, err := store.Session(at.ref)
+	if err != nil {
+		return s, err
+	}
+	if s, err = describe(x); err != nil {
+		return s, err
+	}
+	if s.Messages.Head, err = x.Messages().Head(); err != nil {
+		return s, err
+	}
+	if s.Events.Head, err = x.Events().Head(); err != nil {
+		return s, err
+	}
+	s.Directory = x.Dir()
+	s.Cwd = control(x, ctxabi.CwdFile)
+	s.Budget = control(x, ctxabi.BudgetFile)
+	if meta := control(x, ctxabi.MetaFile); json.Valid([]byte(meta)) {
+		s.Meta = json.RawMessage(meta)
+	}
+	s.Refusals = strings.Count(string(x.Errors()), "\n")
+	s.Last, err = lastMessage(x)
+	return s, err
+}
+
+// lastMessage gives the last record as one short line: who, and how it begins.
+func lastMessage(x *session.Session) (string, error) {
+	index, err := x.Messages().Index()
+	if err != nil || index.Len() == 0 {
+		return "", err
+	}
+	line, err := index.Record(index.Len())
+	if err != nil {
+		return "", err
+	}
+	m := ctxabi.DecodeMessage(line)
+	text := strings.Join(strings.Fields(m.Text), " ")
+	for _, call := range m.Calls {
+		text = strings.TrimSpace(text + " → " + call.Name)
+	}
+	if r := []rune(text); len(r) > 100 {
+		text = string(r[:99]) + "…"
+	}
+	return m.Role.String() + ": " + text, nil
+}
+
+func (s sessionInfo) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
+		}
+	}
+	log := func(l logInfo) string {
+		return fmt.Sprintf("%d records, %d bytes, head %.16s", l.Records, l.Bytes, l.Head)
+	}
+	row("session", s.Session)
+	row("id", s.ID)
+	row("directory", s.Directory)
+	row("state", s.State)
+	row("cwd", s.Cwd)
+	row("budget", s.Budget)
+	row("messages", log(s.Messages))
+	row("events", log(s.Events))
+	row("created", s.Created.Local().Format(time.RFC3339))
+	row("updated", s.Updated.Local().Format(time.RFC3339))
+	row("meta", string(s.Meta))
+	row("refusals", strconv.Itoa(s.Refusals))
+	row("last", s.Last)
+	return w.Flush()
+}
