@@ -1,0 +1,112 @@
+package ctxabi
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// CheckMessage says whether line, without its newline, may enter messages.jsonl:
+// a JSON object with a known string role and a content (string, null or list
+// of parts) and/or a list of tool_calls. Of a key that comes twice the last
+// one counts, as with most JSON readers. The error names the reason and is
+// ErrMalformed or ErrTooLarge.
+func CheckMessage(line []byte) error {
+	var role, content, calls []byte
+	err := checkObject(MessagesFile, line, func(key, value []byte) {
+		switch {
+		case isKey(key, "role"):
+			role = value
+		case isKey(key, "content"):
+			content = value
+		case isKey(key, "tool_calls"):
+			calls = value
+		}
+	})
+	if err != nil {
+		return err
+	}
+	bad := func(format string, args ...any) error {
+		return E("append", MessagesFile, ErrMalformed, format, args...)
+	}
+	switch {
+	case role == nil:
+		return bad(`the record has no "role"; give one of system, developer, user, assistant, tool`)
+	case !knownRole(role):
+		return bad("role is %.60s; it must be one of system, developer, user, assistant, tool", role)
+	case content == nil && (calls == nil || calls[0] != '['):
+		return bad(`the record has neither "content" nor a list of "tool_calls"`)
+	case content != nil && content[0] != '"' && content[0] != '[' && content[0] != 'n':
+		return bad("content is %.60s; it must be a string, null or a list of parts", content)
+	case calls != nil && calls[0] != '[' && calls[0] != 'n':
+		return bad("tool_calls is %.60s; it must be a list", calls)
+	}
+	return nil
+}
+
+// CheckEvent says whether line, without its newline, may enter events.jsonl: a
+// JSON object with a string type that is not empty.
+func CheckEvent(line []byte) error {
+	var typ []byte
+	err := checkObject(EventsFile, line, func(key, value []byte) {
+		if isKey(key, "type") {
+			typ = value
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(typ) <= len(`""`) || typ[0] != '"' {
+		return E("append", EventsFile, ErrMalformed, `the event has no string "type"`)
+	}
+	return nil
+}
+
+// checkObject is what both logs ask of a record.
+func checkObject(file string, line []byte, field func(key, value []byte)) error {
+	bad := func(format string, args ...any) error {
+		return E("append", file, ErrMalformed, format, args...)
+	}
+	if len(line) > MaxRecord {
+		return E("append", file, ErrTooLarge, "the record has %d bytes, the limit is %d", len(line), MaxRecord)
+	}
+	if !utf8.Valid(line) {
+		return bad("the record is not valid UTF-8")
+	}
+	problem := scanObject(line, field)
+	trimmed := bytes.TrimLeft(line, " \t\r")
+	switch {
+	case bytes.IndexByte(line, '\n') >= 0:
+		return bad("a record is one line, this has several")
+	case problem == "":
+		return nil
+	case len(trimmed) == 0:
+		return bad("a blank line is not a record")
+	case bytes.IndexByte(line, 0) >= 0:
+		return bad("the record holds a NUL byte")
+	case trimmed[0] != '{':
+		return bad("a record is one JSON object on one line, this begins with %.20q", trimmed)
+	}
+	return bad("the record %s", problem)
+}
+
+// isKey compares a key, as it stands in a record, with a name.
+func isKey(quoted []byte, name string) bool {
+	if len(quoted) == len(name)+2 {
+		return string(quoted[1:len(quoted)-1]) == name
+	}
+	return bytes.IndexByte(quoted, '\\') >= 0 && unquote(string(quoted)) == name
+}
+
+// knownRole says that a JSON value is the string of one of the five roles.
+func knownRole(value []byte) bool {
+	return value[0] == '"' && parseRoleValue(value) != RoleUnknown
+}
+
+func parseRoleValue(value []byte) Role {
+	for r := System; r <= Tool; r++ {
+		if string(value[1:len(value)-1]) == roleNames[r] {
+			return r
+		}
+	}
+	return ParseRole(unquote(string(value)))
+}

@@ -1,0 +1,273 @@
+package ctxabi
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// scanObject reads the JSON object that is all of line and calls field with
+// each of its keys (still quoted) and values, in order. It gives "" or what is
+// wrong in words. It is strict: ok means that encoding/json takes line, too.
+//
+// One pass that checks the syntax and finds the fields costs a fifth of
+// checking with a library first and looking the fields up after, and it is on
+// the path of every append.
+func scanObject(line []byte, field func(key, value []byte)) (problem string) {
+	s := scanner{b: line}
+	s.blanks()
+	if s.peek() != '{' {
+		return "is not a JSON object"
+	}
+	if !s.object(1, field) {
+		if s.tooDeep {
+			return "is nested too deep"
+		}
+		return "is not valid JSON"
+	}
+	if s.blanks(); s.i < len(line) {
+		return "has more on its line than one JSON object"
+	}
+	return ""
+}
+
+type scanner struct {
+	b       []byte
+	i       int
+	tooDeep bool
+}
+
+// peek gives 0 at the end, which no token begins with.
+func (s *scanner) peek() byte {
+	if s.i < len(s.b) {
+		return s.b[s.i]
+	}
+	return 0
+}
+
+func (s *scanner) blanks() {
+	for s.i < len(s.b) && isBlank(s.b[s.i]) {
+		s.i++
+	}
+}
+
+// isBlank: JSON knows four blanks; a newline ends a record before it comes here.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+func (s *scanner) value(depth int) bool {
+	switch c := s.peek(); {
+	case c == '"':
+		return s.str()
+	case c == '{':
+		return s.object(depth, nil)
+	case c == '[':
+		return s.array(depth)
+	case c == 't':
+		return s.word("true")
+	case c == 'f':
+		return s.word("false")
+	case c == 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *scanner) object(depth int, field func(key, value []byte)) bool {
+	if depth > MaxDepth {
+		s.tooDeep = true
+		return false
+	}
+	s.i++
+	if s.blanks(); s.peek() == '}' {
+		s.i++
+		return true
+	}
+	for {
+		key := s.i
+		if s.peek() != '"' || !s.str() {
+			return false
+		}
+		keyEnd := s.i
+		if s.blanks(); s.peek() != ':' {
+			return false
+		}
+		s.i++
+		s.blanks()
+		val := s.i
+		if !s.value(depth + 1) {
+			return false
+		}
+		if field != nil {
+			field(s.b[key:keyEnd], s.b[val:s.i])
+		}
+		s.blanks()
+		switch s.peek() {
+		case ',':
+			s.i++
+			s.blanks()
+		case '}':
+			s.i++
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+func (s *scanner) array(depth int) bool {
+	if depth > MaxDepth {
+		s.tooDeep = true
+		return false
+	}
+	s.i++
+	if s.blanks(); s.peek() == ']' {
+		s.i++
+		return true
+	}
+	for {
+		if !s.value(depth + 1) {
+			return false
+		}
+		s.blanks()
+		switch s.peek() {
+		case ',':
+			s.i++
+			s.blanks()
+		case ']':
+			s.i++
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+func (s *scanner) word(w string) bool {
+	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
+		return false
+	}
+	s.i += len(w)
+	return true
+}
+
+// special marks the bytes that end the plain part of a string.
+var special = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'] = true, true
+	return t
+}()
+
+func (s *scanner) str() bool {
+	b, i := s.b, s.i+1
+	for {
+		for i < len(b) && !special[b[i]] {
+			i++
+		}
+		if i >= len(b) || b[i] < 0x20 {
+			return false
+		}
+		if b[i] == '"' {
+			s.i = i + 1
+			return true
+		}
+		if i+1 >= len(b) {
+			return false
+		}
+		switch b[i+1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			if len(b)-i < 6 || !isHex(b[i+2]) || !isHex(b[i+3]) || !isHex(b[i+4]) || !isHex(b[i+5]) {
+				return false
+			}
+			i += 6
+		default:
+			return false
+		}
+	}
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func (s *scanner) number() bool {
+	if s.peek() == '-' {
+		s.i++
+	}
+	if s.peek() == '0' {
+		s.i++
+	} else if !s.digits() {
+		return false
+	}
+	if s.peek() == '.' {
+		s.i++
+		if !s.digits() {
+			return false
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.i++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.i++
+		}
+		return s.digits()
+	}
+	return true
+}
+
+func (s *scanner) digits() bool {
+	start := s.i
+	for s.i < len(s.b) && s.b[s.i] >= '0' && s.b[s.i] <= '9' {
+		s.i++
+	}
+	return s.i > start
+}
+
+// unquote gives the text of a valid JSON string, lone surrogates as U+FFFD.
+func unquote(raw string) string {
+	s := raw[1 : len(raw)-1]
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s
+	}
+	text := make([]byte, 0, len(s))
+	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+		text = append(text, s[:i]...)
+		c := s[i+1]
+		s = s[i+2:]
+		if c != 'u' {
+			text = append(text, unescaped[c])
+			continue
+		}
+		r := hex4(s)
+		s = s[4:]
+		if utf16.IsSurrogate(r) {
+			pair := rune(utf8.RuneError)
+			if strings.HasPrefix(s, `\u`) {
+				pair = utf16.DecodeRune(r, hex4(s[2:]))
+			}
+			if r = pair; r != utf8.RuneError {
+				s = s[6:]
+			}
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return string(append(text, s...))
+}
+
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// hex4 reads the four hex digits that s begins with.
+func hex4(s string) (r rune) {
+	for _, c := range []byte(s[:4]) {
+		r = r<<4 | rune(c&0xf)
+		if c >= 'A' {
+			r += 9
+		}
+	}
+	return r
+}
