@@ -27,6 +27,30 @@ var (
 	ErrVersion    = errors.New("store has another format version")     // EINVAL
 )
 
+// ErrnoName is the name of the errno that stands for the kind of err, for the
+// rows of errors.jsonl; "EIO" for an error of no kind, "" for nil.
+func ErrnoName(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, k := range errnoNames {
+		if errors.Is(err, k.kind) {
+			return k.name
+		}
+	}
+	return "EIO"
+}
+
+var errnoNames = []struct {
+	kind error
+	name string
+}{
+	{ErrAppendOnly, "EPERM"}, {ErrMalformed, "EINVAL"}, {ErrTooLarge, "EMSGSIZE"}, {ErrOverBudget, "EFBIG"},
+	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"},
+	{ErrIO, "EIO"}, {ErrNoData, "ENODATA"}, {ErrNotFound, "ENOENT"}, {ErrExists, "EEXIST"}, {ErrConflict, "EAGAIN"},
+	{ErrLocked, "EBUSY"}, {ErrVersion, "EINVAL"},
+}
+
 // Error is one refusal or failure: what was tried, on which file, of which
 // kind, and what to do about it.
 type Error struct {

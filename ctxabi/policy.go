@@ -1,6 +1,7 @@
 package ctxabi
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -88,22 +89,41 @@ func parseSwitch(v string) (bool, error) {
 	return false, ErrMalformed
 }
 
-// ParseDuration reads Go's durations and the units d (24h) and w (7d); a bare 0 is allowed.
+// ParseDuration reads Go's durations with the units d (24h) and w (7d) beside
+// its own: "30d", "1w12h", "1.5h"; a bare 0 is allowed, a sign is not.
 func ParseDuration(s string) (time.Duration, error) {
-	for unit, d := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		if n, ok := strings.CutSuffix(s, unit); ok {
-			f, err := strconv.ParseFloat(n, 64)
-			if err != nil || !(f >= 0) || f > float64(1<<62)/float64(d) {
-				return 0, ErrMalformed
-			}
-			return time.Duration(f * float64(d)), nil
+	const digits = "0123456789."
+	if s == "0" {
+		return 0, nil
+	}
+	var sum time.Duration
+	for rest := s; rest != "" || s == ""; {
+		number := rest[:len(rest)-len(strings.TrimLeft(rest, digits))]
+		rest = rest[len(number):]
+		unit := rest
+		if i := strings.IndexAny(rest, digits); i >= 0 {
+			unit = rest[:i]
 		}
+		rest = rest[len(unit):]
+		days := map[string]float64{"d": 1, "w": 7}[unit]
+		var d time.Duration
+		var err error
+		if days == 0 {
+			d, err = time.ParseDuration(number + unit)
+		} else {
+			var f float64
+			f, err = strconv.ParseFloat(number, 64)
+			if f *= days * float64(24*time.Hour); f >= float64(math.MaxInt64) {
+				err = ErrMalformed
+			}
+			d = time.Duration(f)
+		}
+		if err != nil || number == "" || d > math.MaxInt64-sum {
+			return 0, ErrMalformed
+		}
+		sum += d
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return 0, ErrMalformed
-	}
-	return d, nil
+	return sum, nil
 }
 
 // States are the values that the file state may hold.
