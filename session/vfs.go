@@ -6,7 +6,8 @@ import (
 )
 
 // VFS is what the store needs of a disk. Names are absolute, slash-separated.
-// Errors satisfy errors.Is with fs.ErrNotExist and fs.ErrExist. The operating
+// Errors satisfy errors.Is with fs.ErrNotExist and fs.ErrExist, and with
+// ctxabi.ErrNoSpace and ctxabi.ErrQuota when the disk is full. The operating
 // system's is [OS]; sessiontest has one in memory that fails and crashes on
 // request.
 type VFS interface {

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// arrivalsFile names the file of a log's arrival rows, relative to the session.
+func arrivalsFile(log string) string {
+	if log == ctxabi.MessagesFile {
+		return ctxabi.InternalDir + "/arrivals"
+	}
+	return ctxabi.InternalDir + "/arrivals.events"
+}
+
+// hash is a SHA-256 value.
+type hash [sha256.Size]byte
+
+// arrival is one row of an arrivals file: one commit.
+type arrival struct {
+	Off, Len  int64
+	SHA       hash // of the data
+	Chain     hash
+	At        int64 // unix ns
+	UID, PID  uint32
+	Events    int64 // committed length of events.jsonl; -1 in that log's own rows
+	Key       Key
+	Estimated bool // made up at recovery, for data that had no row
+}
+
+func (a *arrival) end() int64 { return a.Off + a.Len }
+
+// chainSeed is the chain value before the first row of a log.
+func chainSeed(id, log string) hash {
+	raw, _ := hex.DecodeString(id)
+	return sha256.Sum256(append(raw, log...))
+}
+
+// chainNext links a row to the one before it.
+func chainNext(prev, sha hash, off, length int64) hash {
+	var b [2*sha256.Size + 16]byte
+	copy(b[:], prev[:])
+	copy(b[sha256.Size:], sha[:])
+	binary.BigEndian.PutUint64(b[2*sha256.Size:], uint64(off))
+	binary.BigEndian.PutUint64(b[2*sha256.Size+8:], uint64(length))
+	return sha256.Sum256(b[:])
+}
+
+// appendTo appends the row as one line. This is on the write path: no reflection, no allocation.
+func (a *arrival) appendTo(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"off":`...), a.Off, 10)
+	b = strconv.AppendInt(append(b, `,"len":`...), a.Len, 10)
+	b = hex.AppendEncode(append(b, `,"sha256":"`...), a.SHA[:])
+	b = hex.AppendEncode(append(b, `","chain":"`...), a.Chain[:])
+	b = strconv.AppendInt(append(b, `","at":`...), a.At, 10)
+	b = strconv.AppendUint(append(b, `,"uid":`...), uint64(a.UID), 10)
+	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(a.PID), 10)
+	if a.Events >= 0 {
+		b = strconv.AppendInt(append(b, `,"ev":`...), a.Events, 10)
+	}
+	if a.Key != (Key{}) {
+		b = strconv.AppendUint(append(b, `,"key":"`...), a.Key.Conn, 10)
+		b = strconv.AppendUint(append(b, '-'), a.Key.Unique, 10)
+		b = append(b, '"')
+	}
+	if a.Estimated {
+		b = append(b, `,"estimated":true`...)
+	}
+	return append(b, '}', '\n')
+}
+
+// parseArrival reads a row without its newline. It accepts exactly what
+// appendTo writes: a row that is not so is damaged.
+func parseArrival(line []byte) (a arrival, ok bool) {
+	p := rowParser{rest: line, ok: true}
+	a.Off = p.number(`{"off":`)
+	a.Len = p.number(`,"len":`)
+	a.SHA = p.hash(`,"sha256":"`)
+	a.Chain = p.hash(`","chain":"`)
+	a.At = p.number(`","at":`)
+	a.UID = uint32(p.number(`,"uid":`))
+	a.PID = uint32(p.number(`,"pid":`))
+	a.Events = -1
+	if p.has(`,"ev":`) {
+		a.Events = p.number(`,"ev":`)
+	}
+	if p.has(`,"key":"`) {
+		a.Key.Conn = p.unsigned(`,"key":"`)
+		a.Key.Unique = p.unsigned(`-`)
+		p.skip(`"`)
+	}
+	if p.has(`,"estimated":true`) {
+		p.skip(`,"estimated":true`)
+		a.Estimated = true
+	}
+	p.skip(`}`)
+	return a, p.ok && len(p.rest) == 0 && a.Off >= 0 && a.Len > 0 && a.Off+a.Len > 0
+}
+
+type rowParser struct {
+	rest []byte
+	ok   bool
+}
+
+func (p *rowParser) has(prefix string) bool {
+	return len(p.rest) >= len(prefix) && string(p.rest[:len(prefix)]) == prefix
+}
+
+func (p *rowParser) skip(prefix string) {
+	if !p.has(prefix) {
+		p.ok = false
+		return
+	}
+	p.rest = p.rest[len(prefix):]
+}
+
+func (p *rowParser) unsigned(prefix string) (n uint64) {
+	p.skip(prefix)
+	i := 0
+	for ; i < len(p.rest) && p.rest[i]-'0' <= 9; i++ {
+		d := uint64(p.rest[i] - '0')
+		if n > (1<<64-1-d)/10 {
+			p.ok = false
+			return 0
+		}
+		n = n*10 + d
+	}
+	if i == 0 {
+		p.ok = false
+	}
+	p.rest = p.rest[i:]
+	return n
+}
+
+func (p *rowParser) number(prefix string) int64 {
+	p.skip(prefix)
+	negative := p.has("-")
+	if negative {
+		p.skip("-")
+	}
+	n := p.unsigned("")
+	if n > 1<<63-1 {
+		p.ok = false
+	}
+	if negative {
+		return -int64(n)
+	}
+	return int64(n)
+}
+
+func (p *rowParser) hash(prefix string) (h hash) {
+	p.skip(prefix)
+	if len(p.rest) < 2*len(h) {
+		p.ok = false
+		return h
+	}
+	if _, err := hex.Decode(h[:], p.rest[:2*len(h)]); err != nil {
+		p.ok = false
+	}
+	p.rest = p.rest[2*len(h):]
+	return h
+}
+
+// backwards gives the complete lines of the first size bytes of f from the last
+// to the first, each with the offset where it begins. It stops when yield says
+// so and reads no further than that. A tail without a newline is not a line.
+func backwards(f File, size int64, yield func(off int64, line []byte) bool) error {
+	var tail []byte // [start, start+len(tail)) of the file, ending in a newline once trimmed
+	start, step := size, int64(16<<10)
+	trimmed := false
+	for {
+		for {
+			if !trimmed {
+				i := bytes.LastIndexByte(tail, '\n')
+				if i < 0 {
+					break
+				}
+				tail, trimmed = tail[:i+1], true
+			}
+			if len(tail) == 0 {
+				break
+			}
+			i := bytes.LastIndexByte(tail[:len(tail)-1], '\n')
+			if i < 0 && start > 0 {
+				break
+			}
+			if !yield(start+int64(i+1), tail[i+1:len(tail)-1]) {
+				return nil
+			}
+			tail = tail[:i+1]
+		}
+		if start == 0 {
+			return nil
+		}
+		n := min(step, start)
+		step = min(step*4, 16<<20)
+		grown := make([]byte, n, n+int64(len(tail)))
+		if err := readFull(f, grown, start-n); err != nil {
+			return err
+		}
+		start, tail = start-n, append(grown, tail...)
+	}
+}

@@ -1,0 +1,226 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// controlName checks that name is a file of the session that is neither a log nor internal.
+func controlName(op, name string) error {
+	switch {
+	case !filepath.IsLocal(name) || path.Clean(name) != name || name == ".",
+		name == ctxabi.InternalDir, strings.HasPrefix(name, ctxabi.InternalDir+"/"):
+		return ctxabi.E(op, name, ctxabi.ErrMalformed, "it is not the name of a file of the session")
+	case name == ctxabi.MessagesFile, name == ctxabi.EventsFile:
+		return ctxabi.E(op, name, ctxabi.ErrAppendOnly, "records are appended, the file is never replaced")
+	}
+	return nil
+}
+
+// Control reads a file of the session that is not a log, whole, from the disk:
+// an edit made in the store by hand is seen. fs.ErrNotExist when absent.
+func (x *Session) Control(name string) ([]byte, error) {
+	if err := controlName("read", name); err != nil {
+		return nil, err
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	return readWhole(x.store.vfs, x.path(name))
+}
+
+// SetControl checks data by the rules of the file called name (state, cwd,
+// meta.json, budget, gc.policy, facts.jsonl, ...) and replaces it atomically:
+// other readers see the old content or the new, also after a loss of power.
+func (x *Session) SetControl(name string, data []byte) error {
+	if err := x.store.writable("set"); err != nil {
+		return err
+	}
+	if err := controlName("set", name); err != nil {
+		return err
+	}
+	if err := CheckControl(name, data); err != nil {
+		return err
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	if err := x.replace(name, data, true); err != nil {
+		return diskFailed("set", name, err, "the old content stays")
+	}
+	x.Touch()
+	return nil
+}
+
+// replace writes a file of the session through a temporary one, as its owner.
+func (x *Session) replace(name string, data []byte, durable bool) error {
+	s := x.store
+	o, err := x.owner()
+	if err != nil {
+		return err
+	}
+	file, tmp := x.path(name), s.tmpName()
+	err = writeSynced(s.vfs, tmp, data, o.fileMode().Perm())
+	if err == nil {
+		err = s.own(tmp, o, o.fileMode())
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, file)
+	}
+	if err != nil {
+		s.vfs.Remove(tmp)
+		return err
+	}
+	if durable {
+		return s.vfs.SyncDir(path.Dir(file))
+	}
+	return nil
+}
+
+// CheckControl applies the rules of the session file called name (relative to
+// the session) to data. A name without rules may hold anything up to
+// ctxabi.MaxControl bytes.
+func CheckControl(name string, data []byte) error {
+	bad := func(format string, args ...any) error {
+		return ctxabi.E("set", name, ctxabi.ErrMalformed, format, args...)
+	}
+	if len(data) > ctxabi.MaxControl {
+		return ctxabi.E("set", name, ctxabi.ErrTooLarge, "it has %d bytes, the limit is %d", len(data), ctxabi.MaxControl)
+	}
+	switch name {
+	case ctxabi.StateFile:
+		if state := trimNewline(data); !slices.Contains(ctxabi.States, state) {
+			return bad("%.40q is not a state; write one of %s", state, strings.Join(ctxabi.States, " "))
+		}
+	case ctxabi.CwdFile:
+		dir := trimNewline(data)
+		if dir != "" && (dir[0] != '/' || strings.ContainsAny(dir, "\n\x00")) {
+			return bad("%.80q is not an absolute path; write one like /work/project", dir)
+		}
+	case ctxabi.MetaFile, ctxabi.PlanFile:
+		if err := jsonObject(data); err != nil {
+			return bad("it must hold one JSON object: %v", err)
+		}
+	case ctxabi.BudgetFile:
+		_, _, err := ctxabi.ParseBudget(data)
+		return err
+	case ctxabi.PolicyFile:
+		_, err := ctxabi.ParsePolicy(data)
+		return err
+	case ctxabi.EnvFile:
+		for i, line := range bytes.Split(data, []byte("\n")) {
+			line = bytes.TrimSpace(line)
+			if k, _, ok := bytes.Cut(line, []byte("=")); len(line) > 0 && line[0] != '#' && (!ok || len(k) == 0) {
+				return bad("line %d: expected NAME=value", i+1)
+			}
+		}
+	case ctxabi.FactsFile:
+		return checkRows(name, data, "id", "text", "source?")
+	case ctxabi.DecisionsFile:
+		return checkRows(name, data, "id", "decision", "source?")
+	case ctxabi.RefsFile:
+		return checkRows(name, data, "id", "path", "kind", "summary?")
+	}
+	return nil
+}
+
+func jsonObject(data []byte) error {
+	var v map[string]json.RawMessage
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	if v == nil {
+		return errors.New("it is null")
+	}
+	return nil
+}
+
+var refKinds = []string{"file", "artifact", "tool_output", "swap", "child_result"}
+
+// checkRows checks a JSONL file: each line that is not blank is an object with
+// the string fields named; a ? marks one that may be absent.
+func checkRows(name string, data []byte, fields ...string) error {
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		bad := func(format string, args ...any) error {
+			return ctxabi.E("set", name, ctxabi.ErrMalformed, "line %d: %s", i+1, fmt.Sprintf(format, args...))
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := jsonObject(line); err != nil {
+			return bad("it must be one JSON object: %v", err)
+		}
+		row := gjson.ParseBytes(line)
+		for _, field := range fields {
+			field, optional := strings.CutSuffix(field, "?")
+			v := row.Get(field)
+			if optional && !v.Exists() {
+				continue
+			}
+			if v.Type != gjson.String || v.Str == "" && !optional {
+				return bad("it needs a string %q", field)
+			}
+		}
+		if src := row.Get("source"); src.Exists() {
+			if _, err := ctxabi.ParseSource(src.Str); err != nil {
+				return bad("%v", err)
+			}
+		}
+		if kind := row.Get("kind"); name == ctxabi.RefsFile && !slices.Contains(refKinds, kind.Str) {
+			return bad("kind is %.40q; it must be one of %s", kind.Str, strings.Join(refKinds, " "))
+		}
+	}
+	return nil
+}
+
+// checkedControl reads a control file and applies its rules, for files that
+// may have been edited in the store by hand. A file that breaks them is
+// reported and counts as absent.
+func (x *Session) checkedControl(name string) []byte {
+	data, err := x.Control(name)
+	if err == nil {
+		err = CheckControl(name, data)
+	}
+	if err == nil {
+		return data
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		x.report("read", name, err)
+	}
+	return nil
+}
+
+// State is the content of the file state; "idle" when it holds none.
+func (x *Session) State() string {
+	if s := trimNewline(x.checkedControl(ctxabi.StateFile)); s != "" {
+		return s
+	}
+	return "idle"
+}
+
+// Cwd is the content of the file cwd, or "".
+func (x *Session) Cwd() string { return trimNewline(x.checkedControl(ctxabi.CwdFile)) }
+
+// Budget is the content of context/budget; ok is false when it says nothing.
+func (x *Session) Budget() (tokens int, ok bool) {
+	tokens, ok, err := ctxabi.ParseBudget(x.checkedControl(ctxabi.BudgetFile))
+	return tokens, ok && err == nil
+}
+
+// Policy is the meaning of context/gc.policy.
+func (x *Session) Policy() ctxabi.Policy {
+	p, err := ctxabi.ParsePolicy(x.checkedControl(ctxabi.PolicyFile))
+	if err != nil {
+		return ctxabi.DefaultPolicy()
+	}
+	return p
+}

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Open logs cost two descriptors, their index and their last request keys.
+// They are closed after idleTicks ticks without use, or earlier when more than
+// maxOpenLogs are open.
+const (
+	maxOpenLogs = 512
+	idleTick    = 30 * time.Second
+	idleTicks   = 10
+)
+
+// openLogs knows which logs are open. Its janitor closes idle ones and writes
+// their caches out; Store.Close waits for it.
+type openLogs struct {
+	store *Store
+	clock atomic.Int64 // ticks so far
+	quit  chan struct{}
+	done  chan struct{}
+
+	mu   sync.Mutex
+	logs map[*Log]struct{} // guarded by mu
+}
+
+func (o *openLogs) init(s *Store) {
+	o.store = s
+	o.logs = map[*Log]struct{}{}
+}
+
+func (o *openLogs) start() {
+	o.quit, o.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(o.done)
+		t := time.NewTicker(idleTick)
+		defer t.Stop()
+		for {
+			select {
+			case <-o.quit:
+				return
+			case <-t.C:
+				o.tick()
+			}
+		}
+	}()
+}
+
+func (o *openLogs) stop() {
+	if o.quit != nil {
+		close(o.quit)
+		<-o.done
+	}
+}
+
+// tick moves the clock and closes what has been idle for idleTicks of it.
+func (o *openLogs) tick() {
+	now := o.clock.Add(1)
+	for _, l := range o.list() {
+		if now-l.used.Load() >= idleTicks {
+			o.close(l)
+		} else {
+			l.index.save()
+		}
+	}
+}
+
+func (o *openLogs) list() []*Log {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	logs := make([]*Log, 0, len(o.logs))
+	for l := range o.logs {
+		logs = append(logs, l)
+	}
+	return logs
+}
+
+// add notes that l is open now, and closes the longest unused log when that
+// makes too many. The caller holds l.mu; others' are only tried.
+func (o *openLogs) add(l *Log) {
+	o.mu.Lock()
+	o.logs[l] = struct{}{}
+	var oldest *Log
+	if len(o.logs) > maxOpenLogs {
+		for c := range o.logs {
+			if c != l && (oldest == nil || c.used.Load() < oldest.used.Load()) {
+				oldest = c
+			}
+		}
+	}
+	o.mu.Unlock()
+	if oldest != nil {
+		o.close(oldest)
+	}
+}
+
+// close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would trust its disk again.
+func (o *openLogs) close(l *Log) {
+	if l.broken.Load() {
+		return
+	}
+	// Only tried: the caller may hold locks of another log.
+	if !l.index.mu.TryLock() {
+		return
+	}
+	defer l.index.mu.Unlock()
+	l.index.saveLocked()
+	if !l.mu.TryLock() {
+		return
+	}
+	defer l.mu.Unlock()
+	if l.files == nil || l.users > 0 {
+		return
+	}
+	l.files.close()
+	l.files, l.keys = nil, nil
+	l.index.dropLocked()
+	o.mu.Lock()
+	delete(o.logs, l)
+	o.mu.Unlock()
+}

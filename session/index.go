@@ -1,0 +1,264 @@
+package session
+
+import (
+	"errors"
+	"hash/crc32"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Entry is what the index keeps of one record.
+type Entry struct {
+	Offset int64       // of the record's first byte
+	Len    int32       // bytes without the newline
+	Weight int32       // ctxabi.Weight of what a pack would show of it in full
+	Tokens int32       // exact count of the full rendering in Index.Encoding, or 0 when not counted yet
+	CallOf int32       // for a tool result: the line of the call it answers, else 0
+	Events int32       // number of events that had arrived before it (messages only)
+	Role   ctxabi.Role // RoleUnknown for a record that is damaged
+	Flags  EntryFlags
+}
+
+// EntryFlags are facts about a record.
+type EntryFlags uint8
+
+// The flags.
+const (
+	HasCalls   EntryFlags = 1 << iota // an assistant record that calls tools
+	HasResults                        // carries tool results as parts (Anthropic's form)
+	HasImages                         // carries image parts
+	Damaged                           // does not pass the check: served, reported, carried as text
+)
+
+// row is an Entry in memory and on disk: 32 bytes a record, tokens aside.
+type row struct {
+	off                        int64
+	len, weight, callOf, event int32
+	crc                        uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
+	role                       ctxabi.Role
+	flags                      EntryFlags
+}
+
+func (r *row) end() int64 { return r.off + int64(r.len) + 1 }
+
+// Rows and counts are kept in chunks that never move, so that a snapshot is a
+// slice header and stays true while the index grows.
+const chunkRows = 256
+
+type (
+	rowChunk   [chunkRows]row
+	tokenChunk [chunkRows]atomic.Int32
+)
+
+// Index is a snapshot of a log's records. It never changes, but for counts
+// that become known (Entry.Tokens goes from 0 to its value).
+type Index struct {
+	log      *Log
+	rows     []*rowChunk
+	tokens   []*tokenChunk
+	encoding string
+	n        int
+	size     int64 // bytes of the log that it covers
+}
+
+// Len is the number of records.
+func (ix *Index) Len() int { return ix.n }
+
+// Size is the number of bytes of the log that the records cover.
+func (ix *Index) Size() int64 { return ix.size }
+
+// Encoding is the encoding that Entry.Tokens is counted in; "" when nothing was counted yet.
+func (ix *Index) Encoding() string { return ix.encoding }
+
+func (ix *Index) row(line int) *row {
+	return &ix.rows[(line-1)/chunkRows][(line-1)%chunkRows]
+}
+
+// At gives the entry of record line (1-based).
+func (ix *Index) At(line int) Entry {
+	if line < 1 || line > ix.n {
+		panic("session: no such line in the index")
+	}
+	r := ix.row(line)
+	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Events: r.event, Role: r.role, Flags: r.flags,
+		Tokens: ix.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load()}
+}
+
+// Record reads the bytes of a record, without its newline.
+func (ix *Index) Record(line int) ([]byte, error) {
+	e := ix.At(line)
+	b := make([]byte, e.Len)
+	if _, err := ix.log.ReadAt(b, e.Offset); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}
+
+// logIndex builds a log's index and keeps it. Its lock comes before Log.mu,
+// and that of messages before that of events.
+type logIndex struct {
+	log *Log
+
+	mu       sync.Mutex
+	loaded   bool
+	snapshot *Index // the last one given out
+
+	rows  []*rowChunk
+	n     int
+	size  int64 // bytes covered
+	calls callWindow
+
+	tokens   []*tokenChunk
+	encoding string
+
+	saved     int         // rows on disk
+	running   uint32      // checksum of the rows on disk
+	fresh     []tokenPair // counts that are not on disk
+	recounted bool        // the encoding changed: the file of counts is written anew
+}
+
+// Index brings the index up to Len and gives a snapshot of it. It costs what
+// was appended since the last call in any process, at most; an index that is
+// missing or does not fit the log is built anew.
+func (l *Log) Index() (*Index, error) {
+	x := &l.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.current()
+}
+
+func (x *logIndex) current() (*Index, error) {
+	f, err := x.log.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer x.log.release()
+	end := x.log.length.Load()
+	if x.snapshot != nil && x.size == end {
+		return x.snapshot, nil
+	}
+	first := !x.loaded
+	if first {
+		x.load(f, end)
+	}
+	if x.size < end {
+		if err := x.extend(f, end); err != nil {
+			return nil, err
+		}
+	}
+	if first {
+		x.loadTokens()
+	}
+	x.publish()
+	if x.n-x.saved >= saveRows {
+		x.saveLocked()
+	}
+	return x.snapshot, nil
+}
+
+func (x *logIndex) publish() {
+	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size}
+}
+
+// push adds a row at the end.
+func (x *logIndex) push(r row) {
+	if x.n%chunkRows == 0 {
+		x.rows = append(x.rows, new(rowChunk))
+		x.tokens = append(x.tokens, new(tokenChunk))
+	}
+	x.rows[x.n/chunkRows][x.n%chunkRows] = r
+	x.n++
+	x.size = r.end()
+}
+
+func (x *logIndex) at(line int) *row { return &x.rows[(line-1)/chunkRows][(line-1)%chunkRows] }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// extend indexes what the log has behind x.size, up to end.
+func (x *logIndex) extend(f *logFiles, end int64) error {
+	l := x.log
+	isMessages := l.name == ctxabi.MessagesFile
+	events, err := x.eventCounter(f)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = scanLines(f.data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
+		if length > 1<<31-1 || !whole {
+			failed = ctxabi.E("index", l.name, ctxabi.ErrIO, "the log does not end in a newline, or has a line of more than 2 GiB")
+			return false
+		}
+		r := row{off: off, len: int32(length)}
+		switch {
+		case line == nil:
+			r.flags, r.weight = Damaged, int32(length/3)
+		case isMessages:
+			x.message(&r, line)
+		default:
+			x.event(&r, line)
+		}
+		if events != nil {
+			r.event = events.before(off)
+		}
+		x.push(r)
+		return true
+	})
+	return errors.Join(err, failed)
+}
+
+// message fills in the row of a record of messages.jsonl.
+func (x *logIndex) message(r *row, line []byte) {
+	r.crc = crc32.Checksum(line, castagnoli)
+	s := scanMessage(line)
+	r.weight, r.role, r.flags = int32(s.weight), s.role, s.flags
+	if s.answers != "" {
+		r.callOf = x.calls.find(x, s.answers)
+	}
+	x.calls.add(x.n+1, s.calls)
+}
+
+func (x *logIndex) event(r *row, line []byte) {
+	r.crc = crc32.Checksum(line, castagnoli)
+	r.weight = int32(ctxabi.Weight(string(line)))
+	r.role = ctxabi.Event
+	if ctxabi.CheckEvent(line) != nil {
+		r.role, r.flags = ctxabi.RoleUnknown, Damaged
+	}
+}
+
+// SetTokens remembers the exact count of record line (1-based) for encoding.
+// It is persisted with the index, later. A log keeps the counts of one
+// encoding: another one's replace them.
+func (l *Log) SetTokens(encoding string, line int, tokens int32) {
+	x := &l.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, err := x.current(); err != nil || line < 1 || line > x.n {
+		return
+	}
+	if x.encoding != encoding {
+		x.resetTokens(encoding)
+		x.recounted = true
+		x.publish()
+	}
+	if x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Swap(tokens) == tokens {
+		return
+	}
+	x.fresh = append(x.fresh, tokenPair{uint32(line), tokens, x.at(line).crc})
+	if len(x.fresh) >= saveTokens {
+		x.saveLocked()
+	}
+}
+
+// resetTokens begins an empty column for encoding.
+func (x *logIndex) resetTokens(encoding string) {
+	x.encoding, x.fresh = encoding, nil
+	x.tokens = make([]*tokenChunk, len(x.rows))
+	for i := range x.tokens {
+		x.tokens[i] = new(tokenChunk)
+	}
+}

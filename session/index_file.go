@@ -1,0 +1,300 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io/fs"
+	"os"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// The index on disk is a header and one row a record, in order, little endian:
+//
+//	offset u64 | len u32 | weight u32 | callOf u32 | events u32 | crc u32 | role u8 | flags u8 | check u16
+//
+// check is the low half of a running CRC-32C over all rows so far. The file is
+// only appended to, and cut when the log turns out shorter. Token counts are a
+// file of their own, appended to as they become known:
+//
+//	line u32 | tokens u32 | crc u32
+//
+// A count whose crc is not that of the record is ignored. Both are caches: what
+// does not fit is dropped and made again.
+const (
+	indexMagic   = "ctxfs index 1\n"
+	tokensMagic  = "ctxfs tokens 1\n"
+	indexHeader  = 32
+	indexRow     = 32
+	tokensHeader = 96
+	tokensRow    = 12
+
+	saveRows   = 1024 // rows that are written at once, unless the log is closed before
+	saveTokens = 4096
+)
+
+type tokenPair struct {
+	line   uint32
+	tokens int32
+	crc    uint32
+}
+
+func indexFile(log string) string {
+	if log == ctxabi.MessagesFile {
+		return ctxabi.InternalDir + "/index"
+	}
+	return ctxabi.InternalDir + "/index.events"
+}
+
+func tokensFile(log string) string {
+	if log == ctxabi.MessagesFile {
+		return ctxabi.InternalDir + "/tokens"
+	}
+	return ctxabi.InternalDir + "/tokens.events"
+}
+
+// encodeRow appends a row and gives the running checksum behind it.
+func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
+	start := len(b)
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.off))
+	for _, v := range []uint32{uint32(r.len), uint32(r.weight), uint32(r.callOf), uint32(r.event), r.crc} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	b = append(b, byte(r.role), byte(r.flags))
+	running = crc32.Update(running, castagnoli, b[start:])
+	return binary.LittleEndian.AppendUint16(b, uint16(running)), running
+}
+
+// decodeRow reads a row; ok is false when its check fails.
+func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
+	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
+	r = row{off: int64(binary.LittleEndian.Uint64(b)), len: int32(u32(8)), weight: int32(u32(12)), callOf: int32(u32(16)),
+		event: int32(u32(20)), crc: u32(24), role: ctxabi.Role(b[28]), flags: EntryFlags(b[29])}
+	next = crc32.Update(running, castagnoli, b[:30])
+	return r, next, binary.LittleEndian.Uint16(b[30:]) == uint16(next)
+}
+
+// load reads the rows on disk that fit a log of end bytes. Nothing that it
+// finds is an error: what does not fit is left out and built anew.
+func (x *logIndex) load(f *logFiles, end int64) {
+	x.loaded = true
+	l := x.log
+	raw, err := readWhole(l.session.store.vfs, l.session.path(indexFile(l.name)))
+	if err != nil || len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
+		return
+	}
+	for b := raw[indexHeader:]; len(b) >= indexRow; b = b[indexRow:] {
+		r, running, ok := decodeRow(b, x.running)
+		if !ok || r.off != x.size || r.len < 0 || r.end() > end || r.role > ctxabi.Event || int(r.callOf) > x.n {
+			break
+		}
+		x.push(r)
+		x.running = running
+	}
+	if x.n > 0 && !x.lastFits(f) {
+		x.forgetRows()
+		return
+	}
+	x.saved = x.n
+	if len(raw) > indexHeader+x.n*indexRow && !l.session.store.o.ReadOnly {
+		if x.cutFile(x.n) != nil {
+			x.saved = 0 // written anew as a whole
+		}
+	}
+}
+
+// lastFits compares the last row with the log: rows in front of it were written earlier.
+func (x *logIndex) lastFits(f *logFiles) bool {
+	r := x.at(x.n)
+	b := make([]byte, int64(r.len)+1)
+	if readFull(f.data, b, r.off) != nil || b[r.len] != '\n' {
+		return false
+	}
+	return r.len > ctxabi.MaxRecord || crc32.Checksum(b[:r.len], castagnoli) == r.crc
+}
+
+func (x *logIndex) forgetRows() {
+	x.rows, x.tokens, x.n, x.size = nil, nil, 0, 0
+	x.saved, x.running = 0, 0
+	x.calls = callWindow{}
+}
+
+// cutFile shortens the file to n rows.
+func (x *logIndex) cutFile(n int) error {
+	f, err := x.open(indexFile(x.log.name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(indexHeader + int64(n)*indexRow); err != nil {
+		return err
+	}
+	// Or the rows could be back after a loss of power, in front of newer ones.
+	return f.Sync()
+}
+
+func (x *logIndex) open(rel string) (File, error) {
+	return x.log.session.store.vfs.OpenFile(x.log.session.path(rel), os.O_RDWR|os.O_APPEND, 0)
+}
+
+// trim cuts rows off that reach beyond a log of end bytes. It runs when the
+// log is opened, before anything is appended: rows of records that were lost
+// with the power would otherwise describe the ones that take their place.
+func (x *logIndex) trim(end int64) error {
+	err := x.tryTrim(end)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err = x.log.session.store.vfs.Remove(x.log.session.path(indexFile(x.log.name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (x *logIndex) tryTrim(end int64) error {
+	f, err := x.open(indexFile(x.log.name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	n := (fi.Size() - indexHeader) / indexRow
+	for lo, hi, first := int64(0), n, true; lo < hi; first = false {
+		mid := lo + (hi-lo)/2
+		if first {
+			mid = hi - 1 // nearly always the last one fits
+		}
+		var b [indexRow]byte
+		if err := readFull(f, b[:], indexHeader+mid*indexRow); err != nil {
+			return err
+		}
+		r, _, _ := decodeRow(b[:], 0)
+		if r.end() > end || r.off < 0 || r.len < 0 {
+			hi = mid
+			n = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	if want := indexHeader + max(n, 0)*indexRow; fi.Size() > want {
+		if err := f.Truncate(want); err != nil {
+			return err
+		}
+		return f.Sync()
+	}
+	return nil
+}
+
+// save writes what is not on disk yet.
+func (x *logIndex) save() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.saveLocked()
+	return nil
+}
+
+// saveLocked writes rows and counts out. A failure costs a rebuild later, no more.
+func (x *logIndex) saveLocked() {
+	if !x.loaded || x.log.session.store.o.ReadOnly {
+		return
+	}
+	if x.saved < x.n && x.saveRows() != nil {
+		x.saved, x.running = 0, 0
+	}
+	if len(x.fresh) > 0 && x.saveTokens() == nil {
+		x.fresh, x.recounted = nil, false
+	}
+}
+
+func (x *logIndex) saveRows() error {
+	b := make([]byte, 0, indexHeader+(x.n-x.saved)*indexRow)
+	if x.saved == 0 {
+		x.running = 0
+		b = append(b, make([]byte, indexHeader)...)
+		copy(b, indexMagic)
+	}
+	running := x.running
+	for line := x.saved + 1; line <= x.n; line++ {
+		b, running = encodeRow(b, x.at(line), running)
+	}
+	if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
+		return err
+	}
+	x.saved, x.running = x.n, running
+	return nil
+}
+
+// put appends to a cache, or replaces it.
+func (x *logIndex) put(rel string, b []byte, anew bool) error {
+	session := x.log.session
+	session.store.move.RLock()
+	defer session.store.move.RUnlock()
+	if anew {
+		return session.replace(rel, b, false)
+	}
+	f, err := x.open(rel)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return writeFull(f, b)
+}
+
+func (x *logIndex) saveTokens() error {
+	rel := tokensFile(x.log.name)
+	if len(x.encoding) > tokensHeader-len(tokensMagic) {
+		return nil // too long a name to be one
+	}
+	if _, err := x.log.session.store.vfs.Stat(x.log.session.path(rel)); err != nil {
+		x.recounted = true
+	}
+	var b []byte
+	if x.recounted {
+		b = make([]byte, tokensHeader)
+		copy(b[copy(b, tokensMagic):], x.encoding)
+	}
+	for _, p := range x.fresh {
+		b = binary.LittleEndian.AppendUint32(b, p.line)
+		b = binary.LittleEndian.AppendUint32(b, uint32(p.tokens))
+		b = binary.LittleEndian.AppendUint32(b, p.crc)
+	}
+	return x.put(rel, b, x.recounted)
+}
+
+// loadTokens reads the counts on disk, once all rows are known.
+func (x *logIndex) loadTokens() {
+	l := x.log
+	raw, err := readWhole(l.session.store.vfs, l.session.path(tokensFile(l.name)))
+	if err != nil || len(raw) < tokensHeader || !bytes.HasPrefix(raw, []byte(tokensMagic)) {
+		return
+	}
+	x.encoding = string(bytes.TrimRight(raw[len(tokensMagic):tokensHeader], "\x00"))
+	b := raw[tokensHeader:]
+	x.recounted = len(b)%tokensRow != 0 // torn: what follows would not line up
+	for ; len(b) >= tokensRow; b = b[tokensRow:] {
+		line, tokens := int(binary.LittleEndian.Uint32(b)), int32(binary.LittleEndian.Uint32(b[4:]))
+		if line >= 1 && line <= x.n && x.at(line).crc == binary.LittleEndian.Uint32(b[8:]) {
+			x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Store(tokens)
+		}
+	}
+	if x.recounted {
+		for line := 1; line <= x.n; line++ {
+			if t := x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load(); t != 0 {
+				x.fresh = append(x.fresh, tokenPair{uint32(line), t, x.at(line).crc})
+			}
+		}
+	}
+}
+
+// dropLocked forgets what is in memory; what was not saved is made again.
+func (x *logIndex) dropLocked() {
+	x.forgetRows()
+	x.loaded, x.snapshot = false, nil
+	x.encoding, x.fresh, x.recounted = "", nil, false
+}

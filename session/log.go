@@ -1,0 +1,328 @@
+package session
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
+type Log struct {
+	session *Session
+	name    string
+	check   func(line []byte) error
+
+	// turn is held by the one append that is under way; others wait in line for
+	// it. It is a channel and not a mutex because Commit may block for long and
+	// whoever waits must be able to give up.
+	turn chan struct{}
+
+	length  atomic.Int64 // committed bytes, as published
+	modTime atomic.Int64 // unix ns
+	known   atomic.Bool  // length and modTime are true (the log was opened once)
+	broken  atomic.Bool  // a rollback or a Sync failed: no append and no sync until the store is opened anew
+	used    atomic.Int64 // the janitor's clock when the log was last used
+
+	mu    sync.Mutex
+	files *logFiles // nil while closed; guarded by mu
+	users int       // calls that use files now; guarded by mu
+	tail  logTail   // guarded by mu; changed only by the holder of turn and by opening
+	keys  *keyRing  // nil: not read yet; guarded by mu
+	dirty bool      // written to since the last syncAll; guarded by mu
+
+	row []byte // scratch of the holder of turn
+
+	index logIndex
+}
+
+// logFiles are a log's open descriptors.
+type logFiles struct{ data, arrivals File }
+
+// logTail is where the log ends.
+type logTail struct {
+	size     int64 // of the data that has rows
+	arrivals int64 // size of the arrivals file
+	chain    hash
+}
+
+func (l *Log) init(x *Session, name string) {
+	l.session, l.name = x, name
+	l.turn = make(chan struct{}, 1)
+	l.check = ctxabi.CheckMessage
+	if name == ctxabi.EventsFile {
+		l.check = ctxabi.CheckEvent
+	}
+	l.index.log = l
+}
+
+// Name is the log's file name.
+func (l *Log) Name() string { return l.name }
+
+// Len is the number of committed bytes: the only truth about EOF. It is 0 when
+// the log cannot be opened; [Log.Open] says why.
+func (l *Log) Len() int64 {
+	l.Open()
+	return l.length.Load()
+}
+
+// ModTime is when the log last grew.
+func (l *Log) ModTime() time.Time {
+	l.Open()
+	return time.Unix(0, l.modTime.Load())
+}
+
+// Head is the last value of the log's chain in hex: it stands for all that was ever appended.
+func (l *Log) Head() (string, error) {
+	if _, err := l.acquire(); err != nil {
+		return "", err
+	}
+	defer l.release()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return hex.EncodeToString(l.tail.chain[:]), nil
+}
+
+// Lines is the number of records.
+func (l *Log) Lines() (int, error) {
+	ix, err := l.Index()
+	if err != nil {
+		return 0, err
+	}
+	return ix.Len(), nil
+}
+
+// Open opens the log, and recovers it when that was not done yet in this
+// process. All other methods do it themselves; this one tells the error.
+func (l *Log) Open() error {
+	if l.known.Load() {
+		return nil
+	}
+	if _, err := l.acquire(); err != nil {
+		return err
+	}
+	l.release()
+	return nil
+}
+
+// acquire gives the open files, which stay open until release.
+func (l *Log) acquire() (*logFiles, error) {
+	open := &l.session.store.open
+	l.used.Store(open.clock.Load())
+	if l.name == ctxabi.MessagesFile {
+		l.session.events.Open() // rows of messages carry its length; order of locks: messages before events
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil {
+		if err := l.openFiles(); err != nil {
+			return nil, err
+		}
+		open.add(l)
+	}
+	l.users++
+	return l.files, nil
+}
+
+func (l *Log) release() {
+	l.mu.Lock()
+	l.users--
+	l.mu.Unlock()
+}
+
+// openFiles opens and recovers the log; mu is held.
+func (l *Log) openFiles() (err error) {
+	s := l.session.store
+	s.move.RLock()
+	defer s.move.RUnlock()
+	flag := os.O_RDWR | os.O_APPEND | os.O_CREATE
+	if s.o.ReadOnly {
+		flag = os.O_RDONLY
+	}
+	f := new(logFiles)
+	defer func() {
+		if err != nil {
+			f.close()
+			err = diskFailed("open", l.name, err, "the log cannot be opened")
+			s.o.Logger.Error("open log", "session", l.session.id, "err", err)
+		}
+	}()
+	if f.arrivals, err = s.vfs.OpenFile(l.session.path(arrivalsFile(l.name)), flag, 0o600); err != nil {
+		return err
+	}
+	if f.data, err = s.vfs.OpenFile(l.session.path(l.name), flag, 0o600); err != nil {
+		return err
+	}
+	fi, err := f.data.Stat()
+	if err != nil {
+		return err
+	}
+	tail, length, err := l.recover(f)
+	if err != nil {
+		return err
+	}
+	if !l.known.Load() {
+		l.modTime.Store(fi.ModTime().UnixNano())
+	}
+	l.files, l.tail, l.keys = f, tail, nil
+	l.length.Store(length)
+	l.known.Store(true)
+	return nil
+}
+
+func (f *logFiles) close() error {
+	var failed error
+	for _, file := range []File{f.data, f.arrivals} {
+		if file != nil {
+			failed = errors.Join(failed, file.Close())
+		}
+	}
+	return failed
+}
+
+// ReadAt reads committed bytes; io.EOF at Len. A reader never sees more than
+// what was committed, whatever the backing file holds.
+func (l *Log) ReadAt(p []byte, off int64) (int, error) {
+	f, err := l.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer l.release()
+	return l.readAt(f, p, off)
+}
+
+func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
+	end := l.length.Load()
+	if off < 0 {
+		return 0, ctxabi.E("read", l.name, ctxabi.ErrMalformed, "negative offset")
+	}
+	if off >= end {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > end-off
+	if short {
+		p = p[:end-off]
+	}
+	if err := readFull(f.data, p, off); err != nil {
+		err := diskFailed("read", l.name, err, "the log is shorter than what was committed to it, or its disk fails")
+		l.session.report("read", l.name, err)
+		return 0, err
+	}
+	if short {
+		return len(p), io.EOF
+	}
+	return len(p), nil
+}
+
+// readFull reads exactly len(p) bytes.
+func readFull(f io.ReaderAt, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := f.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Advance publishes position as the new length, whoever committed it. A
+// position that is not ahead changes nothing: a log only grows.
+func (l *Log) Advance(position int64) {
+	for {
+		old := l.length.Load()
+		if position <= old {
+			return
+		}
+		if l.length.CompareAndSwap(old, position) {
+			break
+		}
+	}
+	l.modTime.Store(l.session.store.o.Now().UnixNano())
+	l.session.changes.Add(1)
+}
+
+// Sync makes all that is committed survive the loss of power. It syncs the
+// data alone: arrival rows that are lost with the power are made up again when
+// the log is opened. A failure is remembered: every later Append and Sync
+// gives ErrIO until the store is opened anew, because the kernel may have
+// dropped the pages that it could not write.
+func (l *Log) Sync(ctx context.Context) error {
+	f, err := l.acquire()
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := l.usable("fsync"); err != nil {
+		return err
+	}
+	if err := f.data.Sync(); err != nil {
+		return l.breakDown("fsync", err)
+	}
+	return nil
+}
+
+// usable says whether the log may still be written.
+func (l *Log) usable(op string) error {
+	if err := l.session.store.writable(op); err != nil {
+		return err
+	}
+	if l.broken.Load() {
+		return ctxabi.E(op, l.name, ctxabi.ErrIO,
+			"the disk failed earlier; nothing more is taken until ctxfs is started anew and has re-read the log")
+	}
+	return nil
+}
+
+// breakDown remembers that the log's disk cannot be trusted any more.
+func (l *Log) breakDown(op string, cause error) error {
+	l.broken.Store(true)
+	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
+		Why: "the disk failed; the log takes nothing more until ctxfs is started anew"}
+	l.session.store.o.Logger.Error("log broke down", "session", l.session.id, "log", l.name, "err", cause)
+	l.session.report(op, l.name, err)
+	return err
+}
+
+// syncAll syncs data and arrivals of an open log that was written to.
+func (l *Log) syncAll() error {
+	l.mu.Lock()
+	f, dirty := l.files, l.dirty
+	l.dirty = false
+	if f != nil {
+		l.users++
+	}
+	l.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	defer l.release()
+	if !dirty || l.broken.Load() {
+		return nil
+	}
+	if err := f.data.Sync(); err != nil {
+		return l.breakDown("fsync", err)
+	}
+	return f.arrivals.Sync() // its rows can be made up again
+}
+
+// shut syncs and closes the log for good.
+func (l *Log) shut() error {
+	failed := errors.Join(l.index.save(), l.syncAll())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files != nil {
+		failed = errors.Join(failed, l.files.close())
+		l.files = nil
+	}
+	return failed
+}

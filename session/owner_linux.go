@@ -1,0 +1,19 @@
+package session
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// ownerOf reads a file's owner. A VFS that is not the operating system's gives
+// a FileInfo whose Sys has the method Owner.
+func ownerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
+	switch st := fi.Sys().(type) {
+	case *syscall.Stat_t:
+		return st.Uid, st.Gid, true
+	case interface{ Owner() (uid, gid uint32) }:
+		uid, gid = st.Owner()
+		return uid, gid, true
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,272 @@
+package session
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// findings is what opening a log found at its end.
+type findings struct {
+	tail     logTail // up to and with the last row that has its data (the anchor)
+	dropped  int     // complete rows behind the anchor
+	records  int     // valid records that no row covers
+	bad      int     // invalid lines among them
+	valid    int64   // end of the last valid record: the log's length
+	size     int64   // of the data file
+	arrivals int64   // size of the arrivals file
+	odd      string  // a mismatch that stays, in words; or ""
+}
+
+// recover finds out where the log ends and repairs its end. It looks at the
+// last row and what follows it, no further:
+//
+//   - trailing rows whose data is absent or torn are dropped;
+//   - data behind the last row, up to its last valid record, gets one row
+//     marked estimated;
+//   - what follows is moved to the quarantine and reported;
+//   - a row whose data is complete records, but other ones, is reported and stays.
+//
+// A log whose end cannot be repaired (the disk is full) is served up to its
+// last valid record and takes nothing.
+func (l *Log) recover(f *logFiles) (logTail, int64, error) {
+	n, err := l.examine(f)
+	if err != nil {
+		return logTail{}, 0, err
+	}
+	if l.session.store.o.ReadOnly || l.broken.Load() {
+		return n.tail, n.valid, nil
+	}
+	if n.odd != "" {
+		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
+	}
+	if err := l.repair(f, n); err != nil {
+		l.breakDown("repair", err)
+		return n.tail, n.valid, nil
+	}
+	if err := l.index.trim(n.valid); err != nil {
+		l.breakDown("repair", err)
+	}
+	return n.tail, n.valid, nil
+}
+
+// examine reads the end of both files and changes nothing.
+func (l *Log) examine(f *logFiles) (*findings, error) {
+	n := new(findings)
+	fi, err := f.arrivals.Stat() // before the data's: a daemon beside us writes rows first
+	if err != nil {
+		return nil, err
+	}
+	n.arrivals = fi.Size()
+	if fi, err = f.data.Stat(); err != nil {
+		return nil, err
+	}
+	n.size = fi.Size()
+	n.tail.chain = chainSeed(l.session.id, l.name)
+	var failed error
+	err = backwards(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
+		a, ok := parseArrival(line)
+		if ok && a.end() <= n.size {
+			var same bool
+			if same, failed = l.matches(f, &a); failed != nil {
+				return false
+			}
+			intact := same
+			if !same {
+				if intact, failed = l.allValid(f, a.Off, a.end()); failed != nil {
+					return false
+				}
+				if intact {
+					n.odd = fmt.Sprintf("bytes %d to %d were changed after they were appended; they are served as they are", a.Off, a.end())
+				}
+			}
+			if intact {
+				n.tail = logTail{size: a.end(), arrivals: off + int64(len(line)) + 1, chain: a.Chain}
+				return false
+			}
+		}
+		n.dropped++
+		return true
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	n.valid = n.tail.size
+	bad := 0
+	err = scanLines(f.data, n.tail.size, n.size, func(off, length int64, line []byte, whole bool) bool {
+		if !whole || line == nil || l.check(line) != nil {
+			bad++
+			return true
+		}
+		n.records++
+		n.bad += bad
+		bad = 0
+		n.valid = off + length + 1
+		return true
+	})
+	return n, err
+}
+
+// matches says whether the data of a row is what was announced.
+func (l *Log) matches(f *logFiles, a *arrival) (bool, error) {
+	sum, err := hashRange(f.data, a.Off, a.end())
+	return sum == a.SHA, err
+}
+
+func hashRange(f io.ReaderAt, from, to int64) (sum hash, err error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(f, from, to-from))
+	if err == nil && n < to-from {
+		err = io.ErrUnexpectedEOF
+	}
+	h.Sum(sum[:0])
+	return sum, err
+}
+
+// allValid says whether a range is whole valid records.
+func (l *Log) allValid(f *logFiles, from, to int64) (bool, error) {
+	ok := from < to
+	err := scanLines(f.data, from, to, func(_, _ int64, line []byte, whole bool) bool {
+		ok = whole && line != nil && l.check(line) == nil
+		return ok
+	})
+	return ok, err
+}
+
+// repair makes the files agree with n and brings n.tail up to date. Doing half of it and
+// crashing is harmless: the next open finds the same and does the rest.
+func (l *Log) repair(f *logFiles, n *findings) error {
+	if n.dropped > 1 {
+		// One row is what a killed daemon leaves. More is lost power or a log cut
+		// by hand: the rows are evidence.
+		name, err := l.quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
+		if err != nil {
+			return err
+		}
+		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
+	}
+	if n.valid < n.size {
+		name, err := l.quarantine(f.data, l.name, n.valid, n.size)
+		if err != nil {
+			return err
+		}
+		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+			Reason: fmt.Sprintf("%d bytes at the end were not a record; they were moved to %s", n.size-n.valid, name)})
+		if err := f.data.Truncate(n.valid); err != nil {
+			return err
+		}
+		if err := f.data.Sync(); err != nil {
+			return err
+		}
+	}
+	if n.tail.arrivals < n.arrivals {
+		if err := f.arrivals.Truncate(n.tail.arrivals); err != nil {
+			return err
+		}
+		// Or the rows could be back after a loss of power, beside other data.
+		if err := f.arrivals.Sync(); err != nil {
+			return err
+		}
+	}
+	if n.valid > n.tail.size {
+		return l.estimate(f, n)
+	}
+	return nil
+}
+
+// estimate writes the row of data that has none.
+func (l *Log) estimate(f *logFiles, n *findings) error {
+	a := arrival{Off: n.tail.size, Len: n.valid - n.tail.size, Events: -1, Estimated: true}
+	sum, err := hashRange(f.data, a.Off, a.end())
+	if err != nil {
+		return err
+	}
+	fi, err := f.data.Stat()
+	if err != nil {
+		return err
+	}
+	a.SHA, a.At = sum, fi.ModTime().UnixNano()
+	a.Chain = chainNext(n.tail.chain, a.SHA, a.Off, a.Len)
+	if l.name == ctxabi.MessagesFile {
+		a.Events = l.session.events.length.Load()
+	}
+	row := a.appendTo(nil)
+	if err := writeFull(f.arrivals, row); err != nil {
+		f.arrivals.Truncate(n.tail.arrivals)
+		return err
+	}
+	n.tail = logTail{size: n.valid, arrivals: n.tail.arrivals + int64(len(row)), chain: a.Chain}
+	if n.bad > 0 {
+		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})
+	}
+	return nil
+}
+
+// quarantine copies [from, to) of a file of the session aside, durably, and
+// gives the copy's name relative to the session. The same bytes at the same
+// place get the same name, so that a repair that was cut short does not pile up.
+func (l *Log) quarantine(f File, base string, from, to int64) (string, error) {
+	s := l.session.store
+	dir := l.session.path(quarantineDir)
+	o, err := l.session.owner()
+	if err != nil {
+		return "", err
+	}
+	if err := s.mkdir(dir, o); err != nil {
+		return "", err
+	}
+	sum, err := hashRange(f, from, to)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s-%d-%x", base, from, sum[:4])
+	file := path.Join(dir, name)
+	if _, err := s.vfs.Stat(file); err == nil {
+		return path.Join(quarantineDir, name), nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	tmp := s.tmpName()
+	err = copyRange(s.vfs, tmp, f, from, to)
+	if err == nil {
+		err = s.own(tmp, o, o.fileMode())
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, file)
+	}
+	if err == nil {
+		err = s.vfs.SyncDir(dir)
+	}
+	if err != nil {
+		s.vfs.Remove(tmp)
+		return "", err
+	}
+	return path.Join(quarantineDir, name), nil
+}
+
+// copyRange writes [from, to) of f to a new synced file.
+func copyRange(v VFS, name string, f File, from, to int64) error {
+	out, err := v.OpenFile(name, osCreate, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	buf := make([]byte, min(1<<20, to-from))
+	for off := from; off < to; off += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), to-off)]
+		if err := readFull(f, buf, off); err != nil {
+			return err
+		}
+		if err := writeFull(out, buf); err != nil {
+			return err
+		}
+	}
+	return out.Sync()
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// ErrorRow is one line of context/errors.jsonl.
+type ErrorRow struct {
+	Time   time.Time `json:"time"`
+	UID    uint32    `json:"uid"`
+	Op     string    `json:"op"`
+	Path   string    `json:"path"`
+	Errno  string    `json:"errno"` // "EINVAL", ...
+	Reason string    `json:"reason"`
+	Count  int       `json:"count,omitempty"` // how many rows this one stands for, when more than one
+}
+
+// The rate limit of errors.jsonl: a user may have a burst of rows at once, then
+// one an interval. What comes faster is folded into the next row of that user.
+const (
+	reportBurst    = 20
+	reportInterval = time.Second
+	maxReason      = 1000 // bytes of a reason
+)
+
+// reports is the ring behind context/errors.jsonl. Its truth is in memory once
+// it was used; the file is appended to and now and then written anew, and when
+// the disk is full it is simply late.
+type reports struct {
+	mu      sync.Mutex
+	loaded  bool
+	rows    [][]byte // the last ctxabi.MaxErrorRows lines, each with its newline
+	onDisk  int      // lines in the file
+	buckets map[uint32]*reportBucket
+}
+
+type reportBucket struct {
+	tokens  int
+	at      time.Time // when tokens was true
+	pending ErrorRow  // folded rows not written yet; Count 0: none
+}
+
+// Report adds a row to context/errors.jsonl; the last 100 are kept. It never fails.
+func (x *Session) Report(row ErrorRow) {
+	if row.Time.IsZero() {
+		row.Time = x.store.o.Now()
+	}
+	row.Time = row.Time.UTC()
+	row.Reason = clip(row.Reason, maxReason)
+	x.store.o.Logger.Debug("refused", "session", x.id, "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
+	r := &x.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.load(x)
+	if r.buckets == nil {
+		r.buckets = map[uint32]*reportBucket{}
+	}
+	b := r.buckets[row.UID]
+	if b == nil {
+		b = &reportBucket{tokens: reportBurst, at: row.Time}
+		r.buckets[row.UID] = b
+	}
+	if n := int(row.Time.Sub(b.at) / reportInterval); n > 0 {
+		b.tokens = min(reportBurst, b.tokens+n)
+		b.at = row.Time
+	}
+	count := max(row.Count, 1)
+	if b.tokens == 0 {
+		row.Count = b.pending.Count + count
+		b.pending = row
+		return
+	}
+	b.tokens--
+	if b.pending.Count > 0 {
+		r.add(x, b.pending)
+		b.pending = ErrorRow{}
+	}
+	r.add(x, row)
+}
+
+// report is Report for an error of package ctxabi.
+func (x *Session) report(op, name string, err error) {
+	x.Report(errorRow(op, name, 0, err))
+}
+
+func errorRow(op, name string, uid uint32, err error) ErrorRow {
+	row := ErrorRow{UID: uid, Op: op, Path: name, Errno: ctxabi.ErrnoName(err), Reason: err.Error()}
+	var e *ctxabi.Error
+	if errors.As(err, &e) {
+		row.Op, row.Reason = e.Op, e.Why
+		if e.Path != "" {
+			row.Path = e.Path
+		}
+		if e.Err != nil {
+			row.Reason += " (" + e.Err.Error() + ")"
+		}
+	}
+	return row
+}
+
+// Errors gives context/errors.jsonl as it stands.
+func (x *Session) Errors() []byte {
+	r := &x.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.load(x)
+	for _, b := range r.buckets {
+		if b.pending.Count > 0 {
+			r.add(x, b.pending)
+			b.pending = ErrorRow{}
+		}
+	}
+	return bytes.Join(r.rows, nil)
+}
+
+// load reads the file once.
+func (r *reports) load(x *Session) {
+	if r.loaded {
+		return
+	}
+	r.loaded = true
+	data, err := readWhole(x.store.vfs, x.path(errorsFile))
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(data) {
+		r.onDisk++
+		if json.Valid(line) && line[len(line)-1] == '\n' {
+			r.push(line)
+		}
+	}
+}
+
+func (r *reports) push(line []byte) {
+	if len(r.rows) >= ctxabi.MaxErrorRows {
+		r.rows = append(r.rows[:0:0], r.rows[len(r.rows)-ctxabi.MaxErrorRows+1:]...)
+	}
+	r.rows = append(r.rows, line)
+}
+
+func (r *reports) add(x *Session, row ErrorRow) {
+	if row.Count == 1 {
+		row.Count = 0
+	}
+	line, err := json.Marshal(row)
+	if err != nil {
+		return
+	}
+	line = append(line, '\n')
+	r.push(line)
+	if x.store.o.ReadOnly {
+		return
+	}
+	r.onDisk++
+	if r.onDisk > 2*ctxabi.MaxErrorRows {
+		if x.replace(errorsFile, bytes.Join(r.rows, nil), false) == nil {
+			r.onDisk = len(r.rows)
+		}
+		return
+	}
+	f, err := x.store.vfs.OpenFile(x.path(errorsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	f.Write(line) // late at worst: the ring in memory has it
+	f.Close()
+}
+
+// clip shortens s to about n bytes at a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,204 @@
+package session
+
+import (
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Session is one session of an open store. It is cheap: its files are opened
+// when they are first used and closed when they have been idle for a while.
+// It is safe for concurrent use.
+type Session struct {
+	store    *Store
+	id       string
+	created  time.Time
+	place    atomic.Pointer[place]
+	messages Log
+	events   Log
+	reports  reports
+
+	changes atomic.Uint64
+	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
+
+	mu     sync.Mutex
+	latest struct { // guarded by mu
+		length int64 // of messages.jsonl when text was found; -1: never
+		text   string
+	}
+}
+
+// place is where a session is. Renaming replaces it whole.
+type place struct {
+	ref ctxabi.Ref
+	dir string
+}
+
+// Session gives the session at ref. It reads nothing but the session's id, and
+// that once; ctxabi.ErrNotFound when there is none.
+func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
+	s.mu.Lock()
+	x, ok := s.sessions[ref]
+	s.mu.Unlock()
+	if ok {
+		return x, nil
+	}
+	s.move.RLock()
+	defer s.move.RUnlock()
+	x, err := s.load(ref)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.sessions[ref]; ok {
+		return first, nil
+	}
+	s.sessions[ref] = x
+	return x, nil
+}
+
+func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
+	notFound := ctxabi.E("open", "", ctxabi.ErrNotFound, "there is no session %s", ref)
+	if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
+		return nil, notFound
+	}
+	// A symbolic link that the owner planted must not lead the daemon elsewhere.
+	for _, rel := range []string{ref.Owner(), path.Join(ref.Owner(), ctxabi.AgentDir), ref.AgentHome(),
+		path.Join(ref.AgentHome(), ctxabi.SessionDir), ref.Path(), path.Join(ref.Path(), ctxabi.InternalDir)} {
+		fi, err := s.vfs.Stat(s.inStore(rel))
+		if err != nil || !fi.IsDir() {
+			return nil, notFound
+		}
+	}
+	dir := s.inStore(ref.Path())
+	fi, err := s.vfs.Stat(path.Join(dir, idFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound
+	}
+	if err != nil {
+		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+	}
+	raw, err := readWhole(s.vfs, path.Join(dir, idFile))
+	if err != nil {
+		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+	}
+	id := strings.TrimSpace(string(raw))
+	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
+		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, idFile)
+	}
+	x := &Session{store: s, id: id, created: fi.ModTime()}
+	x.place.Store(&place{ref, dir})
+	x.messages.init(x, ctxabi.MessagesFile)
+	x.events.init(x, ctxabi.EventsFile)
+	x.latest.length = -1
+	return x, nil
+}
+
+// ID is 32 hex digits, for life.
+func (x *Session) ID() string { return x.id }
+
+// Ref is where the session is now.
+func (x *Session) Ref() ctxabi.Ref { return x.place.Load().ref }
+
+// Dir is the session's absolute directory in the store.
+func (x *Session) Dir() string { return x.place.Load().dir }
+
+// Messages is messages.jsonl.
+func (x *Session) Messages() *Log { return &x.messages }
+
+// Events is events.jsonl.
+func (x *Session) Events() *Log { return &x.events }
+
+// Created is when the session was made.
+func (x *Session) Created() time.Time { return x.created }
+
+// Updated is when a log or a control file last changed.
+func (x *Session) Updated() time.Time {
+	if x.touched.Load() == 0 {
+		last := x.created
+		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
+			if fi, err := x.store.vfs.Stat(x.path(name)); err == nil && fi.ModTime().After(last) {
+				last = fi.ModTime()
+			}
+		}
+		x.touched.CompareAndSwap(0, last.UnixNano())
+	}
+	t := time.Unix(0, x.touched.Load())
+	for _, l := range []*Log{&x.messages, &x.events} {
+		if m := l.ModTime(); m.After(t) {
+			t = m
+		}
+	}
+	return t
+}
+
+// Changes counts every change of the session's own files made through this
+// package (appends included); equal values mean nothing changed.
+func (x *Session) Changes() uint64 { return x.changes.Load() }
+
+// Touch tells the session that a file of it was changed by other means (through the mount, by hand).
+func (x *Session) Touch() {
+	x.touched.Store(x.store.o.Now().UnixNano())
+	x.changes.Add(1)
+}
+
+// path gives the absolute name of a file of the session. Callers that open it hold Store.move for reading.
+func (x *Session) path(rel ...string) string {
+	return path.Join(x.Dir(), path.Join(rel...))
+}
+
+// owner reads to whom the session's files belong from its directory.
+func (x *Session) owner() (Owner, error) {
+	fi, err := x.store.vfs.Stat(x.Dir())
+	if err != nil {
+		return Owner{}, err
+	}
+	uid, gid, ok := ownerOf(fi)
+	if !ok {
+		return Owner{}, errors.New("the disk knows no owners")
+	}
+	mode := uint32(fi.Mode().Perm())
+	if fi.Mode()&fs.ModeSetgid != 0 {
+		mode |= 0o2000
+	}
+	return Owner{UID: uid, GID: gid, Mode: mode}, nil
+}
+
+// maxEmptyAnswers is how many assistant records without text Latest looks behind.
+const maxEmptyAnswers = 1000
+
+// Latest is the text of the last assistant record that has any; "" when none
+// of the last thousand assistant records has.
+func (x *Session) Latest() (string, error) {
+	ix, err := x.messages.Index()
+	if err != nil {
+		return "", err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.latest.length == ix.size {
+		return x.latest.text, nil
+	}
+	text, empty := "", 0
+	for line := ix.Len(); line > 0 && text == "" && empty < maxEmptyAnswers; line-- {
+		if ix.At(line).Role != ctxabi.Assistant {
+			continue
+		}
+		rec, err := ix.Record(line)
+		if err != nil {
+			return "", err
+		}
+		text = ctxabi.DecodeMessage(rec).Text
+		empty++
+	}
+	x.latest.length, x.latest.text = ix.size, text
+	return text, nil
+}

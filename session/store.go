@@ -1,0 +1,327 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// StoreFile is the file that makes a directory a store.
+const StoreFile = "ctxfs.store"
+
+// tmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
+const tmpDir = "tmp"
+
+// Options say how a store is opened. The zero value is right for a daemon.
+type Options struct {
+	VFS       VFS              // nil: OS
+	Committer Committer        // nil: Local()
+	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
+	Now       func() time.Time // nil: time.Now
+	Logger    *slog.Logger     // nil: discard
+}
+
+func (o *Options) fill() {
+	if o.VFS == nil {
+		o.VFS = OS
+	}
+	if o.Committer == nil {
+		o.Committer = Local()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// Store is an open store. It is safe for concurrent use.
+type Store struct {
+	o    Options
+	vfs  VFS
+	dir  string
+	id   string
+	root bool      // files are given to their owners
+	lock io.Closer // nil when read-only
+	seq  atomic.Uint64
+
+	staged quotas
+	open   openLogs
+
+	create sync.Mutex   // one session is made at a time
+	move   sync.RWMutex // held for writing while a directory of sessions is renamed
+
+	mu       sync.Mutex
+	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu
+	closed   bool                    // guarded by mu
+}
+
+type storeHeader struct {
+	Version int    `json:"version"`
+	ID      string `json:"id"`
+}
+
+// Init makes a new, empty store in dir, which may exist if it is empty.
+func Init(dir string, o Options) error {
+	o.fill()
+	v := o.VFS
+	if err := v.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make store %s: %w", dir, err)
+	}
+	entries, err := v.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("make store %s: %w", dir, err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case StoreFile:
+			return ctxabi.E("init", "", ctxabi.ErrExists, "%s is a store already", dir)
+		case StoreFile + ".tmp", "lost+found": // of an Init that crashed; of a fresh disk
+		default:
+			return ctxabi.E("init", "", ctxabi.ErrExists,
+				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
+		}
+	}
+	header, _ := json.Marshal(storeHeader{Version: ctxabi.FormatVersion, ID: newID()})
+	file := path.Join(dir, StoreFile)
+	if err := writeSynced(v, file+".tmp", append(header, '\n'), 0o600); err != nil {
+		return fmt.Errorf("make store %s: %w", dir, err)
+	}
+	if err := v.Rename(file+".tmp", file); err != nil {
+		return fmt.Errorf("make store %s: %w", dir, err)
+	}
+	for _, d := range []string{dir, path.Dir(dir)} {
+		if err := v.SyncDir(d); err != nil {
+			return fmt.Errorf("make store %s: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// Open opens the store in dir, making it when it does not exist. It fails with
+// ctxabi.ErrLocked while a daemon serves it and with ctxabi.ErrVersion when
+// its format is newer than this program.
+func Open(dir string, o Options) (*Store, error) {
+	o.fill()
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	v := o.VFS
+	if _, err := v.Stat(path.Join(dir, StoreFile)); errors.Is(err, fs.ErrNotExist) {
+		if o.ReadOnly {
+			return nil, ctxabi.E("open", "", ctxabi.ErrNotFound, "%s is not a ctxfs store (no %s in it)", dir, StoreFile)
+		}
+		if err := Init(dir, o); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
+	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
+	if !o.ReadOnly {
+		lock, err := v.Lock(path.Join(dir, StoreFile))
+		if errors.Is(err, ctxabi.ErrLocked) {
+			return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lock store %s: %w", dir, err)
+		}
+		s.lock = lock
+	}
+	if err := s.start(); err != nil {
+		if s.lock != nil {
+			s.lock.Close()
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// start reads the header, clears what a crash left behind and begins to close idle files.
+func (s *Store) start() error {
+	raw, err := readWhole(s.vfs, path.Join(s.dir, StoreFile))
+	if err != nil {
+		return fmt.Errorf("open store %s: %w", s.dir, err)
+	}
+	var h storeHeader
+	if err := json.Unmarshal(raw, &h); err != nil || h.Version < 1 || len(h.ID) != 32 {
+		return ctxabi.E("open", StoreFile, ctxabi.ErrMalformed, "%s/%s does not hold a version and an id", s.dir, StoreFile)
+	}
+	if h.Version > ctxabi.FormatVersion {
+		return ctxabi.E("open", StoreFile, ctxabi.ErrVersion,
+			"the store has format %d, this ctxfs reads up to %d; use a newer ctxfs", h.Version, ctxabi.FormatVersion)
+	}
+	s.id = h.ID
+	s.open.init(s)
+	if s.o.ReadOnly {
+		return nil
+	}
+	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, tmpDir: 0o700} {
+		if err := s.vfs.Mkdir(path.Join(s.dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("open store %s: %w", s.dir, err)
+		}
+	}
+	if err := s.vfs.SyncDir(s.dir); err != nil {
+		return fmt.Errorf("open store %s: %w", s.dir, err)
+	}
+	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
+	for _, e := range entries {
+		removeAll(s.vfs, path.Join(s.dir, tmpDir, e.Name()))
+	}
+	s.open.start()
+	return nil
+}
+
+// Dir is the store's absolute directory.
+func (s *Store) Dir() string { return s.dir }
+
+// ID is the store's 128-bit id in hex, for life.
+func (s *Store) ID() string { return s.id }
+
+// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be used any more.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	var logs []*Log
+	for _, x := range s.sessions {
+		logs = append(logs, &x.messages, &x.events)
+	}
+	s.mu.Unlock()
+	s.open.stop()
+	var failed error
+	for _, l := range logs {
+		failed = errors.Join(failed, l.shut())
+	}
+	if s.lock != nil {
+		failed = errors.Join(failed, s.lock.Close())
+	}
+	return failed
+}
+
+// Sync makes everything that is committed in any open log survive the loss of power.
+func (s *Store) Sync() error {
+	var failed error
+	for _, l := range s.open.list() {
+		failed = errors.Join(failed, l.syncAll())
+	}
+	return failed
+}
+
+// tmpName gives a name for something that is being built.
+func (s *Store) tmpName() string {
+	return path.Join(s.dir, tmpDir, fmt.Sprintf("%s-%d", newID()[:8], s.seq.Add(1)))
+}
+
+func (s *Store) writable(op string) error {
+	if s.o.ReadOnly {
+		return ctxabi.E(op, "", ctxabi.ErrReadOnly, "the store is open for reading only")
+	}
+	return nil
+}
+
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// unixMode turns permission bits as the kernel writes them (02770) into a fs.FileMode.
+func unixMode(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	if m&0o2000 != 0 {
+		mode |= fs.ModeSetgid
+	}
+	return mode
+}
+
+// readWhole reads a small file.
+// osCreate are the flags of a new file that is written from its beginning.
+const osCreate = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
+
+func readWhole(v VFS, name string) ([]byte, error) {
+	f, err := v.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: not a regular file", name, fs.ErrInvalid)
+	}
+	b := make([]byte, fi.Size())
+	n, err := f.ReadAt(b, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// writeSynced writes a file whole and syncs it; the caller syncs its directory.
+func writeSynced(v VFS, name string, data []byte, perm fs.FileMode) error {
+	f, err := v.OpenFile(name, osCreate, perm)
+	if err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		if err := writeFull(f, data); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// writeFull is one write(2) whose short count is an error.
+func writeFull(f File, data []byte) error {
+	n, err := f.Write(data)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// removeAll removes name and what is in it, as far as it can.
+func removeAll(v VFS, name string) {
+	if v.Remove(name) == nil {
+		return
+	}
+	entries, _ := v.ReadDir(name)
+	for _, e := range entries {
+		removeAll(v, path.Join(name, e.Name()))
+	}
+	v.Remove(name)
+}
+
+// inStore gives the absolute name of a path relative to the store.
+func (s *Store) inStore(elem ...string) string {
+	return path.Join(s.dir, path.Join(elem...))
+}
+
+// trimNewline drops one newline at the end.
+func trimNewline(b []byte) string { return strings.TrimSuffix(string(b), "\n") }

@@ -1,0 +1,213 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Owner is to whom the files of a session belong in the store. For a home:
+// uid and gid of the user, Mode 0700. For a shared space: the session maker's
+// uid, the space's gid, Mode 02770.
+type Owner struct {
+	UID, GID uint32
+	Mode     uint32 // of directories; files get its rw bits
+}
+
+func (o Owner) dirMode() fs.FileMode  { return unixMode(o.Mode) }
+func (o Owner) fileMode() fs.FileMode { return unixMode(o.Mode & 0o666) }
+
+// Space is a shared space.
+type Space struct {
+	Name string
+	GID  uint32
+}
+
+// mkdir makes a directory that belongs to o and syncs its parent; it is no error when it exists.
+func (s *Store) mkdir(name string, o Owner) error {
+	err := s.vfs.Mkdir(name, o.dirMode().Perm())
+	if errors.Is(err, fs.ErrExist) {
+		fi, err := s.vfs.Stat(name)
+		if err == nil && !fi.IsDir() {
+			err = ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s is not a directory", name)
+		}
+		return err
+	}
+	if err == nil {
+		err = s.own(name, o, o.dirMode())
+	}
+	if err == nil {
+		err = s.vfs.SyncDir(path.Dir(name))
+	}
+	if err != nil {
+		return fmt.Errorf("mkdir %s: %w", name, err)
+	}
+	return nil
+}
+
+// own gives name to o: the mode is set explicitly because the umask took bits of it.
+func (s *Store) own(name string, o Owner, mode fs.FileMode) error {
+	if s.root {
+		if err := s.vfs.Chown(name, int(o.UID), int(o.GID)); err != nil {
+			return err
+		}
+	}
+	return s.vfs.Chmod(name, mode) // after chown, which clears setgid
+}
+
+// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet.
+func (s *Store) EnsureHome(uid, gid uint32) error {
+	if err := s.writable("mkdir"); err != nil {
+		return err
+	}
+	home := s.inStore(ctxabi.Ref{UID: uid}.Owner())
+	o := Owner{UID: uid, GID: gid, Mode: 0o700}
+	if err := s.mkdir(home, o); err != nil {
+		return err
+	}
+	return s.mkdir(path.Join(home, ctxabi.AgentDir), o)
+}
+
+// EnsureAgent makes the home of ref's agent and the directory of its sessions.
+// A shared space must exist.
+func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
+	if err := s.writable("mkdir"); err != nil {
+		return err
+	}
+	if err := ctxabi.ValidName(ref.Agent); err != nil {
+		return err
+	}
+	if ref.Space == "" {
+		if err := s.EnsureHome(ref.UID, o.GID); err != nil {
+			return err
+		}
+	} else if _, err := s.vfs.Stat(s.inStore(ref.Owner())); err != nil {
+		return ctxabi.E("mkdir", "", ctxabi.ErrNotFound, "there is no shared space %q; make it with ctxfs space new", ref.Space)
+	}
+	home := s.inStore(ref.AgentHome())
+	if err := s.mkdir(home, o); err != nil {
+		return err
+	}
+	return s.mkdir(path.Join(home, ctxabi.SessionDir), o)
+}
+
+// CreateSpace makes the shared space name for the group gid.
+func (s *Store) CreateSpace(name string, gid uint32) error {
+	if err := s.writable("space new"); err != nil {
+		return err
+	}
+	if err := ctxabi.ValidName(name); err != nil {
+		return err
+	}
+	s.create.Lock()
+	defer s.create.Unlock()
+	dir := s.inStore(ctxabi.SharedDir, name)
+	if _, err := s.vfs.Stat(dir); err == nil {
+		return ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists", name)
+	}
+	o := Owner{UID: uint32(os.Geteuid()), GID: gid, Mode: 0o2770}
+	if err := s.mkdir(dir, o); err != nil {
+		return err
+	}
+	return s.mkdir(path.Join(dir, ctxabi.AgentDir), o)
+}
+
+// Spaces lists the shared spaces in name order.
+func (s *Store) Spaces() []Space {
+	var spaces []Space
+	for _, name := range s.dirs(ctxabi.SharedDir) {
+		if fi, err := s.vfs.Stat(s.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
+			_, gid, _ := ownerOf(fi)
+			spaces = append(spaces, Space{Name: name, GID: gid})
+		}
+	}
+	return spaces
+}
+
+// Homes lists the users that have a home, in name order.
+func (s *Store) Homes() []uint32 {
+	var uids []uint32
+	for _, name := range s.dirs(ctxabi.HomeDir) {
+		if uid, ok := ctxabi.ParseUID(name); ok {
+			uids = append(uids, uid)
+		}
+	}
+	return uids
+}
+
+// dirs lists the directories in a path of the store, in name order.
+func (s *Store) dirs(rel ...string) []string {
+	entries, _ := s.vfs.ReadDir(s.inStore(rel...))
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Sessions walks over all sessions of the store, owners and names in order. It reads directories as it goes.
+func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
+	return func(yield func(ctxabi.Ref) bool) {
+		var owners []ctxabi.Ref
+		for _, uid := range s.Homes() {
+			owners = append(owners, ctxabi.Ref{UID: uid})
+		}
+		for _, sp := range s.Spaces() {
+			owners = append(owners, ctxabi.Ref{Space: sp.Name})
+		}
+		for _, ref := range owners {
+			for _, ref.Agent = range s.dirs(ref.Owner(), ctxabi.AgentDir) {
+				for _, ref.Session = range s.dirs(ref.AgentHome(), ctxabi.SessionDir) {
+					if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
+						continue
+					}
+					if _, err := s.vfs.Stat(s.inStore(ref.Path(), idFile)); err == nil && !yield(ref) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Rename moves a session or an agent's home, given as paths relative to the
+// store, within one owner. Sessions keep their ids, and those in use go on
+// under their new path. It fails with ctxabi.ErrExists when to exists.
+func (s *Store) Rename(from, to string) error {
+	if err := s.writable("rename"); err != nil {
+		return err
+	}
+	s.move.Lock()
+	defer s.move.Unlock()
+	if _, err := s.vfs.Stat(s.inStore(to)); err == nil {
+		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists", to)
+	}
+	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ref, x := range s.sessions {
+		rest, ok := strings.CutPrefix(ref.Path(), from)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		moved, err := ctxabi.ParseRef(to + rest)
+		if err != nil {
+			return err
+		}
+		delete(s.sessions, ref)
+		s.sessions[moved] = x
+		x.place.Store(&place{moved, s.inStore(moved.Path())})
+	}
+	err := s.vfs.SyncDir(path.Dir(s.inStore(from)))
+	return errors.Join(err, s.vfs.SyncDir(path.Dir(s.inStore(to))))
+}

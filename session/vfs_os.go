@@ -1,0 +1,117 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// OS is the operating system's disk.
+var OS VFS = osVFS{}
+
+type osVFS struct{}
+
+// OpenFile never follows a symbolic link in the last component: the owner of a
+// session may have planted one, and a root daemon would follow it anywhere.
+func (osVFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+	if err != nil {
+		return nil, diskError(err)
+	}
+	return osFile{f}, nil
+}
+
+func (osVFS) Mkdir(name string, perm fs.FileMode) error  { return diskError(os.Mkdir(name, perm)) }
+func (osVFS) Remove(name string) error                   { return diskError(os.Remove(name)) }
+func (osVFS) Rename(from, to string) error               { return diskError(os.Rename(from, to)) }
+func (osVFS) Link(from, to string) error                 { return diskError(os.Link(from, to)) }
+func (osVFS) Stat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
+func (osVFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osVFS) Chown(name string, uid, gid int) error      { return diskError(os.Lchown(name, uid, gid)) }
+func (osVFS) Chmod(name string, mode fs.FileMode) error  { return diskError(os.Chmod(name, mode)) }
+
+func (osVFS) SyncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return diskError(err)
+	}
+	defer d.Close()
+	return diskError(d.Sync())
+}
+
+func (osVFS) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, diskError(err)
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		var temporary interface {
+			Temporary() bool
+			Timeout() bool
+		}
+		switch {
+		case err == nil:
+			return f, nil
+		case errors.As(err, &temporary) && temporary.Timeout(): // EWOULDBLOCK
+			f.Close()
+			return nil, ctxabi.ErrLocked
+		case errors.As(err, &temporary) && temporary.Temporary(): // EINTR
+			continue
+		}
+		f.Close()
+		return nil, err
+	}
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, diskError(err)
+}
+
+// diskError adds ErrNoSpace or ErrQuota to the error of a full disk. Errno
+// constants belong to package fs alone, and os gives these two no portable
+// name: they are told by the text that package syscall has for them.
+func diskError(err error) error {
+	if err == nil {
+		return nil
+	}
+	root := err
+	for next := errors.Unwrap(root); next != nil; next = errors.Unwrap(root) {
+		root = next
+	}
+	switch root.Error() {
+	case "no space left on device":
+		return &full{ctxabi.ErrNoSpace, err}
+	case "disk quota exceeded":
+		return &full{ctxabi.ErrQuota, err}
+	}
+	return err
+}
+
+type full struct{ kind, err error }
+
+func (f *full) Error() string   { return f.err.Error() }
+func (f *full) Unwrap() []error { return []error{f.kind, f.err} }
+
+// kindOf gives the sentinel for a failure of the disk.
+func kindOf(err error) error {
+	for _, kind := range []error{ctxabi.ErrNoSpace, ctxabi.ErrQuota, ctxabi.ErrNotFound} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	return ctxabi.ErrIO
+}
+
+// diskFailed wraps a failure of the disk in an *ctxabi.Error.
+func diskFailed(op, path string, err error, why string) *ctxabi.Error {
+	return &ctxabi.Error{Op: op, Path: path, Kind: kindOf(err), Why: why, Err: err}
+}
