@@ -1,5 +1,104 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 
-func verifyCmd() *cobra.Command { return &cobra.Command{Use: "verify", Hidden: true} }
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// verdict is what verify found in one session.
+type verdict struct {
+	Session  string   `json:"session"`
+	Problems []string `json:"problems"`
+}
+
+func verifyCmd() *cobra.Command {
+	var store string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "verify [SESSION...]",
+		Short: "Check every byte of the history",
+		Long: `Read all of the given sessions, or of every session of the store: each record,
+the hash of each commit, the chain of the commits, the index. Nothing is
+changed, and a running daemon is not disturbed. Problems are printed, one a
+line; the exit code is 1 when there are any.
+
+` + sessionHelp,
+		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",
+		RunE: func(c *cobra.Command, args []string) error {
+			var wanted []place
+			dir := storeDir(store)
+			for _, arg := range args {
+				at, err := findSession(arg, store)
+				if err != nil {
+					return err
+				}
+				if len(wanted) > 0 && at.store != dir {
+					return usagef("%q is in the store %s, the ones before it in %s: one store at a time", arg, at.store, dir)
+				}
+				dir = at.store
+				wanted = append(wanted, at)
+			}
+			return verify(c.Context(), dir, wanted, asJSON, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of sessions with their problems")
+	return c
+}
+
+func verify(ctx context.Context, dir string, wanted []place, asJSON bool, out, errOut io.Writer) (err error) {
+	store, err := openToRead(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, store.Close()) }()
+	if wanted == nil {
+		for ref := range store.Sessions() {
+			wanted = append(wanted, place{dir, ref})
+		}
+	}
+	verdicts := []verdict{}
+	bad := 0
+	for _, at := range wanted {
+		v := verifySession(ctx, store, at)
+		if len(v.Problems) > 0 {
+			bad++
+		}
+		verdicts = append(verdicts, v)
+		if asJSON {
+			continue
+		}
+		for _, p := range v.Problems {
+			fmt.Fprintf(out, "%s: %s\n", v.Session, p)
+		}
+	}
+	if asJSON {
+		err = printJSON(out, verdicts)
+	} else if bad == 0 {
+		_, err = fmt.Fprintf(out, "%d sessions, no problems\n", len(verdicts))
+	}
+	if bad > 0 {
+		fmt.Fprintf(errOut, "ctxfs: problems in %d of %d sessions\n", bad, len(verdicts))
+		err = errors.Join(silent{exitFailed}, err)
+	}
+	return err
+}
+
+// verifySession gives what is wrong; that it could not look counts as well.
+func verifySession(ctx context.Context, store *session.Store, at place) verdict {
+	v := verdict{Session: at.ref.Path(), Problems: []string{}}
+	found, err := store.Verify(ctx, at.ref)
+	for _, p := range found {
+		v.Problems = append(v.Problems, p.String())
+	}
+	if err != nil {
+		v.Problems = append(v.Problems, err.Error())
+	}
+	return v
+}
