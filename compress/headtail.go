@@ -1,8 +1,170 @@
 package compress
 
-// HeadTail shortens text to about limit tokens (by ctxabi.Weight): its first
-// and last lines, with one line between them that says how many lines and
-// bytes are left out and where the whole stands (path). It cuts between lines
-// where it can and never inside a UTF-8 sequence; a text within the limit comes
-// back as it is with cut == false.
-func HeadTail(text string, limit int, path string) (short string, cut bool) { panic("not built") }
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first
+// and last lines, with one line between them that says how many whole lines
+// and how many bytes are left out and where the whole stands (path):
+//
+//	[118 lines, 4510 bytes left out, all of it in context/line/97.txt]
+//
+// It cuts between lines where it can and never inside a UTF-8 sequence. A text
+// within the limit comes back as it is with cut == false. Where the limit is
+// too small for that line and some text around it, the line alone comes back.
+func HeadTail(text string, limit int, path string) (short string, cut bool) {
+	if fits(text, limit) {
+		return text, false
+	}
+	// The note is weighed with the largest numbers it can hold.
+	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	if room < 2 {
+		return note(wholeLines(text, 0, len(text)), len(text), path), true
+	}
+	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
+		if room < 2 {
+			return note(wholeLines(text, 0, len(text)), len(text), path), true
+		}
+		head := headOf(text, room/2)
+		tail := tailOf(text[head:], room-room/2)
+		middle := text[head : len(text)-tail]
+		short = join(text[:head], note(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
+		if ctxabi.Weight(short) <= limit {
+			return short, true
+		}
+	}
+}
+
+// Head keeps the first lines of text, at most limit tokens by ctxabi.Weight,
+// and says in a last line what is left out and where the whole stands.
+func Head(text string, limit int, path string) (short string, cut bool) {
+	if fits(text, limit) {
+		return text, false
+	}
+	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	for ; ; room -= room/16 + 1 {
+		if room < 2 {
+			return note(wholeLines(text, 0, len(text)), len(text), path), true
+		}
+		head := headOf(text, room)
+		short = join(text[:head], note(wholeLines(text, head, len(text)), len(text)-head, path), "")
+		if ctxabi.Weight(short) <= limit {
+			return short, true
+		}
+	}
+}
+
+// fits weighs text only as far as the answer needs: no 128 bytes weigh less than one token.
+func fits(text string, limit int) bool {
+	return len(text)/bytesPerWeight <= limit && ctxabi.Weight(text) <= limit
+}
+
+const bytesPerWeight = 128
+
+func note(lines, bytes int, path string) string {
+	switch lines {
+	case 0:
+		return fmt.Sprintf("[%d bytes left out, all of it in %s]", bytes, path)
+	case 1:
+		return fmt.Sprintf("[1 line, %d bytes left out, all of it in %s]", bytes, path)
+	}
+	return fmt.Sprintf("[%d lines, %d bytes left out, all of it in %s]", lines, bytes, path)
+}
+
+// wholeLines is the number of lines of text that lie wholly in text[from:to].
+func wholeLines(text string, from, to int) int {
+	n := strings.Count(text[from:to], "\n")
+	if to == len(text) && to > from && text[to-1] != '\n' {
+		n++ // the last line has no end
+	}
+	if from > 0 && text[from-1] != '\n' && n > 0 {
+		n-- // begun before from
+	}
+	return n
+}
+
+func join(head, note, tail string) string {
+	if head != "" && head[len(head)-1] != '\n' {
+		head += "\n"
+	}
+	if tail != "" && tail[0] != '\n' {
+		note += "\n"
+	}
+	return head + note + tail
+}
+
+// headOf gives the length of the longest beginning of text within limit: whole
+// lines, or when these would use less than half of it, a part of the next one.
+func headOf(text string, limit int) int {
+	end, used := 0, 0
+	for end < len(text) {
+		n := strings.IndexByte(text[end:], '\n') + 1
+		if n == 0 {
+			n = len(text) - end
+		}
+		w := limit + 1
+		if n/bytesPerWeight <= limit {
+			w = ctxabi.Weight(text[end : end+n])
+		}
+		if used+w > limit {
+			break
+		}
+		used, end = used+w, end+n
+	}
+	if used*2 >= limit || end == len(text) {
+		return end
+	}
+	return end + cutPoint(text[end:], limit-used, func(rest string, n int) (string, int) {
+		for n > 0 && n < len(rest) && !utf8.RuneStart(rest[n]) {
+			n--
+		}
+		return rest[:n], n
+	})
+}
+
+// tailOf is headOf from the other end.
+func tailOf(text string, limit int) int {
+	begin, used := len(text), 0
+	for begin > 0 {
+		at := strings.LastIndexByte(text[:begin-1], '\n') + 1
+		n := begin - at
+		w := limit + 1
+		if n/bytesPerWeight <= limit {
+			w = ctxabi.Weight(text[at:begin])
+		}
+		if used+w > limit {
+			break
+		}
+		used, begin = used+w, at
+	}
+	if used*2 >= limit || begin == 0 {
+		return len(text) - begin
+	}
+	return len(text) - begin + cutPoint(text[:begin], limit-used, func(rest string, n int) (string, int) {
+		for n > 0 && !utf8.RuneStart(rest[len(rest)-n]) {
+			n--
+		}
+		return rest[len(rest)-n:], n
+	})
+}
+
+// cutPoint finds the largest n for which the part of rest that take gives for
+// n weighs at most limit. take moves n to a place between characters.
+func cutPoint(rest string, limit int, take func(rest string, n int) (part string, at int)) int {
+	low, high := 0, min(len(rest), limit*bytesPerWeight)
+	for low < high {
+		middle := (low + high + 1) / 2
+		if part, _ := take(rest, middle); ctxabi.Weight(part) <= limit {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	_, n := take(rest, low)
+	return n
+}

@@ -1,0 +1,114 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"pgregory.net/rapid"
+)
+
+const path = "context/line/97.txt"
+
+// floor is the limit from which a shortened text always stays within it: the note and a little.
+const floor = 40
+
+func TestHeadTailGolden(t *testing.T) {
+	var log strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&log, "%03d building module number %d\n", i, i)
+	}
+	for _, c := range []struct {
+		name, text, want string
+		limit            int
+		cut              bool
+	}{
+		{"fits", "one\ntwo\n", "one\ntwo\n", 40, false},
+		{"empty", "", "", 0, false},
+		{"log", log.String(), "" +
+			"000 building module number 0\n001 building module number 1\n" +
+			"002 building module number 2\n003 building module number 3\n" +
+			"[192 lines, 5850 bytes left out, all of it in context/line/97.txt]\n" +
+			"196 building module number 196\n197 building module number 197\n198 building module number 198\n199 building module number 199\n", 80, true},
+		{"one long line", strings.Repeat("word ", 2000), "" +
+			strings.Repeat("word ", 8) + "\n" +
+			"[9919 bytes left out, all of it in context/line/97.txt]\n" +
+			strings.Repeat(" word", 8) + " ", 40, true},
+		{"no room", log.String(), "[200 lines, 6090 bytes left out, all of it in context/line/97.txt]", 3, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, cut := HeadTail(c.text, c.limit, path)
+			if got != c.want || cut != c.cut {
+				t.Errorf("got %v\n%s\nwant %v\n%s", cut, got, c.cut, c.want)
+			}
+		})
+	}
+}
+
+func TestHeadGolden(t *testing.T) {
+	got, cut := Head("alpha\nbeta\ngamma\n"+strings.Repeat("delta and more of it\n", 50), 40, path)
+	want := "alpha\nbeta\ngamma\ndelta and more of it\n[49 lines, 1029 bytes left out, all of it in context/line/97.txt]"
+	if got != want || !cut {
+		t.Errorf("got %v\n%s\nwant\n%s", cut, got, want)
+	}
+}
+
+func texts() *rapid.Generator[string] {
+	line := rapid.OneOf(
+		rapid.String(),
+		rapid.StringMatching(`[a-z ]{0,80}`),
+		rapid.StringOfN(rapid.RuneFrom([]rune("你好😀é`# \t")), 0, 300, -1),
+		rapid.Map(rapid.IntRange(0, 3000), func(n int) string { return strings.Repeat("x", n) }),
+	)
+	return rapid.Map(rapid.SliceOfN(line, 0, 40), func(l []string) string { return strings.Join(l, "\n") })
+}
+
+func TestHeadTailProperties(t *testing.T) {
+	for name, shorten := range map[string]func(string, int, string) (string, bool){"HeadTail": HeadTail, "Head": Head} {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			text := texts().Draw(t, "text")
+			limit := rapid.IntRange(0, 2000).Draw(t, "limit")
+			short, cut := shorten(text, limit, path)
+			switch {
+			case !cut && short != text:
+				t.Fatal("changed without saying so")
+			case cut != (ctxabi.Weight(text) > limit):
+				t.Fatalf("cut is %v at weight %d and limit %d", cut, ctxabi.Weight(text), limit)
+			case cut && !strings.Contains(short, "left out, all of it in "+path+"]"):
+				t.Fatalf("no path in %q", short)
+			case cut && limit >= floor && ctxabi.Weight(short) > limit:
+				t.Fatalf("weight %d above %d", ctxabi.Weight(short), limit)
+			case utf8.ValidString(text) && !utf8.ValidString(short):
+				t.Fatalf("cut inside a character: %q", short)
+			}
+			if cut {
+				head, tail, _ := strings.Cut(short, "["+noteOf(short))
+				tail = strings.TrimPrefix(tail, "\n")
+				if !strings.HasPrefix(text, strings.TrimSuffix(head, "\n")) || !strings.HasSuffix(text, tail) {
+					t.Fatalf("not the head and tail of the text: %q", short)
+				}
+			}
+			if again, _ := shorten(text, limit, path); again != short {
+				t.Fatal("another result the second time")
+			}
+		}))
+	}
+}
+
+// noteOf finds the note after its opening bracket.
+func noteOf(short string) string {
+	end := strings.LastIndex(short, "left out, all of it in "+path+"]")
+	begin := strings.LastIndexByte(short[:end], '[') + 1
+	return short[begin : end+len("left out, all of it in "+path+"]")]
+}
+
+// A 16 MiB record must not cost more than its shown part and a scan for line ends.
+func BenchmarkHeadTailLarge(b *testing.B) {
+	text := strings.Repeat("some line of a very long log file\n", 1<<19)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		HeadTail(text, 3000, path)
+	}
+}
