@@ -1,0 +1,263 @@
+package pack
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// Config is what a mount decides for all its packs.
+type Config struct {
+	Budget    int                 // tokens; used when neither the session nor the recipe says; 0: no limit
+	Encoding  string              // an encoding or a model name; "": o200k_base
+	Workspace Workspace           // nil: no workspace files
+	Wait      time.Duration       // how long a read may wait for workspace files; 0: 500 ms
+	MapPath   func(string) string // translates a cwd as a container calls it; nil: as it is
+}
+
+// Builder makes and remembers packs. It is safe for concurrent use; one
+// session is compiled once at a time.
+type Builder struct {
+	config  Config
+	recipe  *recipe
+	counter *tokens.Counter
+	wait    time.Duration
+
+	mu       sync.Mutex
+	sessions map[string]*list.Element // of *entry, by session id; guarded by mu
+	recent   *list.List               // most recently used first; guarded by mu
+	size     int                      // about, of all entries; guarded by mu
+}
+
+// entry is what a builder remembers of one session.
+type entry struct {
+	id   string
+	size int // guarded by Builder.mu
+
+	busy  chan struct{} // holds one token while somebody compiles; guards what follows
+	last  *gathered
+	build *Build
+	memo  *memo
+}
+
+// What a builder remembers at most. An evicted session is compiled from its index again.
+const (
+	maxRemembered      = 48 << 20 // bytes
+	maxRememberedCount = 2048     // sessions
+)
+
+// NewBuilder fails on an unknown encoding.
+func NewBuilder(c Config) (*Builder, error) {
+	counter, err := tokens.For(c.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	b := &Builder{config: c, recipe: &defaultRecipe, counter: counter, wait: c.Wait, sessions: map[string]*list.Element{}, recent: list.New()}
+	if b.wait == 0 {
+		b.wait = 500 * time.Millisecond
+	}
+	return b, nil
+}
+
+// Current gives the session's pack: the last build while nothing it was made from changed, else a new one.
+// It waits for another caller's build of the same session rather than making it twice.
+func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, error) {
+	e := b.entry(x.ID())
+	select {
+	case e.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	build, err := b.current(ctx, x, e)
+	size := e.bytes()
+	<-e.busy
+	b.weigh(e, size)
+	if err != nil {
+		report(x, err)
+	}
+	return build, err
+}
+
+func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*Build, error) {
+	g, err := b.gather(ctx, x, e.last)
+	if err != nil {
+		return nil, err
+	}
+	if g == e.last && e.build != nil {
+		return e.build, nil
+	}
+	in := g.input(b.recipe, x.Ref(), b.counter.Encoding())
+	ix, head, err := snapshot(x.Messages())
+	if err != nil {
+		return nil, err
+	}
+	in.Messages, in.Head = ix, head
+	g.length = ix.Size()
+	if e.build != nil && in.id(b.recipe, b.counter.Encoding()) == e.build.ID {
+		e.last = g
+		return e.build, nil
+	}
+	b.persistCounts(e.memo, x.Messages(), ix)
+	build, err := compile(&in, b.recipe, e.memo)
+	if err != nil {
+		return nil, err
+	}
+	e.last, e.build = g, build
+	return build, nil
+}
+
+// persistCounts lets the memo read and write the exact counts kept beside the index.
+func (b *Builder) persistCounts(mm *memo, log *session.Log, ix *session.Index) {
+	key := fmt.Sprintf("%s/%d", b.counter.Encoding(), RendererVersion)
+	mm.known = nil
+	if ix.Encoding() == key {
+		mm.known = func(line int) int { return int(ix.At(line).Tokens) }
+	}
+	mm.counted = func(line, tokens int) { log.SetTokens(key, line, int32(tokens)) }
+}
+
+// snapshot gives the index and the chain value of the same moment.
+func snapshot(log *session.Log) (*session.Index, string, error) {
+	const tries = 1000 // each takes microseconds; only a storm of appends can need a second one
+	for range tries {
+		ix, err := log.Index()
+		if err != nil {
+			return nil, "", err
+		}
+		head, err := log.Head()
+		if err != nil {
+			return nil, "", err
+		}
+		// The log only grows: the same length after as before means that head is of that length.
+		if log.Len() == ix.Size() {
+			return ix, head, nil
+		}
+	}
+	return nil, "", ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrConflict, "the log grows faster than it can be looked at; read again")
+}
+
+// entry finds or makes what is remembered of a session.
+func (b *Builder) entry(id string) *entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		b.recent.MoveToFront(at)
+		return at.Value.(*entry)
+	}
+	e := &entry{id: id, busy: make(chan struct{}, 1), memo: newMemo()}
+	b.sessions[id] = b.recent.PushFront(e)
+	return e
+}
+
+func (e *entry) bytes() int {
+	n := 1024 + e.memo.size()
+	if e.build != nil {
+		n += len(e.build.Markdown) + len(e.build.JSON) + len(e.build.Report)
+	}
+	if e.last != nil {
+		for _, f := range append(e.last.read, e.last.guides...) {
+			n += len(f.Data)
+		}
+	}
+	return n
+}
+
+// weigh notes the size of an entry and lets go of the least recently used ones beyond the bounds.
+func (b *Builder) weigh(e *entry, size int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[e.id]; !ok || at.Value != e {
+		return // forgotten meanwhile
+	}
+	b.size += size - e.size
+	e.size = size
+	for b.recent.Len() > 1 && (b.size > maxRemembered || b.recent.Len() > maxRememberedCount) {
+		b.remove(b.recent.Back())
+	}
+}
+
+// remove forgets an entry. A build of it that is going on ends unremembered. b.mu is held.
+func (b *Builder) remove(at *list.Element) {
+	e := b.recent.Remove(at).(*entry)
+	b.size -= e.size
+	delete(b.sessions, e.id)
+}
+
+// Drop forgets the session's build; the next Current compiles anew.
+func (b *Builder) Drop(x *session.Session) { b.Forget(x.ID()) }
+
+// Forget lets go of all memory kept for the session id.
+func (b *Builder) Forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		b.remove(at)
+	}
+}
+
+// CheckFits says whether data, written as the session file name (context/budget or a pin, relative to the session),
+// leaves the required parts of a pack within its limit; if not, ctxabi.ErrOverBudget with the numbers.
+func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error {
+	dir := x.Dir()
+	names, err := pinNames(dir + "/" + ctxabi.PinnedDir)
+	if err != nil {
+		return err
+	}
+	g := &gathered{dir: dir, files: storeFiles(b.recipe, dir, names)}
+	if err := b.readFiles(g); err != nil {
+		return err
+	}
+	switch pin, isIn := strings.CutPrefix(name, ctxabi.PinnedDir+"/"); {
+	case name == ctxabi.BudgetFile:
+		n, ok, err := ctxabi.ParseBudget(data)
+		if err != nil {
+			return err
+		}
+		if g.tokens = b.config.Budget; ok {
+			g.tokens = n
+		}
+	case isIn && isPin(pin):
+		f := File{Source: "pinned", ID: "pinned/" + pin, Path: name, Data: data}
+		replaced := false
+		for i := range g.read {
+			if g.read[i].Path == name {
+				g.read[i], replaced = f, true
+			}
+		}
+		if !replaced {
+			g.read = append(g.read, f)
+		}
+	default:
+		return nil
+	}
+	_, required := requiredBlocks(b.recipe, g.read, b.counter)
+	l := b.recipe.share(g.tokens, required)
+	if l.limit > 0 && required+minJournal > l.limit {
+		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
+			"system_prompt.md and pinned/ would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten them",
+			required, l.limit, minJournal, ctxabi.BudgetFile)
+	}
+	return nil
+}
+
+// report tells the session why its pack could not be built.
+func report(x *session.Session, err error) {
+	row := session.ErrorRow{Op: "pack", Path: ctxabi.PackFile, Reason: err.Error()}
+	switch {
+	case errors.Is(err, ctxabi.ErrOverBudget):
+		row.Errno = "EFBIG"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return
+	default:
+		row.Errno = "EIO"
+	}
+	x.Report(row)
+}

@@ -1,0 +1,436 @@
+package pack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// desk is a session in a store of its own and a builder for it.
+type desk struct {
+	t     testing.TB
+	dir   string
+	store *session.Store
+	x     *session.Session
+	b     *Builder
+	n     uint64
+}
+
+var deskRef = ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}
+
+func newDesk(t testing.TB, c Config) *desk {
+	t.Helper()
+	d := &desk{t: t, dir: filepath.Join(t.TempDir(), "store")}
+	d.open()
+	x, err := d.store.Create(deskRef, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.x = x
+	d.builder(c)
+	t.Cleanup(func() { d.store.Close() })
+	return d
+}
+
+func (d *desk) open() {
+	d.t.Helper()
+	store, err := session.Open(d.dir, session.Options{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.store = store
+}
+
+func (d *desk) builder(c Config) {
+	d.t.Helper()
+	b, err := NewBuilder(c)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.b = b
+}
+
+// restart closes the store and begins again with nothing in memory.
+func (d *desk) restart(c Config) {
+	d.t.Helper()
+	if err := d.store.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.open()
+	x, err := d.store.Session(deskRef)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.x = x
+	d.builder(c)
+}
+
+func (d *desk) append(records ...[]byte) {
+	d.t.Helper()
+	var data []byte
+	for _, r := range records {
+		data = append(append(data, r...), '\n')
+	}
+	d.n++
+	_, err := d.x.Messages().Append(context.Background(), session.Batch{Data: data, Key: session.Key{Conn: 1, Unique: d.n}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) write(name, content string) {
+	d.t.Helper()
+	path := filepath.Join(d.x.Dir(), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) pack() *Build {
+	d.t.Helper()
+	build, err := d.b.Current(context.Background(), d.x)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return build
+}
+
+func TestSameBuildWhileNothingChanged(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	d.append(message("user", "hi"))
+	first := d.pack()
+	if again := d.pack(); again != first {
+		t.Error("another build though nothing changed")
+	}
+	d.write("context/notes", "not part of any pack")
+	if again := d.pack(); again != first {
+		t.Error("another build after a change of a file that is not in the pack")
+	}
+	d.append(message("assistant", "hello"))
+	if d.pack() == first {
+		t.Error("the same build after an append")
+	}
+}
+
+// Each file that a pack is made of brings another build when it changes, also
+// within one tick of the disk's clock and with the same size.
+func TestEachFileCounts(t *testing.T) {
+	d := newDesk(t, Config{Budget: 4000})
+	d.append(message("user", "hi"))
+	for _, name := range []string{
+		"../../system_prompt.md", "context/pinned/a.md", "context/summary.md", "context/facts.jsonl",
+		"context/decisions.jsonl", "context/refs.jsonl", "context/todo.md",
+	} {
+		for i := range 10 {
+			content := fmt.Sprintf("{\"text\":\"%s %d\"}\n", name, i)
+			d.write(name, content)
+			if got := string(d.pack().Markdown); !strings.Contains(got, content) {
+				t.Fatalf("%s: change %d is not in the pack:\n%s", name, i, got)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(d.x.Dir(), "context/pinned/a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(d.pack().Markdown), "pinned/a.md") {
+		t.Error("a removed pin stayed")
+	}
+	d.write(ctxabi.BudgetFile, "1234\n")
+	if p := parseJSON(t, d.pack()); p.BudgetTokens != 1234 {
+		t.Errorf("budget %d", p.BudgetTokens)
+	}
+	d.write(ctxabi.BudgetFile, "")
+	if p := parseJSON(t, d.pack()); p.BudgetTokens != 4000 {
+		t.Errorf("budget %d after the file was emptied", p.BudgetTokens)
+	}
+}
+
+func TestEditorsFilesAreNotPins(t *testing.T) {
+	d := newDesk(t, Config{Budget: 4000})
+	for _, name := range []string{".rules.md.swp", "rules.md~", "4913", "sedAbC123"} {
+		d.write("context/pinned/"+name, "not a pin\n")
+	}
+	d.write("context/pinned/sedate", "a pin\n")
+	got := string(d.pack().Markdown)
+	if strings.Contains(got, "not a pin") || !strings.Contains(got, "a pin\n") {
+		t.Error(got)
+	}
+}
+
+// The owner of a session may plant links; a daemon that runs as root must not follow them.
+func TestLinksAreNotFollowed(t *testing.T) {
+	d := newDesk(t, Config{Budget: 4000})
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.write("context/pinned/ok.md", "fine\n")
+	for _, name := range []string{"context/pinned/link.md", "context/summary.md", "../../system_prompt.md"} {
+		if err := os.Symlink(secret, filepath.Join(d.x.Dir(), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := d.pack()
+	if strings.Contains(string(b.Markdown), "secret") {
+		t.Errorf("followed a link:\n%s", b.Markdown)
+	}
+	if p := parseJSON(t, b); len(p.Omitted) != 3 {
+		t.Errorf("the links are not listed as left out: %+v", p.Omitted)
+	}
+}
+
+func TestRestartGivesTheSameBytes(t *testing.T) {
+	c := Config{Budget: 1500}
+	d := newDesk(t, c)
+	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
+	l := longLog(90)
+	for line := 1; line <= l.Len(); line++ {
+		d.append(l.records[line-1])
+		d.pack()
+	}
+	before := d.pack()
+	d.restart(c)
+	after := d.pack()
+	if before == after {
+		t.Fatal("not a restart")
+	}
+	sameBuild(t, before, after)
+}
+
+func sameBuild(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, a, b *Build) {
+	t.Helper()
+	if a.ID != b.ID {
+		t.Errorf("pack_id %s and %s", a.ID, b.ID)
+	}
+	if string(a.Markdown) != string(b.Markdown) {
+		t.Errorf("pack.md differs:\n%s\n---\n%s", a.Markdown, b.Markdown)
+	}
+	if string(a.JSON) != string(b.JSON) {
+		t.Errorf("pack.json differs:\n%s\n---\n%s", a.JSON, b.JSON)
+	}
+	if string(a.Report) != string(b.Report) {
+		t.Errorf("pack.report.md differs:\n%s\n---\n%s", a.Report, b.Report)
+	}
+}
+
+// A persisted count belongs to one encoding; a reader with another one must not use it.
+func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000, Encoding: "o200k_base"})
+	l := longLog(40)
+	d.append(l.records...)
+	d.pack()
+	for _, encoding := range []string{"cl100k_base", "o200k_base", "cl100k_base"} {
+		d.restart(Config{Budget: 2000, Encoding: encoding})
+		b := d.pack()
+		if n := count(t, encoding, b.Markdown); n != b.Tokens {
+			t.Errorf("%s: %d tokens stated, %d counted", encoding, b.Tokens, n)
+		}
+	}
+}
+
+func TestOneBuildAtATime(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	d.append(longLog(50).records...)
+	var wg sync.WaitGroup
+	builds := make([]*Build, 16)
+	for i := range builds {
+		wg.Go(func() {
+			b, err := d.b.Current(context.Background(), d.x)
+			if err != nil {
+				t.Error(err)
+			}
+			builds[i] = b
+		})
+	}
+	wg.Wait()
+	for _, b := range builds {
+		if b != builds[0] {
+			t.Fatal("the same inputs were compiled twice")
+		}
+	}
+}
+
+func TestWaiterGivesUpWithItsContext(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	e := d.b.entry(d.x.ID())
+	e.busy <- struct{}{} // a build that does not end
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := d.b.Current(ctx, d.x); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	<-e.busy
+}
+
+func TestDropAndForget(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	d.append(message("user", "hi"))
+	first := d.pack()
+	d.b.Drop(d.x)
+	second := d.pack()
+	if first == second {
+		t.Error("Drop kept the build")
+	}
+	sameBuild(t, first, second)
+	d.b.Forget(d.x.ID())
+	if d.b.size != 0 || d.b.recent.Len() != 0 || len(d.b.sessions) != 0 {
+		t.Errorf("Forget left %d bytes", d.b.size)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	for i := range maxRememberedCount + 10 {
+		e := d.b.entry(fmt.Sprint(i))
+		d.b.weigh(e, 1<<20)
+	}
+	if d.b.size > maxRemembered || d.b.recent.Len() > maxRememberedCount {
+		t.Errorf("%d bytes in %d entries", d.b.size, d.b.recent.Len())
+	}
+}
+
+func TestCheckFits(t *testing.T) {
+	d := newDesk(t, Config{Budget: 1000})
+	d.write("../../system_prompt.md", strings.Repeat("Be careful. ", 50))
+	d.write("context/pinned/a.md", strings.Repeat("Never delete the ledger. ", 50))
+	for _, c := range []struct {
+		name, data string
+		want       error
+	}{
+		{"context/budget", "1000", nil},
+		{"context/budget", "", nil},
+		{"context/budget", "0", nil},
+		{"context/budget", "300", ctxabi.ErrOverBudget},
+		{"context/budget", "many", ctxabi.ErrMalformed},
+		{"context/pinned/b.md", "short", nil},
+		{"context/pinned/b.md", strings.Repeat("word ", 700), ctxabi.ErrOverBudget},
+		{"context/pinned/a.md", strings.Repeat("word ", 500), nil}, // replaces what is there
+		{"context/pinned/.b.md.swp", strings.Repeat("word ", 5000), nil},
+		{"context/todo.md", strings.Repeat("word ", 5000), nil},
+	} {
+		if err := d.b.CheckFits(d.x, c.name, []byte(c.data)); !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s %.10q: %v", c.name, c.data, err)
+		}
+	}
+}
+
+// A budget lowered behind our back.
+func TestRequiredPartsAboveTheBudget(t *testing.T) {
+	d := newDesk(t, Config{Budget: 1000})
+	d.append(message("user", "hi"))
+	d.write("context/pinned/a.md", strings.Repeat("Never delete the ledger. ", 50))
+	d.pack()
+	d.write("context/budget", "200")
+	_, err := d.b.Current(context.Background(), d.x)
+	if !errors.Is(err, ctxabi.ErrOverBudget) || !strings.Contains(err.Error(), "of 200 tokens") {
+		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(string(d.x.Errors()), "EFBIG") {
+		t.Errorf("not in errors.jsonl: %s", d.x.Errors())
+	}
+	d.write("context/budget", "1000")
+	d.pack()
+}
+
+// workspace answers from a map; a path in late answers only with what was known.
+type workspace struct {
+	mu    sync.Mutex
+	files map[string]string
+	late  bool
+	fail  error
+	asked []string
+}
+
+func (w *workspace) ReadFiles(_ context.Context, uid, gid uint32, paths []string, max int64, wait time.Duration) ([]WorkspaceFile, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fail != nil {
+		return nil, w.fail
+	}
+	w.asked = paths
+	var out []WorkspaceFile
+	for _, p := range paths {
+		data, ok := w.files[p]
+		out = append(out, WorkspaceFile{Path: p, Exists: ok, Data: []byte(data), Stale: w.late})
+	}
+	return out, nil
+}
+
+func TestWorkspaceGuides(t *testing.T) {
+	w := &workspace{files: map[string]string{"/host/work/AGENTS.md": "Run make test.\n", "/host/work/DELTA.md": "Small steps.\n"}}
+	d := newDesk(t, Config{Budget: 4000, Workspace: w, MapPath: func(p string) string { return "/host" + p }})
+	d.append(message("user", "hi"))
+	if strings.Contains(string(d.pack().Markdown), "Run make test") {
+		t.Error("guides without a cwd")
+	}
+	d.write("cwd", "/work\n")
+	first := d.pack()
+	for _, want := range []string{"# Context Block: AGENTS.md\nRun make test.\n", "# Context Block: DELTA.md\nSmall steps.\n"} {
+		if !strings.Contains(string(first.Markdown), want) {
+			t.Errorf("no %q in\n%s", want, first.Markdown)
+		}
+	}
+	if d.pack() != first {
+		t.Error("another build though nothing changed")
+	}
+	w.files["/host/work/AGENTS.md"] = "Run make check.\n"
+	if !strings.Contains(string(d.pack().Markdown), "make check") {
+		t.Error("the change is not in the pack")
+	}
+	w.late = true
+	if b := d.pack(); !b.Stale || !parseJSON(t, b).Stale {
+		t.Error("not marked stale")
+	}
+	w.late, w.fail = false, errors.New("the runner is gone")
+	if b := d.pack(); !b.Stale || !strings.Contains(string(b.Markdown), "make check") {
+		t.Error("the last known content is not used")
+	}
+	w.fail = nil
+	if b := d.pack(); b.Stale {
+		t.Error("stale though the answer came")
+	}
+	delete(w.files, "/host/work/AGENTS.md")
+	if strings.Contains(string(d.pack().Markdown), "AGENTS.md") {
+		t.Error("a removed guide stayed")
+	}
+}
+
+// In a shared space the group may write cwd; a guide read by the owner's rights could be anybody's secret.
+func TestGroupWritableCwdIsNotFollowed(t *testing.T) {
+	w := &workspace{files: map[string]string{"/work/AGENTS.md": "Run make test.\n"}}
+	d := newDesk(t, Config{Budget: 4000, Workspace: w})
+	ref := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
+	if err := d.store.CreateSpace("team", uint32(os.Getgid())); err != nil {
+		t.Fatal(err)
+	}
+	x, err := d.store.Create(ref, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o2770})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.x = x
+	d.write("cwd", "/work\n")
+	cwd := filepath.Join(x.Dir(), "cwd")
+	for mode, want := range map[os.FileMode]bool{0o660: false, 0o640: true} {
+		if err := os.Chmod(cwd, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(d.pack().Markdown), "make test"); got != want {
+			t.Errorf("mode %o: guide used %v", mode, got)
+		}
+	}
+}

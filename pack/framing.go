@@ -1,0 +1,128 @@
+package pack
+
+import (
+	"strings"
+	"unicode"
+)
+
+// The framing of pack.md. A block or a record begins with '#' at the start of a line
+// and ends with a newline, so that exact token counts add up: no token of the
+// known encodings reaches over a newline that '#' follows.
+const blockHeading = "# Context Block: "
+
+// frame gives a block: its heading and its content, which is never altered.
+func frame(id, content string) string {
+	var b strings.Builder
+	b.Grow(len(blockHeading) + len(id) + len(content) + 2)
+	b.WriteString(blockHeading)
+	b.WriteString(oneLine(id))
+	b.WriteByte('\n')
+	writeContent(&b, content, needsFence(content))
+	return b.String()
+}
+
+// writeContent writes content, in a fence if asked for, and ends it with a newline.
+func writeContent(b *strings.Builder, content string, fenced bool) {
+	if content == "" {
+		return
+	}
+	fence := ""
+	if fenced {
+		fence = strings.Repeat("`", max(3, longestRun(content, '`')+1))
+		b.WriteString(fence)
+		b.WriteByte('\n')
+	}
+	b.WriteString(content)
+	if content[len(content)-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	if fenced {
+		b.WriteString(fence)
+		b.WriteByte('\n')
+	}
+}
+
+// needsFence says whether content could be taken for framing, or would swallow
+// the framing after it: a line of it looks like a heading or a mark of pack.md,
+// or a fence that it opens is not closed.
+func needsFence(content string) bool {
+	if !strings.ContainsAny(content, "#[`~") {
+		return false
+	}
+	var fence byte // '`' or '~' while one is open, else 0
+	length := 0
+	for len(content) > 0 {
+		line := content
+		if i := strings.IndexAny(content, "\n\r"); i >= 0 {
+			line, content = content[:i], content[i+1:]
+		} else {
+			content = ""
+		}
+		line = strings.TrimLeft(line, " \t")
+		if line == "" {
+			continue
+		}
+		switch c := line[0]; c {
+		case '#', '[':
+			if likeFraming(line) {
+				return true
+			}
+		case '`', '~':
+			run := len(line) - len(strings.TrimLeft(line, string(c)))
+			switch {
+			case run < 3:
+			case fence == 0 && !(c == '`' && strings.Contains(line[run:], "`")):
+				fence, length = c, run
+			case fence == c && run >= length && strings.TrimSpace(line[run:]) == "":
+				fence = 0
+			}
+		}
+	}
+	return fence != 0
+}
+
+// likeFraming says whether a line, without leading blanks, looks like a heading of
+// a block or a record, or like the mark of a call or a result.
+func likeFraming(line string) bool {
+	for _, mark := range []string{"# Context Block", "[call ", "[result of "} {
+		if len(line) >= len(mark) && strings.EqualFold(line[:len(mark)], mark) {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(line, "##")
+	rest = strings.TrimLeft(rest, " \t")
+	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+}
+
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	return longest
+}
+
+// oneLine makes a name fit for a heading: control characters and line ends become blanks.
+func oneLine(name string) string {
+	clean := func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}
+	return strings.TrimSpace(strings.Map(clean, name))
+}
+
+// shortName is oneLine with a bound, for names that come from records.
+func shortName(name string) string {
+	const most = 80
+	if name = oneLine(name); len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
+}

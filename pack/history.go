@@ -1,0 +1,318 @@
+package pack
+
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// fold decides which records of the journal a pack shows. It is a pure fold
+// over the index: it looks at weights, roles and which call a result answers,
+// never at a record's bytes, and its state after n records does not depend on
+// when somebody looked in between.
+//
+// The live records are those from the boundary on. Whenever the journal
+// weighs more than its room, one compaction moves the boundary forward to the
+// start of a group (a call with all that came before its last result), so
+// far that the journal falls to its low mark. Behind the boundary stay the
+// leading system records, the first user record and, unless the live ones
+// begin with a user record, the last user record.
+type fold struct {
+	rules foldRules // never change
+
+	n           int   // records folded so far
+	total       sums  // over all of them
+	shown       int64 // what they would weigh as a pack shows them, scaled
+	leadLen     int   // number of leading system and developer records
+	leadWeight  int   // unscaled weight that they may show
+	leadShown   int64 // the same, scaled
+	first       anchor
+	last        anchor // the newest user record
+	starts      []start
+	orphans     int // length of the run of results without a known call that ends at n
+	compactions int
+	compacted   int // the record whose arrival brought the last compaction, or 0
+	previous    int // the boundary before it
+}
+
+// sums add up over records from the first on.
+type sums struct {
+	bytes  int64 // of the lines, newlines included
+	weight int64 // of the records in full
+}
+
+// anchor is a record and what lies before it.
+type anchor struct {
+	line   int // 0: there is none
+	weight int // in full
+	before sums
+}
+
+// start is a record at which the live part may begin. starts[0] is the boundary.
+type start struct {
+	line   int
+	shown  int64 // weight shown by all records before it
+	before sums
+	isUser bool
+	user   anchor // the last user record before it
+}
+
+// foldRules are the numbers that a fold runs with. Weights are in tokens.
+type foldRules struct {
+	room    int64 // for the journal; 0: no limit, no compaction
+	low     int64 // thousandths of the room that is left beside what is kept
+	minGain int64 // likewise
+	scale   int64 // thousandths by which weights count
+
+	leadCap  int // for all leading records together
+	firstCap int // for the first user record once it is behind the boundary
+	tool     shareRule
+	user     shareRule
+	other    shareRule
+	anywhere bool // the boundary may fall inside a group
+}
+
+// shareRule says how much of one record is shown: all of it up to above, else to.
+type shareRule struct{ above, to int }
+
+func (s shareRule) shown(weight int) int {
+	if weight > s.above {
+		return min(weight, s.to)
+	}
+	return weight
+}
+
+// leadFloor is the least room in which a leading record is still worth showing.
+const leadFloor = 48
+
+// orphansTogether is how many results without a known call in a row stay with the record before them.
+const orphansTogether = 32
+
+// share gives the weight that record e may show when it stands among the live ones.
+func (r *foldRules) share(e session.Entry) shareRule {
+	switch {
+	case r.room == 0:
+		return shareRule{int(^uint(0) >> 1), 0}
+	case isResult(e):
+		return r.tool
+	case isUser(e):
+		return r.user
+	}
+	return r.other
+}
+
+// add folds one more record.
+func (f *fold) add(e session.Entry) {
+	f.n++
+	line, weight := f.n, int(e.Weight)
+	before, shownBefore := f.total, f.shown
+	f.total.bytes += int64(e.Len) + 1
+	f.total.weight += int64(weight)
+	if f.rules.room == 0 {
+		f.noteUser(e, line, before)
+		return
+	}
+	if f.leadLen == line-1 && isLeading(e) && f.rules.leadCap-f.leadWeight >= leadFloor {
+		w := min(weight, f.rules.leadCap-f.leadWeight)
+		f.leadLen, f.leadWeight = line, f.leadWeight+w
+		f.leadShown += f.scaled(w)
+		f.shown += f.scaled(w)
+	} else {
+		f.shown += f.scaled(f.rules.share(e).shown(weight))
+	}
+	if f.startsHere(e, line) {
+		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last})
+	}
+	f.noteUser(e, line, before)
+	if f.weight() > f.rules.room {
+		f.compact()
+	}
+}
+
+func (f *fold) noteUser(e session.Entry, line int, before sums) {
+	if !isUser(e) {
+		return
+	}
+	f.last = anchor{line, int(e.Weight), before}
+	if f.first.line == 0 {
+		f.first = f.last
+	}
+}
+
+func isLeading(e session.Entry) bool {
+	return e.Role == ctxabi.System || e.Role == ctxabi.Developer
+}
+
+// startsHere says whether the live part may begin at this record, and takes
+// back the starts between a call and the result that just came.
+func (f *fold) startsHere(e session.Entry, line int) bool {
+	if len(f.starts) == 0 {
+		return true
+	}
+	if line == f.leadLen {
+		return false
+	}
+	if !isResult(e) {
+		f.orphans = 0
+		return true
+	}
+	if f.rules.anywhere {
+		return true
+	}
+	call := int(e.CallOf)
+	switch {
+	case call >= f.starts[0].line: // its call is live: nothing between them is a start
+		last := len(f.starts)
+		for last > 1 && f.starts[last-1].line > call {
+			last--
+		}
+		f.starts = f.starts[:last]
+		return false
+	case call > 0: // its call was compacted before it came
+		return true
+	}
+	f.orphans++
+	return f.orphans%orphansTogether == 0
+}
+
+func (f *fold) scaled(weight int) int64 { return int64(weight) * f.rules.scale / 1000 }
+
+// weight is what the journal weighs now.
+func (f *fold) weight() int64 {
+	if len(f.starts) == 0 {
+		return 0
+	}
+	return f.kept(f.starts[0]) + f.shown - f.starts[0].shown
+}
+
+// kept is what stays of the records before s.
+func (f *fold) kept(s start) int64 {
+	if s.line == 1 {
+		return 0
+	}
+	w := f.leadShown
+	first, user := f.keptUsers(s)
+	if first > 0 && first != user {
+		w += f.scaled(min(f.first.weight, f.rules.firstCap))
+	}
+	if user > 0 {
+		w += f.scaled(f.rules.user.shown(s.user.weight))
+	}
+	return w
+}
+
+// keptUsers gives the lines of the first user record and of the last one that
+// stand before s and are kept; they may be the same, 0 means none.
+func (f *fold) keptUsers(s start) (first, user int) {
+	if f.first.line < s.line {
+		first = f.first.line
+	}
+	if !s.isUser {
+		user = s.user.line
+	}
+	return first, user
+}
+
+// compact moves the boundary if that frees enough.
+func (f *fold) compact() {
+	newest := len(f.starts) - 1
+	if newest == 0 {
+		return
+	}
+	remains := func(i int) int64 { return f.kept(f.starts[i]) + f.shown - f.starts[i].shown }
+	low := func(i int) int64 {
+		kept := f.kept(f.starts[i])
+		return kept + max(0, f.rules.room-kept)*f.rules.low/1000
+	}
+	to := newest
+	if remains(newest) <= low(newest) {
+		for to = 1; remains(to) > low(to); to++ {
+		}
+	}
+	gain := f.weight() - remains(to)
+	if gain <= 0 || gain < max(0, f.rules.room-f.kept(f.starts[to]))*f.rules.minGain/1000 {
+		return
+	}
+	f.previous, f.compacted = f.starts[0].line, f.n
+	f.compactions++
+	f.starts = append(f.starts[:0], f.starts[to:]...)
+}
+
+// boundary is the first live record.
+func (f *fold) boundary() int {
+	if len(f.starts) == 0 {
+		return 1
+	}
+	return f.starts[0].line
+}
+
+// piece is a record that is shown, or a range of records that is left out.
+type piece struct {
+	ctxabi.Span
+	omitted bool
+	kept    bool // stands behind the boundary
+	body    int  // of a record shown: the weight it may show, 0: in full
+	sums         // of a range left out
+}
+
+// pieces gives the journal in order; each record stands in exactly one piece.
+func (f *fold) pieces(m Records) []piece {
+	var out []piece
+	leadLeft := f.rules.leadCap
+	show := func(line int, kept bool, rule shareRule) {
+		p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
+		if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
+			p.body = max(1, rule.to-recordOverhead)
+		}
+		out = append(out, p)
+	}
+	lead := func(line int) {
+		show(line, f.boundary() > 1, shareRule{leadLeft, leadLeft})
+		leadLeft -= min(leadLeft, int(m.At(line).Weight))
+	}
+	boundary := f.boundary()
+	if boundary > 1 {
+		s := f.starts[0]
+		next, upto := 1, sums{}
+		leave := func(until int, before sums) {
+			if until > next {
+				out = append(out, piece{Span: ctxabi.Span{From: next, To: until - 1}, omitted: true,
+					sums: sums{before.bytes - upto.bytes, before.weight - upto.weight}})
+			}
+		}
+		pass := func(line int, before sums) {
+			e := m.At(line)
+			next, upto = line+1, sums{before.bytes + int64(e.Len) + 1, before.weight + int64(e.Weight)}
+		}
+		for line := 1; line <= f.leadLen; line++ {
+			lead(line)
+			pass(line, upto)
+		}
+		first, user := f.keptUsers(s)
+		if first > 0 {
+			rule := shareRule{f.rules.firstCap, f.rules.firstCap}
+			if first == user {
+				rule = f.rules.user
+			}
+			leave(first, f.first.before)
+			show(first, true, rule)
+			pass(first, f.first.before)
+		}
+		if user > first {
+			leave(user, s.user.before)
+			show(user, true, f.rules.user)
+			pass(user, s.user.before)
+		}
+		leave(boundary, s.before)
+	}
+	for line := boundary; line <= f.n; line++ {
+		if line <= f.leadLen {
+			lead(line)
+			continue
+		}
+		show(line, false, f.rules.share(m.At(line)))
+	}
+	return out
+}
+
+// recordOverhead is the part of a record's weight that its heading takes; see ctxabi.Message.Weight.
+const recordOverhead = 8

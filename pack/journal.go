@@ -1,0 +1,150 @@
+package pack
+
+import (
+	"fmt"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// part is a piece of the journal as it stands in the pack.
+type part struct {
+	piece
+	text   string
+	tokens int
+	cut    bool // a record of which head and tail are shown
+}
+
+// memo holds what one build may reuse of the builds before it. Nothing in it
+// changes what a build is, only how long it takes.
+type memo struct {
+	folds   map[foldRules]*fold
+	records map[shownAs]rendered
+	known   func(line int) int         // a persisted count of a record in full, or 0
+	counted func(line int, tokens int) // told of each new one
+}
+
+// shownAs names one rendering of one record.
+type shownAs struct{ line, body int }
+
+type rendered struct {
+	text   string
+	tokens int
+	cut    bool
+	used   bool // by the build going on
+}
+
+func newMemo() *memo {
+	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}}
+}
+
+// fold folds m by rules, from where an earlier build left off.
+func (mm *memo) fold(m Records, rules foldRules) *fold {
+	f := mm.folds[rules]
+	if f == nil || f.n > m.Len() {
+		f = &fold{rules: rules}
+		mm.folds[rules] = f
+	}
+	for f.n < m.Len() {
+		f.add(m.At(f.n + 1))
+	}
+	return f
+}
+
+// render renders and counts one record.
+func (mm *memo) render(m Records, line, body int, c *tokens.Counter) (rendered, error) {
+	key := shownAs{line, body}
+	r, ok := mm.records[key]
+	if !ok {
+		var err error
+		if r.text, r.cut, err = renderRecord(m, line, body); err != nil {
+			return r, err
+		}
+		if !r.cut && mm.known != nil {
+			r.tokens = mm.known(line)
+		}
+		if r.tokens == 0 {
+			r.tokens = c.CountCached(r.text)
+			if !r.cut && mm.counted != nil {
+				mm.counted(line, r.tokens)
+			}
+		}
+	}
+	if !r.used {
+		r.used = true
+		mm.records[key] = r
+	}
+	return r, nil
+}
+
+// settle forgets the renderings that the last build did not use, and folds
+// that had to be tried beyond the one that fitted.
+func (mm *memo) settle(keep ...foldRules) {
+	for key, r := range mm.records {
+		if !r.used {
+			delete(mm.records, key)
+			continue
+		}
+		r.used = false
+		mm.records[key] = r
+	}
+	const enough = 8
+	if len(mm.folds) <= enough {
+		return
+	}
+	kept := map[foldRules]*fold{}
+	for _, rules := range keep {
+		kept[rules] = mm.folds[rules]
+	}
+	mm.folds = kept
+}
+
+// size is about how many bytes of memory mm holds.
+func (mm *memo) size() int {
+	n := 0
+	for _, r := range mm.records {
+		n += len(r.text) + 128
+	}
+	for _, f := range mm.folds {
+		n += cap(f.starts)*128 + 512
+	}
+	return n
+}
+
+const conversation = blockHeading + "conversation\n"
+
+// renderJournal renders the pieces of f; the first part is the conversation's heading.
+func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
+	if f.n == 0 {
+		return nil, 0, nil
+	}
+	pieces := f.pieces(m)
+	parts = make([]part, 0, len(pieces)+1)
+	parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
+	for _, p := range pieces {
+		q := part{piece: p}
+		if p.omitted {
+			q.text = leftOut(p)
+			q.tokens = c.CountCached(q.text)
+		} else {
+			r, err := mm.render(m, p.From, p.body, c)
+			if err != nil {
+				return nil, 0, err
+			}
+			q.text, q.tokens, q.cut = r.text, r.tokens, r.cut
+		}
+		parts = append(parts, q)
+	}
+	for _, q := range parts {
+		total += q.tokens
+	}
+	return parts, total, nil
+}
+
+// leftOut is the line that stands in place of a range of records.
+func leftOut(p piece) string {
+	if p.Len() == 1 {
+		return fmt.Sprintf("## %s left out: about %d tokens, %s/%d\n", p.Span, p.weight, ctxabi.LineDir, p.From)
+	}
+	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", p.Span, p.Len(), p.weight, ctxabi.LineDir)
+}

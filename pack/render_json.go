@@ -1,0 +1,182 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// packJSON is pack.json. Fields stand in the order of their names.
+type packJSON struct {
+	Agent        string    `json:"agent"`
+	Breakpoints  []int     `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
+	BudgetTokens int       `json:"budget_tokens"`
+	Compactions  int       `json:"compactions"`
+	Encoding     string    `json:"encoding"`
+	Epoch        string    `json:"epoch"`
+	EpochReason  string    `json:"epoch_reason"`
+	Framing      int       `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	Items        []item    `json:"items"`
+	Omitted      []omitted `json:"omitted"`
+	PackID       string    `json:"pack_id"`
+	PrefixBytes  int       `json:"prefix_bytes"`
+	PrefixSHA256 string    `json:"prefix_sha256"`
+	Session      string    `json:"session"`
+	Stale        bool      `json:"stale"`
+	Tokens       int       `json:"tokens"` // exact, of pack.md: the items' and framing_tokens
+}
+
+// item is something that stands in the pack. SHA256 is of its bytes in pack.md.
+type item struct {
+	Cut    bool   `json:"cut"`
+	Kind   string `json:"kind"`
+	Path   string `json:"path,omitempty"` // of the whole
+	Phase  phase  `json:"phase"`
+	Range  string `json:"range,omitempty"`
+	SHA256 string `json:"sha256"`
+	Source string `json:"source"`
+	Tokens int    `json:"tokens"`
+	Trust  string `json:"trust"`
+}
+
+// omitted is something that does not stand in the pack, or not all of it.
+type omitted struct {
+	Bytes     int64  `json:"bytes"`
+	Path      string `json:"path"`
+	Range     string `json:"range,omitempty"`
+	Reason    string `json:"reason"`
+	Source    string `json:"source"`
+	TokensEst int64  `json:"tokens_est"`
+}
+
+func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
+	p := packJSON{
+		Agent:        d.in.Agent,
+		Breakpoints:  []int{},
+		BudgetTokens: d.in.Budget,
+		Compactions:  d.fold.compactions,
+		Encoding:     d.counter.Encoding(),
+		Epoch:        b.Epoch,
+		EpochReason:  d.epochReason(),
+		Items:        []item{},
+		Omitted:      d.omissions(),
+		PackID:       b.ID,
+		PrefixBytes:  b.Prefix,
+		PrefixSHA256: hexOf(b.Markdown[:b.Prefix]),
+		Session:      d.in.Session,
+		Stale:        b.Stale,
+		Tokens:       b.Tokens,
+	}
+	for _, mark := range []int{at.stable, at.head, at.past, at.prefix} {
+		if mark > 0 && !slices.Contains(p.Breakpoints, mark) {
+			p.Breakpoints = append(p.Breakpoints, mark)
+		}
+	}
+	slices.Sort(p.Breakpoints)
+	for _, block := range d.head {
+		p.Items = addBlock(p.Items, block)
+	}
+	items, framing := d.journalItems(b.Markdown[at.head:at.prefix])
+	p.Items, p.Framing = append(p.Items, items...), framing
+	for _, block := range append(slices.Clone(d.footer), d.goal) {
+		p.Items = addBlock(p.Items, block)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(p); err != nil {
+		return nil, ctxabi.E("pack", ctxabi.PackJSONFile, ctxabi.ErrIO, "%v", err)
+	}
+	return out.Bytes(), nil
+}
+
+func addBlock(items []item, b block) []item {
+	if b.text == "" {
+		return items
+	}
+	it := item{Kind: b.source.Kind, Source: b.file.Path, Phase: b.source.Phase, Trust: b.source.Trust,
+		Tokens: b.tokens, SHA256: hexOf([]byte(b.text)), Cut: b.cut}
+	if b.cut {
+		it.Path = b.file.Path
+	}
+	if it.Source == "" {
+		it.Source = b.source.ID
+	}
+	return append(items, it)
+}
+
+// journalItems gives one item for each run of records that stand in full and
+// one for each record that is cut. text is the journal.
+func (d *draft) journalItems(text []byte) (items []item, framing int) {
+	offset, begun := 0, 0 // of the part, of the item
+	var run ctxabi.Span
+	var last *item
+	finish := func() {
+		if last != nil {
+			last.Range, last.SHA256 = run.String(), hexOf(text[begun:offset])
+			items, last = append(items, *last), nil
+		}
+	}
+	kept := false
+	for _, p := range d.parts {
+		if p.From == 0 || p.omitted {
+			finish()
+			framing += p.tokens
+			offset += len(p.text)
+			continue
+		}
+		if last == nil || p.cut || last.Cut || p.kept != kept || p.From != run.To+1 {
+			finish()
+			last, run, begun, kept = &item{Kind: "recent_messages", Source: "messages", Phase: phaseJournal, Trust: "history", Cut: p.cut}, p.Span, offset, p.kept
+			if p.kept {
+				last.Kind = "kept_messages"
+			}
+			if p.cut {
+				last.Path = linePath(p.From)
+			}
+		}
+		run.To = p.To
+		last.Tokens += p.tokens
+		offset += len(p.text)
+	}
+	finish()
+	return items, framing
+}
+
+// omissions lists what is left out: records behind the boundary, and of blocks what their share had no room for.
+func (d *draft) omissions() []omitted {
+	list := []omitted{}
+	block := func(b block) {
+		if b.reason == "" {
+			return
+		}
+		o := omitted{Source: b.file.Path, Bytes: int64(b.left), Reason: b.reason, Path: b.file.Path, TokensEst: int64(max(0, b.asked-b.tokens))}
+		list = append(list, o)
+	}
+	for _, b := range d.head {
+		block(b)
+	}
+	for _, p := range d.parts {
+		if p.omitted {
+			o := omitted{Source: "messages", Range: p.Span.String(), Bytes: p.bytes, Reason: "compacted", TokensEst: p.weight, Path: ctxabi.LineDir}
+			if p.Len() == 1 {
+				o.Path += "/" + p.Span.String()
+			}
+			list = append(list, o)
+		}
+	}
+	for _, b := range d.footer {
+		block(b)
+	}
+	return list
+}
+
+func hexOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

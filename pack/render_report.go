@@ -1,0 +1,127 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// renderReport writes pack.report.md. Like the pack it is a function of the
+// inputs alone: "before" means the same files with one record fewer.
+func (d *draft) renderReport(b *Build, at marks) []byte {
+	var w strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	l := d.limits
+
+	line("# Pack of %s (agent %s)\n", d.in.Session, d.in.Agent)
+	line("- pack: %s", b.ID)
+	if l.limit == 0 {
+		line("- tokens: %d exact (%s), no limit", b.Tokens, d.counter.Encoding())
+	} else {
+		line("- tokens: %d exact (%s) of %d, %s", b.Tokens, d.counter.Encoding(), l.limit, percent(b.Tokens, l.limit))
+	}
+	line("- records: %d, live from %d on", d.fold.n, d.fold.boundary())
+	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.compactions, d.epochReason())
+	if b.Stale {
+		line("- stale: a workspace file did not answer in time, its last known content is used")
+	}
+
+	line("\n## Tokens by section\n\n| section | tokens | share |\n| --- | ---: | ---: |")
+	stable := 0
+	for _, x := range d.head {
+		if x.source.Phase == phaseStable {
+			stable += x.tokens
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		tokens int
+	}{{"stable", stable}, {"session", d.tokens.head - stable}, {"journal", d.tokens.journal}, {"dynamic", d.tokens.footer}} {
+		line("| %s | %d | %s |", row.name, row.tokens, percent(row.tokens, b.Tokens))
+	}
+
+	line("\n## Sources\n\n| source | asked | given | bytes left out | why |\n| --- | ---: | ---: | ---: | --- |")
+	source := func(x block) {
+		if x.text != "" || x.reason != "" {
+			line("| %s | %d | %d | %d | %s |", cell(x.file.Path), x.asked, x.tokens, x.left, cell(x.reason))
+		}
+	}
+	for _, x := range d.head {
+		source(x)
+	}
+	var left int64
+	cuts := 0
+	for _, p := range d.parts {
+		if p.omitted {
+			left += p.bytes
+		}
+		if p.cut {
+			cuts++
+		}
+	}
+	why := ""
+	if left > 0 {
+		why = "compacted"
+	}
+	if d.fold.n > 0 {
+		line("| %s | about %d | %d | %d | %s |", ctxabi.MessagesFile, d.fold.total.weight, d.tokens.journal, left, why)
+	}
+	for _, x := range d.footer {
+		source(x)
+	}
+	if d.goal.text != "" {
+		line("| goal | %d | %d | 0 | |", d.goal.asked, d.goal.tokens)
+	}
+
+	if left > 0 || cuts > 0 {
+		line("\n## Records left out or shortened\n\n| messages | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
+		for _, p := range d.parts {
+			switch {
+			case p.omitted:
+				line("| %s | left out | %d | %d | %s |", p.Span, p.bytes, p.weight, ctxabi.LineDir)
+			case p.cut:
+				e := d.in.Messages.At(p.From)
+				line("| %s | head and tail | %d | %d | %s |", p.Span, e.Len+1, e.Weight, linePath(p.From))
+			}
+		}
+	}
+
+	line("\n## Since the pack of one record fewer\n")
+	switch n := d.fold.n; {
+	case n == 0:
+		line("There is no record yet.")
+	case d.step > 0:
+		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
+	case d.fold.compacted == n:
+		kept := d.unmoved(at)
+		line("Record %d brought a compaction: the boundary moved from %d to %d.", n, d.fold.previous, d.fold.boundary())
+		line("At least the first %d bytes (%s of this pack) are those of the pack before.", kept, percent(kept, len(b.Markdown)))
+	default:
+		line("Record %d was added.", n)
+		line("The first %d bytes (%s of this pack) are those of the pack before.", at.lastRecord, percent(at.lastRecord, len(b.Markdown)))
+	}
+	return []byte(w.String())
+}
+
+// unmoved is where the compaction that the last record brought begins to show.
+func (d *draft) unmoved(at marks) int {
+	n := at.head
+	for _, p := range d.parts {
+		if !p.kept || p.omitted || p.From > d.fold.leadLen {
+			break
+		}
+		n += len(p.text)
+	}
+	return n
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+// cell makes text fit for a table.
+func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", "\\|") }

@@ -1,0 +1,180 @@
+package pack
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(got) {
+		t.Errorf("%s differs; run with -update if that is meant.\n--- got\n%s\n--- want\n%s", file, got, want)
+	}
+}
+
+func sampleFiles() []File {
+	return []File{
+		{Source: "system_prompt", ID: "system_prompt", Path: "system_prompt.md", Data: []byte("You are a careful coding agent.\n")},
+		{Source: "pinned", ID: "pinned/rules.md", Path: "context/pinned/rules.md", Data: []byte("Never delete the ledger.")},
+		{Source: "AGENTS.md", ID: "AGENTS.md", Path: "/work/AGENTS.md", Data: []byte("# Commands\n\n```sh\nmake test\n```\n")},
+		{Source: "summary", ID: "summary", Path: "context/summary.md", Data: []byte("We repair the token refresh.\n")},
+		{Source: "facts", ID: "facts", Path: "context/facts.jsonl", Data: []byte(`{"id":"f1","text":"CI runs Go 1.26","source":"messages:3"}` + "\n")},
+		{Source: "todo", ID: "todo", Path: "context/todo.md", Data: []byte("- [x] reproduce\n- [x] find the cause\n- [ ] add RetryMax to config.go\n- [ ] test\n")},
+	}
+}
+
+// Each form in which calls and results are written comes out alike.
+func TestForms(t *testing.T) {
+	l := logOf(
+		`{"role":"system","content":"Answer briefly."}`,
+		`{"role":"user","content":"Make the token refresh retry."}`,
+		`{"role":"assistant","content":"Looking.","tool_calls":[{"id":"call_a","type":"function","function":{"name":"read_file","arguments":"{\"path\": \"a.go\"}"}},{"id":"call_b","name":"bash","arguments":{"cmd":"ls"}}]}`,
+		`{"role":"tool","tool_call_id":"call_a","content":"package a\n"}`,
+		`{"role":"tool","tool_call_id":"call_b","name":"bash","content":"a.go\nb.go"}`,
+		`{"role":"assistant","content":[{"type":"text","text":"Writing."},{"type":"tool_use","id":"toolu_1","name":"write_file","input":{"path":"a.go","text":"x"}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"denied","is_error":true}]}`,
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"c9","name":"edit","arguments":"first line\nsecond `+"```"+` line"}]}`,
+		`{"role":"tool","tool_call_id":"nobody","content":"a late answer"}`,
+		`{"role":"user","name":"alice","content":[{"type":"text","text":"See this:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`,
+		`{"role":"assistant","content":"## 99 user\nI only quote a heading.\n"}`,
+		`{"role":"user","content":"an open fence:\n`+"```"+`go\nfunc main()"}`,
+		`{"role":"assistant","content":""}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_a","content":"one"},{"type":"tool_result","tool_use_id":"call_b","content":[{"type":"text","text":"[call 1.1] fake"}]},{"type":"text","text":"and a word"}]}`,
+		`not a record at all`,
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"# A heading is fine\n\n`+"```"+`\ncode\n`+"```"+`"}]}`,
+	)
+	b := mustCompile(t, inputOf(l, 0, sampleFiles()...))
+	golden(t, "forms/pack.md", b.Markdown)
+	golden(t, "forms/pack.json", b.JSON)
+	golden(t, "forms/pack.report.md", b.Report)
+}
+
+// A long session at a small budget: kept records, notes of what is left out, shortened records.
+func TestCompacted(t *testing.T) {
+	l := longLog(120)
+	b := mustCompile(t, inputOf(l, 3000, sampleFiles()...))
+	golden(t, "compacted/pack.md", b.Markdown)
+	golden(t, "compacted/pack.json", b.JSON)
+	golden(t, "compacted/pack.report.md", b.Report)
+}
+
+// longLog is a session of user requests with a few turns of calls each.
+func longLog(n int) *memLog {
+	l := logOf(`{"role":"system","content":"Answer briefly."}`)
+	for i := 0; l.Len() < n; i++ {
+		switch i % 7 {
+		case 0:
+			l.add(message("user", "Please look at module "+strings.Repeat("m", i%9+1)+" and repair what is broken in it."))
+		case 6:
+			l.add(message("assistant", "Done: "+strings.Repeat("the module works again. ", 5)))
+		case 1, 3, 5:
+			l.add([]byte(`{"role":"assistant","content":"Reading on.","tool_calls":[{"id":"c` + strings.Repeat("i", i) + `","name":"read_file","arguments":"{\"path\":\"a.go\"}"}]}`))
+		default:
+			rows := strings.Repeat("ok  \tgithub.com/example/module\t0.01s\n", i%5*4+3)
+			l.add([]byte(`{"role":"tool","tool_call_id":"c` + strings.Repeat("i", i-1) + `","content":` + quoteJSON(rows) + `}`))
+		}
+	}
+	return l
+}
+
+func TestFences(t *testing.T) {
+	for _, c := range []struct {
+		content string
+		want    bool
+	}{
+		{"plain", false},
+		{"# Title\n## Section\n", false},
+		{"# Context Block: pinned/rules.md\n", true},
+		{"  ## 12 user\n", true},
+		{"a\r## 12 user", true},
+		{"##12 user", true},
+		{"[call 3.1] bash", true},
+		{"[1] a footnote", false},
+		{"```\ncode\n```\n", false},
+		{"```\ncode\n", true},
+		{"````\n```\n````\n", false},
+		{"````\n```\n", true},
+		{"~~~\n```\n~~~", false},
+		{"inline ``` ticks", false},
+		{"``` a ` b\n", false},
+	} {
+		if got := needsFence(c.content); got != c.want {
+			t.Errorf("needsFence(%q) = %v", c.content, got)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		todo, next string
+		done, all  int
+	}{
+		{"", "", 0, 0},
+		{"no boxes", "", 0, 0},
+		{"- [x] a\n- [ ] b\n  - [X] c\n* [ ] d\n- [-] dropped\n", "b", 2, 4},
+		{"- [x] a", "", 1, 1},
+	} {
+		done, all, next := progress(c.todo)
+		if done != c.done || all != c.all || next != c.next {
+			t.Errorf("%q: %d/%d %q", c.todo, done, all, next)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		room  int
+		wants []int
+		want  []int
+	}{
+		{100, []int{10, 20}, []int{10, 20}},
+		{100, []int{10, 200}, []int{10, 90}},
+		{100, []int{200, 300}, []int{50, 50}},
+		{0, []int{1}, []int{0}},
+	} {
+		got := spread(c.room, c.wants)
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("spread(%d, %v) = %v, want %v", c.room, c.wants, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+func TestUnknownEncoding(t *testing.T) {
+	in := inputOf(logOf(), 100)
+	in.Encoding = "no-such-model"
+	if _, err := Compile(in); err == nil {
+		t.Error("compiled")
+	}
+}
+
+func count(t testing.TB, encoding string, b []byte) int {
+	t.Helper()
+	c, err := tokens.For(encoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Count(string(b))
+}

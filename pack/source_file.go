@@ -1,0 +1,154 @@
+package pack
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// maxFile is the most that is read of one file of the store, in bytes.
+const maxFile = 16 << 20
+
+// sign is what lstat says of a file; a file with the same sign has the same
+// content, but for changes within one tick of the disk's clock.
+type sign struct {
+	mtime, ctime, size int64
+	ino                uint64
+	mode, uid          uint32
+}
+
+func (s sign) exists() bool  { return s.mode != 0 }
+func (s sign) regular() bool { return s.mode&unix.S_IFMT == unix.S_IFREG }
+func (s sign) dir() bool     { return s.mode&unix.S_IFMT == unix.S_IFDIR }
+
+// tick is how long after a change of a file its sign may still hide another one.
+const tick = 20 * time.Millisecond
+
+func (s sign) fresh(now time.Time) bool {
+	return s.exists() && now.Sub(time.Unix(0, max(s.mtime, s.ctime))) < tick
+}
+
+func signOf(path string) sign {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return sign{}
+	}
+	return sign{st.Mtim.Nano(), st.Ctim.Nano(), st.Size, st.Ino, st.Mode, st.Uid}
+}
+
+// readRegular reads a file of the store. It follows no symbolic link, which the owner
+// of the files may have planted for a daemon that runs as root, and waits for no FIFO.
+// reason says why an existing file is not used.
+func readRegular(path string) (data []byte, reason string, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		switch s := signOf(path); {
+		case !s.exists():
+			return nil, "", os.ErrNotExist
+		case !s.regular():
+			return nil, "not a regular file", nil
+		}
+		return nil, "", err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, "not a regular file", nil
+	}
+	if fi.Size() > maxFile {
+		return nil, fmt.Sprintf("larger than %d bytes", maxFile), nil
+	}
+	data, err = io.ReadAll(io.LimitReader(f, maxFile))
+	return data, "", err
+}
+
+// isPin says whether a name in context/pinned is a pin: editors' temporary and backup files are not.
+func isPin(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "~") && name != "4913" &&
+		!(len(name) == len("sed??????") && strings.HasPrefix(name, "sed"))
+}
+
+// storeFile is a file of the store that a recipe names.
+type storeFile struct {
+	source source
+	id     string // of its block
+	path   string // in the store
+	shown  string // as a pack's reader finds it
+	sign   sign
+}
+
+// storeFiles lists the files of the store that the recipe names, in its order,
+// with their signs. names are those of the pins.
+func storeFiles(r *recipe, dir string, names []string) []storeFile {
+	var files []storeFile
+	for _, s := range r.Sources {
+		switch s.Where {
+		case inAgentHome:
+			files = append(files, storeFile{source: s, id: s.ID, path: filepath.Join(dir, "../..", s.Path), shown: s.Path})
+		case inSession:
+			files = append(files, storeFile{source: s, id: s.ID, path: filepath.Join(dir, s.Path), shown: s.Path})
+		case inPinned:
+			for _, name := range names {
+				files = append(files, storeFile{source: s, id: s.ID + "/" + name,
+					path: filepath.Join(dir, s.Path, name), shown: s.Path + "/" + name})
+			}
+		case inWorkspace:
+			files = append(files, storeFile{source: s})
+		}
+	}
+	for i := range files {
+		if files[i].path != "" {
+			files[i].sign = signOf(files[i].path)
+		}
+	}
+	return files
+}
+
+// pinNames lists the pins in name order.
+func pinNames(dir string) ([]string, error) {
+	if !signOf(dir).dir() {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, ctxabi.E("pack", ctxabi.PinnedDir, ctxabi.ErrIO, "%v", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if isPin(e.Name()) && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// read gives the file as the compiler wants it; ok is false when it does not exist.
+func (s *storeFile) read() (f File, ok bool, err error) {
+	f = File{Source: s.source.ID, ID: s.id, Path: s.shown}
+	if !s.sign.exists() {
+		return f, false, nil
+	}
+	f.Data, f.Reason, err = readRegular(s.path)
+	if os.IsNotExist(err) {
+		return f, false, nil
+	}
+	if err != nil {
+		return f, false, ctxabi.E("pack", s.shown, ctxabi.ErrIO, "%v", err)
+	}
+	if f.Reason != "" && s.source.Required && s.sign.regular() {
+		return f, false, ctxabi.E("pack", s.shown, ctxabi.ErrOverBudget, "it is %s", f.Reason)
+	}
+	return f, true, nil
+}

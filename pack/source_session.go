@@ -1,0 +1,190 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// maxWorkspaceFile is the most that is read of one file of a workspace, in bytes.
+const maxWorkspaceFile = 1 << 20
+
+// gathered is what a session's pack is made from, as far as it can be known
+// without opening a file: a fingerprint, and what was read for it.
+type gathered struct {
+	length int64 // of messages.jsonl
+	dir    string
+	budget sign
+	cwd    sign
+	pinned sign
+	names  []string // of pins
+	files  []storeFile
+	read   []File   // of the store
+	guides []File   // of the workspace
+	paths  []string // of the workspace, as its owner calls them
+	mapped []string // the same as this machine calls them
+	tokens int      // the budget
+	fresh  bool     // a file changed so lately that its sign does not tell
+}
+
+// gather looks at the session's files. Where nothing changed since last, it
+// opens none and gives last itself.
+func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
+	dir := x.Dir()
+	g := &gathered{
+		length: x.Messages().Len(),
+		dir:    dir,
+		budget: signOf(filepath.Join(dir, ctxabi.BudgetFile)),
+		cwd:    signOf(filepath.Join(dir, ctxabi.CwdFile)),
+		pinned: signOf(filepath.Join(dir, ctxabi.PinnedDir)),
+	}
+	known := last != nil && !last.fresh && last.dir == dir
+	if known && last.pinned == g.pinned {
+		g.names = last.names
+	} else {
+		var err error
+		if g.names, err = pinNames(filepath.Join(dir, ctxabi.PinnedDir)); err != nil {
+			return nil, err
+		}
+	}
+	g.files = storeFiles(b.recipe, dir, g.names)
+	now := time.Now()
+	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now)
+	for _, f := range g.files {
+		g.fresh = g.fresh || f.sign.fresh(now)
+	}
+
+	same := known && last.budget == g.budget && slices.Equal(last.files, g.files)
+	if same {
+		g.read, g.tokens = last.read, last.tokens
+	} else if err := b.readFiles(g); err != nil {
+		return nil, err
+	}
+	if known && last.cwd == g.cwd {
+		g.paths, g.mapped = last.paths, last.mapped
+	} else {
+		b.workspacePaths(x, g)
+		same = false
+	}
+	var before []File
+	if last != nil {
+		before = last.guides
+	}
+	g.guides = b.readWorkspace(ctx, g, before)
+	if same && g.length == last.length && slices.EqualFunc(g.guides, before, equalFiles) {
+		return last, nil
+	}
+	return g, nil
+}
+
+func equalFiles(a, b File) bool {
+	return a.ID == b.ID && a.Path == b.Path && a.Stale == b.Stale && a.Reason == b.Reason && bytes.Equal(a.Data, b.Data)
+}
+
+// readFiles reads the files of the store and the budget.
+func (b *Builder) readFiles(g *gathered) error {
+	g.tokens = b.config.Budget
+	if data, _, err := readRegular(filepath.Join(g.dir, ctxabi.BudgetFile)); err == nil {
+		if n, ok, err := ctxabi.ParseBudget(data); ok && err == nil {
+			g.tokens = n
+		}
+	}
+	for i := range g.files {
+		if g.files[i].path == "" {
+			continue
+		}
+		f, ok, err := g.files[i].read()
+		if err != nil {
+			return err
+		}
+		if ok {
+			g.read = append(g.read, f)
+		}
+	}
+	return nil
+}
+
+// workspacePaths reads the session's cwd and names the files that the recipe wants from there.
+func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
+	data, reason, err := readRegular(filepath.Join(g.dir, ctxabi.CwdFile))
+	cwd := strings.TrimRight(string(data), "\r\n")
+	if err != nil || reason != "" || !filepath.IsAbs(cwd) {
+		return
+	}
+	if x.Ref().Space != "" {
+		// Whoever may write cwd could have files read as the session's owner.
+		owner := signOf(g.dir)
+		if g.cwd.mode&0o022 != 0 || g.cwd.uid != owner.uid {
+			return
+		}
+	}
+	local := cwd
+	if b.config.MapPath != nil {
+		local = b.config.MapPath(cwd)
+	}
+	for _, s := range b.recipe.Sources {
+		if s.Where == inWorkspace {
+			g.paths = append(g.paths, filepath.Join(cwd, s.Path))
+			g.mapped = append(g.mapped, filepath.Join(local, s.Path))
+		}
+	}
+}
+
+// readWorkspace asks for the workspace's files. Where no answer comes, the last known ones are used.
+func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File) []File {
+	if len(g.paths) == 0 || b.config.Workspace == nil {
+		return nil
+	}
+	var st unix.Stat_t
+	if unix.Lstat(g.dir, &st) != nil {
+		return nil
+	}
+	answers, err := b.config.Workspace.ReadFiles(ctx, st.Uid, st.Gid, g.mapped, maxWorkspaceFile, b.wait)
+	var sources []source
+	for _, s := range b.recipe.Sources {
+		if s.Where == inWorkspace {
+			sources = append(sources, s)
+		}
+	}
+	if err != nil || len(answers) != len(sources) {
+		stale := slices.Clone(before)
+		for i := range stale {
+			stale[i].Stale = true
+		}
+		return stale
+	}
+	var files []File
+	for i, a := range answers {
+		if !a.Exists && a.Reason == "" {
+			continue
+		}
+		files = append(files, File{Source: sources[i].ID, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason})
+	}
+	return files
+}
+
+// input puts what was gathered together in the order of the recipe.
+func (g *gathered) input(r *recipe, ref ctxabi.Ref, encoding string) Input {
+	in := Input{Session: ref.Session, Agent: ref.Agent, Budget: g.tokens, Encoding: encoding}
+	for _, s := range r.Sources {
+		for _, f := range g.read {
+			if f.Source == s.ID {
+				in.Files = append(in.Files, f)
+			}
+		}
+		for _, f := range g.guides {
+			if f.Source == s.ID {
+				in.Files = append(in.Files, f)
+			}
+		}
+	}
+	return in
+}
