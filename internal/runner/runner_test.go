@@ -1,0 +1,480 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/pack"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+// The test binary is the runner, too, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "runner" {
+		if err := Main(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const (
+	long  = time.Minute           // longer than anything takes
+	short = 50 * time.Millisecond // for what does not come anyway
+	limit = 1 << 20
+)
+
+func start(t *testing.T) *Client {
+	t.Helper()
+	c, err := Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...string) []pack.WorkspaceFile {
+	t.Helper()
+	files, err := c.ReadFiles(context.Background(), uint32(uid), uint32(uid), paths, limit, wait)
+	if err != nil || len(files) != len(paths) {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for i, f := range files {
+		if f.Path != paths[i] {
+			t.Fatalf("answer %d is for %s, want %s", i, f.Path, paths[i])
+		}
+	}
+	return files
+}
+
+func read(t *testing.T, c *Client, wait time.Duration, path string) pack.WorkspaceFile {
+	t.Helper()
+	return readAs(t, c, os.Getuid(), wait, path)[0]
+}
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// children gives the pids of a process's children.
+func children(t *testing.T, pid int) (pids []int) {
+	t.Helper()
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, l := range lists {
+		b, _ := os.ReadFile(l)
+		for _, f := range strings.Fields(string(b)) {
+			n, err := strconv.Atoi(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, n)
+		}
+	}
+	return pids
+}
+
+func onlyReader(t *testing.T, c *Client) int {
+	t.Helper()
+	pids := children(t, c.proc.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("readers: %v, want one", pids)
+	}
+	return pids[0]
+}
+
+// ended waits until a process is gone, or a zombie that nobody reaps.
+func ended(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || bytes.Contains(b, []byte(") Z ")) {
+			return
+		}
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+// stop stops a process and returns when all its threads stand still.
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
+		stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		stopped := 0
+		for _, s := range stats {
+			if b, _ := os.ReadFile(s); bytes.Contains(b, []byte(") T ")) {
+				stopped++
+			}
+		}
+		if len(stats) > 0 && stopped == len(stats) {
+			return
+		}
+	}
+	t.Fatalf("process %d does not stop", pid)
+}
+
+func TestReadFiles(t *testing.T) {
+	c, dir := start(t), t.TempDir()
+	ok := write(t, filepath.Join(dir, "AGENTS.md"), "Be careful.\n")
+	empty := write(t, filepath.Join(dir, "empty"), "")
+	full := write(t, filepath.Join(dir, "full"), strings.Repeat("x", limit))
+	big := write(t, filepath.Join(dir, "big"), strings.Repeat("x", limit+1))
+	link, fifo, loop := filepath.Join(dir, "link"), filepath.Join(dir, "fifo"), filepath.Join(dir, "loop")
+	for _, err := range []error{os.Symlink("AGENTS.md", link), unix.Mkfifo(fifo, 0o644), os.Symlink("loop", loop)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]pack.WorkspaceFile{
+		ok:                                      {Exists: true, Data: []byte("Be careful.\n")},
+		link:                                    {Exists: true, Data: []byte("Be careful.\n")},
+		empty:                                   {Exists: true},
+		full:                                    {Exists: true, Data: bytes.Repeat([]byte("x"), limit)},
+		big:                                     {Exists: true, Reason: "larger than 1048576 bytes"},
+		fifo:                                    {Exists: true, Reason: "not a regular file"},
+		dir:                                     {Exists: true, Reason: "not a regular file"},
+		"/dev/zero":                             {Exists: true, Reason: "not a regular file"},
+		filepath.Join(dir, "missing"):           {},
+		filepath.Join(dir, "missing/x"):         {},
+		filepath.Join(ok, "x"):                  {Reason: "not a directory"},
+		loop:                                    {Reason: "too many levels of symbolic links"},
+		"AGENTS.md":                             {Reason: "not an absolute path"},
+		"":                                      {Reason: "not an absolute path"},
+		"/x\x00y":                               {Reason: "not an absolute path"},
+		"/" + strings.Repeat("y", maxPath):      {Reason: "not an absolute path"},
+		"/" + strings.Repeat("y", 300) + "\xff": {Reason: "file name too long"},
+	} {
+		got := read(t, c, long, path)
+		if got.Exists != want.Exists || got.Stale || got.Reason != want.Reason || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("%.80q: exists %v, stale %v, reason %q, %d bytes", path, got.Exists, got.Stale, got.Reason, len(got.Data))
+		}
+	}
+	if files := readAs(t, c, os.Getuid(), long, ok, "/nowhere", ok); string(files[0].Data) != "Be careful.\n" || files[1].Exists || string(files[2].Data) != "Be careful.\n" {
+		t.Errorf("several at once: %+v", files)
+	}
+}
+
+func TestChangesAreSeenAtOnce(t *testing.T) {
+	c, path := start(t), filepath.Join(t.TempDir(), "DELTA.md")
+	for i := range 200 {
+		want := fmt.Sprintf("version %03d", i) // always the same size
+		write(t, path, want)
+		if f := read(t, c, long, path); string(f.Data) != want || f.Stale {
+			t.Fatalf("%q, want %q", f.Data, want)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if f := read(t, c, long, path); f.Exists || f.Stale || f.Data != nil {
+		t.Errorf("after its removal: %+v", f)
+	}
+}
+
+func TestUnchangedFileIsNotSentAgain(t *testing.T) {
+	c, path := start(t), write(t, filepath.Join(t.TempDir(), "f"), "same")
+	first := read(t, c, long, path)
+	c.mu.Lock()
+	for _, f := range c.files.byKey {
+		f.last.settled = true // as if the file had not changed for long
+	}
+	c.mu.Unlock()
+	if again := read(t, c, long, path); &again.Data[0] != &first.Data[0] {
+		t.Error("the content came anew")
+	}
+	write(t, path, "other")
+	if f := read(t, c, long, path); string(f.Data) != "other" {
+		t.Errorf("after a change: %q", f.Data)
+	}
+}
+
+func TestReadFileByIdentity(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "f"), "text")
+	a := readFile(request{Path: path, Max: limit})
+	if a.Settled {
+		t.Error("a file just written counts as settled: it may change again within the same tick")
+	}
+	if b := readFile(request{Path: path, Max: limit, Known: &a.ID}); !b.Unchanged || b.Data != nil {
+		t.Errorf("%+v", b)
+	}
+	other := a.ID
+	other.Mtime--
+	if b := readFile(request{Path: path, Max: limit, Known: &other}); b.Unchanged || string(b.Data) != "text" {
+		t.Errorf("%+v", b)
+	}
+	if exe, err := os.Executable(); err != nil {
+		t.Fatal(err)
+	} else if a := readFile(request{Path: exe, Max: 10}); a.Reason != "larger than 10 bytes" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestSlowReadIsStaleThenFresh(t *testing.T) {
+	c, dir := start(t), t.TempDir()
+	path := write(t, filepath.Join(dir, "f"), "one")
+	if f := read(t, c, long, path); string(f.Data) != "one" {
+		t.Fatalf("%+v", f)
+	}
+	pid := onlyReader(t, c)
+	stop(t, pid)
+	write(t, path, "two!")
+	if f := read(t, c, short, path); !f.Stale || string(f.Data) != "one" || f.Reason != "" {
+		t.Errorf("while it hangs: %+v", f)
+	}
+	if f := read(t, c, short, filepath.Join(dir, "new")); !f.Stale || f.Exists || f.Reason != reasonLate {
+		t.Errorf("never seen, while it hangs: %+v", f)
+	}
+	if f := read(t, c, 0, path); !f.Stale {
+		t.Errorf("no time at all: %+v", f)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if f := read(t, c, long, path); f.Stale || string(f.Data) != "two!" {
+		t.Errorf("afterwards: %+v", f)
+	}
+}
+
+// Nobody waits for a file that has been hanging for long.
+func TestHangingReadIsNotWaitedForAgain(t *testing.T) {
+	c, path := start(t), write(t, filepath.Join(t.TempDir(), "f"), "one")
+	read(t, c, long, path)
+	pid := onlyReader(t, c)
+	stop(t, pid)
+	read(t, c, 0, path)
+	c.mu.Lock()
+	for _, x := range c.calls {
+		x.started = x.started.Add(-2 * overdue)
+	}
+	c.mu.Unlock()
+	if f := read(t, c, long, path); !f.Stale || string(f.Data) != "one" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A filesystem whose server never answers: what a read into our own mount looks like.
+func TestPathThatHangsHoldsNobodyElse(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	c, dir, hang := start(t), t.TempDir(), t.TempDir()
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("hang", hang, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		unix.Close(fd) // ends the connection, and with it all that waits for it
+		if err := unix.Unmount(hang, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	ok := write(t, filepath.Join(dir, "f"), "fine")
+	files := readAs(t, c, 0, 20*short, filepath.Join(hang, "a"), ok)
+	if !files[0].Stale || files[0].Reason != reasonLate {
+		t.Errorf("the one that hangs: %+v", files[0])
+	}
+	if files[1].Stale || string(files[1].Data) != "fine" {
+		t.Errorf("the one beside it: %+v", files[1])
+	}
+	for i := range 2 * slots { // more than the reader's slots
+		if f := read(t, c, 0, filepath.Join(hang, strconv.Itoa(i))); !f.Stale {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := readAs(t, c, 65534, long, ok)[0]; f.Stale || f.Reason != "permission denied" && string(f.Data) != "fine" {
+		t.Errorf("another user: %+v", f)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReaderRunsAsItsUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run readers as other users")
+	}
+	c, dir := start(t), t.TempDir()
+	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	theirs, roots := write(t, filepath.Join(dir, "theirs"), "t"), write(t, filepath.Join(dir, "roots"), "r")
+	for _, err := range []error{os.Chown(theirs, 12345, 12345), os.Chmod(theirs, 0o600), os.Chmod(roots, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := readAs(t, c, 12345, long, theirs, roots)
+	if string(files[0].Data) != "t" || files[0].Stale || files[1].Reason != "permission denied" || files[1].Data != nil {
+		t.Errorf("%+v", files)
+	}
+	if other := readAs(t, c, 12346, long, theirs)[0]; other.Reason != "permission denied" || other.Data != nil {
+		t.Errorf("another user gets %+v", other)
+	}
+	seen := 0
+	for _, pid := range children(t, c.proc.Process.Pid) {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := string(status)
+		if !strings.Contains(s, "Uid:\t12345\t12345\t12345\t12345\n") {
+			continue
+		}
+		seen++
+		for _, want := range []string{"Gid:\t12345\t12345\t12345\t12345\n", "NoNewPrivs:\t1\n", "CapPrm:\t0000000000000000\n", "CapEff:\t0000000000000000\n", "CapAmb:\t0000000000000000\n"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("no %q in %s", want, s)
+			}
+		}
+		if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); cwd != "/" {
+			t.Errorf("cwd %s", cwd)
+		}
+		if env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); string(env) != roleEnv+"="+roleReader+"\x00" {
+			t.Errorf("environment %q", env)
+		}
+	}
+	if seen != 1 {
+		t.Errorf("%d readers of uid 12345", seen)
+	}
+	files, _ = c.ReadFiles(context.Background(), 1<<32-1, 0, []string{roots}, limit, long)
+	if !files[0].Stale || files[0].Data != nil {
+		t.Errorf("uid -1 gets %+v", files[0])
+	}
+}
+
+func TestOtherUsersAreRefusedWithoutRoot(t *testing.T) {
+	b := &broker{euid: 1000}
+	if why := b.dispatch(1, request{UID: 1001}, nil, time.Now()); !strings.Contains(why, "cannot read as uid 1001") {
+		t.Errorf("%q", why)
+	}
+}
+
+func TestReaderThatDiesIsStartedAgain(t *testing.T) {
+	c, path := start(t), write(t, filepath.Join(t.TempDir(), "f"), "x")
+	read(t, c, long, path)
+	pid := onlyReader(t, c)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, pid)
+	write(t, path, "yy")
+	for deadline := time.Now().Add(long); ; {
+		f := read(t, c, long, path)
+		if !f.Stale {
+			if string(f.Data) != "yy" {
+				t.Errorf("%+v", f)
+			}
+			break
+		}
+		if string(f.Data) != "x" || time.Now().After(deadline) {
+			t.Fatalf("%+v", f)
+		}
+	}
+	if again := onlyReader(t, c); again == pid {
+		t.Error("the same process")
+	}
+}
+
+func TestRunnerThatDiesLeavesStaleAnswers(t *testing.T) {
+	c, dir := start(t), t.TempDir()
+	path := write(t, filepath.Join(dir, "f"), "x")
+	read(t, c, long, path)
+	reader := onlyReader(t, c)
+	if err := c.proc.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-c.gone
+	if f := read(t, c, long, path); !f.Stale || string(f.Data) != "x" {
+		t.Errorf("known: %+v", f)
+	}
+	if f := read(t, c, long, filepath.Join(dir, "g")); !f.Stale || f.Reason != reasonGone {
+		t.Errorf("not known: %+v", f)
+	}
+	ended(t, reader)
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	c, path := start(t), write(t, filepath.Join(t.TempDir(), "f"), "x")
+	read(t, c, long, path)
+	broker, reader := c.proc.Process.Pid, onlyReader(t, c)
+	for range 2 {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := syscall.Kill(broker, 0); err == nil {
+		t.Error("the runner was not reaped")
+	}
+	ended(t, reader)
+	if f := read(t, c, long, path); !f.Stale {
+		t.Errorf("after Close: %+v", f)
+	}
+}
+
+func TestManyReadersAtOnce(t *testing.T) {
+	c, dir := start(t), t.TempDir()
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			mine := filepath.Join(dir, fmt.Sprintf("f%d", g%4)) // two goroutines a file
+			for i := range 50 {
+				want := fmt.Sprintf("%d", g%4)
+				if err := os.WriteFile(mine+fmt.Sprint(g), []byte(want), 0o644); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := os.Rename(mine+fmt.Sprint(g), mine); err != nil {
+					t.Error(err)
+					return
+				}
+				files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{mine, "/nowhere"}, limit, long)
+				if string(files[0].Data) != want || files[0].Stale || files[1].Exists || files[1].Stale {
+					t.Errorf("%d.%d: %+v", g, i, files)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkReadUnchanged(b *testing.B) {
+	c, err := Start(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	dir := b.TempDir()
+	paths := []string{filepath.Join(dir, "AGENTS.md"), filepath.Join(dir, "DELTA.md")}
+	os.WriteFile(paths[0], bytes.Repeat([]byte("rule\n"), 1000), 0o644)
+	for b.Loop() {
+		files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, paths, limit, long)
+		if files[0].Stale {
+			b.Fatal("stale")
+		}
+	}
+}
