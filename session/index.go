@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -33,13 +34,15 @@ const (
 	Damaged                           // does not pass the check: served, reported, carried as text
 )
 
-// row is an Entry in memory and on disk: 32 bytes a record, tokens aside.
+// row is an Entry in memory and on disk, tokens aside. It follows from the log
+// and its arrival rows alone; what rests on the other log is worked out by At.
 type row struct {
-	off                        int64
-	len, weight, callOf, event int32
-	crc                        uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
-	role                       ctxabi.Role
-	flags                      EntryFlags
+	off                 int64
+	events              int64 // committed length of events.jsonl when the record arrived
+	len, weight, callOf int32
+	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
+	role                ctxabi.Role
+	flags               EntryFlags
 }
 
 func (r *row) end() int64 { return r.off + int64(r.len) + 1 }
@@ -61,7 +64,8 @@ type Index struct {
 	tokens   []*tokenChunk
 	encoding string
 	n        int
-	size     int64 // bytes of the log that it covers
+	size     int64  // bytes of the log that it covers
+	events   *Index // of events.jsonl; nil in that log's own
 }
 
 // Len is the number of records.
@@ -83,8 +87,19 @@ func (ix *Index) At(line int) Entry {
 		panic("session: no such line in the index")
 	}
 	r := ix.row(line)
-	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Events: r.event, Role: r.role, Flags: r.flags,
-		Tokens: ix.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load()}
+	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags,
+		Events: ix.events.before(r.events), Tokens: ix.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load()}
+}
+
+// before counts the records that end within the first size bytes.
+func (ix *Index) before(size int64) int32 {
+	switch {
+	case ix == nil || size == 0:
+		return 0
+	case size >= ix.size:
+		return int32(ix.n)
+	}
+	return int32(sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }))
 }
 
 // Record reads the bytes of a record, without its newline.
@@ -137,7 +152,13 @@ func (x *logIndex) current() (*Index, error) {
 	}
 	defer x.log.release()
 	end := x.log.length.Load()
-	if x.snapshot != nil && x.size == end {
+	var events *Index // after end: it covers all that had arrived before these records
+	if x.log.name == ctxabi.MessagesFile {
+		if events, err = x.log.session.events.Index(); err != nil {
+			return nil, err
+		}
+	}
+	if x.snapshot != nil && x.size == end && x.snapshot.events == events {
 		return x.snapshot, nil
 	}
 	first := !x.loaded
@@ -152,15 +173,15 @@ func (x *logIndex) current() (*Index, error) {
 	if first {
 		x.loadTokens()
 	}
-	x.publish()
+	x.publish(events)
 	if x.n-x.saved >= saveRows {
 		x.saveLocked()
 	}
 	return x.snapshot, nil
 }
 
-func (x *logIndex) publish() {
-	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size}
+func (x *logIndex) publish(events *Index) {
+	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size, events: events}
 }
 
 // push adds a row at the end.
@@ -182,7 +203,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (x *logIndex) extend(f *logFiles, end int64) error {
 	l := x.log
 	isMessages := l.name == ctxabi.MessagesFile
-	events, err := x.eventCounter(f)
+	rows, err := x.arrivalsFrom(f)
 	if err != nil {
 		return err
 	}
@@ -201,8 +222,10 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 		default:
 			x.event(&r, line)
 		}
-		if events != nil {
-			r.event = events.before(off)
+		if isMessages {
+			if r.events, failed = rows.eventsAt(off); failed != nil {
+				return false
+			}
 		}
 		x.push(r)
 		return true
@@ -243,7 +266,7 @@ func (l *Log) SetTokens(encoding string, line int, tokens int32) {
 	if x.encoding != encoding {
 		x.resetTokens(encoding)
 		x.recounted = true
-		x.publish()
+		x.publish(x.snapshot.events)
 	}
 	if x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Swap(tokens) == tokens {
 		return

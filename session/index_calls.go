@@ -1,12 +1,7 @@
 package session
 
 import (
-	"bufio"
-	"errors"
 	"io"
-	"sort"
-
-	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // callReach is how many records back the call of a tool result is looked for.
@@ -68,100 +63,4 @@ func (w *callWindow) fill(x *logIndex) {
 		}
 		w.add(line, scanMessage(b).calls)
 	}
-}
-
-// eventCounter tells how many events had arrived before a message. It walks
-// the arrival rows beside the records.
-type eventCounter struct {
-	events *Index
-	rows   *bufio.Reader
-	cur    arrival // the row that covers the offset asked for last
-	more   bool
-	count  int32 // events before cur
-}
-
-// eventCounter gives the counter for the records behind x.size; nil when there are no events.
-func (x *logIndex) eventCounter(f *logFiles) (*eventCounter, error) {
-	l := x.log
-	if l.name != ctxabi.MessagesFile || l.session.events.Len() == 0 {
-		return nil, nil
-	}
-	events, err := l.session.events.Index()
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	end := l.tail.arrivals
-	l.mu.Unlock()
-	from, err := seekArrival(f.arrivals, end, x.size)
-	if err != nil {
-		return nil, err
-	}
-	c := &eventCounter{events: events, more: true}
-	c.rows = bufio.NewReaderSize(io.NewSectionReader(f.arrivals, from, end-from), 64<<10)
-	return c, nil
-}
-
-// before is asked with growing offsets.
-func (c *eventCounter) before(off int64) int32 {
-	for c.more && c.cur.end() <= off {
-		line, err := c.rows.ReadSlice('\n')
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			c.more = false
-			c.count = int32(c.events.n) // data without a row yet: all that is known
-			break
-		}
-		a, ok := parseArrival(line[:len(line)-1])
-		if !ok || a.Events == c.cur.Events {
-			if ok {
-				c.cur = a
-			}
-			continue
-		}
-		c.cur = a
-		c.count = int32(sort.Search(c.events.n, func(i int) bool { return c.events.row(i+1).end() > a.Events }))
-	}
-	return c.count
-}
-
-// seekArrival finds where to begin reading arrival rows so that the row that
-// covers offset off of the log is met: by halving, since rows are in order.
-func seekArrival(f File, size, off int64) (int64, error) {
-	const near = 4 << 10
-	lo, hi := int64(0), size
-	buf := make([]byte, near)
-	for hi-lo > 2*near {
-		mid := lo + (hi-lo)/2
-		b := buf[:min(near, hi-mid)]
-		if err := readFull(f, b, mid); err != nil {
-			return 0, err
-		}
-		at, a, ok := firstRow(b)
-		if !ok {
-			return lo, nil // damaged here: read on from the last good place
-		}
-		if a.Off <= off {
-			lo = mid + int64(at)
-		} else {
-			hi = mid
-		}
-	}
-	return lo, nil
-}
-
-// firstRow finds the first whole row behind a newline in b.
-func firstRow(b []byte) (at int, a arrival, ok bool) {
-	start := -1
-	for i, c := range b {
-		if c != '\n' {
-			continue
-		}
-		if start >= 0 {
-			if a, ok := parseArrival(b[start:i]); ok {
-				return start, a, true
-			}
-		}
-		start = i + 1
-	}
-	return 0, arrival{}, false
 }

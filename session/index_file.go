@@ -7,13 +7,14 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // The index on disk is a header and one row a record, in order, little endian:
 //
-//	offset u64 | len u32 | weight u32 | callOf u32 | events u32 | crc u32 | role u8 | flags u8 | check u16
+//	offset u64 | events u64 | len u32 | weight u32 | callOf u32 | crc u32 | role u8 | flags u8 | check u16
 //
 // check is the low half of a running CRC-32C over all rows so far. The file is
 // only appended to, and cut when the log turns out shorter. Token counts are a
@@ -27,7 +28,7 @@ const (
 	indexMagic   = "ctxfs index 1\n"
 	tokensMagic  = "ctxfs tokens 1\n"
 	indexHeader  = 32
-	indexRow     = 32
+	indexRow     = 36
 	tokensHeader = 96
 	tokensRow    = 12
 
@@ -59,7 +60,8 @@ func tokensFile(log string) string {
 func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.off))
-	for _, v := range []uint32{uint32(r.len), uint32(r.weight), uint32(r.callOf), uint32(r.event), r.crc} {
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.events))
+	for _, v := range [...]uint32{uint32(r.len), uint32(r.weight), uint32(r.callOf), r.crc} {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = append(b, byte(r.role), byte(r.flags))
@@ -70,10 +72,11 @@ func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
 // decodeRow reads a row; ok is false when its check fails.
 func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
-	r = row{off: int64(binary.LittleEndian.Uint64(b)), len: int32(u32(8)), weight: int32(u32(12)), callOf: int32(u32(16)),
-		event: int32(u32(20)), crc: u32(24), role: ctxabi.Role(b[28]), flags: EntryFlags(b[29])}
-	next = crc32.Update(running, castagnoli, b[:30])
-	return r, next, binary.LittleEndian.Uint16(b[30:]) == uint16(next)
+	u64 := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[i:])) }
+	r = row{off: u64(0), events: u64(8), len: int32(u32(16)), weight: int32(u32(20)), callOf: int32(u32(24)), crc: u32(28),
+		role: ctxabi.Role(b[32]), flags: EntryFlags(b[33])}
+	next = crc32.Update(running, castagnoli, b[:indexRow-2])
+	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
 // load reads the rows on disk that fit a log of end bytes. Nothing that it
@@ -147,11 +150,11 @@ func (x *logIndex) trim(end int64) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err = x.log.session.store.vfs.Remove(x.log.session.path(indexFile(x.log.name)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	file := x.log.session.path(indexFile(x.log.name))
+	if err := x.log.session.store.vfs.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return x.log.session.store.vfs.SyncDir(path.Dir(file))
 }
 
 func (x *logIndex) tryTrim(end int64) error {
@@ -175,7 +178,7 @@ func (x *logIndex) tryTrim(end int64) error {
 			return err
 		}
 		r, _, _ := decodeRow(b[:], 0)
-		if r.end() > end || r.off < 0 || r.len < 0 {
+		if r.end() > end || r.off < mid || r.len < 0 { // a row of zeros that lost power left is too near
 			hi = mid
 			n = mid
 		} else {
@@ -236,7 +239,9 @@ func (x *logIndex) put(rel string, b []byte, anew bool) error {
 	session.store.move.RLock()
 	defer session.store.move.RUnlock()
 	if anew {
-		return session.replace(rel, b, false)
+		// Durable, or an older file could be back after a loss of power, with rows
+		// of records that others have taken the place of.
+		return session.replace(rel, b, true)
 	}
 	f, err := x.open(rel)
 	if err != nil {

@@ -45,11 +45,13 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	if n.odd != "" {
 		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
 	}
-	if err := l.repair(f, n); err != nil {
-		l.breakDown("repair", err)
-		return n.tail, n.valid, nil
+	// The index first: once new rows stand where lost ones did, nobody could
+	// tell that it describes the lost ones.
+	err = l.index.trim(n.tail.size)
+	if err == nil {
+		err = l.repair(f, n)
 	}
-	if err := l.index.trim(n.valid); err != nil {
+	if err != nil {
 		l.breakDown("repair", err)
 	}
 	return n.tail, n.valid, nil

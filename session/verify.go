@@ -111,7 +111,7 @@ func (l *Log) verifyRecords(ctx context.Context, f *logFiles, end int64, found [
 			found = append(found, Problem{l.name, fmt.Sprintf("line %d is not a valid record", line)})
 		}
 		if line <= ix.n && *ix.row(line) != *r {
-			found = append(found, Problem{l.name, fmt.Sprintf("the index is wrong about line %d", line)})
+			found = append(found, Problem{l.name, fmt.Sprintf("the index is wrong about line %d: %+v, not %+v", line, *ix.row(line), *r)})
 		}
 	}
 	return found, ctx.Err()

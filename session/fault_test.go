@@ -1,0 +1,326 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
+)
+
+// A world remembers what the clients of a workload were told.
+type world struct {
+	disk    *sessiontest.Disk
+	created bool
+	seq     int
+	offered map[string]bool
+	acked   []string // records whose write returned
+	synced  []string // records that were acked when an fsync returned
+	control string   // the last budget that SetControl accepted
+	tried   []string // budgets it was given since
+}
+
+func newWorld() *world {
+	return &world{disk: sessiontest.New(), offered: map[string]bool{}}
+}
+
+func (w *world) record(size int) string {
+	w.seq++
+	rec := fmt.Sprintf(`{"role":"user","content":"%06d%s"}`+"\n", w.seq, strings.Repeat("x", size))
+	w.offered[rec] = true
+	return rec
+}
+
+func (w *world) open() (*session.Store, error) {
+	return session.Open("/store", session.Options{VFS: w.disk, Now: w.disk.Now})
+}
+
+// client is an open handle whose program retries once and then gives up.
+type client struct {
+	w     *world
+	log   *session.Log
+	stage *session.Stage
+	sent  string // taken, but not as a whole record yet
+}
+
+func (w *world) client(l *session.Log) *client {
+	return &client{w: w, log: l, stage: l.NewStage(root)}
+}
+
+func (c *client) write(p string) bool {
+	for try := 0; len(p) > 0; try++ {
+		n, err := c.stage.Write(ctx, []byte(p), 0, true, session.Key{})
+		c.took(p[:n])
+		p = p[n:]
+		if err == nil && len(p) > 0 {
+			panic("short count without an error")
+		}
+		if err != nil && (try > 0 || errors.Is(err, ctxabi.ErrMalformed)) {
+			c.giveUp()
+			return false
+		}
+	}
+	return true
+}
+
+func (c *client) took(p string) {
+	c.sent += p
+	for {
+		i := strings.IndexByte(c.sent, '\n')
+		if i < 0 {
+			return
+		}
+		if i > 0 { // else: the newline after a flush
+			c.w.acked = append(c.w.acked, c.sent[:i+1])
+		}
+		c.sent = c.sent[i+1:]
+	}
+}
+
+// giveUp closes the handle and opens another one.
+func (c *client) giveUp() {
+	c.stage.Release()
+	c.stage, c.sent = c.log.NewStage(root), ""
+}
+
+func (c *client) flush() {
+	if c.stage.Flush(ctx, session.Key{}) != nil {
+		c.giveUp()
+	} else if c.sent != "" {
+		c.took("\n")
+	}
+}
+
+func (c *client) sync() {
+	told := len(c.w.acked)
+	if c.log.Sync(ctx) == nil {
+		c.w.synced = c.w.acked[:told:told]
+	}
+}
+
+// run is the scripted workload: everything a log does, twice over.
+func (w *world) run() {
+	for range 2 {
+		s, err := w.open()
+		if err != nil {
+			return
+		}
+		w.use(s)
+		s.Close()
+	}
+}
+
+func (w *world) use(s *session.Store) {
+	x, err := s.Session(refA)
+	if errors.Is(err, ctxabi.ErrNotFound) {
+		x, err = s.Create(refA, home)
+	}
+	if err != nil {
+		return
+	}
+	w.created = true
+	m := x.Messages()
+	a, b := w.client(m), w.client(m)
+	a.write(w.record(10))
+	b.write(w.record(20) + w.record(0) + w.record(300))
+	half := w.record(50)
+	a.write(half[:20])
+	b.write(w.record(5))
+	a.write(half[20:])
+	a.sync()
+	x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
+	a.write("not a record\n")
+	big := w.record(70_000)
+	b.write(big[:66_000])
+	b.write(big[66_000:])
+	open := w.record(30)
+	a.write(open[:len(open)-1])
+	a.flush()
+	a.write("\n")
+	if ix, err := m.Index(); err == nil {
+		m.SetTokens("o200k_base", ix.Len(), 7)
+	}
+	w.tried = append(w.tried, fmt.Sprint(1000+w.seq))
+	if x.SetControl(ctxabi.BudgetFile, []byte(w.tried[len(w.tried)-1])) == nil {
+		w.control, w.tried = w.tried[len(w.tried)-1], nil
+	}
+	b.write(w.record(40))
+	b.sync()
+	b.write(w.record(60))
+	b.write(`{"role":"us`)
+	b.stage.Release()
+	a.stage.Release()
+	x.Latest()
+}
+
+// check opens the store and compares it with what was promised.
+func (w *world) check(t *testing.T, promised []string, what string) {
+	t.Helper()
+	s, err := w.open()
+	if err != nil {
+		t.Fatalf("%s: open: %v", what, err)
+	}
+	defer func() { s.Close() }()
+	x, err := s.Session(refA)
+	if errors.Is(err, ctxabi.ErrNotFound) && !w.created {
+		if _, err := s.Create(refA, home); err != nil {
+			t.Fatalf("%s: create: %v", what, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if err := x.Messages().Open(); err != nil {
+		t.Fatalf("%s: open log: %v", what, err)
+	}
+	present := map[string]int{}
+	for i, line := range strings.SplitAfter(content(t, x.Messages()), "\n") {
+		if line == "" {
+			continue
+		}
+		if !w.offered[line] {
+			t.Fatalf("%s: line %d is torn or was never written: %.60q", what, i+1, line)
+		}
+		if present[line]++; present[line] > 1 {
+			t.Fatalf("%s: line %d stands twice: %.60q", what, i+1, line)
+		}
+	}
+	for _, rec := range promised {
+		if present[rec] == 0 {
+			t.Fatalf("%s: acknowledged record is gone: %.60q\nerrors: %s", what, rec, x.Errors())
+		}
+	}
+	budget, err := x.Control(ctxabi.BudgetFile)
+	if ok := string(budget) == w.control; err != nil || !ok && !contains(w.tried, string(budget)) {
+		t.Fatalf("%s: budget is %q (%v), set to %q", what, budget, err, w.control)
+	}
+	last := w.record(1)
+	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(last), Writer: root}); err != nil {
+		t.Fatalf("%s: append after reopening: %v", what, err)
+	}
+	if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		t.Fatalf("%s: verify: %v %v\nerrors: %s", what, problems, err, x.Errors())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatalf("%s: close: %v", what, err)
+	}
+	if s, err = w.open(); err != nil {
+		t.Fatalf("%s: second open: %v", what, err)
+	}
+	if x, err = s.Session(refA); err != nil || !strings.HasSuffix(content(t, x.Messages()), last) {
+		t.Fatalf("%s: the last record is gone: %v", what, err)
+	}
+	if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		t.Fatalf("%s: second verify: %v %v", what, problems, err)
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// operations counts what the workload does on a healthy disk.
+func operations(t *testing.T) (all, changes int) {
+	w := newWorld()
+	w.disk.Fail(sessiontest.Fault{At: 1 << 30})
+	w.run()
+	all, changes = w.disk.Ops()
+	w.check(t, w.acked, "healthy disk")
+	if len(w.acked) != 2*10 || len(w.synced) == 0 {
+		t.Fatalf("%d records acknowledged, %d synced", len(w.acked), len(w.synced))
+	}
+	return all, changes
+}
+
+func TestEveryOperationFailsOnce(t *testing.T) {
+	all, _ := operations(t)
+	for _, kind := range []sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short} {
+		for _, count := range []int{1, 2, 4} {
+			for at := 1; at <= all; at++ {
+				w := newWorld()
+				w.disk.Fail(sessiontest.Fault{Kind: kind, At: at, Count: count})
+				w.run()
+				_, where := w.disk.Hit()
+				w.disk.Kill()
+				w.check(t, w.acked, fmt.Sprintf("kind %d, operations %d+%d fail (%s)", kind, at, count, where))
+			}
+		}
+	}
+}
+
+func TestEveryNthOperationFails(t *testing.T) {
+	for _, kind := range []sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short} {
+		for n := 2; n <= 60; n++ {
+			for _, changes := range []bool{false, true} {
+				w := newWorld()
+				w.disk.Fail(sessiontest.Fault{Kind: kind, Every: n, Changes: changes})
+				w.run()
+				w.disk.Kill()
+				w.check(t, w.acked, fmt.Sprintf("kind %d, every %dth operation fails (changes only: %v)", kind, n, changes))
+			}
+		}
+	}
+}
+
+func TestKilledAtEveryOperation(t *testing.T) {
+	_, changes := operations(t)
+	for at := 1; at <= changes+1; at++ {
+		w := newWorld()
+		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
+		w.run()
+		_, where := w.disk.Hit()
+		w.disk.Kill()
+		w.check(t, w.acked, fmt.Sprintf("killed before change %d (%s)", at, where))
+	}
+}
+
+func TestPowerCutAtEveryOperation(t *testing.T) {
+	_, changes := operations(t)
+	seeds := max(1000/changes, 4)
+	if testing.Short() {
+		seeds = 1
+	}
+	for at := 1; at <= changes+1; at++ {
+		for seed := range seeds {
+			w := newWorld()
+			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
+			w.run()
+			_, where := w.disk.Hit()
+			w.disk.Crash(int64(at*1000 + seed))
+			w.check(t, w.synced, fmt.Sprintf("power cut before change %d (%s), seed %d", at, where, at*1000+seed))
+		}
+	}
+}
+
+// A store lives on: power is cut again and again, also while it recovers.
+func TestPowerCutsInARow(t *testing.T) {
+	_, changes := operations(t)
+	runs := 150
+	if testing.Short() {
+		runs = 20
+	}
+	for seed := range int64(runs) {
+		rng := rand.New(rand.NewSource(seed))
+		w := newWorld()
+		for round := range 5 {
+			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: 1 + rng.Intn(changes), Changes: true})
+			w.run()
+			w.disk.Crash(rng.Int63())
+			w.acked = nil // what was not synced may be gone
+			w.acked = append(w.acked, w.synced...)
+			if round == 4 {
+				w.check(t, w.synced, fmt.Sprintf("seed %d", seed))
+			}
+		}
+	}
+}

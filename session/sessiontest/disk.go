@@ -1,0 +1,438 @@
+package sessiontest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Disk is a disk in memory. It is safe for concurrent use.
+type Disk struct {
+	mu      sync.Mutex
+	root    *node
+	journal []*dirOp // changes of directories that no sync covers
+	born    int      // generation: raised by Kill and Crash, old handles fail
+	now     time.Time
+	faults  faults
+}
+
+var _ session.VFS = (*Disk)(nil)
+
+// node is a file or a directory.
+type node struct {
+	mode     fs.FileMode
+	uid, gid uint32
+	mtime    time.Time
+	locked   bool
+
+	entries map[string]*node // of a directory, now
+	durable map[string]*node // of a directory, on the platter
+
+	data   []byte // of a file, now
+	synced []byte // of a file, on the platter
+	ops    []fileOp
+}
+
+// fileOp is a write at the end or, with data nil, a truncation.
+type fileOp struct {
+	data []byte
+	size int64
+}
+
+// New gives an empty disk: one directory, "/".
+func New() *Disk {
+	return &Disk{root: newDir(), now: time.Unix(1_700_000_000, 0)}
+}
+
+func newDir() *node {
+	return &node{mode: fs.ModeDir | 0o755, entries: map[string]*node{}, durable: map[string]*node{}}
+}
+
+// Now is a clock that ticks with every change of the disk, for session.Options.
+func (d *Disk) Now() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now
+}
+
+func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
+
+// find walks to a name.
+func (d *Disk) find(name string) (*node, error) {
+	n := d.root
+	for _, part := range strings.Split(strings.Trim(path.Clean(name), "/"), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		next := n.entries[part]
+		if next == nil {
+			return nil, fs.ErrNotExist
+		}
+		n = next
+	}
+	return n, nil
+}
+
+func (d *Disk) parent(name string) (*node, string, error) {
+	dir, err := d.find(path.Dir(name))
+	if err == nil && dir.entries == nil {
+		err = errors.New("not a directory")
+	}
+	return dir, path.Base(name), err
+}
+
+// tick moves the clock and stamps n.
+func (d *Disk) tick(n *node) {
+	d.now = d.now.Add(time.Millisecond)
+	n.mtime = d.now
+}
+
+// OpenFile knows O_CREATE, O_EXCL and O_TRUNC; writes always go to the end.
+func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	creates := flag&os.O_CREATE != 0
+	if err := d.faults.step(d, "open", name, creates); err != nil {
+		return nil, pathError("open", name, err)
+	}
+	dir, base, err := d.parent(name)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	n := dir.entries[base]
+	switch {
+	case n == nil && !creates:
+		return nil, pathError("open", name, fs.ErrNotExist)
+	case n == nil:
+		n = &node{mode: perm}
+		d.change(&dirOp{kind: link, dir: dir, name: base, node: n})
+		d.tick(n)
+	case flag&os.O_EXCL != 0:
+		return nil, pathError("open", name, fs.ErrExist)
+	case n.entries != nil && flag&(os.O_WRONLY|os.O_RDWR) != 0:
+		return nil, pathError("open", name, errors.New("is a directory"))
+	case flag&os.O_TRUNC != 0:
+		n.truncate(0)
+		d.tick(n)
+	}
+	return &file{d: d, n: n, name: name, born: d.born}, nil
+}
+
+func (n *node) truncate(size int64) {
+	if size <= int64(len(n.data)) {
+		n.data = n.data[:size:size]
+	} else {
+		n.data = append(n.data, make([]byte, size-int64(len(n.data)))...)
+	}
+	n.ops = append(n.ops, fileOp{size: size})
+}
+
+func (d *Disk) Mkdir(name string, perm fs.FileMode) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "mkdir", name, true); err != nil {
+		return pathError("mkdir", name, err)
+	}
+	dir, base, err := d.parent(name)
+	if err != nil {
+		return pathError("mkdir", name, err)
+	}
+	if dir.entries[base] != nil {
+		return pathError("mkdir", name, fs.ErrExist)
+	}
+	n := newDir()
+	n.mode = fs.ModeDir | perm
+	d.change(&dirOp{kind: link, dir: dir, name: base, node: n})
+	d.tick(n)
+	return nil
+}
+
+func (d *Disk) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "remove", name, true); err != nil {
+		return pathError("remove", name, err)
+	}
+	dir, base, err := d.parent(name)
+	if err != nil {
+		return pathError("remove", name, err)
+	}
+	n := dir.entries[base]
+	if n == nil {
+		return pathError("remove", name, fs.ErrNotExist)
+	}
+	if len(n.entries) > 0 {
+		return pathError("remove", name, errors.New("directory not empty"))
+	}
+	d.change(&dirOp{kind: unlink, dir: dir, name: base})
+	return nil
+}
+
+func (d *Disk) Rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "rename", to, true); err != nil {
+		return pathError("rename", to, err)
+	}
+	dir, base, err := d.parent(from)
+	if err != nil {
+		return pathError("rename", from, err)
+	}
+	toDir, toBase, err := d.parent(to)
+	if err != nil {
+		return pathError("rename", to, err)
+	}
+	n := dir.entries[base]
+	if n == nil {
+		return pathError("rename", from, fs.ErrNotExist)
+	}
+	if over := toDir.entries[toBase]; over != nil && len(over.entries) > 0 {
+		return pathError("rename", to, errors.New("directory not empty"))
+	}
+	d.change(&dirOp{kind: rename, dir: dir, name: base, to: toDir, toName: toBase, node: n})
+	return nil
+}
+
+func (d *Disk) Link(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "link", to, true); err != nil {
+		return pathError("link", to, err)
+	}
+	n, err := d.find(from)
+	if err != nil {
+		return pathError("link", from, err)
+	}
+	dir, base, err := d.parent(to)
+	if err != nil {
+		return pathError("link", to, err)
+	}
+	if dir.entries[base] != nil {
+		return pathError("link", to, fs.ErrExist)
+	}
+	d.change(&dirOp{kind: link, dir: dir, name: base, node: n})
+	return nil
+}
+
+func (d *Disk) Stat(name string) (fs.FileInfo, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "stat", name, false); err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	n, err := d.find(name)
+	if err != nil {
+		return nil, pathError("stat", name, err)
+	}
+	return n.info(path.Base(name)), nil
+}
+
+func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "readdir", name, false); err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	n, err := d.find(name)
+	if err != nil {
+		return nil, pathError("readdir", name, err)
+	}
+	var entries []fs.DirEntry
+	for base, child := range n.entries {
+		entries = append(entries, fs.FileInfoToDirEntry(child.info(base)))
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+	return entries, nil
+}
+
+func (d *Disk) Chown(name string, uid, gid int) error {
+	return d.attr("chown", name, func(n *node) { n.uid, n.gid = uint32(uid), uint32(gid) })
+}
+
+func (d *Disk) Chmod(name string, mode fs.FileMode) error {
+	return d.attr("chmod", name, func(n *node) { n.mode = n.mode&fs.ModeDir | mode&^fs.ModeDir })
+}
+
+func (d *Disk) attr(op, name string, set func(*node)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, op, name, true); err != nil {
+		return pathError(op, name, err)
+	}
+	n, err := d.find(name)
+	if err != nil {
+		return pathError(op, name, err)
+	}
+	set(n)
+	return nil
+}
+
+func (d *Disk) SyncDir(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.faults.step(d, "syncdir", name, true); err != nil {
+		return pathError("syncdir", name, err)
+	}
+	n, err := d.find(name)
+	if err != nil {
+		return pathError("syncdir", name, err)
+	}
+	d.syncDir(n)
+	return nil
+}
+
+func (d *Disk) Lock(name string) (io.Closer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, err := d.find(name)
+	if err != nil {
+		return nil, pathError("lock", name, err)
+	}
+	if n.locked {
+		return nil, ctxabi.ErrLocked
+	}
+	n.locked = true
+	return unlocker{d, n, d.born}, nil
+}
+
+type unlocker struct {
+	d    *Disk
+	n    *node
+	born int
+}
+
+func (u unlocker) Close() error {
+	u.d.mu.Lock()
+	defer u.d.mu.Unlock()
+	if u.born == u.d.born {
+		u.n.locked = false
+	}
+	return nil
+}
+
+// file is an open file.
+type file struct {
+	d    *Disk
+	n    *node
+	name string
+	born int
+}
+
+func (f *file) alive() error {
+	if f.born != f.d.born {
+		return fmt.Errorf("%s: %w", f.name, fs.ErrClosed)
+	}
+	return nil
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.faults.step(f.d, "read", f.name, false); err != nil {
+		return 0, pathError("read", f.name, err)
+	}
+	if err := f.alive(); err != nil {
+		return 0, err
+	}
+	if off >= int64(len(f.n.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.n.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	err := f.d.faults.step(f.d, "write", f.name, true)
+	n := len(p)
+	var short *shortWrite
+	switch {
+	case errors.As(err, &short):
+		n = len(p) * short.eighths / 8
+	case err != nil:
+		return 0, pathError("write", f.name, err)
+	}
+	if err := f.alive(); err != nil {
+		return 0, err
+	}
+	f.n.data = append(f.n.data, p[:n]...)
+	f.n.ops = append(f.n.ops, fileOp{data: append([]byte(nil), p[:n]...)})
+	f.d.tick(f.n)
+	if err != nil {
+		return n, pathError("write", f.name, short.err)
+	}
+	return n, nil
+}
+
+func (f *file) Truncate(size int64) error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.faults.step(f.d, "truncate", f.name, true); err != nil {
+		return pathError("truncate", f.name, err)
+	}
+	if err := f.alive(); err != nil {
+		return err
+	}
+	f.n.truncate(size)
+	f.d.tick(f.n)
+	return nil
+}
+
+func (f *file) Sync() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.faults.step(f.d, "sync", f.name, true); err != nil {
+		return pathError("sync", f.name, err)
+	}
+	if err := f.alive(); err != nil {
+		return err
+	}
+	f.n.sync()
+	return nil
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.faults.step(f.d, "fstat", f.name, false); err != nil {
+		return nil, pathError("fstat", f.name, err)
+	}
+	return f.n.info(path.Base(f.name)), nil
+}
+
+func (f *file) Close() error { return nil }
+
+// info is a node's state at one moment.
+type info struct {
+	name     string
+	size     int64
+	mode     fs.FileMode
+	mtime    time.Time
+	uid, gid uint32
+}
+
+func (n *node) info(name string) info {
+	return info{name, int64(len(n.data)), n.mode, n.mtime, n.uid, n.gid}
+}
+
+func (i info) Name() string             { return i.name }
+func (i info) Size() int64              { return i.size }
+func (i info) Mode() fs.FileMode        { return i.mode }
+func (i info) ModTime() time.Time       { return i.mtime }
+func (i info) IsDir() bool              { return i.mode.IsDir() }
+func (i info) Sys() any                 { return i }
+func (i info) Owner() (uid, gid uint32) { return i.uid, i.gid }
