@@ -131,7 +131,7 @@ func checkFuseConf(name string) finding {
 func checkStore(dir string) []finding {
 	store := finding{Check: "store", State: stateOK, Text: dir}
 	room := dir
-	if _, err := os.Stat(filepath.Join(dir, storeFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
 		for room != "/" { // the nearest directory that exists decides whether it can be made
 			if st, err := os.Stat(room); err == nil && st.IsDir() {
 				break

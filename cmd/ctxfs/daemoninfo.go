@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/session"
 )
 
-const (
-	storeFile  = "ctxfs.store"  // locked while a daemon serves the store
-	daemonFile = "ctxfs.daemon" // what that daemon does; a hint, never the truth
-)
+// daemonFile is what a daemon notes in its store for the other verbs; a hint, never the truth.
+const daemonFile = "ctxfs.daemon"
 
 // daemonInfo is what a daemon leaves in its store for the other verbs.
 type daemonInfo struct {
@@ -67,7 +67,7 @@ func runningDaemon(store string) (d daemonInfo, ok bool) {
 // is in another pid namespace.
 func lockHolder(store string) (pid int, held bool) {
 	var st unix.Stat_t
-	if unix.Stat(filepath.Join(store, storeFile), &st) != nil {
+	if unix.Stat(filepath.Join(store, session.StoreFile), &st) != nil {
 		return 0, false
 	}
 	f, err := os.Open("/proc/locks")

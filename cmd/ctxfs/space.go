@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 func spaceCmd() *cobra.Command {
@@ -57,7 +58,7 @@ func newSpace(store, name, group string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(filepath.Join(store, storeFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); err != nil {
 		return "", fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", store)
 	}
 	dir := filepath.Join(store, ctxabi.SharedDir, name)
@@ -71,12 +72,30 @@ func newSpace(store, name, group string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = firstError(os.Chown(temp, os.Getuid(), gid), os.Chmod(temp, 0o770|os.ModeSetgid), os.Rename(temp, dir))
-	if err != nil {
-		os.Remove(temp)
+	defer os.RemoveAll(temp) // nothing is there once it has its name
+	if err := fillSpace(temp, gid); err != nil {
 		return "", err
 	}
-	return dir, nil
+	return dir, os.Rename(temp, dir)
+}
+
+func fillSpace(dir string, gid int) error {
+	agents := filepath.Join(dir, ctxabi.AgentDir)
+	if err := os.Mkdir(agents, 0o700); err != nil {
+		return err
+	}
+	if err := own(agents, gid); err != nil {
+		return err
+	}
+	return own(dir, gid)
+}
+
+// own gives a directory to a group, which everything made in it inherits.
+func own(dir string, gid int) error {
+	if err := os.Chown(dir, os.Getuid(), gid); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o770|os.ModeSetgid)
 }
 
 func groupID(group string) (int, error) {

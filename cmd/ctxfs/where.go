@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // mountType is the type of a ctxfs mount in /proc/self/mountinfo.
@@ -95,7 +96,7 @@ func statusValue(status []byte, key string) string {
 // storeAbove finds the store that path p lies in by walking up to a ctxfs.store file; "" when there is none.
 func storeAbove(p string) string {
 	for dir := p; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, storeFile)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, session.StoreFile)); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {

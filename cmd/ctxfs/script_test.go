@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// TestScripts runs testdata/script/*.txtar with the real binary. In a script,
+// $USER1 is a uid that is not root, $STORE and $CTX are a store and a
+// mountpoint that are cleaned up, and asuser runs a command as $USER1.
+func TestScripts(t *testing.T) {
+	bin := harness.Binary(t)
+	work, err := os.MkdirTemp("", "ctxfs-script-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(work) })
+	if err := os.Chmod(work, 0o755); err != nil { // other users must get through
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		WorkdirRoot:         work,
+		RequireExplicitExec: true,
+		Condition: func(cond string) (bool, error) {
+			return cond == "root" && os.Getuid() == 0, nil
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", filepath.Dir(bin)+":"+env.Getenv("PATH")+":/usr/sbin:/sbin")
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("STORE", filepath.Join(env.WorkDir, "store"))
+			env.Setenv("CTX", filepath.Join(env.WorkDir, "ctx"))
+			env.Setenv("USER1", "12345")
+			env.Setenv("ROOT", harness.Root())
+			env.Defer(func() { endDaemons(env.WorkDir) })
+			if err := os.Mkdir(filepath.Join(env.WorkDir, "ctx"), 0o755); err != nil {
+				return err
+			}
+			return os.Chmod(env.WorkDir, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"asuser": asUser,
+			"kill9":  kill9,
+		},
+	})
+}
+
+// asUser runs a command as $USER1: asuser COMMAND...
+func asUser(ts *testscript.TestScript, neg bool, args []string) {
+	id := ts.Getenv("USER1")
+	err := ts.Exec("setpriv", append([]string{"--reuid=" + id, "--regid=" + id, "--clear-groups"}, args...)...)
+	switch {
+	case neg && err == nil:
+		ts.Fatalf("the command succeeded")
+	case !neg && err != nil:
+		ts.Fatalf("%v", err)
+	}
+}
+
+// kill9 kills the daemon of a store: kill9 STORE
+func kill9(ts *testscript.TestScript, neg bool, args []string) {
+	pid, err := daemonOf(ts.MkAbs(args[0]))
+	if err == nil {
+		err = unix.Kill(pid, unix.SIGKILL)
+	}
+	if err == nil {
+		err = waitForExit(pid, harness.Patience)
+	}
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+}
+
+func daemonOf(store string) (int, error) {
+	var d daemonInfo
+	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	if err == nil {
+		err = json.Unmarshal(b, &d)
+	}
+	return d.PID, err
+}
+
+// endDaemons leaves nothing behind of a script that failed half-way.
+func endDaemons(dir string) {
+	filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir
+		}
+		if e.Name() == daemonFile {
+			if pid, err := daemonOf(filepath.Dir(name)); err == nil {
+				if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); strings.HasSuffix(exe, "/ctxfs") {
+					unix.Kill(pid, unix.SIGKILL)
+				}
+			}
+		}
+		if m, _ := mountOf(name); m == name {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	mounts, _ := ctxfsMounts()
+	for _, m := range mounts {
+		if inside(m, dir) {
+			unix.Unmount(m, unix.MNT_DETACH)
+		}
+	}
+}
