@@ -1,7 +1,5 @@
 package main
 
-import "strings"
-
 const systemPrompt = `You are a careful coding agent working on parcel-gateway, a Go service that
 forwards parcel requests to carriers. You read before you edit, you run the
 tests after every change, and you say plainly when something failed.
@@ -30,7 +28,6 @@ const todo = `- [x] find out why clients get 401 for a minute after an outage
 
 // tell runs the whole story.
 func tell(s *scene) {
-	s.write(message{Role: "system", Content: ptr(strings.TrimSpace(systemPrompt))})
 	investigate(s)
 	retry(s)
 	share(s)
@@ -40,8 +37,6 @@ func tell(s *scene) {
 	finish(s)
 	s.event("state", "state", "idle")
 }
-
-func ptr(text string) *string { return &text }
 
 func investigate(s *scene) {
 	s.user("Yesterday around 14:03 every client of the gateway got 401 for about a minute. The identity provider says they had a hiccup of *under a second*. Can you find out why a hiccup of theirs becomes a minute of ours, and fix it? The log of that time is in /var/log/gateway/2026-03-09T14.log.")
