@@ -100,7 +100,7 @@ func TestEveryVerbTeaches(t *testing.T) {
 			t.Errorf("%s: a verb has a short text, a long one and an example", c.CommandPath())
 		}
 		for _, line := range strings.Split(c.Long, "\n") {
-			if len(line) > 90 {
+			if len(line) > 84 {
 				t.Errorf("%s: a line of the help is %d long: %s", c.CommandPath(), len(line), line)
 			}
 		}

@@ -72,7 +72,7 @@ func sessionShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show SESSION",
 		Short:   "Show one session",
-		Long:    "Show what is known of one session: its id for life, its logs and their chain heads, settings, refusals and the last message.\n\n" + sessionHelp,
+		Long:    "Show what is known of one session: its id for life, its logs and the heads of\ntheir chains, its settings, refusals and last message.\n\n" + sessionHelp,
 		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

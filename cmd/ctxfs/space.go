@@ -17,7 +17,7 @@ func spaceCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "space",
 		Short:   "Make shared spaces",
-		Long:    "A shared space is a directory under shared/ whose sessions belong to a group instead of one user.",
+		Long:    "A shared space is a directory under shared/ whose sessions belong to a group\ninstead of one user.",
 		Example: "  ctxfs space new team --group developers",
 	}
 	c.AddCommand(spaceNewCmd())

@@ -27,7 +27,7 @@ func versionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the version of the program, the commit it was built from and the store format it writes.",
+		Long:    "Print the version of the program, the commit it was built from and the format of\nthe stores it writes.",
 		Example: "  ctxfs version\n  ctxfs version --json | jq -r .version",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -112,9 +112,9 @@ type place struct {
 }
 
 const sessionHelp = `SESSION is one of
-  AGENT/SESSION                                  of the calling user
-  home/UID/agent/AGENT/session/SESSION           as the tree names it; also shared/SPACE/...
-  a path of a session in a mount or in a store, "." among them`
+  AGENT/SESSION                            of the calling user
+  home/UID/agent/AGENT/session/SESSION     as the tree names it (or shared/SPACE/...)
+  a path to it in a mount or in a store    "." among them`
 
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {

@@ -59,10 +59,10 @@ The memory of failures has a reason: commit 9d1c2e7 added it after we hammered a
 
 I suggest: retry a refresh that failed for a passing reason (5xx, network) with backoff; let one caller refresh while the others wait, which also ends the hammering; and answer 503 rather than 401 when the provider is down. May I go on?`)
 	s.user("Great find. Yes to all three, one commit each please. Use exponential backoff, five retries. We already have a backoff package somewhere, so no new dependency.")
-	s.decide("retry inside auth.Source, not in the HTTP transport")
 	s.do("", s.read("internal/backoff/backoff.go"), s.read("internal/clock/clock.go"), s.read("auth/refresh_test.go"))
 	s.do("Before I change anything, the tests as they are now.", s.test("go test -v ./...", allPackages))
 	s.say("All green before the change. One design point: the retry belongs in `auth.Source`, not in an `http.RoundTripper`. The source knows which failures may pass (`invalid_grant` must not be retried), has the clock that tests can turn, and every caller goes through it. I decided for that; tell me if you disagree.")
+	s.decide("retry inside auth.Source, not in the HTTP transport")
 	s.user("Agreed. Also, while you are at it: could you retry a 401 from the provider as well? We sometimes see those right after they deploy.")
 	s.say("I can, but a 401 from the token endpoint usually means wrong client credentials, and repeated ones may lock the account. Do you know how the provider counts them?")
 	s.user("Hm, good question. Mette says after three invalid_grant answers they lock us out for an hour. So forget what I said: never retry invalid_grant, and leave 401 alone too. I pinned that as a rule.")
