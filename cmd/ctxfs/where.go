@@ -112,9 +112,9 @@ type place struct {
 }
 
 const sessionHelp = `SESSION is one of
-  AGENT/SESSION                            of the calling user
-  home/UID/agent/AGENT/session/SESSION     as the tree names it (or shared/SPACE/...)
-  a path to it in a mount or in a store    "." among them`
+  AGENT/SESSION                           of the calling user
+  home/UID/agent/AGENT/session/SESSION    as the tree names it (or shared/SPACE/...)
+  a path to it in a mount or in a store   "." among them`
 
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {
@@ -131,12 +131,16 @@ func findSession(arg, store string) (place, error) {
 			return place{store, ctxabi.Ref{UID: uint32(os.Getuid()), Agent: parts[0], Session: parts[1]}}, nil
 		}
 	}
+	unknown := usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
 	abs, err := filepath.Abs(arg)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if arg == "" || errors.Is(err, os.ErrNotExist) {
+		return place{}, unknown
+	}
 	if err != nil {
 		return place{}, err
-	}
-	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = resolved
 	}
 	root, err := mountOf(abs)
 	if err != nil {
@@ -153,7 +157,7 @@ func findSession(arg, store string) (place, error) {
 	} else if root = storeAbove(abs); root != "" {
 		store = root
 	} else {
-		return place{}, usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
+		return place{}, unknown
 	}
 	rel, err := filepath.Rel(root, abs)
 	if err != nil {

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+func TestParseMounts(t *testing.T) {
+	const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+90 22 0:45 / /ctx rw,nosuid,nodev,relatime shared:40 - fuse.ctxfs ctxfs rw,user_id=0,group_id=0,default_permissions,allow_other
+91 22 0:46 / /mnt/with\040space\134 rw - fuse.ctxfs ctxfs rw
+92 22 0:47 / /mnt/sshfs rw - fuse.sshfs host:/ rw
+93 22 0:48 / /fuse.ctxfs rw - tmpfs tmpfs rw
+94 22 0:45 /home/7 /volume rw shared:40 - fuse.ctxfs ctxfs rw
+`
+	got, err := parseMounts(strings.NewReader(mountinfo))
+	if want := []string{"/ctx", `/mnt/with space\`, "/volume"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestParseLock(t *testing.T) {
+	for _, tt := range []struct {
+		line  string
+		pid   int
+		inode uint64
+		ok    bool
+	}{
+		{"1: FLOCK  ADVISORY  WRITE 633 08:01:393305 0 EOF", 633, 393305, true},
+		{"12: FLOCK  ADVISORY  WRITE -1 fe:00:7 0 EOF", 0, 7, true},
+		{"1: -> FLOCK  ADVISORY  WRITE 634 08:01:393305 0 EOF", 0, 0, false}, // waits only
+		{"2: POSIX  ADVISORY  WRITE 633 08:01:393305 0 EOF", 0, 0, false},
+		{"3: FLOCK  ADVISORY  READ 633 08:01:393305 0 EOF", 0, 0, false},
+		{"", 0, 0, false},
+	} {
+		pid, inode, ok := parseLock(tt.line)
+		if ok != tt.ok || ok && (pid != tt.pid || inode != tt.inode) {
+			t.Errorf("%q: got %d %d %v", tt.line, pid, inode, ok)
+		}
+	}
+}
+
+func TestLockHolderFindsThisProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if _, held := lockHolder(dir); held {
+		t.Error("a store that does not exist is held")
+	}
+	s, err := session.Open(dir, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, held := lockHolder(dir); !held || pid != os.Getpid() {
+		t.Errorf("got pid %d, held %v, want %d", pid, held, os.Getpid())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, held := lockHolder(dir); held {
+		t.Error("the lock is held after Close")
+	}
+}
+
+func TestMapsTranslateTheLongestPrefix(t *testing.T) {
+	f, err := parseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"/work":           "/home/me/p",
+		"/work/a":         "/home/me/p/a",
+		"/work/deps/x":    "/srv/deps/x",
+		"/work/depsolver": "/home/me/p/depsolver",
+		"/workshop":       "/root/workshop",
+	} {
+		if got := f(in); got != want {
+			t.Errorf("%s becomes %s, want %s", in, got, want)
+		}
+	}
+	if f, err := parseMaps(nil); f != nil || err != nil {
+		t.Error("no maps give a translation")
+	}
+	for _, bad := range []string{"/work", "work=/x", "/work=x", ""} {
+		if _, err := parseMaps([]string{bad}); exitCode(failure{err}) != exitUsage {
+			t.Errorf("%q: got %v, want wrong usage", bad, err)
+		}
+	}
+}
+
+func TestFindSession(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	s, err := session.Open(store, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}
+	x, err := s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := x.Dir()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range []string{"coder/s1", ref.Path(), dir, dir + "/", dir + "/context/pinned", dir + "/messages.jsonl"} {
+		at, err := findSession(arg, store)
+		if err != nil || at.ref != ref || at.store != store {
+			t.Errorf("%q: got %v, %v", arg, at, err)
+		}
+	}
+	if at, err := findSession("shared/team/agent/a/session/b", store); err != nil || at.ref.Space != "team" {
+		t.Errorf("a space's session: got %v, %v", at, err)
+	}
+	t.Chdir(filepath.Join(dir, "context"))
+	for _, arg := range []string{".", "..", "./pinned"} {
+		if at, err := findSession(arg, ""); err != nil || at.ref != ref || at.store != store {
+			t.Errorf("%q from inside: got %v, %v", arg, at, err)
+		}
+	}
+	for _, arg := range []string{"s1", "a/b/c", "home/x/agent/a/session/b", "/nowhere/at/all", store, ""} {
+		if at, err := findSession(arg, store); exitCode(failure{err}) != exitUsage {
+			t.Errorf("%q: got %v, %v, want wrong usage", arg, at, err)
+		}
+	}
+}
+
+func TestKernelAtLeast(t *testing.T) {
+	for release, want := range map[string]bool{
+		"6.18.44-fc-v445": true, "5.3.0": true, "5.10.0-28-amd64": true, "5.2.99": false, "4.19.0": false, "": false,
+	} {
+		if got := kernelAtLeast(release, oldestKernel); got != want {
+			t.Errorf("%q: got %v", release, got)
+		}
+	}
+}
+
+func TestHasCapability(t *testing.T) {
+	const root, container = "Name:\tx\nCapEff:\t000001ffffffffff\n", "CapEff:\t00000000a80425fb\n"
+	if !hasCapability(root, unix.CAP_SYS_ADMIN) || hasCapability(container, unix.CAP_SYS_ADMIN) || hasCapability("", 0) {
+		t.Error("CAP_SYS_ADMIN is read wrongly")
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{nil, exitOK},
+		{errors.New("from cobra"), exitUsage},
+		{failure{errors.New("x")}, exitFailed},
+		{failure{usagef("x")}, exitUsage},
+		{failure{fmt.Errorf("open: %w", ctxabi.ErrLocked)}, exitBusy},
+		{failure{fmt.Errorf("%w: x", errBusy)}, exitBusy},
+		{failure{silent{exitBusy}}, exitBusy},
+	} {
+		if got := exitCode(tt.err); got != tt.want {
+			t.Errorf("%v: got %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestStatusValue(t *testing.T) {
+	const status = "version=1\nstore=/var/lib/ctx=fs\n"
+	if got := statusValue([]byte(status), "store"); got != "/var/lib/ctx=fs" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The background daemon gets its flags through args; a flag that is missing there is lost.
+func TestDaemonGetsEveryFlag(t *testing.T) {
+	f := mountFlags{
+		store: "/s", budget: 7, encoding: "cl100k_base", maps: []string{"/a=/b"}, log: "/l", logLevel: "debug",
+		fuseDebug: true, deadline: 5, mountpoint: "/m",
+	}
+	c := mountCmd()
+	if err := c.ParseFlags(f.args()[1:]); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"store": "/s", "budget": "7", "encoding": "cl100k_base", "map": "[/a=/b]", "log": "/l", "log-level": "debug",
+		"debug-fuse": "true", "shutdown-timeout": "5ns", "foreground": "true",
+	} {
+		if got := c.Flags().Lookup(name).Value.String(); got != want {
+			t.Errorf("--%s is %q, want %q", name, got, want)
+		}
+	}
+	if got := c.Flags().Args(); !slices.Equal(got, []string{"/m"}) {
+		t.Errorf("arguments are %q", got)
+	}
+}
