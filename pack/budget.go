@@ -88,11 +88,12 @@ func (r *recipe) foldRules(l limits, step int) foldRules {
 		leadCap:  min(l.limit/2, room/2),
 		firstCap: min(l.limit/10, room/5),
 	}
-	// Weights err upwards by up to a fifth, so a record of a quarter of the limit may weigh more.
-	f.user = shareRule{min(l.limit*30/100, room*45/100), min(l.limit/4, room*40/100)}
-	f.other = f.user
+	most := min(l.limit/4, room/2)
+	f.other = shareRule{above: most, to: most}
+	f.user = f.other
+	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
 	tool := min(max(toolFloor, room/8), toolMost, room/3)
-	f.tool = shareRule{tool, tool}
+	f.tool = shareRule{above: tool, to: tool}
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -125,5 +126,5 @@ const (
 // less is two thirds of a share, down to a heading and the note that names the record's path.
 func (s shareRule) less() shareRule {
 	to := max(36, s.to*2/3)
-	return shareRule{to, to}
+	return shareRule{above: to, to: to}
 }

@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"math"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -71,8 +73,10 @@ type foldRules struct {
 	anywhere bool // the boundary may fall inside a group
 }
 
-// shareRule says how much of one record is shown: all of it up to above, else to.
-type shareRule struct{ above, to int }
+// shareRule says how much of one record is shown: all of it up to above, else
+// to. What weighs more but has at most exact tokens is shown whole all the same;
+// only who renders the record can know that, the fold counts it as cut.
+type shareRule struct{ above, to, exact int }
 
 func (s shareRule) shown(weight int) int {
 	if weight > s.above {
@@ -91,7 +95,7 @@ const orphansTogether = 32
 func (r *foldRules) share(e session.Entry) shareRule {
 	switch {
 	case r.room == 0:
-		return shareRule{int(^uint(0) >> 1), 0}
+		return shareRule{above: math.MaxInt}
 	case isResult(e):
 		return r.tool
 	case isUser(e):
@@ -251,6 +255,7 @@ type piece struct {
 	omitted bool
 	kept    bool // stands behind the boundary
 	body    int  // of a record shown: the weight it may show, 0: in full
+	exact   int  // of such a record: the tokens up to which it is shown in full nevertheless
 	sums         // of a range left out
 }
 
@@ -261,12 +266,12 @@ func (f *fold) pieces(m Records) []piece {
 	show := func(line int, kept bool, rule shareRule) {
 		p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
 		if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
-			p.body = max(1, rule.to-recordOverhead)
+			p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact
 		}
 		out = append(out, p)
 	}
 	lead := func(line int) {
-		show(line, f.boundary() > 1, shareRule{leadLeft, leadLeft})
+		show(line, f.boundary() > 1, shareRule{above: leadLeft, to: leadLeft})
 		leadLeft -= min(leadLeft, int(m.At(line).Weight))
 	}
 	boundary := f.boundary()
@@ -289,7 +294,7 @@ func (f *fold) pieces(m Records) []piece {
 		}
 		first, user := f.keptUsers(s)
 		if first > 0 {
-			rule := shareRule{f.rules.firstCap, f.rules.firstCap}
+			rule := shareRule{above: f.rules.firstCap, to: f.rules.firstCap}
 			if first == user {
 				rule = f.rules.user
 			}

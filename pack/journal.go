@@ -77,6 +77,17 @@ func (mm *memo) render(m Records, line, body int, c *tokens.Counter) (rendered, 
 	return r, nil
 }
 
+// show renders the record of a piece as far as its share goes.
+func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
+	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
+	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
+		if r, err := mm.render(m, p.From, 0, c); err != nil || r.tokens <= p.exact {
+			return r, err
+		}
+	}
+	return mm.render(m, p.From, p.body, c)
+}
+
 // settle forgets the renderings that the last build did not use, and folds
 // that had to be tried beyond the one that fitted.
 func (mm *memo) settle(keep ...foldRules) {
@@ -127,7 +138,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.text = leftOut(p)
 			q.tokens = c.CountCached(q.text)
 		} else {
-			r, err := mm.render(m, p.From, p.body, c)
+			r, err := mm.show(m, p, c)
 			if err != nil {
 				return nil, 0, err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // memLog is a log and its index in memory, for tests of the compiler alone.
@@ -126,3 +127,5 @@ func quoteJSON(s string) string {
 	}
 	return string(b)
 }
+
+func counterFor(encoding string) (*tokens.Counter, error) { return tokens.For(encoding) }
