@@ -41,8 +41,8 @@ type File struct {
 // id is the pack's id: a hash of every input, of the recipe and of the renderer.
 func (in *Input) id(r *recipe, encoding string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %+v\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
-		RendererVersion, *r, encoding, in.Budget, in.Session, in.Agent)
+	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
+		RendererVersion, r.Name, encoding, in.Budget, in.Session, in.Agent)
 	for _, f := range in.Files {
 		fmt.Fprintf(h, "file %q %q %q stale %v reason %q bytes %d sha256 %x\n",
 			f.Source, f.ID, f.Path, f.Stale, f.Reason, len(f.Data), sha256.Sum256(f.Data))

@@ -4,8 +4,8 @@ package pack
 // only the default one yet; it is data, so that a recipe read from a file can
 // take its place.
 type recipe struct {
-	Name    string
-	Reserve int // tokens kept free for the answer
+	Name    string // stands for the whole in a pack's id; the built-in ones change with RendererVersion only
+	Reserve int    // tokens kept free for the answer
 	History historyRule
 	// OptionalShare is what all blocks that are not required may take together, in thousandths of the limit.
 	OptionalShare int
