@@ -2,16 +2,18 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
 	"net"
+	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func FuzzFrame(f *testing.F) {
-	f.Add(frame(7, request{UID: 1, Path: "/x"}))
+	f.Add(frame(7, request{Path: "/x"}))
 	f.Add([]byte{0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -25,76 +27,164 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// A reader belongs to its user: what it says without being asked ends it and reaches nobody.
-func TestReaderThatAnswersForOthersIsCutOff(t *testing.T) {
-	client, toClient := net.Pipe()
-	hostile, toReader := net.Pipe()
-	b := &broker{conn: toClient, readers: make(map[owner]*reader)}
-	r := &reader{pending: map[uint64]time.Time{5: time.Now()}}
-	forwarded := make(chan []byte)
-	go func() {
-		got, _ := io.ReadAll(client)
-		forwarded <- got
-	}()
-	go func() {
-		hostile.Write(frame(5, answer{Exists: true}))
-		hostile.Write(frame(6, answer{Exists: true, Data: []byte("of another user")}))
-	}()
-	b.forward(r, toReader)
-	toClient.Close()
-	got := <-forwarded
-	id, payload, err := readFrame(bytes.NewReader(got))
-	var a answer
-	if err != nil || id != 5 || json.Unmarshal(payload, &a) != nil || !a.Exists || len(got) != frameHead+len(payload) {
-		t.Errorf("forwarded %q", got)
+// pair gives a client that has a broker and a reader of uid 1 made of nothing but sockets.
+func pair(t *testing.T) (c *Client, l *link, broker, reader *net.UnixConn) {
+	t.Helper()
+	sockets := func(socketType int) (a, b *net.UnixConn) {
+		fds, err := unix.Socketpair(unix.AF_UNIX, socketType|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err = unixConn(os.NewFile(uintptr(fds[0]), "a")); err != nil {
+			t.Fatal(err)
+		}
+		if b, err = unixConn(os.NewFile(uintptr(fds[1]), "b")); err != nil {
+			t.Fatal(err)
+		}
+		return a, b
 	}
-	hostile.Close()
-	toReader.Close()
-	client.Close()
+	c = &Client{links: make(map[owner]*link), pauses: make(map[owner]pause), gone: make(chan struct{})}
+	c.files.init()
+	c.control, broker = sockets(unix.SOCK_SEQPACKET)
+	conn, reader := sockets(unix.SOCK_STREAM)
+	t.Cleanup(func() {
+		for _, x := range []*net.UnixConn{c.control, broker, conn, reader} {
+			x.Close()
+		}
+		c.tasks.Wait()
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, why := c.linkFor(owner{1, 1}, time.Now())
+	if why != "" {
+		t.Fatal(why)
+	}
+	c.connect(l, conn)
+	return c, l, broker, reader
+}
+
+func (c *Client) ask(path string) *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begin(fileKey{uid: 1, gid: 1, max: 100, path: path})
+}
+
+// A reader belongs to its user: what it says without being asked is its end.
+func TestReaderThatAnswersForOthersIsCutOff(t *testing.T) {
+	c, l, _, reader := pair(t)
+	good, bad := c.ask("/good"), c.ask("/bad")
+	reader.Write(frame(good.seq, answer{Exists: true, Data: []byte("x")}))
+	<-good.done
+	reader.Write(frame(bad.seq+1000, answer{Exists: true, Data: []byte("y")}))
+	<-bad.done
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if string(good.result.data) != "x" || good.failed != "" || bad.failed != "the reader of this user ended" || !l.ended {
+		t.Errorf("%+v, %+v", good, bad)
+	}
+	if !time.Now().Before(c.pauses[owner{1, 1}].until) {
+		t.Error("it may start again at once")
+	}
+}
+
+func TestAnswersThatMakeNoSenseFail(t *testing.T) {
+	c, _, _, reader := pair(t)
+	for _, a := range []answer{{Exists: true, Unchanged: true}, {Exists: true, Data: make([]byte, 101)}} {
+		x := c.ask("/f")
+		reader.Write(frame(x.seq, a))
+		if <-x.done; x.failed != "the reader's answer makes no sense" {
+			t.Errorf("%+v: %q", a, x.failed)
+		}
+	}
+	x := c.ask("/f")
+	reader.Write(rawFrame(x.seq, []byte("nonsense")))
+	if <-x.done; x.failed != "the reader's answer makes no sense" {
+		t.Errorf("nonsense: %q", x.failed)
+	}
+	x = c.ask("/f")
+	reader.Write(frame(x.seq, answer{Exists: true, Reason: strings.Repeat("lies ", 1000)}))
+	if <-x.done; x.result.reason != "not readable" {
+		t.Errorf("a long reason: %.20q", x.result.reason)
+	}
+	x = c.ask("/f")
+	reader.Write([]byte{255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0})
+	if <-x.done; x.failed != "the reader of this user ended" {
+		t.Errorf("a frame of 4 GB: %q", x.failed)
+	}
 }
 
 func TestStuckReaderIsGivenUp(t *testing.T) {
-	now := time.Now()
-	b := &broker{readers: make(map[owner]*reader), pauses: make(map[owner]pause), live: 2 * maxReaders}
-	o := owner{1, 1}
-	r := &reader{owner: o, in: make(chan []byte, slots), pending: make(map[uint64]time.Time)}
-	b.readers[o] = r
+	c, l, _, _ := pair(t)
+	var calls []*call
 	for i := range slots {
-		if why := b.dispatch(uint64(i), request{UID: 1, GID: 1}, nil, now); why != "" {
-			t.Fatalf("request %d: %s", i, why)
-		}
+		calls = append(calls, c.ask("/"+strconv.Itoa(i)))
 	}
-	if why := b.dispatch(99, request{UID: 1, GID: 1}, nil, now); why != "too many reads of this user are under way" {
-		t.Errorf("one more: %q", why)
+	if x := c.ask("/one more"); x.failed != "too many reads of this user are under way" {
+		t.Errorf("%q", x.failed)
 	}
-	if b.dispatch(100, request{UID: 1, GID: 1}, nil, now.Add(2*stuckAfter)); !r.gone || b.readers[o] == r {
-		t.Error("the stuck reader is still in use")
+	c.mu.Lock()
+	calls[3].started = calls[3].started.Add(-2 * stuckAfter)
+	c.mu.Unlock()
+	x := c.ask("/after long")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !l.ended || x.failed != "" || c.links[owner{1, 1}] == l || calls[0].failed != "the reader of this user hangs" {
+		t.Errorf("ended %v, %+v", l.ended, x)
+	}
+}
+
+// A reader that is stopped takes nothing; asking it must not wait.
+func TestReaderThatTakesNothingIsCutOff(t *testing.T) {
+	c, l, _, _ := pair(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.pending[7] = &call{done: make(chan struct{}), file: &file{}}
+	for range 100 {
+		c.send(l, make([]byte, 1<<20))
+	}
+	if !l.ended {
+		t.Error("still in use")
 	}
 }
 
 func TestPausesGrowAndIdleReadersEnd(t *testing.T) {
+	c, l, _, _ := pair(t)
 	now := time.Now()
-	b := &broker{readers: make(map[owner]*reader), pauses: map[owner]pause{{2, 2}: {firstPause, now.Add(firstPause)}, {3, 3}: {firstPause, now.Add(-time.Hour)}}}
-	if why := b.dispatch(1, request{UID: 2, GID: 2}, nil, now); why != "the reader of this user keeps ending" {
+	c.mu.Lock()
+	for want := firstPause; want < maxPause; want *= 2 {
+		c.punish(l)
+		if got := c.pauses[l.owner].length; got != want {
+			t.Errorf("pause %v, want %v", got, want)
+		}
+	}
+	if _, why := c.linkFor(owner{1, 1}, now); why != "" {
+		t.Errorf("a reader that runs is not paused: %s", why)
+	}
+	c.pauses[owner{2, 2}], c.pauses[owner{3, 3}] = pause{firstPause, now.Add(firstPause)}, pause{firstPause, now.Add(-time.Hour)}
+	if _, why := c.linkFor(owner{2, 2}, now); why != "the reader of this user keeps ending" {
 		t.Errorf("within its pause: %q", why)
 	}
-	for uid, r := range map[uint32]*reader{
+	for uid, l := range map[uint32]*link{
 		4: {used: now, born: now},
 		5: {used: now.Add(-2 * idleAfter), born: now.Add(-2 * idleAfter)},
 		6: {used: now, born: now.Add(-2 * oldAfter)},
-		7: {used: now.Add(-2 * idleAfter), born: now, pending: map[uint64]time.Time{1: now}},
+		7: {used: now.Add(-2 * idleAfter), born: now, pending: map[uint64]*call{1: {}}},
 	} {
-		r.owner, r.in = owner{uid, uid}, make(chan []byte)
-		b.readers[r.owner] = r
+		l.owner = owner{uid, uid}
+		c.links[l.owner] = l
 	}
-	b.sweep(now)
-	if len(b.readers) != 2 || b.readers[owner{4, 4}] == nil || b.readers[owner{7, 7}] == nil {
-		t.Errorf("left: %v", b.readers)
+	delete(c.links, owner{1, 1})
+	c.mu.Unlock()
+	c.sweep(now)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.links) != 2 || c.links[owner{4, 4}] == nil || c.links[owner{7, 7}] == nil {
+		t.Errorf("left: %v", c.links)
 	}
-	if len(b.pauses) != 1 {
-		t.Errorf("pauses: %v", b.pauses)
+	if _, kept := c.pauses[owner{3, 3}]; kept {
+		t.Error("a pause that is over is kept")
 	}
-	if !b.retireOne() || b.readers[owner{4, 4}] != nil || b.retireOne() {
+	if !c.retireOne() || c.links[owner{4, 4}] != nil || c.retireOne() {
 		t.Error("retireOne does not take exactly the idle one")
 	}
 }

@@ -18,8 +18,6 @@ const (
 
 // request asks for one file.
 type request struct {
-	UID   uint32    `json:"uid"`
-	GID   uint32    `json:"gid"` // used for a uid that the system does not know
 	Path  string    `json:"path"`
 	Max   int64     `json:"max"`             // bytes; a larger file is not read
 	Known *identity `json:"known,omitempty"` // the content of this file need not be sent again

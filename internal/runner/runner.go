@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"os/exec"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/pack"
+	"golang.org/x/sys/unix"
 )
 
 // overdue is when a read counts as hanging: nobody waits for it any more.
@@ -25,21 +25,23 @@ const (
 	reasonGone = "the runner process is gone; restart ctxfs to read workspace files"
 )
 
-// Client talks to a runner process. It implements pack.Workspace and is safe
-// for concurrent use.
+// Client talks to the runner's processes. It implements pack.Workspace and is
+// safe for concurrent use.
 type Client struct {
-	conn   net.Conn
-	out    chan []byte   // frames to the runner
-	gone   chan struct{} // closed when the runner no longer answers
-	exited chan struct{} // closed when its process is reaped
-	proc   *exec.Cmd
-	tasks  sync.WaitGroup
+	control *net.UnixConn // to the broker
+	proc    *exec.Cmd     // the broker
+	exited  chan struct{} // closed when it is reaped
+	gone    chan struct{} // closed when it no longer answers
+	closing chan struct{} // closed by Close
+	tasks   sync.WaitGroup
 
-	mu      sync.Mutex
-	seq     uint64           // guarded by mu: orders arrivals of readers and starts of calls
-	calls   map[uint64]*call // guarded by mu: under way, by seq
-	files   fileTable        // guarded by mu
-	closing bool             // guarded by mu
+	mu     sync.Mutex
+	seq    uint64          // guarded by mu: orders arrivals of readers and starts of calls
+	files  fileTable       // guarded by mu
+	links  map[owner]*link // guarded by mu
+	pauses map[owner]pause // guarded by mu
+	broken bool            // guarded by mu: gone is closed
+	closed bool            // guarded by mu: closing is closed
 }
 
 var _ pack.Workspace = (*Client)(nil)
@@ -50,27 +52,43 @@ func Start(ctx context.Context) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	cmd, conn, theirs, err := command(roleBroker)
+	cmd, ours, theirs, err := command(roleBroker, unix.SOCK_SEQPACKET)
 	if err != nil {
 		return nil, err
 	}
 	defer theirs.Close()
+	control, err := unixConn(ours)
+	if err != nil {
+		return nil, err
+	}
 	// A session of its own: a Ctrl-C in the daemon's terminal is not for it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		conn.Close()
+		control.Close()
 		return nil, err
 	}
-	c := &Client{conn: conn, out: make(chan []byte, 1024), gone: make(chan struct{}), exited: make(chan struct{}), proc: cmd,
-		calls: make(map[uint64]*call)}
+	c := &Client{control: control, proc: cmd, exited: make(chan struct{}), gone: make(chan struct{}), closing: make(chan struct{}),
+		links: make(map[owner]*link), pauses: make(map[owner]pause)}
 	c.files.init()
 	c.tasks.Add(3)
-	go c.write()
-	go c.read()
+	go c.attend()
 	go func() {
 		defer c.tasks.Done()
 		cmd.Wait()
 		close(c.exited)
+	}()
+	go func() {
+		defer c.tasks.Done()
+		tick := time.NewTicker(sweepPeriod)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				c.sweep(now)
+			case <-c.closing:
+				return
+			}
+		}
 	}()
 	return c, nil
 }
@@ -117,23 +135,19 @@ func (c *Client) begin(k fileKey) *call {
 	c.seq++
 	x := &call{seq: c.seq, started: time.Now(), done: make(chan struct{}), file: f}
 	f.call = x
-	c.calls[x.seq] = x
-	req := request{UID: k.uid, GID: k.gid, Path: k.path, Max: k.max}
+	l, why := c.linkFor(owner{k.uid, k.gid}, x.started)
+	if l == nil {
+		c.finish(x, answer{Failed: why})
+		return x
+	}
+	req := request{Path: k.path, Max: k.max}
 	if f.last.settled {
 		id := f.last.id
 		req.Known = &id
 	}
-	select {
-	case <-c.gone: // asked alone first: of two ready cases select takes any
-		c.finish(x, answer{Failed: reasonGone})
-		return x
-	default:
-	}
-	select {
-	case c.out <- frame(x.seq, req):
-	default:
-		c.finish(x, answer{Failed: "the runner does not answer"})
-	}
+	l.pending[x.seq] = x
+	l.used = x.started
+	c.send(l, frame(x.seq, req))
 	return x
 }
 
@@ -182,14 +196,13 @@ func stale(path string, known content, why string) pack.WorkspaceFile {
 
 // finish ends a call with its answer. Called with mu held.
 func (c *Client) finish(x *call, a answer) {
-	delete(c.calls, x.seq)
 	f := x.file
 	f.call = nil
 	switch {
 	case a.Failed != "":
 		x.failed = a.Failed
 	case a.Unchanged && !f.last.settled, int64(len(a.Data)) > f.key.max:
-		x.failed = "the runner's answer makes no sense"
+		x.failed = "the reader's answer makes no sense"
 	case a.Unchanged:
 		x.result = f.last
 	default:
@@ -202,57 +215,16 @@ func (c *Client) finish(x *call, a answer) {
 	close(x.done)
 }
 
-// write sends frames until the client ends.
-func (c *Client) write() {
-	defer c.tasks.Done()
-	for {
-		select {
-		case f := <-c.out:
-			if _, err := c.conn.Write(f); err != nil {
-				c.conn.Close() // read notices
-				return
-			}
-		case <-c.gone:
-			return
-		}
-	}
-}
-
-// read takes answers until the runner is gone.
-func (c *Client) read() {
-	defer c.tasks.Done()
-	for {
-		id, payload, err := readFrame(c.conn)
-		if err != nil {
-			break
-		}
-		var a answer
-		if json.Unmarshal(payload, &a) != nil {
-			a = answer{Failed: "the runner's answer makes no sense"}
-		}
-		c.mu.Lock()
-		if x := c.calls[id]; x != nil {
-			c.finish(x, a)
-		}
-		c.mu.Unlock()
-	}
-	c.conn.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.gone)
-	for _, x := range c.calls {
-		c.finish(x, answer{Failed: reasonGone})
-	}
-}
-
-// Close ends the runner process and waits for it. Calls under way end stale.
+// Close ends the runner's processes and waits for the one it started. Calls
+// under way end stale.
 func (c *Client) Close() error {
 	c.mu.Lock()
-	again := c.closing
-	c.closing = true
+	first := !c.closed
+	c.closed = true
 	c.mu.Unlock()
-	if !again {
-		c.conn.Close()
+	if first {
+		close(c.closing)
+		c.control.Close()
 		select {
 		case <-c.exited:
 		case <-time.After(5 * time.Second):

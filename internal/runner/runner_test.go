@@ -262,8 +262,10 @@ func TestHangingReadIsNotWaitedForAgain(t *testing.T) {
 	stop(t, pid)
 	read(t, c, 0, path)
 	c.mu.Lock()
-	for _, x := range c.calls {
-		x.started = x.started.Add(-2 * overdue)
+	for _, l := range c.links {
+		for _, x := range l.pending {
+			x.started = x.started.Add(-2 * overdue)
+		}
 	}
 	c.mu.Unlock()
 	if f := read(t, c, long, path); !f.Stale || string(f.Data) != "one" {
@@ -368,7 +370,7 @@ func TestReaderRunsAsItsUser(t *testing.T) {
 
 func TestOtherUsersAreRefusedWithoutRoot(t *testing.T) {
 	b := &broker{euid: 1000}
-	if why := b.dispatch(1, request{UID: 1001}, nil, time.Now()); !strings.Contains(why, "cannot read as uid 1001") {
+	if why := b.refuses(order{UID: 1001}); !strings.Contains(why, "cannot read as uid 1001") {
 		t.Errorf("%q", why)
 	}
 }
@@ -475,6 +477,21 @@ func BenchmarkReadUnchanged(b *testing.B) {
 		files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, paths, limit, long)
 		if files[0].Stale {
 			b.Fatal("stale")
+		}
+	}
+}
+
+// The least that a look at a pack with two guides costs: two files that did not change.
+func BenchmarkReadSettled(b *testing.B) {
+	c, err := Start(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	for b.Loop() {
+		files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{"/etc/passwd", "/nowhere/DELTA.md"}, limit, long)
+		if files[0].Stale || !files[0].Exists {
+			b.Fatal("not read")
 		}
 	}
 }

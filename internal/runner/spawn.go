@@ -20,21 +20,15 @@ const (
 	roleReader = "reader"
 )
 
-// command is this program again, with one end of a socket as descriptor 3. The
-// other end is ours; the caller closes theirs when the process is started.
-func command(role string) (cmd *exec.Cmd, ours net.Conn, theirs *os.File, err error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+// command is this program again, with one end of a socket as descriptor 3.
+// The other end is ours; the caller closes theirs when the process is started.
+func command(role string, socketType int) (cmd *exec.Cmd, ours, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, socketType|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("runner: socketpair: %w", err)
 	}
-	mine := os.NewFile(uintptr(fds[0]), "runner socket")
+	ours = os.NewFile(uintptr(fds[0]), "runner socket")
 	theirs = os.NewFile(uintptr(fds[1]), "runner socket")
-	ours, err = net.FileConn(mine)
-	mine.Close()
-	if err != nil {
-		theirs.Close()
-		return nil, nil, nil, fmt.Errorf("runner: %w", err)
-	}
 	return &exec.Cmd{
 		// The image that runs, even after an upgrade put another file in its place.
 		Path:       "/proc/self/exe",
@@ -44,6 +38,21 @@ func command(role string) (cmd *exec.Cmd, ours net.Conn, theirs *os.File, err er
 		Stderr:     os.Stderr,
 		ExtraFiles: []*os.File{theirs},
 	}, ours, theirs, nil
+}
+
+// unixConn makes a connection of a socket and closes f.
+func unixConn(f *os.File) (*net.UnixConn, error) {
+	defer f.Close()
+	c, err := net.FileConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("runner: %w", err)
+	}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		c.Close()
+		return nil, fmt.Errorf("runner: not a unix socket")
+	}
+	return u, nil
 }
 
 // spawner starts processes from one thread that lives as long as the broker:

@@ -1,0 +1,280 @@
+package runner
+
+import (
+	"bufio"
+	"encoding/json"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the client allows readers.
+const (
+	maxLinks    = 64               // readers at once
+	idleAfter   = time.Minute      // a reader without work ends
+	oldAfter    = 10 * time.Minute // a reader ends and a new one learns the user's groups anew
+	stuckAfter  = 30 * time.Second // with all slots taken and the oldest request that old, a reader is given up
+	maxPause    = 10 * time.Second // between starts of a reader that keeps dying
+	firstPause  = 100 * time.Millisecond
+	sweepPeriod = 10 * time.Second
+)
+
+// owner is for whom a reader reads.
+type owner struct{ uid, gid uint32 }
+
+// pause keeps a reader that dies from being started all the time.
+type pause struct {
+	length time.Duration
+	until  time.Time
+}
+
+// link is the connection to one reader. Client.mu guards all of it.
+type link struct {
+	id      uint64
+	owner   owner
+	born    time.Time
+	used    time.Time
+	conn    *net.UnixConn    // nil until the reader runs
+	queue   []byte           // frames for it until then
+	pending map[uint64]*call // not answered
+	served  bool             // it has answered something
+	ended   bool             // no longer in Client.links
+}
+
+// linkFor gives the link of o, asking for a reader if there is none, or why
+// there is none. Called with mu held.
+func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
+	l := c.links[o]
+	if l != nil && len(l.pending) >= slots {
+		if !l.stuck(now) {
+			return nil, "too many reads of this user are under way"
+		}
+		c.end(l, "the reader of this user hangs")
+		l = nil
+	}
+	if l != nil {
+		return l, ""
+	}
+	if c.broken {
+		return nil, reasonGone
+	}
+	if now.Before(c.pauses[o].until) {
+		return nil, "the reader of this user keeps ending"
+	}
+	if len(c.links) >= maxLinks && !c.retireOne() {
+		return nil, "too many users at once"
+	}
+	c.seq++
+	l = &link{id: c.seq, owner: o, born: now, used: now, pending: make(map[uint64]*call)}
+	if !c.order(order{Reader: l.id, UID: o.uid, GID: o.gid}) {
+		return nil, reasonGone
+	}
+	c.links[o] = l
+	return l, ""
+}
+
+// stuck says that l's reader does not answer any more.
+func (l *link) stuck(now time.Time) bool {
+	for _, x := range l.pending {
+		if now.Sub(x.started) > stuckAfter {
+			return true
+		}
+	}
+	return false
+}
+
+// send writes a request to the reader without ever waiting. Called with mu held.
+func (c *Client) send(l *link, f []byte) {
+	if l.conn == nil {
+		l.queue = append(l.queue, f...)
+		return
+	}
+	raw, err := l.conn.SyscallConn()
+	n := 0
+	if err == nil {
+		raw.Write(func(fd uintptr) bool {
+			n, _ = unix.Write(int(fd), f)
+			return true
+		})
+	}
+	if n != len(f) { // it died, or takes nothing: half a frame cannot be mended
+		c.end(l, "the reader of this user takes no requests")
+	}
+}
+
+// connect gives l its socket. Called with mu held.
+func (c *Client) connect(l *link, conn *net.UnixConn) {
+	l.conn = conn
+	c.tasks.Add(1)
+	go c.listen(l, conn)
+	queue := l.queue
+	l.queue = nil
+	c.send(l, queue)
+}
+
+// listen takes a reader's answers until it ends or says what it was not asked.
+func (c *Client) listen(l *link, conn *net.UnixConn) {
+	defer c.tasks.Done()
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		id, payload, err := readFrame(in)
+		var a answer
+		if err == nil && json.Unmarshal(payload, &a) != nil {
+			a = answer{Failed: "the reader's answer makes no sense"}
+		}
+		c.mu.Lock()
+		x := l.pending[id]
+		if err != nil || x == nil {
+			if !l.ended { // it died by itself, or worse
+				c.punish(l)
+			}
+			c.end(l, "the reader of this user ended")
+			c.mu.Unlock()
+			return
+		}
+		delete(l.pending, id)
+		l.used, l.served = time.Now(), true
+		c.finish(x, a)
+		c.mu.Unlock()
+	}
+}
+
+// punish makes the next start of l's owner wait. Called with mu held.
+func (c *Client) punish(l *link) {
+	p := c.pauses[l.owner]
+	if p.length = max(firstPause, min(2*p.length, maxPause)); l.served {
+		p.length = firstPause
+	}
+	p.until = time.Now().Add(p.length)
+	c.pauses[l.owner] = p
+}
+
+// end takes l out of use, fails what it has not answered and has its process
+// killed. Called with mu held; twice does no harm.
+func (c *Client) end(l *link, why string) {
+	if l.ended {
+		return
+	}
+	l.ended = true
+	delete(c.links, l.owner)
+	c.order(order{Reader: l.id, End: true})
+	if l.conn != nil {
+		l.conn.Close() // listen ends
+	}
+	for _, x := range l.pending {
+		c.finish(x, answer{Failed: why})
+	}
+	l.pending = nil
+}
+
+// retireOne ends the idle reader that was used least recently. Called with mu held.
+func (c *Client) retireOne() bool {
+	var oldest *link
+	for _, l := range c.links {
+		if len(l.pending) == 0 && (oldest == nil || l.used.Before(oldest.used)) {
+			oldest = l
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	c.end(oldest, "")
+	return true
+}
+
+// sweep ends the readers that are idle or old and forgets pauses that are over.
+func (c *Client) sweep(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.links {
+		if len(l.pending) == 0 && (now.Sub(l.used) > idleAfter || now.Sub(l.born) > oldAfter) {
+			c.end(l, "")
+		}
+	}
+	for o, p := range c.pauses {
+		if now.Sub(p.until) > maxPause {
+			delete(c.pauses, o)
+		}
+	}
+}
+
+// order tells the broker something, without waiting. Called with mu held.
+func (c *Client) order(o order) bool {
+	packet, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // numbers
+	}
+	raw, err := c.control.SyscallConn()
+	n := 0
+	if err == nil {
+		raw.Write(func(fd uintptr) bool {
+			n, _ = unix.Write(int(fd), packet)
+			return true
+		})
+	}
+	return n == len(packet)
+}
+
+// attend takes the broker's answers, each with a reader's socket, until it is gone.
+func (c *Client) attend() {
+	defer c.tasks.Done()
+	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
+	for {
+		n, oobn, _, _, err := c.control.ReadMsgUnix(buf, oob)
+		if err != nil || n == 0 {
+			break
+		}
+		conn := socketIn(oob[:oobn])
+		var s started
+		if json.Unmarshal(buf[:n], &s) != nil {
+			s.Failed = "the broker's answer makes no sense"
+		}
+		c.mu.Lock()
+		var l *link
+		for _, x := range c.links {
+			if x.id == s.Reader {
+				l = x
+			}
+		}
+		switch {
+		case l == nil: // given up meanwhile
+			if conn != nil {
+				conn.Close()
+			}
+		case s.Failed != "" || conn == nil:
+			c.punish(l)
+			c.end(l, s.Failed)
+		default:
+			c.connect(l, conn)
+		}
+		c.mu.Unlock()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.broken = true
+	for _, l := range c.links { // the readers end with the broker
+		c.end(l, reasonGone)
+	}
+	close(c.gone)
+}
+
+// socketIn gives the socket that came with a packet, or nil.
+func socketIn(oob []byte) *net.UnixConn {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(messages) != 1 {
+		return nil
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil
+	}
+	unix.CloseOnExec(fds[0])
+	conn, err := unixConn(os.NewFile(uintptr(fds[0]), "reader socket"))
+	if err != nil {
+		return nil
+	}
+	return conn
+}
