@@ -355,7 +355,7 @@ func TestReaderRunsAsItsUser(t *testing.T) {
 		if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); cwd != "/" {
 			t.Errorf("cwd %s", cwd)
 		}
-		if env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); string(env) != roleEnv+"="+roleReader+"\x00" {
+		if env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); string(env) != roleEnv+"="+roleReader+"\x00GOMAXPROCS=1\x00" {
 			t.Errorf("environment %q", env)
 		}
 	}

@@ -33,7 +33,7 @@ func command(role string, socketType int) (cmd *exec.Cmd, ours, theirs *os.File,
 		// The image that runs, even after an upgrade put another file in its place.
 		Path:       "/proc/self/exe",
 		Args:       []string{os.Args[0], "runner"},
-		Env:        []string{roleEnv + "=" + role},
+		Env:        []string{roleEnv + "=" + role, "GOMAXPROCS=1"}, // they mostly wait; one P saves waking threads
 		Dir:        "/",
 		Stderr:     os.Stderr,
 		ExtraFiles: []*os.File{theirs},
