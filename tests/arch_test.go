@@ -1,0 +1,229 @@
+// Package tests looks at the project as a whole.
+package tests
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const module = "github.com/ctxfs/ctxfs"
+
+// arrows says which rooms a room may import. A new room gets its line here.
+var arrows = map[string][]string{
+	"ctxabi":              {},
+	"tokens":              {"ctxabi"},
+	"session":             {"ctxabi"},
+	"session/sessiontest": {"session", "ctxabi"},
+	"compress":            {"tokens", "ctxabi"},
+	"pack":                {"compress", "session", "tokens", "ctxabi"},
+	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
+	"fs":                  {"pack", "session", "gc", "ctxabi"},
+	"internal/runner":     {"pack", "ctxabi"},
+	"cmd/ctxfs":           {"fs", "pack", "session", "gc", "tokens", "ctxabi", "internal/runner"},
+	"examples/gen":        {},
+}
+
+// testArrows are what a room's test files may import beside that.
+var testArrows = map[string][]string{
+	"ctxabi":       {"tokens"}, // weights are measured against exact counts
+	"examples/gen": {"ctxabi"}, // the example's records pass the check
+}
+
+// Test files may also use these, which exist for them.
+var testHelpers = []string{"session/sessiontest", "tests/harness"}
+
+// outside says that a room stands outside of the program, as its users do, and may
+// know all of it.
+func outside(room string) bool { return room == "tests" || strings.HasPrefix(room, "tests/") }
+
+// violations gives what is wrong with one source file, by its path below the
+// repository's root.
+func violations(name, src string) (found []string) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	room := path.Dir(name)
+	if outside(room) {
+		return nil
+	}
+	bad := func(pos token.Pos, format string, args ...any) {
+		p := fset.Position(pos)
+		found = append(found, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...)))
+	}
+	allowed, known := arrows[room]
+	if !known {
+		bad(file.Package, "%s is a room that the table of arrows does not know", room)
+	}
+	if strings.HasSuffix(name, "_test.go") {
+		allowed = slices.Concat(allowed, testArrows[room], testHelpers)
+	}
+	systems := map[string]bool{} // the names under which this file knows errno constants
+	for _, imp := range file.Imports {
+		target, _ := strconv.Unquote(imp.Path.Value)
+		if inner, ok := strings.CutPrefix(target, module+"/"); ok && inner != room && !slices.Contains(allowed, inner) {
+			bad(imp.Pos(), "%s must not import %s", room, inner)
+		}
+		if (target == fuse || strings.HasPrefix(target, fuse+"/")) && room != "fs" {
+			bad(imp.Pos(), "only fs imports go-fuse")
+		}
+		if target == "syscall" || target == "golang.org/x/sys/unix" {
+			local := path.Base(target)
+			if imp.Name != nil {
+				local = imp.Name.Name
+			}
+			systems[local] = true
+			if local == "." {
+				bad(imp.Pos(), "a dot import hides where errno values come from")
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if pkg, ok := sel.X.(*ast.Ident); ok && systems[pkg.Name] && errnos[sel.Sel.Name] && room != "fs" {
+			bad(sel.Pos(), "%s.%s: only fs knows errno values", pkg.Name, sel.Sel.Name)
+		}
+		return true
+	})
+	return found
+}
+
+const fuse = "github.com/hanwen/go-fuse/v2"
+
+// errnos are the names of all errno constants, and of their type.
+var errnos = func() map[string]bool {
+	m := map[string]bool{"Errno": true, "EWOULDBLOCK": true, "ENOTSUP": true, "EDEADLOCK": true} // aliases have no number of their own
+	for i := range 200 {
+		if name := unix.ErrnoName(syscall.Errno(i)); name != "" {
+			m[name] = true
+		}
+	}
+	return m
+}()
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != ".." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, d.Name())) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		src, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel("..", p)
+		if err != nil {
+			return err
+		}
+		seen[path.Dir(name)] = true
+		for _, v := range violations(name, string(src)) {
+			t.Error(v)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range arrows {
+		if !seen[room] {
+			t.Errorf("the table of arrows has a room %s that does not exist", room)
+		}
+	}
+}
+
+// The arrows form no circle, so that there is a first room to read.
+func TestArrowsFormNoCircle(t *testing.T) {
+	var visit func(room string, from []string)
+	visit = func(room string, from []string) {
+		if slices.Contains(from, room) {
+			t.Fatalf("%s → %s", strings.Join(from, " → "), room)
+		}
+		for _, next := range arrows[room] {
+			visit(next, append(slices.Clone(from), room))
+		}
+	}
+	for room := range arrows {
+		visit(room, nil)
+	}
+}
+
+// The checker itself must be able to fail.
+func TestViolationsAreFound(t *testing.T) {
+	imports := func(paths ...string) string {
+		src := "package x\n"
+		for _, p := range paths {
+			src += "import " + p + "\n"
+		}
+		return src
+	}
+	for _, c := range []struct{ name, src, want string }{
+		{"pack/build.go", imports(`"` + module + `/session"`), ""},
+		{"pack/build_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
+		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
+		{"ctxabi/weight_test.go", imports(`"` + module + `/tokens"`), ""},
+		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
+		{"session/vfs.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
+		{"session/x.go", "package x\ntype t struct{ EPERM int }\nvar syscall t\nvar _ = syscall.EPERM", ""},
+
+		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},
+		{"session/log_test.go", imports(`"` + module + `/pack"`), "session must not import pack"},
+		{"pack/build.go", imports(`"` + module + `/session/sessiontest"`), "pack must not import session/sessiontest"},
+		{"pack/build.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
+		{"ctxabi/x.go", imports(`t "` + module + `/tokens"`), "ctxabi must not import tokens"},
+		{"pack/build.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
+		{"adapter/x.go", imports(), "adapter is a room that the table"},
+		{"cmd/ctxfs/x.go", imports(`f "` + fuse + `/fuse"`), "only fs imports go-fuse"},
+		{"session/x.go", imports(`"syscall"`) + "var _ = syscall.ENOSPC", "syscall.ENOSPC: only fs"},
+		{"session/x_test.go", imports(`"syscall"`) + "var _ = syscall.EINVAL", "syscall.EINVAL: only fs"},
+		{"pack/x.go", imports(`u "golang.org/x/sys/unix"`) + "var _ = u.EWOULDBLOCK", "u.EWOULDBLOCK: only fs"},
+		{"pack/x.go", imports(`"syscall"`) + "func f(e syscall.Errno) {}", "syscall.Errno: only fs"},
+		{"pack/x.go", imports(`. "syscall"`), "dot import"},
+		{"pack/x.go", "package", "expected 'IDENT'"},
+	} {
+		got := violations(c.name, c.src)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.src, got, c.want)
+		}
+	}
+}
+
+// Counting tokens is offline: it does not even link a network.
+func TestTokensKnowNoNetwork(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../tokens").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"/tokens") {
+		t.Fatalf("go list does not list the package itself:\n%s", out)
+	}
+	for _, d := range deps {
+		if d == "net" || strings.HasPrefix(d, "net/") {
+			t.Errorf("tokens depends on %s", d)
+		}
+	}
+}
