@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -75,33 +74,54 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	return s.Session(ref)
 }
 
-// build makes everything of a new session in dir and syncs it.
+// build makes everything of a new session in dir and syncs it, once all is
+// written: the first sync takes most of the work of the others along.
 func (s *Store) build(dir string, o Owner) error {
-	dirs := []string{dir}
 	if err := s.vfs.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	files := append([]newFile{{ctxabi.InternalDir + "/", ""}, {idFile, newID() + "\n"}}, newSession...)
-	for _, f := range files {
+	var files []File
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	dirs := []string{dir}
+	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {idFile, newID() + "\n"}}, newSession...) {
 		name := path.Join(dir, f.name)
 		mode := o.fileMode()
-		var err error
 		if f.name[len(f.name)-1] == '/' {
 			mode = o.dirMode()
 			dirs = append(dirs, name)
-			err = s.vfs.Mkdir(name, 0o700)
+			if err := s.vfs.Mkdir(name, 0o700); err != nil {
+				return err
+			}
 		} else {
-			err = writeSynced(s.vfs, name, []byte(f.content), mode.Perm())
+			out, err := s.vfs.OpenFile(name, osCreate, mode.Perm())
+			if err != nil {
+				return err
+			}
+			if f.content == "" {
+				err = out.Close() // its directory's sync is all it needs
+			} else {
+				files = append(files, out)
+				err = writeFull(out, []byte(f.content))
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = s.own(name, o, mode)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+		if err := s.own(name, o, mode); err != nil {
+			return err
 		}
 	}
 	if err := s.own(dir, o, o.dirMode()); err != nil {
 		return err
+	}
+	for _, f := range files {
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	for _, d := range dirs {
 		if err := s.vfs.SyncDir(d); err != nil {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"hash/crc32"
 	"io"
 	"sort"
@@ -198,60 +197,6 @@ func (x *logIndex) push(r row) {
 func (x *logIndex) at(line int) *row { return &x.rows[(line-1)/chunkRows][(line-1)%chunkRows] }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// extend indexes what the log has behind x.size, up to end.
-func (x *logIndex) extend(f *logFiles, end int64) error {
-	l := x.log
-	isMessages := l.name == ctxabi.MessagesFile
-	rows, err := x.arrivalsFrom(f)
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = scanLines(f.data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
-		if length > 1<<31-1 || !whole {
-			failed = ctxabi.E("index", l.name, ctxabi.ErrIO, "the log does not end in a newline, or has a line of more than 2 GiB")
-			return false
-		}
-		r := row{off: off, len: int32(length)}
-		switch {
-		case line == nil:
-			r.flags, r.weight = Damaged, int32(length/3)
-		case isMessages:
-			x.message(&r, line)
-		default:
-			x.event(&r, line)
-		}
-		if isMessages {
-			if r.events, failed = rows.eventsAt(off); failed != nil {
-				return false
-			}
-		}
-		x.push(r)
-		return true
-	})
-	return errors.Join(err, failed)
-}
-
-// message fills in the row of a record of messages.jsonl.
-func (x *logIndex) message(r *row, line []byte) {
-	r.crc = crc32.Checksum(line, castagnoli)
-	s := scanMessage(line)
-	r.weight, r.role, r.flags = int32(s.weight), s.role, s.flags
-	if s.answers != "" {
-		r.callOf = x.calls.find(x, s.answers)
-	}
-	x.calls.add(x.n+1, s.calls)
-}
-
-func (x *logIndex) event(r *row, line []byte) {
-	r.crc = crc32.Checksum(line, castagnoli)
-	r.weight = int32(ctxabi.Weight(string(line)))
-	r.role = ctxabi.Event
-	if ctxabi.CheckEvent(line) != nil {
-		r.role, r.flags = ctxabi.RoleUnknown, Damaged
-	}
-}
 
 // SetTokens remembers the exact count of record line (1-based) for encoding.
 // It is persisted with the index, later. A log keeps the counts of one

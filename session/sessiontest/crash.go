@@ -69,7 +69,7 @@ func (d *Disk) syncDir(dir *node) {
 }
 
 func (n *node) sync() {
-	n.synced = append([]byte(nil), n.data...)
+	n.synced = n.data[:len(n.data):len(n.data)] // data only grows in place, truncate cuts its capacity
 	n.ops = nil
 }
 
@@ -158,7 +158,8 @@ func (n *node) lose(rng *rand.Rand) {
 			}
 		}
 	}
-	n.data, n.synced, n.ops = data, append([]byte(nil), data...), nil
+	n.data = data
+	n.sync()
 }
 
 // each visits every node that has a name.

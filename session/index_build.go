@@ -1,0 +1,165 @@
+package session
+
+import (
+	"errors"
+	"hash/crc32"
+	"runtime"
+	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// scan is what the index needs of a record, without its text.
+type scan struct {
+	off, length int64
+	crc         uint32
+	role        ctxabi.Role
+	flags       EntryFlags
+	weight      int
+	calls       []string // ids of the calls it makes
+	answers     string   // id of the call it answers: tool_call_id, or that of the first tool_result part
+}
+
+// scanMessage reads a record of messages.jsonl. One that does not pass the
+// check has a weight nevertheless: it is carried as text.
+func scanMessage(line []byte) (s scan) {
+	m := ctxabi.DecodeMessage(line)
+	s.weight = m.Weight()
+	if m.Role == ctxabi.RoleUnknown || ctxabi.CheckMessage(line) != nil {
+		s.flags = Damaged
+		return s
+	}
+	s.role, s.answers = m.Role, m.CallID
+	for _, c := range m.Calls {
+		s.calls = append(s.calls, c.ID)
+	}
+	if len(m.Calls) > 0 {
+		s.flags |= HasCalls
+	}
+	if len(m.Results) > 0 {
+		s.flags |= HasResults
+		if s.answers == "" {
+			s.answers = m.Results[0].CallID
+		}
+	}
+	if m.Images > 0 {
+		s.flags |= HasImages
+	}
+	return s
+}
+
+func scanEvent(line []byte) (s scan) {
+	s.weight = ctxabi.Weight(string(line))
+	s.role = ctxabi.Event
+	if ctxabi.CheckEvent(line) != nil {
+		s.role, s.flags = ctxabi.RoleUnknown, Damaged
+	}
+	return s
+}
+
+// scanBlock is how many bytes of records one processor scans at a time.
+const scanBlock = 1 << 20
+
+// block is a run of records and, once scanned, what was found.
+type block struct {
+	buf   []byte
+	scans []scan
+	ends  []int // of each record in buf; a record longer than any may be has no bytes there
+}
+
+func (b *block) add(off, length int64, line []byte) {
+	b.buf = append(b.buf, line...)
+	b.scans = append(b.scans, scan{off: off, length: length})
+	b.ends = append(b.ends, len(b.buf))
+}
+
+// scan fills in the scans.
+func (b *block) scan(one func([]byte) scan) {
+	start := 0
+	for i, end := range b.ends {
+		line := b.buf[start:end]
+		start = end
+		s := &b.scans[i]
+		off, length := s.off, s.length
+		if int64(len(line)) == length {
+			*s = one(line)
+			s.crc = crc32.Checksum(line, castagnoli)
+		} else {
+			s.flags, s.weight = Damaged, int(length/3)
+		}
+		s.off, s.length = off, length
+	}
+}
+
+// extend indexes what the log has behind x.size, up to end. Records are
+// scanned by all processors, a block each, and entered in order.
+func (x *logIndex) extend(f *logFiles, end int64) error {
+	l := x.log
+	one := scanEvent
+	var rows *arrivalWalk
+	if l.name == ctxabi.MessagesFile {
+		one = scanMessage
+		var err error
+		if rows, err = x.arrivalsFrom(f); err != nil {
+			return err
+		}
+	}
+	blocks := make([]block, runtime.GOMAXPROCS(0))
+	filling := 0
+	enter := func() error {
+		var wg sync.WaitGroup
+		for i := 1; i <= filling && len(blocks[i].scans) > 0; i++ {
+			wg.Go(func() { blocks[i].scan(one) })
+		}
+		blocks[0].scan(one)
+		wg.Wait()
+		for i := range blocks[:filling+1] {
+			if err := x.enter(blocks[i].scans, rows); err != nil {
+				return err
+			}
+			blocks[i] = block{buf: blocks[i].buf[:0], scans: blocks[i].scans[:0], ends: blocks[i].ends[:0]}
+		}
+		filling = 0
+		return nil
+	}
+	var failed error
+	err := scanLines(f.data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
+		if length > 1<<31-1 || !whole {
+			failed = ctxabi.E("index", l.name, ctxabi.ErrIO, "the log does not end in a newline, or has a line of more than 2 GiB")
+			return false
+		}
+		blocks[filling].add(off, length, line)
+		if len(blocks[filling].buf) < scanBlock {
+			return true
+		}
+		if filling++; filling == len(blocks) {
+			filling--
+			failed = enter()
+		}
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return enter()
+}
+
+// enter adds scanned records to the index.
+func (x *logIndex) enter(scans []scan, rows *arrivalWalk) error {
+	for i := range scans {
+		s := &scans[i]
+		r := row{off: s.off, len: int32(s.length), weight: int32(s.weight), crc: s.crc, role: s.role, flags: s.flags}
+		if rows != nil {
+			var err error
+			if r.events, err = rows.eventsAt(s.off); err != nil {
+				return err
+			}
+		}
+		if s.answers != "" {
+			r.callOf = x.calls.find(x, s.answers)
+		}
+		x.calls.add(x.n+1, s.calls)
+		x.push(r)
+	}
+	return nil
+}
