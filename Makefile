@@ -35,7 +35,7 @@ build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
 
 man: build ## man pages, from the same source as --help
-	@rm -rf man && bin/ctxfs gen-man man && echo "man pages are in man/"
+	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man && echo "man pages are in man/"
 
 install: build man ## the program, man pages and completions under PREFIX
 	install -D -m 755 bin/ctxfs $(DESTDIR)$(PREFIX)/bin/ctxfs

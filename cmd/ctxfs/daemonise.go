@@ -14,10 +14,10 @@ import (
 )
 
 // readyEnv names the descriptor on which a background daemon tells how its
-// start went: "ready", or the sentence that its user is to read.
+// start went: readyWord, or the sentence that its user is to read.
 const readyEnv = "CTXFS_READY_FD"
 
-const readyWord = "ready\n"
+const readyWord = "ready"
 
 // daemonise starts this program again as a daemon in a session of its own and
 // returns once its mount answers, or with the error that kept it from doing so.
@@ -74,16 +74,9 @@ func readyPipe() *readyFile {
 // open says whether somebody still waits for an answer.
 func (r *readyFile) open() bool { return r.file != nil }
 
-// done gives the answer, once.
-func (r *readyFile) done(err error) {
-	if r.file == nil {
-		return
-	}
-	if err == nil {
-		io.WriteString(r.file, readyWord)
-	} else {
-		io.WriteString(r.file, err.Error()+"\n")
-	}
+// done gives the answer: readyWord, or what went wrong.
+func (r *readyFile) done(answer string) {
+	io.WriteString(r.file, answer)
 	r.file.Close()
 	r.file = nil
 }

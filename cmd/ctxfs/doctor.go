@@ -40,14 +40,14 @@ The exit code is 0 when a mount will work, 1 when something is missing.`,
 				return err
 			}
 			found := append(checkSystem(), checkStore(dir)...)
+			mountpoint := ""
 			if len(args) == 1 {
-				mountpoint, err := cleanMountpoint(args[0])
-				if err != nil {
+				if mountpoint, err = cleanMountpoint(args[0]); err != nil {
 					return err
 				}
 				found = append(found, checkMountpoint(mountpoint, dir))
 			}
-			found = append(found, checkMounts()...)
+			found = append(found, checkMounts(mountpoint)...)
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == stateBad

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -21,9 +20,8 @@ func genManCmd() *cobra.Command {
 			}
 			root := c.Root()
 			root.DisableAutoGenTag = true
-			root.InitDefaultCompletionCmd()
-			day := time.Unix(0, 0) // the same pages on every day
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ctxfs " + thisVersion().Version, Manual: "ctxfs", Date: &day}, args[0])
+			// The date is that of SOURCE_DATE_EPOCH where it is set, so that the same source gives the same pages.
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "ctxfs " + thisVersion().Version, Manual: "ctxfs"}, args[0])
 		},
 	}
 }

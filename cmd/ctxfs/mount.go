@@ -40,7 +40,7 @@ answers and a daemon goes on in the background, logging to ctxfs.log in the
 store; when mounting fails the reason is printed and the exit code tells it.
 
 Mounted by root, the filesystem serves every user of the machine, each in their
-own home/<uid>; mounted by a user, it serves that user alone.
+own home/UID; mounted by a user, it serves that user alone.
 
 ` + exitHelp,
 		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs

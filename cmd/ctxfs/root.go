@@ -66,9 +66,10 @@ and cat context/pack.md gives a prompt that fits its token budget.
 	root.AddCommand(
 		mountCmd(), umountCmd(),
 		packCmd(), sessionCmd(), spaceCmd(), verifyCmd(),
-		doctorCmd(), versionCmd(), runnerCmd(), genManCmd(),
+		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), genManCmd(),
 	)
 	markRun(root)
+	root.CompletionOptions.DisableDefaultCmd = true // ours has no PowerShell
 	return root
 }
 

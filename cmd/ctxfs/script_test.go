@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("STORE", filepath.Join(env.WorkDir, "store"))
 			env.Setenv("CTX", filepath.Join(env.WorkDir, "ctx"))
-			env.Setenv("USER1", "12345")
+			env.Setenv("USER1", "65534") // nobody: fusermount3 wants a name
 			env.Setenv("ROOT", harness.Root())
 			env.Defer(func() { endDaemons(env.WorkDir) })
 			if err := os.Mkdir(filepath.Join(env.WorkDir, "ctx"), 0o755); err != nil {

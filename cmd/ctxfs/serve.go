@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,10 +26,12 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	defer func() {
 		if err != nil && ready.open() {
 			code := exitCode(failure{err})
-			if logged {
-				slog.Error("cannot serve", "error", err)
+			said := strings.TrimSpace(err.Error())
+			if logged { // what fusermount3 says stands only there
+				slog.Error("cannot serve", "error", said)
+				said += "\n(log: " + f.log + ")"
 			}
-			ready.done(err)
+			ready.done(said)
 			err = silent{code}
 		}
 	}()
@@ -89,7 +92,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
 	if ready.open() {
-		ready.done(nil)
+		ready.done(readyWord)
 	} else {
 		fmt.Fprintf(out, "serving %s from %s (pid %d)\n", f.mountpoint, f.store, os.Getpid())
 	}
