@@ -12,7 +12,7 @@ type limits struct {
 }
 
 // minJournal is the least that required blocks must leave for the conversation.
-const minJournal = 64
+const minJournal = 160
 
 // share computes the limits. The journal's room depends on the recipe, the
 // budget and the required blocks only, so that editing an optional block never
@@ -72,8 +72,8 @@ const maxStep = 24
 // exact count of the pack overflow, or should one group of calls and results
 // not fit, the next step is tried. Which one fits is a function of the inputs.
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
-// large records; the last ones let the boundary fall inside a group and
-// shorten the kept records too.
+// large records; then the boundary may fall inside a group and the kept
+// records are shortened too; the last ones keep none but the last request.
 func (r *recipe) foldRules(l limits, step int) foldRules {
 	if l.limit == 0 {
 		return foldRules{scale: 1000}
@@ -112,6 +112,9 @@ func (r *recipe) foldRules(l limits, step int) foldRules {
 			f.user = f.user.less()
 			f.leadCap = f.leadCap * 2 / 3
 			f.firstCap = f.firstCap * 2 / 3
+		}
+		if step > 20 {
+			f.leadCap, f.firstCap = 0, 0
 		}
 	}
 	return f

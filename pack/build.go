@@ -182,7 +182,7 @@ type marks struct {
 // the journal was folded.
 func (d *draft) epoch(head string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "head %d\n%s\nroom %d limit %d step %d boundary %d", len(head), head, d.limits.room, d.limits.limit, d.step, d.fold.boundary())
+	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.boundary())
 	return fmt.Sprintf("%d-%s", d.fold.compactions, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 

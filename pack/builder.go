@@ -212,6 +212,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 		return err
 	}
 	g := &gathered{dir: dir, files: storeFiles(b.recipe, dir, names)}
+	look(g.files)
 	if err := b.readFiles(g); err != nil {
 		return err
 	}

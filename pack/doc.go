@@ -2,8 +2,8 @@
 //
 // A pack is a pure function of the history's prefix, the files of the agent
 // and the session that the recipe names, the workspace files that were read,
-// the budget, the encoding and [RendererVersion]. Compile is that function;
-// Builder gathers its inputs, remembers the last build of each session and
+// the budget, the encoding and [RendererVersion]. [Compile] is that function;
+// [Builder] gathers its inputs, remembers the last build of each session and
 // gives the same *Build as long as nothing changed.
 //
 // # Order
@@ -11,18 +11,39 @@
 //	STABLE   system_prompt
 //	SESSION  pinned, guides (AGENTS.md, DELTA.md), summary, facts, decisions, refs
 //	JOURNAL  leading system records, first user record, the last user request
-//	         behind the boundary, a note of what is left out; then everything
-//	         from the boundary on
+//	         behind the boundary, a line for each range that is left out; then
+//	         everything from the boundary on
 //	DYNAMIC  todo and the current goal: the footer
 //
 // # Promises
 //
-//   - Budget: the exact number of tokens of pack.md is at most budget − reserve.
+//   - Budget: the exact number of tokens of pack.md is at most the budget.
 //   - Prefix: while epoch is the same, the first PrefixBytes bytes of a pack
 //     begin the pack of the same files with one record more.
 //   - Accounting: every record of messages.jsonl stands in exactly one item or
-//     omission; pins and the system prompt stand verbatim.
+//     omission; pins and the system prompt stand verbatim, and so does the last
+//     request of the user up to a quarter of the budget.
 //   - Determinism: the same inputs give the same bytes, in this process or the
 //     next; an incremental build equals one from scratch.
 //   - Nothing that is left out is without a path that gives it back.
+//
+// # How the journal stays within its room
+//
+// A fold over the index (history.go) decides by weights alone, so that it
+// depends on the records' prefix and on nothing else. It shows every record
+// in full or, above its share, head and tail; when the records since the
+// boundary outgrow the room, one compaction moves the boundary so far that it
+// does not happen again soon. Weights are estimates. Where the exact count of
+// a pack overflows nevertheless, or a single group of calls and results is too
+// large, the fold is done again a step tighter (budget.go) until it fits; which
+// step fits is a function of the inputs, and part of the epoch.
+//
+// # Framing
+//
+// Blocks begin with "# Context Block: <id>", records with "## <line> <role>",
+// calls in a record with "[call <line>.<n>]", which is also how a result names
+// the call that it answers. Content is never altered. Where a line of it looks
+// like one of these, or where it leaves a code fence open, it stands in a
+// fence longer than any run of backticks in it; a reader that knows lines and
+// fences can therefore take every pack apart again, whatever the records hold.
 package pack

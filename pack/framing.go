@@ -120,7 +120,7 @@ func oneLine(name string) string {
 
 // shortName is oneLine with a bound, for names that come from records.
 func shortName(name string) string {
-	const most = 80
+	const most = 48
 	if name = oneLine(name); len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
 	}

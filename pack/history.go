@@ -30,7 +30,8 @@ type fold struct {
 	first       anchor
 	last        anchor // the newest user record
 	starts      []start
-	orphans     int // length of the run of results without a known call that ends at n
+	keptWeight  int64 // of what stays behind the boundary
+	orphans     int   // length of the run of results without a known call that ends at n
 	compactions int
 	compacted   int // the record whose arrival brought the last compaction, or 0
 	previous    int // the boundary before it
@@ -66,7 +67,7 @@ type foldRules struct {
 	scale   int64 // thousandths by which weights count
 
 	leadCap  int // for all leading records together
-	firstCap int // for the first user record once it is behind the boundary
+	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	user     shareRule
 	other    shareRule
@@ -185,7 +186,7 @@ func (f *fold) weight() int64 {
 	if len(f.starts) == 0 {
 		return 0
 	}
-	return f.kept(f.starts[0]) + f.shown - f.starts[0].shown
+	return f.keptWeight + f.shown - f.starts[0].shown
 }
 
 // kept is what stays of the records before s.
@@ -207,7 +208,7 @@ func (f *fold) kept(s start) int64 {
 // keptUsers gives the lines of the first user record and of the last one that
 // stand before s and are kept; they may be the same, 0 means none.
 func (f *fold) keptUsers(s start) (first, user int) {
-	if f.first.line < s.line {
+	if f.first.line < s.line && f.rules.firstCap > 0 {
 		first = f.first.line
 	}
 	if !s.isUser {
@@ -239,6 +240,7 @@ func (f *fold) compact() {
 	f.previous, f.compacted = f.starts[0].line, f.n
 	f.compactions++
 	f.starts = append(f.starts[:0], f.starts[to:]...)
+	f.keptWeight = f.kept(f.starts[0])
 }
 
 // boundary is the first live record.

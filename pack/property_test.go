@@ -356,3 +356,29 @@ func TestFoldReadsNoRecord(t *testing.T) {
 		t.Errorf("%d records were read to show a few", l.reads)
 	}
 }
+
+// Whatever CheckFits lets pass can be built, however odd the history: the
+// conversation gets along with the least that it is promised.
+func TestLeastRoomIsEnough(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, fs := history(t), files(t)
+		counter, err := counterFor("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, required := requiredBlocks(&defaultRecipe, fs, counter)
+		in := inputOf(l, required+minJournal+rapid.IntRange(0, 100).Draw(t, "more"), fs...)
+		b, err := Compile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := countText("", string(b.Markdown)); n > in.Budget || n != b.Tokens {
+			t.Fatalf("%d tokens (stated %d), the budget is %d", n, b.Tokens, in.Budget)
+		}
+		var p packJSON
+		if err := json.Unmarshal(b.JSON, &p); err != nil {
+			t.Fatal(err)
+		}
+		checkAccounting(t, in, p)
+	})
+}

@@ -81,18 +81,19 @@ func isPin(name string) bool {
 
 // storeFile is a file of the store that a recipe names.
 type storeFile struct {
-	source source
+	source *source
 	id     string // of its block
 	path   string // in the store
 	shown  string // as a pack's reader finds it
 	sign   sign
 }
 
-// storeFiles lists the files of the store that the recipe names, in its order,
-// with their signs. names are those of the pins.
+// storeFiles lists the files of the store that the recipe names, in its order;
+// names are those of the pins. [look] gives them their signs.
 func storeFiles(r *recipe, dir string, names []string) []storeFile {
 	var files []storeFile
-	for _, s := range r.Sources {
+	for i := range r.Sources {
+		s := &r.Sources[i]
 		switch s.Where {
 		case inAgentHome:
 			files = append(files, storeFile{source: s, id: s.ID, path: filepath.Join(dir, "../..", s.Path), shown: s.Path})
@@ -107,12 +108,16 @@ func storeFiles(r *recipe, dir string, names []string) []storeFile {
 			files = append(files, storeFile{source: s})
 		}
 	}
+	return files
+}
+
+// look notes the present signs of files.
+func look(files []storeFile) {
 	for i := range files {
 		if files[i].path != "" {
 			files[i].sign = signOf(files[i].path)
 		}
 	}
-	return files
 }
 
 // pinNames lists the pins in name order.

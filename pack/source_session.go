@@ -25,7 +25,6 @@ type gathered struct {
 	budget sign
 	cwd    sign
 	pinned sign
-	names  []string // of pins
 	files  []storeFile
 	read   []File   // of the store
 	guides []File   // of the workspace
@@ -42,20 +41,21 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	g := &gathered{
 		length: x.Messages().Len(),
 		dir:    dir,
-		budget: signOf(filepath.Join(dir, ctxabi.BudgetFile)),
-		cwd:    signOf(filepath.Join(dir, ctxabi.CwdFile)),
-		pinned: signOf(filepath.Join(dir, ctxabi.PinnedDir)),
+		budget: signOf(dir + "/" + ctxabi.BudgetFile),
+		cwd:    signOf(dir + "/" + ctxabi.CwdFile),
+		pinned: signOf(dir + "/" + ctxabi.PinnedDir),
 	}
 	known := last != nil && !last.fresh && last.dir == dir
 	if known && last.pinned == g.pinned {
-		g.names = last.names
+		g.files = slices.Clone(last.files)
 	} else {
-		var err error
-		if g.names, err = pinNames(filepath.Join(dir, ctxabi.PinnedDir)); err != nil {
+		names, err := pinNames(dir + "/" + ctxabi.PinnedDir)
+		if err != nil {
 			return nil, err
 		}
+		g.files = storeFiles(b.recipe, dir, names)
 	}
-	g.files = storeFiles(b.recipe, dir, g.names)
+	look(g.files)
 	now := time.Now()
 	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now)
 	for _, f := range g.files {
@@ -92,7 +92,7 @@ func equalFiles(a, b File) bool {
 // readFiles reads the files of the store and the budget.
 func (b *Builder) readFiles(g *gathered) error {
 	g.tokens = b.config.Budget
-	if data, _, err := readRegular(filepath.Join(g.dir, ctxabi.BudgetFile)); err == nil {
+	if data, _, err := readRegular(g.dir + "/" + ctxabi.BudgetFile); err == nil {
 		if n, ok, err := ctxabi.ParseBudget(data); ok && err == nil {
 			g.tokens = n
 		}
@@ -114,7 +114,7 @@ func (b *Builder) readFiles(g *gathered) error {
 
 // workspacePaths reads the session's cwd and names the files that the recipe wants from there.
 func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
-	data, reason, err := readRegular(filepath.Join(g.dir, ctxabi.CwdFile))
+	data, reason, err := readRegular(g.dir + "/" + ctxabi.CwdFile)
 	cwd := strings.TrimRight(string(data), "\r\n")
 	if err != nil || reason != "" || !filepath.IsAbs(cwd) {
 		return

@@ -1,0 +1,88 @@
+package pack
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// cycle is a long log that repeats a short one, so that a million records need no gigabyte.
+type cycle struct {
+	of *memLog
+	n  int
+}
+
+func (c *cycle) Len() int { return c.n }
+
+func (c *cycle) At(line int) session.Entry {
+	e := c.of.At((line-1)%c.of.Len() + 1)
+	if e.CallOf > 0 {
+		e.CallOf += int32((line - 1) / c.of.Len() * c.of.Len())
+	}
+	return e
+}
+
+func (c *cycle) Record(line int) ([]byte, error) { return c.of.Record((line-1)%c.of.Len() + 1) }
+
+func cycleOf(n int) *cycle {
+	l := longLog(210)
+	l.entries[0].Role = ctxabi.Assistant // no system record in the middle
+	return &cycle{l, n}
+}
+
+var benchLengths = []int{100, 10_000, 1_000_000}
+
+func BenchmarkFirstPack(b *testing.B) {
+	for _, n := range benchLengths {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := Input{Session: "s1", Budget: 32000, Messages: cycleOf(n)}
+			for b.Loop() {
+				if _, err := Compile(in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPackAfterAppend(b *testing.B) {
+	for _, n := range benchLengths {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			log := cycleOf(n)
+			in := Input{Session: "s1", Budget: 32000, Messages: log}
+			mm := newMemo()
+			build := func() {
+				if _, err := compile(&in, &defaultRecipe, mm); err != nil {
+					b.Fatal(err)
+				}
+			}
+			build()
+			for b.Loop() {
+				log.n++
+				build()
+			}
+		})
+	}
+}
+
+func BenchmarkUnchanged(b *testing.B) {
+	d := newDesk(b, Config{Budget: 32000})
+	d.append(longLog(100).records...)
+	for _, name := range []string{"a.md", "b.md", "c.md"} {
+		d.write("context/pinned/"+name, "Never delete the ledger.\n")
+	}
+	first := d.pack()
+	for !isSettled(d) {
+		d.pack()
+	}
+	for b.Loop() {
+		if d.pack() != first {
+			b.Fatal("another build")
+		}
+	}
+}
+
+// isSettled says whether the files are old enough for their signs to be trusted.
+func isSettled(d *desk) bool { return !d.b.entry(d.x.ID()).last.fresh }

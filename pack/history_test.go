@@ -1,0 +1,233 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+func rulesAt(budget int) foldRules {
+	return defaultRecipe.foldRules(defaultRecipe.share(budget, 0), 0)
+}
+
+func foldOf(l *memLog, budget int) *fold {
+	return newMemo().fold(l, rulesAt(budget))
+}
+
+// weighing gives a text of about n tokens.
+func weighing(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+
+func TestKeptRecords(t *testing.T) {
+	l := logOf(
+		string(message("system", "Answer briefly.")),
+		string(message("developer", "Use Go.")),
+		string(message("user", "The very first request. "+weighing(500))),
+		string(message("assistant", "Yes.")),
+		string(message("user", "The request that is being worked on.")),
+	)
+	for i := range 40 {
+		l.add(message("assistant", fmt.Sprintf("Step %d: %s", i, weighing(90))))
+	}
+	b := mustCompile(t, inputOf(l, 2000))
+	md := string(b.Markdown)
+	for _, want := range []string{
+		"## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n## 3 user\nThe very first request. ",
+		"bytes left out, all of it in context/line/3.txt]",
+		"\n## 4 left out: ",
+		"\n## 5 user\nThe request that is being worked on.\n## 6-",
+	} {
+		if !strings.Contains(md, want) {
+			t.Errorf("no %q in\n%s", want, md)
+		}
+	}
+}
+
+// When the live part begins with a request, the one before it is over and is not kept.
+func TestNoOldRequestBeforeANewOne(t *testing.T) {
+	l := logOf()
+	for i := range 60 {
+		l.add(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
+	}
+	f := foldOf(l, 1500)
+	if f.compactions == 0 {
+		t.Fatal("no compaction")
+	}
+	if first, user := f.keptUsers(f.starts[0]); first != 1 || user != 0 {
+		t.Errorf("kept %d and %d, want 1 and none", first, user)
+	}
+}
+
+// A result that comes long after its call was compacted still stands in the pack and names it.
+func TestLateResult(t *testing.T) {
+	l := logOf(
+		string(message("user", "Go.")),
+		`{"role":"assistant","content":"","tool_calls":[{"id":"slow","name":"deploy","arguments":"{}"}]}`,
+	)
+	for range 60 {
+		l.add(message("assistant", weighing(90)))
+	}
+	l.add([]byte(`{"role":"tool","tool_call_id":"slow","content":"deployed"}`))
+	md := string(mustCompile(t, inputOf(l, 2000)).Markdown)
+	if !strings.Contains(md, "\n## 63 tool deploy [call 2.1]\ndeployed\n") {
+		t.Error(md)
+	}
+}
+
+// Compactions are rare and large: each frees nearly half of the room.
+func TestCompactionsAreRare(t *testing.T) {
+	l := longLog(3000)
+	f := &fold{rules: rulesAt(8000)}
+	last := 0
+	for n := 1; n <= l.Len(); n++ {
+		before, weight := f.compactions, f.weight()
+		f.add(l.At(n))
+		if f.compactions == before {
+			continue
+		}
+		if freed := weight - f.weight(); freed < f.rules.room*4/10 {
+			t.Errorf("compaction %d at record %d freed %d of %d", f.compactions, n, freed, f.rules.room)
+		}
+		if last > 0 && n-last < 20 {
+			t.Errorf("compactions at %d and %d", last, n)
+		}
+		last = n
+	}
+	if f.compactions < 5 {
+		t.Errorf("only %d compactions", f.compactions)
+	}
+}
+
+// One group that no budget holds: each of its records gets less rather than none.
+func TestHugeGroup(t *testing.T) {
+	var calls []string
+	for i := range 60 {
+		calls = append(calls, fmt.Sprintf(`{"id":"c%d","name":"read","arguments":"{}"}`, i))
+	}
+	l := logOf(string(message("user", "Read all of it.")), `{"role":"assistant","content":null,"tool_calls":[`+strings.Join(calls, ",")+`]}`)
+	for i := range 60 {
+		l.add([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, weighing(2000))))
+	}
+	for _, budget := range []int{500, 2000, 8000} {
+		b := mustCompile(t, inputOf(l, budget))
+		if n := count(t, "", b.Markdown); n > budget || n != b.Tokens {
+			t.Errorf("%d tokens (stated %d) at %d", n, b.Tokens, budget)
+		}
+		if !strings.Contains(string(b.Markdown), "## 62 tool read") || !strings.Contains(string(b.Markdown), "Read all of it.") {
+			t.Errorf("the newest result or the request is missing at %d:\n%s", budget, b.Markdown)
+		}
+	}
+}
+
+// No record can fail a build: the extremes that were met in real sessions, and beyond.
+func TestExtremeRecords(t *testing.T) {
+	big := map[string]string{
+		"find /":         strings.Repeat("/usr/share/doc/libfoo/changelog.Debian.gz\n", 16_000),
+		"loop":           strings.Repeat("y\n", 600_000),
+		"571,000 tokens": weighing(571_000),
+		"16 MiB of x":    strings.Repeat("x", 16<<20-200),
+		"base64":         strings.Repeat("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo", 100_000),
+		"brackets":       strings.Repeat("[", 1<<20),
+		"ideographs":     strings.Repeat("龘", 1<<20),
+		"newlines":       strings.Repeat("\n", 1<<20),
+		"backticks":      strings.Repeat("`", 1<<16),
+	}
+	for name, content := range big {
+		for _, role := range []string{"user", "assistant", "tool", "system"} {
+			l := logOf(string(message("user", "hi")), string(message(role, content)), string(message("assistant", "ok")))
+			b := mustCompile(t, inputOf(l, 2000))
+			if n := count(t, "", b.Markdown); n > 2000 || n != b.Tokens {
+				t.Errorf("%s by %s: %d tokens, stated %d", name, role, n, b.Tokens)
+			}
+			if !strings.Contains(string(b.Markdown), "left out, all of it in context/line/2.txt]") && name != "backticks" {
+				t.Errorf("%s by %s: no path to the whole:\n%.2000s", name, role, b.Markdown)
+			}
+		}
+	}
+}
+
+func TestNoLimit(t *testing.T) {
+	l := longLog(400)
+	l.add(message("tool", weighing(20_000)))
+	p := parseJSON(t, mustCompile(t, inputOf(l, 0)))
+	if len(p.Omitted) != 0 || len(p.Items) != 2 || p.Items[0].Range != "1-401" || p.Items[0].Cut {
+		t.Errorf("items %+v, omitted %+v", p.Items, p.Omitted)
+	}
+}
+
+func TestTinyBudgets(t *testing.T) {
+	l := longLog(300)
+	for budget := minJournal; budget < 700; budget += 13 {
+		b := mustCompile(t, inputOf(l, budget))
+		if n := count(t, "", b.Markdown); n > budget {
+			t.Errorf("%d tokens at %d", n, budget)
+		}
+	}
+	if _, err := Compile(inputOf(l, 5)); !errors.Is(err, ctxabi.ErrOverBudget) {
+		t.Errorf("a budget of 5: %v", err)
+	}
+}
+
+// badDisk cannot read one record.
+type badDisk struct {
+	*memLog
+	bad int
+}
+
+func (d badDisk) Record(line int) ([]byte, error) {
+	if line == d.bad {
+		return nil, errors.New("read error")
+	}
+	return d.memLog.Record(line)
+}
+
+func TestUnreadableRecord(t *testing.T) {
+	l := longLog(120)
+	in := inputOf(l, 3000)
+	in.Messages = badDisk{l, 118}
+	if _, err := Compile(in); !errors.Is(err, ctxabi.ErrIO) || !strings.Contains(err.Error(), "118") {
+		t.Errorf("got %v", err)
+	}
+	in.Messages = badDisk{l, 50} // behind the boundary, not shown
+	mustCompile(t, in)
+}
+
+// Optional blocks never take more than their share, and an edit of one never moves the boundary.
+func TestOptionalBlocks(t *testing.T) {
+	l := longLog(400)
+	plain := parseJSON(t, mustCompile(t, inputOf(l, 8000)))
+	var fs []File
+	for _, s := range defaultRecipe.Sources {
+		if s.Cap > 0 {
+			fs = append(fs, File{Source: s.ID, ID: s.ID, Path: s.Path, Data: []byte(strings.Repeat("a line of some length in this file\n", 2000))})
+		}
+	}
+	b := mustCompile(t, inputOf(l, 8000, fs...))
+	full := parseJSON(t, b)
+	if full.Compactions != plain.Compactions {
+		t.Errorf("%d compactions, %d without optional blocks", full.Compactions, plain.Compactions)
+	}
+	optional, cut := 0, 0
+	for _, it := range full.Items {
+		if it.Source == "messages" {
+			continue
+		}
+		optional += it.Tokens
+		if it.Kind != "goal" {
+			cut++
+			if !it.Cut || it.Path == "" {
+				t.Errorf("%s: cut %v, path %q", it.Source, it.Cut, it.Path)
+			}
+		}
+	}
+	if optional > 8000*3/10 || cut != len(fs) {
+		t.Errorf("optional blocks take %d tokens in %d blocks", optional, cut)
+	}
+	for _, f := range fs {
+		if !strings.Contains(string(b.Markdown), "bytes left out, all of it in "+f.Path+"]\n") {
+			t.Errorf("%s: no path to the rest", f.Path)
+		}
+	}
+}
