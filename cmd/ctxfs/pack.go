@@ -123,6 +123,9 @@ func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err err
 // openToRead opens a store without its lock.
 func openToRead(dir string) (*session.Store, error) {
 	store, err := session.Open(dir, session.Options{ReadOnly: true})
+	if errors.Is(err, iofs.ErrPermission) {
+		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
+	}
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
 		return nil, fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", dir)
 	}

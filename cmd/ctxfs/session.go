@@ -45,7 +45,13 @@ serves the store (this is mkdir -p then), else in the store.
 			if err != nil {
 				return err
 			}
-			dir, err := newSession(at)
+			if store == "" {
+				err = meantAMount(at)
+			}
+			dir := ""
+			if err == nil {
+				dir, err = newSession(at)
+			}
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}
@@ -54,6 +60,20 @@ serves the store (this is mkdir -p then), else in the store.
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
 	return c
+}
+
+// meantAMount refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted.
+func meantAMount(at place) error {
+	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	mounts, err := ctxfsMounts()
+	if err != nil || len(mounts) == 0 {
+		return nil
+	}
+	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; "+
+		"make the session there: mkdir -p %s; or make a store of your own with --store %s",
+		at.store, mounts[0], filepath.Join(mounts[0], at.ref.Path()), at.store)
 }
 
 func newSession(at place) (dir string, err error) {
