@@ -27,9 +27,9 @@ test: ## install what the tests need, then run all of them
 race: ## the packages with concurrency in them, under the race detector
 	$(GO) test -race -short -timeout 15m ./ctxabi ./tokens ./session/... ./pack ./fs ./internal/runner
 
-bench: ## speed against a native directory and go-fuse's loopback, in full (smoke form: BENCH=smoke)
+bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
 	@scripts/setup.sh run
-	@scripts/bench.sh $(BENCH)
+	$(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
 
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
