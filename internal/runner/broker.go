@@ -13,9 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxProcesses bounds the readers alive, those included that were killed and
-// that the kernel still holds.
-const maxProcesses = 2 * maxLinks
+// Bounds of the readers alive, those included that were killed and that the
+// kernel still holds: of all, and of one user, who must not use up the others'.
+const (
+	maxProcesses = 2 * maxLinks
+	maxOfUser    = 16
+)
 
 // Main is the runner process itself: it serves the inherited socket
 // (descriptor 3) until it closes.
@@ -55,8 +58,14 @@ type broker struct {
 	euid  uint32
 
 	mu      sync.Mutex
-	readers map[uint64]*exec.Cmd // guarded by mu; nil while starting
-	ended   map[uint64]bool      // guarded by mu: to be killed as soon as started
+	readers map[uint64]*child // guarded by mu
+}
+
+// child is one reader process.
+type child struct {
+	uid   uint32
+	cmd   *exec.Cmd // nil while it is started
+	ended bool      // to be killed as soon as it is started
 }
 
 func brokerMain(conn *net.UnixConn) error {
@@ -64,7 +73,7 @@ func brokerMain(conn *net.UnixConn) error {
 	if err != nil {
 		return err
 	}
-	b := &broker{conn: conn, spawn: s, euid: uint32(os.Geteuid()), readers: make(map[uint64]*exec.Cmd), ended: make(map[uint64]bool)}
+	b := &broker{conn: conn, spawn: s, euid: uint32(os.Geteuid()), readers: make(map[uint64]*child)}
 	buf := make([]byte, 4096)
 	for {
 		n, err := conn.Read(buf)
@@ -83,22 +92,23 @@ func brokerMain(conn *net.UnixConn) error {
 func (b *broker) obey(o order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	cmd, known := b.readers[o.Reader]
+	r := b.readers[o.Reader]
 	switch {
-	case o.End && cmd != nil:
-		cmd.Process.Kill()
-	case o.End && known:
-		b.ended[o.Reader] = true
+	case o.End && r == nil:
+	case o.End && r.cmd == nil:
+		r.ended = true
 	case o.End:
-	case known:
+		r.cmd.Process.Kill()
+	case r != nil:
 		b.tell(started{o.Reader, "the reader's number is taken"}, nil)
 	default:
 		if why := b.refuses(o); why != "" {
 			b.tell(started{o.Reader, why}, nil)
 			return
 		}
-		b.readers[o.Reader] = nil
-		go b.run(o)
+		r = &child{uid: o.UID}
+		b.readers[o.Reader] = r
+		go b.run(o, r)
 	}
 }
 
@@ -113,19 +123,28 @@ func (b *broker) refuses(o order) string {
 	case len(b.readers) >= maxProcesses:
 		return "too many readers hang"
 	}
+	mine := 0
+	for _, r := range b.readers {
+		if r.uid == o.UID {
+			mine++
+		}
+	}
+	if mine >= maxOfUser {
+		return "too many readers of this user hang"
+	}
 	return ""
 }
 
 // run is the life of one reader.
-func (b *broker) run(o order) {
+func (b *broker) run(o order, r *child) {
 	cmd, err := b.start(o)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "ctxfs runner: starting a reader for uid %d: %v (that user must be allowed to execute the ctxfs binary)\n", o.UID, err)
 		b.tell(started{o.Reader, "a reader for this user cannot be started"}, nil)
 	} else {
 		b.mu.Lock()
-		b.readers[o.Reader] = cmd
-		if b.ended[o.Reader] {
+		r.cmd = cmd
+		if r.ended {
 			cmd.Process.Kill()
 		}
 		b.mu.Unlock()
@@ -133,7 +152,6 @@ func (b *broker) run(o order) {
 	}
 	b.mu.Lock()
 	delete(b.readers, o.Reader)
-	delete(b.ended, o.Reader)
 	b.mu.Unlock()
 }
 
@@ -145,6 +163,7 @@ func (b *broker) start(o order) (*exec.Cmd, error) {
 	}
 	defer theirs.Close()
 	defer client.Close()
+	cmd.Stderr = nil // the daemon's log is not the user's to write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if b.euid == 0 {
 		cmd.SysProcAttr.Credential = credential(o.UID, o.GID)

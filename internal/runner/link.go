@@ -15,7 +15,8 @@ const (
 	maxLinks    = 64               // readers at once
 	idleAfter   = time.Minute      // a reader without work ends
 	oldAfter    = 10 * time.Minute // a reader ends and a new one learns the user's groups anew
-	stuckAfter  = 30 * time.Second // with all slots taken and the oldest request that old, a reader is given up
+	stuckAfter  = 30 * time.Second // a reader that answered nothing it has for so long is given up
+	maxWaiting  = 1024             // requests that wait for a slot of their user's reader
 	maxPause    = 10 * time.Second // between starts of a reader that keeps dying
 	firstPause  = 100 * time.Millisecond
 	sweepPeriod = 10 * time.Second
@@ -37,8 +38,8 @@ type link struct {
 	born    time.Time
 	used    time.Time
 	conn    *net.UnixConn    // nil until the reader runs
-	queue   []byte           // frames for it until then
-	pending map[uint64]*call // not answered
+	pending map[uint64]*call // sent and not answered, at most slots
+	waiting []*call          // to be sent
 	served  bool             // it has answered something
 	ended   bool             // no longer in Client.links
 }
@@ -47,12 +48,12 @@ type link struct {
 // there is none. Called with mu held.
 func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
 	l := c.links[o]
-	if l != nil && len(l.pending) >= slots {
-		if !l.stuck(now) {
-			return nil, "too many reads of this user are under way"
-		}
-		c.end(l, "the reader of this user hangs")
+	if l != nil && len(l.pending) >= slots && l.stuck(now) {
+		c.end(l, reasonHangs)
 		l = nil
+	}
+	if l != nil && len(l.waiting) >= maxWaiting {
+		return nil, "too many reads of this user are under way"
 	}
 	if l != nil {
 		return l, ""
@@ -75,33 +76,43 @@ func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
 	return l, ""
 }
 
-// stuck says that l's reader does not answer any more.
+// stuck says that l's reader hangs in all that it was sent.
 func (l *link) stuck(now time.Time) bool {
 	for _, x := range l.pending {
-		if now.Sub(x.started) > stuckAfter {
-			return true
+		if now.Sub(x.sent) <= stuckAfter {
+			return false
 		}
 	}
-	return false
+	return len(l.pending) > 0
 }
 
-// send writes a request to the reader without ever waiting. Called with mu held.
-func (c *Client) send(l *link, f []byte) {
-	if l.conn == nil {
-		l.queue = append(l.queue, f...)
-		return
+func (l *link) idle() bool { return len(l.pending) == 0 && len(l.waiting) == 0 }
+
+// pump sends what waits, as far as there are slots. Called with mu held.
+func (c *Client) pump(l *link, now time.Time) {
+	for l.conn != nil && len(l.waiting) > 0 && len(l.pending) < slots && !l.ended {
+		x := l.waiting[0]
+		l.waiting = l.waiting[1:]
+		l.pending[x.seq] = x
+		x.sent, l.used = now, now
+		if !post(l.conn, frame(x.seq, x.request())) { // it died, or takes nothing: half a frame cannot be mended
+			c.end(l, "the reader of this user takes no requests")
+		}
 	}
-	raw, err := l.conn.SyscallConn()
+}
+
+// post writes b without ever waiting and says whether all of it went.
+func post(conn *net.UnixConn, b []byte) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
 	n := 0
-	if err == nil {
-		raw.Write(func(fd uintptr) bool {
-			n, _ = unix.Write(int(fd), f)
-			return true
-		})
-	}
-	if n != len(f) { // it died, or takes nothing: half a frame cannot be mended
-		c.end(l, "the reader of this user takes no requests")
-	}
+	err = raw.Write(func(fd uintptr) bool {
+		n, _ = unix.Write(int(fd), b)
+		return true
+	})
+	return err == nil && n == len(b)
 }
 
 // connect gives l its socket. Called with mu held.
@@ -109,9 +120,7 @@ func (c *Client) connect(l *link, conn *net.UnixConn) {
 	l.conn = conn
 	c.tasks.Add(1)
 	go c.listen(l, conn)
-	queue := l.queue
-	l.queue = nil
-	c.send(l, queue)
+	c.pump(l, time.Now())
 }
 
 // listen takes a reader's answers until it ends or says what it was not asked.
@@ -136,8 +145,10 @@ func (c *Client) listen(l *link, conn *net.UnixConn) {
 			return
 		}
 		delete(l.pending, id)
-		l.used, l.served = time.Now(), true
+		now := time.Now()
+		l.used, l.served = now, true
 		c.finish(x, a)
+		c.pump(l, now)
 		c.mu.Unlock()
 	}
 }
@@ -167,14 +178,17 @@ func (c *Client) end(l *link, why string) {
 	for _, x := range l.pending {
 		c.finish(x, answer{Failed: why})
 	}
-	l.pending = nil
+	for _, x := range l.waiting {
+		c.finish(x, answer{Failed: why})
+	}
+	l.pending, l.waiting = nil, nil
 }
 
 // retireOne ends the idle reader that was used least recently. Called with mu held.
 func (c *Client) retireOne() bool {
 	var oldest *link
 	for _, l := range c.links {
-		if len(l.pending) == 0 && (oldest == nil || l.used.Before(oldest.used)) {
+		if l.idle() && (oldest == nil || l.used.Before(oldest.used)) {
 			oldest = l
 		}
 	}
@@ -185,13 +199,16 @@ func (c *Client) retireOne() bool {
 	return true
 }
 
-// sweep ends the readers that are idle or old and forgets pauses that are over.
+// sweep ends the readers that are idle, old or hang, and forgets pauses that are over.
 func (c *Client) sweep(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.links {
-		if len(l.pending) == 0 && (now.Sub(l.used) > idleAfter || now.Sub(l.born) > oldAfter) {
+		switch {
+		case l.idle() && (now.Sub(l.used) > idleAfter || now.Sub(l.born) > oldAfter):
 			c.end(l, "")
+		case l.stuck(now):
+			c.end(l, reasonHangs)
 		}
 	}
 	for o, p := range c.pauses {
@@ -207,15 +224,7 @@ func (c *Client) order(o order) bool {
 	if err != nil {
 		panic(err) // numbers
 	}
-	raw, err := c.control.SyscallConn()
-	n := 0
-	if err == nil {
-		raw.Write(func(fd uintptr) bool {
-			n, _ = unix.Write(int(fd), packet)
-			return true
-		})
-	}
-	return n == len(packet)
+	return post(c.control, packet)
 }
 
 // attend takes the broker's answers, each with a reader's socket, until it is gone.

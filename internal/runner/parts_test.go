@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"encoding/json"
 	"net"
 	"os"
 	"strconv"
@@ -113,37 +114,97 @@ func TestAnswersThatMakeNoSenseFail(t *testing.T) {
 	}
 }
 
+func TestReadsBeyondTheSlotsWaitTheirTurn(t *testing.T) {
+	c, l, _, reader := pair(t)
+	var calls []*call
+	for i := range 3 * slots {
+		calls = append(calls, c.ask("/"+strconv.Itoa(i)))
+	}
+	c.mu.Lock()
+	if len(l.pending) != slots || len(l.waiting) != 2*slots {
+		t.Errorf("%d sent, %d waiting", len(l.pending), len(l.waiting))
+	}
+	c.mu.Unlock()
+	for range calls {
+		id, payload, err := readFrame(reader)
+		var req request
+		if err != nil || json.Unmarshal(payload, &req) != nil {
+			t.Fatal(err)
+		}
+		reader.Write(frame(id, answer{Exists: true, Data: []byte(req.Path)}))
+	}
+	for i, x := range calls {
+		if <-x.done; string(x.result.data) != "/"+strconv.Itoa(i) {
+			t.Errorf("%d: %+v", i, x)
+		}
+	}
+}
+
 func TestStuckReaderIsGivenUp(t *testing.T) {
 	c, l, _, _ := pair(t)
 	var calls []*call
-	for i := range slots {
+	for i := range slots + 1 {
 		calls = append(calls, c.ask("/"+strconv.Itoa(i)))
 	}
-	if x := c.ask("/one more"); x.failed != "too many reads of this user are under way" {
-		t.Errorf("%q", x.failed)
+	long := time.Now().Add(2 * stuckAfter)
+	c.mu.Lock()
+	calls[3].sent = long // one that moves is enough
+	c.mu.Unlock()
+	if c.sweep(long); l.ended {
+		t.Fatal("given up while it works")
 	}
 	c.mu.Lock()
-	calls[3].started = calls[3].started.Add(-2 * stuckAfter)
+	calls[3].sent = calls[2].sent
+	next, why := c.linkFor(owner{1, 1}, long)
 	c.mu.Unlock()
-	x := c.ask("/after long")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !l.ended || x.failed != "" || c.links[owner{1, 1}] == l || calls[0].failed != "the reader of this user hangs" {
-		t.Errorf("ended %v, %+v", l.ended, x)
+	if !l.ended || why != "" || next == l || next == nil {
+		t.Fatalf("still in use: %v, %q", l.ended, why)
+	}
+	for i, x := range calls { // the one that waited included
+		if <-x.done; x.failed != reasonHangs {
+			t.Errorf("%d: %q", i, x.failed)
+		}
+	}
+}
+
+func TestTooManyWaitingReadsAreRefused(t *testing.T) {
+	c, l, _, _ := pair(t)
+	for i := range slots + maxWaiting {
+		if x := c.ask("/" + strconv.Itoa(i)); x.failed != "" {
+			t.Fatalf("%d: %s", i, x.failed)
+		}
+	}
+	if x := c.ask("/one more"); x.failed != "too many reads of this user are under way" || l.ended {
+		t.Errorf("%q", x.failed)
 	}
 }
 
 // A reader that is stopped takes nothing; asking it must not wait.
 func TestReaderThatTakesNothingIsCutOff(t *testing.T) {
 	c, l, _, _ := pair(t)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l.pending[7] = &call{done: make(chan struct{}), file: &file{}}
-	for range 100 {
-		c.send(l, make([]byte, 1<<20))
+	for post(l.conn, make([]byte, 1<<16)) {
 	}
-	if !l.ended {
-		t.Error("still in use")
+	if x := c.ask("/f"); x.failed != "the reader of this user takes no requests" || !l.ended {
+		t.Errorf("%q", x.failed)
+	}
+}
+
+func TestOneUserCannotUseUpAllReaders(t *testing.T) {
+	b := &broker{readers: make(map[uint64]*child)}
+	for i := range uint64(maxOfUser) {
+		b.readers[i] = &child{uid: 1}
+	}
+	if why := b.refuses(order{UID: 1}); why != "too many readers of this user hang" {
+		t.Errorf("%q", why)
+	}
+	if why := b.refuses(order{UID: 2}); why != "" {
+		t.Errorf("another user: %q", why)
+	}
+	for i := range uint64(maxProcesses) {
+		b.readers[i] = &child{uid: uint32(i)}
+	}
+	if why := b.refuses(order{UID: 5000}); why != "too many readers hang" {
+		t.Errorf("in all: %q", why)
 	}
 }
 
@@ -168,7 +229,7 @@ func TestPausesGrowAndIdleReadersEnd(t *testing.T) {
 		4: {used: now, born: now},
 		5: {used: now.Add(-2 * idleAfter), born: now.Add(-2 * idleAfter)},
 		6: {used: now, born: now.Add(-2 * oldAfter)},
-		7: {used: now.Add(-2 * idleAfter), born: now, pending: map[uint64]*call{1: {}}},
+		7: {used: now.Add(-2 * idleAfter), born: now, pending: map[uint64]*call{1: {sent: now}}},
 	} {
 		l.owner = owner{uid, uid}
 		c.links[l.owner] = l

@@ -21,8 +21,9 @@ const maxReason = 200
 // The reasons that the client itself gives. They are the same words each time,
 // because a pack's id depends on them.
 const (
-	reasonLate = "not read in time"
-	reasonGone = "the runner process is gone; restart ctxfs to read workspace files"
+	reasonLate  = "not read in time"
+	reasonHangs = "the reader of this user hangs"
+	reasonGone  = "the runner process is gone; restart ctxfs to read workspace files"
 )
 
 // Client talks to the runner's processes. It implements pack.Workspace and is
@@ -116,12 +117,13 @@ func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string,
 	return files, nil
 }
 
-// call is one read under way. What is not seq, started and done is set before done closes.
+// call is one read under way; result and failed are set before done closes.
 type call struct {
 	seq     uint64
 	started time.Time
-	done    chan struct{}
 	file    *file
+	sent    time.Time // to the reader; guarded by mu
+	done    chan struct{}
 	result  content
 	failed  string
 }
@@ -140,15 +142,19 @@ func (c *Client) begin(k fileKey) *call {
 		c.finish(x, answer{Failed: why})
 		return x
 	}
-	req := request{Path: k.path, Max: k.max}
-	if f.last.settled {
-		id := f.last.id
+	l.waiting = append(l.waiting, x)
+	c.pump(l, x.started)
+	return x
+}
+
+// request is what x asks its reader. Called with mu held.
+func (x *call) request() request {
+	req := request{Path: x.file.key.path, Max: x.file.key.max}
+	if x.file.last.settled {
+		id := x.file.last.id
 		req.Known = &id
 	}
-	l.pending[x.seq] = x
-	l.used = x.started
-	c.send(l, frame(x.seq, req))
-	return x
+	return req
 }
 
 // await waits for a call of k that began after arrived, so that what was
