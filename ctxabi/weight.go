@@ -14,63 +14,114 @@ package ctxabi
 func Weight(s string) int {
 	// In quarters of a token. A word costs one token per eight letters begun
 	// and one for each unusual pair of letters in it, digits one per three,
-	// punctuation and line ends most of one each, other scripts by their lead byte.
-	q, run := 0, 0
-	var prev, before byte // the byte before and the one before that
-	class := classNone
+	// punctuation and line ends most of one each, other scripts by their lead
+	// byte. Nearly all of that follows from a byte and the one before it: a
+	// table of pairs, and no branch that depends on where words end.
+	q, run := 0, 0 // run: how many bytes of its class, or of its word, stand before a byte
+	var prev, before byte
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		was := class
-		class = byteClass[c]
-		if class != was {
-			run = 0
+		pair := pairCosts[uint16(prev)<<8|uint16(c)]
+		q += int(pair & pairCost)
+		run = (run + 1) & -int(pair>>pairSameBit&1)
+		if pair&pairMore != 0 || run >= 8 {
+			q += runCost(s, i, run, prev, before)
 		}
-		switch class {
-		case classLetter:
-			switch {
-			case run == 0 || prev >= 'a' && c < 'a': // a word begins, camelCase too
-				q, run = q+4, 0
-			case prev == c && before == c:
-				q += 2
-			case !usualPair(prev, c):
-				q += 4
-			case run%8 == 0:
-				q += 4
-			}
-		case classDigit:
-			if run%3 == 0 {
-				q += 4
-			}
-			if was == classSpace {
-				q += 2 // a blank never joins the digits that follow it
-			}
-		case classPunct:
-			switch {
-			case c == '_':
-				q++
-			case prev == c:
-				q++
-			default:
-				q += 3
-			}
-		case classControl:
-			q += 4
-		case classNewline:
-			if run%16 == 0 {
-				q += 4
-			}
-		case classSpace:
-			if run == 1 || run%64 == 63 || c == '\t' && run%16 == 15 {
-				q += 2
-			}
-		case classLead:
-			q += leadCost(s[i:])
-		case classTrail: // paid for by its lead byte
-		}
-		run++
 		prev, before = c, prev
 	}
 	return (q + 3) / 4
+}
+
+// pairCosts holds for each byte, after each other byte, what it costs in
+// quarters of a token, and what decides about the rest.
+var pairCosts = func() (t [1 << 16]uint8) {
+	for i := range t {
+		prev, c := byte(i>>8), byte(i)
+		was, class := byteClass[prev], byteClass[c]
+		same := was == class
+		cost, more := 0, false
+		switch class {
+		case classLetter:
+			switch {
+			case !same || prev >= 'a' && c < 'a': // a word begins, camelCase too
+				cost, same = 4, false
+			case prev == c:
+				more = true
+			case !usualPair(prev, c):
+				cost = 4
+			}
+		case classDigit:
+			if more = same; !same {
+				cost = 4
+			}
+			if was == classSpace {
+				cost += 2 // a blank never joins the digits that follow it
+			}
+		case classPunct:
+			if cost = 3; c == '_' || prev == c {
+				cost = 1
+			}
+		case classControl:
+			cost = 4
+		case classNewline:
+			if more = same; !same {
+				cost = 4
+			}
+		case classSpace:
+			more = same
+		case classLead:
+			more = true
+		case classTrail: // paid for by its lead byte
+		}
+		t[i] = uint8(cost)
+		if same {
+			t[i] |= 1 << pairSameBit
+		}
+		if more {
+			t[i] |= pairMore
+		}
+	}
+	return t
+}()
+
+// The parts of an entry of pairCosts.
+const (
+	pairCost    = 0x07 // quarters of a token
+	pairSameBit = 3    // the run goes on
+	pairMore    = 0x10 // runCost has something to add
+)
+
+// runCost is what byte i of s costs beside its pair: what depends on how many
+// of its kind stand before it.
+func runCost(s string, i, run int, prev, before byte) int {
+	switch c := s[i]; byteClass[c] {
+	case classLetter:
+		switch {
+		case prev == c && before == c:
+			return 2
+		case !usualPair(prev, c):
+			if prev == c {
+				return 4
+			}
+		case run%8 == 0:
+			return 4
+		}
+	case classDigit:
+		if run%3 == 0 {
+			return 4
+		}
+	case classNewline:
+		if run%16 == 0 {
+			return 4
+		}
+	case classSpace:
+		if run == 1 || run%64 == 63 || c == '\t' && run%16 == 15 {
+			return 2
+		}
+	case classLead:
+		return leadCost(s[i:])
+	}
+	return 0
 }
 
 // Weight estimates the tokens of what a pack shows of m in full, its heading
