@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -42,7 +43,10 @@ type entry struct {
 	id   string
 	size int // guarded by Builder.mu
 
+	flights atomic.Uint64 // begun so far
+
 	busy  chan struct{} // holds one token while somebody compiles; guards what follows
+	done  uint64        // the last flight that gave a build
 	last  *gathered
 	build *Build
 	memo  *memo
@@ -68,15 +72,26 @@ func NewBuilder(c Config) (*Builder, error) {
 }
 
 // Current gives the session's pack: the last build while nothing it was made from changed, else a new one.
-// It waits for another caller's build of the same session rather than making it twice.
+// Callers that come while another one is busy with the same session share the next build, so
+// that a slow workspace holds each of them up twice at most.
 func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, error) {
 	e := b.entry(x.ID())
+	before := e.flights.Load()
 	select {
 	case e.busy <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if e.done > before { // begun after this call, so it saw all that this call may ask for
+		build := e.build
+		<-e.busy
+		return build, nil
+	}
+	flight := e.flights.Add(1)
 	build, err := b.current(ctx, x, e)
+	if err == nil {
+		e.done = flight
+	}
 	size := e.bytes()
 	<-e.busy
 	b.weigh(e, size)
@@ -212,7 +227,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 		return err
 	}
 	g := &gathered{dir: dir, files: storeFiles(b.recipe, dir, names)}
-	look(g.files)
+	look(g.files, false)
 	if err := b.readFiles(g); err != nil {
 		return err
 	}

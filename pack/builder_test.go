@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -263,6 +264,47 @@ func TestOneBuildAtATime(t *testing.T) {
 			t.Fatal("the same inputs were compiled twice")
 		}
 	}
+}
+
+// gate lets a workspace answer when the test says so.
+type gate struct {
+	asked chan struct{}
+	open  chan struct{}
+}
+
+func (g *gate) ReadFiles(_ context.Context, _, _ uint32, paths []string, _ int64, _ time.Duration) ([]WorkspaceFile, error) {
+	g.asked <- struct{}{}
+	<-g.open
+	return make([]WorkspaceFile, len(paths)), nil
+}
+
+// However many wait behind a slow workspace, they share one build after it.
+func TestWaitersShareTheNextBuild(t *testing.T) {
+	d := newDesk(t, Config{})
+	d.write("cwd", "/work\n")
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{asked: make(chan struct{}, 100), open: make(chan struct{}, 100)}
+		d.builder(Config{Budget: 2000, Workspace: g})
+		var wg sync.WaitGroup
+		read := func() {
+			if _, err := d.b.Current(context.Background(), d.x); err != nil {
+				t.Error(err)
+			}
+		}
+		wg.Go(read)
+		<-g.asked // the first is under way
+		for range 20 {
+			wg.Go(read)
+		}
+		synctest.Wait() // all others wait for it
+		for range 21 {
+			g.open <- struct{}{}
+		}
+		wg.Wait()
+		if n := d.b.entry(d.x.ID()).flights.Load(); n != 2 {
+			t.Errorf("%d builds, want the first and one for all who waited", n)
+		}
+	})
 }
 
 func TestWaiterGivesUpWithItsContext(t *testing.T) {

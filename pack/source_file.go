@@ -111,11 +111,12 @@ func storeFiles(r *recipe, dir string, names []string) []storeFile {
 	return files
 }
 
-// look notes the present signs of files.
-func look(files []storeFile) {
+// look notes the present signs of files. Where their directories did not
+// change, a file that was not there still is not.
+func look(files []storeFile, sameDirs bool) {
 	for i := range files {
-		if files[i].path != "" {
-			files[i].sign = signOf(files[i].path)
+		if f := &files[i]; f.path != "" && (f.sign.exists() || !sameDirs) {
+			f.sign = signOf(f.path)
 		}
 	}
 }

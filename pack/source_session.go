@@ -24,7 +24,8 @@ type gathered struct {
 	dir    string
 	budget sign
 	cwd    sign
-	pinned sign
+	pinned sign    // the directory
+	dirs   [2]sign // context/ and the agent's home: a file that is not there appears with a change of these
 	files  []storeFile
 	read   []File   // of the store
 	guides []File   // of the workspace
@@ -44,6 +45,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		budget: signOf(dir + "/" + ctxabi.BudgetFile),
 		cwd:    signOf(dir + "/" + ctxabi.CwdFile),
 		pinned: signOf(dir + "/" + ctxabi.PinnedDir),
+		dirs:   [2]sign{signOf(dir + "/" + ctxabi.ContextDir), signOf(dir + "/../..")},
 	}
 	known := last != nil && !last.fresh && last.dir == dir
 	if known && last.pinned == g.pinned {
@@ -55,9 +57,9 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		}
 		g.files = storeFiles(b.recipe, dir, names)
 	}
-	look(g.files)
+	look(g.files, known && last.pinned == g.pinned && last.dirs == g.dirs)
 	now := time.Now()
-	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now)
+	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now) || g.dirs[0].fresh(now) || g.dirs[1].fresh(now)
 	for _, f := range g.files {
 		g.fresh = g.fresh || f.sign.fresh(now)
 	}
