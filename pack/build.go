@@ -71,6 +71,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 		return overBudget(l)
 	}
 	optional, _ := optionalBlocks(r, phaseSession, d.in.Files, l, l.optional-l.footer, d.counter)
+	mm.use(l)
 	d.head = append(required, optional...)
 	slices.SortStableFunc(d.head, func(a, b block) int { return a.at - b.at })
 	for _, b := range d.head {
@@ -83,7 +84,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 			todo = string(f.Data)
 		}
 	}
-	text, err := goal(todo, d.in.Messages, mm.fold(d.in.Messages, r.foldRules(l, 0)), l)
+	text, err := mm.goal(todo, d.in.Messages, mm.fold(d.in.Messages, r.foldRules(l, 0)), l)
 	if err != nil {
 		return err
 	}
@@ -118,11 +119,11 @@ func (d *draft) fill(r *recipe, mm *memo) error {
 		}
 		if l.limit == 0 || n <= room {
 			d.fold, d.step, d.parts, d.tokens.journal = f, step, parts, n
-			mm.settle(r.foldRules(l, 0), rules)
+			mm.settle()
 			return nil
 		}
 	}
-	mm.settle(r.foldRules(l, 0))
+	mm.settle()
 	return overBudget(l)
 }
 
@@ -194,5 +195,5 @@ func (d *draft) epochReason() string {
 	case d.fold.compactions > 0:
 		return fmt.Sprintf("compaction when messages:%d arrived", d.fold.compacted)
 	}
-	return "first build"
+	return "no compaction yet"
 }

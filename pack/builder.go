@@ -88,13 +88,19 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 		return build, nil
 	}
 	flight := e.flights.Add(1)
+	last := e.build
 	build, err := b.current(ctx, x, e)
 	if err == nil {
 		e.done = flight
 	}
-	size := e.bytes()
+	size := 0
+	if build != last {
+		size = e.bytes()
+	}
 	<-e.busy
-	b.weigh(e, size)
+	if size > 0 {
+		b.weigh(e, size)
+	}
 	if err != nil {
 		report(x, err)
 	}
@@ -178,8 +184,10 @@ func (e *entry) bytes() int {
 		n += len(e.build.Markdown) + len(e.build.JSON) + len(e.build.Report)
 	}
 	if e.last != nil {
-		for _, f := range append(e.last.read, e.last.guides...) {
-			n += len(f.Data)
+		for _, files := range [][]File{e.last.read, e.last.guides} {
+			for _, f := range files {
+				n += len(f.Data)
+			}
 		}
 	}
 	return n

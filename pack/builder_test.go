@@ -210,6 +210,32 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	sameBuild(t, before, after)
 }
 
+// A look at the store beside the daemon that serves it gives the daemon's bytes.
+func TestReaderBesideTheDaemon(t *testing.T) {
+	d := newDesk(t, Config{Budget: 1500})
+	d.write("context/todo.md", "- [ ] test\n")
+	d.append(longLog(90).records...)
+	served := d.pack()
+	store, err := session.Open(d.dir, session.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	x, err := store.Session(deskRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBuilder(Config{Budget: 1500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := b.Current(context.Background(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBuild(t, served, build)
+}
+
 func sameBuild(t interface {
 	Helper()
 	Errorf(string, ...any)

@@ -11,7 +11,7 @@ import (
 // goal gives the last block of a pack: how far the open todos are, what comes
 // next, and the last request of the user when it stands far above. "" when
 // there is nothing to say.
-func goal(todo string, m Records, f *fold, l limits) (string, error) {
+func (mm *memo) goal(todo string, m Records, f *fold, l limits) (string, error) {
 	var b strings.Builder
 	if done, all, next := progress(todo); all > 0 {
 		fmt.Fprintf(&b, "Progress %d/%d.", done, all)
@@ -20,7 +20,7 @@ func goal(todo string, m Records, f *fold, l limits) (string, error) {
 		}
 		b.WriteByte('\n')
 	}
-	quote, err := request(m, f, l)
+	quote, err := mm.lastRequest(m, f, l)
 	if err != nil {
 		return "", err
 	}
@@ -59,8 +59,14 @@ func progress(todo string) (done, all int, next string) {
 // quoteWeight is how many tokens of the last request the footer repeats.
 const quoteWeight = 80
 
-// request quotes the last user record when more than an eighth of the limit stands between it and the end.
-func request(m Records, f *fold, l limits) (string, error) {
+// quote is what the footer repeats of one record.
+type quote struct {
+	line int
+	text string
+}
+
+// lastRequest quotes the last user record when more than an eighth of the limit stands between it and the end.
+func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
@@ -68,15 +74,19 @@ func request(m Records, f *fold, l limits) (string, error) {
 	if f.last.line == 0 || f.total.weight-f.last.before.weight-int64(f.last.weight) < int64(far) || l.limit > 0 && l.footer < quoteWeight {
 		return "", nil
 	}
+	if mm.request.line == f.last.line {
+		return mm.request.text, nil
+	}
 	raw, err := m.Record(f.last.line)
 	if err != nil {
-		return "", ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrIO, "record %d cannot be read: %v", f.last.line, err)
+		return "", unreadable(f.last.line, err)
 	}
 	text := strings.TrimSpace(ctxabi.DecodeMessage(raw).Text)
-	if text == "" {
-		return "", nil
+	if text != "" {
+		text, _ = compress.Head(text, quoteWeight-20, linePath(f.last.line))
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
+		text = fmt.Sprintf("Last request of the user, message %d:\n> %s\n", f.last.line, text)
 	}
-	text, _ = compress.Head(text, quoteWeight-20, linePath(f.last.line))
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
-	return fmt.Sprintf("Last request of the user, message %d:\n> %s\n", f.last.line, text), nil
+	mm.request = quote{f.last.line, text}
+	return text, nil
 }

@@ -18,8 +18,10 @@ type part struct {
 // memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
 type memo struct {
+	limits  limits // that the folds were made for
 	folds   map[foldRules]*fold
 	records map[shownAs]rendered
+	request quote
 	known   func(line int) int         // a persisted count of a record in full, or 0
 	counted func(line int, tokens int) // told of each new one
 }
@@ -88,9 +90,8 @@ func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 	return mm.render(m, p.From, p.body, c)
 }
 
-// settle forgets the renderings that the last build did not use, and folds
-// that had to be tried beyond the one that fitted.
-func (mm *memo) settle(keep ...foldRules) {
+// settle forgets the renderings that the last build did not use.
+func (mm *memo) settle() {
 	for key, r := range mm.records {
 		if !r.used {
 			delete(mm.records, key)
@@ -99,15 +100,14 @@ func (mm *memo) settle(keep ...foldRules) {
 		r.used = false
 		mm.records[key] = r
 	}
-	const enough = 8
-	if len(mm.folds) <= enough {
-		return
+}
+
+// use says for which limits the next build folds.
+func (mm *memo) use(l limits) {
+	if mm.limits != l {
+		mm.limits = l
+		clear(mm.folds)
 	}
-	kept := map[foldRules]*fold{}
-	for _, rules := range keep {
-		kept[rules] = mm.folds[rules]
-	}
-	mm.folds = kept
 }
 
 // size is about how many bytes of memory mm holds.

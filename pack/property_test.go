@@ -109,7 +109,7 @@ func files(t *rapid.T) []File {
 	}
 	for _, s := range defaultRecipe.Sources {
 		if s.Cap > 0 && rapid.IntRange(0, 3).Draw(t, s.ID) == 0 {
-			add(s.ID, s.ID, s.Path, text().Draw(t, s.ID))
+			add(s.ID, s.ID, s.Path, rapid.OneOf(text(), rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, s.ID))
 		}
 	}
 	return out

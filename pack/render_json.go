@@ -20,6 +20,7 @@ type packJSON struct {
 	Epoch        string    `json:"epoch"`
 	EpochReason  string    `json:"epoch_reason"`
 	Framing      int       `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	HeadSHA256   string    `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
 	Items        []item    `json:"items"`
 	Omitted      []omitted `json:"omitted"`
 	PackID       string    `json:"pack_id"`
@@ -62,6 +63,7 @@ func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
 		Encoding:     d.counter.Encoding(),
 		Epoch:        b.Epoch,
 		EpochReason:  d.epochReason(),
+		HeadSHA256:   hexOf(b.Markdown[:at.head]),
 		Items:        []item{},
 		Omitted:      d.omissions(),
 		PackID:       b.ID,

@@ -28,7 +28,7 @@ func linePath(line int) string {
 func renderRecord(m Records, line, body int) (text string, cut bool, err error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return "", false, ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrIO, "record %d cannot be read: %v", line, err)
+		return "", false, unreadable(line, err)
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
@@ -121,6 +121,10 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 	return b.String(), false, nil
 }
 
+func unreadable(line int, err error) error {
+	return ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrIO, "record %d cannot be read: %v", line, err)
+}
+
 // unclosed says whether shown leaves a fence open; marks of calls in it are our own.
 func unclosed(shown string) bool {
 	lines := strings.Split(shown, "\n")
@@ -145,7 +149,7 @@ type answers struct {
 func callsAt(m Records, line int) (answers, error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return answers{}, ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrIO, "record %d cannot be read: %v", line, err)
+		return answers{}, unreadable(line, err)
 	}
 	return answers{line, ctxabi.DecodeMessage(raw).Calls}, nil
 }
