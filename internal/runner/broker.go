@@ -23,15 +23,16 @@ const (
 // Main is the runner process itself: it serves the inherited socket
 // (descriptor 3) until it closes.
 func Main() error {
-	conn, err := inherited()
-	if err != nil {
-		return fmt.Errorf("runner: this command is for ctxfs itself: %w", err)
-	}
-	switch u, _ := conn.(*net.UnixConn); {
-	case u != nil && os.Getenv(roleEnv) == roleBroker:
-		return brokerMain(u)
-	case u != nil && os.Getenv(roleEnv) == roleReader:
-		return readerMain(u)
+	socket := os.NewFile(3, "runner socket")
+	switch os.Getenv(roleEnv) {
+	case roleBroker:
+		conn, err := unixConn(socket)
+		if err != nil {
+			return err
+		}
+		return brokerMain(conn)
+	case roleReader:
+		return readerMain(socket) // blocking, which wakes it sooner than the poller would
 	}
 	return errors.New("runner: this command is for ctxfs itself")
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
-	"os"
 	"runtime/debug"
 	"sync"
 
@@ -20,7 +18,7 @@ const slots = 16
 // closes. Its workers take turns to wait for a request; who gets one answers
 // it, so that a request costs no handing over and a read that hangs holds one
 // worker.
-func readerMain(conn net.Conn) error {
+func readerMain(conn io.ReadWriter) error {
 	debug.SetMemoryLimit(128 << 20)
 	for _, l := range []struct {
 		resource int
@@ -71,6 +69,3 @@ func readerMain(conn net.Conn) error {
 	}
 	return nil
 }
-
-// inherited is the socket a process of the runner is started with.
-func inherited() (net.Conn, error) { return unixConn(os.NewFile(3, "runner socket")) }
