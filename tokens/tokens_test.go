@@ -148,7 +148,7 @@ func FuzzCount(f *testing.F) {
 		f.Add(p + "x" + p)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) < 1<<12 {
+		if len(text) < 512 { // tiktoken-go is quadratic
 			same(t, text)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 func FuzzFrame(f *testing.F) {
-	f.Add(frame(7, request{Path: "/x"}))
+	f.Add(frame(7, request{Path: []byte("/x")}))
 	f.Add([]byte{0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -131,7 +131,7 @@ func TestReadsBeyondTheSlotsWaitTheirTurn(t *testing.T) {
 		if err != nil || json.Unmarshal(payload, &req) != nil {
 			t.Fatal(err)
 		}
-		reader.Write(frame(id, answer{Exists: true, Data: []byte(req.Path)}))
+		reader.Write(frame(id, answer{Exists: true, Data: req.Path}))
 	}
 	for i, x := range calls {
 		if <-x.done; string(x.result.data) != "/"+strconv.Itoa(i) {

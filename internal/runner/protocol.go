@@ -18,7 +18,7 @@ const (
 
 // request asks for one file.
 type request struct {
-	Path  string    `json:"path"`
+	Path  []byte    `json:"path"`            // bytes, as JSON strings cannot hold every name
 	Max   int64     `json:"max"`             // bytes; a larger file is not read
 	Known *identity `json:"known,omitempty"` // the content of this file need not be sent again
 }

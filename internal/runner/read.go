@@ -22,10 +22,11 @@ const settleTime = 2 * time.Second
 // for a fifo or a device: it looks at the file through O_PATH, which opens
 // nothing, and opens only what is a regular file, by the descriptor.
 func readFile(req request) answer {
-	if !filepath.IsAbs(req.Path) || len(req.Path) > maxPath || strings.IndexByte(req.Path, 0) >= 0 {
+	path := string(req.Path)
+	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return answer{Reason: "not an absolute path"}
 	}
-	look, err := os.OpenFile(req.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	look, err := os.OpenFile(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return refused(err)
 	}

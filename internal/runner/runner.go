@@ -149,7 +149,7 @@ func (c *Client) begin(k fileKey) *call {
 
 // request is what x asks its reader. Called with mu held.
 func (x *call) request() request {
-	req := request{Path: x.file.key.path, Max: x.file.key.max}
+	req := request{Path: []byte(x.file.key.path), Max: x.file.key.max}
 	if x.file.last.settled {
 		id := x.file.last.id
 		req.Known = &id
@@ -179,7 +179,7 @@ func (c *Client) await(ctx context.Context, k fileKey, x *call, arrived uint64) 
 			known := x.file.last
 			c.mu.Unlock()
 			return stale(k.path, known, reasonLate)
-		case x.failed != "":
+		case x.seq > arrived && x.failed != "":
 			known := x.file.last
 			c.mu.Unlock()
 			return stale(k.path, known, x.failed)

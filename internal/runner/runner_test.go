@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,6 +27,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "daemon" {
+		daemon(os.Args[2])
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -144,7 +150,9 @@ func TestReadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	odd := write(t, filepath.Join(dir, "not UTF-8 \xff\xfe"), "odd")
 	for path, want := range map[string]pack.WorkspaceFile{
+		odd:                                     {Exists: true, Data: []byte("odd")},
 		ok:                                      {Exists: true, Data: []byte("Be careful.\n")},
 		link:                                    {Exists: true, Data: []byte("Be careful.\n")},
 		empty:                                   {Exists: true},
@@ -209,21 +217,21 @@ func TestUnchangedFileIsNotSentAgain(t *testing.T) {
 
 func TestReadFileByIdentity(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), "text")
-	a := readFile(request{Path: path, Max: limit})
+	a := readFile(request{Path: []byte(path), Max: limit})
 	if a.Settled {
 		t.Error("a file just written counts as settled: it may change again within the same tick")
 	}
-	if b := readFile(request{Path: path, Max: limit, Known: &a.ID}); !b.Unchanged || b.Data != nil {
+	if b := readFile(request{Path: []byte(path), Max: limit, Known: &a.ID}); !b.Unchanged || b.Data != nil {
 		t.Errorf("%+v", b)
 	}
 	other := a.ID
 	other.Mtime--
-	if b := readFile(request{Path: path, Max: limit, Known: &other}); b.Unchanged || string(b.Data) != "text" {
+	if b := readFile(request{Path: []byte(path), Max: limit, Known: &other}); b.Unchanged || string(b.Data) != "text" {
 		t.Errorf("%+v", b)
 	}
 	if exe, err := os.Executable(); err != nil {
 		t.Fatal(err)
-	} else if a := readFile(request{Path: exe, Max: 10}); a.Reason != "larger than 10 bytes" {
+	} else if a := readFile(request{Path: []byte(exe), Max: 10}); a.Reason != "larger than 10 bytes" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -434,6 +442,54 @@ func TestCloseEndsEverything(t *testing.T) {
 	ended(t, reader)
 	if f := read(t, c, long, path); !f.Stale {
 		t.Errorf("after Close: %+v", f)
+	}
+}
+
+// daemon is a process that uses a runner, says the runner's pid, and waits for its end.
+func daemon(path string) {
+	c, err := Start(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	if _, err := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{path}, limit, long); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.proc.Process.Pid)
+	io.ReadAll(os.Stdin)
+}
+
+func TestKilledDaemonLeavesNoProcess(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "daemon", write(t, filepath.Join(t.TempDir(), "f"), "x"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var broker int
+	if _, err := fmt.Fscan(stdout, &broker); err != nil {
+		t.Fatal(err)
+	}
+	readers := children(t, broker)
+	if len(readers) != 1 {
+		t.Errorf("readers: %v, want one", readers)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	for _, pid := range append(readers, broker) {
+		ended(t, pid)
 	}
 }
 
