@@ -17,7 +17,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	session.SetMaxInMemory(1000)
+	goleak.VerifyTestMain(m)
+}
 
 var (
 	ctx  = context.Background()

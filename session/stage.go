@@ -12,7 +12,8 @@ import (
 )
 
 // maxInMemory is how much of an incomplete record a stage keeps in memory; a larger one goes to a file.
-const maxInMemory = 64 << 10
+// A variable, for tests that cannot afford large records.
+var maxInMemory int64 = 64 << 10
 
 // Stage holds what one open handle has written and not yet committed: at most
 // one incomplete record. It is safe for concurrent use; writes of one handle

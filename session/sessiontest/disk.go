@@ -101,7 +101,8 @@ func (d *Disk) tick(n *node) {
 func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	creates := flag&os.O_CREATE != 0
+	old, _ := d.find(name)
+	creates := flag&os.O_CREATE != 0 && (old == nil || flag&os.O_TRUNC != 0)
 	if err := d.faults.step(d, "open", name, creates); err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -111,7 +112,7 @@ func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, 
 	}
 	n := dir.entries[base]
 	switch {
-	case n == nil && !creates:
+	case n == nil && flag&os.O_CREATE == 0:
 		return nil, pathError("open", name, fs.ErrNotExist)
 	case n == nil:
 		n = &node{mode: perm}
