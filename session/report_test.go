@@ -1,0 +1,91 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
+)
+
+func reported(t *testing.T, x *session.Session) (rows []session.ErrorRow) {
+	t.Helper()
+	for line := range strings.Lines(string(x.Errors())) {
+		var row session.ErrorRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func TestErrorsAreABoundedRing(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Unix(1_700_000_000, 0)
+	clock := func() time.Time { return now }
+	s := openStore(t, dir, session.Options{Now: clock})
+	x := create(t, s, refA)
+	for i := range 350 {
+		now = now.Add(time.Second)
+		x.Report(session.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", i)})
+	}
+	check := func(x *session.Session) {
+		t.Helper()
+		rows := reported(t, x)
+		if len(rows) != 100 || rows[0].Reason != "row 250" || rows[99].Reason != "row 349" || rows[99].Count != 0 {
+			t.Errorf("%d rows, from %+v to %+v", len(rows), rows[0], rows[len(rows)-1])
+		}
+	}
+	check(x)
+	if fi, _ := os.Stat(filepath.Join(x.Dir(), ".ctxfs/errors.jsonl")); fi.Size() > 60_000 {
+		t.Errorf("the file has %d bytes", fi.Size())
+	}
+	s.Close()
+	s = openStore(t, dir, session.Options{Now: clock})
+	x, _ = s.Session(refA)
+	check(x)
+}
+
+func TestAFloodOfErrorsIsFolded(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := openStore(t, t.TempDir(), session.Options{Now: func() time.Time { return now }})
+	x := create(t, s, refA)
+	for i := range 1000 {
+		x.Report(session.ErrorRow{UID: 7, Errno: "EINVAL", Reason: fmt.Sprint(i)})
+	}
+	x.Report(session.ErrorRow{UID: 8, Errno: "EINVAL", Reason: "another user"})
+	rows := reported(t, x)
+	if len(rows) != 22 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	total := 0
+	for _, r := range rows {
+		if r.UID == 7 {
+			total += max(r.Count, 1)
+		}
+	}
+	if total != 1000 {
+		t.Errorf("the rows stand for %d refusals, want 1000", total)
+	}
+	if x.Report(session.ErrorRow{UID: 7, Reason: strings.Repeat("ä", 5000)}); len(reported(t, x)[22].Reason) > 1010 {
+		t.Error("a reason is not cut")
+	}
+}
+
+func TestReportingNeverFails(t *testing.T) {
+	d := sessiontest.New()
+	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+	x := create(t, s, refA)
+	d.Fail(sessiontest.Fault{Kind: sessiontest.ENOSPC, At: 1, Count: 1 << 30})
+	x.Report(session.ErrorRow{UID: 7, Errno: "ENOSPC", Reason: "full"})
+	if rows := reported(t, x); len(rows) != 1 || rows[0].Reason != "full" {
+		t.Errorf("%+v", rows)
+	}
+	d.Heal()
+}

@@ -1,0 +1,224 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
+)
+
+func TestWhatIsNotAStoreIsRefused(t *testing.T) {
+	write := func(name, content string) func(dir string) {
+		return func(dir string) { os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
+	}
+	for _, c := range []struct {
+		name string
+		make func(dir string)
+		want error
+	}{
+		{"an empty directory becomes one", func(string) {}, nil},
+		{"a fresh disk", func(dir string) { os.Mkdir(filepath.Join(dir, "lost+found"), 0o700) }, nil},
+		{"an Init that crashed", write("ctxfs.store.tmp", ""), nil},
+		{"somebody's files", write("thesis.tex", "x"), ctxabi.ErrExists},
+		{"a newer store", write("ctxfs.store", `{"version":99,"id":"00112233445566778899aabbccddeeff"}`), ctxabi.ErrVersion},
+		{"a broken header", write("ctxfs.store", `{`), ctxabi.ErrMalformed},
+		{"an empty header", write("ctxfs.store", ``), ctxabi.ErrMalformed},
+	} {
+		dir := t.TempDir()
+		c.make(dir)
+		s, err := session.Open(dir, session.Options{})
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if err == nil {
+			id := s.ID()
+			s.Close()
+			if s, err = session.Open(dir, session.Options{}); err != nil || s.ID() != id || len(id) != 32 {
+				t.Errorf("%s: opened again: %v", c.name, err)
+			}
+			s.Close()
+		}
+	}
+	if _, err := session.Open(filepath.Join(t.TempDir(), "none"), session.Options{ReadOnly: true}); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("a look at nothing: %v", err)
+	}
+}
+
+func TestSpacesAndHomes(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, session.Options{})
+	gid := uint32(os.Getegid())
+	if err := s.CreateSpace("team", gid); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateSpace("team", gid); !errors.Is(err, ctxabi.ErrExists) {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := s.CreateSpace("../x", gid); !errors.Is(err, ctxabi.ErrMalformed) {
+		t.Errorf("a bad name: %v", err)
+	}
+	if got := s.Spaces(); !slices.Equal(got, []session.Space{{Name: "team", GID: gid}}) {
+		t.Errorf("spaces %v", got)
+	}
+	uid := uint32(os.Geteuid())
+	if err := s.EnsureHome(uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Homes(); !slices.Equal(got, []uint32{uid}) {
+		t.Errorf("homes %v", got)
+	}
+	mode := func(rel string) string {
+		fi, err := os.Stat(filepath.Join(dir, rel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.Mode().String()
+	}
+	shared := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
+	if _, err := s.Create(shared, session.Owner{UID: uid, GID: gid, Mode: 0o2770}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(ctxabi.Ref{Space: "none", Agent: "a", Session: "b"}, home); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("a session in no space: %v", err)
+	}
+	x, err := s.Session(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.SetControl("state", []byte("done")); err != nil {
+		t.Fatal(err)
+	}
+	own := ctxabi.Ref{UID: uid, Agent: "a", Session: "b"}
+	if _, err := s.Create(own, session.Owner{UID: uid, GID: gid, Mode: 0o700}); err != nil {
+		t.Fatal(err)
+	}
+	for rel, want := range map[string]string{
+		".":                             "drwx------",
+		"shared/team":                   "dgrwxrwx---",
+		"shared/team/agent/coder":       "dgrwxrwx---",
+		shared.Path():                   "dgrwxrwx---",
+		shared.Path() + "/context":      "dgrwxrwx---",
+		shared.Path() + "/state":        "-rw-rw----",
+		shared.Path() + "/.ctxfs/id":    "-rw-rw----",
+		fmt.Sprint("home/", uid):        "drwx------",
+		own.Path():                      "drwx------",
+		own.Path() + "/messages.jsonl":  "-rw-------",
+		own.Path() + "/context/pinned":  "drwx------",
+		own.Path() + "/.ctxfs/arrivals": "-rw-------",
+		"ctxfs.store":                   "-rw-------",
+	} {
+		if rel == "." {
+			continue // t.TempDir made it
+		}
+		if got := mode(rel); got != want {
+			t.Errorf("%s is %s, want %s", rel, got, want)
+		}
+	}
+	if got := slices.Collect(s.Sessions()); !slices.Equal(got, []ctxabi.Ref{own, shared}) {
+		t.Errorf("sessions %v", got)
+	}
+	for range s.Sessions() {
+		break // an iteration that ends early
+	}
+}
+
+func TestARenamedSessionKeepsItsIdAndItsHandles(t *testing.T) {
+	s := openStore(t, t.TempDir(), session.Options{})
+	x := create(t, s, refA)
+	stage := x.Messages().NewStage(root)
+	stage.Write(ctx, []byte(a1+"\n"+a2[:4]), 0, true, session.Key{})
+	moved := refA
+	moved.Session = "s2"
+	if err := s.Rename(refA.Path(), moved.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stage.Write(ctx, []byte(a2[4:]+"\n"), 0, true, session.Key{}); err != nil {
+		t.Fatal(err)
+	}
+	y, err := s.Session(moved)
+	if err != nil || y != x || y.Ref() != moved {
+		t.Fatalf("%v %v", y, err)
+	}
+	agent := moved
+	agent.Agent = "writer"
+	if err := s.Rename(moved.AgentHome(), agent.AgentHome()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Session(refA); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("the old place: %v", err)
+	}
+	if y, err = s.Session(agent); err != nil || y != x {
+		t.Error(err)
+	}
+	x.SetControl("state", []byte("done"))
+	for range session.IdleTicks {
+		session.Tick(s)
+	}
+	if content(t, x.Messages()) != a1+"\n"+a2+"\n" || x.State() != "done" {
+		t.Error("the session lost something on its way")
+	}
+	create(t, s, refA)
+	if err := s.Rename(agent.Path(), refA.Path()); !errors.Is(err, ctxabi.ErrExists) {
+		t.Errorf("over another session: %v", err)
+	}
+	verified(t, s, agent)
+}
+
+func TestTenThousandSessionsAreCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 10,000 sessions")
+	}
+	d := sessiontest.New()
+	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+	const sessions = 10_000
+	ref := func(i int) ctxabi.Ref {
+		return ctxabi.Ref{UID: 1000, Agent: fmt.Sprint("a", i%7), Session: fmt.Sprint("s", i)}
+	}
+	for i := range sessions {
+		x := create(t, s, ref(i))
+		x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n"), Key: session.Key{Unique: 1}})
+	}
+	s.Close()
+
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	s = openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+	d.Fail(sessiontest.Fault{At: 1 << 30})
+	if ops, _ := d.Ops(); ops > 10 {
+		t.Errorf("opening a store takes %d operations", ops)
+	}
+	for i := range sessions {
+		x, err := s.Session(ref(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Messages().Len() == 0 || strings.TrimSpace(x.Messages().Name()) == "" {
+			t.Fatal("an empty log")
+		}
+		if ix, err := x.Messages().Index(); err != nil || ix.Len() != 1 {
+			t.Fatal(err)
+		}
+		if n := session.OpenLogs(s); n > session.MaxOpenLogs+2 {
+			t.Fatalf("%d logs are open", n)
+		}
+	}
+	d.Heal()
+	if grown := int64(heap()-before) >> 20; grown > 100 {
+		t.Errorf("%d sessions take %d MB", sessions, grown)
+	} else {
+		t.Logf("%d sessions take %d MB", sessions, grown)
+	}
+}
