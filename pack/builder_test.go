@@ -478,6 +478,21 @@ func TestWorkspaceGuides(t *testing.T) {
 	}
 }
 
+// A workspace that never answered is said to be missing, not taken to be empty.
+func TestWorkspaceThatNeverAnswered(t *testing.T) {
+	w := &workspace{fail: errors.New("the runner is gone")}
+	d := newDesk(t, Config{Budget: 4000, Workspace: w})
+	d.write("cwd", "/work\n")
+	b := d.pack()
+	if p := parseJSON(t, b); !p.Stale || len(p.Omitted) != 2 || p.Omitted[0].Path != "/work/AGENTS.md" {
+		t.Errorf("stale %v, omitted %+v", p.Stale, p.Omitted)
+	}
+	w.fail = nil
+	if p := parseJSON(t, d.pack()); p.Stale || len(p.Omitted) != 0 {
+		t.Errorf("stale %v, omitted %+v", p.Stale, p.Omitted)
+	}
+}
+
 // In a shared space the group may write cwd; a guide read by the owner's rights could be anybody's secret.
 func TestGroupWritableCwdIsNotFollowed(t *testing.T) {
 	w := &workspace{files: map[string]string{"/work/AGENTS.md": "Run make test.\n"}}

@@ -242,29 +242,7 @@ func checkLastUser(t *rapid.T, in Input, md string) {
 // checkFraming reads the pack back, by nothing but its lines and fences, and
 // finds the blocks and records that pack.json lists and no others.
 func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
-	var blocks, records []string
-	fence := ""
-	for _, line := range strings.Split(md, "\n") {
-		trimmed := strings.TrimRight(line, " \t\r")
-		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
-		switch {
-		case fence != "":
-			if len(ticks) >= len(fence) && trimmed == ticks || fence[0] == '~' && strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, "~") == "" {
-				fence = ""
-			}
-		case len(ticks) >= 3 && !strings.Contains(line[len(ticks):], "`"):
-			fence = ticks
-		case strings.HasPrefix(line, "~~~"):
-			fence = line[:len(line)-len(strings.TrimLeft(line, "~"))]
-		case strings.HasPrefix(line, blockHeading):
-			blocks = append(blocks, strings.TrimPrefix(line, blockHeading))
-		case strings.HasPrefix(line, "## "):
-			number, rest, _ := strings.Cut(line[3:], " ")
-			if from, _, _ := strings.Cut(number, "-"); isNumber(from) && !strings.HasPrefix(rest, "left out") {
-				records = append(records, number)
-			}
-		}
-	}
+	blocks, records, fence := readBack(md)
 	var want []string
 	wantBlocks := 0
 	for _, it := range p.Items {
@@ -286,6 +264,67 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 	if strings.Join(records, " ") != strings.Join(want, " ") {
 		t.Fatalf("records read back: %s\nlisted: %s\n%s", records, want, md)
 	}
+}
+
+// readBack is a reader of pack.md that knows lines and fences and nothing else.
+func readBack(md string) (blocks, records []string, fence string) {
+	for _, line := range strings.FieldsFunc(md, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		line = strings.TrimLeft(line, " \t")
+		if line == "" {
+			continue
+		}
+		end := 1
+		for end < len(line) && line[end] == line[0] {
+			end++
+		}
+		run := line[:end]
+		opens := len(run) >= 3 && (run[0] == '~' || run[0] == '`' && !strings.Contains(line[len(run):], "`"))
+		switch {
+		case fence != "":
+			if run[0] == fence[0] && len(run) >= len(fence) && strings.TrimSpace(line) == run {
+				fence = ""
+			}
+		case opens:
+			fence = run
+		case strings.HasPrefix(line, blockHeading):
+			blocks = append(blocks, strings.TrimPrefix(line, blockHeading))
+		case strings.HasPrefix(line, "## "):
+			number, rest, _ := strings.Cut(line[3:], " ")
+			if from, _, _ := strings.Cut(number, "-"); isNumber(from) && !strings.HasPrefix(rest, "left out") {
+				records = append(records, number)
+			}
+		}
+	}
+	return blocks, records, fence
+}
+
+// No content can pass for framing, swallow what follows it, or change what it costs.
+func FuzzFrame(f *testing.F) {
+	for _, seed := range []string{
+		"", "plain", "# Context Block: b\n", "```\n", "~~~~\n```", "````\n```\n## 3 user", "a\r# Context Block: c", "\xff`", " \t```", "``` `\n", "```\n~~~\n```\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		a, b := frame("a", content), frame("b", "x\n")
+		blocks, records, fence := readBack(a + b)
+		if len(blocks) != 2 || len(records) != 0 || fence != "" {
+			t.Fatalf("blocks %q, records %q, open fence %q in\n%s", blocks, records, fence, a+b)
+		}
+		if !strings.Contains(a, content) {
+			t.Fatalf("%q was altered: %q", content, a)
+		}
+		for _, encoding := range []string{"o200k_base", "cl100k_base"} {
+			if sum, whole := countText(encoding, a)+countText(encoding, b), countText(encoding, a+b); sum != whole {
+				t.Fatalf("%s: %d tokens apart, %d together: %q", encoding, sum, whole, a+b)
+			}
+		}
+		l := logOf(string(message("user", content)), string(message("tool", content)), string(message("assistant", content)))
+		md := string(mustCompile(t, inputOf(l, 0)).Markdown)
+		if blocks, records, _ := readBack(md); strings.TrimSuffix(strings.Join(blocks, " "), " goal") != "conversation" || strings.Join(records, " ") != "1 2 3" {
+			t.Fatalf("blocks %q, records %q in\n%s", blocks, records, md)
+		}
+	})
 }
 
 func isNumber(s string) bool {

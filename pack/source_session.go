@@ -157,18 +157,30 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 		}
 	}
 	if err != nil || len(answers) != len(sources) {
-		stale := slices.Clone(before)
-		for i := range stale {
-			stale[i].Stale = true
+		if len(before) == 0 {
+			answers = make([]WorkspaceFile, len(sources))
+			for i := range answers {
+				answers[i].Stale = true
+			}
+		} else {
+			files := slices.Clone(before)
+			for i := range files {
+				files[i].Stale = true
+			}
+			return files
 		}
-		return stale
 	}
 	var files []File
 	for i, a := range answers {
-		if !a.Exists && a.Reason == "" {
+		f := File{Source: sources[i].ID, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason}
+		switch {
+		case a.Exists || a.Reason != "":
+		case a.Stale:
+			f.Reason = "the workspace has not answered yet"
+		default:
 			continue
 		}
-		files = append(files, File{Source: sources[i].ID, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason})
+		files = append(files, f)
 	}
 	return files
 }
