@@ -2,12 +2,28 @@ package fs
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log"
 	"log/slog"
+	"os"
+	"sync"
+	"syscall"
 	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
+
+// maxWrite is the most bytes of one read or write request.
+const maxWrite = 1 << 20
 
 // Options say how a store is mounted.
 type Options struct {
@@ -19,18 +35,172 @@ type Options struct {
 }
 
 // Server is a mount that answers.
-type Server struct{}
+type Server struct {
+	t          *tree
+	fuse       *fuse.Server
+	mountpoint string
+	done       chan struct{} // closed when the connection to the kernel is gone
+
+	shutdown sync.Mutex
+}
 
 // Mount mounts and returns once the mount answers. A stale mountpoint (ENOTCONN) is
 // repaired first. Errors are sentences for a person that say the remedy.
-func Mount(ctx context.Context, o Options) (*Server, error) { panic("not built") }
+func Mount(ctx context.Context, o Options) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if err := prepare(o.Store.Dir(), o.Mountpoint); err != nil {
+		return nil, err
+	}
+	t, err := newTree(o)
+	if err != nil {
+		return nil, err
+	}
+	stdlog := log.New(slogWriter{o.Logger}, "", 0)
+	opts := &gofs.Options{
+		MountOptions: fuse.MountOptions{
+			AllowOther:           t.asRoot,
+			Options:              []string{"default_permissions"},
+			MaxWrite:             maxWrite,
+			MaxReadAhead:         maxWrite,
+			IgnoreSecurityLabels: true,
+			FsName:               o.Store.Dir(),
+			Name:                 "ctxfs",
+			DirectMountStrict:    t.asRoot,
+			DisableReadDirPlus:   true,
+			// O_TRUNC comes with the open then, and can be told from truncate(2).
+			ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
+			Debug:             o.Debug,
+			Logger:            stdlog,
+		},
+		NullPermissions: true,
+		ExternalNodeID:  true,
+		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
+	}
+	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
+	server, err := fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions)
+	if err != nil {
+		unix.Close(t.rootFd)
+		return nil, explainMount(o.Mountpoint, err)
+	}
+	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
+	go func() {
+		server.Serve()
+		unix.Close(t.rootFd)
+		close(s.done)
+	}()
+	if err := server.WaitMount(); err != nil {
+		detach(o.Mountpoint)
+		return nil, fmt.Errorf("%s was mounted, but does not answer: %w", o.Mountpoint, err)
+	}
+	if err := ctx.Err(); err != nil {
+		s.Shutdown(0)
+		return nil, err
+	}
+	return s, nil
+}
+
+func newTree(o Options) (*tree, error) {
+	fd, err := unix.Open(o.Store.Dir(), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the store %s cannot be opened: %w", o.Store.Dir(), err)
+	}
+	x, err := statFd(fd)
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("the store %s cannot be read: %w", o.Store.Dir(), err)
+	}
+	var conn [8]byte
+	rand.Read(conn[:]) // never fails
+	return &tree{
+		store: o.Store, builder: o.Builder, log: o.Logger,
+		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
+		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
+		written: map[*session.Log]struct{}{},
+	}, nil
+}
+
+// slogWriter is where go-fuse's own messages go.
+type slogWriter struct{ l *slog.Logger }
+
+func (w slogWriter) Write(p []byte) (int, error) {
+	w.l.Info(string(trimNewline(p)), "from", "fuse")
+	return len(p), nil
+}
+
+func trimNewline(p []byte) []byte {
+	if n := len(p); n > 0 && p[n-1] == '\n' {
+		return p[:n-1]
+	}
+	return p
+}
 
 // Wait returns when the mount is gone, whoever unmounted it.
-func (s *Server) Wait() { panic("not built") }
+func (s *Server) Wait() { <-s.done }
 
 // Shutdown syncs all logs and unmounts; while handles are open it detaches the mount and
 // serves them until the last one closes or the deadline passes.
-func (s *Server) Shutdown(deadline time.Duration) error { panic("not built") }
+func (s *Server) Shutdown(deadline time.Duration) error {
+	s.shutdown.Lock()
+	defer s.shutdown.Unlock()
+	select {
+	case <-s.done:
+		return s.t.syncAll()
+	default:
+	}
+	err := s.t.syncAll()
+	if uerr := unmount(s.mountpoint, false); uerr != nil {
+		if derr := detach(s.mountpoint); derr != nil {
+			select {
+			case <-s.done: // somebody else unmounted it meanwhile
+			default:
+				return errors.Join(err, fmt.Errorf("%s cannot be unmounted: %w", s.mountpoint, derr))
+			}
+		}
+	}
+	timer := time.NewTimer(deadline)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+		select {
+		case <-s.done:
+		default:
+			err = errors.Join(err, fmt.Errorf("%s is detached, but %d files are still open in it after %s", s.mountpoint, s.t.raw.open.Load(), deadline))
+		}
+	}
+	return errors.Join(err, s.t.syncAll()) // what came while it was detached
+}
+
+// syncAll syncs every log that was appended to since the last time.
+func (t *tree) syncAll() error {
+	t.mu.Lock()
+	logs := t.written
+	t.written = map[*session.Log]struct{}{}
+	t.mu.Unlock()
+	var errs []error
+	for l := range logs {
+		if err := l.Sync(context.Background()); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Unmount unmounts the ctxfs at mountpoint from outside.
-func Unmount(mountpoint string) error { panic("not built") }
+func Unmount(mountpoint string) error {
+	err := unmount(mountpoint, false)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EBUSY):
+		return fmt.Errorf("%s is in use: close the files and leave the directories in it (fuser -vm %s lists who), then try again: %w", mountpoint, mountpoint, err)
+	case errors.Is(err, syscall.EINVAL):
+		return fmt.Errorf("nothing is mounted at %s: %w", mountpoint, err)
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s does not exist: %w", mountpoint, err)
+	}
+	return fmt.Errorf("%s cannot be unmounted: %w", mountpoint, err)
+}

@@ -1,0 +1,163 @@
+package fs
+
+import (
+	"context"
+	"path"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// agentDir is an agent's home: an ordinary directory that always has `session`.
+type agentDir struct {
+	plain
+	realm
+}
+
+func (d *agentDir) kindOf(name string) nameKind {
+	if hidden(name) || reservedInHome(name) {
+		return protected
+	}
+	return ordinary
+}
+
+func (d *agentDir) sessions() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
+
+func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if name != ctxabi.SessionDir {
+		return d.plain.Lookup(ctx, name, out)
+	}
+	n := &sessionsDir{realm: d.realm}
+	n.fill(&out.Attr, d.sessions())
+	keepFixed(out)
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, d.sessions())), 0
+}
+
+func (d *agentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	return d.plain.Readdir(ctx)
+}
+
+func (d *agentDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
+	if d.kindOf(name) != ordinary {
+		return nil, nil, 0, syscall.EPERM
+	}
+	return d.plain.Create(ctx, name, flags, mode, out)
+}
+
+func (d *agentDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if name == ctxabi.SessionDir {
+		return nil, syscall.EEXIST
+	}
+	if d.kindOf(name) != ordinary {
+		return nil, syscall.EPERM
+	}
+	return d.plain.Mkdir(ctx, name, mode, out)
+}
+
+func (d *agentDir) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if d.kindOf(name) != ordinary {
+		return nil, syscall.EPERM
+	}
+	return d.plain.Mknod(ctx, name, mode, rdev, out)
+}
+
+func (d *agentDir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if d.kindOf(name) != ordinary {
+		return nil, syscall.EPERM
+	}
+	return d.plain.Symlink(ctx, target, name, out)
+}
+
+func (d *agentDir) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if d.kindOf(name) != ordinary {
+		return nil, syscall.EPERM
+	}
+	return d.plain.Link(ctx, target, name, out)
+}
+
+func (d *agentDir) Unlink(ctx context.Context, name string) syscall.Errno {
+	if d.kindOf(name) != ordinary {
+		return syscall.EPERM
+	}
+	return d.plain.Unlink(ctx, name)
+}
+
+func (d *agentDir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	if d.kindOf(name) != ordinary {
+		return syscall.EPERM
+	}
+	return d.plain.Rmdir(ctx, name)
+}
+
+func (d *agentDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	return rename(ctx, d, name, newParent, newName, flags)
+}
+
+// sessionsDir is agent/<agent>/session: mkdir there makes a session.
+type sessionsDir struct {
+	gofs.Inode
+	denyDir
+	realm // ref.Agent is set
+}
+
+func (d *sessionsDir) path() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
+
+var _ = (gofs.NodeGetattrer)((*sessionsDir)(nil))
+
+func (d *sessionsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.fill(&out.Attr, d.path())
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+func (d *sessionsDir) at(name string) ctxabi.Ref {
+	ref := d.ref
+	ref.Session = name
+	return ref
+}
+
+var _ = (gofs.NodeLookuper)((*sessionsDir)(nil))
+
+func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if ctxabi.ValidName(name) != nil {
+		return nil, syscall.ENOENT
+	}
+	x, err := d.t.store.Session(d.at(name))
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	pl, err := newPlace(d.t, x)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	n := newSessionDir(pl, "")
+	var a fuse.AttrOut
+	if errno := n.getattr(&a); errno != 0 {
+		return nil, errno
+	}
+	out.Attr = a.Attr
+	keepFixed(out)
+	return d.NewInode(ctx, n, roleAttr(syscall.S_IFDIR, x.ID(), "")), 0
+}
+
+func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if err := ctxabi.ValidName(name); err != nil {
+		d.t.log.Debug("refused", "op", "mkdir", "reason", err)
+		return nil, errnoOf(err)
+	}
+	if _, err := d.t.store.Create(d.at(name), d.maker(ctx)); err != nil {
+		return nil, errnoOf(err)
+	}
+	return d.Lookup(ctx, name, out)
+}
+
+var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))
+
+func (d *sessionsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
+	})
+}

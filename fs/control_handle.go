@@ -1,0 +1,158 @@
+package fs
+
+import (
+	"context"
+	"sync"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// controlHandle is one open control file: a copy of its content that becomes
+// the file's when it is committed.
+//
+// When is that? A program's close arrives as FLUSH, but so does that of each
+// duplicate: a shell's `echo x > f` opens f, flushes it once before it writes
+// anything, and once after. So a flush commits what was written since the last
+// commit and nothing else; a truncation at open alone waits for the release.
+type controlHandle struct {
+	n        *controlFile
+	released chan struct{}
+
+	mu        sync.Mutex
+	data      []byte
+	written   bool // something was written or cut since the last commit
+	truncated bool // emptied at open, and neither written nor committed since
+	failed    bool // the last commit was refused: the release does not try again
+}
+
+func (n *controlFile) newHandle(ctx context.Context, flags uint32, data []byte) *controlHandle {
+	h := &controlHandle{n: n, data: data, released: make(chan struct{})}
+	if flags&syscall.O_TRUNC != 0 {
+		h.data, h.truncated = nil, true
+	}
+	return h
+}
+
+var _ = (gofs.FileReader)((*controlHandle)(nil))
+
+func (h *controlHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if off >= int64(len(h.data)) {
+		return fuse.ReadResultData(nil), 0
+	}
+	return fuse.ReadResultData(dest[:copy(dest, h.data[off:])]), 0
+}
+
+// resize cuts data, or extends it with NULs.
+func resize(rel string, data []byte, size int64) ([]byte, error) {
+	if size > ctxabi.MaxControl {
+		return nil, ctxabi.E("write", rel, ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxControl)
+	}
+	if size <= int64(len(data)) {
+		return data[:size:size], nil
+	}
+	return append(data, make([]byte, size-int64(len(data)))...), nil
+}
+
+var _ = (gofs.FileWriter)((*controlHandle)(nil))
+
+func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32, syscall.Errno) {
+	req := h.n.p.t.raw.request(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if req.flags&syscall.O_APPEND != 0 {
+		off = int64(len(h.data)) // the kernel's idea of the end is that of the committed file
+	}
+	if end := off + int64(len(p)); end > int64(len(h.data)) {
+		data, err := resize(h.n.rel, h.data, end)
+		if err != nil {
+			return 0, h.n.p.refuse(ctx, "write", h.n.rel, err)
+		}
+		h.data = data
+	}
+	copy(h.data[off:], p)
+	h.written, h.truncated, h.failed = true, false, false
+	h.n.unpend(h)
+	return uint32(len(p)), 0
+}
+
+func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	data, err := resize(h.n.rel, h.data, size)
+	if err != nil {
+		return h.n.p.refuse(ctx, "truncate", h.n.rel, err)
+	}
+	h.data, h.failed = data, false
+	if size == 0 && !h.written {
+		h.truncated = true // ftruncate(0) before the first write is O_TRUNC said otherwise
+	} else {
+		h.written, h.truncated = true, false
+	}
+	return 0
+}
+
+var _ = (gofs.FileFlusher)((*controlHandle)(nil))
+
+func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.written {
+		return h.commit(ctx, "write")
+	}
+	if h.truncated {
+		h.n.mu.Lock()
+		if h.n.pending == nil {
+			h.n.pending = map[*controlHandle]struct{}{}
+		}
+		h.n.pending[h] = struct{}{}
+		h.n.mu.Unlock()
+	}
+	return 0
+}
+
+func (n *controlFile) unpend(h *controlHandle) {
+	n.mu.Lock()
+	delete(n.pending, h)
+	n.mu.Unlock()
+}
+
+// commit makes the copy the file's content. A refused copy stays, so that a
+// later close of a duplicate says the same; mu is held.
+func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
+	errno := h.n.p.commit(ctx, op, h.n.rel, h.data)
+	h.failed = errno != 0
+	if errno == 0 {
+		h.written, h.truncated = false, false
+	}
+	return errno
+}
+
+var _ = (gofs.FileFsyncer)((*controlHandle)(nil))
+
+func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.written {
+		return h.commit(ctx, "fsync")
+	}
+	return 0
+}
+
+var _ = (gofs.FileReleaser)((*controlHandle)(nil))
+
+func (h *controlHandle) Release(ctx context.Context) syscall.Errno {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if (h.written || h.truncated) && !h.failed {
+		h.commit(ctx, "close") // nobody hears the errno; errors.jsonl has the reason
+	}
+	h.n.unpend(h)
+	close(h.released)
+	return 0
+}

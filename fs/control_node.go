@@ -1,0 +1,181 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// controlFile is a file of a session whose content is checked: settings, pins,
+// and what the agent writes about its own history. Every handle has a copy of
+// its own; the file changes as a whole, at the commit. Handles are DIRECT_IO,
+// because the page cache would show one handle's copy to all.
+type controlFile struct {
+	gofs.Inode
+	noXattrs
+	p   *place
+	rel string // relative to the session
+
+	mu      sync.Mutex
+	pending map[*controlHandle]struct{} // truncated at open, flushed, nothing written yet; guarded by mu
+}
+
+// fill gives the attributes of the committed content.
+func (n *controlFile) fill(a *fuse.Attr) syscall.Errno {
+	x, err := n.p.t.stat(n.p.path(n.rel))
+	if err == nil && x.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return syscall.ENOENT
+	}
+	if err == nil {
+		n.p.own.setFile(a, n.p.own.fileMode(), int64(x.Size), time.Unix(x.Mtime.Sec, int64(x.Mtime.Nsec)))
+		a.Ctime, a.Ctimensec = uint64(x.Ctime.Sec), x.Ctime.Nsec
+		a.Uid, a.Gid = x.Uid, x.Gid
+		return 0
+	}
+	def, fixed := fixedControls[n.rel]
+	if !fixed || !errors.Is(err, fs.ErrNotExist) {
+		return errnoOf(err)
+	}
+	n.p.own.setFile(a, n.p.own.fileMode(), int64(len(def)), n.p.x.Created())
+	return 0
+}
+
+var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
+
+func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	n.settle()
+	errno := n.fill(&out.Attr)
+	if errno == syscall.ENOENT { // just made, or removed, and still open
+		n.p.own.setFile(&out.Attr, n.p.own.fileMode(), 0, n.p.x.Updated())
+		errno = 0
+	}
+	return errno
+}
+
+// settle waits a moment for handles that were truncated and closed: the kernel
+// answers the close before it sends the release that commits them. A handle
+// that is still open (`> file` before its first write) costs the wait and
+// changes nothing.
+func (n *controlFile) settle() {
+	n.mu.Lock()
+	var waits []chan struct{}
+	for h := range n.pending {
+		waits = append(waits, h.released)
+	}
+	n.mu.Unlock()
+	if len(waits) == 0 {
+		return
+	}
+	limit := time.NewTimer(3 * time.Millisecond)
+	defer limit.Stop()
+	for _, c := range waits {
+		select {
+		case <-c:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+var _ = (gofs.NodeSetattrer)((*controlFile)(nil))
+
+func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if errno := n.Getattr(ctx, f, out); errno != 0 {
+		return errno
+	}
+	if !sameOwner(in, &out.Attr) {
+		return n.p.deny(ctx, "chown", n.rel, ctxabi.ErrProtected, "the files of a session belong to its owner")
+	}
+	// A mode is taken and not kept: it is the session's. cp -p and editors ask for one.
+	if size, ok := in.GetSize(); ok {
+		if h, open := f.(*controlHandle); open {
+			if errno := h.truncate(ctx, int64(size)); errno != 0 {
+				return errno
+			}
+			out.Size = size
+			return 0
+		}
+		data, err := n.p.content(n.rel)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errnoOf(err)
+		}
+		if data, err = resize(n.rel, data, int64(size)); err != nil {
+			return n.p.refuse(ctx, "truncate", n.rel, err)
+		}
+		if errno := n.p.commit(ctx, "truncate", n.rel, data); errno != 0 {
+			return errno
+		}
+		return n.Getattr(ctx, f, out)
+	}
+	// Times are the disk's. An explicit one, of cp -p or rsync, is kept there.
+	if in.Valid&(fuse.FATTR_ATIME|fuse.FATTR_MTIME) != 0 {
+		if errno := n.setTimes(in); errno != 0 && errno != syscall.ENOENT {
+			return errno
+		}
+		return n.Getattr(ctx, f, out)
+	}
+	return 0
+}
+
+func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
+	fd, err := openBeneath(n.p.t.rootFd, n.p.path(n.rel), unix.O_PATH, 0)
+	if err != nil {
+		return errnoOf(err)
+	}
+	defer syscall.Close(fd)
+	times := *in
+	times.Valid &= fuse.FATTR_ATIME | fuse.FATTR_MTIME | fuse.FATTR_ATIME_NOW | fuse.FATTR_MTIME_NOW
+	return errnoOf(setAttrs(fd, &times))
+}
+
+var _ = (gofs.NodeOpener)((*controlFile)(nil))
+
+func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	n.settle()
+	data, err := n.p.content(n.rel)
+	if err != nil {
+		return nil, 0, errnoOf(err)
+	}
+	ff := uint32(fuse.FOPEN_DIRECT_IO)
+	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+		ff |= fuse.FOPEN_NOFLUSH
+	}
+	return n.newHandle(ctx, flags, data), ff, 0
+}
+
+var _ = (gofs.NodeGetxattrer)((*controlFile)(nil))
+
+func (n *controlFile) facts() facts {
+	return facts{
+		"origin": func() string {
+			if optionalControls[n.rel] {
+				return "agent"
+			}
+			return ""
+		},
+		"sha256": func() string {
+			data, err := n.p.content(n.rel)
+			if err != nil {
+				return ""
+			}
+			return ctxabi.ContentID(data)[len("sha256-"):]
+		},
+	}
+}
+
+func (n *controlFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	return n.facts().Get(name, dest)
+}
+
+func (n *controlFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
+	return n.facts().List(dest)
+}

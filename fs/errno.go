@@ -1,0 +1,81 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// errnoTable is the one place where a kind of failure becomes an errno. The
+// first match wins, so a kind decides before its cause does.
+var errnoTable = []struct {
+	kind  error
+	errno syscall.Errno
+}{
+	{ctxabi.ErrAppendOnly, syscall.EPERM},
+	{ctxabi.ErrProtected, syscall.EPERM},
+	{ctxabi.ErrMalformed, syscall.EINVAL},
+	{ctxabi.ErrVersion, syscall.EINVAL},
+	{ctxabi.ErrTooLarge, syscall.EMSGSIZE},
+	{ctxabi.ErrOverBudget, syscall.EFBIG},
+	{ctxabi.ErrReadOnly, syscall.EACCES},
+	{ctxabi.ErrDenied, syscall.EACCES},
+	{ctxabi.ErrNoSpace, syscall.ENOSPC},
+	{ctxabi.ErrQuota, syscall.EDQUOT},
+	{ctxabi.ErrNoData, syscall.ENODATA},
+	{ctxabi.ErrNotFound, syscall.ENOENT},
+	{ctxabi.ErrExists, syscall.EEXIST},
+	{ctxabi.ErrConflict, syscall.EAGAIN},
+	{ctxabi.ErrLocked, syscall.EBUSY},
+	{ctxabi.ErrIO, syscall.EIO},
+}
+
+// errnoOf gives the errno a program sees for err. What the table does not know
+// answers with the errno the disk gave, else EIO: never with success.
+func errnoOf(err error) syscall.Errno {
+	if err == nil {
+		return 0
+	}
+	for _, row := range errnoTable {
+		if errors.Is(err, row.kind) {
+			return row.errno
+		}
+	}
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno) && errno != 0:
+		return errno
+	case errors.Is(err, fs.ErrNotExist):
+		return syscall.ENOENT
+	case errors.Is(err, fs.ErrExist):
+		return syscall.EEXIST
+	case errors.Is(err, fs.ErrPermission):
+		return syscall.EACCES
+	case errors.Is(err, context.Canceled):
+		return syscall.EINTR
+	}
+	return syscall.EIO
+}
+
+// errnoName gives "EINVAL" for EINVAL.
+func errnoName(errno syscall.Errno) string {
+	if name := unix.ErrnoName(errno); name != "" {
+		return name
+	}
+	return errno.Error()
+}
+
+// reasonOf gives the sentence for errors.jsonl: the Why of a ctxabi.Error when
+// there is one, else the whole text.
+func reasonOf(err error) string {
+	var e *ctxabi.Error
+	if errors.As(err, &e) && e.Why != "" {
+		return e.Kind.Error() + ": " + e.Why
+	}
+	return err.Error()
+}

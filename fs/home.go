@@ -1,0 +1,285 @@
+package fs
+
+import (
+	"context"
+	"path"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// realm is whose agents a part of the tree holds: a user's, or a space's.
+type realm struct {
+	t   *tree
+	ref ctxabi.Ref // Agent and Session are empty
+}
+
+// dir is "home/1000" or "shared/team".
+func (r realm) dir() string { return r.ref.Owner() }
+
+// owner is to whom the realm's directories belong. A home that does not exist
+// yet is its user's already.
+func (r realm) owner() owner {
+	o := owner{uid: r.ref.UID, gid: r.ref.UID, group: r.ref.Space != ""}
+	if x, err := r.t.stat(r.dir()); err == nil {
+		o.uid, o.gid = x.Uid, x.Gid
+	} else if !r.t.asRoot {
+		o.gid = r.t.gid
+	}
+	return o
+}
+
+// maker is the owner of what the caller makes in the realm. What root makes in
+// a home belongs to the home's user.
+func (r realm) maker(ctx context.Context) session.Owner {
+	o, c := r.owner(), callerOf(ctx)
+	switch {
+	case o.group:
+		return session.Owner{UID: c.Uid, GID: o.gid, Mode: 0o2770}
+	case c.Uid == r.ref.UID:
+		return session.Owner{UID: c.Uid, GID: c.Gid, Mode: 0o700}
+	}
+	return session.Owner{UID: r.ref.UID, GID: o.gid, Mode: 0o700}
+}
+
+// fill gives the attributes of the realm's directory rel, on the disk or not.
+func (r realm) fill(a *fuse.Attr, rel string) {
+	if x, err := r.t.stat(rel); err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		attrFromStatx(a, x)
+		return
+	}
+	o := r.owner()
+	o.setDir(a, o.dirMode(), r.t.started)
+}
+
+// keepFixed lets the kernel keep a directory that is always there for a while.
+func keepFixed(out *fuse.EntryOut) {
+	out.SetEntryTimeout(fixedTimeout)
+	out.SetAttrTimeout(fixedTimeout)
+}
+
+// usersDir is home/: every uid resolves there, for everyone.
+type usersDir struct {
+	gofs.Inode
+	denyDir
+	t *tree
+}
+
+var _ = (gofs.NodeGetattrer)((*usersDir)(nil))
+
+func (d *usersDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(ctxabi.HomeDir))
+	return 0
+}
+
+var _ = (gofs.NodeLookuper)((*usersDir)(nil))
+
+func (d *usersDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	uid, ok := ctxabi.ParseUID(name)
+	if !ok {
+		return nil, syscall.ENOENT
+	}
+	n := &realmDir{realm: realm{d.t, ctxabi.Ref{UID: uid}}}
+	n.fill(&out.Attr, n.dir())
+	keepFixed(out)
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+}
+
+// Mkdir is for mkdir -p, which asks for every directory on its way; the uid is there already.
+func (d *usersDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if _, ok := ctxabi.ParseUID(name); !ok {
+		return nil, syscall.EINVAL
+	}
+	return nil, syscall.EEXIST
+}
+
+var _ = (gofs.NodeReaddirer)((*usersDir)(nil))
+
+func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	return d.t.list(d.StableAttr(), ctxabi.HomeDir, func(name string) (gofs.StableAttr, bool) {
+		_, ok := ctxabi.ParseUID(name)
+		return treeAttr(syscall.S_IFDIR, path.Join(ctxabi.HomeDir, name)), ok
+	})
+}
+
+// list is the listing of a directory of the store whose entries are themselves
+// directories; pick says which names count and what they are.
+func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (gofs.StableAttr, bool)) (gofs.DirStream, syscall.Errno) {
+	names, err := t.names(rel)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	var list []fuse.DirEntry
+	for _, e := range names {
+		if attr, ok := pick(e.Name()); ok && e.IsDir() {
+			list = append(list, entry(e.Name(), attr))
+		}
+	}
+	return listing(self, list), 0
+}
+
+// spacesDir is shared/.
+type spacesDir struct {
+	gofs.Inode
+	denyDir
+	t *tree
+}
+
+var _ = (gofs.NodeGetattrer)((*spacesDir)(nil))
+
+func (d *spacesDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(ctxabi.SharedDir))
+	return 0
+}
+
+var _ = (gofs.NodeLookuper)((*spacesDir)(nil))
+
+func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if ctxabi.ValidName(name) != nil {
+		return nil, syscall.ENOENT
+	}
+	n := &realmDir{realm: realm{d.t, ctxabi.Ref{Space: name}}}
+	x, err := d.t.stat(n.dir())
+	if err != nil || x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return nil, syscall.ENOENT
+	}
+	attrFromStatx(&out.Attr, x)
+	keepFixed(out)
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+}
+
+var _ = (gofs.NodeReaddirer)((*spacesDir)(nil))
+
+func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	return d.t.list(d.StableAttr(), ctxabi.SharedDir, func(name string) (gofs.StableAttr, bool) {
+		return treeAttr(syscall.S_IFDIR, path.Join(ctxabi.SharedDir, name)), ctxabi.ValidName(name) == nil
+	})
+}
+
+// realmDir is home/<uid> or shared/<space>. It holds `agent` and nothing else,
+// on the disk or not.
+type realmDir struct {
+	gofs.Inode
+	denyDir
+	realm
+}
+
+var _ = (gofs.NodeGetattrer)((*realmDir)(nil))
+
+func (d *realmDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.fill(&out.Attr, d.dir())
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+var _ = (gofs.NodeLookuper)((*realmDir)(nil))
+
+func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if name != ctxabi.AgentDir {
+		return nil, syscall.ENOENT
+	}
+	n := &agentsDir{realm: d.realm}
+	n.fill(&out.Attr, n.path())
+	keepFixed(out)
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.path())), 0
+}
+
+var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
+
+func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	agents := path.Join(d.dir(), ctxabi.AgentDir)
+	return listing(d.StableAttr(), []fuse.DirEntry{entry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, agents))}), 0
+}
+
+// agentsDir is home/<uid>/agent.
+type agentsDir struct {
+	gofs.Inode
+	denyDir
+	realm
+}
+
+func (d *agentsDir) path() string { return path.Join(d.dir(), ctxabi.AgentDir) }
+
+var _ = (gofs.NodeGetattrer)((*agentsDir)(nil))
+
+func (d *agentsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.fill(&out.Attr, d.path())
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+var _ = (gofs.NodeLookuper)((*agentsDir)(nil))
+
+func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if ctxabi.ValidName(name) != nil {
+		return nil, syscall.ENOENT
+	}
+	x, err := d.t.stat(path.Join(d.path(), name))
+	if err != nil || x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return nil, syscall.ENOENT
+	}
+	setPlainEntry(out, x)
+	n := &agentDir{plain: newPlain(d.t, x), realm: d.realm}
+	n.ref.Agent = name
+	return d.NewInode(ctx, n, plainAttr(x, d.t.rootDev)), 0
+}
+
+func (d *agentsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if err := ctxabi.ValidName(name); err != nil {
+		d.t.log.Debug("refused", "op", "mkdir", "reason", err)
+		return nil, errnoOf(err)
+	}
+	if _, err := d.t.stat(path.Join(d.path(), name)); err == nil {
+		return nil, syscall.EEXIST
+	}
+	ref := d.ref
+	ref.Agent = name
+	if err := d.t.store.EnsureAgent(ref, d.maker(ctx)); err != nil {
+		return nil, errnoOf(err)
+	}
+	return d.Lookup(ctx, name, out)
+}
+
+// Rmdir removes an agent that has no sessions and no files.
+func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	if ctxabi.ValidName(name) != nil {
+		return syscall.ENOENT
+	}
+	home := path.Join(d.path(), name)
+	for _, dir := range []string{home, path.Join(home, ctxabi.SessionDir)} {
+		names, err := d.t.names(dir)
+		if err != nil {
+			return errnoOf(err)
+		}
+		for _, e := range names {
+			if dir != home || e.Name() != ctxabi.SessionDir {
+				return syscall.ENOTEMPTY
+			}
+		}
+	}
+	for _, dir := range []string{path.Join(home, ctxabi.SessionDir), home} {
+		fd, err := openBeneath(d.t.rootFd, path.Dir(dir), unix.O_PATH|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return errnoOf(err)
+		}
+		err = unix.Unlinkat(fd, path.Base(dir), unix.AT_REMOVEDIR)
+		unix.Close(fd)
+		if err != nil && (dir == home || err != syscall.ENOENT) {
+			return errnoOf(err)
+		}
+	}
+	return 0
+}
+
+var _ = (gofs.NodeReaddirer)((*agentsDir)(nil))
+
+func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
+	})
+}

@@ -1,0 +1,154 @@
+package fs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"sync"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// logHandle is one open log. The stage does the work; what is here is what
+// only FUSE knows: that one write(2) can be several requests, that the kernel
+// hides the errno of all but the first of them, and that a program which got
+// an errno may send the same bytes again.
+type logHandle struct {
+	n      *logFile
+	writer session.Writer // whoever opened it
+	stage  *session.Stage // nil on a handle that only reads
+
+	mu sync.Mutex
+	// split says that the last request was as large as requests get: the next
+	// one may belong to the same write(2).
+	split bool
+	// hidden is an errno that the kernel may have kept from the program: that
+	// of a record which is too large, in a later request of a split write(2).
+	// The next write gets it, unless that begins a record.
+	hidden syscall.Errno
+	// refused is a request that had good records before a bad one. They are in
+	// the log and the program was told EINVAL: when it sends the same again, as
+	// buffered writers do when they are closed, it must not be taken twice.
+	refused struct {
+		len   int
+		sum   [sha256.Size]byte
+		errno syscall.Errno
+	}
+}
+
+var _ = (gofs.FileReader)((*logHandle)(nil))
+
+func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	n, err := h.n.log.ReadAt(dest, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, h.n.p.refuse(ctx, "read", h.n.log.Name(), err)
+	}
+	return fuse.ReadResultData(dest[:n]), 0
+}
+
+var _ = (gofs.FileWriter)((*logHandle)(nil))
+
+func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+	if h.stage == nil {
+		return 0, syscall.EBADF
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	continued := h.split
+	h.split = len(data) > maxWrite-4096
+	if errno := h.hidden; errno != 0 {
+		h.hidden = 0
+		if !bytes.HasPrefix(data, []byte{'{'}) {
+			return 0, errno
+		}
+	}
+	if h.again(data) {
+		return 0, h.refused.errno
+	}
+	req := h.n.p.t.raw.request(ctx)
+	// An interrupt must not take back what is taken: the commit does not see it.
+	n, err := h.stage.Write(context.WithoutCancel(ctx), data, off, req.flags&syscall.O_APPEND != 0, h.n.p.t.key(req))
+	h.n.p.t.noteWrite(h.n.log)
+	if err == nil {
+		h.refused.len = 0
+		return uint32(len(data)), 0
+	}
+	errno := errnoOf(err) // the stage has reported it
+	judged := errors.Is(err, ctxabi.ErrMalformed) || errors.Is(err, ctxabi.ErrTooLarge)
+	switch {
+	case n > 0 && (continued || !judged):
+		// Of a split write(2) the errno would be lost and with it how far the
+		// call came; a disk that is full after some records is a short write.
+		return uint32(n), 0
+	case n > 0:
+		h.refused.len, h.refused.sum, h.refused.errno = len(data), sha256.Sum256(data), errno
+	case continued && errors.Is(err, ctxabi.ErrTooLarge):
+		h.hidden = errno
+	}
+	return 0, errno
+}
+
+// again says whether data begins with the request that was refused last.
+func (h *logHandle) again(data []byte) bool {
+	n := h.refused.len
+	return n > 0 && len(data) >= n && sha256.Sum256(data[:n]) == h.refused.sum
+}
+
+var _ = (gofs.FileWritever)((*logHandle)(nil))
+
+// Writev is a large request whose bytes lie in pieces.
+func (h *logHandle) Writev(ctx context.Context, data [][]byte, off int64) (uint32, syscall.Errno) {
+	return h.Write(ctx, bytes.Join(data, nil), off)
+}
+
+var _ = (gofs.FileFlusher)((*logHandle)(nil))
+
+// Flush is some descriptor's close, not the last one's: it commits a record
+// that lacks only its newline and refuses one that lacks more, and keeps it.
+func (h *logHandle) Flush(ctx context.Context) syscall.Errno {
+	if h.stage == nil {
+		return 0
+	}
+	req := h.n.p.t.raw.request(ctx)
+	err := h.stage.Flush(context.WithoutCancel(ctx), h.n.p.t.key(req))
+	return errnoOf(err)
+}
+
+var _ = (gofs.FileFsyncer)((*logHandle)(nil))
+
+// Fsync syncs the log. Bytes that are not a record yet are on no disk: to say
+// so beats a success that means nothing.
+func (h *logHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
+	errno := h.Flush(ctx)
+	if err := h.n.log.Sync(context.WithoutCancel(ctx)); err != nil {
+		return errnoOf(err)
+	}
+	return errno
+}
+
+var _ = (gofs.FileReleaser)((*logHandle)(nil))
+
+func (h *logHandle) Release(ctx context.Context) syscall.Errno {
+	if h.stage != nil {
+		h.stage.Release()
+	}
+	return 0
+}
+
+// noteWrite remembers that log has something to sync at the end.
+func (t *tree) noteWrite(log *session.Log) {
+	t.mu.Lock()
+	t.written[log] = struct{}{}
+	t.mu.Unlock()
+}
+
+// key names a request for good: the connection's number is random, so that a
+// request of the next mount is never taken for one of this.
+func (t *tree) key(req request) session.Key { return session.Key{Conn: t.conn, Unique: req.unique} }

@@ -1,0 +1,121 @@
+package fs
+
+import (
+	"context"
+	"strconv"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// logFile is messages.jsonl or events.jsonl. Its size is that of the log, not
+// of the backing file, and it has no attribute the kernel may keep: the next
+// append changes it.
+type logFile struct {
+	gofs.Inode
+	noXattrs
+	p   *place
+	log *session.Log
+}
+
+func newLogFile(p *place, rel string) *logFile {
+	if rel == ctxabi.EventsFile {
+		return &logFile{p: p, log: p.x.Events()}
+	}
+	return &logFile{p: p, log: p.x.Messages()}
+}
+
+func (n *logFile) fill(a *fuse.Attr) syscall.Errno {
+	if err := n.log.Open(); err != nil {
+		return errnoOf(err)
+	}
+	n.p.own.setFile(a, n.p.own.fileMode(), n.log.Len(), n.log.ModTime())
+	return 0
+}
+
+var _ = (gofs.NodeGetattrer)((*logFile)(nil))
+
+func (n *logFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return n.fill(&out.Attr)
+}
+
+var _ = (gofs.NodeSetattrer)((*logFile)(nil))
+
+// Setattr refuses what chattr +a would refuse. What changes nothing is allowed:
+// touch now, the mode and owner it has, O_TRUNC of an empty log.
+func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	if errno := n.fill(&out.Attr); errno != 0 {
+		return errno
+	}
+	deny := func(op, why string) syscall.Errno {
+		return n.p.deny(ctx, op, n.log.Name(), ctxabi.ErrAppendOnly, why)
+	}
+	if size, ok := in.GetSize(); ok && (size != 0 || out.Size != 0) {
+		return deny("truncate", "history only grows; append with >>, it cannot be cut or replaced")
+	}
+	if mode, ok := in.GetMode(); ok && mode&0o777 != out.Mode&0o777 {
+		return deny("chmod", "the mode of history is fixed")
+	}
+	if !sameOwner(in, &out.Attr) {
+		return deny("chown", "history belongs to the session's owner")
+	}
+	if explicitTimes(in) {
+		return deny("utimes", "the time of history is that of its last record; only touch to now is allowed")
+	}
+	return 0
+}
+
+var _ = (gofs.NodeOpener)((*logFile)(nil))
+
+func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	if err := n.log.Open(); err != nil {
+		return nil, 0, n.p.refuse(ctx, "open", n.log.Name(), err)
+	}
+	if flags&syscall.O_TRUNC != 0 && n.log.Len() > 0 {
+		return nil, 0, n.p.deny(ctx, "truncate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows; append with >> instead of >")
+	}
+	ff := uint32(fuse.FOPEN_DIRECT_IO) // the page cache would show readers NULs beside a writer
+	h := &logHandle{n: n}
+	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+		ff |= fuse.FOPEN_NOFLUSH
+	} else {
+		h.writer = writerOf(ctx)
+		h.stage = n.log.NewStage(h.writer)
+	}
+	return h, ff, 0
+}
+
+func (n *logFile) facts() facts {
+	return facts{
+		"lines": func() string {
+			lines, err := n.log.Lines()
+			if err != nil {
+				return ""
+			}
+			return strconv.Itoa(lines)
+		},
+		"head": func() string {
+			head, err := n.log.Head()
+			if err != nil {
+				return ""
+			}
+			return head
+		},
+	}
+}
+
+var _ = (gofs.NodeGetxattrer)((*logFile)(nil))
+
+func (n *logFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	return n.facts().Get(name, dest)
+}
+
+var _ = (gofs.NodeListxattrer)((*logFile)(nil))
+
+func (n *logFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
+	return n.facts().List(dest)
+}

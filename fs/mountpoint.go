@@ -1,0 +1,199 @@
+package fs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepare checks everything a mount needs, so that what fails later is rare
+// and what fails here says what to do.
+func prepare(store, mountpoint string) error {
+	if !filepath.IsAbs(mountpoint) {
+		return fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)
+	}
+	if err := repair(mountpoint); err != nil {
+		return err
+	}
+	fi, err := os.Stat(mountpoint)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("the mountpoint %s does not exist: make it with mkdir -p %s", mountpoint, mountpoint)
+	case err != nil:
+		return fmt.Errorf("the mountpoint cannot be looked at: %w", err)
+	case !fi.IsDir():
+		return fmt.Errorf("the mountpoint %s is not a directory", mountpoint)
+	}
+	if err := notNested(store, mountpoint); err != nil {
+		return err
+	}
+	if fstype, mounted := mountedAt(mountpoint); mounted {
+		return fmt.Errorf("the mountpoint %s is busy: a filesystem (%s) is mounted there already; unmount it with ctxfs umount %s, or choose another directory", mountpoint, fstype, mountpoint)
+	}
+	names, err := os.ReadDir(mountpoint)
+	if err != nil {
+		return fmt.Errorf("the mountpoint cannot be listed: %w", err)
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("the mountpoint %s is not empty (it holds %s): the mount would hide that; choose an empty directory", mountpoint, names[0].Name())
+	}
+	return prerequisites(mountpoint)
+}
+
+// prerequisites are what the machine must have.
+func prerequisites(mountpoint string) error {
+	switch _, err := os.Stat("/dev/fuse"); {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.New("there is no /dev/fuse: load the module with modprobe fuse; in a container, start it with --device /dev/fuse")
+	case err != nil:
+		return fmt.Errorf("/dev/fuse cannot be looked at: %w", err)
+	}
+	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("/dev/fuse cannot be opened (%v): it needs mode 0666 (chmod 666 /dev/fuse), and in a container --device /dev/fuse", err)
+	}
+	f.Close()
+	if os.Geteuid() == 0 {
+		return nil
+	}
+	if _, err := fusermount(); err != nil {
+		return errors.New("fusermount3 is not installed, without which only root can mount: install it with apt-get install fuse3 (or dnf install fuse3)")
+	}
+	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
+		return fmt.Errorf("the mountpoint %s is not yours to write, which fusermount3 asks for: choose a directory of your own", mountpoint)
+	}
+	return nil
+}
+
+// repair detaches what a daemon that died has left at mountpoint, as often as
+// it was mounted over.
+func repair(mountpoint string) error {
+	for range 64 {
+		var s unix.Statfs_t
+		if err := unix.Statfs(mountpoint, &s); err != syscall.ENOTCONN {
+			return nil
+		}
+		if err := detach(mountpoint); err != nil {
+			return fmt.Errorf("%s is left over from a daemon that died and cannot be detached (%v): run fusermount3 -u -z %s, or umount -l %s as root", mountpoint, err, mountpoint, mountpoint)
+		}
+	}
+	return fmt.Errorf("%s is left over from daemons that died, more than 64 deep: run umount -l %s as root", mountpoint, mountpoint)
+}
+
+// notNested refuses a store that would be looked for inside its own mount, and
+// a mount that would lie in its own store. Symbolic links are looked through.
+func notNested(store, mountpoint string) error {
+	s, err := filepath.EvalSymlinks(store)
+	if err != nil {
+		return fmt.Errorf("the store cannot be found: %w", err)
+	}
+	m, err := filepath.EvalSymlinks(mountpoint)
+	if err != nil {
+		return fmt.Errorf("the mountpoint cannot be found: %w", err)
+	}
+	switch {
+	case s == m:
+		return fmt.Errorf("the store and the mountpoint are the same directory, %s: choose two", m)
+	case within(s, m):
+		return fmt.Errorf("the store %s lies inside the mountpoint %s, which would hide it: choose a directory beside it", s, m)
+	case within(m, s):
+		return fmt.Errorf("the mountpoint %s lies inside the store %s: choose a directory beside it", m, s)
+	}
+	return nil
+}
+
+// within says whether path p lies below dir. Both are clean and absolute.
+func within(p, dir string) bool { return strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
+
+// mountedAt says whether dir is where something is mounted, and what.
+func mountedAt(dir string) (fstype string, mounted bool) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+	}
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line)
+		if len(f) < 7 || unescapeMount(f[4]) != real {
+			continue
+		}
+		mounted = true
+		for i := 6; i+1 < len(f); i++ {
+			if f[i] == "-" {
+				fstype = f[i+1]
+			}
+		}
+	}
+	return fstype, mounted
+}
+
+// unescapeMount undoes the octal escapes of /proc/self/mountinfo.
+func unescapeMount(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// explainMount says what a failed mount means.
+func explainMount(mountpoint string, err error) error {
+	switch {
+	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
+		return fmt.Errorf("the kernel does not let this process mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
+	case errors.Is(err, syscall.ENODEV):
+		return fmt.Errorf("the kernel has no FUSE (%w): load the module with modprobe fuse", err)
+	case os.Geteuid() != 0:
+		return fmt.Errorf("fusermount3 could not mount at %s: %w; it printed its reason above", mountpoint, err)
+	}
+	return fmt.Errorf("%s cannot be mounted: %w", mountpoint, err)
+}
+
+func fusermount() (string, error) {
+	for _, name := range []string{"fusermount3", "/bin/fusermount3", "/usr/bin/fusermount3", "fusermount"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+// unmount takes the mount away; lazy detaches it while it is in use.
+func unmount(mountpoint string, lazy bool) error {
+	if os.Geteuid() == 0 {
+		flags := unix.UMOUNT_NOFOLLOW
+		if lazy {
+			flags |= unix.MNT_DETACH
+		}
+		return unix.Unmount(mountpoint, flags)
+	}
+	bin, err := fusermount()
+	if err != nil {
+		return err
+	}
+	args := []string{"-u", mountpoint}
+	if lazy {
+		args = []string{"-u", "-z", mountpoint}
+	}
+	out, err := exec.Command(bin, args...).CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	text := strings.TrimSpace(string(out))
+	switch { // fusermount tells an errno only in words
+	case strings.Contains(text, "busy"):
+		return fmt.Errorf("%s: %w", text, syscall.EBUSY)
+	case strings.Contains(text, "not found in"), strings.Contains(text, "Invalid argument"):
+		return fmt.Errorf("%s: %w", text, syscall.EINVAL)
+	case strings.Contains(text, "No such file"):
+		return fmt.Errorf("%s: %w", text, syscall.ENOENT)
+	}
+	return fmt.Errorf("%s: %w", text, err)
+}
+
+func detach(mountpoint string) error { return unmount(mountpoint, true) }

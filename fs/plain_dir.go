@@ -1,0 +1,327 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// in runs fn on an O_PATH descriptor of the directory. Names that the daemon
+// keeps for itself are not there.
+func (p *plain) in(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
+	if hidden(name) {
+		return syscall.ENOENT
+	}
+	fd, x, err := p.open(unix.O_PATH | unix.O_DIRECTORY)
+	if err != nil {
+		return errnoOf(err)
+	}
+	defer unix.Close(fd)
+	return errnoOf(fn(fd, x))
+}
+
+// added answers the request that made name in the open directory dir.
+func (p *plain) added(ctx context.Context, dir int, name string, out *fuse.EntryOut) (*gofs.Inode, error) {
+	x, err := statName(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	setPlainEntry(out, x)
+	return p.child(ctx, x), nil
+}
+
+// give makes the new file name its maker's. In a directory with setgid the
+// group is the directory's already.
+func (p *plain) give(ctx context.Context, dir int, name string, self *unix.Statx_t) error {
+	if !p.t.asRoot {
+		return nil
+	}
+	c := callerOf(ctx)
+	gid := int(c.Gid)
+	if self.Mode&unix.S_ISGID != 0 {
+		gid = -1
+	}
+	return unix.Fchownat(dir, name, int(c.Uid), gid, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// newMode is the mode of a new file or directory. The kernel has applied the
+// client's umask; in a shared space the group may do what the maker may.
+func (p *plain) newMode(mode uint32, dir bool) uint32 {
+	if !inSpace(storePath(p.EmbeddedInode())) {
+		return mode
+	}
+	if dir {
+		return mode&^0o007 | 0o2770
+	}
+	return mode&^0o007 | 0o660 | mode&0o100>>3
+}
+
+// chmodNew puts a new file's mode right where the daemon's umask, a chown or
+// the directory's setgid changed it.
+func (p *plain) chmodNew(dir int, name string, mode uint32) error {
+	x, err := statName(dir, name)
+	if err != nil {
+		return err
+	}
+	want := mode&0o7777 | uint32(x.Mode)&unix.S_ISGID
+	if uint32(x.Mode)&0o7777 == want {
+		return nil
+	}
+	fd, err := openRetry(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Chmod(procPath(fd), want)
+}
+
+var _ = (gofs.NodeLookuper)((*plain)(nil))
+
+func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	errno = p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
+		n, err = p.added(ctx, dir, name, out)
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeMkdirer)((*plain)(nil))
+
+func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	if hidden(name) {
+		return nil, syscall.EPERM
+	}
+	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
+		mode := p.newMode(mode&0o7777, true)
+		err := unix.Mkdirat(dir, name, mode)
+		if err != nil {
+			return err
+		}
+		if err = p.give(ctx, dir, name, self); err == nil {
+			if err = p.chmodNew(dir, name, mode); err == nil {
+				n, err = p.added(ctx, dir, name, out)
+			}
+		}
+		if err != nil {
+			unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		}
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeMknoder)((*plain)(nil))
+
+func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	switch mode & syscall.S_IFMT {
+	case syscall.S_IFREG, syscall.S_IFIFO, syscall.S_IFSOCK:
+	default:
+		return nil, syscall.EPERM // the store holds no devices
+	}
+	if hidden(name) {
+		return nil, syscall.EPERM
+	}
+	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
+		mode := mode&syscall.S_IFMT | p.newMode(mode&0o7777, false)
+		err := unix.Mknodat(dir, name, mode, 0)
+		if err != nil {
+			return err
+		}
+		if err = p.give(ctx, dir, name, self); err == nil {
+			if err = p.chmodNew(dir, name, mode); err == nil {
+				n, err = p.added(ctx, dir, name, out)
+			}
+		}
+		if err != nil {
+			unix.Unlinkat(dir, name, 0)
+		}
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeCreater)((*plain)(nil))
+
+func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
+	if hidden(name) {
+		return nil, nil, 0, syscall.EPERM
+	}
+	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
+		mode := p.newMode(mode&0o7777, false)
+		// Always O_EXCL: the kernel saw no such name. If there is one by now, it may
+		// be somebody else's, and only the kernel can say whether this caller may
+		// open it; ESTALE makes it look again.
+		fd, err := openRetry(dir, name, openFlags(flags)|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		if err == syscall.EEXIST && flags&unix.O_EXCL == 0 {
+			return syscall.ESTALE
+		}
+		if err != nil {
+			return err
+		}
+		if err = p.give(ctx, dir, name, self); err == nil {
+			if err = p.chmodNew(dir, name, mode); err == nil {
+				n, err = p.added(ctx, dir, name, out)
+			}
+		}
+		if err != nil {
+			unix.Close(fd)
+			unix.Unlinkat(dir, name, 0)
+			return err
+		}
+		fh = newPlainHandle(fd)
+		return nil
+	})
+	return n, fh, 0, errno
+}
+
+var _ = (gofs.NodeTmpfiler)((*plain)(nil))
+
+func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
+	errno = p.in("", func(dir int, self *unix.Statx_t) error {
+		fd, err := openRetry(dir, ".", openFlags(flags)|unix.O_TMPFILE|unix.O_CLOEXEC, mode&0o7777)
+		if err != nil {
+			return err
+		}
+		if p.t.asRoot {
+			c := callerOf(ctx)
+			err = unix.Fchown(fd, int(c.Uid), int(c.Gid))
+		}
+		var x *unix.Statx_t
+		if err == nil {
+			x, err = statFd(fd)
+		}
+		if err != nil {
+			unix.Close(fd)
+			return err
+		}
+		setPlainEntry(out, x)
+		n, fh = p.child(ctx, x), newPlainHandle(fd)
+		return nil
+	})
+	return n, fh, 0, errno
+}
+
+var _ = (gofs.NodeSymlinker)((*plain)(nil))
+
+func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	if hidden(name) {
+		return nil, syscall.EPERM
+	}
+	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
+		err := unix.Symlinkat(target, dir, name)
+		if err != nil {
+			return err
+		}
+		if err = p.give(ctx, dir, name, self); err == nil {
+			n, err = p.added(ctx, dir, name, out)
+		}
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeLinker)((*plain)(nil))
+
+func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	from, ok := target.(*plain)
+	if !ok || hidden(name) {
+		return nil, syscall.EPERM // what a session has, it has once
+	}
+	errno = p.in(name, func(dir int, _ *unix.Statx_t) error {
+		fd, _, err := from.open(unix.O_PATH)
+		if errors.Is(err, os.ErrNotExist) {
+			return syscall.EXDEV // made with O_TMPFILE: there is no name to link it from
+		}
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if err := unix.Linkat(unix.AT_FDCWD, procPath(fd), dir, name, unix.AT_SYMLINK_FOLLOW); err != nil {
+			return err
+		}
+		n, err = p.added(ctx, dir, name, out)
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeUnlinker)((*plain)(nil))
+
+func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
+	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
+}
+
+var _ = (gofs.NodeRmdirer)((*plain)(nil))
+
+func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
+	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
+}
+
+var _ = (gofs.NodeReaddirer)((*plain)(nil))
+
+func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	fd, _, err := p.open(unix.O_RDONLY | unix.O_DIRECTORY)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	ds, errno := gofs.NewLoopbackDirStreamFd(fd)
+	if errno != 0 {
+		unix.Close(fd)
+		return nil, errno
+	}
+	return &plainStream{DirStream: ds}, 0
+}
+
+var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
+
+func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	ds, errno := p.Readdir(ctx)
+	if errno != 0 {
+		return nil, 0, errno
+	}
+	return ds, 0, 0
+}
+
+// plainStream is a directory of the disk without the names the daemon keeps.
+type plainStream struct{ gofs.DirStream }
+
+var (
+	_ = (gofs.FileReaddirenter)((*plainStream)(nil))
+	_ = (gofs.FileSeekdirer)((*plainStream)(nil))
+	_ = (gofs.FileReleasedirer)((*plainStream)(nil))
+	_ = (gofs.FileFsyncdirer)((*plainStream)(nil))
+)
+
+func (s *plainStream) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Errno) {
+	for {
+		e, errno := s.DirStream.(gofs.FileReaddirenter).Readdirent(ctx)
+		if e == nil || errno != 0 {
+			return nil, errno
+		}
+		if hidden(e.Name) {
+			continue
+		}
+		e.Ino |= plainBit
+		return e, 0
+	}
+}
+
+func (s *plainStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
+	return s.DirStream.(gofs.FileSeekdirer).Seekdir(ctx, off)
+}
+
+func (s *plainStream) Releasedir(ctx context.Context, flags uint32) { s.Close() }
+
+func (s *plainStream) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
+	return s.DirStream.(gofs.FileFsyncdirer).Fsyncdir(ctx, flags)
+}
+
+// reservedInHome are the names of an agent's home that are not ordinary files.
+func reservedInHome(name string) bool { return name == ctxabi.SessionDir || name == "search" }

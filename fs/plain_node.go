@@ -1,0 +1,238 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// plain is an ordinary file, directory, link or pipe: what an agent keeps in
+// its home beside its sessions, and the scratch files that editors put beside
+// the files of a session. It lies in the store under the same name, with the
+// owner, mode and times it shows.
+//
+// A node knows which inode of the disk it stands for; see beneath.go for what
+// that protects from.
+type plain struct {
+	gofs.Inode
+	t        *tree
+	dev, ino uint64 // on the disk; 0: a directory of the tree that need not exist yet
+}
+
+// plainer is every node that has a plain inside.
+type plainer interface {
+	gofs.InodeEmbedder
+	base() *plain
+}
+
+func (p *plain) base() *plain { return p }
+
+func newPlain(t *tree, x *unix.Statx_t) plain {
+	return plain{t: t, dev: unix.Mkdev(x.Dev_major, x.Dev_minor), ino: x.Ino}
+}
+
+// open opens the node's own inode, beneath the store and without following
+// anything. flags must not have effects of their own (O_TRUNC, O_CREAT): they
+// would come before the inode is known to be the right one.
+func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
+	fd, x, err := p.openOnce(flags)
+	if errors.Is(err, os.ErrNotExist) || err == syscall.ESTALE || err == syscall.ENOTDIR {
+		// A rename may be between the disk and go-fuse's tree: wait for it, look again.
+		p.t.moves.Lock()
+		p.t.moves.Unlock() //nolint:staticcheck // empty on purpose
+		fd, x, err = p.openOnce(flags)
+	}
+	return fd, x, err
+}
+
+func (p *plain) openOnce(flags int) (int, *unix.Statx_t, error) {
+	fd, err := openBeneath(p.t.rootFd, storePath(p.EmbeddedInode()), flags, 0)
+	if err != nil {
+		return -1, nil, err
+	}
+	x, err := statFd(fd)
+	if err == nil && p.ino != 0 && (x.Ino != p.ino || unix.Mkdev(x.Dev_major, x.Dev_minor) != p.dev) {
+		err = syscall.ESTALE
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, nil, err
+	}
+	return fd, x, nil
+}
+
+// with runs fn on an O_PATH descriptor of the node's inode.
+func (p *plain) with(fn func(fd int, x *unix.Statx_t) error) syscall.Errno {
+	fd, x, err := p.open(unix.O_PATH)
+	if err != nil {
+		return errnoOf(err)
+	}
+	defer unix.Close(fd)
+	return errnoOf(fn(fd, x))
+}
+
+// child makes the node of a file of the disk.
+func (p *plain) child(ctx context.Context, x *unix.Statx_t) *gofs.Inode {
+	n := newPlain(p.t, x)
+	return p.NewInode(ctx, &n, plainAttr(x, p.t.rootDev))
+}
+
+func setPlainEntry(out *fuse.EntryOut, x *unix.Statx_t) {
+	attrFromStatx(&out.Attr, x)
+	out.SetEntryTimeout(plainTimeout)
+	out.SetAttrTimeout(plainTimeout)
+}
+
+var _ = (gofs.NodeGetattrer)((*plain)(nil))
+
+func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	out.SetTimeout(plainTimeout)
+	if h, ok := f.(*plainHandle); ok { // also answers for a file that has no name any more
+		return h.Getattr(ctx, out)
+	}
+	return p.with(func(_ int, x *unix.Statx_t) error {
+		attrFromStatx(&out.Attr, x)
+		return nil
+	})
+}
+
+var _ = (gofs.NodeSetattrer)((*plain)(nil))
+
+func (p *plain) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	out.SetTimeout(plainTimeout)
+	if h, ok := f.(*plainHandle); ok {
+		return h.set(ctx, in, out)
+	}
+	if size, ok := in.GetSize(); ok {
+		fd, _, err := p.open(unix.O_WRONLY | unix.O_NONBLOCK)
+		if err != nil {
+			return errnoOf(err)
+		}
+		err = unix.Ftruncate(fd, int64(size))
+		unix.Close(fd)
+		if err != nil {
+			return errnoOf(err)
+		}
+	}
+	return p.with(func(fd int, _ *unix.Statx_t) error {
+		if err := setAttrs(fd, in); err != nil {
+			return err
+		}
+		x, err := statFd(fd)
+		if err == nil {
+			attrFromStatx(&out.Attr, x)
+		}
+		return err
+	})
+}
+
+// setAttrs applies mode, owner and times to an O_PATH descriptor, in the
+// order that lets none undo another.
+func setAttrs(fd int, in *fuse.SetAttrIn) error {
+	uid, gid := -1, -1
+	if u, ok := in.GetUID(); ok {
+		uid = int(u)
+	}
+	if g, ok := in.GetGID(); ok {
+		gid = int(g)
+	}
+	if uid >= 0 || gid >= 0 {
+		if err := unix.Fchownat(fd, "", uid, gid, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+	}
+	if mode, ok := in.GetMode(); ok {
+		if err := unix.Chmod(procPath(fd), mode); err != nil {
+			return err
+		}
+	}
+	ts := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Nsec: unix.UTIME_OMIT}}
+	atime, aok := in.GetATime()
+	mtime, mok := in.GetMTime()
+	if aok {
+		ts[0] = unix.Timespec{Sec: atime.Unix(), Nsec: int64(atime.Nanosecond())}
+	}
+	if mok {
+		ts[1] = unix.Timespec{Sec: mtime.Unix(), Nsec: int64(mtime.Nanosecond())}
+	}
+	if aok || mok {
+		return unix.UtimesNanoAt(fd, "", ts, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return nil
+}
+
+var _ = (gofs.NodeReadlinker)((*plain)(nil))
+
+func (p *plain) Readlink(ctx context.Context) (target []byte, errno syscall.Errno) {
+	errno = p.with(func(fd int, _ *unix.Statx_t) error {
+		buf := make([]byte, unix.PathMax)
+		n, err := unix.Readlinkat(fd, "", buf)
+		target = buf[:max(n, 0)]
+		return err
+	})
+	return target, errno
+}
+
+var _ = (gofs.NodeStatfser)((*plain)(nil))
+
+func (p *plain) Statfs(ctx context.Context, out *fuse.StatfsOut) syscall.Errno {
+	return p.t.statfs(out)
+}
+
+var _ = (gofs.NodeGetxattrer)((*plain)(nil))
+
+func (p *plain) Getxattr(ctx context.Context, name string, dest []byte) (n uint32, errno syscall.Errno) {
+	if !userXattr(name) {
+		return 0, syscall.ENODATA
+	}
+	errno = p.with(func(fd int, _ *unix.Statx_t) error {
+		sz, err := unix.Getxattr(procPath(fd), name, dest)
+		n = uint32(max(sz, 0))
+		return err
+	})
+	return n, errno
+}
+
+var _ = (gofs.NodeListxattrer)((*plain)(nil))
+
+func (p *plain) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
+	var list []byte
+	errno := p.with(func(fd int, _ *unix.Statx_t) error {
+		buf := make([]byte, 64<<10) // the most a list can have
+		sz, err := unix.Listxattr(procPath(fd), buf)
+		if err != nil {
+			return err
+		}
+		list = keepUserXattrs(buf[:sz])
+		return nil
+	})
+	if errno != 0 {
+		return 0, errno
+	}
+	return putXattr(dest, list)
+}
+
+var _ = (gofs.NodeSetxattrer)((*plain)(nil))
+
+func (p *plain) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
+	if errno := mayChangeXattr(name); errno != 0 {
+		return errno
+	}
+	return p.with(func(fd int, _ *unix.Statx_t) error {
+		return unix.Setxattr(procPath(fd), name, data, int(flags))
+	})
+}
+
+var _ = (gofs.NodeRemovexattrer)((*plain)(nil))
+
+func (p *plain) Removexattr(ctx context.Context, name string) syscall.Errno {
+	if errno := mayChangeXattr(name); errno != 0 {
+		return errno
+	}
+	return p.with(func(fd int, _ *unix.Statx_t) error { return unix.Removexattr(procPath(fd), name) })
+}

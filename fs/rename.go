@@ -1,0 +1,191 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// A rename goes between two places, each a name in a directory that says what
+// stands behind it: an ordinary file, or a file of a session with rules of its
+// own. The rules are here and nowhere else:
+//
+//	ordinary → ordinary  the disk renames
+//	ordinary → control   the content is checked like a write; then the source is removed
+//	control  → ordinary  the content moves there; the control file is as after rm
+//	control  → control   both of the above
+//	anything else        refused: history, derived files and directories stay where they are
+
+// nameKind is what stands behind a name.
+type nameKind int
+
+const (
+	ordinary    nameKind = iota
+	control              // checked when it is committed
+	derivedName          // made by ctxfs, read-only
+	protected            // history, and the directories of a session
+)
+
+// directory is a node in which files can be renamed.
+type directory interface {
+	plainer
+	kindOf(name string) nameKind
+	place() *place          // the session the directory is in, or nil
+	rel(name string) string // name as the session calls it
+}
+
+func (p *plain) place() *place { return nil }
+
+func (p *plain) rel(name string) string { return name }
+
+func (p *plain) kindOf(name string) nameKind {
+	if hidden(name) {
+		return protected
+	}
+	return ordinary
+}
+
+var _ = (gofs.NodeRenamer)((*plain)(nil))
+
+func (p *plain) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	return rename(ctx, p, name, newParent, newName, flags)
+}
+
+func rename(ctx context.Context, from directory, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	to, ok := newParent.(directory)
+	if !ok {
+		return syscall.EPERM
+	}
+	a, b := from.kindOf(name), to.kindOf(newName)
+	switch {
+	case a == ordinary && b == ordinary:
+		return renamePlain(from, name, to, newName, flags)
+	case a == protected || b == protected || a == derivedName || b == derivedName:
+		kind, why := ctxabi.ErrProtected, "it is part of the session; only ordinary and control files can be renamed"
+		if a == derivedName || b == derivedName {
+			kind, why = ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be replaced or renamed"
+		}
+		at, file := from.place(), name
+		if a == ordinary || a == control {
+			at, file = to.place(), newName
+		}
+		if at == nil {
+			return errnoOf(kind)
+		}
+		dir := from
+		if at == to.place() && file == newName {
+			dir = to
+		}
+		return at.refuse(ctx, "rename", dir.rel(file), ctxabi.E("rename", dir.rel(file), kind, "%s", why))
+	case flags&unix.RENAME_EXCHANGE != 0:
+		return syscall.EINVAL
+	}
+	return renameControl(ctx, from, name, a, to, newName, b, flags)
+}
+
+func renamePlain(from directory, name string, to directory, newName string, flags uint32) syscall.Errno {
+	if flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 {
+		return syscall.EINVAL
+	}
+	if to.place() != nil {
+		// A session's directories hold files, so that nothing of it hides in a tree of its own.
+		if x, err := from.base().t.stat(path.Join(storePath(from.EmbeddedInode()), name)); err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+			return syscall.EPERM
+		}
+	}
+	return from.base().in(name, func(d1 int, _ *unix.Statx_t) error {
+		return errnoErr(to.base().in(newName, func(d2 int, _ *unix.Statx_t) error {
+			return unix.Renameat2(d1, name, d2, newName, uint(flags))
+		}))
+	})
+}
+
+// errnoErr keeps a zero errno from becoming a non-nil error.
+func errnoErr(errno syscall.Errno) error {
+	if errno == 0 {
+		return nil
+	}
+	return errno
+}
+
+func renameControl(ctx context.Context, from directory, name string, a nameKind, to directory, newName string, b nameKind, flags uint32) syscall.Errno {
+	if flags&unix.RENAME_NOREPLACE != 0 {
+		if x, err := to.base().t.stat(path.Join(storePath(to.EmbeddedInode()), newName)); err == nil && x != nil {
+			return syscall.EEXIST
+		}
+	}
+	var data []byte
+	var err error
+	if a == control {
+		data, err = from.place().content(from.rel(name))
+	} else {
+		data, err = readOrdinary(from, name)
+	}
+	if err != nil {
+		return errnoOf(err)
+	}
+	if b == control {
+		if errno := to.place().commit(ctx, "rename", to.rel(newName), data); errno != 0 {
+			return errno
+		}
+	} else if err := writeOrdinary(ctx, to, newName, data); err != nil {
+		return errnoOf(err)
+	}
+	if a == control {
+		return errnoOf(from.place().drop(from.rel(name)))
+	}
+	return from.base().in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
+}
+
+// readOrdinary reads an ordinary file that is to become a control file.
+func readOrdinary(d directory, name string) (data []byte, err error) {
+	errno := d.base().in(name, func(dir int, _ *unix.Statx_t) error {
+		fd, err := openRetry(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(fd), name)
+		defer f.Close()
+		fi, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if !fi.Mode().IsRegular() {
+			return syscall.EPERM
+		}
+		data, err = io.ReadAll(io.LimitReader(f, ctxabi.MaxControl+1))
+		return err
+	})
+	return data, errnoErr(errno)
+}
+
+// writeOrdinary puts data into an ordinary file, replacing what was there.
+func writeOrdinary(ctx context.Context, d directory, name string, data []byte) error {
+	p := d.base()
+	return errnoErr(p.in(name, func(dir int, self *unix.Statx_t) error {
+		if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		fd, err := openRetry(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(fd), name)
+		defer f.Close()
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+		if err := p.give(ctx, dir, name, self); err != nil {
+			return err
+		}
+		return p.chmodNew(dir, name, p.newMode(0o600, false))
+	}))
+}

@@ -1,0 +1,122 @@
+package fs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// rootDir is the mount's own directory.
+type rootDir struct {
+	gofs.Inode
+	denyDir
+	t *tree
+}
+
+const readme = `ctxfs: memory for agents, made of plain files.
+
+  mkdir -p home/$(id -u)/agent/coder/session/s1   # a session; it is complete at once
+  cd home/$(id -u)/agent/coder/session/s1
+  echo '{"role":"user","content":"hi"}' >> messages.jsonl   # append a message
+  cat context/pack.md                                       # the prompt, within the budget
+
+  echo 32000 > context/budget     # tokens the pack may have
+  cp rules.md context/pinned/     # stands verbatim in every pack
+  cat context/errors.jsonl        # why something was refused
+
+History (messages.jsonl, events.jsonl) only grows. Everything pack.* is made
+from it and comes back when it is removed.
+`
+
+func (r *rootDir) owner() owner { return owner{uid: r.t.uid, gid: r.t.gid} }
+
+var _ = (gofs.NodeGetattrer)((*rootDir)(nil))
+
+func (r *rootDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	r.owner().setDir(&out.Attr, 0o755, r.t.started)
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+var _ = (gofs.NodeStatfser)((*rootDir)(nil))
+
+func (r *rootDir) Statfs(ctx context.Context, out *fuse.StatfsOut) syscall.Errno {
+	return r.t.statfs(out)
+}
+
+var _ = (gofs.NodeLookuper)((*rootDir)(nil))
+
+func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	out.SetEntryTimeout(fixedTimeout)
+	switch name {
+	case ctxabi.HomeDir, ctxabi.SharedDir:
+		r.owner().setDir(&out.Attr, 0o755, r.t.dirTime(name))
+		out.SetAttrTimeout(fixedTimeout)
+		var n gofs.InodeEmbedder = &usersDir{t: r.t}
+		if name == ctxabi.SharedDir {
+			n = &spacesDir{t: r.t}
+		}
+		return r.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, name)), 0
+	case ctxabi.ReadmeFile:
+		return r.small(ctx, name, out, func() ([]byte, time.Time) { return []byte(readme), r.t.started })
+	case ctxabi.StatusFile:
+		return r.small(ctx, name, out, func() ([]byte, time.Time) { return r.t.status(), time.Now() })
+	}
+	return nil, syscall.ENOENT
+}
+
+func (r *rootDir) small(ctx context.Context, name string, out *fuse.EntryOut, content func() ([]byte, time.Time)) (*gofs.Inode, syscall.Errno) {
+	n := &derivedFile{content: func() ([]byte, time.Time, error) { b, at := content(); return b, at, nil }, own: r.owner(), mode: 0o444}
+	if errno := n.fill(&out.Attr); errno != 0 {
+		return nil, errno
+	}
+	return r.NewInode(ctx, n, treeAttr(syscall.S_IFREG, name)), 0
+}
+
+var _ = (gofs.NodeReaddirer)((*rootDir)(nil))
+
+func (r *rootDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	var list []fuse.DirEntry
+	for _, name := range []string{ctxabi.ReadmeFile, ctxabi.HomeDir, ctxabi.SharedDir, ctxabi.StatusFile} {
+		mode := uint32(syscall.S_IFREG)
+		if name == ctxabi.HomeDir || name == ctxabi.SharedDir {
+			mode = syscall.S_IFDIR
+		}
+		list = append(list, entry(name, treeAttr(mode, name)))
+	}
+	return listing(r.StableAttr(), list), 0
+}
+
+// status is the file of that name: KEY=VALUE, and nobody's name.
+func (t *tree) status() []byte {
+	sessions := 0
+	for range t.store.Sessions() {
+		sessions++
+	}
+	var b strings.Builder
+	row := func(k string, v any) { fmt.Fprintf(&b, "%s=%v\n", k, v) }
+	row("version", ctxabi.Version)
+	row("store", t.store.Dir())
+	row("store_id", t.store.ID())
+	row("uptime_seconds", int(time.Since(t.started).Seconds()))
+	row("sessions", sessions)
+	row("requests", t.raw.requests.Load())
+	row("open_files", t.raw.open.Load())
+	row("passthrough", "off")
+	return []byte(b.String())
+}
+
+// dirTime is when a directory of the store changed, or the mount's start.
+func (t *tree) dirTime(rel string) time.Time {
+	if x, err := t.stat(rel); err == nil {
+		return time.Unix(x.Mtime.Sec, int64(x.Mtime.Nsec))
+	}
+	return t.started
+}

@@ -1,0 +1,60 @@
+package fs
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// tree is what all nodes of one mount share.
+type tree struct {
+	// What it stands on.
+	store   *session.Store
+	builder *pack.Builder
+	log     *slog.Logger
+	raw     *rawFS
+
+	// What never changes while it is mounted.
+	rootFd  int    // the store's directory, O_PATH
+	rootDev uint64 // the device it lies on
+	asRoot  bool   // serves every uid and gives each his own files
+	uid     uint32 // of the daemon
+	gid     uint32
+	umask   uint32 // of the daemon; a client's umask has been applied by the kernel already
+	conn    uint64 // names this connection to the kernel, part of every idempotency key
+	started time.Time
+
+	// moves is held for reading while a rename runs, from the disk to
+	// go-fuse's tree: whoever does not find a node where the tree says it is
+	// takes it for writing, which waits for them, and looks again.
+	moves sync.RWMutex
+
+	mu      sync.Mutex
+	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
+}
+
+// How long the kernel may keep an answer. Names and attributes of what can
+// change without the kernel's doing get none.
+const (
+	plainTimeout = time.Second    // ordinary files change only through the mount
+	fixedTimeout = time.Second    // the names that a session always has
+	foreverValid = 24 * time.Hour // attributes of content that never changes
+)
+
+// hidden says whether name is one the daemon keeps for itself in the store.
+func hidden(name string) bool { return strings.HasPrefix(name, ctxabi.InternalDir) }
+
+// inSpace says whether the store path rel lies in a shared space.
+func inSpace(rel string) bool { return strings.HasPrefix(rel, ctxabi.SharedDir+"/") }
+
+// storePath is where a node's file lies in the store: under the same name as
+// in the mount. A node that lost its name has none, and gets one that does
+// not exist.
+func storePath(n *gofs.Inode) string { return n.Path(n.Root()) }
