@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -49,18 +48,4 @@ func (in *Input) id(r *recipe, encoding string) string {
 	}
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
-}
-
-// HashRecords gives a value for Input.Head to callers without a log: a hash of the first n records' bytes.
-func HashRecords(m Records, n int) (string, error) {
-	h := sha256.New()
-	for line := 1; line <= n; line++ {
-		b, err := m.Record(line)
-		if err != nil {
-			return "", err
-		}
-		h.Write(b)
-		io.WriteString(h, "\n")
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
