@@ -4,6 +4,7 @@
 set -eu
 what=${1:?run or test}
 cd "$(dirname "$0")/.."
+export PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "setup: $1"; shift; for line in "$@"; do say "       $line"; done; exit 1; }
