@@ -9,6 +9,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-run.XXXXXX")
 chmod 755 "$dir"
 mkdir -p .run "$dir/ctx"
 echo "$dir" >.run/dir
+trap 'echo "run: the tour ended half-way, see above; make stop cleans up" >&2' ERR
 ctx=$dir/ctx
 
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; else bold='' dim='' plain=''; fi
