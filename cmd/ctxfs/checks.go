@@ -189,7 +189,7 @@ func checkMountpoint(dir, store string) finding {
 		f.State, f.Text, f.Remedy = stateBad, text, remedy
 		return f
 	}
-	if mount, _ := mountOf(dir); mount == dir {
+	if m, ok := mountOf(dir); ok && m.point == dir {
 		if answers(dir) {
 			f.State, f.Text = stateNote, "a ctxfs answers at "+dir+" already"
 			return f
@@ -216,18 +216,18 @@ func checkMountpoint(dir, store string) finding {
 
 // checkMounts tells of each ctxfs that is mounted now, apart from the one at except.
 func checkMounts(except string) (found []finding) {
-	points, err := ctxfsMounts()
+	mounts, err := ctxfsMounts()
 	if err != nil {
 		return []finding{{Check: "mounts", State: stateNote, Text: err.Error()}}
 	}
-	for _, m := range points {
-		if m == except {
+	for _, m := range mounts {
+		if m.point == except {
 			continue
 		}
-		f := finding{Check: "mounted", State: stateOK, Text: m + " answers"}
-		if !answers(m) {
-			f.State, f.Text = stateNote, m+" does not answer"
-			f.Remedy = "if its daemon is gone: ctxfs mount " + m + " repairs it, umount -l " + m + " clears it"
+		f := finding{Check: "mounted", State: stateOK, Text: m.point + " answers, from " + m.store}
+		if !answers(m.point) {
+			f.State, f.Text = stateNote, m.point+" does not answer"
+			f.Remedy = "if its daemon is gone: ctxfs mount " + m.point + " repairs it, umount -l " + m.point + " clears it"
 		}
 		found = append(found, f)
 	}

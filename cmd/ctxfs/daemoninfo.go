@@ -118,7 +118,7 @@ func waitForExit(pid int, limit time.Duration) error {
 			return nil
 		}
 		if err == nil || left == 0 {
-			return fmt.Errorf("%w: the daemon (pid %d) still runs %s after the mount is gone; programs may still hold files of it open", errBusy, pid, limit)
+			return busy{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs may still hold files of it open", pid, limit)}
 		}
 	}
 }

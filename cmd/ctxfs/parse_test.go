@@ -17,15 +17,15 @@ import (
 
 func TestParseMounts(t *testing.T) {
 	const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-90 22 0:45 / /ctx rw,nosuid,nodev,relatime shared:40 - fuse.ctxfs ctxfs rw,user_id=0,group_id=0,default_permissions,allow_other
-91 22 0:46 / /mnt/with\040space\134 rw - fuse.ctxfs ctxfs rw
+90 22 0:45 / /ctx rw,nosuid,nodev,relatime shared:40 - fuse.ctxfs /var/lib/ctxfs rw,user_id=0,group_id=0,default_permissions,allow_other
+91 22 0:46 / /mnt/with\040space\134 rw - fuse.ctxfs /my\040store rw
 92 22 0:47 / /mnt/sshfs rw - fuse.sshfs host:/ rw
 93 22 0:48 / /fuse.ctxfs rw - tmpfs tmpfs rw
-94 22 0:45 /home/7 /volume rw shared:40 - fuse.ctxfs ctxfs rw
+94 22 0:45 /home/7 /volume rw shared:40 - fuse.ctxfs /var/lib/ctxfs rw
 `
 	got, err := parseMounts(strings.NewReader(mountinfo))
-	if want := []string{"/ctx", `/mnt/with space\`, "/volume"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, %v, want %q", got, err, want)
+	if want := []mount{{"/ctx", "/var/lib/ctxfs"}, {`/mnt/with space\`, "/my store"}, {"/volume", "/var/lib/ctxfs"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 }
 
@@ -160,19 +160,12 @@ func TestExitCodes(t *testing.T) {
 		{failure{errors.New("x")}, exitFailed},
 		{failure{usagef("x")}, exitUsage},
 		{failure{fmt.Errorf("open: %w", ctxabi.ErrLocked)}, exitBusy},
-		{failure{fmt.Errorf("%w: x", errBusy)}, exitBusy},
+		{failure{fmt.Errorf("x: %w", busy{errors.New("y")})}, exitBusy},
 		{failure{silent{exitBusy}}, exitBusy},
 	} {
 		if got := exitCode(tt.err); got != tt.want {
 			t.Errorf("%v: got %d, want %d", tt.err, got, tt.want)
 		}
-	}
-}
-
-func TestStatusValue(t *testing.T) {
-	const status = "version=1\nstore=/var/lib/ctx=fs\n"
-	if got := statusValue([]byte(status), "store"); got != "/var/lib/ctx=fs" {
-		t.Errorf("got %q", got)
 	}
 }
 

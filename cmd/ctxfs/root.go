@@ -115,11 +115,13 @@ func exitCode(err error) int {
 		return said.code
 	case errors.As(err, &usage), !errors.As(err, &failed):
 		return exitUsage
-	case errors.Is(err, ctxabi.ErrLocked), errors.Is(err, errBusy):
+	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busy)):
 		return exitBusy
 	}
 	return exitFailed
 }
 
-// errBusy marks a mountpoint that is in use.
-var errBusy = errors.New("busy")
+// busy is a mountpoint that is in use.
+type busy struct{ error }
+
+func (b busy) Unwrap() error { return b.error }

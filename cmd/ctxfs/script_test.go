@@ -105,15 +105,15 @@ func endDaemons(dir string) {
 				}
 			}
 		}
-		if m, _ := mountOf(name); m == name {
+		if m, ok := mountOf(name); ok && m.point == name {
 			return fs.SkipDir
 		}
 		return nil
 	})
 	mounts, _ := ctxfsMounts()
 	for _, m := range mounts {
-		if inside(m, dir) {
-			unix.Unmount(m, unix.MNT_DETACH)
+		if inside(m.point, dir) {
+			unix.Unmount(m.point, unix.MNT_DETACH)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		Store: store, Builder: builder, Mountpoint: f.mountpoint, Logger: log, Debug: f.fuseDebug,
 	})
 	if err != nil {
-		return err
+		return orBusy(f.mountpoint, err)
 	}
 	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
 	if ready.open() {

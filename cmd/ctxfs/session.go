@@ -73,7 +73,7 @@ func meantAMount(at place) error {
 	}
 	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; "+
 		"make the session there: mkdir -p %s; or make a store of your own with --store %s",
-		at.store, mounts[0], filepath.Join(mounts[0], at.ref.Path()), at.store)
+		at.store, mounts[0].point, filepath.Join(mounts[0].point, at.ref.Path()), at.store)
 }
 
 func newSession(at place) (dir string, err error) {

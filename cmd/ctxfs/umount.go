@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,21 +41,16 @@ func umount(arg string, stop bool, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	mounts, err := ctxfsMounts()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(mounts, mountpoint) {
-		if mount, _ := mountOf(mountpoint); mount != "" {
-			return fmt.Errorf("%s is inside the mount at %s; unmount that", mountpoint, mount)
-		}
+	m, ok := mountOf(mountpoint)
+	switch {
+	case !ok:
 		return fmt.Errorf("%s: no ctxfs is mounted there", mountpoint)
+	case m.point != mountpoint:
+		return fmt.Errorf("%s is inside the mount at %s; unmount that", mountpoint, m.point)
 	}
-	daemon := daemonInfo{}
-	if store := storeOfMount(mountpoint); store != "" {
-		if d, ok := runningDaemon(store); ok && (d.Mountpoint == mountpoint || d.Mountpoint == "") {
-			daemon = d
-		}
+	daemon, ok := runningDaemon(m.store)
+	if !ok || daemon.Mountpoint != mountpoint && daemon.Mountpoint != "" {
+		daemon = daemonInfo{}
 	}
 	if stop && daemon.PID > 0 {
 		p, err := os.FindProcess(daemon.PID)
@@ -67,10 +61,20 @@ func umount(arg string, stop bool, limit time.Duration) error {
 			return fmt.Errorf("stop the daemon (pid %d): %w", daemon.PID, err)
 		}
 	} else if err := fs.Unmount(mountpoint); err != nil {
-		return err
+		return orBusy(mountpoint, err)
 	}
 	if daemon.PID > 0 {
 		return waitForExit(daemon.PID, limit)
 	}
 	return nil
+}
+
+// orBusy says of a failed mount or unmount that it failed because the
+// mountpoint is in use: the only reason for which a mount is still there
+// afterwards, apart from missing permission.
+func orBusy(mountpoint string, err error) error {
+	if m, ok := mountOf(mountpoint); ok && m.point == mountpoint && !errors.Is(err, os.ErrPermission) {
+		return busy{err}
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
@@ -30,8 +29,14 @@ func cleanMountpoint(p string) (string, error) {
 	return filepath.Join(parent, filepath.Base(abs)), err
 }
 
-// ctxfsMounts lists the mountpoints of ctxfs that this process sees.
-func ctxfsMounts() ([]string, error) {
+// mount is a ctxfs that is mounted.
+type mount struct {
+	point string // where
+	store string // what it serves, as its daemon calls it
+}
+
+// ctxfsMounts lists the mounts of ctxfs that this process sees.
+func ctxfsMounts() ([]mount, error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -40,57 +45,31 @@ func ctxfsMounts() ([]string, error) {
 	return parseMounts(f)
 }
 
-// parseMounts reads mountinfo(5): the mountpoint is field 5, the type the first one after " - ".
-func parseMounts(r io.Reader) (points []string, err error) {
+// parseMounts reads mountinfo(5): field 5 is the mountpoint, the type and the source follow " - ".
+func parseMounts(r io.Reader) (mounts []mount, err error) {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<20)
 	for s.Scan() {
 		before, after, _ := strings.Cut(s.Text(), " - ")
-		fields := strings.Fields(before)
-		if len(fields) >= 5 && strings.HasPrefix(after, mountType+" ") {
-			points = append(points, unescape.Replace(fields[4]))
+		left, right := strings.Fields(before), strings.Fields(after)
+		if len(left) >= 5 && len(right) >= 2 && right[0] == mountType {
+			mounts = append(mounts, mount{unescape.Replace(left[4]), unescape.Replace(right[1])})
 		}
 	}
-	return points, s.Err()
+	return mounts, s.Err()
 }
 
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// mountOf gives the ctxfs mountpoint that path p lies in, "" when it is in none.
-func mountOf(p string) (string, error) {
-	points, err := ctxfsMounts()
-	best := ""
-	for _, m := range points {
-		if inside(p, m) && len(m) > len(best) {
-			best = m
+// mountOf finds the ctxfs mount that path p lies in.
+func mountOf(p string) (m mount, ok bool) {
+	mounts, _ := ctxfsMounts()
+	for _, candidate := range mounts {
+		if inside(p, candidate.point) && len(candidate.point) >= len(m.point) { // of two at one place the later one is on top
+			m, ok = candidate, true
 		}
 	}
-	return best, err
-}
-
-// storeOfMount asks the mount itself which store it serves, and gives up when it does not answer soon.
-func storeOfMount(mountpoint string) string {
-	answer := make(chan string, 1)
-	go func() {
-		b, _ := os.ReadFile(filepath.Join(mountpoint, ctxabi.StatusFile))
-		answer <- statusValue(b, "store")
-	}()
-	select {
-	case s := <-answer:
-		return s
-	case <-time.After(5 * time.Second):
-		return ""
-	}
-}
-
-// statusValue finds KEY=VALUE in the lines of a mount's status file.
-func statusValue(status []byte, key string) string {
-	for _, line := range strings.Split(string(status), "\n") {
-		if k, v, ok := strings.Cut(line, "="); ok && k == key {
-			return v
-		}
-	}
-	return ""
+	return m, ok
 }
 
 // storeAbove finds the store that path p lies in by walking up to a ctxfs.store file; "" when there is none.
@@ -118,10 +97,7 @@ const sessionHelp = `SESSION is one of
 
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {
-	given := store
-	if given == "" {
-		store = defaultStore()
-	}
+	store = storeDir(store)
 	if !filepath.IsAbs(arg) && !strings.HasPrefix(arg, ".") {
 		if ref, err := ctxabi.ParseRef(arg); err == nil {
 			return place{store, ref}, nil
@@ -142,19 +118,10 @@ func findSession(arg, store string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	root, err := mountOf(abs)
-	if err != nil {
-		return place{}, err
-	}
-	if root != "" {
-		if store = storeOfMount(root); store == "" {
-			store = given
-		}
-		if store == "" {
-			return place{}, ctxabi.E("find session", "", ctxabi.ErrNotFound,
-				"the mount at %s does not say which store it serves; give --store", root)
-		}
-	} else if root = storeAbove(abs); root != "" {
+	root := storeAbove(abs)
+	if m, ok := mountOf(abs); ok {
+		root, store = m.point, m.store
+	} else if root != "" {
 		store = root
 	} else {
 		return place{}, unknown
