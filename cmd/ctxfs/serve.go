@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 
-	store, err := session.Open(f.store, session.Options{Logger: log})
+	store, err := openStore(f.store, session.Options{Logger: log})
 	if err != nil {
 		return err
 	}
@@ -97,6 +98,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		fmt.Fprintf(out, "serving %s from %s (pid %d)\n", f.mountpoint, f.store, os.Getpid())
 	}
 	return waitForEnd(server, stop, f.deadline, log)
+}
+
+// openStore opens a store to write; what is missing of the path to it is made.
+func openStore(dir string, o session.Options) (*session.Store, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
+	return session.Open(dir, o)
 }
 
 // waitForEnd returns when the mount is gone. The first signal asks for a clean

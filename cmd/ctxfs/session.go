@@ -88,7 +88,7 @@ func newSession(at place) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	store, err := session.Open(at.store, session.Options{})
+	store, err := openStore(at.store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
 		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.ref)
 	}
