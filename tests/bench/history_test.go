@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// vocabulary is what the made-up histories speak of.
+var vocabulary = strings.Fields(`the a of to in and is that for it with on this as are be or by from an not
+	retry refresh token config parse request response handler error timeout context client server cache index commit
+	append journal reader writer buffer offset length boundary prefix budget render pack session agent workspace branch
+	merge rebase failing passes test suite expected actual panic goroutine mutex channel deadline cancel backoff jitter
+	auth/refresh.go config/load.go pkg/store/index.go internal/queue/worker.go cmd/serve/main.go README.md go.mod
+	RetryMax parseConfig newClient TestRefreshExpired ErrTimeout loadIndex writeBatch 0x7fff2a 404 502 1024 65536 v1.12.3`)
+
+// text makes about size bytes of lines, the same for the same seed.
+func text(seed, size int) string {
+	rnd := rand.New(rand.NewPCG(uint64(seed), 7))
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteString(vocabulary[rnd.IntN(len(vocabulary))])
+		if rnd.IntN(12) == 0 {
+			b.WriteByte('\n')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// kibRecord is a message of exactly 1 KiB, newline included.
+func kibRecord(i int) []byte {
+	const frame = len(`{"role":"user","content":""}` + "\n")
+	body := strings.ReplaceAll(fmt.Sprintf("%06d %s", i, text(i, 1024)), "\n", " ")
+	return []byte(`{"role":"user","content":"` + body[:1024-frame] + "\"}\n")
+}
+
+// turn is record i of a coding session that goes on for ever: a request, then
+// calls of tools with results of very different lengths, 1 kB on average.
+func turn(i int) []byte {
+	type object = map[string]any
+	var m object
+	switch k := i % 16; {
+	case k == 0:
+		m = object{"role": "user", "content": fmt.Sprintf("Request %d: %s", i/16, text(i, 300))}
+	case k == 15:
+		m = object{"role": "assistant", "content": "Done. " + text(i, 500)}
+	case k%2 == 1:
+		arguments, _ := json.Marshal(object{"path": fmt.Sprintf("src/module%d/file%d.go", i%37, i%101), "query": text(i, 60)})
+		m = object{"role": "assistant", "content": text(i, 150), "tool_calls": []object{{"id": fmt.Sprintf("call_%d", i),
+			"type": "function", "function": object{"name": []string{"read_file", "search", "run_tests"}[i%3], "arguments": string(arguments)}}}}
+	default:
+		size := 600 + i*7919%2000
+		if i%160 == 2 {
+			size = 9000
+		}
+		m = object{"role": "tool", "tool_call_id": fmt.Sprintf("call_%d", i-1), "content": text(i, size)}
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return append(b, '\n')
+}
