@@ -118,7 +118,7 @@ func must(err error) {
 }
 
 func openAppend(file string) int {
-	fd, err := unix.Open(file, unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(file, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
 	must(err)
 	return fd
 }

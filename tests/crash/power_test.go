@@ -2,10 +2,12 @@ package crash
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +32,9 @@ func TestPowerCut(t *testing.T) {
 		{"xfs", []string{"mkfs.xfs", "-q"}, "loop,nouuid", 2},
 	} {
 		t.Run(c.fs, func(t *testing.T) {
+			if soak() {
+				c.cuts *= 5
+			}
 			tool(t, "mkfs.xfs", "xfsprogs")
 			tool(t, c.mkfs[0], "e2fsprogs")
 			sd := seed(t)
@@ -54,6 +59,7 @@ func TestPowerCut(t *testing.T) {
 				madeSessions int
 			}
 			var cuts []cut
+			awaitDurable(t, l)
 			for i := range c.cuts {
 				time.Sleep(time.Duration(50+rnd.IntN(700)) * time.Millisecond) // the random moment
 				x := cut{image: filepath.Join(outer, fmt.Sprintf("cut%d.img", i)), before: l.journals(), madeSessions: made()}
@@ -67,7 +73,6 @@ func TestPowerCut(t *testing.T) {
 			for i, x := range cuts {
 				mnt := filepath.Join(dir, fmt.Sprintf("cut%d", i))
 				loopMount(t, x.image, mnt, c.opts)
-				// A writer that had begun nothing by the cut cannot have fsynced anything either.
 				served := harness.Start(t, harness.Options{Store: filepath.Join(mnt, "store")})
 				at := filepath.Join(served.Dir, s.Ref())
 				durable := 0
@@ -100,6 +105,26 @@ func TestPowerCut(t *testing.T) {
 				t.Logf("cut %d: %d durable records, %d sessions made", i, durable, x.madeSessions)
 			}
 		})
+	}
+}
+
+// awaitDurable returns when every writer has had an fsync, so that a cut has something to lose.
+func awaitDurable(t *testing.T, l *load) {
+	t.Helper()
+	for deadline := time.Now().Add(harness.Patience); ; runtime.Gosched() {
+		least := math.MaxInt
+		for w, s := range l.journals() {
+			least = min(least, s.durable)
+			if s.failure != "" {
+				t.Fatalf("writer %d ended: %s", w, s.failure)
+			}
+		}
+		if least > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the writers do not come to their first fsync")
+		}
 	}
 }
 
