@@ -31,10 +31,11 @@ func TestKillLoop(t *testing.T) {
 	prefix := map[string][32]byte{} // of the logs as they were at the last check
 	length := map[string]int{}
 	for round := range rounds {
-		wait := l.start(0, 20)
+		waitReader, wait := l.startReader(), l.start(0, 20)
 		time.Sleep(time.Duration(rnd.IntN(400)) * time.Millisecond) // the random moment
 		m.Kill()
 		wait()
+		waitReader()
 		if rnd.IntN(3) == 0 {
 			killWhileStarting(t, m, time.Duration(rnd.IntN(60))*time.Millisecond)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -120,6 +121,38 @@ func writer(args []string) int {
 	return 0
 }
 
+func init() { harness.Helper("reader", reader) }
+
+// reader follows a log until reading fails because the daemon is gone. It
+// ends with 1 when it sees half a record at the end of the log, or a NUL.
+func reader(args []string) int {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return 0
+	}
+	buf := make([]byte, 256<<10)
+	last := byte('\n')
+	var at int64
+	for {
+		n, err := f.ReadAt(buf, at)
+		at += int64(n)
+		if i := bytes.IndexByte(buf[:n], 0); i >= 0 {
+			fmt.Fprintf(os.Stderr, "a NUL at offset %d\n", at-int64(n)+int64(i))
+			return 1
+		}
+		if n > 0 {
+			last = buf[n-1]
+		}
+		switch {
+		case err == io.EOF && last != '\n':
+			fmt.Fprintf(os.Stderr, "the log ends at %d with %q\n", at, buf[max(0, n-60):n])
+			return 1
+		case err != nil && err != io.EOF:
+			return 0
+		}
+	}
+}
+
 // steps is what a journal says.
 type steps struct {
 	tried   int // records begun: 0 .. tried-1
@@ -189,23 +222,35 @@ func (l *load) start(limit, syncEvery int) (wait func()) {
 	var waits []func()
 	for w := range l.writers {
 		first := readJournal(l.tb, l.journal(w)).tried
-		cmd := l.session.Mount.HelperCommand(l.tb, l.tb.Context(), "writer", harness.Client{Dir: "/", UID: l.session.UID, Argv: []string{
-			l.session.Path(logOf(w)), l.journal(w), strconv.Itoa(w), strconv.Itoa(first),
-			strconv.Itoa(limit), strconv.Itoa(l.seed), strconv.Itoa(syncEvery)}})
-		var out bytes.Buffer
-		cmd.Stderr = &out
-		if err := cmd.Start(); err != nil {
-			l.tb.Fatal(err)
-		}
-		waits = append(waits, func() {
-			if err := cmd.Wait(); err != nil {
-				l.tb.Errorf("writer %d: %v\n%s", w, err, out.String())
-			}
-		})
+		waits = append(waits, l.helper("writer", l.session.Path(logOf(w)), l.journal(w), strconv.Itoa(w), strconv.Itoa(first),
+			strconv.Itoa(limit), strconv.Itoa(l.seed), strconv.Itoa(syncEvery)))
 	}
 	return func() {
 		for _, f := range waits {
 			f()
+		}
+	}
+}
+
+// startReader starts a reader of messages.jsonl; wait returns when the daemon is gone and it has ended.
+func (l *load) startReader() (wait func()) {
+	l.tb.Helper()
+	return l.helper("reader", l.session.Path("messages.jsonl"))
+}
+
+// helper starts a helper process; wait fails the test when it ends with an error.
+func (l *load) helper(name string, args ...string) (wait func()) {
+	l.tb.Helper()
+	cmd := l.session.Mount.HelperCommand(l.tb, l.tb.Context(), name, harness.Client{Dir: "/", UID: l.session.UID, Argv: args})
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
+		l.tb.Fatal(err)
+	}
+	return func() {
+		l.tb.Helper()
+		if err := cmd.Wait(); err != nil {
+			l.tb.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}
 }
