@@ -54,8 +54,8 @@ var faults = []fault{
 		inject: []string{syncs + ":error=EIO:when=1"}, errno: unix.EIO, do: appendAndSync, sticky: true},
 	{name: "second fsync of the log fails with ENOSPC", paths: []string{"messages.jsonl"},
 		inject: []string{syncs + ":error=ENOSPC:when=2"}, errno: unix.EIO, do: appendAndSync, sticky: true},
-	{name: "fsync of the arrivals fails with EIO", paths: []string{".ctxfs/arrivals"},
-		inject: []string{syncs + ":error=EIO:when=1"}, errno: unix.EIO, do: appendAndSync, sticky: true},
+	{name: "putting a new session in its place fails with ENOSPC", paths: newSessions(),
+		inject: []string{renames + ":error=ENOSPC:when=1"}, errno: unix.ENOSPC, do: makeSession},
 	{name: "rename of a control file fails with ENOSPC", paths: []string{"context/budget"},
 		inject: []string{renames + ":error=ENOSPC:when=1"}, errno: unix.ENOSPC, do: setBudget},
 	{name: "rename of a control file fails with EIO", paths: []string{"state"},
@@ -156,6 +156,26 @@ func appendAndSync(s *harness.Session, n int) error {
 	return f.Sync()
 }
 
+// newSessions are the paths, relative to a session, of those that makeSession makes.
+func newSessions() (paths []string) {
+	for n := range 8 {
+		paths = append(paths, "../made-"+fmt.Sprint(n))
+	}
+	return paths
+}
+
+// makeSession makes a session with one record.
+func makeSession(s *harness.Session, n int) error {
+	dir := filepath.Join(filepath.Dir(s.Dir), fmt.Sprintf("made-%d", n))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if _, there := os.Lstat(dir); !errors.Is(there, os.ErrNotExist) {
+			return fmt.Errorf("mkdir failed (%v), but the session is there: %v", err, there)
+		}
+		return err
+	}
+	return appendTo(filepath.Join(dir, "messages.jsonl"), faultRecord(n))
+}
+
 func setBudget(s *harness.Session, n int) error {
 	return os.WriteFile(s.Path("context/budget"), fmt.Appendf(nil, "%d\n", 20000+n), 0o600)
 }
@@ -190,6 +210,17 @@ func contents(t *testing.T, s *harness.Session, f fault, acked, failed, end int)
 		}
 		if strings.TrimSpace(got) != strings.TrimSpace(want) {
 			t.Errorf("%s holds %q, want %q, the last value that was accepted", f.paths[0], got, want)
+		}
+		return
+	case strings.HasPrefix(name, "made-"):
+		for n := range acked + 1 {
+			if n == failed {
+				continue
+			}
+			got, err := os.ReadFile(filepath.Join(filepath.Dir(s.Dir), fmt.Sprintf("made-%d", n), "messages.jsonl"))
+			if string(got) != faultRecord(n) {
+				t.Errorf("the log of session made-%d holds %.80q (%v)", n, got, err)
+			}
 		}
 		return
 	}
