@@ -80,7 +80,7 @@ func rootfs(t *testing.T, r *runtime) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range steps(string(b), func(script string) bool { return !strings.HasPrefix(script, "mkdir -p rootfs") }) {
+	for _, s := range steps(string(b), func(script string) bool { return !strings.HasPrefix(script, "mkdir -p rootfs/bin") }) {
 		cmd := exec.Command("bash", "-c", s.script)
 		cmd.Dir = r.dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -100,11 +100,30 @@ func TestPowerCut(t *testing.T) {
 				if got, err := os.ReadFile(filepath.Join(at, "messages.jsonl")); err != nil || !strings.HasSuffix(string(got), "\n"+again) {
 					t.Errorf("cut %d: the record appended after it is not the last one (%v)", i, err)
 				}
+				readEverything(t, filepath.Dir(at))
 				served.Stop()
 				verify(t, served)
 				t.Logf("cut %d: %d durable records, %d sessions made", i, durable, x.madeSessions)
 			}
 		})
+	}
+}
+
+// readEverything reads the logs of all sessions in dir, which opens and repairs each of them.
+func readEverything(t *testing.T, dir string) {
+	t.Helper()
+	sessions, err := os.ReadDir(dir)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, e := range sessions {
+		for _, name := range []string{"messages.jsonl", "events.jsonl"} {
+			b, err := os.ReadFile(filepath.Join(dir, e.Name(), name))
+			if err != nil {
+				t.Error(err)
+			}
+			harness.Lines(t, string(b))
+		}
 	}
 }
 
