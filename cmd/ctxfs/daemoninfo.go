@@ -40,6 +40,8 @@ func (d daemonInfo) write() error {
 	}
 	temp := d.file() + ".new"
 	if err := os.WriteFile(temp, append(b, '\n'), 0o644); err != nil {
+		os.Remove(temp)
+		os.Remove(d.file()) // rather nothing than the words of an earlier daemon
 		return err
 	}
 	return os.Rename(temp, d.file())

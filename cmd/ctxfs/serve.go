@@ -81,7 +81,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Started: time.Now().UTC().Truncate(time.Second),
 	}
 	if err := info.write(); err != nil {
-		return err
+		// A full disk must not keep anybody from reading what is on it.
+		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
 	defer info.remove()
 
