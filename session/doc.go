@@ -4,44 +4,80 @@
 //
 // # On disk
 //
-//	<store>/ctxfs.store                  JSON: format version, store id; flock'ed while a daemon serves it
+//	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed while a daemon serves it
+//	<store>/tmp/                         what is being built, and large records on their way in; cleared at open
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files
 //	  session/<session>/
-//	    messages.jsonl events.jsonl      the records as they were written      (truth)
+//	    messages.jsonl events.jsonl      the records as they were written         (truth)
 //	    state cwd meta.json context/...  control files, written by temp + rename
 //	    .ctxfs/id                        128 bits in hex, for the session's life  (truth)
 //	    .ctxfs/arrivals                  messages' commits, one JSON row each     (truth)
 //	    .ctxfs/arrivals.events           events' commits                          (truth)
-//	    .ctxfs/index  .ctxfs/index.events  one fixed-size row a record            (cache)
+//	    .ctxfs/index  .ctxfs/tokens      one fixed-size row a record; exact counts (cache)
+//	    .ctxfs/index.events              the same for events                      (cache)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
-//	    .ctxfs/stage/                    large records on their way in            (temporary)
+//	<store>/shared/<space>/agent/...     the same, owned by a group
 //
 // An arrival row is written before the data it announces:
 //
 //	{"off":0,"len":211,"sha256":"<hex of the data>","chain":"<hex>","at":1760000000123456789,
 //	 "uid":1000,"pid":77,"ev":0,"key":"<connection>-<request>"}
 //
-// chain(n) = SHA-256(chain(n-1) || sha256(n) || off || len), chain(-1) is the
-// session id's bytes followed by the log's name. at is nanoseconds; ev is the committed length of events.jsonl
+// chain(n) = SHA-256(chain(n-1) || sha256(n) || off || len), numbers as 8 bytes
+// big endian; chain(-1) is the SHA-256 of the session id's 16 bytes followed by
+// the log's name. at is nanoseconds; ev is the committed length of events.jsonl
 // at that moment (rows of messages only), which gives the two logs one order.
-// A row made up at recovery for data without one carries "estimated":true.
+// A row made up at recovery for data without one carries "estimated":true. The
+// forms of index and tokens stand in index_file.go.
 //
 // # Promises
 //
 //   - A returned Append of whole records survives the death of the process at
 //     any moment; a returned Sync survives the loss of power.
 //   - A record is in the log whole or not at all. After a short or failed
-//     write the log is cut back to its last whole record before anybody can
-//     read further; when even that fails the log answers ErrIO until it is
-//     opened anew.
+//     write both files are cut back to where they ended; when even that fails
+//     the log answers ErrIO until the store is opened anew.
 //   - A failed Sync is never retried: every later Append and Sync of that log
 //     gives ErrIO until the store is opened again and has re-read the tail.
 //   - Readers see exactly [0, Len) and Len only grows.
-//   - Opening costs what is new: the last arrival and what follows it.
+//   - A request whose Key was committed among the last 1024 of its log is not
+//     committed again, after a restart either.
+//   - Opening costs what is new: the last arrival and what follows it. Nothing
+//     that is found there is destroyed and nothing blocks the session.
+//   - Caches follow from the truth: an index that was loaded, extended or built
+//     from nothing is the same, value for value.
+//
+// # A handle's bytes
+//
+// A [Stage] belongs to one open handle. Each Write is one request:
+//
+//   - All lines that it completes are checked and committed as one batch; what
+//     follows the last newline is staged, up to ctxabi.MaxRecord bytes.
+//   - When a line is refused, the valid ones before it are committed, the stage
+//     is emptied and the rest of the request is not taken: Write gives the bytes
+//     up to the refused line, and the error. If that line began in an earlier
+//     request, that beginning is gone; its remainder, if the writer sends it,
+//     is judged as a line of its own.
+//   - A batch is committed whole or not at all. When the disk is full or fails,
+//     or a quota is reached, the earlier stage stays, nothing of the request
+//     (or nothing behind the committed lines) is taken, and the writer can send
+//     the same bytes again.
+//   - Flush commits a complete record that lacks its newline and adds one; the
+//     blanks and the one newline that the handle sends next are taken and
+//     dropped. A record that is not complete stays and Flush gives ErrMalformed.
+//   - A write that gives up waiting because its context ended took nothing and
+//     gives the context's error.
+//
+// Every refusal is reported in errors.jsonl, at most one row a second for each
+// user after a burst of 20; what comes faster is folded into a row with a count.
 //
 // # Locks
 //
-// Store.mu (the table of open sessions) before Session.mu before Log.mu. No
-// lock is held across Committer.Commit: appends of one log queue for a turn.
+// No lock is held across Committer.Commit: appends of one log wait in line for
+// its turn, a channel, and may give up. The order of locks is: logIndex.mu of
+// messages, that of events, Log.mu of messages, that of events, Store.move,
+// Store.mu; openLogs.mu, reports.mu and quotas.mu are taken last and hold none
+// of the others. Stage.mu and Session.mu come before all of them. The janitor,
+// which closes logs that are not used, only tries their locks.
 package session

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -141,10 +142,6 @@ func (l *Log) openFiles() (err error) {
 	s := l.session.store
 	s.move.RLock()
 	defer s.move.RUnlock()
-	flag := os.O_RDWR | os.O_APPEND | os.O_CREATE
-	if s.o.ReadOnly {
-		flag = os.O_RDONLY
-	}
 	f := new(logFiles)
 	defer func() {
 		if err != nil {
@@ -153,10 +150,10 @@ func (l *Log) openFiles() (err error) {
 			s.o.Logger.Error("open log", "session", l.session.id, "err", err)
 		}
 	}()
-	if f.arrivals, err = s.vfs.OpenFile(l.session.path(arrivalsFile(l.name)), flag, 0o600); err != nil {
+	if f.arrivals, err = l.openFile(arrivalsFile(l.name)); err != nil {
 		return err
 	}
-	if f.data, err = s.vfs.OpenFile(l.session.path(l.name), flag, 0o600); err != nil {
+	if f.data, err = l.openFile(l.name); err != nil {
 		return err
 	}
 	fi, err := f.data.Stat()
@@ -174,6 +171,26 @@ func (l *Log) openFiles() (err error) {
 	l.length.Store(length)
 	l.known.Store(true)
 	return nil
+}
+
+// openFile opens a file of the log. One that somebody removed from the store is
+// made anew, empty and durable: it does not block the session.
+func (l *Log) openFile(rel string) (File, error) {
+	x := l.session
+	name := x.path(rel)
+	if x.store.o.ReadOnly {
+		return x.store.vfs.OpenFile(name, os.O_RDONLY, 0)
+	}
+	const flag = os.O_RDWR | os.O_APPEND
+	f, err := x.store.vfs.OpenFile(name, flag, 0)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := x.replace(rel, nil, true); err != nil {
+		return nil, err
+	}
+	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
+	return x.store.vfs.OpenFile(name, flag, 0)
 }
 
 func (f *logFiles) close() error {

@@ -159,6 +159,24 @@ func TestTailsFoundAtOpen(t *testing.T) {
 	}
 }
 
+func TestALogThatIsGoneDoesNotBlockItsSession(t *testing.T) {
+	d := sessiontest.New()
+	dir := closed(t, d, a1, a2)
+	d.Remove(path.Join(dir, ctxabi.MessagesFile))
+	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+	x, _ := s.Session(refA)
+	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); err != nil || content(t, x.Messages()) != a3+"\n" {
+		t.Error(err)
+	}
+	if got := string(x.Errors()); !strings.Contains(got, "was gone") || !strings.Contains(got, "2 arrival rows") {
+		t.Errorf("reported %s", got)
+	}
+	if rows := quarantined(t, d, dir, "arrivals"); bytes.Count(rows, []byte("\n")) != 2 {
+		t.Errorf("the rows are lost: %q", rows)
+	}
+	verified(t, s, refA)
+}
+
 // A full disk must not keep anybody from reading.
 func TestALogThatCannotBeRepairedIsServed(t *testing.T) {
 	d := sessiontest.New()

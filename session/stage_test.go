@@ -251,6 +251,8 @@ func TestStagesHaveALimit(t *testing.T) {
 		t.Errorf("after one was released: %v", err)
 	}
 
+	session.SetMaxInMemory(ctxabi.MaxStaged) // files in memory would be slower
+	defer session.SetMaxInMemory(1000)
 	part := []byte(strings.Repeat(" ", ctxabi.MaxRecord))
 	other := session.Writer{UID: 8}
 	for i := range ctxabi.MaxStaged / ctxabi.MaxRecord {

@@ -179,7 +179,7 @@ func TestManySessionsAreCheap(t *testing.T) {
 	}
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
-	const sessions = 2_000
+	const sessions = 1_000
 	ref := func(i int) ctxabi.Ref {
 		return ctxabi.Ref{UID: 1000, Agent: fmt.Sprint("a", i%7), Session: fmt.Sprint("s", i)}
 	}
