@@ -41,9 +41,8 @@ func requiredBlocks(r *recipe, files []File, c *tokens.Counter) (blocks []block,
 	return blocks, total
 }
 
-// optionalBlocks frames the other blocks of one phase within left tokens and
-// says what is over.
-func optionalBlocks(r *recipe, p phase, files []File, l limits, left int, c *tokens.Counter) ([]block, int) {
+// optionalBlocks frames the other blocks of one phase within left tokens.
+func optionalBlocks(r *recipe, p phase, files []File, l limits, left int, c *tokens.Counter) []block {
 	var blocks []block
 	for at, f := range files {
 		s := r.source(f.Source)
@@ -51,33 +50,29 @@ func optionalBlocks(r *recipe, p phase, files []File, l limits, left int, c *tok
 			continue
 		}
 		b := block{source: s, file: f, at: at, reason: f.Reason}
-		if f.Reason != "" || len(f.Data) == 0 {
-			blocks = append(blocks, b)
-			continue
+		if f.Reason == "" && len(f.Data) > 0 {
+			b.text = frame(f.ID, string(f.Data))
+			b.asked = wanted(b.text, l, c)
+			b.tokens = b.asked
 		}
-		b.text = frame(f.ID, string(f.Data))
-		b.asked = wanted(b.text, l, c)
 		blocks = append(blocks, b)
 	}
 	if l.limit == 0 {
-		for i := range blocks {
-			blocks[i].tokens = blocks[i].asked
-		}
-		return blocks, left
+		return blocks
 	}
 	for i := range blocks {
 		b := &blocks[i]
 		if b.text == "" {
 			continue
 		}
-		limit := min(left, capOf(b.source, blocks, i, l))
+		share := capOf(blocks, i, l)
 		if p == phaseDynamic {
-			limit = min(left, max(l.scaled(b.source.Cap), b.source.Cap/2))
+			share = max(share, b.source.Cap/2) // the footer has a bound of its own, which small limits keep low
 		}
-		b.fit(limit, c)
+		b.fit(min(left, share), c)
 		left -= b.tokens
 	}
-	return blocks, left
+	return blocks
 }
 
 // wanted is the exact size of text, or its weight where that is far above any limit anyway.
@@ -89,7 +84,8 @@ func wanted(text string, l limits, c *tokens.Counter) int {
 }
 
 // capOf is the cap of block i; blocks of one group share theirs.
-func capOf(s source, blocks []block, i int, l limits) int {
+func capOf(blocks []block, i int, l limits) int {
+	s := blocks[i].source
 	room := l.scaled(s.Cap)
 	if s.Group == "" {
 		return room
@@ -111,7 +107,6 @@ func capOf(s source, blocks []block, i int, l limits) int {
 // fit cuts the block to limit tokens, at the end of a line, with a last line that names the path of the rest.
 func (b *block) fit(limit int, c *tokens.Counter) {
 	if b.asked <= limit {
-		b.tokens = b.asked
 		return
 	}
 	whole := string(b.file.Data)

@@ -70,7 +70,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 	if l.limit > 0 && n >= l.limit {
 		return overBudget(l)
 	}
-	optional, _ := optionalBlocks(r, phaseSession, d.in.Files, l, l.optional-l.footer, d.counter)
+	optional := optionalBlocks(r, phaseSession, d.in.Files, l, l.optional-l.footer, d.counter)
 	mm.use(l)
 	d.head = append(required, optional...)
 	slices.SortStableFunc(d.head, func(a, b block) int { return a.at - b.at })
@@ -95,7 +95,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 			left -= n
 		}
 	}
-	d.footer, _ = optionalBlocks(r, phaseDynamic, d.in.Files, l, left, d.counter)
+	d.footer = optionalBlocks(r, phaseDynamic, d.in.Files, l, left, d.counter)
 	for _, b := range d.footer {
 		d.tokens.footer += b.tokens
 	}
