@@ -18,15 +18,19 @@ import (
 // duplicate: a shell's `echo x > f` opens f, flushes it once before it writes
 // anything, and once after. So a flush commits what was written since the last
 // commit and nothing else; a truncation at open alone waits for the release.
+//
+// What can be judged at the write is refused at the write: shells do not look
+// at what close returns.
 type controlHandle struct {
 	n        *controlFile
 	released chan struct{}
 
 	mu        sync.Mutex
 	data      []byte
-	written   bool // something was written or cut since the last commit
-	truncated bool // emptied at open, and neither written nor committed since
-	failed    bool // the last commit was refused: the release does not try again
+	written   bool          // something was written or cut since the last commit
+	truncated bool          // emptied at open, and neither written nor committed since
+	failed    bool          // the last commit was refused: the release does not try again
+	refused   syscall.Errno // a write was refused: nothing is committed before the copy is emptied
 }
 
 func (n *controlFile) newHandle(ctx context.Context, flags uint32, data []byte) *controlHandle {
@@ -68,17 +72,32 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 	if req.flags&syscall.O_APPEND != 0 {
 		off = int64(len(h.data)) // the kernel's idea of the end is that of the committed file
 	}
-	if end := off + int64(len(p)); end > int64(len(h.data)) {
+	if h.refused != 0 {
+		return 0, h.refused
+	}
+	was, end := len(h.data), off+int64(len(p))
+	if end > int64(was) {
 		data, err := resize(h.n.rel, h.data, end)
 		if err != nil {
-			return 0, h.n.p.refuse(ctx, "write", h.n.rel, err)
+			return 0, h.refuse(ctx, err)
 		}
 		h.data = data
 	}
 	copy(h.data[off:], p)
+	if err := h.n.p.judge(h.n.rel, h.data); err != nil && off >= int64(was) {
+		h.data = h.data[:was]
+		return 0, h.refuse(ctx, err)
+	}
 	h.written, h.truncated, h.failed = true, false, false
 	h.n.unpend(h)
 	return uint32(len(p)), 0
+}
+
+// refuse remembers that a write was refused; mu is held.
+func (h *controlHandle) refuse(ctx context.Context, err error) syscall.Errno {
+	h.refused, h.failed = h.n.p.refuse(ctx, "write", h.n.rel, err), true
+	h.n.unpend(h)
+	return h.refused
 }
 
 func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno {
@@ -89,6 +108,9 @@ func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno 
 		return h.n.p.refuse(ctx, "truncate", h.n.rel, err)
 	}
 	h.data, h.failed = data, false
+	if size == 0 {
+		h.refused = 0
+	}
 	if size == 0 && !h.written {
 		h.truncated = true // ftruncate(0) before the first write is O_TRUNC said otherwise
 	} else {
@@ -102,10 +124,12 @@ var _ = (gofs.FileFlusher)((*controlHandle)(nil))
 func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.written {
+	switch {
+	case h.refused != 0:
+		return h.refused
+	case h.written:
 		return h.commit(ctx, "write")
-	}
-	if h.truncated {
+	case h.truncated:
 		h.n.mu.Lock()
 		if h.n.pending == nil {
 			h.n.pending = map[*controlHandle]struct{}{}
@@ -138,7 +162,10 @@ var _ = (gofs.FileFsyncer)((*controlHandle)(nil))
 func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.written {
+	switch {
+	case h.refused != 0:
+		return h.refused
+	case h.written:
 		return h.commit(ctx, "fsync")
 	}
 	return 0

@@ -41,12 +41,7 @@ func (n *controlFile) fill(a *fuse.Attr) syscall.Errno {
 		a.Uid, a.Gid = x.Uid, x.Gid
 		return 0
 	}
-	def, fixed := fixedControls[n.rel]
-	if !fixed || !errors.Is(err, fs.ErrNotExist) {
-		return errnoOf(err)
-	}
-	n.p.own.setFile(a, n.p.own.fileMode(), int64(len(def)), n.p.x.Created())
-	return 0
+	return errnoOf(err)
 }
 
 var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
@@ -157,7 +152,7 @@ var _ = (gofs.NodeGetxattrer)((*controlFile)(nil))
 func (n *controlFile) facts() facts {
 	return facts{
 		"origin": func() string {
-			if optionalControls[n.rel] {
+			if written[n.rel] {
 				return "agent"
 			}
 			return ""

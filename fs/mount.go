@@ -151,7 +151,7 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 	default:
 	}
 	err := s.t.syncAll()
-	if uerr := unmount(s.mountpoint, false); uerr != nil {
+	if uerr := unmountSoon(s.mountpoint); uerr != nil {
 		if derr := detach(s.mountpoint); derr != nil {
 			select {
 			case <-s.done: // somebody else unmounted it meanwhile
@@ -191,7 +191,7 @@ func (t *tree) syncAll() error {
 
 // Unmount unmounts the ctxfs at mountpoint from outside.
 func Unmount(mountpoint string) error {
-	err := unmount(mountpoint, false)
+	err := unmountSoon(mountpoint)
 	switch {
 	case err == nil:
 		return nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -194,6 +195,18 @@ func unmount(mountpoint string, lazy bool) error {
 		return fmt.Errorf("%s: %w", text, syscall.ENOENT)
 	}
 	return fmt.Errorf("%s: %w", text, err)
+}
+
+// unmountSoon is unmount that gives the files of programs which just ended,
+// and passers-by such as df, a moment to be closed.
+func unmountSoon(mountpoint string) error {
+	for wait := 5 * time.Millisecond; ; wait *= 2 {
+		err := unmount(mountpoint, false)
+		if !errors.Is(err, syscall.EBUSY) || wait > 400*time.Millisecond {
+			return err
+		}
+		time.Sleep(wait)
+	}
 }
 
 func detach(mountpoint string) error { return unmount(mountpoint, true) }

@@ -1,9 +1,8 @@
 package fs
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 	"sync"
@@ -54,19 +53,17 @@ func (p *place) deny(ctx context.Context, op, rel string, kind error, why string
 	return p.refuse(ctx, op, rel, ctxabi.E(op, rel, kind, "%s", why))
 }
 
-// fixedControls are the control files that a session always has, with what
-// they hold when nothing was written to them.
-var fixedControls = map[string]string{
-	ctxabi.StateFile:  "idle\n",
-	ctxabi.CwdFile:    "",
-	ctxabi.MetaFile:   "{}\n",
-	ctxabi.BudgetFile: "",
-	ctxabi.PolicyFile: "",
+// controls are the files of a session whose content is checked. The first
+// five are there from the start; each may be removed, and is then what its
+// absence means: state is idle, a budget is the mount's.
+var controls = map[string]bool{
+	ctxabi.StateFile: true, ctxabi.CwdFile: true, ctxabi.MetaFile: true, ctxabi.BudgetFile: true, ctxabi.PolicyFile: true,
+	ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true,
+	ctxabi.SummaryFile: true, ctxabi.FactsFile: true, ctxabi.DecisionsFile: true, ctxabi.TodoFile: true, ctxabi.RefsFile: true,
 }
 
-// optionalControls are there once somebody wrote them.
-var optionalControls = map[string]bool{
-	ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true,
+// written are the controls that ctxfs would derive if the agent had not written them.
+var written = map[string]bool{
 	ctxabi.SummaryFile: true, ctxabi.FactsFile: true, ctxabi.DecisionsFile: true, ctxabi.TodoFile: true, ctxabi.RefsFile: true,
 }
 
@@ -78,21 +75,11 @@ func scratchName(name string) bool {
 
 // isControl says whether rel is a file whose content is checked.
 func isControl(rel string) bool {
-	if _, ok := fixedControls[rel]; ok || optionalControls[rel] {
-		return true
-	}
-	return path.Dir(rel) == ctxabi.PinnedDir && !scratchName(path.Base(rel))
+	return controls[rel] || path.Dir(rel) == ctxabi.PinnedDir && !scratchName(path.Base(rel))
 }
 
-// content is what a control file holds. A fixed one that is not on the disk
-// holds its default; an optional one gives fs.ErrNotExist.
-func (p *place) content(rel string) ([]byte, error) {
-	data, err := p.x.Control(rel)
-	if def, ok := fixedControls[rel]; ok && errors.Is(err, fs.ErrNotExist) {
-		return []byte(def), nil
-	}
-	return data, err
-}
+// content is what a control file holds; fs.ErrNotExist when it is absent.
+func (p *place) content(rel string) ([]byte, error) { return p.x.Control(rel) }
 
 // commit checks data by the rules of the control file rel and by the budget,
 // and replaces the file. What is refused leaves the old content.
@@ -110,6 +97,31 @@ func (p *place) commit(ctx context.Context, op, rel string, data []byte) syscall
 	return 0
 }
 
+// maxJudged is how long a pin may be to be counted at each write of it.
+const maxJudged = 64 << 10
+
+// judge says whether data, the beginning of what is being written to the
+// control file rel, is wrong already, whatever follows. The rules of these
+// files are by line, and a pin only grows.
+func (p *place) judge(rel string, data []byte) error {
+	switch rel {
+	case ctxabi.StateFile, ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.EnvFile,
+		ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile:
+		lines := data[:bytes.LastIndexByte(data, '\n')+1]
+		if len(bytes.TrimSpace(lines)) == 0 {
+			return nil
+		}
+		if err := session.CheckControl(rel, lines); err != nil || rel != ctxabi.BudgetFile {
+			return err
+		}
+		return p.checkFits(rel, lines)
+	}
+	if path.Dir(rel) == ctxabi.PinnedDir && len(data) <= maxJudged {
+		return p.checkFits(rel, data)
+	}
+	return nil
+}
+
 func (p *place) checkFits(rel string, data []byte) error {
 	if rel != ctxabi.BudgetFile && path.Dir(rel) != ctxabi.PinnedDir {
 		return nil
@@ -117,12 +129,8 @@ func (p *place) checkFits(rel string, data []byte) error {
 	return p.t.builder.CheckFits(p.x, rel, data)
 }
 
-// drop removes a control file: an optional one is gone, a fixed one has its
-// default again.
+// drop removes a control file.
 func (p *place) drop(rel string) error {
-	if def, ok := fixedControls[rel]; ok {
-		return p.x.SetControl(rel, []byte(def))
-	}
 	dir, err := openBeneath(p.t.rootFd, path.Dir(p.path(rel)), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err

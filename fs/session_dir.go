@@ -45,12 +45,10 @@ var fixedNames = map[string][]struct {
 }{
 	"": {
 		{ctxabi.MessagesFile, syscall.S_IFREG}, {ctxabi.EventsFile, syscall.S_IFREG}, {ctxabi.LatestFile, syscall.S_IFREG},
-		{ctxabi.StateFile, syscall.S_IFREG}, {ctxabi.CwdFile, syscall.S_IFREG}, {ctxabi.MetaFile, syscall.S_IFREG},
 		{ctxabi.CreatedFile, syscall.S_IFREG}, {ctxabi.UpdatedFile, syscall.S_IFREG}, {ctxabi.ContextDir, syscall.S_IFDIR},
 	},
 	ctxabi.ContextDir: {
-		{"budget", syscall.S_IFREG}, {"gc.policy", syscall.S_IFREG}, {"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG},
-		{"pack.report.md", syscall.S_IFREG}, {"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
+		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG}, {"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
 	},
 }
 
