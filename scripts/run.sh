@@ -15,7 +15,7 @@ ctx=$dir/ctx
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'; else bold='' dim='' plain=''; fi
 title() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
 # show CMD: prints a command as a user would type it, then runs it in the session.
-show() { printf '%s$ %s%s\n' "$dim" "$1" "$plain"; (eval "$1") 2>&1 | cut -c1-160; }
+show() { printf '%s$ %s%s\n' "$dim" "$1" "$plain"; (eval "$1") 2>&1 | sed -E 's/^[^ ]*run\.sh: line [0-9]+: /bash: /' | cut -c1-160; }
 
 title "Mount a store (the daemon goes on in the background)"
 printf '%s$ ctxfs mount --store %s --budget 16000 %s%s\n' "$dim" "$dir/store" "$ctx" "$plain"
@@ -25,7 +25,7 @@ session=$ctx/home/$(id -u)/agent/coder/session/refresh
 title "mkdir makes a session; its files are there at once"
 show "mkdir -p $session"
 cd "$session"
-show 'ls . context'
+show 'ls -m . context'
 
 # The example: its system prompt belongs to the agent, the rest to the session.
 cp "$repo/examples/session/system_prompt.md" ../..
@@ -36,6 +36,7 @@ cat "$repo/examples/session/messages.jsonl" >>messages.jsonl
 cat "$repo/examples/session/events.jsonl" >>events.jsonl
 title "Now it holds the example: a coding agent that repairs a token refresh"
 show 'wc -lc messages.jsonl events.jsonl'
+show "find . -type f -printf '%M %8s  %P\\n' | sort -k3"
 
 title "Appending a message is >>"
 show "echo '{\"role\":\"user\",\"content\":\"Is it Thursday yet? How do the retries look?\"}' >> messages.jsonl"
@@ -50,11 +51,11 @@ title "The report says what is in it and what was left out"
 show 'head -n 40 context/pack.report.md'
 
 title "History cannot be lost, whoever tries"
-show 'echo oops > messages.jsonl || true'
-show 'truncate -s 0 messages.jsonl || true'
-show 'rm messages.jsonl || true'
-show 'echo "not a record" >> messages.jsonl || true'
-show 'tail -n 2 context/errors.jsonl'
+show 'echo oops > messages.jsonl'
+show 'truncate -s 0 messages.jsonl'
+show 'rm messages.jsonl'
+show 'echo "not a record" >> messages.jsonl'
+show "grep -o '\"op\".*' context/errors.jsonl"
 
 title "Go on"
 cat <<TXT
