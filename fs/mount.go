@@ -60,10 +60,13 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	stdlog := log.New(slogWriter{o.Logger}, "", 0)
 	opts := &gofs.Options{
 		MountOptions: fuse.MountOptions{
-			AllowOther:           t.asRoot,
-			Options:              []string{"default_permissions"},
-			MaxWrite:             maxWrite,
-			MaxReadAhead:         maxWrite,
+			AllowOther:   t.asRoot,
+			Options:      []string{"default_permissions"},
+			MaxWrite:     maxWrite,
+			MaxReadAhead: maxWrite,
+			// Reads are answered from memory; for those go-fuse takes a pipe,
+			// fills in a header and gives up again, on every request.
+			DisableSplice:        true,
 			IgnoreSecurityLabels: true,
 			FsName:               o.Store.Dir(),
 			Name:                 "ctxfs",

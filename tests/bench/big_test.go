@@ -74,7 +74,7 @@ func benchBig(t *testing.T, z sizes, tab *table) {
 			before()
 			m.Restart()
 			stop := profile(t, m.PID(), name)
-			ns = append(ns, p.run(t, "read", pack(last), 1)[0])
+			ns = append(ns, p.run(t, "read", pack(last), 1, 128<<10)[0])
 			stop()
 			a, b := rss(t, m.PID())
 			res, top = append(res, a), append(top, b)
@@ -134,7 +134,7 @@ func build(t *testing.T, dir string, refs []ctxabi.Ref, lengths []int) (bytes in
 
 // benchMany measures a store of many idle sessions.
 func benchMany(t *testing.T, z sizes, tab *table) {
-	m := harness.Start(t, harness.Options{})
+	m := harness.Start(t, harness.Options{MaxFDs: 16384}) // of the sessions just used, for a while
 	status := filepath.Join(m.Dir, ctxabi.StatusFile)
 	home := filepath.Join(m.Dir, ctxabi.HomeDir, fmt.Sprint(harness.Self()), ctxabi.AgentDir, "bench", ctxabi.SessionDir)
 	make := func(n int) error {

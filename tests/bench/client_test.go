@@ -58,8 +58,8 @@ func client(args []string) int {
 			}
 			write(fd, b)
 		}
-	case "read":
-		buf := make([]byte, 128<<10)
+	case "read": // num(2) times, with a buffer of num(3) bytes
+		buf := bytes.Repeat([]byte{1}, num(3)) // its pages are there before the clock runs
 		for range num(2) {
 			t := now()
 			cat(file, buf)

@@ -50,21 +50,32 @@ func benchSmall(t *testing.T, z sizes, tab *table) {
 		tab.ratio(c.work, figure, loopback, c.limit)
 	}
 
-	first := map[string][]float64{}
-	repeated := each(z, sites, func(p *site, r int) float64 {
-		file := p.log(t, fmt.Sprintf("read-%d", r))
-		p.run(t, "fill", file, z.logBytes)
-		ns := p.run(t, "read", file, 10)
-		first[p.name] = append(first[p.name], ns[0])
-		return median(ns[1:])
-	})
-	firstFigure := map[string]float64{}
-	for name, v := range first {
-		firstFigure[name] = median(v)
-	}
 	size := fmt.Sprintf("read a %d MiB log whole", z.logBytes>>20)
-	tab.ratio(size+", first", firstFigure, native, 2)
-	tab.ratio(size+", repeated", repeated, native, 2)
+	for _, c := range []struct {
+		how  string
+		name string
+		buf  int
+	}{
+		{"in one read(2)", "once", z.logBytes + 1},
+		{"128 KiB a read(2), as cat does", "cat", 128 << 10},
+	} {
+		first := map[string][]float64{}
+		stop := profile(t, daemon, "read-"+c.name)
+		repeated := each(z, sites, func(p *site, r int) float64 {
+			file := p.log(t, fmt.Sprintf("read-%s-%d", c.name, r))
+			p.run(t, "fill", file, z.logBytes)
+			ns := p.run(t, "read", file, 20, c.buf)
+			first[p.name] = append(first[p.name], ns[0])
+			return median(ns[1:])
+		})
+		stop()
+		firstFigure := map[string]float64{}
+		for name, v := range first {
+			firstFigure[name] = median(v)
+		}
+		tab.ratio(size+" "+c.how+", first", firstFigure, native, 2)
+		tab.ratio("... repeated", repeated, native, 2)
+	}
 
 	stop := profile(t, daemon, "writers")
 	writers := each(z, sites, func(p *site, r int) float64 { return eightWriters(t, z, p, r) })
@@ -143,7 +154,7 @@ func benchPacks(t *testing.T, z sizes, tab *table) {
 				t.Fatal(err)
 			}
 		}
-		return median(p.run(t, "read", file, z.cats))
+		return median(p.run(t, "read", file, z.cats, 128<<10))
 	})
 	stop()
 	tab.ratio(fmt.Sprintf("`cat pack.md`, nothing new, %d KB", len(pack)/1000), figure, loopback, 1.5)

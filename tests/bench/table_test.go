@@ -114,13 +114,6 @@ func percentile(v []float64, p int) float64 {
 	return v[min(len(v)-1, len(v)*p/100)]
 }
 
-func mean(v []float64) (m float64) {
-	for _, x := range v {
-		m += x / float64(len(v))
-	}
-	return m
-}
-
 func machine() string {
 	cpu, release := "", ""
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
