@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
 	"path"
+	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// The index on disk is a header and one row a record, in order, little endian:
+// The index on disk is a header (a name, a fingerprint of the rules by which
+// records are read and weighed) and one row a record, in order, little endian:
 //
 //	offset u64 | events u64 | len u32 | weight u32 | callOf u32 | crc u32 | role u8 | flags u8 | check u16
 //
@@ -56,6 +59,35 @@ func tokensFile(log string) string {
 	return ctxabi.InternalDir + "/tokens.events"
 }
 
+func newIndexHeader() []byte {
+	b := make([]byte, indexHeader)
+	copy(b, indexMagic)
+	binary.LittleEndian.PutUint32(b[16:], fingerprint())
+	return b
+}
+
+// fingerprint changes when a release reads or weighs records in another way:
+// the rows of an older one are then built anew. It is what the rules make of
+// some records.
+var fingerprint = sync.OnceValue(func() uint32 {
+	h := crc32.New(castagnoli)
+	for _, line := range probes {
+		s := scanMessage([]byte(line))
+		fmt.Fprint(h, s.role, s.flags, s.weight, s.calls, s.answers, scanEvent([]byte(line)).weight, "\n")
+	}
+	return h.Sum32()
+})
+
+var probes = []string{
+	`{"role":"user","content":"Please make the token refresh retry; see auth/refresh.go:88, thanks a lot.\n\n\tif err != nil {\n\t\treturn fmt.Errorf(\"refresh: %w\", err)\n\t}\n"}`,
+	`{"role":"assistant","content":[{"type":"text","text":"naïve Привет 你好 こんにちは 안녕 สวัสดี مرحبا 🙂"},{"type":"tool_use","id":"t","name":"run_tests","input":{"path":"./...","n":12345}},{"type":"image"}]}`,
+	`{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"q\":1}"}}]}`,
+	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"QmFzZTY0IGJ5dGVz 0x1f3a 3.14159 ========"}]}`,
+	`{"role":"tool","tool_call_id":"c","name":"f","content":"ok  \tgithub.com/x/y\t0.012s\nTestHTTPServerXyz   1 2 3"}`,
+	`{"role":"user","content":5}`,
+	`{"type":"usage","tokens":81}`,
+}
+
 // encodeRow appends a row and gives the running checksum behind it.
 func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
 	start := len(b)
@@ -85,7 +117,7 @@ func (x *logIndex) load(f *logFiles, end int64) {
 	x.loaded = true
 	l := x.log
 	raw, err := readWhole(l.session.store.vfs, l.session.path(indexFile(l.name)))
-	if err != nil || len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
+	if err != nil || !bytes.HasPrefix(raw, newIndexHeader()) {
 		return
 	}
 	for b := raw[indexHeader:]; len(b) >= indexRow; b = b[indexRow:] {
@@ -219,8 +251,7 @@ func (x *logIndex) saveRows() error {
 	b := make([]byte, 0, indexHeader+(x.n-x.saved)*indexRow)
 	if x.saved == 0 {
 		x.running = 0
-		b = append(b, make([]byte, indexHeader)...)
-		copy(b, indexMagic)
+		b = append(b, newIndexHeader()...)
 	}
 	running := x.running
 	for line := x.saved + 1; line <= x.n; line++ {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,6 +231,30 @@ func TestAnotherEncodingBeginsAnew(t *testing.T) {
 			t.Errorf("%s after a restart: %s %+v", encoding, ix.Encoding(), ix.At(2))
 		}
 		s.Close()
+	}
+}
+
+// A release that weighs records in another way must not go on with the old weights.
+func TestAnIndexOfOtherRulesIsBuiltAnew(t *testing.T) {
+	d := sessiontest.New()
+	dir := closed(t, d, a1, a2)
+	look := func() []session.Entry {
+		s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+		defer s.Close()
+		x, _ := s.Session(refA)
+		return entries(t, x.Messages())
+	}
+	want := look()
+	file := path.Join(dir, session.IndexFile)
+	index := get(t, d, file)
+	other := append([]byte(nil), index...)
+	other[16]++
+	put(t, d, file, other)
+	if got := look(); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := get(t, d, file); !slices.Equal(got, index) {
+		t.Error("the file was not made anew")
 	}
 }
 

@@ -140,6 +140,12 @@ func (l *Log) release() {
 // openFiles opens and recovers the log; mu is held.
 func (l *Log) openFiles() (err error) {
 	s := l.session.store
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed { // the lock on the store is gone: another daemon may have it
+		return ctxabi.E("open", l.name, ctxabi.ErrIO, "the store is closed")
+	}
 	s.move.RLock()
 	defer s.move.RUnlock()
 	f := new(logFiles)

@@ -172,6 +172,26 @@ func TestARenamedSessionKeepsItsIdAndItsHandles(t *testing.T) {
 	verified(t, s, agent)
 }
 
+func TestAClosedStoreIsNotTouchedAgain(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, session.Options{})
+	x := create(t, s, refA)
+	x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
+	stage := x.Messages().NewStage(root)
+	s.Close()
+	other := openStore(t, dir, session.Options{}) // another daemon has it now
+	if _, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, session.Key{}); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("write: %v", err)
+	}
+	if err := x.Messages().Sync(ctx); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("sync: %v", err)
+	}
+	y, _ := other.Session(refA)
+	if got := content(t, y.Messages()); got != a1+"\n" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
 // A daemon holds 10,000 idle sessions in 100 MB: 10 kB each.
 func TestManySessionsAreCheap(t *testing.T) {
 	if testing.Short() {
