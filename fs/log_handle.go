@@ -25,7 +25,8 @@ type logHandle struct {
 	writer session.Writer // whoever opened it
 	stage  *session.Stage // nil on a handle that only reads
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	noted uint64 // the round of syncs this log is noted for, see tree.noteWrite
 	// split says that the last request was as large as requests get: the next
 	// one may belong to the same write(2).
 	split bool
@@ -75,7 +76,7 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 	req := h.n.p.t.raw.request(ctx)
 	// An interrupt must not take back what is taken: the commit does not see it.
 	n, err := h.stage.Write(context.WithoutCancel(ctx), data, off, req.flags&syscall.O_APPEND != 0, h.n.p.t.key(req))
-	h.n.p.t.noteWrite(h.n.log)
+	h.noted = h.n.p.t.noteWrite(h.n.log, h.noted)
 	if err == nil {
 		h.refused.len = 0
 		return uint32(len(data)), 0
@@ -142,11 +143,16 @@ func (h *logHandle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// noteWrite remembers that log has something to sync at the end.
-func (t *tree) noteWrite(log *session.Log) {
+// noteWrite remembers that log has something to sync at the end. A handle that
+// was noted in this round need not be noted again.
+func (t *tree) noteWrite(log *session.Log, noted uint64) uint64 {
+	if noted == t.syncRound.Load() {
+		return noted
+	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.written[log] = struct{}{}
-	t.mu.Unlock()
+	return t.syncRound.Load()
 }
 
 // key names a request for good: the connection's number is random, so that a

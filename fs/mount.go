@@ -116,13 +116,15 @@ func newTree(o Options) (*tree, error) {
 	}
 	var conn [8]byte
 	rand.Read(conn[:]) // never fails
-	return &tree{
+	t := &tree{
 		store: o.Store, builder: o.Builder, log: o.Logger,
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
 		written: map[*session.Log]struct{}{},
-	}, nil
+	}
+	t.syncRound.Store(1)
+	return t, nil
 }
 
 // slogWriter is where go-fuse's own messages go.
@@ -182,6 +184,7 @@ func (t *tree) syncAll() error {
 	t.mu.Lock()
 	logs := t.written
 	t.written = map[*session.Log]struct{}{}
+	t.syncRound.Add(1)
 	t.mu.Unlock()
 	var errs []error
 	for l := range logs {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -27,7 +28,6 @@ type tree struct {
 	asRoot  bool   // serves every uid and gives each his own files
 	uid     uint32 // of the daemon
 	gid     uint32
-	umask   uint32 // of the daemon; a client's umask has been applied by the kernel already
 	conn    uint64 // names this connection to the kernel, part of every idempotency key
 	started time.Time
 
@@ -35,6 +35,8 @@ type tree struct {
 	// go-fuse's tree: whoever does not find a node where the tree says it is
 	// takes it for writing, which waits for them, and looks again.
 	moves sync.RWMutex
+
+	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 
 	mu      sync.Mutex
 	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
