@@ -70,6 +70,7 @@ func walkBeneath(root int, rel string, flags int, mode uint32) (int, error) {
 			unix.Close(dir)
 		}
 	}()
+	flags |= unix.O_CLOEXEC | unix.O_NOFOLLOW
 	parts := strings.Split(rel, "/")
 	for _, name := range parts[:len(parts)-1] {
 		if name == ".." {
