@@ -82,10 +82,17 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
-	server, err := fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions)
+	var server *fuse.Server
+	var said string
+	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
+	if t.asRoot {
+		start()
+	} else {
+		said = hearing(start)
+	}
 	if err != nil {
 		unix.Close(t.rootFd)
-		return nil, explainMount(o.Mountpoint, err)
+		return nil, explainMount(o.Mountpoint, err, said)
 	}
 	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
 	go func() {

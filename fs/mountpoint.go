@@ -3,9 +3,12 @@ package fs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -65,6 +68,9 @@ func prerequisites(mountpoint string) error {
 	}
 	if _, err := fusermount(); err != nil {
 		return errors.New("fusermount3 is not installed, without which only root can mount: install it with apt-get install fuse3 (or dnf install fuse3)")
+	}
+	if _, err := user.LookupId(strconv.Itoa(os.Geteuid())); err != nil {
+		return fmt.Errorf("uid %d has no entry in /etc/passwd, which fusermount3 asks for: mount as a user who has, or as root", os.Geteuid())
 	}
 	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
 		return fmt.Errorf("the mountpoint %s is not yours to write, which fusermount3 asks for: choose a directory of your own", mountpoint)
@@ -142,17 +148,38 @@ func unescapeMount(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// explainMount says what a failed mount means.
-func explainMount(mountpoint string, err error) error {
+// explainMount says what a failed mount means; said is what fusermount3 said.
+func explainMount(mountpoint string, err error, said string) error {
 	switch {
 	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
 		return fmt.Errorf("the kernel does not let this process mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
 	case errors.Is(err, syscall.ENODEV):
 		return fmt.Errorf("the kernel has no FUSE (%w): load the module with modprobe fuse", err)
 	case os.Geteuid() != 0:
-		return fmt.Errorf("fusermount3 could not mount at %s: %w; it printed its reason above", mountpoint, err)
+		if said == "" {
+			said = strings.TrimSpace(err.Error())
+		}
+		return fmt.Errorf("fusermount3 could not mount at %s: %s", mountpoint, said)
 	}
 	return fmt.Errorf("%s cannot be mounted: %w", mountpoint, err)
+}
+
+// hearing runs fn and gives what it, or a program it started, wrote to standard
+// error: fusermount3 tells its reason nowhere else.
+func hearing(fn func()) string {
+	r, w, err := os.Pipe()
+	if err != nil {
+		fn()
+		return ""
+	}
+	was := os.Stderr
+	os.Stderr = w
+	fn()
+	os.Stderr = was
+	w.Close()
+	text, _ := io.ReadAll(r)
+	r.Close()
+	return strings.TrimSpace(string(text))
 }
 
 func fusermount() (string, error) {

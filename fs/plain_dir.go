@@ -16,10 +16,19 @@ import (
 // in runs fn on an O_PATH descriptor of the directory. Names that the daemon
 // keeps for itself are not there.
 func (p *plain) in(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
+	return inDir(name, p.open, fn)
+}
+
+// inRename is in for the renames themselves, which must not wait for renames.
+func (p *plain) inRename(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
+	return inDir(name, p.openOnce, fn)
+}
+
+func inDir(name string, open func(flags int) (int, *unix.Statx_t, error), fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
 	if hidden(name) {
 		return syscall.ENOENT
 	}
-	fd, x, err := p.open(unix.O_PATH | unix.O_DIRECTORY)
+	fd, x, err := open(unix.O_PATH | unix.O_DIRECTORY)
 	if err != nil {
 		return errnoOf(err)
 	}

@@ -101,8 +101,8 @@ func renamePlain(from directory, name string, to directory, newName string, flag
 			return syscall.EPERM
 		}
 	}
-	return from.base().in(name, func(d1 int, _ *unix.Statx_t) error {
-		return errnoErr(to.base().in(newName, func(d2 int, _ *unix.Statx_t) error {
+	return from.base().inRename(name, func(d1 int, _ *unix.Statx_t) error {
+		return errnoErr(to.base().inRename(newName, func(d2 int, _ *unix.Statx_t) error {
 			return unix.Renameat2(d1, name, d2, newName, uint(flags))
 		}))
 	})
@@ -142,12 +142,12 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	if a == control {
 		return errnoOf(from.place().drop(from.rel(name)))
 	}
-	return from.base().in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
+	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }
 
 // readOrdinary reads an ordinary file that is to become a control file.
 func readOrdinary(d directory, name string) (data []byte, err error) {
-	errno := d.base().in(name, func(dir int, _ *unix.Statx_t) error {
+	errno := d.base().inRename(name, func(dir int, _ *unix.Statx_t) error {
 		fd, err := openRetry(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func readOrdinary(d directory, name string) (data []byte, err error) {
 // writeOrdinary puts data into an ordinary file, replacing what was there.
 func writeOrdinary(ctx context.Context, d directory, name string, data []byte) error {
 	p := d.base()
-	return errnoErr(p.in(name, func(dir int, self *unix.Statx_t) error {
+	return errnoErr(p.inRename(name, func(dir int, self *unix.Statx_t) error {
 		if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

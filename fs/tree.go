@@ -33,7 +33,8 @@ type tree struct {
 
 	// moves is held for reading while a rename runs, from the disk to
 	// go-fuse's tree: whoever does not find a node where the tree says it is
-	// takes it for writing, which waits for them, and looks again.
+	// takes it for writing, which waits for them, and looks again. A rename
+	// itself never does.
 	moves sync.RWMutex
 
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
