@@ -25,7 +25,8 @@ test: ## install what the tests need, then run all of them
 	@scripts/test.sh
 
 race: ## the packages with concurrency in them, under the race detector
-	$(GO) test -race -short -timeout 15m ./ctxabi ./tokens ./session/... ./pack ./fs ./internal/runner
+	$(GO) test -race -short -timeout 15m ./session/... ./pack ./fs ./internal/runner
+	$(GO) test -race -short -timeout 15m -run 'Concurrent|Cache' ./tokens
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
 	@scripts/setup.sh run
