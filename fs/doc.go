@@ -1,4 +1,42 @@
 // Package fs is the FUSE tree of ctxfs. Its handlers are thin: they parse,
 // check, call into package session or pack, and map the error. It alone knows
 // go-fuse and errno.
+//
+// # Kinds of file
+//
+//   - A log (log_node.go, log_handle.go) is messages.jsonl or events.jsonl. Each
+//     handle has a session.Stage; reads end where the log ends. DIRECT_IO always.
+//   - A control file (control_node.go, control_handle.go) has rules for its
+//     content: settings, pins, what the agent writes about its history. Each
+//     handle has a copy, checked and committed as a whole when it is flushed;
+//     what can be judged earlier is refused at the write.
+//   - A built file (generation.go) is pack.md, pack.json or pack.report.md: one
+//     inode per build, which never changes.
+//   - A line (line_dir.go) is one record under its number.
+//   - A derived file (derived.go) is small and made anew for whoever looks.
+//   - A plain file (plain_*.go) is all else: the agent's home, and the scratch
+//     files of editors beside a session's files. It lies in the store as it is.
+//
+// rename.go says what may be renamed over what. deny.go refuses everything
+// that a directory does not allow. ids.go gives inode numbers, errno.go errnos.
+//
+// # Rights
+//
+// The kernel checks modes and owners (default_permissions) before a request
+// comes here, so every attribute shown is one that counts. Nothing depends on
+// who asks: the kernel's caches are shared by all. Paths of the store are
+// opened as beneath.go tells, because the names in a home are in its owner's
+// hands and the daemon may be root.
+//
+// # Locks
+//
+// A handle's mu before its node's mu. tree.moves is held for reading by
+// raw.Rename around everything, and taken for writing by those who look for a
+// node that is not where the tree has it; a rename never takes it for writing.
+// The session's and the builder's own locks come after all of these. The
+// daemon never opens, lists or watches its own mount.
+//
+// Nothing is ever invalidated from here: names of what changes without the
+// kernel's doing have no timeout, and inodes whose attributes are kept for long
+// never change.
 package fs

@@ -44,7 +44,8 @@ func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 	if errors.Is(err, os.ErrNotExist) || err == syscall.ESTALE || err == syscall.ENOTDIR {
 		// A rename may be between the disk and go-fuse's tree: wait for it, look again.
 		p.t.moves.Lock()
-		p.t.moves.Unlock() //nolint:staticcheck // empty on purpose
+		//lint:ignore SA2001 to have waited is all that is wanted
+		p.t.moves.Unlock()
 		fd, x, err = p.openOnce(flags)
 	}
 	return fd, x, err

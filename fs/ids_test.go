@@ -1,0 +1,77 @@
+package fs
+
+import (
+	"log/slog"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// A kernel that outlives the daemon asks for nodes by their numbers alone.
+func TestNodeIsRevivedByItsNumber(t *testing.T) {
+	store, err := session.Open(filepath.Join(t.TempDir(), "store"), session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	builder, err := pack.NewBuilder(pack.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, gid := uint32(unix.Getuid()), uint32(unix.Getgid())
+	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "a", Session: "s"}, session.Owner{UID: uid, GID: gid, Mode: 0o700})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := newTree(Options{Store: store, Builder: builder, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(tr.rootFd)
+	tr.raw = &rawFS{t: tr, RawFileSystem: gofs.NewNodeFS(&rootDir{t: tr}, &gofs.Options{ExternalNodeID: true, NullPermissions: true,
+		RootStableAttr: &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1}})}
+	cancel := make(chan struct{})
+	for rel, mode := range map[string]uint32{
+		"": syscall.S_IFDIR, ctxabi.ContextDir: syscall.S_IFDIR, ctxabi.LineDir: syscall.S_IFDIR,
+		ctxabi.MessagesFile: syscall.S_IFREG, ctxabi.BudgetFile: syscall.S_IFREG, ctxabi.ErrorsFile: syscall.S_IFREG,
+	} {
+		id := roleAttr(mode, x.ID(), rel).Ino
+		var out fuse.EntryOut
+		code := tr.raw.Lookup(cancel, &fuse.InHeader{NodeId: id}, ".", &out)
+		if !code.Ok() || out.NodeId != id || out.Mode&syscall.S_IFMT != mode {
+			t.Errorf("%q: %v, node %x of mode %o, want %x of mode %o", rel, code, out.NodeId, out.Mode, id, mode)
+		}
+	}
+	for _, id := range []uint64{12345, classTree<<classShift | 1, classSession<<classShift | 1, plainBit | 7} {
+		if code := tr.raw.Lookup(cancel, &fuse.InHeader{NodeId: id}, ".", &fuse.EntryOut{}); code != fuse.Status(syscall.ESTALE) {
+			t.Errorf("%x: %v, want ESTALE", id, code)
+		}
+	}
+}
+
+func TestClassOfNumber(t *testing.T) {
+	x := &unix.Statx_t{Ino: 1<<40 | 5, Mask: unix.STATX_BTIME}
+	for _, c := range []struct {
+		ino, class uint64
+	}{
+		{treeAttr(0, "home").Ino, classTree},
+		{roleAttr(0, "id", "state").Ino, classSession},
+		{contentAttr("id", "pack.md", "x").Ino, classContent},
+		{plainAttr(x, 0).Ino, 8},
+	} {
+		if c.ino>>classShift != c.class {
+			t.Errorf("%x is not of class %d", c.ino, c.class)
+		}
+	}
+	if hashIno(1, "a", "bc") == hashIno(1, "ab", "c") {
+		t.Error("parts run into each other")
+	}
+}
