@@ -30,7 +30,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	verb, err := root.ExecuteC()
 	if err == nil {
 		return exitOK
 	}
@@ -40,7 +40,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	code := exitCode(err)
 	if code == exitUsage {
-		fmt.Fprintln(stderr, "Run 'ctxfs --help', or 'ctxfs VERB --help' for one verb.")
+		fmt.Fprintf(stderr, "Usage: %s\nMore: %s --help\n", verb.UseLine(), verb.CommandPath())
 	}
 	return code
 }

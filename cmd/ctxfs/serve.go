@@ -2,17 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
@@ -23,25 +24,22 @@ import (
 // the daemon, whether it was started in the foreground or by daemonise.
 func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	ready := readyPipe()
-	logged := false
-	defer func() {
-		if err != nil && ready.open() {
-			code := exitCode(failure{err})
-			said := strings.TrimSpace(err.Error())
-			if logged { // what fusermount3 says stands only there
-				slog.Error("cannot serve", "error", said)
-				said += "\n(log: " + f.log + ")"
-			}
-			ready.done(said)
-			err = silent{code}
-		}
-	}()
-
 	level, err := f.level()
 	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	logged := false
+	defer func() {
+		if err != nil && ready.open() {
+			code := exitCode(failure{err})
+			if logged {
+				log.Error("cannot serve", "error", err)
+			}
+			ready.done(err.Error())
+			err = silent{code}
+		}
+	}()
 
 	store, err := openStore(f.store, session.Options{Logger: log})
 	if err != nil {
@@ -106,7 +104,13 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
 	}
-	return session.Open(dir, o)
+	store, err := session.Open(dir, o)
+	if errors.Is(err, ctxabi.ErrLocked) {
+		if d, ok := runningDaemon(dir); ok && d.Mountpoint != "" {
+			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
+		}
+	}
+	return store, err
 }
 
 // waitForEnd returns when the mount is gone. The first signal asks for a clean
