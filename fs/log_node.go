@@ -69,6 +69,18 @@ func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAt
 	return 0
 }
 
+var _ = (gofs.NodeAllocater)((*logFile)(nil))
+
+// Allocate refuses space ahead of the end and holes behind it alike.
+func (n *logFile) Allocate(ctx context.Context, f gofs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
+	return n.p.deny(ctx, "fallocate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows by whole records; append with >>")
+}
+
+// denyLink refuses a second name, in whichever directory it was asked for.
+func (n *logFile) denyLink(ctx context.Context) syscall.Errno {
+	return n.p.deny(ctx, "link", n.log.Name(), ctxabi.ErrAppendOnly, "history has one name; copy it instead")
+}
+
 var _ = (gofs.NodeOpener)((*logFile)(nil))
 
 func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {

@@ -239,6 +239,9 @@ func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.Entr
 var _ = (gofs.NodeLinker)((*plain)(nil))
 
 func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	if log, ok := target.(*logFile); ok {
+		return nil, log.denyLink(ctx)
+	}
 	from, ok := target.(*plain)
 	if !ok || hidden(name) {
 		return nil, syscall.EPERM // what a session has, it has once

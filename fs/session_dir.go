@@ -254,7 +254,7 @@ func (d *sessionDir) Link(ctx context.Context, target gofs.InodeEmbedder, name s
 	}
 	switch from := target.(type) {
 	case *logFile:
-		return nil, d.p.deny(ctx, "link", from.log.Name(), ctxabi.ErrAppendOnly, "history has one name; copy it instead")
+		return nil, from.denyLink(ctx)
 	case *plain:
 		n, errno := d.plain.Link(ctx, target, name, out)
 		out.SetEntryTimeout(0)
