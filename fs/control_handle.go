@@ -89,14 +89,14 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 		return 0, h.refuse(ctx, err)
 	}
 	h.written, h.truncated, h.failed = true, false, false
-	h.n.unpend(h)
+	h.n.p.unpend(h)
 	return uint32(len(p)), 0
 }
 
 // refuse remembers that a write was refused; mu is held.
 func (h *controlHandle) refuse(ctx context.Context, err error) syscall.Errno {
 	h.refused, h.failed = h.n.p.refuse(ctx, "write", h.n.rel, err), true
-	h.n.unpend(h)
+	h.n.p.unpend(h)
 	return h.refused
 }
 
@@ -130,20 +130,14 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 	case h.written:
 		return h.commit(ctx, "write")
 	case h.truncated:
-		h.n.mu.Lock()
-		if h.n.pending == nil {
-			h.n.pending = map[*controlHandle]struct{}{}
+		h.n.p.mu.Lock()
+		if h.n.p.pending == nil {
+			h.n.p.pending = map[*controlHandle]struct{}{}
 		}
-		h.n.pending[h] = struct{}{}
-		h.n.mu.Unlock()
+		h.n.p.pending[h] = struct{}{}
+		h.n.p.mu.Unlock()
 	}
 	return 0
-}
-
-func (n *controlFile) unpend(h *controlHandle) {
-	n.mu.Lock()
-	delete(n.pending, h)
-	n.mu.Unlock()
 }
 
 // commit makes the copy the file's content. A refused copy stays, so that a
@@ -179,7 +173,7 @@ func (h *controlHandle) Release(ctx context.Context) syscall.Errno {
 	if (h.written || h.truncated) && !h.failed {
 		h.commit(ctx, "close") // nobody hears the errno; errors.jsonl has the reason
 	}
-	h.n.unpend(h)
+	h.n.p.unpend(h)
 	close(h.released)
 	return 0
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"sync"
 	"syscall"
 	"time"
 
@@ -24,9 +23,6 @@ type controlFile struct {
 	noXattrs
 	p   *place
 	rel string // relative to the session
-
-	mu      sync.Mutex
-	pending map[*controlHandle]struct{} // truncated at open, flushed, nothing written yet; guarded by mu
 }
 
 // fill gives the attributes of the committed content.
@@ -47,38 +43,13 @@ func (n *controlFile) fill(a *fuse.Attr) syscall.Errno {
 var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
 
 func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.settle()
+	n.p.settle()
 	errno := n.fill(&out.Attr)
 	if errno == syscall.ENOENT { // just made, or removed, and still open
 		n.p.own.setFile(&out.Attr, n.p.own.fileMode(), 0, n.p.x.Updated())
 		errno = 0
 	}
 	return errno
-}
-
-// settle waits a moment for handles that were truncated and closed: the kernel
-// answers the close before it sends the release that commits them. A handle
-// that is still open (`> file` before its first write) costs the wait and
-// changes nothing.
-func (n *controlFile) settle() {
-	n.mu.Lock()
-	var waits []chan struct{}
-	for h := range n.pending {
-		waits = append(waits, h.released)
-	}
-	n.mu.Unlock()
-	if len(waits) == 0 {
-		return
-	}
-	limit := time.NewTimer(3 * time.Millisecond)
-	defer limit.Stop()
-	for _, c := range waits {
-		select {
-		case <-c:
-		case <-limit.C:
-			return
-		}
-	}
 }
 
 var _ = (gofs.NodeSetattrer)((*controlFile)(nil))
@@ -135,7 +106,7 @@ func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
 var _ = (gofs.NodeOpener)((*controlFile)(nil))
 
 func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	n.settle()
+	n.p.settle()
 	data, err := n.p.content(n.rel)
 	if err != nil {
 		return nil, 0, errnoOf(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 	"weak"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -25,6 +26,9 @@ type place struct {
 
 	mu    sync.Mutex
 	built weak.Pointer[generation] // of the build seen last, while an inode shows it; guarded by mu
+	// pending are handles of control files that were truncated at open and
+	// flushed, with nothing written yet; guarded by mu.
+	pending map[*controlHandle]struct{}
 }
 
 func newPlace(t *tree, x *session.Session) (*place, error) {
@@ -144,4 +148,38 @@ func (p *place) drop(rel string) error {
 }
 
 // build is the session's pack, made when it is not the current one any more.
-func (p *place) build(ctx context.Context) (*pack.Build, error) { return p.t.builder.Current(ctx, p.x) }
+func (p *place) build(ctx context.Context) (*pack.Build, error) {
+	p.settle()
+	return p.t.builder.Current(ctx, p.x)
+}
+
+// settle waits a moment for control files that were truncated and closed: the kernel
+// answers the close before it sends the release that commits them. A handle
+// that is still open (`> file` before its first write) costs the wait and
+// changes nothing.
+func (p *place) settle() {
+	p.mu.Lock()
+	var waits []chan struct{}
+	for h := range p.pending {
+		waits = append(waits, h.released)
+	}
+	p.mu.Unlock()
+	if len(waits) == 0 {
+		return
+	}
+	limit := time.NewTimer(3 * time.Millisecond)
+	defer limit.Stop()
+	for _, c := range waits {
+		select {
+		case <-c:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+func (p *place) unpend(h *controlHandle) {
+	p.mu.Lock()
+	delete(p.pending, h)
+	p.mu.Unlock()
+}
