@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -174,6 +175,8 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 	for i, a := range answers {
 		f := File{Source: sources[i].ID, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason}
 		switch {
+		case f.Reason == "" && !isText(a.Data):
+			f.Data, f.Reason = nil, "it is not text"
 		case a.Exists || a.Reason != "":
 		case a.Stale:
 			f.Reason = "the workspace has not answered yet"
@@ -184,6 +187,9 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 	}
 	return files
 }
+
+// isText says whether a file of the workspace may stand in a prompt.
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // input puts what was gathered together in the order of the recipe.
 func (g *gathered) input(r *recipe, ref ctxabi.Ref, encoding string) Input {
