@@ -29,7 +29,7 @@ type Options struct {
 	Env      []string // further environment of the daemon
 	Wrap     []string // a command to run the daemon under, such as strace -f -o FILE
 	Store    string   // "": a new temporary directory
-	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 256
+	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 1200
 	NoStart  bool     // prepare directories only; Restart starts it
 }
 
@@ -216,7 +216,7 @@ func (m *Mount) Stop() {
 	}
 	limit := m.o.MaxFDs
 	if limit == 0 {
-		limit = 256
+		limit = 1200 // 512 open logs have two each
 	}
 	if fds := openFiles(p.cmd.Process.Pid); len(fds) > limit {
 		m.tb.Errorf("the daemon holds %d descriptors at the end, more than %d:\n%s", len(fds), limit, strings.Join(fds, "\n"))

@@ -1,0 +1,19 @@
+package harness
+
+import (
+	"testing"
+	"time"
+)
+
+// Eventually asks until done says yes. It is for what the kernel or the daemon
+// does after a call has returned, such as the release of a handle.
+func Eventually(tb testing.TB, what string, done func() bool) {
+	tb.Helper()
+	deadline := time.Now().Add(Patience)
+	for wait := time.Millisecond; !done(); wait = min(2*wait, 50*time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(wait)
+	}
+}
