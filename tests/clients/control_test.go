@@ -1,0 +1,374 @@
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// What a control file takes and refuses.
+var controls = []struct {
+	file      string
+	initially string
+	good, bad []string
+}{
+	{"state", "idle", []string{"active", "done\n", "error", "cancelled", "idle\n"}, []string{"busy", "done error", "DONE", "act\x00ive"}},
+	{"cwd", "", []string{"/work\n", "/"}, []string{"work", "/a\n/b", "../x", "/a\x00b"}},
+	{"meta.json", "", []string{`{"model":"gpt-4o","custom":[1]}`, "{}\n"}, []string{"[]", "{", "nope", `{"a":1}{}`}},
+	{"context/budget", "", []string{"8000\n", " 12000 ", "0", "", "\n"}, []string{"-1", "8k", "8000 9000", "+5", "1e4", "99999999999999999999"}},
+	{"context/gc.policy", "", []string{"pack_ttl=2d\n# note\nkeep_messages=1\n", "", "swap_ttl = 4w"}, []string{"pack_ttl=x", "nope=1", "pack_ttl", "keep_messages=2", "pack_ttl=1d\nnope"}},
+	{"context/facts.jsonl", "", []string{`{"id":"f1","text":"t","source":"messages:1"}` + "\n"}, []string{"nope\n", `{"id":"f1"}` + "\n", "[]\n", `{"id":"f1","text":"t","source":"messages:x"}` + "\n"}},
+	{"context/decisions.jsonl", "", []string{`{"id":"d1","decision":"t","source":"messages:1-2"}` + "\n"}, []string{"nope\n", `{"decision":1}` + "\n"}},
+	{"context/refs.jsonl", "", []string{`{"id":"r1","path":"/a","kind":"file","summary":"s"}` + "\n"}, []string{"nope\n", `{"id":"r1","path":"/a","kind":"moon","summary":"s"}` + "\n"}},
+	{"context/plan.json", "", []string{`{"goal":"g","tasks":[]}`}, []string{"nope"}},
+}
+
+func TestControlFilesAreCheckedAtCommit(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for _, c := range controls {
+		t.Run(c.file, func(t *testing.T) {
+			t.Parallel()
+			s := session(t, m)
+			path := s.Path(c.file)
+			if c.initially != "" && strings.TrimSpace(s.Read(c.file)) != c.initially {
+				t.Errorf("initially %q, want %q", s.Read(c.file), c.initially)
+			}
+			for _, good := range c.good {
+				if call, err := replace(path, good); err != nil {
+					t.Errorf("%q: %s: %v", good, call, err)
+				}
+				wantFile(t, s, c.file, good)
+				if fi, err := os.Stat(path); err != nil || fi.Size() != int64(len(good)) {
+					t.Errorf("size %v, %v of %q", fi.Size(), err, good)
+				}
+			}
+			for _, good := range c.good {
+				if call, err := rename(path, good); err != nil {
+					t.Errorf("%q: %s: %v", good, call, err)
+				}
+				wantFile(t, s, c.file, good)
+			}
+			kept := c.good[len(c.good)-1]
+			for _, bad := range c.bad {
+				call, err := replace(path, bad)
+				if call == "open" {
+					t.Errorf("%q was refused by open", bad)
+				}
+				wantErrno(t, strconv.Quote(bad)+": "+call, err, unix.EINVAL)
+				wantFile(t, s, c.file, kept)
+				call, err = rename(path, bad)
+				if call != "rename" {
+					t.Errorf("%q: %s failed before the rename: %v", bad, call, err)
+				}
+				wantErrno(t, strconv.Quote(bad)+": rename", err, unix.EINVAL)
+				wantFile(t, s, c.file, kept)
+				rows := s.Errors()
+				if len(rows) == 0 || rows[len(rows)-1].Errno != "EINVAL" || rows[len(rows)-1].Path != c.file {
+					t.Errorf("%q: errors.jsonl says %+v", bad, rows)
+				}
+			}
+			// A refused handle does not spoil the next one.
+			if call, err := replace(path, c.good[0]); err != nil {
+				t.Errorf("%q: %s: %v", c.good[0], call, err)
+			}
+			wantFile(t, s, c.file, c.good[0])
+		})
+	}
+}
+
+func TestOthersSeeTheOldContentUntilTheCommit(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Write("context/budget", "9000\n")
+	fd, err := unix.Open(s.Path("context/budget"), unix.O_RDWR|unix.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, s, "context/budget", "9000\n")
+	for _, piece := range []string{"12", "0", "00"} {
+		if _, err := unix.Write(fd, []byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, s, "context/budget", "9000\n")
+	}
+	buf := make([]byte, 16)
+	if n, err := unix.Pread(fd, buf, 0); err != nil || string(buf[:n]) != "12000" {
+		t.Errorf("the writer reads %q, %v", buf[:max(n, 0)], err)
+	}
+	wantErrno(t, "close", unix.Close(fd), 0)
+	wantFile(t, s, "context/budget", "12000")
+}
+
+// A shell's > closes the file once before its first write: nothing is judged
+// then, and what comes of it is in errors.jsonl after the last close.
+func TestAnEmptyStateIsRefusedAtTheLastClose(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Write("state", "active")
+	s.Bash(": > state").OK()
+	harness.Eventually(t, "a row about the empty state", func() bool {
+		rows := s.Errors()
+		return len(rows) > 0 && rows[len(rows)-1].Errno == "EINVAL" && rows[len(rows)-1].Path == "state"
+	})
+	wantFile(t, s, "state", "active")
+	s.Bash("echo done > state").OK()
+	wantFile(t, s, "state", "done\n")
+	if rows := s.Errors(); len(rows) != 1 {
+		t.Errorf("errors.jsonl: %+v", rows)
+	}
+}
+
+func TestEditorsAndShellsOnControlFiles(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for _, c := range []struct {
+		name, need, script, file, want string
+	}{
+		{"echo >", "bash", "echo 4000 > context/budget", "context/budget", "4000\n"},
+		{"echo >>", "bash", "printf 4000 > context/budget; printf 0 >> context/budget", "context/budget", "40000"},
+		{"sed -i", "sed", "echo 4000 > context/budget; sed -i s/4/9/ context/budget", "context/budget", "9000\n"},
+		{"sed -i refused", "sed", "echo 4000 > context/budget; sed -i s/4/x/ context/budget && echo worked", "context/budget", "4000\n"},
+		{"vim", "vim", "echo 4000 > context/budget; vim -es -u NONE -i NONE -c '%s/4/7/' -c wq context/budget </dev/null", "context/budget", "7000\n"},
+		{"vim, with backup by copy", "vim", "echo 4000 > context/budget; vim -es -u NONE -i NONE -c 'set backup backupcopy=yes' -c '%s/4/7/' -c wq context/budget </dev/null", "context/budget", "7000\n"},
+		{"vim, with backup by rename", "vim", "echo 4000 > context/budget; vim -es -u NONE -i NONE -c 'set writebackup backupcopy=no' -c '%s/4/7/' -c wq context/budget </dev/null", "context/budget", "7000\n"},
+		{"vim on todo.md", "vim", "vim -es -u NONE -i NONE -c 'normal ggdGi- [ ] write tests' -c wq context/todo.md </dev/null", "context/todo.md", "- [ ] write tests\n"},
+		{"sed -i on todo.md", "sed", "printf -- '- [ ] a\\n- [ ] b\\n' > context/todo.md; sed -i '1s/ /x/2' context/todo.md", "context/todo.md", "- [x] a\n- [ ] b\n"},
+		{"cp over", "cp", "echo 5000 > ../../b; cp ../../b context/budget", "context/budget", "5000\n"},
+		{"mv over", "mv", "echo 5000 > ../../b; mv ../../b context/budget", "context/budget", "5000\n"},
+		{"install over", "install", "echo 5000 > ../../b; install -m 600 ../../b context/budget", "context/budget", "5000\n"},
+		{"tee", "tee", "echo 6000 | tee context/budget >/dev/null", "context/budget", "6000\n"},
+		{"dd notrunc", "dd", "echo 6000 > context/budget; printf 7 | dd of=context/budget conv=notrunc status=none", "context/budget", "7000\n"},
+		{"truncate to empty", "truncate", "echo 6000 > context/budget; truncate -s0 context/budget", "context/budget", ""},
+		{"truncate shorter", "truncate", "echo 60000 > context/budget; truncate -s4 context/budget", "context/budget", "6000"},
+		{"touch", "touch", "echo 6000 > context/budget; touch context/budget", "context/budget", "6000\n"},
+		{"jq through sponge-like mv", "jq", `echo '{"model":"a"}' > meta.json; jq -c '.model="b"' meta.json > meta.tmp && mv meta.tmp meta.json`, "meta.json", `{"model":"b"}` + "\n"},
+		{"python write", "python3", `python3 -c 'open("state","w").write("active")'`, "state", "active"},
+		{"python os.replace", "python3", `python3 -c 'import os; open("state.new","w").write("done"); os.replace("state.new","state")'`, "state", "done"},
+		{"python close error", "python3", `python3 -c '
+import errno
+f = open("state","w"); f.write("nonsense")
+try: f.close()
+except OSError as e: open("../../said","w").write(errno.errorcode[e.errno])
+'; cat ../../said > context/summary.md`, "context/summary.md", "EINVAL"},
+		{"node writeFile", "node", `node -e 'require("fs").writeFileSync("state","active")'`, "state", "active"},
+		{"ln -sf is refused or replaced, the content stays", "ln", "echo 5000 > context/budget; ln -sf /etc/passwd context/budget 2>/dev/null; cat context/budget > ../../seen; cp ../../seen context/budget", "context/budget", "5000\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			harness.Need(t, c.need)
+			s := session(t, m)
+			s.Append("messages.jsonl", rec1)
+			r := s.Bash(c.script)
+			if got := s.Read(c.file); got != c.want {
+				t.Errorf("%s holds %q, want %q\nstdout: %s\nstderr: %s", c.file, got, c.want, r.Stdout, r.Stderr)
+			}
+			if left := strings.TrimSpace(s.Bash("find . -name '*~' -o -name '.*.sw?' -o -name '4913' -o -name 'sed??????'").Stdout); left != "" {
+				t.Errorf("left behind: %s", left)
+			}
+		})
+	}
+}
+
+func TestABudgetAppliesAtTheNextRead(t *testing.T) {
+	m := harness.Start(t, harness.Options{Args: []string{"--budget", "7777"}})
+	s := session(t, m)
+	for range 40 {
+		s.Append("messages.jsonl", harness.Message("user", strings.Repeat("alpha beta gamma delta ", 100)))
+	}
+	budget := func() (tokens, limit int) {
+		t.Helper()
+		var p struct {
+			Tokens int `json:"tokens"`
+			Budget int `json:"budget_tokens"`
+		}
+		if err := json.Unmarshal([]byte(s.Read("context/pack.json")), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p.Tokens, p.Budget
+	}
+	for _, c := range []struct {
+		write string
+		want  int
+	}{{"", 7777}, {"4000\n", 4000}, {"2000", 2000}, {"  9000 \n", 9000}, {"", 7777}} {
+		s.Write("context/budget", c.write)
+		if tokens, limit := budget(); limit != c.want || tokens > c.want || tokens == 0 {
+			t.Errorf("budget %q: %d tokens of %d, want at most %d", c.write, tokens, limit, c.want)
+		}
+	}
+	// In a shell: emptied, and the next read knows.
+	s.Write("context/budget", "9000")
+	s.Bash(": > context/budget; cat context/budget context/pack.json >/dev/null").OK()
+	if _, limit := budget(); limit != 7777 {
+		t.Errorf("emptied by a shell: limit %d", limit)
+	}
+	s.Write("context/budget", "0")
+	if tokens, limit := budget(); limit != 0 || tokens < 12000 {
+		t.Errorf("budget 0: %d tokens of %d", tokens, limit)
+	}
+	if got := strings.Count(pack(t, s), "alpha beta gamma delta "); got != 4000 {
+		t.Errorf("without a limit %d of 4000 phrases are there", got)
+	}
+}
+
+func TestWhatCannotFitIsRefusedWhenItIsWritten(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	s.Write("context/budget", "4000")
+	big := strings.Repeat("a rule that must hold always. ", 1000)
+	call, err := replace(s.Path("context/pinned/big.md"), big)
+	wantErrno(t, "a pin above the budget: "+call, err, unix.EFBIG)
+	wantInPack(t, s, "must hold always", false)
+	rows := s.Errors()
+	if len(rows) == 0 || rows[len(rows)-1].Errno != "EFBIG" {
+		t.Errorf("errors.jsonl: %+v", rows)
+	}
+	os.Remove(s.Path("context/pinned/big.md"))
+	s.Write("context/pinned/small.md", strings.Repeat("a rule that must hold always. ", 200))
+	call, err = replace(s.Path("context/budget"), "500")
+	wantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
+	wantFile(t, s, "context/budget", "4000")
+	call, err = rename(s.Path("context/budget"), "500")
+	wantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
+	wantInPack(t, s, "must hold always", true)
+	if err := os.Remove(s.Path("context/pinned/small.md")); err != nil {
+		t.Fatal(err)
+	}
+	if call, err := replace(s.Path("context/budget"), "500"); err != nil {
+		t.Errorf("a budget without pins: %s: %v", call, err)
+	}
+}
+
+func TestPinsAppearAtTheNextRead(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	s.Write("context/pinned/b.md", "second rule\n")
+	s.Write("context/pinned/a.md", "first rule\n")
+	p := pack(t, s)
+	if i, j := strings.Index(p, "first rule"), strings.Index(p, "second rule"); i < 0 || j < i {
+		t.Errorf("pins at %d and %d, want them in name order", i, j)
+	}
+	s.Append("context/pinned/a.md", "first rule, continued\n")
+	wantInPack(t, s, "first rule\nfirst rule, continued\n", true)
+	s.Bash("sed -i s/second/2nd/ context/pinned/b.md").OK()
+	wantInPack(t, s, "2nd rule", true)
+	s.Bash("mv context/pinned/b.md context/pinned/0.md").OK()
+	wantInPack(t, s, "2nd rule", true)
+	for _, name := range []string{".hidden", "draft~", "4913", "sedAbC123"} {
+		s.Write("context/pinned/"+name, "not a pin\n")
+	}
+	wantInPack(t, s, "not a pin", false)
+	// A file with a writer is not pinned until it is closed.
+	f, err := os.Create(s.Path("context/pinned/open.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("half a ru")
+	wantInPack(t, s, "half a ru", false)
+	f.WriteString("le\n")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantInPack(t, s, "half a rule", true)
+	s.Bash("rm context/pinned/0.md context/pinned/a.md").OK()
+	wantInPack(t, s, "2nd rule", false)
+	fence := "before\n```\ncode\n````\nnested\n````\n```\nafter\n"
+	s.Write("context/pinned/fence.md", fence)
+	wantInPack(t, s, fence, true)
+}
+
+// Until the agent writes them there is nothing: ctxfs derives none of them yet.
+func TestWhatTheAgentWritesAboutItsHistory(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1+rec2)
+	for name, own := range map[string]string{
+		"context/summary.md":      "The agent's own summary.\n",
+		"context/todo.md":         "- [ ] the agent's own todo\n",
+		"context/facts.jsonl":     `{"id":"f1","text":"the agent's own fact","source":"messages:1"}` + "\n",
+		"context/decisions.jsonl": `{"id":"d1","decision":"the agent's own decision","source":"messages:1"}` + "\n",
+		"context/refs.jsonl":      `{"id":"r1","path":"own/path.go","kind":"file","summary":"the agent's own ref"}` + "\n",
+	} {
+		if _, err := os.Stat(s.Path(name)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v, want ENOENT", name, err)
+		}
+		s.Write(name, own)
+		wantFile(t, s, name, own)
+		b := make([]byte, 64)
+		if n, err := unix.Getxattr(s.Path(name), "user.ctx.origin", b); err != nil || string(b[:n]) != "agent" {
+			t.Errorf("%s: origin %q, %v", name, b[:max(n, 0)], err)
+		}
+		wantInPack(t, s, "agent's own", true)
+		if err := os.Remove(s.Path(name)); err != nil {
+			t.Errorf("rm %s: %v", name, err)
+		}
+		if _, err := os.Stat(s.Path(name)); !os.IsNotExist(err) {
+			t.Errorf("%s after rm: %v, want ENOENT", name, err)
+		}
+		wantInPack(t, s, "agent's own", false)
+	}
+	s.Bash("echo '- [ ] first' >> context/todo.md; echo '- [x] second' >> context/todo.md").OK()
+	wantFile(t, s, "context/todo.md", "- [ ] first\n- [x] second\n")
+	wantInPack(t, s, "- [ ] first\n- [x] second\n", true)
+	wantInPack(t, s, "Progress 1/2. Next: first", true)
+}
+
+func TestSmallFilesOfASession(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	start := time.Now().Unix()
+	s := session(t, m)
+	number := func(name string) int64 {
+		t.Helper()
+		n, err := strconv.ParseInt(strings.TrimSpace(s.Read(name)), 10, 64)
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if n := number("created_at"); n < start-1 || n > time.Now().Unix() {
+		t.Errorf("created_at %d, made at %d", n, start)
+	}
+	s.Append("messages.jsonl", rec1+rec2+rec3)
+	wantFile(t, s, "latest.md", "I will add RetryMax.\n")
+	if c, u := number("created_at"), number("updated_at"); u < c {
+		t.Errorf("created at %d, updated at %d", c, u)
+	}
+	for _, name := range []string{"created_at", "updated_at", "latest.md", "context/errors.jsonl", "context/pack.md", "context/pack.json", "context/pack.report.md"} {
+		_, err := unix.Open(s.Path(name), unix.O_WRONLY, 0)
+		wantErrno(t, "open "+name+" for writing", err, unix.EACCES)
+		wantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 0), unix.EACCES)
+	}
+	for _, name := range []string{"README.md", "status"} {
+		b, err := os.ReadFile(filepath.Join(m.Dir, name))
+		if err != nil || len(b) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		}
+		if fi, err := os.Stat(filepath.Join(m.Dir, name)); err != nil || name == "README.md" && fi.Size() != int64(len(b)) {
+			t.Errorf("%s: size %v, %d bytes read, %v", name, fi, len(b), err)
+		}
+	}
+	status, _ := os.ReadFile(filepath.Join(m.Dir, "status"))
+	for line := range strings.Lines(string(status)) {
+		if k, _, ok := strings.Cut(line, "="); !ok || k == "" {
+			t.Errorf("status: %q is not KEY=VALUE", line)
+		}
+	}
+	for _, name := range []string{".", "-x", "a b", "a/../b", strings.Repeat("x", 129), "ü", ".hidden"} {
+		err := unix.Mkdir(filepath.Join(s.AgentHome(), "session")+"/"+name, 0o700)
+		if err == nil {
+			t.Errorf("mkdir of session %q worked", name)
+		}
+		if name == "-x" || name == "a b" || name == ".hidden" {
+			wantErrno(t, "mkdir of session "+name, err, unix.EINVAL)
+		}
+	}
+	wantErrno(t, "mkdir again", unix.Mkdir(s.Dir, 0o700), unix.EEXIST)
+}
