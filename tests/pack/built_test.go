@@ -1,0 +1,231 @@
+package packtest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+var builtFiles = []string{"context/pack.md", "context/pack.json", "context/pack.report.md"}
+
+func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
+	t.Helper()
+	if errno == 0 && err != nil || errno != 0 && err != errno {
+		t.Errorf("%s: got %v, want %v (%s)", what, err, errno, unix.ErrnoName(errno))
+	}
+}
+
+func TestSizeOfABuiltFileIsWhatIsRead(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	for i := range 30 {
+		s.Append("messages.jsonl", harness.Message("user", strings.Repeat(fmt.Sprint("m", i, " "), i*20)))
+		for _, name := range builtFiles {
+			f, err := os.Open(s.Path(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			by, err := f.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(f)
+			if err != nil || int64(len(b)) != by.Size() {
+				t.Errorf("%s: size %d, %d bytes read, %v", name, by.Size(), len(b), err)
+			}
+			f.Close()
+			if !by.Mode().IsRegular() || by.Mode().Perm()&0o222 != 0 {
+				t.Errorf("%s has mode %v", name, by.Mode())
+			}
+		}
+	}
+}
+
+func TestAnOldHandleKeepsTheOldBytes(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	old, err := os.Open(s.Path("context/pack.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	before := s.Read("context/pack.md")
+	mapped, err := unix.Mmap(int(old.Fd()), 0, len(before), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatalf("mmap: %v", err)
+	}
+	defer unix.Munmap(mapped)
+	for i := range 5 {
+		s.Append("messages.jsonl", rec2)
+		if after := s.Read("context/pack.md"); after == before {
+			t.Errorf("append %d changed nothing", i)
+		}
+		b, err := io.ReadAll(io.NewSectionReader(old, 0, 1<<20))
+		if err != nil || string(b) != before || string(mapped) != before {
+			t.Errorf("append %d changed what an old handle reads: %v", i, err)
+		}
+		if fi, err := old.Stat(); err != nil || fi.Size() != int64(len(before)) {
+			t.Errorf("append %d: an old handle has size %v, %v", i, fi, err)
+		}
+	}
+}
+
+func TestAnUnchangedPackIsOneInode(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	stat := func() (st unix.Stat_t) {
+		t.Helper()
+		if err := unix.Stat(s.Path("context/pack.md"), &st); err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	a := stat()
+	s.Read("context/pack.md")
+	if b := stat(); a.Ino != b.Ino || a.Mtim != b.Mtim || a.Size != b.Size {
+		t.Errorf("nothing changed, but inode %d became %d, mtime %v %v", a.Ino, b.Ino, a.Mtim, b.Mtim)
+	}
+	s.Append("messages.jsonl", rec2)
+	if b := stat(); a.Ino == b.Ino || a.Size == b.Size {
+		t.Errorf("after an append: inode %d and %d, size %d and %d", a.Ino, b.Ino, a.Size, b.Size)
+	}
+}
+
+func TestBuiltFilesAreReadOnly(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	for _, name := range builtFiles {
+		before := s.Read(name)
+		for _, flags := range []int{unix.O_WRONLY, unix.O_RDWR, unix.O_WRONLY | unix.O_APPEND, unix.O_WRONLY | unix.O_TRUNC, unix.O_WRONLY | unix.O_CREAT} {
+			_, err := unix.Open(s.Path(name), flags, 0)
+			wantErrno(t, fmt.Sprintf("open %s with %#x", name, flags), err, unix.EACCES)
+		}
+		wantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 3), unix.EACCES)
+		wantErrno(t, "chmod "+name, unix.Chmod(s.Path(name), 0o666), unix.EACCES)
+		temp := filepath.Join(s.AgentHome(), "temp")
+		if err := os.WriteFile(temp, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantErrno(t, "rename over "+name, unix.Rename(temp, s.Path(name)), unix.EACCES)
+		wantErrno(t, "rename of "+name, unix.Rename(s.Path(name), temp), unix.EACCES)
+		wantErrno(t, "rm "+name, unix.Unlink(s.Path(name)), 0)
+		if after := s.Read(name); after != before {
+			t.Errorf("%s is another after rm:\n%s\n%s", name, before, after)
+		}
+	}
+}
+
+func TestLinesGiveRecordsBack(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	long := strings.Repeat("a long line of output\n", 5000)
+	records := []string{rec1, rec2, harness.Message("tool", long), `{"role":"user","content":[{"type":"text","text":"part one"},{"type":"text","text":"part two"}]}` + "\n"}
+	for i, r := range records {
+		s.Append("messages.jsonl", r)
+		name := fmt.Sprintf("context/line/%d", i+1)
+		if got := s.Read(name); got != r {
+			t.Errorf("%s: %.100q, want %.100q", name, got, r)
+		}
+	}
+	for i, want := range []string{"Make the retry configurable.", "I will add RetryMax.", long, "part one\npart two"} {
+		name := fmt.Sprintf("context/line/%d.txt", i+1)
+		got := s.Read(name)
+		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(want, "\n") {
+			t.Errorf("%s: %.100q, want %.100q", name, got, want)
+		}
+		if fi, err := os.Stat(s.Path(name)); err != nil || fi.Size() != int64(len(got)) {
+			t.Errorf("%s: size %v, %d bytes, %v", name, fi, len(got), err)
+		}
+	}
+	for _, name := range []string{"0", "5", "01", "-1", "1.md", "x", ".1", "99999999999999999999", "1-2", ".txt"} {
+		_, err := os.Stat(s.Path("context/line/" + name))
+		if !os.IsNotExist(err) {
+			t.Errorf("line/%s: %v, want ENOENT", name, err)
+		}
+	}
+	_, err := unix.Open(s.Path("context/line/1"), unix.O_WRONLY, 0)
+	wantErrno(t, "line/1 for writing", err, unix.EACCES)
+	// Each path that a pack cites gives the record back.
+	s.Write("context/budget", "2000")
+	b := read(t, s)
+	if !strings.Contains(b.md, "context/line/3") {
+		t.Errorf("the shortened record is not cited:\n%s", b.md)
+	}
+	b.account(t, len(records))
+}
+
+func TestExtendedAttributes(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1+rec2)
+	b := read(t, s)
+	sha := func(s string) string { return strings.TrimPrefix(ctxabi.ContentID([]byte(s)), "sha256-") }
+	for _, c := range []struct{ file, attr, want string }{
+		{"context/pack.md", "pack_id", b.PackID},
+		{"context/pack.md", "tokens", fmt.Sprint(b.Tokens)},
+		{"context/pack.md", "sha256", sha(b.md)},
+		{"messages.jsonl", "lines", "2"},
+		{"events.jsonl", "lines", "0"},
+		{"latest.md", "origin", "derived"},
+	} {
+		if got, err := xattr(t, s, c.file, c.attr); err != nil || strings.TrimPrefix(got, "sha256-") != strings.TrimPrefix(c.want, "sha256-") {
+			t.Errorf("%s %s: %q, %v; want %q", c.file, c.attr, got, err, c.want)
+		}
+	}
+	if head, err := xattr(t, s, "messages.jsonl", "head"); err != nil || len(head) != 64 {
+		t.Errorf("head of the log: %q, %v", head, err)
+	}
+	head := func() string { h, _ := xattr(t, s, "messages.jsonl", "head"); return h }
+	before := head()
+	s.Append("messages.jsonl", rec1)
+	if head() == before {
+		t.Error("an append did not move the head")
+	}
+	_, err := xattr(t, s, "messages.jsonl", "no_such")
+	wantErrno(t, "an unknown attribute", err, unix.ENODATA)
+	if err := unix.Setxattr(s.Path("messages.jsonl"), "user.ctx.lines", []byte("9"), 0); err == nil {
+		t.Error("user.ctx.lines can be written")
+	}
+	list := make([]byte, 1024)
+	n, err := unix.Listxattr(s.Path("context/pack.md"), list)
+	if err != nil || !strings.Contains(string(list[:n]), "user.ctx.pack_id\x00") {
+		t.Errorf("listxattr: %q, %v", list[:n], err)
+	}
+}
+
+func TestRestartGivesTheSameBytes(t *testing.T) {
+	m := harness.Start(t, harness.Options{Args: []string{"--budget", "3000"}})
+	s := session(t, m)
+	for i := range 120 {
+		s.Append("messages.jsonl", harness.Message([]string{"user", "assistant"}[i%2], strings.Repeat(fmt.Sprint("word", i, " "), 20+i%7*30)))
+		if i%11 == 0 {
+			s.Read("context/pack.md") // an incremental build goes through other states than one at the end
+		}
+	}
+	before := read(t, s)
+	m.Restart()
+	after := read(t, s)
+	if before.md != after.md || before.PackID != after.PackID || string(before.Epoch) != string(after.Epoch) {
+		t.Errorf("restart: %s epoch %s became %s epoch %s", before.PackID, before.Epoch, after.PackID, after.Epoch)
+	}
+	m.Kill()
+	m.Restart()
+	if again := read(t, s); again.md != before.md {
+		t.Error("another pack after a crash")
+	}
+	m.Stop()
+	if cli := m.CLI(t, "pack", "--store", m.Store, "--budget", "3000", s.Ref()).OK(); cli != before.md {
+		t.Error("ctxfs pack without a daemon gives other bytes")
+	}
+}
