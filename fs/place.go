@@ -153,26 +153,31 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	return p.t.builder.Current(ctx, p.x)
 }
 
-// settle waits a moment for control files that were truncated and closed: the kernel
-// answers the close before it sends the release that commits them. A handle
-// that is still open (`> file` before its first write) costs the wait and
-// changes nothing.
+// settleWait is how long settle waits for a handle, once.
+const settleWait = 100 * time.Millisecond
+
+// settle waits a moment for control files that were truncated and closed: the
+// kernel answers the close before it sends the release that commits them. A
+// handle that is still open (`> file` before its first write) is waited for once.
 func (p *place) settle() {
 	p.mu.Lock()
-	var waits []chan struct{}
+	var waits []*controlHandle
 	for h := range p.pending {
-		waits = append(waits, h.released)
+		waits = append(waits, h)
 	}
 	p.mu.Unlock()
 	if len(waits) == 0 {
 		return
 	}
-	limit := time.NewTimer(3 * time.Millisecond)
+	limit := time.NewTimer(settleWait)
 	defer limit.Stop()
-	for _, c := range waits {
+	for _, h := range waits {
 		select {
-		case <-c:
+		case <-h.released:
 		case <-limit.C:
+			for _, h := range waits {
+				p.unpend(h)
+			}
 			return
 		}
 	}
