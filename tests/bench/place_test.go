@@ -138,7 +138,7 @@ func profile(t *testing.T, pid int, name string) (stop func()) {
 	if *prof == "" {
 		return func() {}
 	}
-	cmd := exec.Command("perf", "record", "-q", "-g", "-F", "499", "-o", filepath.Join(*prof, name+".perf"), "-p", fmt.Sprint(pid))
+	cmd := exec.Command("perf", "record", "-q", "-g", "-e", "cpu-clock", "-F", "499", "-o", filepath.Join(*prof, name+".perf"), "-p", fmt.Sprint(pid))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
