@@ -43,6 +43,19 @@ func CheckMessage(line []byte) error {
 	return nil
 }
 
+// soundShape is what CheckMessage asks of the values of content and tool_calls (nil: absent).
+func soundShape(content, calls []byte) bool {
+	switch {
+	case content == nil && (calls == nil || calls[0] != '['):
+		return false
+	case content != nil && content[0] != '"' && content[0] != '[' && content[0] != 'n':
+		return false
+	case calls != nil && calls[0] != '[' && calls[0] != 'n':
+		return false
+	}
+	return true
+}
+
 // CheckEvent says whether line, without its newline, may enter events.jsonl: a
 // JSON object with a string type that is not empty.
 func CheckEvent(line []byte) error {

@@ -15,8 +15,15 @@ import (
 // Text is the content's text parts; a model's thinking is not part of it, and
 // neither are calls, results and images, which have fields of their own.
 func DecodeMessage(line []byte) Message {
-	whole := func() Message {
-		return Message{Text: string(bytes.ToValidUTF8(bytes.TrimRight(line, "\r\n"), []byte("\uFFFD")))}
+	m, _ := DecodeChecked(line)
+	return m
+}
+
+// DecodeChecked is DecodeMessage and says in the same pass whether line passes
+// [CheckMessage].
+func DecodeChecked(line []byte) (_ Message, sound bool) {
+	whole := func() (Message, bool) {
+		return Message{Text: string(bytes.ToValidUTF8(bytes.TrimRight(line, "\r\n"), []byte("\uFFFD")))}, false
 	}
 	if !utf8.Valid(line) {
 		return whole()
@@ -58,7 +65,7 @@ func DecodeMessage(line []byte) Message {
 	if len(legacy) > 0 && legacy[0] == '{' { // OpenAI's form before tools
 		m.addCall(gjson.ParseBytes(legacy))
 	}
-	return m.Message
+	return m.Message, soundShape(content, calls) && len(line) <= MaxRecord && bytes.IndexByte(line, '\n') < 0
 }
 
 // decoder is a Message in the making.
@@ -95,7 +102,7 @@ func (m *decoder) part(p gjson.Result) (text string, ok bool) {
 	f := fieldsOf(p)
 	switch f.text("type") {
 	case "text", "input_text", "output_text", "":
-		if t := f["text"]; t.Type == gjson.String {
+		if t := f.of("text"); t.Type == gjson.String {
 			return unquote(t.Raw), true
 		}
 	case "refusal":
@@ -111,8 +118,8 @@ func (m *decoder) part(p gjson.Result) (text string, ok bool) {
 			break
 		}
 		inner := decoder{inResult: true}
-		r := Result{CallID: f.text("tool_use_id"), IsError: f["is_error"].Bool()}
-		r.Text = inner.content(f["content"].Raw)
+		r := Result{CallID: f.text("tool_use_id"), IsError: f.of("is_error").Bool()}
+		r.Text = inner.content(f.of("content").Raw)
 		m.Images += inner.Images
 		m.Results = append(m.Results, r)
 		return "", false
@@ -120,7 +127,7 @@ func (m *decoder) part(p gjson.Result) (text string, ok bool) {
 		m.Images++
 		return "", false
 	case "document":
-		source := fieldsOf(f["source"])
+		source := fieldsOf(f.of("source"))
 		if source.text("type") == "text" {
 			return source.text("data"), true
 		}
@@ -143,12 +150,12 @@ func (m *decoder) addCall(v gjson.Result) {
 	}
 	inner := outer
 	for _, nested := range []string{"function", "custom"} {
-		if outer[nested].IsObject() {
-			inner = fieldsOf(outer[nested])
+		if outer.of(nested).IsObject() {
+			inner = fieldsOf(outer.of(nested))
 		}
 	}
 	c := Call{ID: outer.text("id"), Name: inner.text("name")}
-	if args, ok := inner["arguments"]; ok {
+	if args, ok := inner.get("arguments"); ok {
 		c.Arguments = textOf(args.Raw)
 	} else {
 		c.Arguments = inner.text("input")
@@ -166,23 +173,45 @@ func (m *decoder) addCall(v gjson.Result) {
 	m.Calls = append(m.Calls, c)
 }
 
-// fields are the values of an object by key, the last of equal keys.
-type fields map[string]gjson.Result
+// fields are the keys and values of an object, in order. There are few, so
+// that looking through them costs less than a map.
+type fields []field
+
+type field struct {
+	key   string
+	value gjson.Result
+}
 
 func fieldsOf(v gjson.Result) fields {
 	if !v.IsObject() {
 		return nil
 	}
-	f := make(fields)
+	f := make(fields, 0, 6)
 	v.ForEach(func(k, v gjson.Result) bool {
-		f[unquote(k.Raw)] = v
+		f = append(f, field{unquote(k.Raw), v})
 		return true
 	})
 	return f
 }
 
+// get gives the value of the last of equal keys.
+func (f fields) get(key string) (value gjson.Result, ok bool) {
+	for i := len(f) - 1; i >= 0; i-- {
+		if f[i].key == key {
+			return f[i].value, true
+		}
+	}
+	return gjson.Result{}, false
+}
+
+// of is get where an absent key is as good as an empty value.
+func (f fields) of(key string) gjson.Result {
+	v, _ := f.get(key)
+	return v
+}
+
 // text is the field as text: a string's text, nothing when absent or null, else its bytes.
-func (f fields) text(key string) string { return textOf(f[key].Raw) }
+func (f fields) text(key string) string { return textOf(f.of(key).Raw) }
 
 // textOf gives a JSON value as text: a string's text, nothing for null, else its bytes.
 func textOf(raw string) string {

@@ -155,7 +155,10 @@ func decodes(t interface {
 	Fatalf(string, ...any)
 }, line []byte) {
 	t.Helper()
-	m := DecodeMessage(line)
+	m, sound := DecodeChecked(line)
+	if err := CheckMessage(line); sound != (err == nil) {
+		t.Fatalf("%q: decoding says that it is sound: %v; the check says %v", line, sound, err)
+	}
 	all := []string{m.ID, m.TS, m.Name, m.Text, m.CallID}
 	for _, c := range m.Calls {
 		all = append(all, c.ID, c.Name, c.Arguments)

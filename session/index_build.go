@@ -23,9 +23,9 @@ type scan struct {
 // scanMessage reads a record of messages.jsonl. One that does not pass the
 // check has a weight nevertheless: it is carried as text.
 func scanMessage(line []byte) (s scan) {
-	m := ctxabi.DecodeMessage(line)
+	m, sound := ctxabi.DecodeChecked(line)
 	s.weight = m.Weight()
-	if m.Role == ctxabi.RoleUnknown || ctxabi.CheckMessage(line) != nil {
+	if !sound {
 		s.flags = Damaged
 		return s
 	}
