@@ -32,8 +32,10 @@ type gathered struct {
 	guides []File   // of the workspace
 	paths  []string // of the workspace, as its owner calls them
 	mapped []string // the same as this machine calls them
-	tokens int      // the budget
-	fresh  bool     // a file changed so lately that its sign does not tell
+	// untrusted: cwd is not the owner's alone, so nothing outside the store is read.
+	untrusted bool
+	tokens    int  // the budget
+	fresh     bool // a file changed so lately that its sign does not tell
 }
 
 // gather looks at the session's files. Where nothing changed since last, it
@@ -72,7 +74,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		return nil, err
 	}
 	if known && last.cwd == g.cwd {
-		g.paths, g.mapped = last.paths, last.mapped
+		g.paths, g.mapped, g.untrusted = last.paths, last.mapped, last.untrusted
 	} else {
 		b.workspacePaths(x, g)
 		same = false
@@ -125,9 +127,7 @@ func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
 	if x.Ref().Space != "" {
 		// Whoever may write cwd could have files read as the session's owner.
 		owner := signOf(g.dir)
-		if g.cwd.mode&0o022 != 0 || g.cwd.uid != owner.uid {
-			return
-		}
+		g.untrusted = g.cwd.mode&0o022 != 0 || g.cwd.uid != owner.uid
 	}
 	local := cwd
 	if b.config.MapPath != nil {
@@ -145,6 +145,9 @@ func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
 func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File) []File {
 	if len(g.paths) == 0 || b.config.Workspace == nil {
 		return nil
+	}
+	if g.untrusted {
+		return b.untrustedWorkspace(g)
 	}
 	var st unix.Stat_t
 	if unix.Lstat(g.dir, &st) != nil {
@@ -184,6 +187,19 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 			continue
 		}
 		files = append(files, f)
+	}
+	return files
+}
+
+// untrustedWorkspace names the workspace's files without asking for them.
+func (b *Builder) untrustedWorkspace(g *gathered) (files []File) {
+	i := 0
+	for _, s := range b.recipe.Sources {
+		if s.Where == inWorkspace {
+			files = append(files, File{Source: s.ID, ID: s.ID, Path: g.paths[i],
+				Reason: "others than the session's owner can write cwd, so files outside the space are not read"})
+			i++
+		}
 	}
 	return files
 }
