@@ -100,3 +100,40 @@ func TestAnOrdinaryUsersOwnMount(t *testing.T) {
 		t.Errorf("after a crash: %q", out)
 	}
 }
+
+// In a space the group may write cwd: it must not become a way to read what
+// only the session's owner may.
+func TestAMemberCannotReadTheOwnersFilesThroughCwd(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	m.CLI(t, "space", "new", "crew", "--group", fmt.Sprint(team), "--store", m.Store).OK()
+	member := func(uid uint32, script string) harness.Result {
+		return m.Run(t, harness.Client{UID: uid, GIDs: []uint32{uid, team}, Argv: []string{"bash", "-c", script}})
+	}
+	work := t.TempDir()
+	for dir := work; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := filepath.Join(work, "AGENTS.md")
+	if err := os.WriteFile(secret, []byte("only for alice\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(secret, alice, alice); err != nil {
+		t.Fatal(err)
+	}
+	const dir = "shared/crew/agent/coder/session/s1"
+	member(alice, "mkdir -p "+dir+` && echo '{"role":"user","content":"from alice"}' >> `+dir+"/messages.jsonl").OK()
+	for _, how := range []string{"echo " + work + " > cwd", "echo " + work + " > new && mv new cwd", "rm -f cwd; echo " + work + " > cwd"} {
+		member(bob, "cd "+dir+" && { "+how+"; }")
+		for _, name := range []string{"pack.md", "pack.json", "pack.report.md"} {
+			if r := member(bob, "cat "+dir+"/context/"+name); r.Code != 0 || strings.Contains(r.Stdout, "only for alice") {
+				t.Errorf("after %q bob reads of %s: %+v", how, name, r)
+			}
+		}
+	}
+	if out := member(alice, "cat "+dir+"/context/pack.report.md").OK(); !strings.Contains(out, "AGENTS.md") {
+		t.Errorf("the report does not say that the guide was skipped:\n%s", out)
+	}
+}
