@@ -33,27 +33,29 @@ func CheckMessage(line []byte) error {
 		return bad(`the record has no "role"; give one of system, developer, user, assistant, tool`)
 	case !knownRole(role):
 		return bad("role is %.60s; it must be one of system, developer, user, assistant, tool", role)
-	case content == nil && (calls == nil || calls[0] != '['):
-		return bad(`the record has neither "content" nor a list of "tool_calls"`)
-	case content != nil && content[0] != '"' && content[0] != '[' && content[0] != 'n':
+	}
+	switch wrong := wrongValue(content, calls); wrong {
+	case "":
+		return nil
+	case "content":
 		return bad("content is %.60s; it must be a string, null or a list of parts", content)
-	case calls != nil && calls[0] != '[' && calls[0] != 'n':
+	case "tool_calls":
 		return bad("tool_calls is %.60s; it must be a list", calls)
 	}
-	return nil
+	return bad(`the record has neither "content" nor a list of "tool_calls"`)
 }
 
-// soundShape is what CheckMessage asks of the values of content and tool_calls (nil: absent).
-func soundShape(content, calls []byte) bool {
+// wrongValue names the field of a message that does not hold what it must, or "both".
+func wrongValue(content, calls []byte) string {
 	switch {
-	case content == nil && (calls == nil || calls[0] != '['):
-		return false
+	case content == nil && !isList(calls):
+		return "both"
 	case content != nil && content[0] != '"' && content[0] != '[' && content[0] != 'n':
-		return false
+		return "content"
 	case calls != nil && calls[0] != '[' && calls[0] != 'n':
-		return false
+		return "tool_calls"
 	}
-	return true
+	return ""
 }
 
 // CheckEvent says whether line, without its newline, may enter events.jsonl: a
@@ -107,7 +109,7 @@ func isKey(quoted []byte, name string) bool {
 	if len(quoted) == len(name)+2 {
 		return string(quoted[1:len(quoted)-1]) == name
 	}
-	return bytes.IndexByte(quoted, '\\') >= 0 && unquote(string(quoted)) == name
+	return bytes.IndexByte(quoted, '\\') >= 0 && textOf(quoted) == name
 }
 
 // knownRole says that a JSON value is the string of one of the five roles.
@@ -121,5 +123,5 @@ func parseRoleValue(value []byte) Role {
 			return r
 		}
 	}
-	return ParseRole(unquote(string(value)))
+	return ParseRole(textOf(value))
 }

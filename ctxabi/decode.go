@@ -2,7 +2,6 @@ package ctxabi
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -15,211 +14,64 @@ import (
 // Text is the content's text parts; a model's thinking is not part of it, and
 // neither are calls, results and images, which have fields of their own.
 func DecodeMessage(line []byte) Message {
-	m, _ := DecodeChecked(line)
+	var f messageFields
+	if !f.read(line) {
+		return Message{Text: wholeText(line)}
+	}
+	var p parts
+	p.message(f.content, f.calls, f.legacy)
+	m := Message{Role: f.role, ID: textOf(f.id), TS: textOf(f.ts), Name: textOf(f.name), CallID: textOf(f.callID),
+		Text: string(appendTexts(nil, p.text)), Images: p.images}
+	for _, c := range p.calls {
+		m.Calls = append(m.Calls, Call{ID: textOf(c.id), Name: textOf(c.name), Arguments: textOf(c.arguments)})
+	}
+	for _, r := range p.results {
+		m.Results = append(m.Results, Result{CallID: textOf(r.callID), Text: string(appendTexts(nil, p.inner[r.from:r.to])),
+			IsError: gjson.ParseBytes(r.isError).Bool()})
+	}
 	return m
 }
 
-// DecodeChecked is DecodeMessage and says in the same pass whether line passes
-// [CheckMessage].
-func DecodeChecked(line []byte) (_ Message, sound bool) {
-	whole := func() (Message, bool) {
-		return Message{Text: string(bytes.ToValidUTF8(bytes.TrimRight(line, "\r\n"), []byte("\uFFFD")))}, false
-	}
+// wholeText is the text of a line that is carried as it stands.
+func wholeText(line []byte) string {
+	return string(bytes.ToValidUTF8(bytes.TrimRight(line, "\r\n"), []byte("\uFFFD")))
+}
+
+// messageFields are the values of a message that are looked at, as they stand in the record.
+type messageFields struct {
+	role                                                    Role
+	roleValue, content, calls, legacy, id, ts, name, callID []byte
+	problem                                                 string // why the line is no JSON object
+}
+
+// read gives false for a line that is not a message and is carried as text.
+func (f *messageFields) read(line []byte) bool {
 	if !utf8.Valid(line) {
-		return whole()
+		f.problem = "is not valid UTF-8"
+		return false
 	}
-	var m decoder
-	var content, calls, legacy []byte
-	problem := scanObject(line, func(key, value []byte) {
+	f.problem = scanObject(line, func(key, value []byte) {
 		switch {
 		case isKey(key, "role"):
-			if m.Role = RoleUnknown; value[0] == '"' {
-				m.Role = parseRoleValue(value)
-			}
+			f.roleValue = value
 		case isKey(key, "content"):
-			content = value
+			f.content = value
 		case isKey(key, "tool_calls"):
-			calls = value
+			f.calls = value
 		case isKey(key, "function_call"):
-			legacy = value
+			f.legacy = value
 		case isKey(key, "id"):
-			m.ID = textOf(string(value))
+			f.id = value
 		case isKey(key, "ts"):
-			m.TS = textOf(string(value))
+			f.ts = value
 		case isKey(key, "name"):
-			m.Name = textOf(string(value))
+			f.name = value
 		case isKey(key, "tool_call_id"):
-			m.CallID = textOf(string(value))
+			f.callID = value
 		}
 	})
-	if problem != "" || m.Role == RoleUnknown || content == nil && calls == nil {
-		return whole()
+	if isString(f.roleValue) {
+		f.role = parseRoleValue(f.roleValue)
 	}
-	m.Text = m.content(string(content))
-	if len(calls) > 0 && calls[0] == '[' {
-		gjson.ParseBytes(calls).ForEach(func(_, c gjson.Result) bool {
-			m.addCall(c)
-			return true
-		})
-	}
-	if len(legacy) > 0 && legacy[0] == '{' { // OpenAI's form before tools
-		m.addCall(gjson.ParseBytes(legacy))
-	}
-	return m.Message, soundShape(content, calls) && len(line) <= MaxRecord && bytes.IndexByte(line, '\n') < 0
-}
-
-// decoder is a Message in the making.
-type decoder struct {
-	Message
-	inResult bool               // inside a tool result, where no further one is looked for
-	seen     map[[2]string]bool // the calls so far, by id and name
-}
-
-// content gives the text of a content and notes its calls, results and images.
-func (m *decoder) content(raw string) string {
-	if len(raw) == 0 || raw[0] != '[' {
-		return textOf(raw)
-	}
-	var texts []string
-	gjson.Parse(raw).ForEach(func(_, p gjson.Result) bool {
-		if t, ok := m.part(p); ok {
-			texts = append(texts, t)
-		}
-		return true
-	})
-	return strings.Join(texts, "\n")
-}
-
-// part reads one part of a content list; ok is false when the part adds no
-// text (a call, a result, an image).
-func (m *decoder) part(p gjson.Result) (text string, ok bool) {
-	if p.Type == gjson.String {
-		return unquote(p.Raw), true
-	}
-	if !p.IsObject() {
-		return p.Raw, true
-	}
-	f := fieldsOf(p)
-	switch f.text("type") {
-	case "text", "input_text", "output_text", "":
-		if t := f.of("text"); t.Type == gjson.String {
-			return unquote(t.Raw), true
-		}
-	case "refusal":
-		return f.text("refusal"), true
-	case "tool_use":
-		if m.inResult {
-			break
-		}
-		m.addCall(p)
-		return "", false
-	case "tool_result":
-		if m.inResult { // results within results would cost their depth times their size
-			break
-		}
-		inner := decoder{inResult: true}
-		r := Result{CallID: f.text("tool_use_id"), IsError: f.of("is_error").Bool()}
-		r.Text = inner.content(f.of("content").Raw)
-		m.Images += inner.Images
-		m.Results = append(m.Results, r)
-		return "", false
-	case "image", "image_url", "input_image", "input_audio", "audio", "input_file", "file", "video":
-		m.Images++
-		return "", false
-	case "document":
-		source := fieldsOf(f.of("source"))
-		if source.text("type") == "text" {
-			return source.text("data"), true
-		}
-		m.Images++
-		return "", false
-	case "thinking", "redacted_thinking":
-		return "", false
-	}
-	return p.Raw, true
-}
-
-// addCall notes a call in any of its forms: OpenAI's, nested under "function"
-// or "custom", the flat one, and Anthropic's part. A call that stands both as
-// a part and in tool_calls is one call.
-func (m *decoder) addCall(v gjson.Result) {
-	outer := fieldsOf(v)
-	if outer == nil { // not an object: carried, without a name
-		m.Calls = append(m.Calls, Call{Arguments: textOf(v.Raw)})
-		return
-	}
-	inner := outer
-	for _, nested := range []string{"function", "custom"} {
-		if outer.of(nested).IsObject() {
-			inner = fieldsOf(outer.of(nested))
-		}
-	}
-	c := Call{ID: outer.text("id"), Name: inner.text("name")}
-	if args, ok := inner.get("arguments"); ok {
-		c.Arguments = textOf(args.Raw)
-	} else {
-		c.Arguments = inner.text("input")
-	}
-	if c.ID != "" {
-		key := [2]string{c.ID, c.Name}
-		if m.seen[key] {
-			return
-		}
-		if m.seen == nil {
-			m.seen = make(map[[2]string]bool)
-		}
-		m.seen[key] = true
-	}
-	m.Calls = append(m.Calls, c)
-}
-
-// fields are the keys and values of an object, in order. There are few, so
-// that looking through them costs less than a map.
-type fields []field
-
-type field struct {
-	key   string
-	value gjson.Result
-}
-
-func fieldsOf(v gjson.Result) fields {
-	if !v.IsObject() {
-		return nil
-	}
-	f := make(fields, 0, 6)
-	v.ForEach(func(k, v gjson.Result) bool {
-		f = append(f, field{unquote(k.Raw), v})
-		return true
-	})
-	return f
-}
-
-// get gives the value of the last of equal keys.
-func (f fields) get(key string) (value gjson.Result, ok bool) {
-	for i := len(f) - 1; i >= 0; i-- {
-		if f[i].key == key {
-			return f[i].value, true
-		}
-	}
-	return gjson.Result{}, false
-}
-
-// of is get where an absent key is as good as an empty value.
-func (f fields) of(key string) gjson.Result {
-	v, _ := f.get(key)
-	return v
-}
-
-// text is the field as text: a string's text, nothing when absent or null, else its bytes.
-func (f fields) text(key string) string { return textOf(f.of(key).Raw) }
-
-// textOf gives a JSON value as text: a string's text, nothing for null, else its bytes.
-func textOf(raw string) string {
-	switch {
-	case raw == "" || raw[0] == 'n':
-		return ""
-	case raw[0] == '"':
-		return unquote(raw)
-	}
-	return raw
+	return f.problem == "" && f.role != RoleUnknown && (f.content != nil || f.calls != nil)
 }

@@ -2,7 +2,8 @@ package ctxabi
 
 import (
 	"bytes"
-	"strings"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -62,7 +63,7 @@ func (s *scanner) value(depth int) bool {
 	case c == '{':
 		return s.object(depth, nil)
 	case c == '[':
-		return s.array(depth)
+		return s.array(depth, nil)
 	case c == 't':
 		return s.word("true")
 	case c == 'f':
@@ -115,7 +116,7 @@ func (s *scanner) object(depth int, field func(key, value []byte)) bool {
 	}
 }
 
-func (s *scanner) array(depth int) bool {
+func (s *scanner) array(depth int, element func(value []byte)) bool {
 	if depth > MaxDepth {
 		s.tooDeep = true
 		return false
@@ -126,8 +127,12 @@ func (s *scanner) array(depth int) bool {
 		return true
 	}
 	for {
+		val := s.i
 		if !s.value(depth + 1) {
 			return false
+		}
+		if element != nil {
+			element(s.b[val:s.i])
 		}
 		s.blanks()
 		switch s.peek() {
@@ -143,6 +148,18 @@ func (s *scanner) array(depth int) bool {
 	}
 }
 
+// eachField calls field with each key (still quoted) and value of a valid object.
+func eachField(object []byte, field func(key, value []byte)) {
+	s := scanner{b: object}
+	s.object(1, field)
+}
+
+// eachElement calls element with each value of a valid list.
+func eachElement(list []byte, element func(value []byte)) {
+	s := scanner{b: list}
+	s.array(1, element)
+}
+
 func (s *scanner) word(w string) bool {
 	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
 		return false
@@ -151,21 +168,30 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// special marks the bytes that end the plain part of a string.
-var special = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
+// plain is how many bytes at the beginning of b stand for themselves in a
+// string: all but quotes, backslashes and control characters. It looks at
+// eight bytes at a time, because most bytes of a log are such.
+func plain(b []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(b)-i >= 8; i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^'"'*ones, x^'\\'*ones
+		// The lowest bit that is set here belongs to the first byte that is below 0x20, or is zero in quote or slash.
+		if found := ((x-0x20*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
 	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
+	for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
 
 func (s *scanner) str() bool {
 	b, i := s.b, s.i+1
 	for {
-		for i < len(b) && !special[b[i]] {
-			i++
-		}
+		i += plain(b[i:])
 		if i >= len(b) || b[i] < 0x20 {
 			return false
 		}
@@ -227,15 +253,10 @@ func (s *scanner) digits() bool {
 	return s.i > start
 }
 
-// unquote gives the text of a valid JSON string, lone surrogates as U+FFFD.
-func unquote(raw string) string {
+// appendUnquoted appends the text of a valid JSON string, lone surrogates as U+FFFD.
+func appendUnquoted(text, raw []byte) []byte {
 	s := raw[1 : len(raw)-1]
-	i := strings.IndexByte(s, '\\')
-	if i < 0 {
-		return s
-	}
-	text := make([]byte, 0, len(s))
-	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+	for i := bytes.IndexByte(s, '\\'); i >= 0; i = bytes.IndexByte(s, '\\') {
 		text = append(text, s[:i]...)
 		c := s[i+1]
 		s = s[i+2:]
@@ -247,7 +268,7 @@ func unquote(raw string) string {
 		s = s[4:]
 		if utf16.IsSurrogate(r) {
 			pair := rune(utf8.RuneError)
-			if strings.HasPrefix(s, `\u`) {
+			if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
 				pair = utf16.DecodeRune(r, hex4(s[2:]))
 			}
 			if r = pair; r != utf8.RuneError {
@@ -256,14 +277,14 @@ func unquote(raw string) string {
 		}
 		text = utf8.AppendRune(text, r)
 	}
-	return string(append(text, s...))
+	return append(text, s...)
 }
 
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // hex4 reads the four hex digits that s begins with.
-func hex4(s string) (r rune) {
-	for _, c := range []byte(s[:4]) {
+func hex4(s []byte) (r rune) {
+	for _, c := range s[:4] {
 		r = r<<4 | rune(c&0xf)
 		if c >= 'A' {
 			r += 9

@@ -11,48 +11,75 @@ package ctxabi
 // of what tokenises badly: base64 1.08, hex 1.05, random letters 1.04 to 1.15,
 // control characters 1.00, emoji 1.05; the lowest are random ideographs with
 // 0.79 and digits between blanks with 0.89. The tests hold it there.
-func Weight(s string) int {
+func Weight[T string | []byte](s T) int {
 	// In quarters of a token. A word costs one token per eight letters begun
 	// and one for each unusual pair of letters in it, digits one per three,
 	// punctuation and line ends most of one each, other scripts by their lead
-	// byte. Nearly all of that follows from a byte and the one before it: a
-	// table of pairs, and no branch that depends on where words end.
-	q, run := 0, 0 // run: how many bytes of its class, or of its word, stand before a byte
-	var prev, before byte
+	// byte. All of that but two rare cases follows from a byte, the one before
+	// it and how many of its kind stand before it: two tables, and no branch
+	// that depends on the text.
+	q, run := 0, uint(0) // run: how many bytes of its class, or of its word, stand before a byte
+	last := uint16(0)    // two bytes
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		pair := pairCosts[uint16(prev)<<8|uint16(c)]
-		q += int(pair & pairCost)
-		run = (run + 1) & -int(pair>>pairSameBit&1)
-		if pair&pairMore != 0 || run >= 8 {
-			q += runCost(s, i, run, prev, before)
+		last = last<<8 | uint16(s[i])
+		pair := pairCosts[last]
+		run = (run + 1) & uint(int8(pair)>>pairSameShift)
+		if run == runCycles {
+			run = runCycles / 2
 		}
-		prev, before = c, prev
+		q += int(pair&pairCost) + int(runCosts[(uint(pair&pairRun)*runRow+run)%uint(len(runCosts))])
+		if pair&pairRare != 0 {
+			q += rareCost(s, i, run)
+		}
 	}
 	return (q + 3) / 4
 }
 
-// pairCosts holds for each byte, after each other byte, what it costs in
-// quarters of a token, and what decides about the rest.
+// An entry of pairCosts is what a byte costs after another one, in quarters of
+// a token, and what else decides about its cost.
+const (
+	pairCost      = 0x07 // quarters of a token
+	pairRare      = 0x08 // rareCost has something to add
+	pairRun       = 0x70 // the row of runCosts that applies
+	pairSame      = 0x80 // the run goes on
+	pairSameShift = 7    // makes a mask of pairSame, as of a sign
+)
+
+// The rows of runCosts, as pairRun holds them.
+const (
+	runNone    = 0x00
+	runLetter  = 0x10
+	runDigit   = 0x20
+	runNewline = 0x30
+	runSpace   = 0x40
+	runTab     = 0x50
+	runRow     = 512 / 0x10 // times one of these: where the row begins
+)
+
+// pairCosts holds the entries by the byte before and the byte.
 var pairCosts = func() (t [1 << 16]uint8) {
 	for i := range t {
 		prev, c := byte(i>>8), byte(i)
 		was, class := byteClass[prev], byteClass[c]
 		same := was == class
-		cost, more := 0, false
+		cost, rare, run := 0, false, runNone
 		switch class {
 		case classLetter:
 			switch {
 			case !same || prev >= 'a' && c < 'a': // a word begins, camelCase too
 				cost, same = 4, false
 			case prev == c:
-				more = true
+				rare = true
 			case !usualPair(prev, c):
 				cost = 4
+			default:
+				run = runLetter
 			}
 		case classDigit:
-			if more = same; !same {
+			if !same {
 				cost = 4
+			} else {
+				run = runDigit
 			}
 			if was == classSpace {
 				cost += 2 // a blank never joins the digits that follow it
@@ -64,62 +91,76 @@ var pairCosts = func() (t [1 << 16]uint8) {
 		case classControl:
 			cost = 4
 		case classNewline:
-			if more = same; !same {
+			if !same {
 				cost = 4
+			} else {
+				run = runNewline
 			}
 		case classSpace:
-			more = same
+			switch {
+			case !same:
+			case c == '\t':
+				run = runTab
+			default:
+				run = runSpace
+			}
 		case classLead:
-			more = true
+			rare = true
 		case classTrail: // paid for by its lead byte
 		}
-		t[i] = uint8(cost)
+		t[i] = uint8(cost | run)
 		if same {
-			t[i] |= 1 << pairSameBit
+			t[i] |= pairSame
 		}
-		if more {
-			t[i] |= pairMore
+		if rare {
+			t[i] |= pairRare
 		}
 	}
 	return t
 }()
 
-// The parts of an entry of pairCosts.
-const (
-	pairCost    = 0x07 // quarters of a token
-	pairSameBit = 3    // the run goes on
-	pairMore    = 0x10 // runCost has something to add
-)
+// runCycles is twice a multiple of all the periods in runCosts: a run that
+// reaches it goes on from the half of it.
+const runCycles = 2 * 192
 
-// runCost is what byte i of s costs beside its pair: what depends on how many
-// of its kind stand before it.
-func runCost(s string, i, run int, prev, before byte) int {
-	switch c := s[i]; byteClass[c] {
-	case classLetter:
-		switch {
-		case prev == c && before == c:
-			return 2
-		case !usualPair(prev, c):
-			if prev == c {
-				return 4
+// runCosts holds, by kind of byte, what a byte costs beside its pair, in
+// quarters of a token, when run bytes of its kind stand before it.
+var runCosts = func() (t [8 * 512]uint8) {
+	for run := 1; run < runCycles; run++ {
+		every := func(n, at int, cost uint8) uint8 {
+			if run%n == at {
+				return cost
 			}
-		case run%8 == 0:
-			return 4
+			return 0
 		}
-	case classDigit:
-		if run%3 == 0 {
-			return 4
+		t[runLetter*runRow+run] = every(8, 0, 4)
+		t[runDigit*runRow+run] = every(3, 0, 4)
+		t[runNewline*runRow+run] = every(16, 0, 4)
+		t[runSpace*runRow+run] = every(64, 63, 2)
+		t[runTab*runRow+run] = every(16, 15, 2)
+		if run == 1 {
+			t[runSpace*runRow+run], t[runTab*runRow+run] = 2, 2
 		}
-	case classNewline:
-		if run%16 == 0 {
-			return 4
+	}
+	return t
+}()
+
+// rareCost is what byte i of s costs when more than the byte before it and its
+// run decides: a letter that is doubled, and the first byte of a character
+// outside ASCII.
+func rareCost[T string | []byte](s T, i int, run uint) int {
+	c := s[i]
+	switch {
+	case c >= 0x80:
+		second := byte(0)
+		if i+1 < len(s) {
+			second = s[i+1]
 		}
-	case classSpace:
-		if run == 1 || run%64 == 63 || c == '\t' && run%16 == 15 {
-			return 2
-		}
-	case classLead:
-		return leadCost(s[i:])
+		return leadCost(c, second)
+	case i > 1 && s[i-2] == c:
+		return 2
+	case !usualPair(c, c), run%8 == 0:
+		return 4
 	}
 	return 0
 }
@@ -180,14 +221,11 @@ var byteClass = func() (t [256]byte) {
 	return t
 }()
 
-// leadCost is the cost, in quarters of a token, of the character s begins with.
-// Scripts with many speakers have tokens of their own; others go by the byte.
-func leadCost(s string) int {
-	second := byte(0)
-	if len(s) > 1 {
-		second = s[1]
-	}
-	switch c := s[0]; {
+// leadCost is the cost, in quarters of a token, of the character that begins
+// with the bytes c and second. Scripts with many speakers have tokens of their
+// own; others go by the byte.
+func leadCost(c, second byte) int {
+	switch {
 	case c <= 0xc5: // Latin with accents
 		return 5
 	case c == 0xcc || c == 0xcd: // combining marks

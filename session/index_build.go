@@ -20,36 +20,33 @@ type scan struct {
 	answers     string   // id of the call it answers: tool_call_id, or that of the first tool_result part
 }
 
+// outliners are kept from one record to the next, for their memory.
+var outliners = sync.Pool{New: func() any { return new(ctxabi.Outliner) }}
+
 // scanMessage reads a record of messages.jsonl. One that does not pass the
 // check has a weight nevertheless: it is carried as text.
-func scanMessage(line []byte) (s scan) {
-	m, sound := ctxabi.DecodeChecked(line)
-	s.weight = m.Weight()
-	if !sound {
-		s.flags = Damaged
-		return s
+func scanMessage(line []byte) scan {
+	outliner := outliners.Get().(*ctxabi.Outliner)
+	o := outliner.Message(line)
+	outliners.Put(outliner)
+	s := scan{role: o.Role, weight: o.Weight, calls: o.Calls, answers: o.Answers}
+	if o.Role == ctxabi.RoleUnknown {
+		s.flags |= Damaged
 	}
-	s.role, s.answers = m.Role, m.CallID
-	for _, c := range m.Calls {
-		s.calls = append(s.calls, c.ID)
-	}
-	if len(m.Calls) > 0 {
+	if len(o.Calls) > 0 {
 		s.flags |= HasCalls
 	}
-	if len(m.Results) > 0 {
+	if o.HasResults {
 		s.flags |= HasResults
-		if s.answers == "" {
-			s.answers = m.Results[0].CallID
-		}
 	}
-	if m.Images > 0 {
+	if o.Images > 0 {
 		s.flags |= HasImages
 	}
 	return s
 }
 
 func scanEvent(line []byte) (s scan) {
-	s.weight = ctxabi.Weight(string(line))
+	s.weight = ctxabi.Weight(line)
 	s.role = ctxabi.Event
 	if ctxabi.CheckEvent(line) != nil {
 		s.role, s.flags = ctxabi.RoleUnknown, Damaged

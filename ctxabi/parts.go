@@ -1,0 +1,249 @@
+package ctxabi
+
+import (
+	"bytes"
+)
+
+// parts are the pieces of a message, still as they stand in the record, so
+// that a message can be weighed without making its strings. What they mean is
+// said here once: DecodeMessage makes the strings of them, an [Outliner] weighs them.
+type parts struct {
+	text    []piece // the content's texts, which a newline joins
+	inner   []piece // the texts of all results
+	calls   []callParts
+	results []resultParts
+	images  int
+
+	seen map[callKey]bool // the calls so far, once there are two
+}
+
+// piece is a text: a string, null for nothing, anything else as it stands.
+type piece struct {
+	raw   []byte
+	whole bool // null, too, as it stands
+}
+
+type callParts struct{ id, name, arguments []byte }
+
+type callKey struct{ id, name string }
+
+type resultParts struct {
+	callID, isError []byte
+	from, to        int // its texts in parts.inner
+}
+
+func (p *parts) reset() {
+	p.text, p.inner, p.calls, p.results = p.text[:0], p.inner[:0], p.calls[:0], p.results[:0]
+	p.images, p.seen = 0, nil
+}
+
+// message notes the pieces of a message; each value is valid JSON or nil.
+func (p *parts) message(content, calls, legacy []byte) {
+	p.text = p.content(p.text, content, false)
+	if isList(calls) {
+		eachElement(calls, p.call)
+	}
+	if isObject(legacy) { // OpenAI's form before tools
+		p.call(legacy)
+	}
+}
+
+// content notes the calls, results and images of a content and adds its texts to texts.
+func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
+	if !isList(raw) {
+		return append(texts, piece{raw: raw})
+	}
+	eachElement(raw, func(part []byte) {
+		if t, ok := p.part(part, inResult); ok {
+			texts = append(texts, t)
+		}
+	})
+	return texts
+}
+
+// part reads one part of a content list; ok is false when the part adds no
+// text (a call, a result, an image).
+func (p *parts) part(raw []byte, inResult bool) (text piece, ok bool) {
+	asItStands := piece{raw, true}
+	if !isObject(raw) {
+		if isString(raw) {
+			return piece{raw: raw}, true
+		}
+		return asItStands, true
+	}
+	var typ, words, refusal, source, callID, content, isError []byte
+	eachField(raw, func(key, value []byte) {
+		switch {
+		case isKey(key, "type"):
+			typ = value
+		case isKey(key, "text"):
+			words = value
+		case isKey(key, "refusal"):
+			refusal = value
+		case isKey(key, "source"):
+			source = value
+		case isKey(key, "tool_use_id"):
+			callID = value
+		case isKey(key, "content"):
+			content = value
+		case isKey(key, "is_error"):
+			isError = value
+		}
+	})
+	switch string(textBytes(typ)) {
+	case "text", "input_text", "output_text", "":
+		if isString(words) {
+			return piece{raw: words}, true
+		}
+	case "refusal":
+		return piece{raw: refusal}, true
+	case "tool_use":
+		if inResult {
+			break
+		}
+		p.call(raw)
+		return piece{}, false
+	case "tool_result":
+		if inResult { // results within results would cost their depth times their size
+			break
+		}
+		from := len(p.inner)
+		p.inner = p.content(p.inner, content, true)
+		p.results = append(p.results, resultParts{callID, isError, from, len(p.inner)})
+		return piece{}, false
+	case "image", "image_url", "input_image", "input_audio", "audio", "input_file", "file", "video":
+		p.images++
+		return piece{}, false
+	case "document":
+		var kind, data []byte
+		if isObject(source) {
+			eachField(source, func(key, value []byte) {
+				switch {
+				case isKey(key, "type"):
+					kind = value
+				case isKey(key, "data"):
+					data = value
+				}
+			})
+		}
+		if string(textBytes(kind)) == "text" {
+			return piece{raw: data}, true
+		}
+		p.images++
+		return piece{}, false
+	case "thinking", "redacted_thinking":
+		return piece{}, false
+	}
+	return asItStands, true
+}
+
+// call notes a call in any of its forms: OpenAI's, nested under "function"
+// or "custom", the flat one, and Anthropic's part. A call that stands both as
+// a part and in tool_calls is one call.
+func (p *parts) call(raw []byte) {
+	if !isObject(raw) { // carried, without a name
+		p.calls = append(p.calls, callParts{arguments: raw})
+		return
+	}
+	var c callParts
+	var input, function, custom []byte
+	inner := func(key, value []byte) {
+		switch {
+		case isKey(key, "name"):
+			c.name = value
+		case isKey(key, "arguments"):
+			c.arguments = value
+		case isKey(key, "input"):
+			input = value
+		}
+	}
+	eachField(raw, func(key, value []byte) {
+		switch {
+		case isKey(key, "id"):
+			c.id = value
+		case isKey(key, "function"):
+			function = value
+		case isKey(key, "custom"):
+			custom = value
+		default:
+			inner(key, value)
+		}
+	})
+	if !isObject(custom) {
+		custom = function
+	}
+	if isObject(custom) {
+		c.name, c.arguments, input = nil, nil, nil
+		eachField(custom, inner)
+	}
+	if c.arguments == nil {
+		c.arguments = input
+	}
+	if !p.isRepeated(c) {
+		p.calls = append(p.calls, c)
+	}
+}
+
+// isRepeated says whether a call with c's id and name was noted before.
+func (p *parts) isRepeated(c callParts) bool {
+	if len(p.calls) == 0 {
+		return false
+	}
+	if p.seen == nil {
+		p.seen = make(map[callKey]bool)
+		for _, before := range p.calls {
+			p.seen[before.key()] = true
+		}
+	}
+	k := c.key()
+	if k.id == "" {
+		return false
+	}
+	repeated := p.seen[k]
+	p.seen[k] = true
+	return repeated
+}
+
+func (c *callParts) key() callKey { return callKey{textOf(c.id), textOf(c.name)} }
+
+func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
+func isList(raw []byte) bool   { return len(raw) > 0 && raw[0] == '[' }
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// textOf gives a JSON value as text: a string's text, nothing for null, else its bytes.
+func textOf(raw []byte) string { return string(textBytes(raw)) }
+
+// textBytes is textOf without making a string where raw holds the text as it is.
+func textBytes(raw []byte) []byte {
+	switch {
+	case len(raw) == 0 || raw[0] == 'n':
+		return nil
+	case raw[0] != '"':
+		return raw
+	case bytes.IndexByte(raw, '\\') < 0:
+		return raw[1 : len(raw)-1]
+	}
+	return appendUnquoted(nil, raw)
+}
+
+// appendText appends the text of p.
+func (p *piece) appendText(b []byte) []byte {
+	switch {
+	case isString(p.raw):
+		return appendUnquoted(b, p.raw)
+	case p.whole || len(p.raw) > 0 && p.raw[0] != 'n':
+		return append(b, p.raw...)
+	}
+	return b
+}
+
+// appendTexts appends the texts of pieces, joined by newlines.
+func appendTexts(b []byte, pieces []piece) []byte {
+	for i := range pieces {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = pieces[i].appendText(b)
+	}
+	return b
+}
