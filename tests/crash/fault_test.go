@@ -22,7 +22,6 @@ import (
 // the store.
 type fault struct {
 	name   string
-	calls  string // what strace injects into: "write,pwrite64"
 	paths  []string
 	inject []string // what it injects: "write,pwrite64:error=EIO:when=1"
 	errno  syscall.Errno
