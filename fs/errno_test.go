@@ -37,8 +37,8 @@ func TestErrnoTable(t *testing.T) {
 }
 
 func TestLineNames(t *testing.T) {
-	for name, ok := range map[string]bool{"1": true, "12.txt": true, "0": false, "01": false, "+1": false, "-1": false, "1.md": false, ".txt": false, "": false, "1.txt.txt": false} {
-		if _, _, got := parseLineName(name); got != ok {
+	for name, ok := range map[string]bool{"1": true, "12.txt": true, "e1": true, "e12.txt": true, "e0": false, "e": false, "e01": false, "ee1": false, "E1": false, "1e1": false, "0": false, "01": false, "+1": false, "-1": false, "1.md": false, ".txt": false, "": false, "1.txt.txt": false} {
+		if _, got := parseLineName(name); got != ok {
 			t.Errorf("parseLineName(%q) = %v", name, got)
 		}
 	}

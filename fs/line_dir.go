@@ -11,10 +11,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // lineDir is context/line: record n of messages.jsonl under the name n, its
-// text under n.txt. It lists nothing, so that cp -a and grep -r stay finite.
+// text under n.txt; record n of events.jsonl under e<n> and e<n>.txt. It lists
+// nothing, so that cp -a and grep -r stay finite.
 type lineDir struct {
 	gofs.Inode
 	denyDir
@@ -37,30 +39,45 @@ func (d *lineDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return listing(d.StableAttr(), nil), 0
 }
 
-// parseLineName reads "12" and "12.txt".
-func parseLineName(name string) (line int, text, ok bool) {
+// lineName is what a name in context/line asks for.
+type lineName struct {
+	line  int
+	event bool // of events.jsonl
+	text  bool // decoded
+}
+
+// parseLineName reads "12", "12.txt", "e12" and "e12.txt".
+func parseLineName(name string) (n lineName, ok bool) {
 	digits, text := strings.CutSuffix(name, ".txt")
-	n, err := strconv.Atoi(digits)
-	return n, text, err == nil && n > 0 && strconv.Itoa(n) == digits
+	digits, event := strings.CutPrefix(digits, "e")
+	line, err := strconv.Atoi(digits)
+	return lineName{line, event, text}, err == nil && line > 0 && strconv.Itoa(line) == digits
 }
 
 var _ = (gofs.NodeLookuper)((*lineDir)(nil))
 
 func (d *lineDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	line, text, ok := parseLineName(name)
+	asked, ok := parseLineName(name)
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	ix, err := d.p.x.Messages().Index()
+	log, decode := d.p.x.Messages(), lineText
+	if asked.event {
+		log, decode = d.p.x.Events(), eventText
+	}
+	if !asked.text {
+		decode = nil
+	}
+	ix, err := log.Index()
 	if err != nil {
 		return nil, d.p.refuse(ctx, "read", ctxabi.LineDir+"/"+name, err)
 	}
-	if line > ix.Len() {
+	if asked.line > ix.Len() {
 		return nil, syscall.ENOENT
 	}
-	e := ix.At(line)
-	n := &lineFile{p: d.p, off: e.Offset, len: int64(e.Len), size: int64(e.Len) + 1, text: text, tokens: int(e.Tokens)}
-	if text {
+	e := ix.At(asked.line)
+	n := &lineFile{p: d.p, log: log, off: e.Offset, len: int64(e.Len), size: int64(e.Len) + 1, decode: decode, tokens: int(e.Tokens)}
+	if asked.text {
 		b, err := n.content()
 		if err != nil {
 			return nil, d.p.refuse(ctx, "read", ctxabi.LineDir+"/"+name, err)
@@ -78,43 +95,56 @@ type lineFile struct {
 	gofs.Inode
 	noXattrs
 	p        *place
-	off, len int64 // of the record, without its newline
-	size     int64 // of the file
-	text     bool  // its content decoded, not the record
+	log      *session.Log
+	off, len int64                      // of the record, without its newline
+	size     int64                      // of the file
+	decode   func(record []byte) []byte // nil: the record as it is
 	tokens   int
 }
 
 // content reads the file's bytes; nothing is kept for a record nobody reads.
 func (n *lineFile) content() ([]byte, error) {
 	b := make([]byte, n.len+1)
-	if _, err := n.p.x.Messages().ReadAt(b, n.off); err != nil {
+	if _, err := n.log.ReadAt(b, n.off); err != nil {
 		return nil, err
 	}
-	if n.text {
-		return lineText(b[:n.len]), nil
+	if n.decode != nil {
+		return n.decode(b[:n.len]), nil
 	}
 	return b, nil
 }
 
-// lineText is what a person would read of a record: its text, its calls, its results.
+// lineText is what a person would read of a message: its text, its calls, its results.
 func lineText(record []byte) []byte {
 	m := ctxabi.DecodeMessage(record)
-	var b []byte
-	add := func(s string) {
-		if s == "" {
-			return
-		}
-		b = append(b, s...)
-		if s[len(s)-1] != '\n' {
-			b = append(b, '\n')
-		}
-	}
-	add(m.Text)
+	b := appendLine(nil, m.Text)
 	for _, r := range m.Results {
-		add(r.Text)
+		b = appendLine(b, r.Text)
 	}
 	for _, c := range m.Calls {
-		add(c.Name + " " + c.Arguments)
+		b = appendLine(b, c.Name+" "+c.Arguments)
+	}
+	return b
+}
+
+// eventText is the same of an event; one that is not of a tool is its JSON.
+func eventText(record []byte) []byte {
+	e, ok := ctxabi.DecodeToolEvent(record)
+	if !ok {
+		return appendLine(nil, string(record))
+	}
+	b := appendLine(nil, e.Text)
+	if !e.IsResult {
+		b = appendLine(b, strings.TrimSpace(e.Name+" "+e.Arguments))
+	}
+	return b
+}
+
+// appendLine appends s, if it is not empty, with a newline at its end.
+func appendLine(b []byte, s string) []byte {
+	b = append(b, s...)
+	if s != "" && s[len(s)-1] != '\n' {
+		b = append(b, '\n')
 	}
 	return b
 }

@@ -33,6 +33,7 @@ func Compile(in Input) (*Build, error) { return compile(&in, &defaultRecipe, new
 // draft is a pack before it is rendered.
 type draft struct {
 	in      *Input
+	history Records // that the journal is folded over
 	id      string
 	counter *tokens.Counter
 	limits  limits
@@ -52,7 +53,8 @@ func compile(in *Input, r *recipe, mm *memo) (*Build, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{in: in, counter: c, id: in.id(r, c.Encoding())}
+	d := &draft{in: in, history: in.history(), counter: c, id: in.id(r, c.Encoding())}
+	mm.follow(in)
 	if err := d.frame(r, mm); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 			todo = string(f.Data)
 		}
 	}
-	text, err := mm.goal(todo, d.in.Messages, mm.fold(d.in.Messages, r.foldRules(l, 0)), l)
+	text, err := mm.goal(todo, d.history, mm.fold(d.history, r.foldRules(l, 0)), l)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 
 // fill folds the history until what it shows fits.
 func (d *draft) fill(r *recipe, mm *memo) error {
-	l, m := d.limits, d.in.Messages
+	l, m := d.limits, d.history
 	room := l.limit - d.tokens.head - d.tokens.footer
 	for step := 0; step <= maxStep; step++ {
 		rules := r.foldRules(l, step)
@@ -193,7 +195,7 @@ func (d *draft) epochReason() string {
 	case d.step > 0:
 		return fmt.Sprintf("the journal was folded tighter (step %d) to fit the budget", d.step)
 	case d.fold.compactions > 0:
-		return fmt.Sprintf("compaction when messages:%d arrived", d.fold.compacted)
+		return fmt.Sprintf("compaction when %s arrived", addressOf(d.history, d.fold.compacted).source())
 	}
 	return "no compaction yet"
 }

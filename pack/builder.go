@@ -116,17 +116,16 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		return e.build, nil
 	}
 	in := g.input(b.recipe, x.Ref(), b.counter.Encoding())
-	ix, head, err := snapshot(x.Messages())
+	t, err := snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
-	in.Messages, in.Head = ix, head
-	g.length = ix.Size()
+	g.length, g.events = t.Messages.Size(), t.Settled
 	if e.build != nil && in.id(b.recipe, b.counter.Encoding()) == e.build.ID {
 		e.last = g
 		return e.build, nil
 	}
-	b.persistCounts(e.memo, x.Messages(), ix)
+	b.persistCounts(e.memo, x, t)
 	build, err := compile(&in, b.recipe, e.memo)
 	if err != nil {
 		return nil, err
@@ -136,33 +135,59 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 }
 
 // persistCounts lets the memo read and write the exact counts kept beside the index.
-func (b *Builder) persistCounts(mm *memo, log *session.Log, ix *session.Index) {
+func (b *Builder) persistCounts(mm *memo, x *session.Session, t *session.Timeline) {
 	key := fmt.Sprintf("%s/%d", b.counter.Encoding(), RendererVersion)
-	mm.known = nil
-	if ix.Encoding() == key {
-		mm.known = func(line int) int { return int(ix.At(line).Tokens) }
+	of := func(at address) (*session.Log, *session.Index) {
+		if at.event {
+			return x.Events(), t.Events
+		}
+		return x.Messages(), t.Messages
 	}
-	mm.counted = func(line, tokens int) { log.SetTokens(key, line, int32(tokens)) }
+	mm.known = func(at address) int {
+		if _, ix := of(at); ix.Encoding() == key {
+			return int(ix.At(at.n).Tokens)
+		}
+		return 0
+	}
+	mm.counted = func(at address, tokens int) {
+		log, _ := of(at)
+		log.SetTokens(key, at.n, int32(tokens))
+	}
 }
 
-// snapshot gives the index and the chain value of the same moment.
-func snapshot(log *session.Log) (*session.Index, string, error) {
-	const tries = 1000 // each takes microseconds; only a storm of appends can need a second one
-	for range tries {
-		ix, err := log.Index()
-		if err != nil {
-			return nil, "", err
+// A tool event has its place when no message is on its way any more that may
+// stand in front of it; one takes microseconds, and so much of them is waited for.
+const (
+	settleTries = 100
+	settlePause = 200 * time.Microsecond
+)
+
+// snapshot fills in both logs as they were at one moment. An event whose place
+// is not certain in time stands in a later pack.
+func snapshot(ctx context.Context, x *session.Session, in *Input) (t *session.Timeline, err error) {
+	for range settleTries {
+		if t, err = x.Timeline(); err != nil {
+			return nil, err
 		}
-		head, err := log.Head()
-		if err != nil {
-			return nil, "", err
+		if t.Settled == t.Events.Size() {
+			break
 		}
-		// The log only grows: the same length after as before means that head is of that length.
-		if log.Len() == ix.Size() {
-			return ix, head, nil
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(settlePause):
 		}
 	}
-	return nil, "", ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrConflict, "the log grows faster than it can be looked at; read again")
+	in.Messages = t.Messages
+	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+		return nil, err
+	}
+	if n := len(t.Tools); n > 0 {
+		last := t.Events.At(int(t.Tools[n-1].Line))
+		in.Tools, in.Events = t.Tools, t.Events
+		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
+	}
+	return t, err
 }
 
 // entry finds or makes what is remembered of a session.

@@ -77,15 +77,16 @@ func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 	if mm.request.line == f.last.line {
 		return mm.request.text, nil
 	}
+	at := addressOf(m, f.last.line)
 	raw, err := m.Record(f.last.line)
 	if err != nil {
-		return "", unreadable(f.last.line, err)
+		return "", unreadable(at, err)
 	}
 	text := strings.TrimSpace(ctxabi.DecodeMessage(raw).Text)
 	if text != "" {
-		text, _ = compress.Head(text, quoteWeight-20, linePath(f.last.line))
+		text, _ = compress.Head(text, quoteWeight-20, at.path())
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
-		text = fmt.Sprintf("Last request of the user, message %d:\n> %s\n", f.last.line, text)
+		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, text)
 	}
 	mm.request = quote{f.last.line, text}
 	return text, nil

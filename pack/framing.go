@@ -91,8 +91,20 @@ func likeFraming(line string) bool {
 	}
 	rest, ok := strings.CutPrefix(line, "##")
 	rest = strings.TrimLeft(rest, " \t")
-	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+	if !ok || rest == "" {
+		return false
+	}
+	if isDigit(rest[0]) {
+		return true
+	}
+	number := strings.TrimLeft(rest[1:], "0123456789")
+	return (rest[0] == 'e' || rest[0] == 'E') && len(number) < len(rest)-1 && // an event's, but no e2e
+		(number == "" || !isLetter(number[0]))
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
 
 func longestRun(s string, c byte) int {
 	longest, run := 0, 0

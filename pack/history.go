@@ -7,7 +7,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// fold decides which records of the journal a pack shows. It is a pure fold
+// fold decides which records of the journal a pack shows. Records are
+// messages, and tool events without a twin among them, in one order; what is
+// called a line here is a record's place in that order. It is a pure fold
 // over the index: it looks at weights, roles and which call a result answers,
 // never at a record's bytes, and its state after n records does not depend on
 // when somebody looked in between.
@@ -39,8 +41,26 @@ type fold struct {
 
 // sums add up over records from the first on.
 type sums struct {
-	bytes  int64 // of the lines, newlines included
-	weight int64 // of the records in full
+	bytes  int64                         // of the lines, newlines included
+	weight int64                         // of the records in full
+	events struct{ bytes, weight int64 } // of these, the events'
+}
+
+// plus is s and one more record.
+func (s sums) plus(e session.Entry) sums {
+	bytes, weight := int64(e.Len)+1, int64(e.Weight)
+	s.bytes, s.weight = s.bytes+bytes, s.weight+weight
+	if e.Role == ctxabi.Event {
+		s.events.bytes, s.events.weight = s.events.bytes+bytes, s.events.weight+weight
+	}
+	return s
+}
+
+// minus is what s has more than t.
+func (s sums) minus(t sums) sums {
+	s.bytes, s.weight = s.bytes-t.bytes, s.weight-t.weight
+	s.events.bytes, s.events.weight = s.events.bytes-t.events.bytes, s.events.weight-t.events.weight
+	return s
 }
 
 // anchor is a record and what lies before it.
@@ -110,8 +130,7 @@ func (f *fold) add(e session.Entry) {
 	f.n++
 	line, weight := f.n, int(e.Weight)
 	before, shownBefore := f.total, f.shown
-	f.total.bytes += int64(e.Len) + 1
-	f.total.weight += int64(weight)
+	f.total = before.plus(e)
 	if f.rules.room == 0 {
 		f.noteUser(e, line, before)
 		return
@@ -282,13 +301,11 @@ func (f *fold) pieces(m Records) []piece {
 		next, upto := 1, sums{}
 		leave := func(until int, before sums) {
 			if until > next {
-				out = append(out, piece{Span: ctxabi.Span{From: next, To: until - 1}, omitted: true,
-					sums: sums{before.bytes - upto.bytes, before.weight - upto.weight}})
+				out = append(out, piece{Span: ctxabi.Span{From: next, To: until - 1}, omitted: true, sums: before.minus(upto)})
 			}
 		}
 		pass := func(line int, before sums) {
-			e := m.At(line)
-			next, upto = line+1, sums{before.bytes + int64(e.Len) + 1, before.weight + int64(e.Weight)}
+			next, upto = line+1, before.plus(m.At(line))
 		}
 		for line := 1; line <= f.leadLen; line++ {
 			lead(line)

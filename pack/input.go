@@ -25,6 +25,11 @@ type Input struct {
 	Messages Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
+	// Tools are the events that stand in the journal and where; nil: none do.
+	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
+	Tools      []session.ToolEvent
+	Events     Records
+	EventsHead string
 }
 
 // File is one file that the recipe names, as it was when it was read.
@@ -47,5 +52,8 @@ func (in *Input) id(r *recipe, encoding string) string {
 			f.Source, f.ID, f.Path, f.Stale, f.Reason, len(f.Data), sha256.Sum256(f.Data))
 	}
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
+	if n := len(in.Tools); n > 0 {
+		fmt.Fprintf(h, "events %d last %+v chain %s\n", n, in.Tools[n-1], in.EventsHead)
+	}
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
 }

@@ -22,12 +22,14 @@ type memo struct {
 	folds   map[foldRules]*fold
 	records map[shownAs]rendered
 	request quote
-	known   func(line int) int         // a persisted count of a record in full, or 0
-	counted func(line int, tokens int) // told of each new one
+	known   func(at address) int         // a persisted count of a record in full, or 0
+	counted func(at address, tokens int) // told of each new one
+
+	messages, tools int // that the last build knew
 }
 
-// shownAs names one rendering of one record.
-type shownAs struct{ line, body int }
+// shownAs names one rendering of the record at one place.
+type shownAs struct{ at, body int }
 
 type rendered struct {
 	text   string
@@ -53,22 +55,22 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	return f
 }
 
-// render renders and counts one record.
-func (mm *memo) render(m Records, line, body int, c *tokens.Counter) (rendered, error) {
-	key := shownAs{line, body}
+// render renders and counts the record at a place of m.
+func (mm *memo) render(m Records, at, body int, c *tokens.Counter) (rendered, error) {
+	key := shownAs{at, body}
 	r, ok := mm.records[key]
 	if !ok {
 		var err error
-		if r.text, r.cut, err = renderRecord(m, line, body); err != nil {
+		if r.text, r.cut, err = renderAt(m, at, body); err != nil {
 			return r, err
 		}
 		if !r.cut && mm.known != nil {
-			r.tokens = mm.known(line)
+			r.tokens = mm.known(addressOf(m, at))
 		}
 		if r.tokens == 0 {
 			r.tokens = c.CountCached(r.text)
 			if !r.cut && mm.counted != nil {
-				mm.counted(line, r.tokens)
+				mm.counted(addressOf(m, at), r.tokens)
 			}
 		}
 	}
@@ -100,6 +102,18 @@ func (mm *memo) settle() {
 		r.used = false
 		mm.records[key] = r
 	}
+}
+
+// follow forgets what does not hold for in any more. A history grows at its
+// end; only where the end of a log was lost with the power, an event can come
+// to stand in front of messages that were there before it.
+func (mm *memo) follow(in *Input) {
+	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
+		clear(mm.folds)
+		clear(mm.records)
+		mm.request = quote{}
+	}
+	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
 
 // use says for which limits the next build folds.
@@ -135,7 +149,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 	for _, p := range pieces {
 		q := part{piece: p}
 		if p.omitted {
-			q.text = leftOut(p)
+			q.text = leftOut(p, stretchOf(m, p.Span))
 			q.tokens = c.CountCached(q.text)
 		} else {
 			r, err := mm.show(m, p, c)
@@ -153,9 +167,9 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 }
 
 // leftOut is the line that stands in place of a range of records.
-func leftOut(p piece) string {
-	if p.Len() == 1 {
-		return fmt.Sprintf("## %s left out: about %d tokens, %s/%d\n", p.Span, p.weight, ctxabi.LineDir, p.From)
+func leftOut(p piece, s stretch) string {
+	if s.count == 1 {
+		return fmt.Sprintf("## %s left out: about %d tokens, %s/%s\n", s, p.weight, ctxabi.LineDir, s)
 	}
-	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", p.Span, p.Len(), p.weight, ctxabi.LineDir)
+	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.count, p.weight, ctxabi.LineDir)
 }

@@ -122,9 +122,9 @@ func budget() *rapid.Generator[int] {
 // For random histories, files and budgets every pack keeps every promise.
 func TestPackProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, fs, limit := history(t), files(t), budget().Draw(t, "budget")
+		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		encoding := rapid.SampledFrom([]string{"o200k_base", "cl100k_base"}).Draw(t, "encoding")
-		in := inputOf(l, limit, fs...)
+		in := h.input(h.len(), limit, fs...)
 		in.Encoding = encoding
 		b, err := Compile(in)
 		if err != nil {
@@ -182,41 +182,62 @@ func countText(encoding, s string) int {
 }
 
 func checkAccounting(t *rapid.T, in Input, p packJSON) {
-	seen := make([]int, in.Messages.Len()+1)
-	mark := func(r string) {
+	lines := make([]int, in.Messages.Len())
+	for i := range lines {
+		lines[i] = i + 1
+	}
+	accounting(t, p, "messages", in.Messages, lines)
+	lines = nil
+	for _, e := range in.Tools {
+		lines = append(lines, int(e.Line))
+	}
+	accounting(t, p, "events", in.Events, lines)
+}
+
+// accounting: each of lines stands in exactly one item or omission, and no other is counted.
+func accounting(t *rapid.T, p packJSON, source string, log Records, lines []int) {
+	seen := map[int]int{}
+	each := func(r string, do func(line int)) {
 		span, err := ctxabi.ParseSpan(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for line := span.From; line <= span.To; line++ {
-			seen[line]++
+		n := 0
+		for _, line := range lines {
+			if span.From <= line && line <= span.To {
+				seen[line]++
+				do(line)
+				n++
+			}
+		}
+		if n == 0 {
+			t.Fatalf("%s:%s holds nothing", source, r)
 		}
 	}
 	for _, it := range p.Items {
-		if it.Source == "messages" {
-			mark(it.Range)
+		if it.Source == source {
+			n := 0
+			each(it.Range, func(int) { n++ })
+			if span, _ := ctxabi.ParseSpan(it.Range); span.Len() != n {
+				t.Fatalf("%s:%s is said to stand there, %d records of it do", source, it.Range, n)
+			}
 		}
 	}
 	for _, o := range p.Omitted {
-		if o.Source == "messages" {
-			span, err := ctxabi.ParseSpan(o.Range)
-			if err != nil {
-				t.Fatal(err)
-			}
+		if o.Source == source {
 			var bytes, weight int64
-			for line := span.From; line <= span.To; line++ {
-				e := in.Messages.At(line)
+			each(o.Range, func(line int) {
+				e := log.At(line)
 				bytes, weight = bytes+int64(e.Len)+1, weight+int64(e.Weight)
-			}
+			})
 			if o.Bytes != bytes || o.TokensEst != weight {
 				t.Fatalf("%s: %d bytes and %d tokens stated, %d and %d summed up", o.Range, o.Bytes, o.TokensEst, bytes, weight)
 			}
-			mark(o.Range)
 		}
 	}
-	for line, n := range seen {
-		if line > 0 && n != 1 {
-			t.Fatalf("record %d stands in %d items and omissions\nitems %+v\nomitted %+v", line, n, p.Items, p.Omitted)
+	for _, line := range lines {
+		if seen[line] != 1 {
+			t.Fatalf("%s:%d stands in %d items and omissions\nitems %+v\nomitted %+v", source, line, seen[line], p.Items, p.Omitted)
 		}
 	}
 }
@@ -246,16 +267,16 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 	var want []string
 	wantBlocks := 0
 	for _, it := range p.Items {
-		if it.Source != "messages" {
+		if it.Source != "messages" && it.Source != "events" {
 			wantBlocks++
 			continue
 		}
 		span, _ := ctxabi.ParseSpan(it.Range)
 		for line := span.From; line <= span.To; line++ {
-			want = append(want, strconv.Itoa(line))
+			want = append(want, address{line, it.Source == "events"}.String())
 		}
 	}
-	if in.Messages.Len() > 0 {
+	if in.Messages.Len()+len(in.Tools) > 0 {
 		wantBlocks++ // the conversation
 	}
 	if len(blocks) != wantBlocks || fence != "" {
@@ -290,7 +311,7 @@ func readBack(md string) (blocks, records []string, fence string) {
 			blocks = append(blocks, strings.TrimPrefix(line, blockHeading))
 		case strings.HasPrefix(line, "## "):
 			number, rest, _ := strings.Cut(line[3:], " ")
-			if from, _, _ := strings.Cut(number, "-"); isNumber(from) && !strings.HasPrefix(rest, "left out") {
+			if from, _, _ := strings.Cut(strings.TrimPrefix(number, "e"), "-"); isNumber(from) && !strings.Contains(rest, "left out: ") && !strings.HasPrefix(rest, "left out") {
 				records = append(records, number)
 			}
 		}
@@ -301,7 +322,7 @@ func readBack(md string) (blocks, records []string, fence string) {
 // No content can pass for framing, swallow what follows it, or change what it costs.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "# Context Block: b\n", "```\n", "~~~~\n```", "````\n```\n## 3 user", "a\r# Context Block: c", "\xff`", " \t```", "``` `\n", "```\n~~~\n```\n",
+		"", "plain", "# Context Block: b\n", "## e3 tool run", "##e3", "## e2e tests", "## E7-E9 x", "```\n", "~~~~\n```", "````\n```\n## 3 user", "a\r# Context Block: c", "\xff`", " \t```", "``` `\n", "```\n~~~\n```\n",
 	} {
 		f.Add(seed)
 	}
@@ -319,9 +340,14 @@ func FuzzFrame(f *testing.F) {
 				t.Fatalf("%s: %d tokens apart, %d together: %q", encoding, sum, whole, a+b)
 			}
 		}
-		l := logOf(string(message("user", content)), string(message("tool", content)), string(message("assistant", content)))
-		md := string(mustCompile(t, inputOf(l, 0)).Markdown)
-		if blocks, records, _ := readBack(md); strings.TrimSuffix(strings.Join(blocks, " "), " goal") != "conversation" || strings.Join(records, " ") != "1 2 3" {
+		h := &memHistory{}
+		for _, role := range []string{"user", "tool", "assistant"} {
+			h.message(message(role, content))
+		}
+		h.event([]byte(`{"type":"tool_call","name":` + quoteJSON(content) + `,"args":` + quoteJSON(content) + `}`))
+		h.event([]byte(`{"type":"tool_result","output":` + quoteJSON(content) + `,"id":` + quoteJSON(content) + `,"exit_code":` + quoteJSON(content) + `}`))
+		md := string(mustCompile(t, h.input(h.len(), 0)).Markdown)
+		if blocks, records, _ := readBack(md); strings.TrimSuffix(strings.Join(blocks, " "), " goal") != "conversation" || strings.Join(records, " ") != "1 2 3 e1 e2" {
 			t.Fatalf("blocks %q, records %q in\n%s", blocks, records, md)
 		}
 	})
@@ -336,11 +362,11 @@ func isNumber(s string) bool {
 // compiled step by step is what is compiled at once.
 func TestPrefixAndIncrementalProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, fs, limit := history(t), files(t), budget().Draw(t, "budget")
+		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		mm := newMemo()
 		var before *Build
-		for n := 0; n <= l.Len(); n++ {
-			in := inputOf(l.prefix(n), limit, fs...)
+		for n := 0; n <= h.len(); n++ {
+			in := h.input(n, limit, fs...)
 			b, err := compile(&in, &defaultRecipe, mm)
 			if err != nil {
 				t.Fatal(err)
@@ -355,7 +381,7 @@ func TestPrefixAndIncrementalProperties(t *testing.T) {
 				t.Fatal("the prefix shrank")
 			}
 			before = b
-			if n == l.Len() || n%16 == 7 {
+			if n == h.len() || n%16 == 7 {
 				sameBuild(t, b, mustCompile(t, in))
 			}
 		}
@@ -400,13 +426,13 @@ func TestFoldReadsNoRecord(t *testing.T) {
 // conversation gets along with the least that it is promised.
 func TestLeastRoomIsEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, fs := history(t), files(t)
+		h, fs := wholeHistory(t), files(t)
 		counter, err := counterFor("")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, required := requiredBlocks(&defaultRecipe, fs, counter)
-		in := inputOf(l, required+minJournal+rapid.IntRange(0, 100).Draw(t, "more"), fs...)
+		in := h.input(h.len(), required+minJournal+rapid.IntRange(0, 100).Draw(t, "more"), fs...)
 		b, err := Compile(in)
 		if err != nil {
 			t.Fatal(err)

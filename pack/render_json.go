@@ -117,6 +117,7 @@ func addBlock(items []item, b block) []item {
 func (d *draft) journalItems(text []byte) (items []item, framing int) {
 	offset, begun := 0, 0 // of the part, of the item
 	var run ctxabi.Span
+	var event bool
 	var last *item
 	finish := func() {
 		if last != nil {
@@ -132,17 +133,19 @@ func (d *draft) journalItems(text []byte) (items []item, framing int) {
 			offset += len(p.text)
 			continue
 		}
-		if last == nil || p.cut || last.Cut || p.kept != kept || p.From != run.To+1 {
+		at := addressOf(d.history, p.From)
+		if last == nil || p.cut || last.Cut || p.kept != kept || at.event != event || at.n != run.To+1 {
 			finish()
-			last, run, begun, kept = &item{Kind: "recent_messages", Source: "messages", Phase: phaseJournal, Trust: "history", Cut: p.cut}, p.Span, offset, p.kept
+			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.cut}
+			run, begun, kept, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.kept, at.event
 			if p.kept {
-				last.Kind = "kept_messages"
+				last.Kind = "kept_" + at.scheme()
 			}
 			if p.cut {
-				last.Path = linePath(p.From)
+				last.Path = at.path()
 			}
 		}
-		run.To = p.To
+		run.To = at.n
 		last.Tokens += p.tokens
 		offset += len(p.text)
 	}
@@ -165,17 +168,28 @@ func (d *draft) omissions() []omitted {
 	}
 	for _, p := range d.parts {
 		if p.omitted {
-			o := omitted{Source: "messages", Range: p.Span.String(), Bytes: p.bytes, Reason: "compacted", TokensEst: p.weight, Path: ctxabi.LineDir}
-			if p.Len() == 1 {
-				o.Path += "/" + p.Span.String()
+			s := stretchOf(d.history, p.Span)
+			if s.messages.From > 0 {
+				list = append(list, leftOutOf(address{n: s.messages.From}, s.messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
 			}
-			list = append(list, o)
+			if s.events.From > 0 {
+				list = append(list, leftOutOf(address{s.events.From, true}, s.events, p.events.bytes, p.events.weight))
+			}
 		}
 	}
 	for _, b := range d.footer {
 		block(b)
 	}
 	return list
+}
+
+// leftOutOf is the omission of records of one log, from the one at first on.
+func leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omitted {
+	o := omitted{Source: first.scheme(), Range: s.String(), Bytes: bytes, Reason: "compacted", TokensEst: weight, Path: ctxabi.LineDir}
+	if s.Len() == 1 {
+		o.Path += "/" + first.String()
+	}
+	return o
 }
 
 func hexOf(b []byte) string {

@@ -3,7 +3,6 @@ package pack
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -11,12 +10,20 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// linePath is where a reader finds record line decoded.
-func linePath(line int) string {
-	return ctxabi.LineDir + "/" + strconv.Itoa(line) + ".txt"
+// renderAt gives the record at a place of m as it stands in pack.md; see renderRecord and renderEvent.
+func renderAt(m Records, at, body int) (text string, cut bool, err error) {
+	t, ok := m.(*timeline)
+	if !ok {
+		return renderRecord(m, at, body)
+	}
+	if a := t.address(at); a.event {
+		return renderEvent(t.events, a.n, body)
+	} else {
+		return renderRecord(t.messages, a.n, body)
+	}
 }
 
-// renderRecord gives record line as it stands in pack.md. body is how many
+// renderRecord gives message line as it stands in pack.md. body is how many
 // tokens (by weight) of its content may be shown; 0: all of it. The forms in
 // which calls and results can be written all come out alike:
 //
@@ -28,7 +35,7 @@ func linePath(line int) string {
 func renderRecord(m Records, line, body int) (text string, cut bool, err error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return "", false, unreadable(line, err)
+		return "", false, unreadable(address{n: line}, err)
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
@@ -80,16 +87,7 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 		fmt.Fprintf(&c, "[Image at Turn %d: %s/%d]\n", turnOf(m, line), ctxabi.LineDir, line)
 	}
 	for i, call := range msg.Calls {
-		fmt.Fprintf(&c, "[call %d.%d]", line, i+1)
-		writeWord(&c, shortName(call.Name))
-		if strings.ContainsAny(call.Arguments, "\n\r") {
-			c.WriteByte('\n')
-			fenced = fenced || needsFence(call.Arguments)
-			writeContent(&c, call.Arguments, true)
-			continue
-		}
-		writeWord(&c, call.Arguments)
-		c.WriteByte('\n')
+		fenced = writeCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || fenced
 	}
 	for _, r := range msg.Results {
 		c.WriteString("[result of ")
@@ -109,20 +107,46 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 		writeContent(&c, r.Text, inner)
 	}
 
-	shown := c.String()
-	if body > 0 {
-		if shown, cut = compress.HeadTail(shown, body, linePath(line)); cut {
-			// What kept the whole in order may now be on one side of the cut only.
-			writeContent(&b, shown, fenced || unclosed(shown))
-			return b.String(), true, nil
-		}
-	}
-	writeContent(&b, shown, alone && fenced)
-	return b.String(), false, nil
+	cut = shown{c.String(), alone, fenced}.write(&b, body, address{n: line})
+	return b.String(), cut, nil
 }
 
-func unreadable(line int, err error) error {
-	return ctxabi.E("pack", ctxabi.MessagesFile, ctxabi.ErrIO, "record %d cannot be read: %v", line, err)
+// writeCall writes one call. fenced: its arguments could be taken for framing.
+func writeCall(c *strings.Builder, ref, name, arguments string) (fenced bool) {
+	c.WriteString("[call " + ref + "]")
+	writeWord(c, shortName(name))
+	if strings.ContainsAny(arguments, "\n\r") {
+		c.WriteByte('\n')
+		writeContent(c, arguments, true)
+		return needsFence(arguments)
+	}
+	writeWord(c, arguments)
+	c.WriteByte('\n')
+	return false
+}
+
+// shown is what a record shows below its heading.
+type shown struct {
+	text   string
+	alone  bool // nothing but content: it is fenced as a whole, if at all
+	fenced bool // something in it needs or has a fence
+}
+
+// write writes at most body tokens of it (by weight; 0: all) and says whether it cut it.
+func (s shown) write(b *strings.Builder, body int, at address) (cut bool) {
+	if body > 0 {
+		if short, cut := compress.HeadTail(s.text, body, at.path()); cut {
+			// What kept the whole in order may now be on one side of the cut only.
+			writeContent(b, short, s.fenced || unclosed(short))
+			return true
+		}
+	}
+	writeContent(b, s.text, s.alone && s.fenced)
+	return false
+}
+
+func unreadable(at address, err error) error {
+	return ctxabi.E("pack", at.log(), ctxabi.ErrIO, "record %d cannot be read: %v", at.n, err)
 }
 
 // unclosed says whether shown leaves a fence open; marks of calls in it are our own.
@@ -149,7 +173,7 @@ type answers struct {
 func callsAt(m Records, line int) (answers, error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return answers{}, unreadable(line, err)
+		return answers{}, unreadable(address{n: line}, err)
 	}
 	return answers{line, ctxabi.DecodeMessage(raw).Calls}, nil
 }

@@ -21,7 +21,7 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	} else {
 		line("- tokens: %d exact (%s) of %d, %s", b.Tokens, d.counter.Encoding(), l.limit, percent(b.Tokens, l.limit))
 	}
-	line("- records: %d, live from %d on", d.fold.n, d.fold.boundary())
+	line("- records: %d, live from %s on", d.fold.n, d.name(d.fold.boundary()))
 	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.compactions, d.epochReason())
 	if b.Stale {
 		line("- stale: a workspace file did not answer in time, its last known content is used")
@@ -65,7 +65,11 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 		why = "compacted"
 	}
 	if d.fold.n > 0 {
-		line("| %s | about %d | %d | %d | %s |", ctxabi.MessagesFile, d.fold.total.weight, d.tokens.journal, left, why)
+		logs := ctxabi.MessagesFile
+		if len(d.in.Tools) > 0 {
+			logs += ", " + ctxabi.EventsFile
+		}
+		line("| %s | about %d | %d | %d | %s |", logs, d.fold.total.weight, d.tokens.journal, left, why)
 	}
 	for _, x := range d.footer {
 		source(x)
@@ -75,14 +79,14 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	}
 
 	if left > 0 || cuts > 0 {
-		line("\n## Records left out or shortened\n\n| messages | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
+		line("\n## Records left out or shortened\n\n| records | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
 		for _, p := range d.parts {
 			switch {
 			case p.omitted:
-				line("| %s | left out | %d | %d | %s |", p.Span, p.bytes, p.weight, ctxabi.LineDir)
+				line("| %s | left out | %d | %d | %s |", stretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
 			case p.cut:
-				e := d.in.Messages.At(p.From)
-				line("| %s | head and tail | %d | %d | %s |", p.Span, e.Len+1, e.Weight, linePath(p.From))
+				e, at := d.history.At(p.From), addressOf(d.history, p.From)
+				line("| %s | head and tail | %d | %d | %s |", at, e.Len+1, e.Weight, at.path())
 			}
 		}
 	}
@@ -95,14 +99,17 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
 	case d.fold.compacted == n:
 		kept := d.unmoved(at)
-		line("Record %d brought a compaction: the boundary moved from %d to %d.", n, d.fold.previous, d.fold.boundary())
+		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.previous), d.name(d.fold.boundary()))
 		line("At least the first %d bytes (%s of this pack) are those of the pack before.", kept, percent(kept, len(b.Markdown)))
 	default:
-		line("Record %d was added.", n)
+		line("Record %s was added.", d.name(n))
 		line("The first %d bytes (%s of this pack) are those of the pack before.", at.lastRecord, percent(at.lastRecord, len(b.Markdown)))
 	}
 	return []byte(w.String())
 }
+
+// name is how the report calls the record at a place.
+func (d *draft) name(at int) string { return addressOf(d.history, at).String() }
 
 // unmoved is where the compaction that the last record brought begins to show.
 func (d *draft) unmoved(at marks) int {

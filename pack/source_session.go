@@ -22,6 +22,7 @@ const maxWorkspaceFile = 1 << 20
 // without opening a file: a fingerprint, and what was read for it.
 type gathered struct {
 	length int64 // of messages.jsonl
+	events int64 // of events.jsonl
 	dir    string
 	budget sign
 	cwd    sign
@@ -44,6 +45,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	dir := x.Dir()
 	g := &gathered{
 		length: x.Messages().Len(),
+		events: x.Events().Len(),
 		dir:    dir,
 		budget: signOf(dir + "/" + ctxabi.BudgetFile),
 		cwd:    signOf(dir + "/" + ctxabi.CwdFile),
@@ -84,7 +86,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		before = last.guides
 	}
 	g.guides = b.readWorkspace(ctx, g, before)
-	if same && g.length == last.length && slices.EqualFunc(g.guides, before, equalFiles) {
+	if same && g.length == last.length && g.events == last.events && slices.EqualFunc(g.guides, before, equalFiles) {
 		return last, nil
 	}
 	return g, nil

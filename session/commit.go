@@ -79,7 +79,11 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 			return 0, ctx.Err()
 		}
 	}
-	defer func() { <-l.turn }()
+	l.pending.Store(true)
+	defer func() {
+		l.pending.Store(false)
+		<-l.turn
+	}()
 	for {
 		expected := l.length.Load()
 		if at != anywhere && at != expected {

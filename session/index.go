@@ -16,7 +16,7 @@ type Entry struct {
 	Len    int32       // bytes without the newline
 	Weight int32       // ctxabi.Weight of what a pack would show of it in full
 	Tokens int32       // exact count of the full rendering in Index.Encoding, or 0 when not counted yet
-	CallOf int32       // for a tool result: the line of the call it answers, else 0
+	CallOf int32       // for a tool result: the line of the call in the same log that it answers, else 0
 	Events int32       // number of events that had arrived before it (messages only)
 	Role   ctxabi.Role // RoleUnknown for a record that is damaged
 	Flags  EntryFlags
@@ -27,8 +27,8 @@ type EntryFlags uint8
 
 // The flags.
 const (
-	HasCalls   EntryFlags = 1 << iota // an assistant record that calls tools
-	HasResults                        // carries tool results as parts (Anthropic's form)
+	HasCalls   EntryFlags = 1 << iota // an assistant record that calls tools; a tool_call event
+	HasResults                        // carries tool results as parts (Anthropic's form); a tool_result event
 	HasImages                         // carries image parts
 	Damaged                           // does not pass the check: served, reported, carried as text
 )
@@ -37,7 +37,7 @@ const (
 // and its arrival rows alone; what rests on the other log is worked out by At.
 type row struct {
 	off                 int64
-	events              int64 // committed length of events.jsonl when the record arrived
+	events              int64 // committed length of events.jsonl when the record arrived; of a tool event: hashID of its call
 	len, weight, callOf int32
 	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
 	role                ctxabi.Role
@@ -45,6 +45,8 @@ type row struct {
 }
 
 func (r *row) end() int64 { return r.off + int64(r.len) + 1 }
+
+func (r *row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
 
 // Rows and counts are kept in chunks that never move, so that a snapshot is a
 // slice header and stays true while the index grows.
@@ -65,6 +67,7 @@ type Index struct {
 	n        int
 	size     int64  // bytes of the log that it covers
 	events   *Index // of events.jsonl; nil in that log's own
+	tools    []int32
 }
 
 // Len is the number of records.
@@ -124,6 +127,8 @@ type logIndex struct {
 	n     int
 	size  int64 // bytes covered
 	calls callWindow
+	tools []int32 // the lines of tool events, in that log's own index
+	merge merge   // of both logs, in that of messages
 
 	tokens   []*tokenChunk
 	encoding string
@@ -180,7 +185,7 @@ func (x *logIndex) current() (*Index, error) {
 }
 
 func (x *logIndex) publish(events *Index) {
-	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size, events: events}
+	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size, events: events, tools: x.tools}
 }
 
 // push adds a row at the end.
@@ -191,6 +196,9 @@ func (x *logIndex) push(r row) {
 	}
 	x.rows[x.n/chunkRows][x.n%chunkRows] = r
 	x.n++
+	if r.isToolEvent() {
+		x.tools = append(x.tools, int32(x.n))
+	}
 	x.size = r.end()
 }
 

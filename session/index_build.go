@@ -18,6 +18,7 @@ type scan struct {
 	weight      int
 	calls       []string // ids of the calls it makes
 	answers     string   // id of the call it answers: tool_call_id, or that of the first tool_result part
+	id          uint64   // of a tool event: hashID of its call
 }
 
 // outliners are kept from one record to the next, for their memory.
@@ -46,12 +47,33 @@ func scanMessage(line []byte) scan {
 }
 
 func scanEvent(line []byte) (s scan) {
-	s.weight = ctxabi.Weight(line)
 	s.role = ctxabi.Event
-	if ctxabi.CheckEvent(line) != nil {
-		s.role, s.flags = ctxabi.RoleUnknown, Damaged
+	e, ok := ctxabi.DecodeToolEvent(line)
+	switch {
+	case !ok:
+		s.weight = ctxabi.Weight(line)
+		if ctxabi.CheckEvent(line) != nil {
+			s.role, s.flags = ctxabi.RoleUnknown, Damaged
+		}
+		return s
+	case e.IsResult:
+		s.flags, s.answers = HasResults, e.CallID
+	default:
+		s.flags, s.calls = HasCalls, []string{e.CallID}
+	}
+	s.weight, s.id = e.Weight(), hashID(e.CallID)
+	if e.Images > 0 {
+		s.flags |= HasImages
 	}
 	return s
+}
+
+// scanner is how a record of x's log is read.
+func (x *logIndex) scanner() func(line []byte) scan {
+	if x.log.name == ctxabi.MessagesFile {
+		return scanMessage
+	}
+	return scanEvent
 }
 
 // scanBlock is how many bytes of records one processor scans at a time.
@@ -92,10 +114,9 @@ func (b *block) scan(one func([]byte) scan) {
 // scanned by all processors, a block each, and entered in order.
 func (x *logIndex) extend(f *logFiles, end int64) error {
 	l := x.log
-	one := scanEvent
+	one := x.scanner()
 	var rows *arrivalWalk
 	if l.name == ctxabi.MessagesFile {
-		one = scanMessage
 		var err error
 		if rows, err = x.arrivalsFrom(f); err != nil {
 			return err
@@ -145,7 +166,7 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 func (x *logIndex) enter(scans []scan, rows *arrivalWalk) error {
 	for i := range scans {
 		s := &scans[i]
-		r := row{off: s.off, len: int32(s.length), weight: int32(s.weight), crc: s.crc, role: s.role, flags: s.flags}
+		r := row{off: s.off, len: int32(s.length), weight: int32(s.weight), crc: s.crc, role: s.role, flags: s.flags, events: int64(s.id)}
 		if rows != nil {
 			var err error
 			if r.events, err = rows.eventsAt(s.off); err != nil {

@@ -61,6 +61,6 @@ func (w *callWindow) fill(x *logIndex) {
 		if _, err := x.log.ReadAt(b, r.off); err != nil && err != io.EOF {
 			continue
 		}
-		w.add(line, scanMessage(b).calls)
+		w.add(line, x.scanner()(b).calls)
 	}
 }

@@ -19,6 +19,8 @@ import (
 //
 //	offset u64 | events u64 | len u32 | weight u32 | callOf u32 | crc u32 | role u8 | flags u8 | check u16
 //
+// events is, of a message, the length that events.jsonl had when it arrived; of
+// a tool event, a hash of its call's id; of other events, 0.
 // check is the low half of a running CRC-32C over all rows so far. The file is
 // only appended to, and cut when the log turns out shorter. Token counts are a
 // file of their own, appended to as they become known:
@@ -28,7 +30,7 @@ import (
 // A count whose crc is not that of the record is ignored. Both are caches: what
 // does not fit is dropped and made again.
 const (
-	indexMagic   = "ctxfs index 1\n"
+	indexMagic   = "ctxfs index 2\n"
 	tokensMagic  = "ctxfs tokens 1\n"
 	indexHeader  = 32
 	indexRow     = 36
@@ -153,7 +155,7 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 func (x *logIndex) forgetRows() {
 	x.rows, x.tokens, x.n, x.size = nil, nil, 0, 0
 	x.saved, x.running = 0, 0
-	x.calls = callWindow{}
+	x.calls, x.tools, x.merge = callWindow{}, nil, merge{}
 }
 
 // cutFile shortens the file to n rows.

@@ -29,6 +29,7 @@ type Log struct {
 	modTime atomic.Int64 // unix ns
 	known   atomic.Bool  // length and modTime are true (the log was opened once)
 	broken  atomic.Bool  // a rollback or a Sync failed: no append and no sync until the store is opened anew
+	pending atomic.Bool  // an append may have noted the length of events.jsonl and is not published yet
 	used    atomic.Int64 // the janitor's clock when the log was last used
 
 	mu    sync.Mutex
