@@ -105,3 +105,31 @@ next
 3
 derived`)
 }
+
+// Tool events that no message speaks of stand in the pack, and each event can be read by its number.
+func TestToolEvents(t *testing.T) {
+	m := mountStore(t)
+	got := m.sh(os.Geteuid(), newSessionScript+`
+echo '{"type":"usage","n":1}' >> events.jsonl
+cat context/pack.md > /dev/null
+echo '{"type":"tool_call","id":"c1","name":"run","args":{"a":1}}' >> events.jsonl
+grep -A1 '## e2' context/pack.md
+echo '{"role":"assistant","content":"","tool_calls":[{"id":"c2","name":"twin","arguments":""}]}' >> messages.jsonl
+echo '{"type":"tool_result","id":"c2","output":"twin"}' >> events.jsonl
+echo '{"type":"tool_result","id":"c1","output":"done"}' >> events.jsonl
+grep '^## ' context/pack.md
+cd context/line
+cat e1 e1.txt e2.txt e4 e4.txt; cat e5 e0 2>&1 | grep -c 'No such'`)
+	m.expect(got, `## e2 tool_call
+[call e2] run {"a":1}
+## 1 user
+## e2 tool_call
+## 2 assistant
+## e4 tool run [call e2]
+{"type":"usage","n":1}
+{"type":"usage","n":1}
+run {"a":1}
+{"type":"tool_result","id":"c1","output":"done"}
+done
+2`)
+}

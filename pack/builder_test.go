@@ -88,6 +88,16 @@ func (d *desk) append(records ...[]byte) {
 	}
 }
 
+// event appends one event.
+func (d *desk) event(raw []byte) {
+	d.t.Helper()
+	d.n++
+	_, err := d.x.Events().Append(context.Background(), session.Batch{Data: append(raw, '\n'), Key: session.Key{Conn: 1, Unique: d.n}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 func (d *desk) write(name, content string) {
 	d.t.Helper()
 	path := filepath.Join(d.x.Dir(), name)
@@ -208,6 +218,51 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		t.Fatal("not a restart")
 	}
 	sameBuild(t, before, after)
+}
+
+// With tool events, too: step by step, after a restart and without its caches a session's pack is the same,
+// and the one that the plain meaning of the words gives.
+func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
+	c := Config{Budget: 1500}
+	d := newDesk(t, c)
+	h := &memHistory{}
+	l := longLog(90)
+	for i, raw := range l.records {
+		d.append(raw)
+		h.message(raw)
+		for _, e := range []string{
+			fmt.Sprintf(`{"type":"usage","n":%d}`, i),
+			fmt.Sprintf(`{"type":"tool_call","id":"own%d","name":"run","args":{"n":%d}}`, i, i),
+			fmt.Sprintf(`{"type":"tool_result","id":"own%d","output":%s}`, i-i%2, quoteJSON(weighing(i*10))),
+			fmt.Sprintf(`{"type":"tool_result","id":"c%s","output":"a twin, most of the time"}`, strings.Repeat("i", i)),
+		}[:i%5] {
+			d.event([]byte(e))
+			h.event([]byte(e))
+			d.pack()
+		}
+	}
+	before := d.pack()
+	in := h.input(h.len(), 1500)
+	in.Session, in.Agent = deskRef.Session, deskRef.Agent
+	if want := mustCompile(t, in); string(before.Markdown) != string(want.Markdown) {
+		t.Errorf("got\n%s\nwant\n%s", before.Markdown, want.Markdown)
+	}
+	if p := parseJSON(t, before); p.Compactions == 0 || len(p.Omitted) < 2 {
+		t.Errorf("%d compactions, omitted %+v", p.Compactions, p.Omitted)
+	}
+	d.restart(c)
+	sameBuild(t, before, d.pack())
+	for _, name := range []string{"index", "index.events"} {
+		if err := os.Remove(filepath.Join(d.x.Dir(), ".ctxfs", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.restart(c)
+	sameBuild(t, before, d.pack())
+	d.event([]byte(`{"type":"usage"}`))
+	if d.pack().ID != before.ID {
+		t.Error("an event that is in no pack made another one")
+	}
 }
 
 // A look at the store beside the daemon that serves it gives the daemon's bytes.

@@ -20,12 +20,28 @@
 //   - Budget: the exact number of tokens of pack.md is at most the budget.
 //   - Prefix: while epoch is the same, the first PrefixBytes bytes of a pack
 //     begin the pack of the same files with one record more.
-//   - Accounting: every record of messages.jsonl stands in exactly one item or
-//     omission; pins and the system prompt stand verbatim, and so does the last
+//   - Accounting: every record of messages.jsonl, and every tool event that the
+//     journal shows, stands in exactly one item or omission; pins and the system prompt stand verbatim, and so does the last
 //     request of the user up to a quarter of the budget.
 //   - Determinism: the same inputs give the same bytes, in this process or the
 //     next; an incremental build equals one from scratch.
 //   - Nothing that is left out is without a path that gives it back.
+//
+// # Tool events
+//
+// A tool_call or tool_result of events.jsonl that no message speaks of stands
+// in the journal, too, where it arrived: behind the messages that were there
+// before it (session.Timeline). It is left out when a message in front of it,
+// no more than 1,024 back, makes the call of its id or carries its result:
+// that message is its twin, or will be followed by it. An event without an id
+// has no twin. One that was shown stays when a message speaks of the same call
+// later, since a pack's prefix does not change. All other events have no part in
+// a pack, and are not accounted for.
+//
+// From there on an event is a record like a message. The result of an event's
+// call stays with it, it weighs what it shows, and one more event is one record
+// more. The journal is folded over the places of that one order (timeline.go);
+// a session without such events is folded over its messages as they are.
 //
 // # How the journal stays within its room
 //
@@ -40,9 +56,10 @@
 //
 // # Framing
 //
-// Blocks begin with "# Context Block: <id>", records with "## <line> <role>",
-// calls in a record with "[call <line>.<n>]", which is also how a result names
-// the call that it answers. Content is never altered. Where a line of it looks
+// Blocks begin with "# Context Block: <id>", messages with "## <line> <role>",
+// calls in one with "[call <line>.<n>]", which is also how a result names
+// the call that it answers. Tool events begin with "## e<line> tool_call" or
+// "## e<line> tool", and their calls with "[call e<line>]". Content is never altered. Where a line of it looks
 // like one of these, or where it leaves a code fence open, it stands in a
 // fence longer than any run of backticks in it; a reader that knows lines and
 // fences can therefore take every pack apart again, whatever the records hold.

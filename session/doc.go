@@ -45,6 +45,9 @@
 //     committed again, after a restart either.
 //   - Opening costs what is new: the last arrival and what follows it. Nothing
 //     that is found there is destroyed and nothing blocks the session.
+//   - One order: a [Timeline] begins with every earlier one of its session. Only
+//     when power is lost, and with it the end of one log, can a later event come
+//     to stand in front of messages that were there before it.
 //   - Caches follow from the truth: an index that was loaded, extended or built
 //     from nothing is the same, value for value.
 //

@@ -133,7 +133,7 @@ func TestTimelineIsTheSameHoweverItCameAbout(t *testing.T) {
 				add(x.Events(), `{"type":"usage","id":"a"}`)
 				m.event(false, false, "")
 			},
-			"look":   func(t *rapid.T) { look() },
+			"look": func(t *rapid.T) { look() },
 			"events": func(t *rapid.T) {
 				if _, err := x.Events().Index(); err != nil {
 					t.Fatal(err)
