@@ -259,8 +259,10 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 	if err != nil {
 		return err
 	}
-	g := &gathered{dir: dir, files: storeFiles(b.recipe, dir, names)}
-	look(g.files, false)
+	g := &gathered{dir: dir, files: storeFiles(b.recipe, names)}
+	here := openDirectory(dir)
+	look(here, g.files, false)
+	here.close()
 	if err := b.readFiles(g); err != nil {
 		return err
 	}

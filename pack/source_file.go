@@ -36,9 +36,31 @@ func (s sign) fresh(now time.Time) bool {
 	return s.exists() && now.Sub(time.Unix(0, max(s.mtime, s.ctime))) < tick
 }
 
-func signOf(path string) sign {
+func signOf(path string) sign { return directory(unix.AT_FDCWD).sign(path) }
+
+// directory is an open directory. Its files are looked at from there, because most
+// of the time of an lstat goes into walking a long path.
+type directory int
+
+// openDirectory opens a directory, for looking alone; where it fails, nothing exists in it.
+func openDirectory(dir string) directory {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return directory(fd)
+}
+
+func (d directory) close() {
+	if d >= 0 {
+		unix.Close(int(d))
+	}
+}
+
+// sign gives the sign of a file by its path from d.
+func (d directory) sign(rel string) sign {
 	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
+	if unix.Fstatat(int(d), rel, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return sign{}
 	}
 	return sign{st.Mtim.Nano(), st.Ctim.Nano(), st.Size, st.Ino, st.Mode, st.Uid}
@@ -83,26 +105,29 @@ func isPin(name string) bool {
 type storeFile struct {
 	source *source
 	id     string // of its block
-	path   string // in the store
+	rel    string // its path in the store from the session's directory; "" for one of the workspace
 	shown  string // as a pack's reader finds it
 	sign   sign
 }
 
+// agentHome is the way from a session's directory to its agent's.
+const agentHome = "../.."
+
 // storeFiles lists the files of the store that the recipe names, in its order;
 // names are those of the pins. [look] gives them their signs.
-func storeFiles(r *recipe, dir string, names []string) []storeFile {
+func storeFiles(r *recipe, names []string) []storeFile {
 	var files []storeFile
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		switch s.Where {
 		case inAgentHome:
-			files = append(files, storeFile{source: s, id: s.ID, path: filepath.Join(dir, "../..", s.Path), shown: s.Path})
+			files = append(files, storeFile{source: s, id: s.ID, rel: agentHome + "/" + s.Path, shown: s.Path})
 		case inSession:
-			files = append(files, storeFile{source: s, id: s.ID, path: filepath.Join(dir, s.Path), shown: s.Path})
+			files = append(files, storeFile{source: s, id: s.ID, rel: s.Path, shown: s.Path})
 		case inPinned:
 			for _, name := range names {
-				files = append(files, storeFile{source: s, id: s.ID + "/" + name,
-					path: filepath.Join(dir, s.Path, name), shown: s.Path + "/" + name})
+				path := s.Path + "/" + name
+				files = append(files, storeFile{source: s, id: s.ID + "/" + name, rel: path, shown: path})
 			}
 		case inWorkspace:
 			files = append(files, storeFile{source: s})
@@ -111,12 +136,12 @@ func storeFiles(r *recipe, dir string, names []string) []storeFile {
 	return files
 }
 
-// look notes the present signs of files. Where their directories did not
-// change, a file that was not there still is not.
-func look(files []storeFile, sameDirs bool) {
+// look notes the present signs of files, seen from the session's directory.
+// Where their directories did not change, a file that was not there still is not.
+func look(session directory, files []storeFile, sameDirs bool) {
 	for i := range files {
-		if f := &files[i]; f.path != "" && (f.sign.exists() || !sameDirs) {
-			f.sign = signOf(f.path)
+		if f := &files[i]; f.rel != "" && (f.sign.exists() || !sameDirs) {
+			f.sign = session.sign(f.rel)
 		}
 	}
 }
@@ -140,13 +165,13 @@ func pinNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// read gives the file as the compiler wants it; ok is false when it does not exist.
-func (s *storeFile) read() (f File, ok bool, err error) {
+// read gives the file of the session in dir as the compiler wants it; ok is false when it does not exist.
+func (s *storeFile) read(dir string) (f File, ok bool, err error) {
 	f = File{Source: s.source.ID, ID: s.id, Path: s.shown}
 	if !s.sign.exists() {
 		return f, false, nil
 	}
-	f.Data, f.Reason, err = readRegular(s.path)
+	f.Data, f.Reason, err = readRegular(filepath.Join(dir, s.rel))
 	if os.IsNotExist(err) {
 		return f, false, nil
 	}

@@ -43,14 +43,16 @@ type gathered struct {
 // opens none and gives last itself.
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
 	dir := x.Dir()
+	here := openDirectory(dir)
+	defer here.close()
 	g := &gathered{
 		length: x.Messages().Len(),
 		events: x.Events().Len(),
 		dir:    dir,
-		budget: signOf(dir + "/" + ctxabi.BudgetFile),
-		cwd:    signOf(dir + "/" + ctxabi.CwdFile),
-		pinned: signOf(dir + "/" + ctxabi.PinnedDir),
-		dirs:   [2]sign{signOf(dir + "/" + ctxabi.ContextDir), signOf(dir + "/../..")},
+		budget: here.sign(ctxabi.BudgetFile),
+		cwd:    here.sign(ctxabi.CwdFile),
+		pinned: here.sign(ctxabi.PinnedDir),
+		dirs:   [2]sign{here.sign(ctxabi.ContextDir), here.sign(agentHome)},
 	}
 	known := last != nil && !last.fresh && last.dir == dir
 	if known && last.pinned == g.pinned {
@@ -60,9 +62,9 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		if err != nil {
 			return nil, err
 		}
-		g.files = storeFiles(b.recipe, dir, names)
+		g.files = storeFiles(b.recipe, names)
 	}
-	look(g.files, known && last.pinned == g.pinned && last.dirs == g.dirs)
+	look(here, g.files, known && last.pinned == g.pinned && last.dirs == g.dirs)
 	now := time.Now()
 	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now) || g.dirs[0].fresh(now) || g.dirs[1].fresh(now)
 	for _, f := range g.files {
@@ -105,10 +107,10 @@ func (b *Builder) readFiles(g *gathered) error {
 		}
 	}
 	for i := range g.files {
-		if g.files[i].path == "" {
+		if g.files[i].rel == "" {
 			continue
 		}
-		f, ok, err := g.files[i].read()
+		f, ok, err := g.files[i].read(g.dir)
 		if err != nil {
 			return err
 		}
