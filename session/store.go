@@ -176,6 +176,11 @@ func (s *Store) start() error {
 			return fmt.Errorf("open store %s: %w", s.dir, err)
 		}
 	}
+	if s.root {
+		if err := s.keepUsersOut(); err != nil {
+			return err
+		}
+	}
 	if err := s.vfs.SyncDir(s.dir); err != nil {
 		return fmt.Errorf("open store %s: %w", s.dir, err)
 	}
@@ -184,6 +189,33 @@ func (s *Store) start() error {
 		removeAll(s.vfs, path.Join(s.dir, tmpDir, e.Name()))
 	}
 	s.open.start()
+	return nil
+}
+
+// keepUsersOut makes the mount the only way in for the users of a store that
+// root serves. The directories below home are in their hands: who could reach
+// them past the mount could put a symbolic link where a directory was, and the
+// daemon, being root, would read and write wherever it leads.
+func (s *Store) keepUsersOut() error {
+	fi, err := s.vfs.Stat(s.dir)
+	if err != nil {
+		return fmt.Errorf("open store %s: %w", s.dir, err)
+	}
+	uid, _, known := ownerOf(fi)
+	if known && uid != 0 || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&fs.ModeSticky == 0 {
+		return ctxabi.E("open", "", ctxabi.ErrProtected,
+			"root serves only a store that nobody else can change, and %s belongs to uid %d with mode %04o; run `chown root %s && chmod go-w %s`, or mount it as its owner",
+			s.dir, uid, fi.Mode().Perm(), s.dir, s.dir)
+	}
+	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
+		dir := path.Join(s.dir, name)
+		if fi, err = s.vfs.Stat(dir); err == nil && fi.Mode().Perm() != 0o700 {
+			err = s.vfs.Chmod(dir, 0o700)
+		}
+		if err != nil {
+			return fmt.Errorf("open store %s: %w", s.dir, err)
+		}
+	}
 	return nil
 }
 

@@ -72,3 +72,49 @@ func TestASessionPlantedAsASymlinkIsNotEntered(t *testing.T) {
 		t.Errorf("after a restart: %+v", r)
 	}
 }
+
+// A store in a directory that everybody can enter, as an administrator makes it by hand: the directories below home
+// belong to their users, who could plant links in them without asking the mount.
+func TestAUserWhoReachesTheStoreCannotLeadTheDaemonElsewhere(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, alice, "coder", "s1")
+	s.Append("messages.jsonl", hello)
+	elsewhere := t.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, "summary.md"), []byte("roots-secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plant := func() {
+		t.Helper()
+		stored := filepath.Join(m.Store, "home/21001/agent/coder/session/s1")
+		if r := as(t, m, alice, "/", "cd "+stored+" && mv context .ctxfs/away && ln -s "+elsewhere+" context"); r.Code == 0 {
+			t.Error("alice changed the store past the mount")
+		}
+		if r := s.Bash("cat context/pack.md"); strings.Contains(r.Stdout, "roots-secret") {
+			t.Error("the pack holds what only root may read")
+		}
+	}
+	plant()
+	m.Stop()
+	if err := os.Chmod(filepath.Join(m.Store, "home"), 0o755); err != nil { // as an older daemon, or a careless copy, left it
+		t.Fatal(err)
+	}
+	m.Restart()
+	plant()
+}
+
+func TestRootServesNoStoreThatSomebodyElseCanChange(t *testing.T) {
+	harness.NeedRoot(t)
+	for _, c := range []struct {
+		name string
+		uid  int
+		mode os.FileMode
+	}{{"another user's", alice, 0o755}, {"everybody's", 0, 0o777}, {"a group's", 0, 0o770}} {
+		m := harness.Start(t, harness.Options{NoStart: true})
+		os.Chown(m.Store, c.uid, 0)
+		os.Chmod(m.Store, c.mode)
+		if err := m.TryStart(); err == nil || !strings.Contains(err.Error(), "chown root") {
+			t.Errorf("%s store: %v", c.name, err)
+		}
+	}
+}
