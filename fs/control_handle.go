@@ -55,7 +55,7 @@ func (h *controlHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.
 // resize cuts data, or extends it with NULs.
 func resize(rel string, data []byte, size int64) ([]byte, error) {
 	if size > ctxabi.MaxControl {
-		return nil, ctxabi.E("write", rel, ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxControl)
+		return nil, ctxabi.E("write", rel, ctxabi.ErrTooLarge, "it would have %d bytes, the limit is %d", size, ctxabi.MaxControl)
 	}
 	if size <= int64(len(data)) {
 		return data[:size:size], nil

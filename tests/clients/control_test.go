@@ -246,6 +246,20 @@ func TestWhatCannotFitIsRefusedWhenItIsWritten(t *testing.T) {
 	}
 }
 
+func TestASettingAboveOneMiBIsTooLargeHoweverItComes(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Write("context/summary.md", "short")
+	for _, way := range []func(string, string) (string, error){replace, rename} {
+		call, err := way(s.Path("context/summary.md"), strings.Repeat("x", 1<<20+1))
+		wantErrno(t, call, err, unix.EMSGSIZE)
+		wantFile(t, s, "context/summary.md", "short")
+		if rows := s.Errors(); len(rows) == 0 || rows[len(rows)-1].Errno != "EMSGSIZE" {
+			t.Errorf("%s: errors.jsonl: %+v", call, rows)
+		}
+	}
+}
+
 func TestPinsAppearAtTheNextRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
