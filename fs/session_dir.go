@@ -279,7 +279,7 @@ func (d *sessionDir) Unlink(ctx context.Context, name string) syscall.Errno {
 }
 
 func (d *sessionDir) Rmdir(ctx context.Context, name string) syscall.Errno {
-	return d.p.deny(ctx, "rmdir", d.rel(name), ctxabi.ErrProtected, "it is part of the session; ctxfs session rm removes a whole session")
+	return d.p.deny(ctx, "rmdir", d.rel(name), ctxabi.ErrProtected, "it is part of the session; history is removed in the store, by its owner")
 }
 
 func (d *sessionDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
