@@ -69,13 +69,3 @@ func errnoName(errno syscall.Errno) string {
 	}
 	return errno.Error()
 }
-
-// reasonOf gives the sentence for errors.jsonl: the Why of a ctxabi.Error when
-// there is one, else the whole text.
-func reasonOf(err error) string {
-	var e *ctxabi.Error
-	if errors.As(err, &e) && e.Why != "" {
-		return e.Kind.Error() + ": " + e.Why
-	}
-	return err.Error()
-}

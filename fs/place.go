@@ -48,7 +48,9 @@ func (p *place) attr(mode uint32, rel string) gofs.StableAttr { return roleAttr(
 // refuse turns err into an errno and writes down why.
 func (p *place) refuse(ctx context.Context, op, rel string, err error) syscall.Errno {
 	errno := errnoOf(err)
-	p.x.Report(session.ErrorRow{UID: callerOf(ctx).Uid, Op: op, Path: rel, Errno: errnoName(errno), Reason: reasonOf(err)})
+	row := session.RowOf(op, rel, callerOf(ctx).Uid, err)
+	row.Op, row.Errno = op, errnoName(errno) // as the program sees it
+	p.x.Report(row)
 	return errno
 }
 

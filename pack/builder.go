@@ -301,14 +301,8 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 
 // report tells the session why its pack could not be built.
 func report(x *session.Session, err error) {
-	row := session.ErrorRow{Op: "pack", Path: ctxabi.PackFile, Reason: err.Error()}
-	switch {
-	case errors.Is(err, ctxabi.ErrOverBudget):
-		row.Errno = "EFBIG"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return
-	default:
-		row.Errno = "EIO"
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return // whoever asked has gone
 	}
-	x.Report(row)
+	x.Report(session.RowOf("pack", ctxabi.PackFile, 0, err))
 }

@@ -57,7 +57,7 @@ func (l *Log) checkLines(data []byte) (n int, err error) {
 
 // refuse reports err in the writer's name and returns it.
 func (l *Log) refuse(w Writer, err error) error {
-	l.session.Report(errorRow("append", l.name, w.UID, err))
+	l.session.Report(RowOf("append", l.name, w.UID, err))
 	return err
 }
 

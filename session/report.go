@@ -87,13 +87,16 @@ func (x *Session) Report(row ErrorRow) {
 
 // report is Report for an error of package ctxabi.
 func (x *Session) report(op, name string, err error) {
-	x.Report(errorRow(op, name, 0, err))
+	x.Report(RowOf(op, name, 0, err))
 }
 
-func errorRow(op, name string, uid uint32, err error) ErrorRow {
+// RowOf gives the row that tells of err: what the user uid tried (op) on the
+// session file name, and err's own sentence where it has one. The kind is
+// there already, as the errno.
+func RowOf(op, name string, uid uint32, err error) ErrorRow {
 	row := ErrorRow{UID: uid, Op: op, Path: name, Errno: ctxabi.ErrnoName(err), Reason: err.Error()}
 	var e *ctxabi.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e.Why != "" {
 		row.Op, row.Reason = e.Op, e.Why
 		if e.Path != "" {
 			row.Path = e.Path
@@ -149,11 +152,13 @@ func (r *reports) add(x *Session, row ErrorRow) {
 	if row.Count == 1 {
 		row.Count = 0
 	}
-	line, err := json.Marshal(row)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // people read it: > stays >
+	if enc.Encode(row) != nil {
 		return
 	}
-	line = append(line, '\n')
+	line := b.Bytes()
 	r.push(line)
 	if x.store.o.ReadOnly {
 		return

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
@@ -75,6 +76,14 @@ func TestAFloodOfErrorsIsFolded(t *testing.T) {
 	}
 	if x.Report(session.ErrorRow{UID: 7, Reason: strings.Repeat("ä", 5000)}); len(reported(t, x)[22].Reason) > 1010 {
 		t.Error("a reason is not cut")
+	}
+}
+
+func TestReasonsAreNotEscapedForHTML(t *testing.T) {
+	x := create(t, openStore(t, t.TempDir(), session.Options{}), refA)
+	x.Report(session.RowOf("truncate", "messages.jsonl", 7, ctxabi.E("truncate", "messages.jsonl", ctxabi.ErrAppendOnly, "append with >> & not with >")))
+	if got := string(x.Errors()); !strings.Contains(got, `"errno":"EPERM","reason":"append with >> & not with >"}`) {
+		t.Error(got)
 	}
 }
 
