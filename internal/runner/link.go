@@ -88,16 +88,18 @@ func (l *link) stuck(now time.Time) bool {
 
 func (l *link) idle() bool { return len(l.pending) == 0 && len(l.waiting) == 0 }
 
-// pump sends what waits, as far as there are slots. Called with mu held.
+// pump sends what waits, as far as there are slots, all at once. Called with mu held.
 func (c *Client) pump(l *link, now time.Time) {
+	var frames []byte
 	for l.conn != nil && len(l.waiting) > 0 && len(l.pending) < slots && !l.ended {
 		x := l.waiting[0]
 		l.waiting = l.waiting[1:]
 		l.pending[x.seq] = x
 		x.sent, l.used = now, now
-		if !post(l.conn, frame(x.seq, x.request())) { // it died, or takes nothing: half a frame cannot be mended
-			c.end(l, "the reader of this user takes no requests")
-		}
+		frames = appendFrame(frames, x.seq, x.request())
+	}
+	if frames != nil && !post(l.conn, frames) { // it died, or takes nothing: half a frame cannot be mended
+		c.end(l, "the reader of this user takes no requests")
 	}
 }
 
@@ -130,8 +132,8 @@ func (c *Client) listen(l *link, conn *net.UnixConn) {
 	in := bufio.NewReader(conn)
 	for {
 		id, payload, err := readFrame(in)
-		var a answer
-		if err == nil && json.Unmarshal(payload, &a) != nil {
+		a, ok := parseAnswer(payload)
+		if !ok {
 			a = answer{Failed: "the reader's answer makes no sense"}
 		}
 		c.mu.Lock()

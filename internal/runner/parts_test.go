@@ -2,9 +2,9 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
 	"net"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,8 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// raw is the payload of a frame as it stands.
+type raw []byte
+
+func (r raw) appendTo(b []byte) []byte { return append(b, r...) }
+
 func FuzzFrame(f *testing.F) {
-	f.Add(frame(7, request{Path: []byte("/x")}))
+	f.Add(frame(7, request{Path: []byte("/x"), Max: 5, Known: &identity{Dev: 1, Ino: 2, Size: -3, Mtime: 4, Ctime: 5}}))
+	f.Add(frame(7, answer{Exists: true, Settled: true, Reason: "why", Failed: "so", Data: []byte("x")}))
 	f.Add([]byte{0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -22,8 +28,18 @@ func FuzzFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again := rawFrame(id, payload); !bytes.Equal(again, b[:len(again)]) {
+		if again := frame(id, raw(payload)); !bytes.Equal(again, b[:len(again)]) {
 			t.Errorf("%x comes back as %x", b, again)
+		}
+		if a, ok := parseAnswer(payload); ok {
+			if again, ok := parseAnswer(a.appendTo(nil)); !ok || !reflect.DeepEqual(a, again) {
+				t.Errorf("%+v comes back as %+v", a, again)
+			}
+		}
+		if r, ok := parseRequest(payload); ok {
+			if again, ok := parseRequest(r.appendTo(nil)); !ok || !reflect.DeepEqual(r, again) {
+				t.Errorf("%+v comes back as %+v", r, again)
+			}
 		}
 	})
 }
@@ -67,7 +83,9 @@ func pair(t *testing.T) (c *Client, l *link, broker, reader *net.UnixConn) {
 func (c *Client) ask(path string) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.begin(fileKey{uid: 1, gid: 1, max: 100, path: path})
+	x := c.begin(fileKey{uid: 1, gid: 1, max: 100, path: path})
+	c.send(owner{1, 1})
+	return x
 }
 
 // A reader belongs to its user: what it says without being asked is its end.
@@ -98,7 +116,7 @@ func TestAnswersThatMakeNoSenseFail(t *testing.T) {
 		}
 	}
 	x := c.ask("/f")
-	reader.Write(rawFrame(x.seq, []byte("nonsense")))
+	reader.Write(frame(x.seq, raw("nonsense")))
 	if <-x.done; x.failed != "the reader's answer makes no sense" {
 		t.Errorf("nonsense: %q", x.failed)
 	}
@@ -127,8 +145,8 @@ func TestReadsBeyondTheSlotsWaitTheirTurn(t *testing.T) {
 	c.mu.Unlock()
 	for range calls {
 		id, payload, err := readFrame(reader)
-		var req request
-		if err != nil || json.Unmarshal(payload, &req) != nil {
+		req, ok := parseRequest(payload)
+		if err != nil || !ok {
 			t.Fatal(err)
 		}
 		reader.Write(frame(id, answer{Exists: true, Data: req.Path}))

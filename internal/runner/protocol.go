@@ -2,61 +2,161 @@ package runner
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 )
 
-// A frame is a length (4 bytes, big endian, of what follows it), the number of
-// the request (8 bytes), and a request or an answer as JSON.
+// A frame is a length (4 bytes, of what follows it), the number of the request
+// (8 bytes), and a request or an answer:
+//
+//	request  flags 1 · max 8 · identity 40 · path
+//	answer   flags 1 · identity 40 · length 2 and bytes of reason · the same of failed · data
+//
+// All numbers are big endian; what has no length goes to the end of the frame.
+// Every look at a pack waits for these, so that coding them must cost nothing.
 const (
 	frameHead = 12
-	maxFrame  = 24 << 20 // maxFile in base64, and room
+	maxFrame  = maxFile + 1<<18
 	maxFile   = 16 << 20 // bytes of one workspace file
 	maxPath   = 4096     // bytes
+	maxText   = 1<<16 - 1
 )
 
 // request asks for one file.
 type request struct {
-	Path  []byte    `json:"path"`            // bytes, as JSON strings cannot hold every name
-	Max   int64     `json:"max"`             // bytes; a larger file is not read
-	Known *identity `json:"known,omitempty"` // the content of this file need not be sent again
+	Path  []byte    // bytes, as JSON strings cannot hold every name
+	Max   int64     // bytes; a larger file is not read
+	Known *identity // the content of this file need not be sent again
 }
 
 // identity changes when a file's content does.
 type identity struct {
-	Dev   uint64 `json:"dev"`
-	Ino   uint64 `json:"ino"`
-	Size  int64  `json:"size"`
-	Mtime int64  `json:"mtime"` // nanoseconds
-	Ctime int64  `json:"ctime"`
+	Dev   uint64
+	Ino   uint64
+	Size  int64
+	Mtime int64 // nanoseconds
+	Ctime int64
 }
 
 // answer is what a read came to.
 type answer struct {
-	Exists    bool     `json:"exists,omitempty"`
-	Unchanged bool     `json:"unchanged,omitempty"` // it is still the Known one
-	Settled   bool     `json:"settled,omitempty"`   // the last change is so long ago that the next will alter ID
-	ID        identity `json:"id"`
-	Data      []byte   `json:"data,omitempty"`
-	Reason    string   `json:"reason,omitempty"` // why an existing file was not read; the same words each time
-	Failed    string   `json:"failed,omitempty"` // why nobody looked at all
+	Exists    bool
+	Unchanged bool // it is still the Known one
+	Settled   bool // the last change is so long ago that the next will alter ID
+	ID        identity
+	Data      []byte
+	Reason    string // why an existing file was not read; the same words each time
+	Failed    string // why nobody looked at all
 }
 
-// frame makes a frame of v.
-func frame(id uint64, v any) []byte {
-	payload, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // structs of numbers and strings
+// The bits of flags.
+const (
+	flagKnown = 1 << iota // of a request: its identity is that of the Known file
+	flagExists
+	flagUnchanged
+	flagSettled
+)
+
+func flag(bit byte, set bool) byte {
+	if set {
+		return bit
 	}
-	return rawFrame(id, payload)
+	return 0
 }
 
-func rawFrame(id uint64, payload []byte) []byte {
-	b := make([]byte, frameHead, frameHead+len(payload))
-	binary.BigEndian.PutUint32(b, uint32(8+len(payload)))
-	binary.BigEndian.PutUint64(b[4:], id)
-	return append(b, payload...)
+func (r request) appendTo(b []byte) []byte {
+	known := identity{}
+	if r.Known != nil {
+		known = *r.Known
+	}
+	b = append(b, flag(flagKnown, r.Known != nil))
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Max))
+	return append(known.appendTo(b), r.Path...)
+}
+
+func parseRequest(b []byte) (r request, ok bool) {
+	p := payload{b, true}
+	flags := p.take(1)
+	r.Max = int64(p.number())
+	known := p.identity()
+	if r.Path = p.rest; !p.ok {
+		return request{}, false
+	}
+	if flags[0]&flagKnown != 0 {
+		r.Known = &known
+	}
+	return r, true
+}
+
+func (a answer) appendTo(b []byte) []byte {
+	b = append(b, flag(flagExists, a.Exists)|flag(flagUnchanged, a.Unchanged)|flag(flagSettled, a.Settled))
+	b = a.ID.appendTo(b)
+	for _, text := range []string{a.Reason, a.Failed} {
+		text = text[:min(len(text), maxText)]
+		b = binary.BigEndian.AppendUint16(b, uint16(len(text)))
+		b = append(b, text...)
+	}
+	return append(b, a.Data...)
+}
+
+// parseAnswer gives an answer whose Data is part of b.
+func parseAnswer(b []byte) (a answer, ok bool) {
+	p := payload{b, true}
+	flags := p.take(1)
+	a.ID = p.identity()
+	a.Reason, a.Failed = p.text(), p.text()
+	if !p.ok {
+		return answer{}, false
+	}
+	a.Exists, a.Unchanged, a.Settled = flags[0]&flagExists != 0, flags[0]&flagUnchanged != 0, flags[0]&flagSettled != 0
+	if len(p.rest) > 0 {
+		a.Data = p.rest
+	}
+	return a, true
+}
+
+func (id identity) appendTo(b []byte) []byte {
+	for _, n := range [...]uint64{id.Dev, id.Ino, uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime)} {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// payload is what is left of a frame that is parsed; ok ends with the first part that is cut short.
+type payload struct {
+	rest []byte
+	ok   bool
+}
+
+func (p *payload) take(n int) []byte {
+	if len(p.rest) < n {
+		p.rest, p.ok = nil, false
+		return make([]byte, n)
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+func (p *payload) number() uint64 { return binary.BigEndian.Uint64(p.take(8)) }
+
+func (p *payload) text() string { return string(p.take(int(binary.BigEndian.Uint16(p.take(2))))) }
+
+func (p *payload) identity() identity {
+	return identity{Dev: p.number(), Ino: p.number(), Size: int64(p.number()), Mtime: int64(p.number()), Ctime: int64(p.number())}
+}
+
+// frame makes a frame of a request or an answer.
+func frame(id uint64, v interface{ appendTo(b []byte) []byte }) []byte {
+	return appendFrame(nil, id, v)
+}
+
+func appendFrame(b []byte, id uint64, v interface{ appendTo(b []byte) []byte }) []byte {
+	start := len(b)
+	b = append(b, 0, 0, 0, 0)
+	b = v.appendTo(binary.BigEndian.AppendUint64(b, id))
+	binary.BigEndian.PutUint32(b[start:], uint32(len(b)-start-4))
+	return b
 }
 
 // readFrame reads one frame; io.EOF when the other side closed between two.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,11 +25,11 @@ func readFile(req request) answer {
 	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return answer{Reason: "not an absolute path"}
 	}
-	look, err := os.OpenFile(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	look, err := openAlone(path, unix.O_PATH|unix.O_CLOEXEC)
 	if err != nil {
 		return refused(err)
 	}
-	defer look.Close()
+	defer unix.Close(look)
 	for try := 0; ; try++ {
 		before, a := identify(look)
 		if a.Reason != "" {
@@ -63,24 +62,43 @@ func readFile(req request) answer {
 	}
 }
 
+// openAlone opens a path without os.File, whose care for files that are kept
+// takes longer than a look at one.
+func openAlone(path string, flags int) (fd int, err error) {
+	for {
+		fd, err = unix.Open(path, flags, 0)
+		if !isInterrupted(err) {
+			return fd, err
+		}
+	}
+}
+
+// isInterrupted tells EINTR, whose name belongs to package fs, from the other errors.
+func isInterrupted(err error) bool {
+	var e interface {
+		Temporary() bool
+		Timeout() bool
+	}
+	return errors.As(err, &e) && e.Temporary() && !e.Timeout()
+}
+
 // identify gives the identity of a regular file; for anything else an answer with a Reason.
-func identify(f *os.File) (identity, answer) {
-	info, err := f.Stat()
-	if err != nil {
+func identify(fd int) (identity, answer) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
 		a := refused(err)
 		a.Exists = true
 		return identity{}, a
 	}
-	if !info.Mode().IsRegular() {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return identity{}, answer{Exists: true, Reason: "not a regular file"}
 	}
-	st := info.Sys().(*syscall.Stat_t)
 	return identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}, answer{}
 }
 
 // readAll reads at most max+1 bytes of the file that look stands for.
-func readAll(look *os.File, max int64) ([]byte, error) {
-	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", look.Fd()), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+func readAll(look int, max int64) ([]byte, error) {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", look), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,22 +2,22 @@ package runner
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// slots is how many requests one user may have under way.
-const slots = 16
+const (
+	slots    = 16                   // requests that one user may have under way
+	patience = 2 * time.Millisecond // how long one of them may keep the others from being answered
+	fullOut  = 64 << 10             // bytes of answers that do not wait for more
+)
 
-// readerMain is a reader: it answers the client's requests until the socket
-// closes. Its workers take turns to wait for a request; who gets one answers
-// it, so that a request costs no handing over and a read that hangs holds one
-// worker.
+// readerMain is a reader: it answers the client's requests until the socket closes.
 func readerMain(conn io.ReadWriter) error {
 	debug.SetMemoryLimit(128 << 20)
 	for _, l := range []struct {
@@ -32,40 +32,72 @@ func readerMain(conn io.ReadWriter) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return err
 	}
-	var (
-		turn, speak sync.Mutex
-		in          = bufio.NewReader(conn) // guarded by turn
-		end         = make(chan error, slots)
-	)
-	for range slots {
-		go func() {
-			for {
-				turn.Lock()
-				id, payload, err := readFrame(in)
-				turn.Unlock()
-				if err != nil {
-					end <- err
-					return
-				}
-				var req request
-				a := answer{Failed: "the request was not understood"}
-				if json.Unmarshal(payload, &req) == nil {
-					a = readFile(req)
-				}
-				f := frame(id, a)
-				speak.Lock()
-				_, err = conn.Write(f)
-				speak.Unlock()
-				if err != nil {
-					end <- err
-					return
-				}
-			}
-		}()
-	}
-	// The first end is everybody's: reads that hang do not keep the process.
-	if err := <-end; !errors.Is(err, io.EOF) {
+	r := reader{conn: conn, in: bufio.NewReader(conn), end: make(chan error, 1)}
+	go r.lead()
+	// Reads that hang do not keep the process.
+	if err := <-r.end; !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
+}
+
+// reader has one goroutine that leads: it takes requests and answers them one
+// after the other, those that came together with one write, which costs the
+// least where no read hangs. When one does, another goroutine leads from then
+// on, and the read that hangs keeps nothing but its own goroutine.
+type reader struct {
+	conn io.ReadWriter
+	end  chan error // the first error is everybody's
+
+	in  *bufio.Reader // of whoever leads
+	out []byte        // answers that wait for the next write; of whoever leads
+
+	speak sync.Mutex // held while conn is written to
+}
+
+// lead answers requests until the socket closes or somebody else leads.
+func (r *reader) lead() {
+	for {
+		if r.in.Buffered() == 0 || len(r.out) > fullOut {
+			if !r.write(r.out) {
+				return
+			}
+			r.out = r.out[:0]
+		}
+		id, payload, err := readFrame(r.in)
+		if err != nil {
+			r.fail(err)
+			return
+		}
+		next := time.AfterFunc(patience, r.lead)
+		a := answer{Failed: "the request was not understood"}
+		if req, ok := parseRequest(payload); ok {
+			a = readFile(req)
+		}
+		if !next.Stop() {
+			r.write(frame(id, a))
+			return
+		}
+		r.out = appendFrame(r.out, id, a)
+	}
+}
+
+func (r *reader) write(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	r.speak.Lock()
+	defer r.speak.Unlock()
+	if _, err := r.conn.Write(b); err != nil {
+		r.fail(err)
+		return false
+	}
+	return true
+}
+
+func (r *reader) fail(err error) {
+	select {
+	case r.end <- err:
+	default:
+	}
 }

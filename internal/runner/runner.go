@@ -109,6 +109,7 @@ func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string,
 	for i, p := range paths {
 		calls[i] = c.begin(fileKey{uid, gid, max, p})
 	}
+	c.send(owner{uid, gid})
 	c.mu.Unlock()
 	files := make([]pack.WorkspaceFile, len(paths))
 	for i, p := range paths {
@@ -128,7 +129,7 @@ type call struct {
 	failed  string
 }
 
-// begin gives the file's call under way, or starts one. Called with mu held.
+// begin gives the file's call under way, or starts one, which [Client.send] sends. Called with mu held.
 func (c *Client) begin(k fileKey) *call {
 	f := c.files.get(k)
 	if f.call != nil {
@@ -143,8 +144,14 @@ func (c *Client) begin(k fileKey) *call {
 		return x
 	}
 	l.waiting = append(l.waiting, x)
-	c.pump(l, x.started)
 	return x
+}
+
+// send sends what was begun for o. Called with mu held.
+func (c *Client) send(o owner) {
+	if l := c.links[o]; l != nil {
+		c.pump(l, time.Now())
+	}
 }
 
 // request is what x asks its reader. Called with mu held.
@@ -188,6 +195,7 @@ func (c *Client) await(ctx context.Context, k fileKey, x *call, arrived uint64) 
 			return pack.WorkspaceFile{Path: k.path, Exists: x.result.exists, Data: x.result.data, Reason: x.result.reason}
 		}
 		x = c.begin(k)
+		c.send(owner{k.uid, k.gid})
 		c.mu.Unlock()
 	}
 }
