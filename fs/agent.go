@@ -7,6 +7,7 @@ import (
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -152,6 +153,32 @@ func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *
 		return nil, errnoOf(err)
 	}
 	return d.Lookup(ctx, name, out)
+}
+
+// Rename gives a session another name, or another agent of its owner: its
+// files find themselves by its id. A session is never replaced.
+func (d *sessionsDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	to, ok := newParent.(*sessionsDir)
+	if !ok || to.ref.Owner() != d.ref.Owner() {
+		return syscall.EPERM
+	}
+	if err := ctxabi.ValidName(newName); err != nil {
+		return errnoOf(err)
+	}
+	if flags&^unix.RENAME_NOREPLACE != 0 || ctxabi.ValidName(name) != nil {
+		return syscall.EINVAL
+	}
+	return errnoOf(d.t.store.Rename(d.at(name).Path(), to.at(newName).Path()))
+}
+
+// Rmdir refuses, and says so where the session's user looks.
+func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	x, err := d.t.store.Session(d.at(name))
+	if err != nil {
+		return errnoOf(err)
+	}
+	p := place{t: d.t, x: x}
+	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; it is removed in the store, by its owner")
 }
 
 var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))

@@ -27,7 +27,7 @@ type controlFile struct {
 
 // fill gives the attributes of the committed content.
 func (n *controlFile) fill(a *fuse.Attr) syscall.Errno {
-	x, err := n.p.t.stat(n.p.path(n.rel))
+	x, err := n.p.stat(n.rel)
 	if err == nil && x.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return syscall.ENOENT
 	}

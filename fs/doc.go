@@ -32,7 +32,7 @@
 //
 // A handle's mu before its node's mu. tree.moves is held for reading by
 // raw.Rename around everything, and taken for writing by those who look for a
-// node that is not where the tree has it; a rename never takes it for writing.
+// file that is not where the tree has it; a rename never takes it for writing.
 // The session's and the builder's own locks come after all of these. The
 // daemon never opens, lists or watches its own mount.
 //

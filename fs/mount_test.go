@@ -233,3 +233,49 @@ print(open("messages.jsonl").read().count("\n"))
 `)
 	m.expect(got, "EMSGSIZE\n34\n2")
 }
+
+func TestARenamedSessionGoesOnUnderItsNewName(t *testing.T) {
+	m := mountStore(t)
+	got := m.sh(os.Geteuid(), newSessionScript+`
+A=$M/home/$(id -u)/agent; S=$PWD; name=${S##*/}
+before=$(stat -c %i messages.jsonl)
+exec 3>>messages.jsonl
+echo keep > context/pinned/p.md
+mkdir -p $A/other/session/taken
+cd /
+mv $S $S-new && ls ${S%/*} | sed s/$name/s1/
+mv -T $S-new $A/other/session/moved && ls $A/other/session
+echo '{"role":"user","content":"written under the old name"}' >&3; exec 3>&-
+cd $A/other/session/moved
+[ $before = $(stat -c %i messages.jsonl) ] && echo same inode
+echo '{"role":"user","content":"and under the new one"}' >> messages.jsonl
+echo active > state; cat state
+grep -c . messages.jsonl; grep -A1 -E 'pinned|## ' context/pack.md
+cd ..
+mv -T moved taken 2>&1 | grep -o 'File exists'
+mv moved 'a b' 2>&1 | grep -o 'cannot move' # mv takes EINVAL for a move into itself
+mv moved $M/home/$(id -u)/agent/other/ 2>&1 | grep -o 'not permitted'
+mv $A/other $A/third 2>&1 | grep -o 'not permitted'
+rmdir moved 2>&1 | grep -o 'not permitted'; tail -n 1 moved/context/errors.jsonl | grep -o '"op.*'`)
+	m.expect(got, `s1-new
+moved
+taken
+same inode
+active
+3
+# Context Block: pinned/p.md
+keep
+--
+## 1 user
+hi
+## 2 user
+written under the old name
+## 3 user
+and under the new one
+File exists
+cannot move
+not permitted
+not permitted
+not permitted
+"op":"rmdir","path":"","errno":"EPERM","reason":"a session is history; it is removed in the store, by its owner"}`)
+}

@@ -3,6 +3,8 @@ package fs
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -41,6 +43,17 @@ func newPlace(t *tree, x *session.Session) (*place, error) {
 
 // path is where a file of the session lies in the store.
 func (p *place) path(rel string) string { return path.Join(p.x.Ref().Path(), rel) }
+
+// stat looks at a file of the session. It waits for a rename of the session
+// that is under way: for a moment the disk is ahead of what path says.
+func (p *place) stat(rel string) (*unix.Statx_t, error) {
+	x, err := p.t.stat(p.path(rel))
+	if errors.Is(err, os.ErrNotExist) {
+		p.t.waitForRenames()
+		x, err = p.t.stat(p.path(rel))
+	}
+	return x, err
+}
 
 // attr is the identity of a session's own file or directory.
 func (p *place) attr(mode uint32, rel string) gofs.StableAttr { return roleAttr(mode, p.x.ID(), rel) }

@@ -42,10 +42,7 @@ func newPlain(t *tree, x *unix.Statx_t) plain {
 func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 	fd, x, err := p.openOnce(flags)
 	if errors.Is(err, os.ErrNotExist) || err == syscall.ESTALE || err == syscall.ENOTDIR {
-		// A rename may be between the disk and go-fuse's tree: wait for it, look again.
-		p.t.moves.Lock()
-		//lint:ignore SA2001 to have waited is all that is wanted
-		p.t.moves.Unlock()
+		p.t.waitForRenames()
 		fd, x, err = p.openOnce(flags)
 	}
 	return fd, x, err

@@ -68,7 +68,7 @@ func (d *sessionDir) kindOf(name string) nameKind {
 
 func (d *sessionDir) getattr(out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(fixedTimeout)
-	x, err := d.t.stat(d.p.path(d.here))
+	x, err := d.p.stat(d.here)
 	if err != nil {
 		if d.here == "" {
 			return errnoOf(err)

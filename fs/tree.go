@@ -33,14 +33,21 @@ type tree struct {
 
 	// moves is held for reading while a rename runs, from the disk to
 	// go-fuse's tree: whoever does not find a node where the tree says it is
-	// takes it for writing, which waits for them, and looks again. A rename
-	// itself never does.
+	// waits for them and looks again.
 	moves sync.RWMutex
 
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 
 	mu      sync.Mutex
 	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
+}
+
+// waitForRenames returns when those that were between the disk and go-fuse's
+// tree are done. A rename must not call it.
+func (t *tree) waitForRenames() {
+	t.moves.Lock()
+	//lint:ignore SA2001 to have waited is all that is wanted
+	t.moves.Unlock()
 }
 
 // How long the kernel may keep an answer. Names and attributes of what can
