@@ -212,8 +212,14 @@ func unmount(mountpoint string, lazy bool) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.TrimSpace(string(out))
-	switch { // fusermount tells an errno only in words
+	return unmountError(strings.TrimSpace(string(out)), err)
+}
+
+// unmountError finds the errno in the words of a fusermount that failed with err.
+func unmountError(text string, err error) error {
+	switch {
+	case strings.Contains(text, "open /etc/mtab"):
+		return fmt.Errorf("%s: as root, ln -s ../proc/self/mounts /etc/mtab, which other systems have: %w", text, err)
 	case strings.Contains(text, "busy"):
 		return fmt.Errorf("%s: %w", text, syscall.EBUSY)
 	case strings.Contains(text, "not found in"), strings.Contains(text, "Invalid argument"):

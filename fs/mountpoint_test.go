@@ -1,9 +1,11 @@
 package fs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,5 +41,21 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 	}
 	if err := prepare(at("store"), at("empty")); err != nil {
 		t.Errorf("an empty directory: %v", err)
+	}
+}
+
+func TestUnmountErrorTellsWhatFusermountSaid(t *testing.T) {
+	failed := errors.New("exit status 1")
+	for text, want := range map[string]error{
+		"fusermount3: failed to unmount /m: Device or resource busy":                syscall.EBUSY,
+		"fusermount3: entry for /m not found in /etc/mtab":                          syscall.EINVAL,
+		"fusermount3: failed to unmount /m: Invalid argument":                       syscall.EINVAL,
+		"fusermount3: bad mount point /m: No such file or directory":                syscall.ENOENT,
+		"/usr/bin/fusermount3: failed to open /etc/mtab: No such file or directory": failed,
+		"fusermount3: something new":                                                failed,
+	} {
+		if err := unmountError(text, failed); !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
 	}
 }
