@@ -25,6 +25,7 @@ test: ## install what the tests need, then run all of them
 	@scripts/test.sh
 
 race: ## the packages with concurrency in them, under the race detector
+	@scripts/setup.sh race
 	$(GO) test -race -short -timeout 15m ./session/... ./pack ./fs ./internal/runner
 	$(GO) test -race -short -timeout 15m -run 'Concurrent|Cache' ./tokens
 

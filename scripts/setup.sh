@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh run|test: installs the Debian packages that are missing for `make run` or `make test`, and nothing else.
-# Everything is found by the program it brings, so a machine that has them otherwise is left alone.
+# setup.sh run|test|race: installs the Debian packages that are missing for that make target, and nothing else.
+# Everything is found by the program (or file) it brings, so a machine that has them otherwise is left alone.
 set -eu
-what=${1:?run or test}
+what=${1:?run, test or race}
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
@@ -21,15 +21,17 @@ newest=$(printf '%s\n%s\n' "$have" 1.21 | sort -V | tail -n 1)
 "$go" env GOVERSION >/dev/null 2>&1 || die "Go $have cannot switch to Go $want by itself (GOTOOLCHAIN=$("$go" env GOTOOLCHAIN 2>/dev/null))." \
 	"Install Go $want from https://go.dev/dl/, or unset GOTOOLCHAIN."
 
-# program=package; the first program that exists settles it.
+# program=package, or /file=package
 needs="fusermount3=fuse3"
-if [ "$what" = test ]; then
-	needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3 node=nodejs
-		podman=podman runc=runc busybox=busybox-static mkfs.xfs=xfsprogs setpriv=util-linux"
-fi
+case $what in
+	test) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
+		node=nodejs podman=podman conmon=conmon runc=runc busybox=busybox-static mount=mount mkfs.ext4=e2fsprogs
+		mkfs.xfs=xfsprogs setpriv=util-linux" ;;
+	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
+esac
 missing=
 for pair in $needs; do
-	PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || missing="$missing ${pair#*=}"
+	PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || [ -e "${pair%%=*}" ] || missing="$missing ${pair#*=}"
 done
 missing=${missing# }
 
