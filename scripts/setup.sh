@@ -62,6 +62,12 @@ if [ "$what" = test ] && [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && [ "$(stat -c 
 	chmod 666 /dev/fuse
 fi
 
+# An installer or a container's runtime makes /etc/mtab; a bare debootstrap does not, and fusermount3 -u asks for it.
+if [ "$(id -u)" = 0 ] && [ ! -e /etc/mtab ]; then
+	say "ln -s ../proc/self/mounts /etc/mtab (as other systems have it), for fusermount3"
+	ln -s ../proc/self/mounts /etc/mtab
+fi
+
 if [ ! -c /dev/fuse ]; then
 	[ "$(id -u)" = 0 ] && modprobe fuse 2>/dev/null || true
 	[ -c /dev/fuse ] || die "/dev/fuse is missing." \
