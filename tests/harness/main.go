@@ -154,10 +154,26 @@ func Need(tb testing.TB, program string) {
 	if lookPath(program) != "" {
 		return
 	}
-	if os.Getenv("CTXFS_ALL_CLIENTS") != "" {
-		tb.Fatalf("%s is not installed", program)
+	skip(tb, "%s is not installed", program)
+}
+
+// NeedFusermount skips a test of a user's own mount like [Need] where no user can mount.
+func NeedFusermount(tb testing.TB) {
+	tb.Helper()
+	Need(tb, "fusermount3")
+	name := lookPath("fusermount3")
+	if st, err := os.Stat(name); err != nil || st.Mode()&os.ModeSetuid == 0 {
+		skip(tb, "%s is not setuid root (%v)", name, err)
 	}
-	tb.Skipf("%s is not installed", program)
+}
+
+// skip skips a test for what the machine lacks, or fails it where CTXFS_ALL_CLIENTS is set.
+func skip(tb testing.TB, format string, args ...any) {
+	tb.Helper()
+	if os.Getenv("CTXFS_ALL_CLIENTS") != "" {
+		tb.Fatalf(format, args...)
+	}
+	tb.Skipf(format, args...)
 }
 
 // lookPath finds a program as a client sees it, not as the tester's own PATH does.

@@ -61,7 +61,7 @@ type process struct {
 func Start(tb testing.TB, o Options) *Mount {
 	tb.Helper()
 	if _, err := os.Stat("/dev/fuse"); err != nil {
-		tb.Skipf("no FUSE here: %v", err)
+		skip(tb, "no FUSE here: %v", err)
 	}
 	base, err := os.MkdirTemp("", "ctxfs-test-")
 	if err != nil {

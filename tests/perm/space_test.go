@@ -62,14 +62,11 @@ func TestASharedSpaceBelongsToItsGroup(t *testing.T) {
 // A daemon of an ordinary user serves that user, through the setuid fusermount3.
 func TestAnOrdinaryUsersOwnMount(t *testing.T) {
 	harness.NeedRoot(t)
-	fi, err := os.Stat("/usr/bin/fusermount3")
-	if err != nil || fi.Mode()&os.ModeSetuid == 0 {
-		t.Skipf("no setuid fusermount3: %v", err)
-	}
+	harness.NeedFusermount(t)
 	// fusermount3 serves known users only.
 	nobody, err := user.Lookup("nobody")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
 	if err != nil {
