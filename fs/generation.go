@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"syscall"
+	"time"
 	"weak"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -26,14 +27,37 @@ type generation struct {
 	sums  map[string]string // by file, hex SHA-256
 }
 
-// builtFile is one file of one build.
+func (g *generation) size() int {
+	return len(g.build.Markdown) + len(g.build.JSON) + len(g.build.Report)
+}
+
+// builtFile is one file of one build. What it holds itself is small, because
+// the kernel decides how long it lives; the bytes are on the [shelf].
 type builtFile struct {
 	gofs.Inode
 	noXattrs
-	p    *place
-	rel  string
-	gen  *generation
-	data []byte
+	p      *place
+	rel    string
+	gen    weak.Pointer[generation]
+	size   int64
+	made   time.Time
+	id     string // of the build
+	sum    string // SHA-256 of the bytes, hex
+	tokens int
+}
+
+// data gives the file's bytes; ok is false when its build is gone and another one took its place.
+func (n *builtFile) data(ctx context.Context) (b []byte, ok bool, err error) {
+	g := n.gen.Value()
+	if g == nil {
+		build, err := n.p.build(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		g = n.p.generation(build)
+	}
+	n.p.t.shelf.keep(g)
+	return rendering(g.build, n.rel), g.sums[n.rel] == n.sum, nil
 }
 
 func rendering(b *pack.Build, rel string) []byte {
@@ -68,7 +92,9 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 		return nil, errnoOf(err) // the builder has reported it
 	}
 	gen := d.p.generation(build)
-	n := &builtFile{p: d.p, rel: rel, gen: gen, data: rendering(build, rel)}
+	d.t.shelf.keep(gen)
+	n := &builtFile{p: d.p, rel: rel, gen: weak.Make(gen), size: int64(len(rendering(build, rel))), made: build.Made,
+		id: build.ID, sum: gen.sums[rel], tokens: build.Tokens}
 	n.fill(&out.Attr)
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
@@ -77,7 +103,7 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 }
 
 func (n *builtFile) fill(a *fuse.Attr) {
-	n.p.own.setFile(a, n.p.own.readMode(), int64(len(n.data)), n.gen.build.Made)
+	n.p.own.setFile(a, n.p.own.readMode(), n.size, n.made)
 }
 
 var _ = (gofs.NodeGetattrer)((*builtFile)(nil))
@@ -100,19 +126,26 @@ func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
 	}
-	return bytesHandle(n.data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	data, ok, err := n.data(ctx)
+	switch {
+	case err != nil:
+		return nil, 0, errnoOf(err)
+	case !ok:
+		return nil, 0, syscall.ESTALE // the kernel looks the name up again and finds the present build
+	}
+	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
 func (n *builtFile) facts() facts {
 	return facts{
 		"origin":  func() string { return "derived" },
-		"pack_id": func() string { return n.gen.build.ID },
-		"sha256":  func() string { return n.gen.sums[n.rel] },
+		"pack_id": func() string { return n.id },
+		"sha256":  func() string { return n.sum },
 		"tokens": func() string {
 			if n.rel != ctxabi.PackFile {
 				return ""
 			}
-			return strconv.Itoa(n.gen.build.Tokens)
+			return strconv.Itoa(n.tokens)
 		},
 	}
 }

@@ -36,6 +36,8 @@ type tree struct {
 	// waits for them and looks again.
 	moves sync.RWMutex
 
+	shelf shelf // the builds that were looked up last
+
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 
 	mu      sync.Mutex

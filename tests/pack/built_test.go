@@ -229,3 +229,30 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 		t.Error("ctxfs pack without a daemon gives other bytes")
 	}
 }
+
+// An inode that was looked up does not keep its build in the daemon's memory: opening it finds the build again.
+func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	want, err := os.ReadFile(s.Path("context/pack.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := unix.Open(s.Path("context/pack.md"), unix.O_PATH, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(held)
+	for i := range 5 { // more than the daemon keeps, so that it lets go of the first
+		other := m.Session(t, 0, "coder", fmt.Sprint("large", i))
+		other.Write("context/budget", "0")
+		other.Append("messages.jsonl", harness.Message("user", strings.Repeat("1234567890", 1<<20)))
+		if _, err := os.Stat(other.Path("context/pack.md")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", held)); err != nil || string(got) != string(want) {
+		t.Errorf("the build looked up first: %q, %v; want %q", got, err, want)
+	}
+}
