@@ -285,10 +285,10 @@ func unixMode(m uint32) fs.FileMode {
 	return mode
 }
 
-// readWhole reads a small file.
 // osCreate are the flags of a new file that is written from its beginning.
 const osCreate = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 
+// readWhole reads a small file.
 func readWhole(v VFS, name string) ([]byte, error) {
 	f, err := v.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
