@@ -61,6 +61,13 @@ const (
 	SystemPromptFile = "system_prompt.md"
 )
 
+// IsPin says whether a file called name in context/pinned is a pin. Dot-names,
+// backups and the temporary files of editors and of sed -i are not.
+func IsPin(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "~") && name != "4913" &&
+		!(len(name) == len("sed??????") && strings.HasPrefix(name, "sed"))
+}
+
 // Ref is the place of a session: in a user's home, or in a shared space when
 // Space is not empty.
 type Ref struct {

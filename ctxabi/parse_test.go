@@ -172,6 +172,19 @@ func TestContentID(t *testing.T) {
 	}
 }
 
+func TestPinNames(t *testing.T) {
+	for _, name := range []string{"rules.md", "a", "sedxxxxx", "sedxxxxxxx", "xsedabcdef", "4914", "a~b"} {
+		if !IsPin(name) {
+			t.Errorf("%q is a pin", name)
+		}
+	}
+	for _, name := range []string{".a", ".a.swp", "rules.md~", "4913", "sedAb12cd"} {
+		if IsPin(name) {
+			t.Errorf("%q is an editor's", name)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	e := E("append", MessagesFile, ErrMalformed, "line %d", 3)
 	e.Err = fs.ErrPermission

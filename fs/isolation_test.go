@@ -36,7 +36,7 @@ Permission denied
 func TestSpaceBelongsToItsGroup(t *testing.T) {
 	needRoot(t)
 	m := mountStore(t)
-	if err := m.store.CreateSpace("team", 1234); err != nil {
+	if _, err := m.store.CreateSpace("team", 1234); err != nil {
 		t.Fatal(err)
 	}
 	got := m.sh(1234, `umask 022; mkdir -p shared/team/agent/a/session/s; cd shared/team/agent/a; echo x > note; mkdir d; echo y > d/f

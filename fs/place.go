@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -86,15 +85,9 @@ var written = map[string]bool{
 	ctxabi.SummaryFile: true, ctxabi.FactsFile: true, ctxabi.DecisionsFile: true, ctxabi.TodoFile: true, ctxabi.RefsFile: true,
 }
 
-// scratchName says whether name in pinned/ is an editor's, not a pin.
-func scratchName(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || name == "4913" ||
-		len(name) == 9 && strings.HasPrefix(name, "sed")
-}
-
 // isControl says whether rel is a file whose content is checked.
 func isControl(rel string) bool {
-	return controls[rel] || path.Dir(rel) == ctxabi.PinnedDir && !scratchName(path.Base(rel))
+	return controls[rel] || path.Dir(rel) == ctxabi.PinnedDir && ctxabi.IsPin(path.Base(rel))
 }
 
 // content is what a control file holds; fs.ErrNotExist when it is absent.

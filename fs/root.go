@@ -109,6 +109,9 @@ func (t *tree) status() []byte {
 	row("sessions", sessions)
 	row("requests", t.raw.requests.Load())
 	row("open_files", t.raw.open.Load())
+	compiled, reused := t.builder.Counts()
+	row("packs_compiled", compiled)
+	row("packs_reused", reused) // cache hits
 	row("passthrough", "off")
 	return []byte(b.String())
 }

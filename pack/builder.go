@@ -32,6 +32,8 @@ type Builder struct {
 	counter *tokens.Counter
 	wait    time.Duration
 
+	compiled, reused atomic.Uint64 // see Counts
+
 	mu       sync.Mutex
 	sessions map[string]*list.Element // of *entry, by session id; guarded by mu
 	recent   *list.List               // most recently used first; guarded by mu
@@ -85,6 +87,7 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 	if e.done > before { // begun after this call, so it saw all that this call may ask for
 		build := e.build
 		<-e.busy
+		b.reused.Add(1)
 		return build, nil
 	}
 	flight := e.flights.Add(1)
@@ -96,6 +99,13 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 	size := 0
 	if build != last {
 		size = e.bytes()
+	}
+	switch {
+	case err != nil:
+	case build == last:
+		b.reused.Add(1)
+	default:
+		b.compiled.Add(1)
 	}
 	<-e.busy
 	if size > 0 {
@@ -133,6 +143,10 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	e.last, e.build = g, build
 	return build, nil
 }
+
+// Counts says how many packs Current compiled so far, and how often it gave
+// one that was there already.
+func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
 
 // persistCounts lets the memo read and write the exact counts kept beside the index.
 func (b *Builder) persistCounts(mm *memo, x *session.Session, t *session.Timeline) {
@@ -275,7 +289,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 		if g.tokens = b.config.Budget; ok {
 			g.tokens = n
 		}
-	case isIn && isPin(pin):
+	case isIn && ctxabi.IsPin(pin):
 		f := File{Source: "pinned", ID: "pinned/" + pin, Path: name, Data: data}
 		replaced := false
 		for i := range g.read {

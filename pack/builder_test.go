@@ -133,6 +133,9 @@ func TestSameBuildWhileNothingChanged(t *testing.T) {
 	if d.pack() == first {
 		t.Error("the same build after an append")
 	}
+	if compiled, reused := d.b.Counts(); compiled != 2 || reused != 2 {
+		t.Errorf("%d compiled, %d reused, want 2 and 2", compiled, reused)
+	}
 }
 
 // Each file that a pack is made of brings another build when it changes, also
@@ -553,7 +556,7 @@ func TestGroupWritableCwdIsNotFollowed(t *testing.T) {
 	w := &workspace{files: map[string]string{"/work/AGENTS.md": "Run make test.\n"}}
 	d := newDesk(t, Config{Budget: 4000, Workspace: w})
 	ref := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
-	if err := d.store.CreateSpace("team", uint32(os.Getgid())); err != nil {
+	if _, err := d.store.CreateSpace("team", uint32(os.Getgid())); err != nil {
 		t.Fatal(err)
 	}
 	x, err := d.store.Create(ref, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o2770})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -95,12 +94,6 @@ func readRegular(path string) (data []byte, reason string, err error) {
 	return data, "", err
 }
 
-// isPin says whether a name in context/pinned is a pin: editors' temporary and backup files are not.
-func isPin(name string) bool {
-	return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "~") && name != "4913" &&
-		!(len(name) == len("sed??????") && strings.HasPrefix(name, "sed"))
-}
-
 // storeFile is a file of the store that a recipe names.
 type storeFile struct {
 	source *source
@@ -157,7 +150,7 @@ func pinNames(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if isPin(e.Name()) && !e.IsDir() {
+		if ctxabi.IsPin(e.Name()) && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}

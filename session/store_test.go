@@ -56,13 +56,13 @@ func TestSpacesAndHomes(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, session.Options{})
 	gid := uint32(os.Getegid())
-	if err := s.CreateSpace("team", gid); err != nil {
+	if _, err := s.CreateSpace("team", gid); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CreateSpace("team", gid); !errors.Is(err, ctxabi.ErrExists) {
+	if _, err := s.CreateSpace("team", gid); !errors.Is(err, ctxabi.ErrExists) {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := s.CreateSpace("../x", gid); !errors.Is(err, ctxabi.ErrMalformed) {
+	if _, err := s.CreateSpace("../x", gid); !errors.Is(err, ctxabi.ErrMalformed) {
 		t.Errorf("a bad name: %v", err)
 	}
 	if got := s.Spaces(); !slices.Equal(got, []session.Space{{Name: "team", GID: gid}}) {

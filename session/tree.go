@@ -97,25 +97,45 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 	return s.mkdir(path.Join(home, ctxabi.SessionDir), o)
 }
 
-// CreateSpace makes the shared space name for the group gid.
-func (s *Store) CreateSpace(name string, gid uint32) error {
-	if err := s.writable("space new"); err != nil {
-		return err
-	}
+// CreateSpace makes the shared space name for the group gid and gives its
+// directory. It is built aside and renamed into place, which needs no lock: it
+// also works on a store that is open for reading only, beside the daemon that
+// serves it. It fails with ctxabi.ErrExists when the space exists.
+func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
-		return err
+		return "", err
 	}
-	s.create.Lock()
-	defer s.create.Unlock()
-	dir := s.inStore(ctxabi.SharedDir, name)
+	dir = s.inStore(ctxabi.SharedDir, name)
 	if _, err := s.vfs.Stat(dir); err == nil {
-		return ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists", name)
+		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists", name)
 	}
-	o := Owner{UID: uint32(os.Geteuid()), GID: gid, Mode: 0o2770}
-	if err := s.mkdir(dir, o); err != nil {
-		return err
+	tmp := s.tmpName()
+	agents := path.Join(tmp, ctxabi.AgentDir)
+	if err = s.vfs.Mkdir(tmp, 0o700); err == nil {
+		err = s.vfs.Mkdir(agents, 0o700)
 	}
-	return s.mkdir(path.Join(dir, ctxabi.AgentDir), o)
+	for _, d := range []string{agents, tmp} {
+		if err == nil {
+			err = s.vfs.Chown(d, os.Geteuid(), int(gid))
+		}
+		if err == nil {
+			err = s.vfs.Chmod(d, unixMode(0o2770)) // after chown, which clears setgid
+		}
+		if err == nil {
+			err = s.vfs.SyncDir(d)
+		}
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, dir)
+	}
+	if err != nil {
+		removeAll(s.vfs, tmp)
+		return "", fmt.Errorf("make space %s: %w", name, err)
+	}
+	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
+		return "", fmt.Errorf("space %s was made, but may not survive a loss of power: %w", name, err)
+	}
+	return dir, nil
 }
 
 // Spaces lists the shared spaces in name order.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -81,7 +82,7 @@ func (l *Log) verify(ctx context.Context) (found []Problem, err error) {
 		err = failed
 	}
 	if err != nil || ctx.Err() != nil {
-		return found, firstError(err, ctx.Err())
+		return found, cmp.Or(err, ctx.Err())
 	}
 	if next != end {
 		bad("the arrival rows end at %d, the log at %d", next, end)
@@ -115,13 +116,4 @@ func (l *Log) verifyRecords(ctx context.Context, f *logFiles, end int64, found [
 		}
 	}
 	return found, ctx.Err()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

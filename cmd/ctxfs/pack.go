@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 	x, err := store.Session(at.ref)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, workspace.Close()) }()
+	defer func() { err = cmp.Or(err, workspace.Close()) }()
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 	})

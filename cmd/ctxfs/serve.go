@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
@@ -62,7 +63,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, workspace.Close()) }()
+	defer func() { err = cmp.Or(err, workspace.Close()) }()
 
 	mapPath, err := parseMaps(f.maps)
 	if err != nil {
@@ -150,15 +151,6 @@ func logTo(name string) error {
 	for _, fd := range []int{1, 2} {
 		if err := unix.Dup3(int(file.Fd()), fd, 0); err != nil {
 			return fmt.Errorf("log to %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
 		}
 	}
 	return nil

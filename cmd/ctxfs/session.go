@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -95,7 +96,7 @@ func newSession(at place) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 	x, err := store.Create(at.ref, owner)
 	if err != nil {
 		return "", err

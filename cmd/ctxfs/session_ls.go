@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -31,7 +32,7 @@ be read is named on standard error, and the exit code is 1.`,
 				return err
 			}
 			if asJSON {
-				return firstError(printJSON(c.OutOrStdout(), rows), err)
+				return cmp.Or(printJSON(c.OutOrStdout(), rows), err)
 			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SESSION\tSTATE\tMESSAGES\tEVENTS\tBYTES\tUPDATED")
@@ -39,7 +40,7 @@ be read is named on standard error, and the exit code is 1.`,
 				fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\n", r.Session, r.State, r.Messages.Records, r.Events.Records,
 					r.Messages.Bytes+r.Events.Bytes, r.Updated.Local().Format("2006-01-02 15:04"))
 			}
-			return firstError(w.Flush(), err)
+			return cmp.Or(w.Flush(), err)
 		},
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
@@ -53,7 +54,7 @@ func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 	rows = []sessionInfo{}
 	for ref := range store.Sessions() {
 		if prefix != "" && !inside(ref.Path(), prefix) {

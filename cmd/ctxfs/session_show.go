@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func describe(x *session.Session) (sessionInfo, error) {
 	}
 	events, err := describeLog(x.Events())
 	return sessionInfo{
-		Session: x.Ref().Path(), ID: x.ID(), State: control(x, ctxabi.StateFile),
+		Session: x.Ref().Path(), ID: x.ID(), State: x.State(),
 		Messages: messages, Events: events, Created: x.Created().UTC(), Updated: x.Updated().UTC(),
 	}, err
 }
@@ -100,7 +101,7 @@ func showSession(at place) (s sessionInfo, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 	x, err := store.Session(at.ref)
 	if err != nil {
 		return s, err
@@ -115,7 +116,7 @@ func showSession(at place) (s sessionInfo, err error) {
 		return s, err
 	}
 	s.Directory = x.Dir()
-	s.Cwd = control(x, ctxabi.CwdFile)
+	s.Cwd = x.Cwd()
 	s.Budget = control(x, ctxabi.BudgetFile)
 	if meta := control(x, ctxabi.MetaFile); json.Valid([]byte(meta)) {
 		s.Meta = json.RawMessage(meta)

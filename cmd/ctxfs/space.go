@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"os/user"
-	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 func spaceCmd() *cobra.Command {
@@ -48,9 +46,8 @@ needs a mount made by root, which serves them all; so does this verb.`,
 	return c
 }
 
-// newSpace makes the directory in the store. It is complete before it has its
-// name, so that a running mount never shows one with the wrong owner.
-func newSpace(store, name, group string) (string, error) {
+// newSpace makes the directory in the store, beside a daemon that may serve it.
+func newSpace(dir, name, group string) (_ string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return "", usageError{err}
 	}
@@ -58,47 +55,15 @@ func newSpace(store, name, group string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); err != nil {
-		return "", fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", store)
-	}
-	dir := filepath.Join(store, ctxabi.SharedDir, name)
-	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("space %s exists already", name)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
+	store, err := openToRead(dir)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(temp) // nothing is there once it has its name
-	if err := fillSpace(temp, gid); err != nil {
-		return "", err
-	}
-	return dir, os.Rename(temp, dir)
+	defer func() { err = cmp.Or(err, store.Close()) }()
+	return store.CreateSpace(name, gid)
 }
 
-func fillSpace(dir string, gid int) error {
-	agents := filepath.Join(dir, ctxabi.AgentDir)
-	if err := os.Mkdir(agents, 0o700); err != nil {
-		return err
-	}
-	if err := own(agents, gid); err != nil {
-		return err
-	}
-	return own(dir, gid)
-}
-
-// own gives a directory to a group, which everything made in it inherits.
-func own(dir string, gid int) error {
-	if err := os.Chown(dir, os.Getuid(), gid); err != nil {
-		return err
-	}
-	return os.Chmod(dir, 0o770|os.ModeSetgid)
-}
-
-func groupID(group string) (int, error) {
+func groupID(group string) (uint32, error) {
 	if g, err := user.LookupGroup(group); err == nil {
 		group = g.Gid
 	}
@@ -106,5 +71,5 @@ func groupID(group string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("there is no group %q; 'groupadd %s' makes one", group, group)
 	}
-	return int(gid), nil
+	return uint32(gid), nil
 }

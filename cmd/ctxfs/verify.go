@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func verify(ctx context.Context, dir string, wanted []place, asJSON bool, out, e
 	if err != nil {
 		return err
 	}
-	defer func() { err = firstError(err, store.Close()) }()
+	defer func() { err = cmp.Or(err, store.Close()) }()
 	if wanted == nil {
 		for ref := range store.Sessions() {
 			wanted = append(wanted, place{dir, ref})
