@@ -84,7 +84,11 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 		h.data = data
 	}
 	copy(h.data[off:], p)
-	if err := h.n.p.judge(h.n.rel, h.data); err != nil && off >= int64(was) {
+	err := h.n.p.judge(h.n.rel, h.data)
+	if err == nil && !h.n.p.t.hasRoom(len(h.data)) {
+		err = ctxabi.E("write", h.n.rel, ctxabi.ErrNoSpace, "the old content stays; make room on the disk of the store and write it again")
+	}
+	if err != nil && off >= int64(was) {
 		h.data = h.data[:was]
 		return 0, h.refuse(ctx, err)
 	}

@@ -97,3 +97,36 @@ func TestFullDisk(t *testing.T) {
 	m.Stop()
 	verify(t, m)
 }
+
+// A shell does not look at what close returns: it has to hear of the full disk at the write.
+func TestAShellHearsThatASettingDoesNotFitOnTheDisk(t *testing.T) {
+	harness.NeedRoot(t)
+	disk := t.TempDir()
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(disk, unix.MNT_DETACH)
+	m := harness.Start(t, harness.Options{Store: filepath.Join(disk, "store")})
+	s := m.Session(t, harness.Self(), "coder", "full")
+	s.Write("context/budget", "4000\n")
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("fill the disk: %v", err)
+	}
+	for name, value := range map[string]string{"context/budget": "500", "context/summary.md": "x", "context/pinned/rule": "x"} {
+		if r := s.Bash("echo " + value + " > " + name); r.Code == 0 || !strings.Contains(r.Stderr, "No space left") {
+			t.Errorf("%s: ended with %d, %q", name, r.Code, r.Stderr)
+		}
+	}
+	if got := s.Read("context/budget"); got != "4000\n" {
+		t.Errorf("the budget is %q now", got)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	s.Bash("echo 500 > context/budget").OK()
+	if got := s.Read("context/budget"); got != "500\n" {
+		t.Errorf("with room again: %q", got)
+	}
+	m.Stop()
+}
