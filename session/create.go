@@ -57,7 +57,7 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	defer s.create.Unlock()
 	dir := s.inStore(ref.Path())
 	if _, err := s.vfs.Stat(dir); err == nil {
-		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists", ref)
+		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
 	}
 	tmp := s.tmpName()
 	if err := s.build(tmp, o); err != nil {

@@ -107,7 +107,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 	}
 	dir = s.inStore(ctxabi.SharedDir, name)
 	if _, err := s.vfs.Stat(dir); err == nil {
-		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists", name)
+		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists already", name)
 	}
 	tmp := s.tmpName()
 	agents := path.Join(tmp, ctxabi.AgentDir)
@@ -208,7 +208,7 @@ func (s *Store) Rename(from, to string) error {
 	s.move.Lock()
 	defer s.move.Unlock()
 	if _, err := s.vfs.Stat(s.inStore(to)); err == nil {
-		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists", to)
+		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists already", to)
 	}
 	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
 		return err

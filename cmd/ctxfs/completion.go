@@ -4,7 +4,10 @@ import "github.com/spf13/cobra"
 
 func completionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish",
+		Use: "completion bash|zsh|fish",
+
+		DisableFlagsInUseLine: true,
+
 		Short: "Print the completion script of a shell",
 		Long:  "Print a script that teaches a shell to complete verbs, flags and paths.",
 		Example: `  source <(ctxfs completion bash)                       # this shell only

@@ -25,7 +25,7 @@ func doctorCmd() *cobra.Command {
 	var store string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "doctor [MOUNTPOINT]",
+		Use:   "doctor [flags] [MOUNTPOINT]",
 		Short: "Check that a mount will work, and say what to do where not",
 		Long: `Check everything a mount needs of this machine: the kernel, /dev/fuse,
 fusermount3, the store with its lock and disk, and MOUNTPOINT when one is given.

@@ -36,13 +36,33 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	var quiet silent
 	if !errors.As(err, &quiet) {
-		fmt.Fprintln(stderr, "ctxfs:", err)
+		fmt.Fprintln(stderr, "ctxfs:", inWords(err))
 	}
 	code := exitCode(err)
 	if code == exitUsage {
 		fmt.Fprintf(stderr, "Usage: %s\nMore: %s --help\n", verb.UseLine(), verb.CommandPath())
 	}
 	return code
+}
+
+// inWords is what a person reads of an error: a refusal's own sentence where
+// nothing was added to it, without operation and kind, which it repeats.
+func inWords(err error) string {
+	for {
+		switch e := err.(type) {
+		case failure:
+			err = e.error
+			continue
+		case usageError:
+			err = e.error
+			continue
+		case *ctxabi.Error:
+			if e.Why != "" && e.Err == nil {
+				return e.Why
+			}
+		}
+		return err.Error()
+	}
 }
 
 func newRoot() *cobra.Command {
@@ -71,6 +91,16 @@ and cat context/pack.md gives a prompt that fits its token budget.
 	markRun(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has no PowerShell
 	return root
+}
+
+// group makes c a verb that only holds others. Alone it prints its help; a word
+// that is none of them is wrong usage.
+func group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.DisableFlagsInUseLine = true
+	c.AddCommand(verbs...)
+	return c
 }
 
 // failure is an error met while doing what was asked. Any error without it

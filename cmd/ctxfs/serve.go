@@ -37,7 +37,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 			if logged {
 				log.Error("cannot serve", "error", err)
 			}
-			ready.done(err.Error())
+			ready.done(inWords(err))
 			err = silent{code}
 		}
 	}()

@@ -26,14 +26,13 @@ mkdir, ls and cat; these verbs work without one.
 ` + sessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
 	}
-	c.AddCommand(sessionNewCmd(), sessionLsCmd(), sessionShowCmd())
-	return c
+	return group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd())
 }
 
 func sessionNewCmd() *cobra.Command {
 	var store string
 	c := &cobra.Command{
-		Use:   "new SESSION",
+		Use:   "new [flags] SESSION",
 		Short: "Make an empty session",
 		Long: `Make an empty session and print its directory: in the mount when a daemon
 serves the store (this is mkdir -p then), else in the store.

@@ -14,7 +14,7 @@ func sessionLsCmd() *cobra.Command {
 	var store string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "ls [PREFIX]",
+		Use:     "ls [flags] [PREFIX]",
 		Aliases: []string{"list"},
 		Short:   "List sessions",
 		Long: `List the sessions of a store that the calling user may read; with PREFIX those

@@ -71,7 +71,7 @@ func sessionShowCmd() *cobra.Command {
 	var store string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "show SESSION",
+		Use:     "show [flags] SESSION",
 		Short:   "Show one session",
 		Long:    "Show what is known of one session: its id for life, its logs and the heads of\ntheir chains, its settings, refusals and last message.\n\n" + sessionHelp,
 		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",

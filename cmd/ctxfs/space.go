@@ -18,14 +18,13 @@ func spaceCmd() *cobra.Command {
 		Long:    "A shared space is a directory under shared/ whose sessions belong to a group\ninstead of one user.",
 		Example: "  ctxfs space new team --group developers",
 	}
-	c.AddCommand(spaceNewCmd())
-	return c
+	return group(c, spaceNewCmd())
 }
 
 func spaceNewCmd() *cobra.Command {
 	var store, group string
 	c := &cobra.Command{
-		Use:   "new NAME --group GROUP",
+		Use:   "new [flags] --group GROUP NAME",
 		Short: "Make a shared space for a group",
 		Long: `Make shared/NAME for the members of GROUP (a name or a number): directories
 2770, files 0660. It appears at once in a running mount. Sharing between users

@@ -22,7 +22,7 @@ func verifyCmd() *cobra.Command {
 	var store string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "verify [SESSION...]",
+		Use:   "verify [flags] [SESSION...]",
 		Short: "Check every byte of the history",
 		Long: `Read all of the given sessions, or of every session of the store: each record,
 the hash of each commit, the chain of the commits, the index. Nothing is
@@ -82,13 +82,20 @@ func verify(ctx context.Context, dir string, wanted []place, asJSON bool, out, e
 	if asJSON {
 		err = printJSON(out, verdicts)
 	} else if bad == 0 {
-		_, err = fmt.Fprintf(out, "%d sessions, no problems\n", len(verdicts))
+		_, err = fmt.Fprintf(out, "%s, no problems\n", sessions(len(verdicts)))
 	}
 	if bad > 0 {
-		fmt.Fprintf(errOut, "ctxfs: problems in %d of %d sessions\n", bad, len(verdicts))
+		fmt.Fprintf(errOut, "ctxfs: problems in %d of %s\n", bad, sessions(len(verdicts)))
 		err = errors.Join(silent{exitFailed}, err)
 	}
 	return err
+}
+
+func sessions(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
 }
 
 // verifySession gives what is wrong; that it could not look counts as well.
