@@ -124,28 +124,16 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 	if err != nil {
 		real = dir
 	}
-	table, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := Mounts()
 	if err != nil {
 		return "", false
 	}
-	for line := range strings.Lines(string(table)) {
-		f := strings.Fields(line)
-		if len(f) < 7 || unescapeMount(f[4]) != real {
-			continue
-		}
-		mounted = true
-		for i := 6; i+1 < len(f); i++ {
-			if f[i] == "-" {
-				fstype = f[i+1]
-			}
+	for _, m := range mounts {
+		if m.Point == real {
+			fstype, mounted = m.Type, true
 		}
 	}
 	return fstype, mounted
-}
-
-// unescapeMount undoes the octal escapes of /proc/self/mountinfo.
-func unescapeMount(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
 // explainMount says what a failed mount means; said is what fusermount3 said.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -14,20 +13,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-func TestParseMounts(t *testing.T) {
-	const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-90 22 0:45 / /ctx rw,nosuid,nodev,relatime shared:40 - fuse.ctxfs /var/lib/ctxfs rw,user_id=0,group_id=0,default_permissions,allow_other
-91 22 0:46 / /mnt/with\040space\134 rw - fuse.ctxfs /my\040store rw
-92 22 0:47 / /mnt/sshfs rw - fuse.sshfs host:/ rw
-93 22 0:48 / /fuse.ctxfs rw - tmpfs tmpfs rw
-94 22 0:45 /home/7 /volume rw shared:40 - fuse.ctxfs /var/lib/ctxfs rw
-`
-	got, err := parseMounts(strings.NewReader(mountinfo))
-	if want := []mount{{"/ctx", "/var/lib/ctxfs"}, {`/mnt/with space\`, "/my store"}, {"/volume", "/var/lib/ctxfs"}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
-	}
-}
 
 func TestParseLock(t *testing.T) {
 	for _, tt := range []struct {

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-// mountType is the type of a ctxfs mount in /proc/self/mountinfo.
-const mountType = "fuse.ctxfs"
 
 // cleanMountpoint makes a mountpoint absolute without ever touching the
 // mountpoint itself, which may be a dead mount that answers nothing.
@@ -36,30 +32,15 @@ type mount struct {
 }
 
 // ctxfsMounts lists the mounts of ctxfs that this process sees.
-func ctxfsMounts() ([]mount, error) {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return parseMounts(f)
-}
-
-// parseMounts reads mountinfo(5): field 5 is the mountpoint, the type and the source follow " - ".
-func parseMounts(r io.Reader) (mounts []mount, err error) {
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		before, after, _ := strings.Cut(s.Text(), " - ")
-		left, right := strings.Fields(before), strings.Fields(after)
-		if len(left) >= 5 && len(right) >= 2 && right[0] == mountType {
-			mounts = append(mounts, mount{unescape.Replace(left[4]), unescape.Replace(right[1])})
+func ctxfsMounts() (mounts []mount, err error) {
+	all, err := fs.Mounts()
+	for _, m := range all {
+		if m.Type == fs.MountType {
+			mounts = append(mounts, mount{m.Point, m.Source})
 		}
 	}
-	return mounts, s.Err()
+	return mounts, err
 }
-
-var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
 // mountOf finds the ctxfs mount that path p lies in.
 func mountOf(p string) (m mount, ok bool) {

@@ -1,0 +1,23 @@
+package fs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseMounts(t *testing.T) {
+	const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+90 22 0:45 / /ctx rw,nosuid,nodev,relatime shared:40 - fuse.ctxfs /var/lib/ctxfs rw,user_id=0,group_id=0,default_permissions,allow_other
+91 22 0:46 / /mnt/with\040space\134 rw - fuse.ctxfs /my\040store rw
+92 22 0:47 / /mnt/sshfs rw - fuse.sshfs host:/ rw
+93 22 0:48 / /fuse.ctxfs rw - tmpfs tmpfs rw
+94 22 0:45 /home/7 /volume rw shared:40 - fuse.ctxfs /var/lib/ctxfs rw
+`
+	got, err := parseMounts(strings.NewReader(mountinfo))
+	want := []MountInfo{{"/", "ext4", "/dev/vda"}, {"/ctx", MountType, "/var/lib/ctxfs"}, {`/mnt/with space\`, MountType, "/my store"},
+		{"/mnt/sshfs", "fuse.sshfs", "host:/"}, {"/fuse.ctxfs", "tmpfs", "tmpfs"}, {"/volume", MountType, "/var/lib/ctxfs"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
