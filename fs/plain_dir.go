@@ -72,6 +72,18 @@ func (p *plain) newMode(mode uint32, dir bool) uint32 {
 	return mode&^0o007 | 0o660 | mode&0o100>>3
 }
 
+// finish makes the new file or directory name its maker's, with mode, and
+// answers the request. Whoever made it removes it again after an error.
+func (p *plain) finish(ctx context.Context, dir int, name string, mode uint32, self *unix.Statx_t, out *fuse.EntryOut) (*gofs.Inode, error) {
+	if err := p.give(ctx, dir, name, self); err != nil {
+		return nil, err
+	}
+	if err := p.chmodNew(dir, name, mode); err != nil {
+		return nil, err
+	}
+	return p.added(ctx, dir, name, out)
+}
+
 // chmodNew puts a new file's mode right where the daemon's umask, a chown or
 // the directory's setgid changed it.
 func (p *plain) chmodNew(dir int, name string, mode uint32) error {
@@ -113,11 +125,7 @@ func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.E
 		if err != nil {
 			return err
 		}
-		if err = p.give(ctx, dir, name, self); err == nil {
-			if err = p.chmodNew(dir, name, mode); err == nil {
-				n, err = p.added(ctx, dir, name, out)
-			}
-		}
+		n, err = p.finish(ctx, dir, name, mode, self, out)
 		if err != nil {
 			unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
 		}
@@ -143,11 +151,7 @@ func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *
 		if err != nil {
 			return err
 		}
-		if err = p.give(ctx, dir, name, self); err == nil {
-			if err = p.chmodNew(dir, name, mode); err == nil {
-				n, err = p.added(ctx, dir, name, out)
-			}
-		}
+		n, err = p.finish(ctx, dir, name, mode, self, out)
 		if err != nil {
 			unix.Unlinkat(dir, name, 0)
 		}
@@ -174,11 +178,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 		if err != nil {
 			return err
 		}
-		if err = p.give(ctx, dir, name, self); err == nil {
-			if err = p.chmodNew(dir, name, mode); err == nil {
-				n, err = p.added(ctx, dir, name, out)
-			}
-		}
+		n, err = p.finish(ctx, dir, name, mode, self, out)
 		if err != nil {
 			unix.Close(fd)
 			unix.Unlinkat(dir, name, 0)
