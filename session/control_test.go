@@ -61,11 +61,10 @@ func TestControlFilesAreChecked(t *testing.T) {
 func TestARefusedControlFileKeepsItsContent(t *testing.T) {
 	s := openStore(t, t.TempDir(), session.Options{})
 	x := create(t, s, refA)
-	before := x.Changes()
 	if err := x.SetControl("state", []byte("active\n")); err != nil {
 		t.Fatal(err)
 	}
-	if x.Changes() == before || x.State() != "active" || !x.Updated().After(x.Created()) {
+	if x.State() != "active" || !x.Updated().After(x.Created()) {
 		t.Error("the change is not seen")
 	}
 	if err := x.SetControl("state", []byte("x")); !errors.Is(err, ctxabi.ErrMalformed) || x.State() != "active" {

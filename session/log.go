@@ -272,7 +272,6 @@ func (l *Log) Advance(position int64) {
 		}
 	}
 	l.modTime.Store(l.session.store.o.Now().UnixNano())
-	l.session.changes.Add(1)
 }
 
 // Sync makes all that is committed survive the loss of power. It syncs the

@@ -25,7 +25,6 @@ type Session struct {
 	events   Log
 	reports  reports
 
-	changes atomic.Uint64
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
 	mu     sync.Mutex
@@ -140,14 +139,9 @@ func (x *Session) Updated() time.Time {
 	return t
 }
 
-// Changes counts every change of the session's own files made through this
-// package (appends included); equal values mean nothing changed.
-func (x *Session) Changes() uint64 { return x.changes.Load() }
-
 // Touch tells the session that a file of it was changed by other means (through the mount, by hand).
 func (x *Session) Touch() {
 	x.touched.Store(x.store.o.Now().UnixNano())
-	x.changes.Add(1)
 }
 
 // path gives the absolute name of a file of the session. Callers that open it hold Store.move for reading.
