@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 	"weak"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -128,10 +129,28 @@ func (p *place) judge(rel string, data []byte) error {
 		}
 		return p.checkFits(rel, lines)
 	}
+	if path.Dir(rel) == ctxabi.PinnedDir || rel == ctxabi.SummaryFile || rel == ctxabi.TodoFile {
+		if err := session.CheckControl(rel, wholeRunes(data)); err != nil {
+			return err
+		}
+	}
 	if path.Dir(rel) == ctxabi.PinnedDir && len(data) <= maxJudged {
 		return p.checkFits(rel, data)
 	}
 	return nil
+}
+
+// wholeRunes is data without a character that is cut off at its end.
+func wholeRunes(data []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(data); i++ {
+		if last := data[len(data)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return data[:len(data)-i]
+			}
+			break
+		}
+	}
+	return data
 }
 
 func (p *place) checkFits(rel string, data []byte) error {

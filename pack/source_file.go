@@ -174,5 +174,8 @@ func (s *storeFile) read(dir string) (f File, ok bool, err error) {
 	if f.Reason != "" && s.source.Required && s.sign.regular() {
 		return f, false, ctxabi.E("pack", s.shown, ctxabi.ErrOverBudget, "it is %s", f.Reason)
 	}
+	if f.Reason == "" && !isText(f.Data) {
+		f.Data, f.Reason = nil, "it is not text"
+	}
 	return f, true, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -96,6 +97,11 @@ func CheckControl(name string, data []byte) error {
 	if len(data) > ctxabi.MaxControl {
 		return ctxabi.E("set", name, ctxabi.ErrTooLarge, "it has %d bytes, the limit is %d", len(data), ctxabi.MaxControl)
 	}
+	if inPrompt(name) {
+		if at, why := notText(data); why != "" {
+			return bad("it stands in prompts and must be text, but byte %d %s; convert it to UTF-8, or keep it in the agent's home and pin its path", at, why)
+		}
+	}
 	switch name {
 	case ctxabi.StateFile:
 		if state := trimNewline(data); !slices.Contains(ctxabi.States, state) {
@@ -131,6 +137,30 @@ func CheckControl(name string, data []byte) error {
 		return checkRows(name, data, "id", "path", "kind", "summary?")
 	}
 	return nil
+}
+
+// inPrompt says whether a pack shows what the file called name holds.
+func inPrompt(name string) bool {
+	switch name {
+	case ctxabi.SummaryFile, ctxabi.TodoFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile:
+		return true
+	}
+	return path.Dir(name) == ctxabi.PinnedDir
+}
+
+// notText says at which byte data stops being text and why; "" when it is text.
+func notText(data []byte) (at int, why string) {
+	if at = bytes.IndexByte(data, 0); at >= 0 {
+		return at, "is NUL"
+	}
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 {
+			return len(data) - len(rest), "is not UTF-8"
+		}
+		rest = rest[size:]
+	}
+	return 0, ""
 }
 
 func jsonObject(data []byte) error {

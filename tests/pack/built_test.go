@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -254,5 +255,36 @@ func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
 	}
 	if got, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", held)); err != nil || string(got) != string(want) {
 		t.Errorf("the build looked up first: %q, %v; want %q", got, err, want)
+	}
+}
+
+// A program that reads pack.md as text, as Python's open does, failed for good once a pin was not.
+func TestAPackIsTextWhateverItsFilesHold(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	for _, name := range []string{"context/pinned/rule", "context/summary.md", "context/todo.md"} {
+		for _, data := range []string{`\xff\xfer\x00u\x00`, `Gr\xc3`, `a\x00b`} {
+			s.Bash("printf '" + data + "' > " + name)
+			s.Bash("printf '" + data + "' > new; mv new " + name)
+		}
+		s.Bash(`{ printf 'Gr\xc3'; printf '\xb6\xc3\x9fe\n'; } > ` + name).OK() // a character in two writes
+		if got := s.Read(name); got != "Größe\n" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	s.Bash(`printf '\xff\n' > ../../system_prompt.md`).OK()
+	for _, name := range builtFiles {
+		if got := s.Read(name); !utf8.ValidString(got) || strings.ContainsRune(got, 0) {
+			t.Errorf("%s is not text: %q", name, got)
+		}
+	}
+	if got := s.Read("context/pack.report.md"); !strings.Contains(got, "not text") {
+		t.Errorf("the report does not say that system_prompt.md is left out:\n%s", got)
+	}
+	for _, row := range s.Errors() {
+		if row.Errno != "EINVAL" || !strings.Contains(row.Reason, "UTF-8") {
+			t.Errorf("errors.jsonl: %+v", row)
+		}
 	}
 }
