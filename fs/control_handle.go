@@ -22,8 +22,9 @@ import (
 // What can be judged at the write is refused at the write: shells do not look
 // at what close returns.
 type controlHandle struct {
-	n        *controlFile
-	released chan struct{}
+	n         *controlFile
+	releasing chan struct{} // closed when the release came
+	released  chan struct{} // closed when it committed
 
 	mu        sync.Mutex
 	data      []byte
@@ -34,7 +35,7 @@ type controlHandle struct {
 }
 
 func (n *controlFile) newHandle(ctx context.Context, flags uint32, data []byte) *controlHandle {
-	h := &controlHandle{n: n, data: data, released: make(chan struct{})}
+	h := &controlHandle{n: n, data: data, releasing: make(chan struct{}), released: make(chan struct{})}
 	if flags&syscall.O_TRUNC != 0 {
 		h.data, h.truncated = nil, true
 	}
@@ -172,6 +173,7 @@ func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 var _ = (gofs.FileReleaser)((*controlHandle)(nil))
 
 func (h *controlHandle) Release(ctx context.Context) syscall.Errno {
+	close(h.releasing)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if (h.written || h.truncated) && !h.failed {

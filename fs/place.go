@@ -180,8 +180,9 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	return p.t.builder.Current(ctx, p.x)
 }
 
-// settleWait is how long settle waits for a handle, once.
-const settleWait = 100 * time.Millisecond
+// settleWait is how long settle waits for a handle's release, once. That it
+// commits, on a disk that may be slow, is waited for in any case.
+const settleWait = 500 * time.Millisecond
 
 // settle waits a moment for control files that were truncated and closed: the
 // kernel answers the close before it sends the release that commits them. A
@@ -200,7 +201,8 @@ func (p *place) settle() {
 	defer limit.Stop()
 	for _, h := range waits {
 		select {
-		case <-h.released:
+		case <-h.releasing:
+			<-h.released
 		case <-limit.C:
 			for _, h := range waits {
 				p.unpend(h)
