@@ -192,7 +192,8 @@ var table = []row{
 	{name: "link", seed: rec1, do: onPath(func(p string) error { return unix.Link(p, filepath.Join(p, "../../../linked")) }), errno: unix.EPERM, after: "="},
 
 	// Attributes.
-	{name: "chown", seed: rec1, do: onPath(func(p string) error { return unix.Chown(p, 4321, 4321) }), errno: unix.EPERM, after: "="},
+	{name: "chown", seed: rec1, do: onPath(func(p string) error { return unix.Chown(p, 4321, 4321) }), errno: unix.EPERM, after: "=",
+		quiet: os.Getuid() != 0}, // a user's never reaches the daemon
 	{name: "chmod", seed: rec1, do: onPath(func(p string) error { return unix.Chmod(p, 0o777) }), errno: unix.EPERM, after: "="},
 	{name: "explicit utimes", seed: rec1, do: onPath(func(p string) error {
 		return unix.UtimesNanoAt(unix.AT_FDCWD, p, []unix.Timespec{{Sec: 1}, {Sec: 1}}, 0)
@@ -339,7 +340,8 @@ func TestDirectoriesOfASessionCannotBeRemoved(t *testing.T) {
 	for _, dir := range []string{"", "context", "context/pinned", "context/line"} {
 		wantErrno(t, "rmdir "+dir, unix.Rmdir(s.Path(dir)), unix.EPERM)
 		if dir != "" {
-			wantErrno(t, "rename "+dir, unix.Rename(s.Path(dir), s.Path("away")), unix.EPERM)
+			away := filepath.Join(filepath.Dir(dir), "away") // beside it: elsewhere the kernel itself refuses a directory without a write bit
+			wantErrno(t, "rename "+dir, unix.Rename(s.Path(dir), s.Path(away)), unix.EPERM)
 		}
 	}
 	if r := s.Mount.Run(t, harness.Client{UID: s.UID, Argv: []string{"rm", "-rf", s.Dir}}); r.Code == 0 || !strings.Contains(r.Stderr, "not permitted") {
