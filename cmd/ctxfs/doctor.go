@@ -68,7 +68,7 @@ The exit code is 0 when a mount will work, 1 when something is missing.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
 }

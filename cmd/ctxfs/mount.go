@@ -60,13 +60,11 @@ own home/UID; mounted by a user, it serves that user alone.
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &f.store)
 	fl.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground and log to standard error")
-	fl.IntVar(&f.budget, "budget", ctxabi.DefaultBudget, "tokens of a pack where neither the session nor its recipe says; 0: no limit")
-	fl.StringVar(&f.encoding, "encoding", "", "tokeniser: o200k_base, cl100k_base or a model's name (default o200k_base)")
-	fl.StringArrayVar(&f.maps, "map", nil, "/inside=/outside: where a cwd as a container calls it is on this machine; may be repeated")
-	fl.StringVar(&f.log, "log", "", "the daemon's log file (default ctxfs.log in the store)")
-	fl.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	buildFlags(c, &f.budget, &f.encoding, &f.maps)
+	fl.StringVar(&f.log, "log", "", "`FILE` for the daemon's log (default ctxfs.log in the store)")
+	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after a stop was asked for")
 	fl.BoolVar(&f.fuseDebug, "debug-fuse", false, "log every FUSE request")
 	return c
@@ -153,7 +151,17 @@ func inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-const storeHelp = "/var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs"
+func storeFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
+}
+
+// buildFlags are what a pack depends on besides its session, for a mount and without one.
+func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
+	fl := c.Flags()
+	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack where context/budget does not say; 0: no limit")
+	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
+	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: what a cwd calls /IN, as in a container, is /OUT on this machine; may be repeated")
+}
 
 func defaultStore() string {
 	if os.Geteuid() == 0 {

@@ -67,11 +67,9 @@ daemon's flags, so that both agree.
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.store, "store", "", "directory of the store (default "+storeHelp+")")
-	fl.StringVar(&f.format, "format", "md", "md, json or report")
-	fl.IntVar(&f.budget, "budget", ctxabi.DefaultBudget, "tokens, where neither the session nor its recipe says; 0: no limit")
-	fl.StringVar(&f.encoding, "encoding", "", "tokeniser: o200k_base, cl100k_base or a model's name (default o200k_base)")
-	fl.StringArrayVar(&f.maps, "map", nil, "/inside=/outside: where a cwd as a container calls it is on this machine; may be repeated")
+	storeFlag(c, &f.store)
+	fl.StringVar(&f.format, "format", "md", "`FORMAT`: md, json or report")
+	buildFlags(c, &f.budget, &f.encoding, &f.maps)
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"md", "json", "report"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

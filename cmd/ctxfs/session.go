@@ -58,7 +58,7 @@ serves the store (this is mkdir -p then), else in the store.
 			return err
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &store)
 	return c
 }
 

@@ -43,7 +43,7 @@ be read is named on standard error, and the exit code is 1.`,
 			return cmp.Or(w.Flush(), err)
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
 }

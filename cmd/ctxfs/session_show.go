@@ -91,7 +91,7 @@ func sessionShowCmd() *cobra.Command {
 			return s.print(c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }

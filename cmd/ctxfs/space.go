@@ -39,8 +39,8 @@ needs a mount made by root, which serves them all; so does this verb.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
-	c.Flags().StringVar(&group, "group", "", "the group whose members share it")
+	storeFlag(c, &store)
+	c.Flags().StringVar(&group, "group", "", "the `GROUP` whose members share it")
 	c.MarkFlagRequired("group")
 	return c
 }

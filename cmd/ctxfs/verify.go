@@ -48,7 +48,7 @@ line; the exit code is 1 when there are any.
 			return verify(c.Context(), dir, wanted, asJSON, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	c.Flags().StringVar(&store, "store", "", "directory of the store (default "+storeHelp+")")
+	storeFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of sessions with their problems")
 	return c
 }
