@@ -33,12 +33,23 @@ func ErrnoName(err error) string {
 	if err == nil {
 		return ""
 	}
+	kind := KindOf(err)
 	for _, k := range errnoNames {
-		if errors.Is(err, k.kind) {
+		if errors.Is(kind, k.kind) {
 			return k.name
 		}
 	}
 	return "EIO"
+}
+
+// KindOf gives the kind of the outermost [Error] in err, whatever its cause is;
+// err itself where there is none.
+func KindOf(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return err
 }
 
 var errnoNames = []struct {

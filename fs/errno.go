@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// errnoTable is the one place where a kind of failure becomes an errno. The
-// first match wins, so a kind decides before its cause does.
+// errnoTable is the one place where a kind of failure becomes an errno. A kind
+// decides before its cause does.
 var errnoTable = []struct {
 	kind  error
 	errno syscall.Errno
@@ -41,8 +41,9 @@ func errnoOf(err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
+	kind := ctxabi.KindOf(err)
 	for _, row := range errnoTable {
-		if errors.Is(err, row.kind) {
+		if errors.Is(kind, row.kind) {
 			return row.errno
 		}
 	}

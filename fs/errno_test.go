@@ -20,6 +20,7 @@ func TestErrnoTable(t *testing.T) {
 		{fmt.Errorf("a: %w", ctxabi.E("x", "", ctxabi.ErrOverBudget, "")), syscall.EFBIG},
 		{&ctxabi.Error{Kind: ctxabi.ErrNoSpace, Err: syscall.EIO}, syscall.ENOSPC},
 		{&ctxabi.Error{Kind: ctxabi.ErrIO, Err: syscall.ENOSPC}, syscall.EIO},
+		{&ctxabi.Error{Kind: ctxabi.ErrIO, Err: ctxabi.ErrNotFound}, syscall.EIO},
 		{&fs.PathError{Err: syscall.EDQUOT}, syscall.EDQUOT},
 		{fs.ErrNotExist, syscall.ENOENT},
 		{errors.New("unheard of"), syscall.EIO},

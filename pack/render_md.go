@@ -146,7 +146,7 @@ func (s shown) write(b *strings.Builder, body int, at address) (cut bool) {
 }
 
 func unreadable(at address, err error) error {
-	return ctxabi.E("pack", at.log(), ctxabi.ErrIO, "record %d cannot be read: %v", at.n, err)
+	return &ctxabi.Error{Op: "pack", Path: at.log(), Kind: ctxabi.ErrIO, Why: fmt.Sprintf("record %d cannot be read", at.n), Err: err}
 }
 
 // unclosed says whether shown leaves a fence open; marks of calls in it are our own.

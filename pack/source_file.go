@@ -146,7 +146,7 @@ func pinNames(dir string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, ctxabi.E("pack", ctxabi.PinnedDir, ctxabi.ErrIO, "%v", err)
+		return nil, &ctxabi.Error{Op: "pack", Path: ctxabi.PinnedDir, Kind: ctxabi.ErrIO, Why: "the pins cannot be listed", Err: err}
 	}
 	var names []string
 	for _, e := range entries {
@@ -169,7 +169,7 @@ func (s *storeFile) read(dir string) (f File, ok bool, err error) {
 		return f, false, nil
 	}
 	if err != nil {
-		return f, false, ctxabi.E("pack", s.shown, ctxabi.ErrIO, "%v", err)
+		return f, false, &ctxabi.Error{Op: "pack", Path: s.shown, Kind: ctxabi.ErrIO, Why: "it cannot be read", Err: err}
 	}
 	if f.Reason != "" && s.source.Required && s.sign.regular() {
 		return f, false, ctxabi.E("pack", s.shown, ctxabi.ErrOverBudget, "it is %s", f.Reason)
