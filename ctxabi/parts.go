@@ -41,7 +41,17 @@ func (p *parts) reset() {
 func (p *parts) message(content, calls, legacy []byte) {
 	p.text = p.content(p.text, content, false)
 	if isList(calls) {
-		eachElement(calls, p.call)
+		var rest []byte
+		eachElement(calls, func(call []byte) {
+			if len(p.calls) >= maxParts {
+				rest = through(rest, call)
+			} else {
+				p.call(call)
+			}
+		})
+		if rest != nil {
+			p.calls = append(p.calls, callParts{arguments: rest})
+		}
 	}
 	if isObject(legacy) { // OpenAI's form before tools
 		p.call(legacy)
@@ -53,12 +63,31 @@ func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
 	if !isList(raw) {
 		return append(texts, piece{raw: raw})
 	}
+	rest := piece{whole: true}
 	eachElement(raw, func(part []byte) {
-		if t, ok := p.part(part, inResult); ok {
+		if len(texts)+len(p.calls)+len(p.results) >= maxParts {
+			rest.raw = through(rest.raw, part)
+		} else if t, ok := p.part(part, inResult); ok {
 			texts = append(texts, t)
 		}
 	})
+	if rest.raw != nil {
+		texts = append(texts, rest)
+	}
 	return texts
+}
+
+// maxParts is how many parts and calls of a message are told apart. A record
+// of 16 MiB has room for millions, each of which would take more memory than
+// bytes of it; what follows is carried as it stands.
+const maxParts = 1 << 16
+
+// through gives the bytes of a record from the beginning of a to the end of b, which stands behind it.
+func through(a, b []byte) []byte {
+	if a == nil {
+		return b
+	}
+	return a[:cap(a)-cap(b)+len(b)]
 }
 
 // part reads one part of a content list; ok is false when the part adds no

@@ -317,3 +317,24 @@ func BenchmarkDecodeMessage(b *testing.B) {
 		DecodeMessage(line)
 	}
 }
+
+// A record of 16 MiB with millions of empty parts took half a gigabyte to read.
+func TestMillionsOfPartsAreNotMillionsOfThings(t *testing.T) {
+	const n = maxParts + 5
+	list := func(part string) string { return strings.Repeat(part+", ", n-1) + part }
+	rest := func(part string) string { return strings.Repeat(part+", ", n-maxParts-1) + part }
+	m := DecodeMessage([]byte(`{"role":"user","content":[` + list(`{}`) + `]}`))
+	if want := strings.Repeat("{}\n", maxParts) + rest("{}"); m.Text != want {
+		t.Errorf("parts: %d bytes that end in %q, want %d", len(m.Text), m.Text[len(m.Text)-40:], len(want))
+	}
+	call := `{"name":"f"}`
+	m = DecodeMessage([]byte(`{"role":"assistant","tool_calls":[` + list(call) + `]}`))
+	if len(m.Calls) != maxParts+1 || m.Calls[0].Name != "f" || m.Calls[maxParts].Arguments != rest(call) {
+		t.Errorf("calls: %d, the last %+v", len(m.Calls), m.Calls[len(m.Calls)-1])
+	}
+	result := `{"type":"tool_result","content":["a"]}`
+	m = DecodeMessage([]byte(`{"role":"user","content":[` + list(result) + `]}`))
+	if len(m.Results) > maxParts || !strings.HasSuffix(m.Text, rest(result)) {
+		t.Errorf("results: %d, then %.80q", len(m.Results), m.Text)
+	}
+}
