@@ -9,22 +9,22 @@ import (
 // errno, given in parentheses; package fs does the mapping and nothing else
 // does. Wrap them with [E] or fmt.Errorf("...: %w", ...).
 var (
-	ErrAppendOnly = errors.New("history is append-only")               // EPERM
-	ErrMalformed  = errors.New("malformed")                            // EINVAL
-	ErrTooLarge   = errors.New("record too large")                     // EMSGSIZE
-	ErrOverBudget = errors.New("cannot fit the budget")                // EFBIG
-	ErrReadOnly   = errors.New("derived, read-only")                   // EACCES
-	ErrDenied     = errors.New("not yours")                            // EACCES
-	ErrProtected  = errors.New("part of a session, cannot be removed") // EPERM
-	ErrNoSpace    = errors.New("no space left")                        // ENOSPC
-	ErrQuota      = errors.New("too much staged by this user")         // EDQUOT
-	ErrIO         = errors.New("disk failed or data corrupt")          // EIO
-	ErrNoData     = errors.New("a required source is missing")         // ENODATA
-	ErrNotFound   = errors.New("no such thing")                        // ENOENT
-	ErrExists     = errors.New("exists already")                       // EEXIST
-	ErrConflict   = errors.New("the log moved on")                     // EAGAIN
-	ErrLocked     = errors.New("store is in use by another daemon")    // EBUSY
-	ErrVersion    = errors.New("store has another format version")     // EINVAL
+	ErrAppendOnly = errors.New("history is append-only")            // EPERM
+	ErrMalformed  = errors.New("malformed")                         // EINVAL
+	ErrTooLarge   = errors.New("record too large")                  // EMSGSIZE
+	ErrOverBudget = errors.New("cannot fit the budget")             // EFBIG
+	ErrReadOnly   = errors.New("derived, read-only")                // EACCES
+	ErrDenied     = errors.New("not yours")                         // EACCES
+	ErrProtected  = errors.New("protected")                         // EPERM
+	ErrNoSpace    = errors.New("no space left")                     // ENOSPC
+	ErrQuota      = errors.New("too much staged by this user")      // EDQUOT
+	ErrIO         = errors.New("disk failed or data corrupt")       // EIO
+	ErrNoData     = errors.New("a required source is missing")      // ENODATA
+	ErrNotFound   = errors.New("no such thing")                     // ENOENT
+	ErrExists     = errors.New("exists already")                    // EEXIST
+	ErrConflict   = errors.New("the log moved on")                  // EAGAIN
+	ErrLocked     = errors.New("store is in use by another daemon") // EBUSY
+	ErrVersion    = errors.New("store has another format version")  // EINVAL
 )
 
 // ErrnoName is the name of the errno that stands for the kind of err, for the
