@@ -116,6 +116,10 @@ func (m *Mount) TryStart() error {
 		return nil
 	case <-p.exited:
 		m.forget(p)
+		select { // its last words may still be on their way
+		case <-p.closed:
+		case <-time.After(Patience):
+		}
 		return fmt.Errorf("the daemon ended before it served: %v; it said:\n%s", p.state, m.Log)
 	case <-time.After(Patience):
 		m.abort("it never came to serve")
