@@ -123,6 +123,9 @@ func TestHugeGroup(t *testing.T) {
 
 // No record can fail a build: the extremes that were met in real sessions, and beyond.
 func TestExtremeRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one goroutine: nothing for the race detector")
+	}
 	big := map[string]string{
 		"find /":         strings.Repeat("/usr/share/doc/libfoo/changelog.Debian.gz\n", 16_000),
 		"loop":           strings.Repeat("y\n", 600_000),
