@@ -246,7 +246,7 @@ func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
 	}
 	defer unix.Close(held)
 	for i := range 5 { // more than the daemon keeps, so that it lets go of the first
-		other := m.Session(t, 0, "coder", fmt.Sprint("large", i))
+		other := m.Session(t, harness.Self(), "coder", fmt.Sprint("large", i))
 		other.Write("context/budget", "0")
 		other.Append("messages.jsonl", harness.Message("user", strings.Repeat("1234567890", 1<<20)))
 		if _, err := os.Stat(other.Path("context/pack.md")); err != nil {
