@@ -48,7 +48,7 @@ var faults = []fault{
 	{name: "second write of the arrivals fails with ENOSPC", paths: []string{".ctxfs/arrivals"},
 		inject: []string{writes + ":error=ENOSPC:when=2"}, errno: unix.ENOSPC},
 	{name: "write of the log fails and so does cutting it back", paths: []string{"messages.jsonl"},
-		inject: []string{writes + ":error=ENOSPC:when=1", cuts + ":error=EIO:when=1+"}, errno: unix.ENOSPC, sticky: true},
+		inject: []string{writes + ":error=ENOSPC:when=1", cuts + ":error=EIO:when=1+"}, errno: unix.EIO, sticky: true},
 	{name: "fsync of the log fails with EIO", paths: []string{"messages.jsonl"},
 		inject: []string{syncs + ":error=EIO:when=1"}, errno: unix.EIO, do: appendAndSync, sticky: true},
 	{name: "second fsync of the log fails with ENOSPC", paths: []string{"messages.jsonl"},
