@@ -9,6 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // controlHandle is one open control file: a copy of its content that becomes
@@ -17,7 +18,7 @@ import (
 // When is that? A program's close arrives as FLUSH, but so does that of each
 // duplicate: a shell's `echo x > f` opens f, flushes it once before it writes
 // anything, and once after. So a flush commits what was written since the last
-// commit and nothing else; a truncation at open alone waits for the release.
+// commit; a truncation at open alone waits for a second flush or the release.
 //
 // What can be judged at the write is refused at the write: shells do not look
 // at what close returns.
@@ -30,6 +31,7 @@ type controlHandle struct {
 	data      []byte
 	written   bool          // something was written or cut since the last commit
 	truncated bool          // emptied at open, and neither written nor committed since
+	flushed   bool          // flushed at least once while truncated
 	failed    bool          // the last commit was refused: the release does not try again
 	refused   syscall.Errno // a write was refused: nothing is committed before the copy is emptied
 }
@@ -134,7 +136,13 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 		return h.refused
 	case h.written:
 		return h.commit(ctx, "write")
+	case h.truncated && h.flushed && session.CheckControl(h.n.rel, nil) == nil:
+		// The second close and still nothing written: `: > file`. What may be
+		// empty is, now; the release could be long in coming.
+		h.n.p.unpend(h)
+		return h.commit(ctx, "write")
 	case h.truncated:
+		h.flushed = true
 		h.n.p.mu.Lock()
 		if h.n.p.pending == nil {
 			h.n.p.pending = map[*controlHandle]struct{}{}
