@@ -23,7 +23,7 @@ type block struct {
 }
 
 // requiredBlocks frames the blocks that are never cut and counts them.
-func requiredBlocks(r *recipe, files []File, c *tokens.Counter) (blocks []block, total int) {
+func requiredBlocks(r *oldRecipe, files []File, c *tokens.Counter) (blocks []block, total int) {
 	for at, f := range files {
 		s := r.source(f.Source)
 		if !s.Required {
@@ -42,7 +42,7 @@ func requiredBlocks(r *recipe, files []File, c *tokens.Counter) (blocks []block,
 }
 
 // optionalBlocks frames the other blocks of one phase within left tokens.
-func optionalBlocks(r *recipe, p phase, files []File, l limits, left int, c *tokens.Counter) []block {
+func optionalBlocks(r *oldRecipe, p phase, files []File, l limits, left int, c *tokens.Counter) []block {
 	var blocks []block
 	for at, f := range files {
 		s := r.source(f.Source)

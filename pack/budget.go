@@ -17,7 +17,7 @@ const minJournal = 160
 // share computes the limits. The journal's room depends on the recipe, the
 // budget and the required blocks only, so that editing an optional block never
 // refolds history.
-func (r *recipe) share(budget, required int) limits {
+func (r *oldRecipe) share(budget, required int) limits {
 	l := limits{limit: max(0, budget-r.Reserve), required: required}
 	if budget == 0 {
 		return limits{required: required}
@@ -74,7 +74,7 @@ const maxStep = 24
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
 // large records; then the boundary may fall inside a group and the kept
 // records are shortened too; the last ones keep none but the last request.
-func (r *recipe) foldRules(l limits, step int) foldRules {
+func (r *oldRecipe) foldRules(l limits, step int) foldRules {
 	if l.limit == 0 {
 		return foldRules{scale: 1000}
 	}

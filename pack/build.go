@@ -48,7 +48,7 @@ type draft struct {
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
-func compile(in *Input, r *recipe, mm *memo) (*Build, error) {
+func compile(in *Input, r *oldRecipe, mm *memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func compile(in *Input, r *recipe, mm *memo) (*Build, error) {
 }
 
 // frame makes all that stands around the journal.
-func (d *draft) frame(r *recipe, mm *memo) error {
+func (d *draft) frame(r *oldRecipe, mm *memo) error {
 	required, n := requiredBlocks(r, d.in.Files, d.counter)
 	d.limits = r.share(d.in.Budget, n)
 	l := d.limits
@@ -106,7 +106,7 @@ func (d *draft) frame(r *recipe, mm *memo) error {
 }
 
 // fill folds the history until what it shows fits.
-func (d *draft) fill(r *recipe, mm *memo) error {
+func (d *draft) fill(r *oldRecipe, mm *memo) error {
 	l, m := d.limits, d.history
 	room := l.limit - d.tokens.head - d.tokens.footer
 	for step := 0; step <= maxStep; step++ {

@@ -28,7 +28,7 @@ type Config struct {
 // session is compiled once at a time.
 type Builder struct {
 	config  Config
-	recipe  *recipe
+	recipe  *oldRecipe
 	counter *tokens.Counter
 	wait    time.Duration
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -19,10 +20,18 @@ type Records interface {
 type Input struct {
 	Session  string // its name
 	Agent    string
-	Budget   int    // tokens; 0: no limit
-	Encoding string // "": tokens.DefaultEncoding
-	Files    []File // in the order of the recipe
-	Messages Records
+	Recipe   *recipe.Recipe  // nil: the default one
+	Notes    []string        // for the top of the report: what is wrong with the recipe
+	Budget   int             // tokens; 0: no limit
+	Encoding string          // "": tokens.DefaultEncoding
+	State    string          // of the session
+	Skills   []string        // names of the active ones as meta.json lists them
+	Exists   map[string]bool // of each path of a file_exists condition, as it is written there
+	Files    []File          // in the order of the recipe's sources
+	Errors   []ErrorEvent    // the newest of events.jsonl, oldest first
+	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
+	EpochReason string
+	Messages    Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
 	// Tools are the events that stand in the journal and where; nil: none do.
@@ -32,18 +41,34 @@ type Input struct {
 	EventsHead string
 }
 
-// File is one file that the recipe names, as it was when it was read.
+// ErrorEvent is one record of events.jsonl that tells of a failure.
+type ErrorEvent struct {
+	Line int
+	Text string // what failed and how, one line
+}
+
+// Pseudo sources of a [File], beside the indices of the recipe's sources.
+const (
+	ofPlan    = -1 // context/plan.json
+	ofDiff    = -2 // context/review.diff
+	ofSection = -3 // a file of a strategy's section; ID is the section's name
+)
+
+// File is one file that the recipe names, or what a generator made, as it was when it was read.
 type File struct {
-	Source string // id of the source in the recipe it belongs to
-	ID     string // id of the block: "summary", "pinned/rules.md"
-	Path   string // where a reader of the pack finds it whole
-	Data   []byte
-	Stale  bool   // the last known content, newer content did not come in time
-	Reason string // why a file that exists is not used, else ""
+	Source  string // id of the source in the recipe it belongs to
+	At      int    // index of the source in the recipe, or one of the pseudo sources
+	ID      string // id of the block: "summary", "pinned/rules.md"
+	Path    string // where a reader of the pack finds it whole
+	Data    []byte
+	Stale   bool   // the last known content, newer content did not come in time
+	Reason  string // why a file that exists is not used, else ""
+	Pending bool   // a generator that has not given anything yet; its source is not missing
+	Note    string // for the report: sandbox level, tail of standard error
 }
 
 // id is the pack's id: a hash of every input, of the recipe and of the renderer.
-func (in *Input) id(r *recipe, encoding string) string {
+func (in *Input) id(r *oldRecipe, encoding string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
 		RendererVersion, r.Name, encoding, in.Budget, in.Session, in.Agent)

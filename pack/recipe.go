@@ -3,7 +3,7 @@ package pack
 // recipe says of what a pack is made and how its budget is shared. There is
 // only the default one yet; it is data, so that a recipe read from a file can
 // take its place.
-type recipe struct {
+type oldRecipe struct {
 	Name    string // stands for the whole in a pack's id; the built-in ones change with RendererVersion only
 	Reserve int    // tokens kept free for the answer
 	History historyRule
@@ -56,7 +56,7 @@ const (
 // capScale is the limit at which caps are what the recipe says.
 const capScale = 32000
 
-var defaultRecipe = recipe{
+var defaultRecipe = oldRecipe{
 	Name:          "default",
 	History:       historyRule{High: 1000, Low: 550, MinGain: 150},
 	OptionalShare: 300,
@@ -75,7 +75,7 @@ var defaultRecipe = recipe{
 }
 
 // source finds a source by its id.
-func (r *recipe) source(id string) source {
+func (r *oldRecipe) source(id string) source {
 	for _, s := range r.Sources {
 		if s.ID == id {
 			return s

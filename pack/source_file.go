@@ -108,7 +108,7 @@ const agentHome = "../.."
 
 // storeFiles lists the files of the store that the recipe names, in its order;
 // names are those of the pins. [look] gives them their signs.
-func storeFiles(r *recipe, names []string) []storeFile {
+func storeFiles(r *oldRecipe, names []string) []storeFile {
 	var files []storeFile
 	for i := range r.Sources {
 		s := &r.Sources[i]

@@ -212,7 +212,7 @@ func (b *Builder) untrustedWorkspace(g *gathered) (files []File) {
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // input puts what was gathered together in the order of the recipe.
-func (g *gathered) input(r *recipe, ref ctxabi.Ref, encoding string) Input {
+func (g *gathered) input(r *oldRecipe, ref ctxabi.Ref, encoding string) Input {
 	in := Input{Session: ref.Session, Agent: ref.Agent, Budget: g.tokens, Encoding: encoding}
 	for _, s := range r.Sources {
 		for _, f := range g.read {

@@ -29,11 +29,12 @@ var arrows = map[string][]string{
 	"session":             {"ctxabi"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
-	"pack":                {"compress", "session", "tokens", "ctxabi"},
+	"pack/recipe":         {"ctxabi"},
+	"pack":                {"pack/recipe", "compress", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
 	"fs":                  {"pack", "session", "gc", "ctxabi"},
 	"internal/runner":     {"pack", "ctxabi"},
-	"cmd/ctxfs":           {"fs", "pack", "session", "gc", "tokens", "ctxabi", "internal/runner"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "tokens", "ctxabi", "internal/runner"},
 	"examples/gen":        {},
 }
 

@@ -1,0 +1,49 @@
+package pack
+
+import (
+	"context"
+	"time"
+)
+
+// Generators runs commands that make content, as the owner of a session and
+// outside of this process. The implementation is internal/runner.
+type Generators interface {
+	// Run runs one command and returns when nothing of it is left: not the
+	// command, nor what it started. Cancelling ctx kills it all. A command that fails is an Output with Failed;
+	// the error is for a runner that cannot do its work.
+	Run(ctx context.Context, uid, gid uint32, c Command) (Output, error)
+
+	// Inputs gives a fingerprint of the files that match globs (doublestar, relative to
+	// dir) as the user sees them: it changes when one is added, removed or changed.
+	// reason says why it cannot be known (dir is not readable, too many files). It waits at most wait, and
+	// stale says that the answer is an earlier one.
+	Inputs(ctx context.Context, uid, gid uint32, dir string, globs []string, wait time.Duration) (fingerprint string, stale bool, reason string)
+
+	// Inside says of which session a process is a generator of, or was started by one of.
+	Inside(pid uint32) (session string, ok bool)
+}
+
+// Command is one run of a generator, everything expanded.
+type Command struct {
+	Session string // its id, for [Generators.Inside]
+	Args    []string
+	Env     []string // NAME=value; all there is
+	Dir     string
+	Stdin   []byte
+	Output  string // file that the command may write; "": standard output is the content
+	Timeout time.Duration
+}
+
+// Bounds of what a generator gives.
+const (
+	maxGenerated = 4 << 20 // bytes of content
+	stderrTail   = 4 << 10 // bytes of standard error that are kept
+)
+
+// Output is what a command came to.
+type Output struct {
+	Data    []byte // standard output, or the output file's content where the command touched that
+	Failed  string // why there is no content ("exit status 3", "ended after 30s", "the output is a FIFO"), else ""
+	Stderr  string // its tail
+	Sandbox string // the level that was applied: "uid 1000, no capabilities, no_new_privs, rlimits, pid namespace"
+}

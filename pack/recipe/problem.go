@@ -1,0 +1,28 @@
+package recipe
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a recipe, or, as a warning, unwise.
+type Problem struct {
+	Origin
+	Text string // one sentence: what is wrong, what is allowed
+}
+
+// String is "context.yaml:7:5: unknown key ...".
+func (p Problem) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// Problems are all that is wrong with a recipe, in the order of files and lines.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i := range p {
+		lines[i] = p[i].String()
+	}
+	return strings.Join(lines, "\n")
+}
