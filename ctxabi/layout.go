@@ -36,6 +36,7 @@ const (
 	EnvFile       = "context/env"
 	PlanFile      = "context/plan.json"
 	DiffFile      = "context/review.diff"
+	HandoffFile   = "context/handoff.md"
 	PackFile      = "context/pack.md"
 	PackJSONFile  = "context/pack.json"
 	ReportFile    = "context/pack.report.md"
@@ -59,6 +60,13 @@ const (
 	ReadmeFile       = "README.md"
 	StatusFile       = "status"
 	SystemPromptFile = "system_prompt.md"
+	ToolsFile        = "tools.json"
+	AgentRecipeFile  = "context.yaml"
+	SkillsDir        = "skills"
+	MemoryDir        = "memory"
+	KnowledgeDir     = "knowledge"
+	PlaybooksDir     = "playbooks"
+	TrustFile        = "trust.jsonl" // in home/<uid>
 )
 
 // IsPin says whether a file called name in context/pinned is a pin. Dot-names,

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 // controlFile is a file of a session whose content is checked: settings, pins,
@@ -93,7 +94,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 }
 
 func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
-	fd, err := openBeneath(n.p.t.rootFd, n.p.path(n.rel), unix.O_PATH, 0)
+	fd, err := beneath.Open(n.p.t.rootFd, n.p.path(n.rel), unix.O_PATH, 0)
 	if err != nil {
 		return errnoOf(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -161,8 +162,8 @@ func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno)
 	})
 }
 
-// realmDir is home/<uid> or shared/<space>. It holds `agent` and nothing else,
-// on the disk or not.
+// realmDir is home/<uid> or shared/<space>. It holds `agent`, on the disk or not; a
+// home may also have the trust file.
 type realmDir struct {
 	gofs.Inode
 	denyDir
@@ -180,6 +181,9 @@ func (d *realmDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.Att
 var _ = (gofs.NodeLookuper)((*realmDir)(nil))
 
 func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if d.isTrust(name) {
+		return d.lookupTrust(ctx, out)
+	}
 	if name != ctxabi.AgentDir {
 		return nil, syscall.ENOENT
 	}
@@ -192,8 +196,13 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
 
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	agents := path.Join(d.dir(), ctxabi.AgentDir)
-	return listing(d.StableAttr(), []fuse.DirEntry{entry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, agents))}), 0
+	list := []fuse.DirEntry{entry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.dir(), ctxabi.AgentDir)))}
+	if d.ref.Space == "" {
+		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
+			list = append(list, entry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.dir(), ctxabi.TrustFile))))
+		}
+	}
+	return listing(d.StableAttr(), list), 0
 }
 
 // agentsDir is home/<uid>/agent.
@@ -263,7 +272,7 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 		}
 	}
 	for _, dir := range []string{path.Join(home, ctxabi.SessionDir), home} {
-		fd, err := openBeneath(d.t.rootFd, path.Dir(dir), unix.O_PATH|unix.O_DIRECTORY, 0)
+		fd, err := beneath.Open(d.t.rootFd, path.Dir(dir), unix.O_PATH|unix.O_DIRECTORY, 0)
 		if err != nil {
 			return errnoOf(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 func needRoot(t *testing.T) {
@@ -68,7 +70,7 @@ func TestPlantedLinkIsNotFollowedByTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	for _, open := range []func(int, string, int, uint32) (int, error){openBeneath, walkBeneath} {
+	for _, open := range []func(int, string, int, uint32) (int, error){beneath.Open, beneath.Walk} {
 		for _, p := range []string{"d/secret", "f", "../" + filepath.Base(dir) + "/f", ".."} {
 			if fd, err := open(int(root.Fd()), p, os.O_RDONLY, 0); err == nil {
 				os.NewFile(uintptr(fd), p).Close()

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -77,7 +78,7 @@ func (p *place) deny(ctx context.Context, op, rel string, kind error, why string
 // absence means: state is idle, a budget is the mount's.
 var controls = map[string]bool{
 	ctxabi.StateFile: true, ctxabi.CwdFile: true, ctxabi.MetaFile: true, ctxabi.BudgetFile: true, ctxabi.PolicyFile: true,
-	ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true,
+	ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true, ctxabi.HandoffFile: true,
 	ctxabi.SummaryFile: true, ctxabi.FactsFile: true, ctxabi.DecisionsFile: true, ctxabi.TodoFile: true, ctxabi.RefsFile: true,
 }
 
@@ -129,7 +130,7 @@ func (p *place) judge(rel string, data []byte) error {
 		}
 		return p.checkFits(rel, lines)
 	}
-	if path.Dir(rel) == ctxabi.PinnedDir || rel == ctxabi.SummaryFile || rel == ctxabi.TodoFile {
+	if path.Dir(rel) == ctxabi.PinnedDir || rel == ctxabi.SummaryFile || rel == ctxabi.TodoFile || rel == ctxabi.HandoffFile || rel == ctxabi.DiffFile {
 		if err := session.CheckControl(rel, wholeRunes(data)); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (p *place) checkFits(rel string, data []byte) error {
 
 // drop removes a control file.
 func (p *place) drop(rel string) error {
-	dir, err := openBeneath(p.t.rootFd, path.Dir(p.path(rel)), unix.O_PATH|unix.O_DIRECTORY, 0)
+	dir, err := beneath.Open(p.t.rootFd, path.Dir(p.path(rel)), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 // in runs fn on an O_PATH descriptor of the directory. Names that the daemon
@@ -95,7 +96,7 @@ func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 	if uint32(x.Mode)&0o7777 == want {
 		return nil
 	}
-	fd, err := openRetry(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := beneath.At(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 		// Always O_EXCL: the kernel saw no such name. If there is one by now, it may
 		// be somebody else's, and only the kernel can say whether this caller may
 		// open it; ESTALE makes it look again.
-		fd, err := openRetry(dir, name, openFlags(flags)|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		fd, err := beneath.At(dir, name, openFlags(flags)|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 		if err == syscall.EEXIST && flags&unix.O_EXCL == 0 {
 			return syscall.ESTALE
 		}
@@ -194,7 +195,7 @@ var _ = (gofs.NodeTmpfiler)((*plain)(nil))
 
 func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
 	errno = p.in("", func(dir int, self *unix.Statx_t) error {
-		fd, err := openRetry(dir, ".", openFlags(flags)|unix.O_TMPFILE|unix.O_CLOEXEC, mode&0o7777)
+		fd, err := beneath.At(dir, ".", openFlags(flags)|unix.O_TMPFILE|unix.O_CLOEXEC, mode&0o7777)
 		if err != nil {
 			return err
 		}

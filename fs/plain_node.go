@@ -9,6 +9,8 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 // plain is an ordinary file, directory, link or pipe: what an agent keeps in
@@ -49,7 +51,7 @@ func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 }
 
 func (p *plain) openOnce(flags int) (int, *unix.Statx_t, error) {
-	fd, err := openBeneath(p.t.rootFd, storePath(p.EmbeddedInode()), flags, 0)
+	fd, err := beneath.Open(p.t.rootFd, storePath(p.EmbeddedInode()), flags, 0)
 	if err != nil {
 		return -1, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 // A rename goes between two places, each a name in a directory that says what
@@ -148,7 +149,7 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 // readOrdinary reads an ordinary file that is to become a control file.
 func readOrdinary(d directory, name string) (data []byte, err error) {
 	errno := d.base().inRename(name, func(dir int, _ *unix.Statx_t) error {
-		fd, err := openRetry(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		fd, err := beneath.At(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func writeOrdinary(ctx context.Context, d directory, name string, data []byte) e
 		if err := unix.Unlinkat(dir, name, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		fd, err := openRetry(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		fd, err := beneath.At(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 		if err != nil {
 			return err
 		}

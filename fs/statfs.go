@@ -5,6 +5,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
 // statfs gives the store's disk: what df shows, and what a program asks before
@@ -19,7 +21,7 @@ func (t *tree) statfs(out *fuse.StatfsOut) syscall.Errno {
 }
 
 func (t *tree) disk(s *syscall.Statfs_t) error {
-	fd, err := openBeneath(t.rootFd, "", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	fd, err := beneath.Open(t.rootFd, "", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func CheckControl(name string, data []byte) error {
 				return bad("line %d: expected NAME=value", i+1)
 			}
 		}
+	case ctxabi.TrustFile:
+		_, err := ctxabi.ParseTrust(data)
+		return err
 	case ctxabi.FactsFile:
 		return checkRows(name, data, "id", "text", "source?")
 	case ctxabi.DecisionsFile:
@@ -142,7 +145,8 @@ func CheckControl(name string, data []byte) error {
 // inPrompt says whether a pack shows what the file called name holds.
 func inPrompt(name string) bool {
 	switch name {
-	case ctxabi.SummaryFile, ctxabi.TodoFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile:
+	case ctxabi.SummaryFile, ctxabi.TodoFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile,
+		ctxabi.HandoffFile, ctxabi.PlanFile, ctxabi.DiffFile:
 		return true
 	}
 	return path.Dir(name) == ctxabi.PinnedDir

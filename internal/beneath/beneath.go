@@ -1,0 +1,151 @@
+// Package beneath opens files below a directory whose names somebody else controls.
+//
+// The daemon may be root while the names below a home are in their owner's
+// hands: he can put a symbolic link wherever a directory was a moment ago. So
+// no path of the store is ever handed to the kernel as a string to be
+// followed. It is opened beneath a directory's descriptor, and what comes back is
+// an inode that lies there, whatever was renamed meanwhile.
+//
+// Errors are those of the kernel: errors.Is finds fs.ErrNotExist and
+// fs.ErrPermission in them.
+package beneath
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// noOpenat2 is set once the kernel, or a seccomp filter, has refused openat2.
+var noOpenat2 atomic.Bool
+
+// Open opens rel beneath root without following any symbolic link, the
+// last component included. rel "" is root itself.
+func Open(root int, rel string, flags int, mode uint32) (int, error) {
+	if rel == "" {
+		rel = "."
+	}
+	flags |= unix.O_CLOEXEC | unix.O_NOFOLLOW
+	if !noOpenat2.Load() {
+		fd, err := openat2(root, rel, flags, mode, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
+		if err == nil || !refused(root, err) {
+			return fd, err
+		}
+	}
+	return Walk(root, rel, flags, mode)
+}
+
+// Follow opens rel beneath root for reading and follows symbolic links as long as they
+// stay beneath root. A link that leads out of it is an error, and so is an absolute one. Where the
+// kernel has no openat2, no link is followed.
+func Follow(root int, rel string, flags int) (int, error) {
+	fd, err := Open(root, rel, flags, 0)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || noOpenat2.Load() {
+		return fd, err
+	}
+	return openat2(root, rel, flags|unix.O_CLOEXEC, 0, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+}
+
+// Real gives the path of an open file below the open directory root, as it is called now.
+func Real(root, fd int) (string, error) {
+	var names [2]string
+	for i, n := range []int{root, fd} {
+		buf := make([]byte, 2*unix.PathMax)
+		size, err := unix.Readlink(procPath(n), buf)
+		if err != nil {
+			return "", err
+		}
+		names[i] = string(buf[:size])
+	}
+	if names[0] == names[1] {
+		return "", nil
+	}
+	rel, ok := strings.CutPrefix(names[1], strings.TrimSuffix(names[0], "/")+"/")
+	if !ok {
+		return "", fmt.Errorf("%s does not lie beneath %s", path.Base(names[1]), names[0])
+	}
+	return rel, nil
+}
+
+func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: resolve}
+	for {
+		fd, err := unix.Openat2(root, rel, &how)
+		if err != syscall.EINTR && err != syscall.EAGAIN { // EAGAIN: a rename went by
+			return fd, err
+		}
+	}
+}
+
+// refused says that it was openat2 itself that failed, not the file.
+func refused(root int, err error) bool {
+	if err == syscall.ENOSYS || err == syscall.EPERM && !works(root) {
+		noOpenat2.Store(true)
+		return true
+	}
+	return false
+}
+
+// works tells a refusal by a seccomp filter from one of the file.
+func works(root int) bool {
+	fd, err := unix.Openat2(root, ".", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC})
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+}
+
+// Walk does what [Open] does without openat2, one component at a time.
+func Walk(root int, rel string, flags int, mode uint32) (int, error) {
+	dir := root
+	defer func() {
+		if dir != root {
+			unix.Close(dir)
+		}
+	}()
+	if path.IsAbs(rel) {
+		return -1, syscall.EXDEV
+	}
+	flags |= unix.O_CLOEXEC | unix.O_NOFOLLOW
+	parts := strings.Split(rel, "/")
+	for _, name := range parts[:len(parts)-1] {
+		if name == ".." {
+			return -1, syscall.EXDEV
+		}
+		if name == "" || name == "." {
+			continue
+		}
+		next, err := At(dir, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return -1, err
+		}
+		if dir != root {
+			unix.Close(dir)
+		}
+		dir = next
+	}
+	if last := parts[len(parts)-1]; last != ".." {
+		return At(dir, last, flags, mode)
+	}
+	return -1, syscall.EXDEV
+}
+
+// At is openat(2), made again when a signal came.
+func At(dir int, name string, flags int, mode uint32) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags, mode)
+		if err != syscall.EINTR {
+			return fd, err
+		}
+	}
+}
