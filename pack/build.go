@@ -14,15 +14,24 @@ import (
 
 // Build is one compiled pack. It never changes.
 type Build struct {
-	ID       string // "sha256-<hex>" of the inputs
-	Markdown []byte // pack.md
-	JSON     []byte // pack.json
-	Report   []byte // pack.report.md
-	Tokens   int    // exact, of Markdown
-	Epoch    string // while it is equal, the first PrefixBytes bytes of a pack begin the next
-	Prefix   int    // bytes of Markdown before the footer
-	Stale    bool   // a workspace file did not answer in time: its last known content was used
+	ID       string      // "sha256-<hex>" of the inputs
+	Markdown []byte      // pack.md
+	JSON     []byte      // pack.json
+	Report   []byte      // pack.report.md
+	Tokens   int         // exact, of Markdown
+	Epoch    string      // while it is equal, the first PrefixBytes bytes of a pack begin the next
+	Prefix   int         // bytes of Markdown before the footer
+	Head     []HeadBlock // what stands before the journal, in order
+	Recipe   string      // Hash of the recipe it was compiled by
+	Stale    bool        // a workspace file did not answer in time: its last known content was used
 	Made     time.Time
+}
+
+// HeadBlock is one block before the journal.
+type HeadBlock struct {
+	ID     string // of the block: "pinned/rules.md"
+	Source string // path of its file, or what it is made from
+	SHA256 string // hex, of its bytes in pack.md
 }
 
 // Compile makes the pack of in. It is a pure function: the same input gives the same

@@ -52,6 +52,7 @@ const (
 	ofPlan    = -1 // context/plan.json
 	ofDiff    = -2 // context/review.diff
 	ofSection = -3 // a file of a strategy's section; ID is the section's name
+	ofTodo    = -4 // context/todo.md, where no source of the recipe is of type todo
 )
 
 // File is one file that the recipe names, or what a generator made, as it was when it was read.
@@ -65,6 +66,14 @@ type File struct {
 	Reason  string // why a file that exists is not used, else ""
 	Pending bool   // a generator that has not given anything yet; its source is not missing
 	Note    string // for the report: sandbox level, tail of standard error
+}
+
+// recipe is the one that in is compiled by.
+func (in *Input) recipe() *recipe.Recipe {
+	if in.Recipe != nil {
+		return in.Recipe
+	}
+	return recipe.Default()
 }
 
 // id is the pack's id: a hash of every input, of the recipe and of the renderer.
