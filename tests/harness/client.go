@@ -17,6 +17,12 @@ import (
 // clientPath is the PATH of clients: what every user of a Debian has.
 const clientPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+// UserPath is the PATH of a user who has ctxfs installed.
+func UserPath(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Dir(Binary(tb)) + ":" + clientPath
+}
+
 // Client is a program that uses a mount.
 type Client struct {
 	UID    uint32
