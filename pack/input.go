@@ -66,6 +66,16 @@ type File struct {
 	Reason  string // why a file that exists is not used, else ""
 	Pending bool   // a generator that has not given anything yet; its source is not missing
 	Note    string // for the report: sandbox level, tail of standard error
+
+	sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet
+}
+
+// digest is the SHA-256 of the file's content. Whoever reads a file once and shows it often hashes it once.
+func (f *File) digest() [sha256.Size]byte {
+	if f.sum != nil {
+		return *f.sum
+	}
+	return sha256.Sum256(f.Data)
 }
 
 // recipe is the one that in is compiled by.
@@ -83,7 +93,7 @@ func (in *Input) id(r *oldRecipe, encoding string) string {
 		RendererVersion, r.Name, encoding, in.Budget, in.Session, in.Agent)
 	for _, f := range in.Files {
 		fmt.Fprintf(h, "file %q %q %q stale %v reason %q bytes %d sha256 %x\n",
-			f.Source, f.ID, f.Path, f.Stale, f.Reason, len(f.Data), sha256.Sum256(f.Data))
+			f.Source, f.ID, f.Path, f.Stale, f.Reason, len(f.Data), f.digest())
 	}
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	if n := len(in.Tools); n > 0 {
