@@ -112,10 +112,15 @@ func CheckControl(name string, data []byte) error {
 		if dir != "" && (dir[0] != '/' || strings.ContainsAny(dir, "\n\x00")) {
 			return bad("%.80q is not an absolute path; write one like /work/project", dir)
 		}
-	case ctxabi.MetaFile, ctxabi.PlanFile:
+	case ctxabi.MetaFile:
 		if err := jsonObject(data); err != nil {
 			return bad("it must hold one JSON object: %v", err)
 		}
+	case ctxabi.PlanFile:
+		_, err := ctxabi.ParsePlan(data)
+		return err
+	case ctxabi.DiffFile:
+		return ctxabi.CheckDiff(data)
 	case ctxabi.BudgetFile:
 		_, _, err := ctxabi.ParseBudget(data)
 		return err
