@@ -1,14 +1,158 @@
 package compress
 
+import "strings"
+
 // Paragraph is a part of a text: whole lines that belong together.
 type Paragraph struct {
-	Text     string   // lines From to To, without the last newline
+	Text     string   // lines From to To, without the last line's end
 	From, To int      // lines, 1-based, both included
-	Under    []string // the headings above it, outermost first; not those in Text
+	Under    []string // the headings above it, outermost first, without their marks; not those in Text
 }
 
-// Paragraphs splits Markdown, or any text.
-func Paragraphs(text string) []Paragraph { return nil }
+// Sizes of paragraphs, in bytes.
+const (
+	longParagraph = 1200              // longer ones are split between lines; about 300 tokens
+	longWhole     = 4 * longParagraph // so are fences and tables, which are not split before
+)
 
-// Items is Paragraphs with each item of an outer bullet list on its own.
-func Items(text string) []Paragraph { return nil }
+// Paragraphs splits Markdown, or any text, at blank lines. A heading stays with
+// what follows, a line that ends in a colon with what it introduces, and a list
+// item with the indented paragraphs that go on with it. Each line that is not
+// blank is in exactly one paragraph; they come in the text's order.
+func Paragraphs(text string) []Paragraph { return paragraphs(text, false) }
+
+// Items is Paragraphs with each item of an outer bullet list on its own. Numbered
+// lists stay whole, for their items are steps of one thing.
+func Items(text string) []Paragraph { return paragraphs(text, true) }
+
+func paragraphs(text string, items bool) []Paragraph {
+	lines := readLines(text)
+	var out []Paragraph
+	var above [6]string // the heading of each level that holds
+	blocks := blocksOf(lines)
+	for len(blocks) > 0 {
+		n := group(lines, blocks)
+		from, to := blocks[0].from, blocks[n-1].to
+		blocks = blocks[n:]
+		outer := -1 // how far the bullets are indented at which the group is split
+		if items {
+			outer = outerBullets(lines[from:to])
+		}
+		for from < to {
+			end := from + piece(lines[from:to], outer)
+			p := Paragraph{From: from + 1, To: end, Text: text[lines[from].from:lines[end-1].to]}
+			p.Text = strings.TrimSuffix(strings.TrimSuffix(p.Text, "\n"), "\r")
+			for _, title := range above {
+				if title != "" {
+					p.Under = append(p.Under, title)
+				}
+			}
+			out = append(out, p)
+			for _, l := range lines[from:end] {
+				if l.level > 0 && !l.underline {
+					above[l.level-1] = l.title
+					clear(above[l.level:])
+				}
+			}
+			for from = end; from < to && lines[from].blank; {
+				from++
+			}
+		}
+	}
+	return out
+}
+
+// lineSpan is the lines from from to before to, counted from 0.
+type lineSpan struct{ from, to int }
+
+// blocksOf gives the runs of lines without a blank one between them, where headings stand alone.
+func blocksOf(lines []mdLine) (blocks []lineSpan) {
+	for at := 0; at < len(lines); {
+		if lines[at].blank {
+			at++
+			continue
+		}
+		from := at
+		heading := lines[at].level > 0
+		for at++; at < len(lines) && !lines[at].blank; at++ {
+			if l := lines[at]; !l.underline && (heading || l.level > 0) {
+				break
+			}
+		}
+		blocks = append(blocks, lineSpan{from, at})
+	}
+	return blocks
+}
+
+// group says how many of blocks, at least one, belong together.
+func group(lines []mdLine, blocks []lineSpan) int {
+	item := -1 // the indent of the list item that the group is in
+	for n := 1; ; n++ {
+		this := blocks[n-1]
+		if first := lines[this.from]; item < 0 && first.item {
+			item = first.indent
+		}
+		if n == len(blocks) {
+			return n
+		}
+		last, next := lines[this.to-1], lines[blocks[n].from]
+		size := last.to - lines[blocks[0].from].from
+		stays := last.level > 0 && (next.level == 0 || next.level > last.level)
+		if next.level == 0 && size < longWhole {
+			stays = stays || last.introduces || item >= 0 && next.indent > item+1
+		}
+		if !stays {
+			return n
+		}
+	}
+}
+
+// outerBullets gives the smallest indent of a bullet in lines; -1 without one.
+func outerBullets(lines []mdLine) int {
+	outer := -1
+	for _, l := range lines {
+		if l.bullet && (outer < 0 || l.indent < outer) {
+			outer = l.indent
+		}
+	}
+	return outer
+}
+
+// piece says how many of lines, at least one, the next paragraph takes: all, or up to where they get too long,
+// or up to the second bullet that is indented as far as outer.
+func piece(lines []mdLine, outer int) int {
+	begin := lines[0].from
+	end, blank, bullets := 0, 0, 0 // where it may end, where a blank line is before that
+	for n, l := range lines {
+		if l.bullet && l.indent == outer {
+			if bullets++; bullets > 1 {
+				return trimBlank(lines, n)
+			}
+		}
+		size := l.to - begin
+		if n > 0 && !l.joined {
+			end = n
+			if lines[n-1].blank && (l.from-begin)*2 > longParagraph {
+				blank = n
+			}
+		}
+		if size > longParagraph && end > 0 {
+			if blank > 0 {
+				end = blank
+			}
+			return trimBlank(lines, end)
+		}
+		if size > longWhole && n > 0 {
+			return trimBlank(lines, n)
+		}
+	}
+	return trimBlank(lines, len(lines))
+}
+
+// trimBlank is n without the blank lines before it.
+func trimBlank(lines []mdLine, n int) int {
+	for n > 1 && lines[n-1].blank {
+		n--
+	}
+	return n
+}
