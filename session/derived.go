@@ -1,0 +1,136 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Derived content is what ctxfs made and can make again: the outputs of
+// generators, the last good recipe. It stands in the session's internal
+// directory, which the mount does not show, belongs to the daemon alone, and
+// begins with a line of its length and CRC-32C:
+//
+//	ctxfs derived 1 0000001f 9a3cf0b1
+//
+// Nothing is synced: what lost power tore does not fit its line and counts as absent.
+const derivedMagic = "ctxfs derived 1 "
+
+const derivedHeader = len(derivedMagic) + 8 + 1 + 8 + 1
+
+func derivedLine(data []byte) []byte {
+	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, castagnoli))
+}
+
+// derivedName checks that name is "name" or "dir/name", and gives its path in the session.
+func derivedName(op, name string) (string, error) {
+	if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Count(name, "/") > 1 {
+		return "", ctxabi.E(op, name, ctxabi.ErrMalformed, "it is not the name of derived content")
+	}
+	return ctxabi.InternalDir + "/" + name, nil
+}
+
+// Derived reads derived content, given by a name like "recipe.json" or
+// "outputs/3f2a". fs.ErrNotExist when it is absent, torn or of another format.
+func (x *Session) Derived(name string) ([]byte, error) {
+	rel, err := derivedName("read", name)
+	if err != nil {
+		return nil, err
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	raw, err := readWhole(x.store.vfs, x.path(rel))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+		return nil, &fs.PathError{Op: "read", Path: rel, Err: fs.ErrNotExist}
+	}
+	return raw[derivedHeader:], nil
+}
+
+// SetDerived replaces derived content atomically, making its directory. It
+// fails with ctxabi.ErrReadOnly where the store is open for reading only.
+func (x *Session) SetDerived(name string, data []byte) error {
+	rel, err := x.changeDerived("set", name)
+	if err != nil {
+		return err
+	}
+	s := x.store
+	s.move.RLock()
+	defer s.move.RUnlock()
+	file, tmp := x.path(rel), s.tmpName()
+	err = s.writeDerived(tmp, data)
+	if dir := path.Dir(rel); err == nil && dir != ctxabi.InternalDir {
+		if err = s.vfs.Mkdir(x.path(dir), 0o700); errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, file)
+	}
+	if err != nil {
+		s.vfs.Remove(tmp)
+		return diskFailed("set", rel, err, "it was not stored")
+	}
+	return nil
+}
+
+func (s *Store) writeDerived(name string, data []byte) error {
+	f, err := s.vfs.OpenFile(name, osCreate, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := writeFull(f, append(derivedLine(data), data...)); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// RemoveDerived removes derived content; it is no error when there is none.
+func (x *Session) RemoveDerived(name string) error {
+	rel, err := x.changeDerived("remove", name)
+	if err != nil {
+		return err
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	if err := x.store.vfs.Remove(x.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return diskFailed("remove", rel, err, "it stays")
+	}
+	return nil
+}
+
+func (x *Session) changeDerived(op, name string) (string, error) {
+	if err := x.store.writable(op); err != nil {
+		return "", err
+	}
+	return derivedName(op, name)
+}
+
+// DerivedNames lists the derived content in dir ("outputs") as names for
+// Derived, in order; none when there is no such directory.
+func (x *Session) DerivedNames(dir string) []string {
+	rel, err := derivedName("list", dir)
+	if err != nil {
+		return nil
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	entries, _ := x.store.vfs.ReadDir(x.path(rel))
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, dir+"/"+e.Name())
+		}
+	}
+	return names
+}
