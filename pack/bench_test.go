@@ -54,7 +54,7 @@ func BenchmarkPackAfterAppend(b *testing.B) {
 			in := Input{Session: "s1", Budget: 32000, Messages: log}
 			mm := newMemo()
 			build := func() {
-				if _, err := compile(&in, &defaultRecipe, mm); err != nil {
+				if _, err := compile(&in, mm); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,72 +1,153 @@
 package pack
 
-import "slices"
+import (
+	"math"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// class says how a source is treated when room is scarce.
+type class int
+
+const (
+	required class = iota // stands verbatim, or there is no pack
+	whole                 // stands whole as long as that leaves the journal its least
+	explicit              // has a max_tokens of the recipe
+	standard              // has the default cap of its type
+)
+
+func classOf(s *recipe.Source) class {
+	switch {
+	case s.Type.Required():
+		return required
+	case s.MaxTokens > 0:
+		return explicit
+	case s.Type == recipe.TypeFile:
+		return whole
+	}
+	return standard
+}
+
+// capScale is the limit at which default caps are what the table says; they grow and shrink with it.
+const capScale = 32000
+
+// defaultCaps are in tokens at a limit of capScale.
+var defaultCaps = map[recipe.Type]int{
+	recipe.TypeTools: 3000, recipe.TypeSkills: 1000,
+	recipe.TypeMemory: 500, recipe.TypeKnowledge: 800, recipe.TypePlaybook: 300, recipe.TypeHandoff: 1000,
+	recipe.TypeSummary: 500, recipe.TypeFacts: 600, recipe.TypeDecisions: 600, recipe.TypeRefs: 400,
+	recipe.TypeChildren: 600, recipe.TypeRecall: 600, recipe.TypeErrors: 300, recipe.TypePlan: 300, recipe.TypeTodo: 300,
+	recipe.TypeComputed: 4000, recipe.TypePipeline: 4000,
+}
+
+// What the journal is left with whatever else there is.
+const (
+	// minJournal is the least, in tokens, that required blocks must leave for the conversation.
+	minJournal = 160
+	// standardShare is what the blocks with a default cap may take together, the footer included, in thousandths of the limit.
+	standardShare = 300
+)
 
 // limits share one budget out. All are in tokens.
 type limits struct {
 	limit    int // budget − reserve; 0: no limit
 	required int // exact, of all required blocks
-	optional int // for all other blocks together
-	footer   int // of these, for the footer
-	room     int // for the journal
+	whole    int // for all blocks that are to stand whole, wherever they stand
+	head     int // for the capped blocks before the journal
+	standard int // of these, for those with a default cap
+	footer   int // for the capped blocks after it and the goal
+	room     int // for the journal; 0: no limit
 }
 
-// minJournal is the least that required blocks must leave for the conversation.
-const minJournal = 160
+// demand is what a recipe's sources ask for. It depends on the recipe, the budget and
+// the files, never on the history or on what a generator made, so that neither refolds history.
+type demand struct {
+	required, whole int // exact
+	explicit        int // caps, before the journal
+	footer          int // explicit caps, after it
+	standard        int // default caps, before the journal
+	journal         int // cap of the journal; 0: none
+}
 
-// share computes the limits. The journal's room depends on the recipe, the
-// budget and the required blocks only, so that editing an optional block never
-// refolds history.
-func (r *oldRecipe) share(budget, required int) limits {
-	l := limits{limit: max(0, budget-r.Reserve), required: required}
+// share computes the limits. The journal keeps max(minJournal, an eighth of the limit) against
+// whole and explicit blocks, and three fifths of what those leave against default caps.
+func share(budget, reserve int, d demand) limits {
 	if budget == 0 {
-		return limits{required: required}
+		return limits{required: d.required, room: d.journal}
 	}
-	l.limit = max(1, l.limit)
-	// Small edits of a required block shall not refold history either.
+	l := limits{limit: max(1, budget-reserve), required: d.required}
+	keep := max(minJournal, l.limit/8)
+	free := max(0, l.limit-l.required)
+	l.whole = min(d.whole, max(0, free-keep))
+	free -= l.whole
+	// Small edits of a block that stands as it is shall not refold history either.
 	step := min(512, max(16, l.limit/16))
-	rounded := (required + step - 1) / step * step
-	free := max(0, l.limit-required)
+	rounded := (l.required + l.whole + step - 1) / step * step
 
-	l.footer = min(max(200, l.limit/20), l.limit/8)
-	want := l.footer
-	groups := map[string]bool{}
-	for _, s := range r.Sources {
-		if s.Cap > 0 && s.Phase != phaseDynamic && !groups[s.Group] {
-			want += l.scaled(s.Cap)
-			groups[s.Group] = s.Group != ""
-		}
+	footer := min(max(200, l.limit/20), l.limit/8)
+	explicit := min(d.explicit+d.footer, max(0, free-keep))
+	rest := free - explicit
+	standard := min(d.standard+footer, l.limit*standardShare/1000)
+	l.room = max(l.limit-rounded-explicit-standard, rest*6/10)
+	standard = min(standard, rest-l.room)
+	l.footer = min(footer, standard)
+	l.standard = standard - l.footer
+	inFooter := explicit
+	if both := d.explicit + d.footer; both > 0 {
+		inFooter = int(int64(explicit) * int64(d.footer) / int64(both))
 	}
-	l.optional = min(want, l.limit*r.OptionalShare/1000)
-	l.room = max(l.limit-rounded-l.optional, free*6/10)
-	l.optional = min(l.optional, free-l.room)
-	l.footer = min(l.footer, l.optional)
+	l.footer += inFooter
+	l.head = l.standard + explicit - inFooter
+	if d.journal > 0 {
+		l.room = min(l.room, d.journal)
+	}
 	return l
 }
 
-// scaled is a recipe's cap at this limit.
-func (l limits) scaled(limit int) int {
-	return int(int64(limit) * int64(l.limit) / capScale)
-}
+// scaled is a default cap at a limit.
+func scaled(tokens, limit int) int { return int(int64(tokens) * int64(limit) / capScale) }
 
-// spread shares room among wants: nobody gets more than it wants, and what one
-// leaves the others may use.
-func spread(room int, wants []int) []int {
-	got := make([]int, len(wants))
-	order := make([]int, len(wants))
-	for i := range order {
-		order[i] = i
+// capOf is the most that a source may take, in tokens; math.MaxInt: there is no cap of its own.
+func capOf(s *recipe.Source, limit int) int {
+	switch c := classOf(s); {
+	case c == explicit && !s.Percent:
+		return s.MaxTokens
+	case limit == 0 || c == required || c == whole:
+		return math.MaxInt
+	case c == explicit:
+		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))
+	case s.Phase == recipe.Dynamic:
+		// The footer has a bound of its own, which small limits keep low.
+		return max(scaled(defaultCaps[s.Type], limit), defaultCaps[s.Type]/2)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return wants[a] - wants[b] })
-	for i, at := range order {
-		got[at] = min(wants[at], room/(len(order)-i))
-		room -= got[at]
-	}
-	return got
+	return scaled(defaultCaps[s.Type], limit)
 }
 
 // maxStep is the last of the steps that foldRules knows.
 const maxStep = 24
+
+// journalRule is what a recipe says of the journal.
+type journalRule struct {
+	high, low, minGain int64 // thousandths of its room
+	iterations, step   int
+	truncate           bool
+	present            bool // the recipe has a journal
+}
+
+func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
+	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
+	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain)}
+	if r.History == (recipe.History{}) {
+		j.high, j.low, j.minGain = 1000, 550, 150
+	}
+	if s != nil {
+		j.present, j.iterations, j.step, j.truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
+	}
+	if j.truncate { // no more than is needed
+		j.low, j.minGain = 1000, 0
+	}
+	return j
+}
 
 // foldRules gives the numbers of a fold. Weights are estimates: should the
 // exact count of the pack overflow, or should one group of calls and results
@@ -74,21 +155,25 @@ const maxStep = 24
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
 // large records; then the boundary may fall inside a group and the kept
 // records are shortened too; the last ones keep none but the last request.
-func (r *oldRecipe) foldRules(l limits, step int) foldRules {
-	if l.limit == 0 {
-		return foldRules{scale: 1000}
+func (j journalRule) foldRules(l limits, step int) foldRules {
+	f := foldRules{scale: 1000, iterations: j.iterations, step: max(1, j.step)}
+	if l.room == 0 {
+		all := shareRule{above: math.MaxInt}
+		f.leadCap, f.firstCap, f.tool, f.user, f.other = math.MaxInt32, math.MaxInt32, all, all, all
+		if j.truncate {
+			f.firstCap = 0
+		}
+		return f
+	}
+	limit := l.limit
+	if limit == 0 {
+		limit = 8 * l.room
 	}
 	overhead := min(64, l.room/8) // the conversation's heading and the notes of what is left out
 	room := max(1, l.room-overhead)
-	f := foldRules{
-		room:     int64(room) * int64(r.History.High) / 1000,
-		low:      int64(r.History.Low),
-		minGain:  int64(r.History.MinGain),
-		scale:    1000,
-		leadCap:  min(l.limit/2, room/2),
-		firstCap: min(l.limit/10, room/5),
-	}
-	most := min(l.limit/4, room/2)
+	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
+	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
+	most := min(limit/4, room/2)
 	f.other = shareRule{above: most, to: most}
 	f.user = f.other
 	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
@@ -116,6 +201,9 @@ func (r *oldRecipe) foldRules(l limits, step int) foldRules {
 		if step > 20 {
 			f.leadCap, f.firstCap = 0, 0
 		}
+	}
+	if j.truncate {
+		f.firstCap = 0
 	}
 	return f
 }

@@ -36,105 +36,113 @@ type HeadBlock struct {
 
 // Compile makes the pack of in. It is a pure function: the same input gives the same
 // bytes. It fails with ctxabi.ErrOverBudget when the required parts leave no
-// room for the conversation, and with ctxabi.ErrIO when a record cannot be read.
-func Compile(in Input) (*Build, error) { return compile(&in, &defaultRecipe, newMemo()) }
+// room for the conversation, with ctxabi.ErrNoData when a source that must yield something does
+// not, and with ctxabi.ErrIO when a record cannot be read.
+func Compile(in Input) (*Build, error) { return compile(&in, newMemo()) }
 
 // draft is a pack before it is rendered.
 type draft struct {
-	in      *Input
-	history Records // that the journal is folded over
-	id      string
-	counter *tokens.Counter
-	limits  limits
-	head    []block
-	parts   []part // the journal
-	fold    *fold
-	step    int
-	footer  []block
-	goal    block
-	tokens  struct{ head, journal, footer int }
+	*layout
+	id     string
+	head   []block
+	parts  []part // the journal
+	fold   *fold
+	step   int
+	footer []block
+	goal   block
+	tokens struct{ head, journal, footer int }
 }
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
-func compile(in *Input, r *oldRecipe, mm *memo) (*Build, error) {
+func compile(in *Input, mm *memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{in: in, history: in.history(), counter: c, id: in.id(r, c.Encoding())}
-	mm.follow(in)
-	if err := d.frame(r, mm); err != nil {
+	y, err := in.layout(mm, c)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.fill(r, mm); err != nil {
+	if y.missing != nil {
+		return nil, y.missing
+	}
+	d := &draft{layout: y, id: in.id(c.Encoding())}
+	if err := d.frame(); err != nil {
+		return nil, err
+	}
+	if err := d.fill(); err != nil {
 		return nil, err
 	}
 	return d.render()
 }
 
 // frame makes all that stands around the journal.
-func (d *draft) frame(r *oldRecipe, mm *memo) error {
-	required, n := requiredBlocks(r, d.in.Files, d.counter)
-	d.limits = r.share(d.in.Budget, n)
+func (d *draft) frame() error {
 	l := d.limits
-	if l.limit > 0 && n >= l.limit {
+	if l.limit > 0 && l.required >= l.limit {
 		return overBudget(l)
 	}
-	optional := optionalBlocks(r, phaseSession, d.in.Files, l, l.optional-l.footer, d.counter)
-	mm.use(l)
-	d.head = append(required, optional...)
-	slices.SortStableFunc(d.head, func(a, b block) int { return a.at - b.at })
-	for _, b := range d.head {
-		d.tokens.head += b.tokens
-	}
-
-	todo := ""
-	for _, f := range d.in.Files {
-		if f.Source == "todo" && f.Reason == "" {
-			todo = string(f.Data)
-		}
-	}
-	text, err := mm.goal(todo, d.history, mm.fold(d.history, r.foldRules(l, 0)), l)
+	text, err := d.memo.goal(d.todo, d.history, d.clock, l)
 	if err != nil {
 		return err
 	}
-	left := l.footer
 	if text != "" {
-		if n := d.counter.CountCached(text); l.limit == 0 || n <= left {
-			d.goal = block{source: source{ID: "goal", Kind: "goal", Phase: phaseDynamic, Trust: "history"}, text: text, tokens: n, asked: n}
-			left -= n
+		if n := d.counter.CountCached(text); l.limit == 0 || n <= l.footer {
+			d.goal = block{id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, trust: "history", text: text, tokens: n, asked: n}
 		}
 	}
-	d.footer = optionalBlocks(r, phaseDynamic, d.in.Files, l, left, d.counter)
-	for _, b := range d.footer {
-		d.tokens.footer += b.tokens
+	d.serve(d.goal.tokens)
+	for _, p := range []phase{phaseStable, phaseSession, phaseDynamic} {
+		for _, b := range d.blocks {
+			switch {
+			case b.phase != p && !(p == phaseSession && b.phase == phaseJournal):
+			case p == phaseDynamic:
+				d.footer = append(d.footer, b)
+				d.tokens.footer += b.tokens
+			default:
+				d.head = append(d.head, b)
+				d.tokens.head += b.tokens
+			}
+		}
 	}
 	d.tokens.footer += d.goal.tokens
 	return nil
 }
 
 // fill folds the history until what it shows fits.
-func (d *draft) fill(r *oldRecipe, mm *memo) error {
+func (d *draft) fill() error {
 	l, m := d.limits, d.history
-	room := l.limit - d.tokens.head - d.tokens.footer
+	defer d.memo.forget()
+	if !d.journal.present {
+		d.fold = d.clock
+		if n := d.fold.n; n > 0 {
+			d.parts = []part{{piece: piece{Span: ctxabi.Span{From: 1, To: n}, omitted: true, sums: d.fold.total}}}
+		}
+		return nil
+	}
+	room := noCap
+	if l.limit > 0 {
+		room = l.limit - d.tokens.head - d.tokens.footer
+	}
+	if d.most > 0 {
+		room = min(room, d.most)
+	}
 	for step := 0; step <= maxStep; step++ {
-		rules := r.foldRules(l, step)
-		f := mm.fold(m, rules)
-		if l.limit > 0 && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
+		rules := d.journal.foldRules(l, step)
+		f := d.memo.fold(m, rules)
+		if room != noCap && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
 			continue // no use counting it
 		}
-		parts, n, err := mm.renderJournal(m, f, d.counter)
+		parts, n, err := d.memo.renderJournal(m, f, d.counter)
 		if err != nil {
 			return err
 		}
-		if l.limit == 0 || n <= room {
+		if n <= room {
 			d.fold, d.step, d.parts, d.tokens.journal = f, step, parts, n
-			mm.settle()
 			return nil
 		}
 	}
-	mm.settle()
 	return overBudget(l)
 }
 
@@ -148,10 +156,14 @@ func overBudget(l limits) error {
 func (d *draft) render() (*Build, error) {
 	var md strings.Builder
 	marks := marks{}
+	build := &Build{ID: d.id, Tokens: d.total(), Recipe: d.recipe.Hash}
 	for _, b := range d.head {
 		md.WriteString(b.text)
-		if b.source.Phase == phaseStable {
+		if b.phase == phaseStable {
 			marks.stable = md.Len()
+		}
+		if b.text != "" {
+			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text))})
 		}
 	}
 	marks.head = md.Len()
@@ -168,9 +180,11 @@ func (d *draft) render() (*Build, error) {
 	}
 	md.WriteString(d.goal.text)
 
-	build := &Build{ID: d.id, Markdown: []byte(md.String()), Tokens: d.total(), Prefix: marks.prefix, Made: time.Now()}
+	build.Markdown, build.Prefix, build.Made = []byte(md.String()), marks.prefix, time.Now()
 	for _, f := range d.in.Files {
-		build.Stale = build.Stale || f.Stale
+		if f.At < 0 || d.wanted[f.At] {
+			build.Stale = build.Stale || f.Stale || f.Pending
+		}
 	}
 	build.Epoch = d.epoch(md.String()[:marks.head])
 	var err error
@@ -194,17 +208,56 @@ type marks struct {
 // the journal was folded.
 func (d *draft) epoch(head string) string {
 	h := sha256.New()
+	if !d.journal.present {
+		fmt.Fprintf(h, "head %d\n%s\nno journal", len(head), head)
+		return "0-" + hex.EncodeToString(h.Sum(nil)[:8])
+	}
 	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.boundary())
 	return fmt.Sprintf("%d-%s", d.fold.compactions, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 
-// epochReason says what began the epoch, as far as the files alone can tell.
+// epochReason says what began the epoch: what the caller knows, else what the files alone can tell.
 func (d *draft) epochReason() string {
 	switch {
+	case d.in.EpochReason != "":
+		return d.in.EpochReason
+	case !d.journal.present:
+		return "no journal in the recipe"
 	case d.step > 0:
 		return fmt.Sprintf("the journal was folded tighter (step %d) to fit the budget", d.step)
 	case d.fold.compactions > 0:
-		return fmt.Sprintf("compaction when %s arrived", addressOf(d.history, d.fold.compacted).source())
+		return fmt.Sprintf("%s when %s arrived", d.fold.moved, addressOf(d.history, d.fold.compacted).source())
 	}
 	return "no compaction yet"
+}
+
+// changedFrom says what began the epoch of b, seen from an earlier build of the
+// same session; "" when that does not show: then it is the journal.
+func (b *Build) changedFrom(before *Build) string {
+	if b.Recipe != before.Recipe {
+		return "the recipe changed"
+	}
+	was := map[string]HeadBlock{}
+	for _, h := range before.Head {
+		was[h.ID] = h
+	}
+	for _, h := range b.Head {
+		old, ok := was[h.ID]
+		switch {
+		case !ok:
+			return h.Source + " was added"
+		case old.SHA256 != h.SHA256:
+			return h.Source + " changed"
+		}
+		delete(was, h.ID)
+	}
+	for _, h := range before.Head {
+		if _, gone := was[h.ID]; gone {
+			return h.Source + " was removed"
+		}
+	}
+	if !slices.Equal(b.Head, before.Head) {
+		return "the order of the blocks changed"
+	}
+	return ""
 }

@@ -28,7 +28,6 @@ type Config struct {
 // session is compiled once at a time.
 type Builder struct {
 	config  Config
-	recipe  *oldRecipe
 	counter *tokens.Counter
 	wait    time.Duration
 
@@ -66,7 +65,7 @@ func NewBuilder(c Config) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, recipe: &defaultRecipe, counter: counter, wait: c.Wait, sessions: map[string]*list.Element{}, recent: list.New()}
+	b := &Builder{config: c, counter: counter, wait: c.Wait, sessions: map[string]*list.Element{}, recent: list.New()}
 	if b.wait == 0 {
 		b.wait = 500 * time.Millisecond
 	}
@@ -125,18 +124,18 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if g == e.last && e.build != nil {
 		return e.build, nil
 	}
-	in := g.input(b.recipe, x.Ref(), b.counter.Encoding())
+	in := g.input(x.Ref(), b.counter.Encoding())
 	t, err := snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
 	g.length, g.events = t.Messages.Size(), t.Settled
-	if e.build != nil && in.id(b.recipe, b.counter.Encoding()) == e.build.ID {
+	if e.build != nil && in.id(b.counter.Encoding()) == e.build.ID {
 		e.last = g
 		return e.build, nil
 	}
 	b.persistCounts(e.memo, x, t)
-	build, err := compile(&in, b.recipe, e.memo)
+	build, err := compile(&in, e.memo)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +272,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 	if err != nil {
 		return err
 	}
-	g := &gathered{dir: dir, files: storeFiles(b.recipe, names)}
+	g := &gathered{dir: dir, files: storeFiles(names)}
 	here := openDirectory(dir)
 	look(here, g.files, false)
 	here.close()
@@ -290,7 +289,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 			g.tokens = n
 		}
 	case isIn && ctxabi.IsPin(pin):
-		f := File{Source: "pinned", ID: "pinned/" + pin, Path: name, Data: data}
+		f := File{At: pinnedAt(), ID: "pinned/" + pin, Path: name, Data: data}
 		replaced := false
 		for i := range g.read {
 			if g.read[i].Path == name {
@@ -303,12 +302,12 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 	default:
 		return nil
 	}
-	_, required := requiredBlocks(b.recipe, g.read, b.counter)
-	l := b.recipe.share(g.tokens, required)
-	if l.limit > 0 && required+minJournal > l.limit {
+	in := Input{Budget: g.tokens, Encoding: b.counter.Encoding(), Files: g.read}
+	required, limit := in.required(b.counter)
+	if limit > 0 && required+minJournal > limit {
 		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
 			"system_prompt.md and pinned/ would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten them",
-			required, l.limit, minJournal, ctxabi.BudgetFile)
+			required, limit, minJournal, ctxabi.BudgetFile)
 	}
 	return nil
 }

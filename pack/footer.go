@@ -74,20 +74,20 @@ func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 	if f.last.line == 0 || f.total.weight-f.last.before.weight-int64(f.last.weight) < int64(far) || l.limit > 0 && l.footer < quoteWeight {
 		return "", nil
 	}
-	if mm.request.line == f.last.line {
-		return mm.request.text, nil
+	if mm.quoted.line == f.last.line {
+		return mm.quoted.text, nil
 	}
 	at := addressOf(m, f.last.line)
-	raw, err := m.Record(f.last.line)
+	text, err := mm.request(m, f.last.line)
 	if err != nil {
-		return "", unreadable(at, err)
+		return "", err
 	}
-	text := strings.TrimSpace(ctxabi.DecodeMessage(raw).Text)
+	text = strings.TrimSpace(text)
 	if text != "" {
 		text, _ = compress.Head(text, quoteWeight-20, at.path())
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
 		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, text)
 	}
-	mm.request = quote{f.last.line, text}
+	mm.quoted = quote{f.last.line, text}
 	return text, nil
 }

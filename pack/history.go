@@ -2,6 +2,7 @@ package pack
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
@@ -19,7 +20,8 @@ import (
 // start of a group (a call with all that came before its last result), so
 // far that the journal falls to its low mark. Behind the boundary stay the
 // leading system records, the first user record and, unless the live ones
-// begin with a user record, the last user record.
+// begin with a user record, the last user record. Where the number of iterations
+// is bounded, each move that this takes is a compaction, too.
 type fold struct {
 	rules foldRules // never change
 
@@ -34,10 +36,21 @@ type fold struct {
 	starts      []start
 	keptWeight  int64 // of what stays behind the boundary
 	orphans     int   // length of the run of results without a known call that ends at n
+	turns       int   // assistant records
 	compactions int
-	compacted   int // the record whose arrival brought the last compaction, or 0
-	previous    int // the boundary before it
+	compacted   int    // the record whose arrival brought the last compaction, or 0
+	previous    int    // the boundary before it
+	moved       string // why it was: byRoom or byIterations
+	settledUser anchor // the newest user record when it was
+	iteration   int    // the one that goes on, counted from 1; 0 before the first
+	opened      bool   // by a user record, and no assistant has answered yet
 }
+
+// Reasons of compactions.
+const (
+	byRoom       = "compaction"
+	byIterations = "max_iterations"
+)
 
 // sums add up over records from the first on.
 type sums struct {
@@ -77,6 +90,8 @@ type start struct {
 	before sums
 	isUser bool
 	user   anchor // the last user record before it
+	// iteration is the one that the record belongs to; 0: none.
+	iteration int
 }
 
 // foldRules are the numbers that a fold runs with. Weights are in tokens.
@@ -92,6 +107,9 @@ type foldRules struct {
 	user     shareRule
 	other    shareRule
 	anywhere bool // the boundary may fall inside a group
+
+	iterations int // the most that are live; 0: any number
+	step       int // how many leave at a time
 }
 
 // shareRule says how much of one record is shown: all of it up to above, else
@@ -131,7 +149,10 @@ func (f *fold) add(e session.Entry) {
 	line, weight := f.n, int(e.Weight)
 	before, shownBefore := f.total, f.shown
 	f.total = before.plus(e)
-	if f.rules.room == 0 {
+	if e.Role == ctxabi.Assistant {
+		f.turns++
+	}
+	if f.rules.room == 0 && f.rules.iterations == 0 {
 		f.noteUser(e, line, before)
 		return
 	}
@@ -144,12 +165,55 @@ func (f *fold) add(e session.Entry) {
 		f.shown += f.scaled(f.rules.share(e).shown(weight))
 	}
 	if f.startsHere(e, line) {
-		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last})
+		f.iterate(e)
+		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last, iteration: f.iteration})
 	}
 	f.noteUser(e, line, before)
-	if f.weight() > f.rules.room {
+	boundary := f.boundary()
+	if f.rules.iterations > 0 && f.live() > f.rules.iterations {
+		f.dropIterations()
+	}
+	if f.rules.room > 0 && f.weight() > f.rules.room {
 		f.compact()
 	}
+	if f.compacted == line {
+		f.previous, f.settledUser = boundary, f.last
+	}
+}
+
+// iterate notes whether record e begins an iteration: one answer of the assistant with its calls and
+// their results, and before it what the user said to bring it about. Events and results begin none.
+func (f *fold) iterate(e session.Entry) {
+	switch {
+	case isUser(e) && !f.opened:
+		f.iteration++
+		f.opened = true
+	case e.Role == ctxabi.Assistant:
+		if !f.opened {
+			f.iteration++
+		}
+		f.opened = false
+	}
+}
+
+// live counts the iterations of which something is live.
+func (f *fold) live() int { return f.iteration - max(1, f.starts[0].iteration) + 1 }
+
+// dropIterations moves the boundary to the start of an iteration, so far that the step asked for has left.
+func (f *fold) dropIterations() {
+	from := f.iteration - max(1, f.rules.iterations+1-f.rules.step) + 1
+	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
+	if to > 0 {
+		f.moveTo(to, byIterations)
+	}
+}
+
+// moveTo makes starts[to] the boundary.
+func (f *fold) moveTo(to int, why string) {
+	f.compacted, f.moved = f.n, why
+	f.compactions++
+	f.starts = append(f.starts[:0], f.starts[to:]...)
+	f.keptWeight = f.kept(f.starts[0])
 }
 
 func (f *fold) noteUser(e session.Entry, line int, before sums) {
@@ -188,6 +252,9 @@ func (f *fold) startsHere(e session.Entry, line int) bool {
 		last := len(f.starts)
 		for last > 1 && f.starts[last-1].line > call {
 			last--
+		}
+		if last < len(f.starts) { // what was said between them opened nothing
+			f.iteration, f.opened = f.starts[last-1].iteration, false
 		}
 		f.starts = f.starts[:last]
 		return false
@@ -256,10 +323,7 @@ func (f *fold) compact() {
 	if gain <= 0 || gain < max(0, f.rules.room-f.kept(f.starts[to]))*f.rules.minGain/1000 {
 		return
 	}
-	f.previous, f.compacted = f.starts[0].line, f.n
-	f.compactions++
-	f.starts = append(f.starts[:0], f.starts[to:]...)
-	f.keptWeight = f.kept(f.starts[0])
+	f.moveTo(to, byRoom)
 }
 
 // boundary is the first live record.

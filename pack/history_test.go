@@ -10,7 +10,15 @@ import (
 )
 
 func rulesAt(budget int) foldRules {
-	return defaultRecipe.foldRules(defaultRecipe.share(budget, 0), 0)
+	return rulesOf(budget, 0)
+}
+
+// rulesOf are those of the default recipe without any files.
+func rulesOf(budget, step int) foldRules {
+	in := Input{Budget: budget}
+	y := in.begin(newMemo(), testCounter)
+	j := y.findJournal()
+	return y.journal.foldRules(share(budget, 0, y.demand(j)), step)
 }
 
 func foldOf(l *memLog, budget int) *fold {
@@ -200,17 +208,16 @@ func TestUnreadableRecord(t *testing.T) {
 // Optional blocks never take more than their share, and an edit of one never moves the boundary.
 func TestOptionalBlocks(t *testing.T) {
 	l := longLog(400)
-	plain := parseJSON(t, mustCompile(t, inputOf(l, 8000)))
-	var fs []File
-	for _, s := range defaultRecipe.Sources {
-		if s.Cap > 0 {
-			fs = append(fs, File{Source: s.ID, ID: s.ID, Path: s.Path, Data: []byte(strings.Repeat("a line of some length in this file\n", 2000))})
-		}
+	var fs, small []File
+	for _, name := range optionalFiles {
+		small = append(small, fileOf(name, "a line\n"))
+		fs = append(fs, fileOf(name, strings.Repeat("a line of some length in this file\n", 2000)))
 	}
+	plain := parseJSON(t, mustCompile(t, inputOf(l, 8000, small...)))
 	b := mustCompile(t, inputOf(l, 8000, fs...))
 	full := parseJSON(t, b)
 	if full.Compactions != plain.Compactions {
-		t.Errorf("%d compactions, %d without optional blocks", full.Compactions, plain.Compactions)
+		t.Errorf("%d compactions, %d with small ones", full.Compactions, plain.Compactions)
 	}
 	optional, cut := 0, 0
 	for _, it := range full.Items {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
@@ -57,7 +59,6 @@ const (
 
 // File is one file that the recipe names, or what a generator made, as it was when it was read.
 type File struct {
-	Source  string // id of the source in the recipe it belongs to
 	At      int    // index of the source in the recipe, or one of the pseudo sources
 	ID      string // id of the block: "summary", "pinned/rules.md"
 	Path    string // where a reader of the pack finds it whole
@@ -83,17 +84,31 @@ func (in *Input) recipe() *recipe.Recipe {
 	if in.Recipe != nil {
 		return in.Recipe
 	}
-	return recipe.Default()
+	return defaultRecipe()
 }
 
-// id is the pack's id: a hash of every input, of the recipe and of the renderer.
-func (in *Input) id(r *oldRecipe, encoding string) string {
+// id is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
+func (in *Input) id(encoding string) string {
+	r := in.recipe()
 	h := sha256.New()
 	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
-		RendererVersion, r.Name, encoding, in.Budget, in.Session, in.Agent)
-	for _, f := range in.Files {
-		fmt.Fprintf(h, "file %q %q %q stale %v reason %q bytes %d sha256 %x\n",
-			f.Source, f.ID, f.Path, f.Stale, f.Reason, len(f.Data), f.digest())
+		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
+	if usesState(r) {
+		fmt.Fprintf(h, "state %q\n", in.State)
+	}
+	for _, path := range slices.Sorted(maps.Keys(in.Exists)) {
+		fmt.Fprintf(h, "exists %q %v\n", path, in.Exists[path])
+	}
+	for _, s := range in.Skills {
+		fmt.Fprintf(h, "skill %q\n", s)
+	}
+	for _, e := range in.Errors {
+		fmt.Fprintf(h, "error %d %q\n", e.Line, e.Text)
+	}
+	for i := range in.Files {
+		f := &in.Files[i]
+		fmt.Fprintf(h, "file %d %q %q stale %v pending %v reason %q bytes %d sha256 %x\n",
+			f.At, f.ID, f.Path, f.Stale, f.Pending, f.Reason, len(f.Data), f.digest())
 	}
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	if n := len(in.Tools); n > 0 {

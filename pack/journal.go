@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -18,10 +19,15 @@ type part struct {
 // memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
 type memo struct {
-	limits  limits // that the folds were made for
-	folds   map[foldRules]*fold
-	records map[shownAs]rendered
-	request quote
+	limits   limits // that the folds were made for
+	folds    map[foldRules]*fold
+	records  map[shownAs]rendered
+	blocks   map[[sha256.Size]byte]made
+	requests map[int]string // what users asked, by place
+	quoted   quote
+	corpora  *corpora
+	rendered int // blocks that were made and not found here, so far
+
 	known   func(at address) int         // a persisted count of a record in full, or 0
 	counted func(at address, tokens int) // told of each new one
 
@@ -39,7 +45,41 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}}
+	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]made{}, requests: map[int]string{}, corpora: newCorpora()}
+}
+
+// made gives the block that key names, by making it where it is not known.
+func (mm *memo) made(key [sha256.Size]byte, make func() made) made {
+	r, ok := mm.blocks[key]
+	if !ok {
+		r = make()
+		mm.rendered++
+	}
+	if !r.used {
+		r.used = true
+		mm.blocks[key] = r
+	}
+	return r
+}
+
+// request is the text of the user record at a place of m; "" for place 0.
+func (mm *memo) request(m Records, at int) (string, error) {
+	if at == 0 {
+		return "", nil
+	}
+	if text, ok := mm.requests[at]; ok {
+		return text, nil
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return "", unreadable(addressOf(m, at), err)
+	}
+	if len(mm.requests) > 2 {
+		clear(mm.requests)
+	}
+	text := ctxabi.DecodeMessage(raw).Text
+	mm.requests[at] = text
+	return text, nil
 }
 
 // fold folds m by rules, from where an earlier build left off.
@@ -92,8 +132,8 @@ func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 	return mm.render(m, p.From, p.body, c)
 }
 
-// settle forgets the renderings that the last build did not use.
-func (mm *memo) settle() {
+// forget forgets the renderings that the last build did not use.
+func (mm *memo) forget() {
 	for key, r := range mm.records {
 		if !r.used {
 			delete(mm.records, key)
@@ -101,6 +141,14 @@ func (mm *memo) settle() {
 		}
 		r.used = false
 		mm.records[key] = r
+	}
+	for key, r := range mm.blocks {
+		if !r.used {
+			delete(mm.blocks, key)
+			continue
+		}
+		r.used = false
+		mm.blocks[key] = r
 	}
 }
 
@@ -111,14 +159,15 @@ func (mm *memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
 		clear(mm.folds)
 		clear(mm.records)
-		mm.request = quote{}
+		clear(mm.requests)
+		mm.quoted = quote{}
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
 
 // use says for which limits the next build folds.
 func (mm *memo) use(l limits) {
-	if mm.limits != l {
+	if mm.limits.limit != l.limit || mm.limits.room != l.room {
 		mm.limits = l
 		clear(mm.folds)
 	}
@@ -129,6 +178,12 @@ func (mm *memo) size() int {
 	n := 0
 	for _, r := range mm.records {
 		n += len(r.text) + 128
+	}
+	for _, r := range mm.blocks {
+		n += len(r.raw) + len(r.text) + 256
+	}
+	for _, text := range mm.requests {
+		n += len(text)
 	}
 	for _, f := range mm.folds {
 		n += cap(f.starts)*128 + 512

@@ -216,7 +216,7 @@ func TestEventGroupsStayTogether(t *testing.T) {
 		h := wholeHistory(t)
 		in := h.input(h.len(), 0)
 		m := in.history()
-		f := &fold{rules: defaultRecipe.foldRules(defaultRecipe.share(rapid.IntRange(400, 4000).Draw(t, "budget"), 0), 0)}
+		f := &fold{rules: rulesOf(rapid.IntRange(400, 4000).Draw(t, "budget"), 0)}
 		for n := 1; n <= m.Len(); n++ {
 			moved := f.compactions
 			f.add(m.At(n))
@@ -274,13 +274,13 @@ func TestEventInFrontOfKnownMessages(t *testing.T) {
 	}
 	mm := newMemo()
 	in := h.input(h.len(), 1500)
-	if _, err := compile(&in, &defaultRecipe, mm); err != nil {
+	if _, err := compile(&in, mm); err != nil {
 		t.Fatal(err)
 	}
 	h.event([]byte(`{"type":"tool_call","name":"late"}`))
 	h.tools[0].After = 38
 	in = h.input(h.len(), 1500)
-	b, err := compile(&in, &defaultRecipe, mm)
+	b, err := compile(&in, mm)
 	if err != nil {
 		t.Fatal(err)
 	}

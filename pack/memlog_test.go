@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -129,3 +131,34 @@ func quoteJSON(s string) string {
 }
 
 func counterFor(encoding string) (*tokens.Counter, error) { return tokens.For(encoding) }
+
+var testCounter = func() *tokens.Counter {
+	c, err := tokens.For("")
+	if err != nil {
+		panic(err)
+	}
+	return c
+}()
+
+// optionalFiles are the files of the default recipe that may be cut and stand as they are.
+var optionalFiles = []string{"AGENTS.md", "DELTA.md", "context/summary.md", "context/facts.jsonl", "context/decisions.jsonl", "context/refs.jsonl", "context/todo.md"}
+
+// fileOf is a file of the default recipe by its path.
+func fileOf(path, content string) File {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	f := File{At: -100, ID: name, Path: path, Data: []byte(content)}
+	for i, s := range (&Input{}).recipe().Sources {
+		switch {
+		case s.Type == recipe.TypeSystemRole && name == "system_prompt.md":
+			f.At, f.ID = i, s.Block
+		case s.Type == recipe.TypePinned && strings.Contains(path, "pinned/"):
+			f.At, f.ID = i, "pinned/"+name
+		case s.Type == recipe.TypeFile && strings.HasSuffix(s.Path, "/"+name), strings.HasPrefix(path, "context/"+string(s.Type)+"."):
+			f.At, f.ID = i, s.Block
+		}
+	}
+	if f.At == -100 {
+		panic("no source of " + path)
+	}
+	return f
+}

@@ -97,19 +97,17 @@ func history(t *rapid.T) *memLog {
 
 func files(t *rapid.T) []File {
 	var out []File
-	add := func(source, id, path, content string) {
-		out = append(out, File{Source: source, ID: id, Path: path, Data: []byte(content)})
-	}
+	add := func(path, content string) { out = append(out, fileOf(path, content)) }
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
 	if rapid.Bool().Draw(t, "prompt") {
-		add("system_prompt", "system_prompt", "system_prompt.md", small.Draw(t, "system_prompt"))
+		add("system_prompt.md", small.Draw(t, "system_prompt"))
 	}
 	if rapid.Bool().Draw(t, "pin") {
-		add("pinned", "pinned/a.md", "context/pinned/a.md", small.Draw(t, "pinned"))
+		add("context/pinned/a.md", small.Draw(t, "pinned"))
 	}
-	for _, s := range defaultRecipe.Sources {
-		if s.Cap > 0 && rapid.IntRange(0, 3).Draw(t, s.ID) == 0 {
-			add(s.ID, s.ID, s.Path, rapid.OneOf(text(), rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, s.ID))
+	for _, name := range optionalFiles {
+		if rapid.IntRange(0, 3).Draw(t, name) == 0 {
+			add(name, rapid.OneOf(text(), rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, name))
 		}
 	}
 	return out
@@ -161,7 +159,7 @@ func checkPack(t *rapid.T, in Input, b *Build) {
 		t.Fatalf("items and framing sum up to %d, pack.json says %d, the whole has %d", sum, p.Tokens, counted)
 	}
 	for _, f := range in.Files {
-		if defaultRecipe.source(f.Source).Required && !strings.Contains(md, string(f.Data)) {
+		if in.recipe().Sources[f.At].Type.Required() && !strings.Contains(md, string(f.Data)) {
 			t.Fatalf("%s is not in the pack as it is", f.Path)
 		}
 	}
@@ -367,7 +365,7 @@ func TestPrefixAndIncrementalProperties(t *testing.T) {
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
 			in := h.input(n, limit, fs...)
-			b, err := compile(&in, &defaultRecipe, mm)
+			b, err := compile(&in, mm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,8 +390,8 @@ func TestPrefixAndIncrementalProperties(t *testing.T) {
 func TestBoundaryKeepsGroupsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t)
-		limits := defaultRecipe.share(rapid.IntRange(400, 4000).Draw(t, "budget"), 0)
-		f := &fold{rules: defaultRecipe.foldRules(limits, rapid.IntRange(0, 14).Draw(t, "step"))}
+		budget := rapid.IntRange(400, 4000).Draw(t, "budget")
+		f := &fold{rules: rulesOf(budget, rapid.IntRange(0, 14).Draw(t, "step"))}
 		for n := 1; n <= l.Len(); n++ {
 			moved := f.compactions
 			f.add(l.At(n))
@@ -431,7 +429,7 @@ func TestLeastRoomIsEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, required := requiredBlocks(&defaultRecipe, fs, counter)
+		required, _ := (&Input{Files: fs}).required(counter)
 		in := h.input(h.len(), required+minJournal+rapid.IntRange(0, 100).Draw(t, "more"), fs...)
 		b, err := Compile(in)
 		if err != nil {

@@ -6,42 +6,68 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // packJSON is pack.json. Fields stand in the order of their names.
 type packJSON struct {
-	Agent        string    `json:"agent"`
-	Breakpoints  []int     `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
-	BudgetTokens int       `json:"budget_tokens"`
-	Compactions  int       `json:"compactions"`
-	Encoding     string    `json:"encoding"`
-	Epoch        string    `json:"epoch"`
-	EpochReason  string    `json:"epoch_reason"`
-	Framing      int       `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
-	HeadSHA256   string    `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
-	Items        []item    `json:"items"`
-	Omitted      []omitted `json:"omitted"`
-	PackID       string    `json:"pack_id"`
-	PrefixBytes  int       `json:"prefix_bytes"`
-	PrefixSHA256 string    `json:"prefix_sha256"`
-	Session      string    `json:"session"`
-	Stale        bool      `json:"stale"`
-	Tokens       int       `json:"tokens"` // exact, of pack.md: the items' and framing_tokens
+	Agent        string       `json:"agent"`
+	Breakpoints  []int        `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
+	BudgetTokens int          `json:"budget_tokens"`
+	Compactions  int          `json:"compactions"`
+	Encoding     string       `json:"encoding"`
+	Epoch        string       `json:"epoch"`
+	EpochReason  string       `json:"epoch_reason"`
+	Framing      int          `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	HeadSHA256   string       `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
+	Items        []item       `json:"items"`
+	Omitted      []omitted    `json:"omitted"`
+	PackID       string       `json:"pack_id"`
+	PrefixBytes  int          `json:"prefix_bytes"`
+	PrefixSHA256 string       `json:"prefix_sha256"`
+	Recipe       recipeJSON   `json:"recipe"`
+	Session      string       `json:"session"`
+	Stale        bool         `json:"stale"`
+	Strategy     strategyJSON `json:"strategy"`
+	Tokens       int          `json:"tokens"` // exact, of pack.md: the items' and framing_tokens
+}
+
+// recipeJSON names the recipe that a pack was compiled by.
+type recipeJSON struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// strategyJSON is the strategy that was compiled.
+type strategyJSON struct {
+	LeavesOut    []string      `json:"leaves_out"` // types or ids of sources
+	Name         string        `json:"name"`
+	Sections     []sectionJSON `json:"sections"`      // those that stand in the pack
+	SystemPrompt bool          `json:"system_prompt"` // the strategy's own stands in the pack
+}
+
+type sectionJSON struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	Tokens int    `json:"tokens"`
 }
 
 // item is something that stands in the pack. SHA256 is of its bytes in pack.md.
 type item struct {
-	Cut    bool   `json:"cut"`
-	Kind   string `json:"kind"`
-	Path   string `json:"path,omitempty"` // of the whole
-	Phase  phase  `json:"phase"`
-	Range  string `json:"range,omitempty"`
-	SHA256 string `json:"sha256"`
-	Source string `json:"source"`
-	Tokens int    `json:"tokens"`
-	Trust  string `json:"trust"`
+	Cut    bool     `json:"cut"`
+	Files  []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
+	ID     string   `json:"id,omitempty"`    // of the block
+	Kind   string   `json:"kind"`
+	Path   string   `json:"path,omitempty"` // of the whole
+	Phase  phase    `json:"phase"`
+	Range  string   `json:"range,omitempty"`
+	SHA256 string   `json:"sha256"`
+	Source string   `json:"source"`
+	Stale  bool     `json:"stale,omitempty"` // the last known content
+	Tokens int      `json:"tokens"`
+	Trust  string   `json:"trust"`
 }
 
 // omitted is something that does not stand in the pack, or not all of it.
@@ -69,8 +95,10 @@ func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
 		PackID:       b.ID,
 		PrefixBytes:  b.Prefix,
 		PrefixSHA256: hexOf(b.Markdown[:b.Prefix]),
+		Recipe:       recipeJSON{d.recipe.Name, d.recipe.Hash},
 		Session:      d.in.Session,
 		Stale:        b.Stale,
+		Strategy:     d.strategyJSON(),
 		Tokens:       b.Tokens,
 	}
 	for _, mark := range []int{at.stable, at.head, at.past, at.prefix} {
@@ -101,15 +129,28 @@ func addBlock(items []item, b block) []item {
 	if b.text == "" {
 		return items
 	}
-	it := item{Kind: b.source.Kind, Source: b.file.Path, Phase: b.source.Phase, Trust: b.source.Trust,
-		Tokens: b.tokens, SHA256: hexOf([]byte(b.text)), Cut: b.cut}
+	it := item{ID: b.id, Kind: b.kind, Source: b.path, Phase: b.phase, Trust: b.trust,
+		Tokens: b.tokens, SHA256: hexOf([]byte(b.text)), Cut: b.cut, Stale: b.stale}
 	if b.cut {
-		it.Path = b.file.Path
+		it.Path = b.path
 	}
-	if it.Source == "" {
-		it.Source = b.source.ID
+	if len(b.shown) > 1 {
+		it.Files = b.shown
 	}
 	return append(items, it)
+}
+
+func (d *draft) strategyJSON() strategyJSON {
+	s := strategyJSON{LeavesOut: slices.Clone(d.strategy.LeavesOut), Name: d.strategy.Name, Sections: []sectionJSON{}, SystemPrompt: d.prompt}
+	if s.LeavesOut == nil {
+		s.LeavesOut = []string{}
+	}
+	for _, b := range d.head {
+		if b.kind == "section" && b.text != "" {
+			s.Sections = append(s.Sections, sectionJSON{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Source: b.path, Tokens: b.tokens})
+		}
+	}
+	return s
 }
 
 // journalItems gives one item for each run of records that stand in full and
@@ -160,8 +201,7 @@ func (d *draft) omissions() []omitted {
 		if b.reason == "" {
 			return
 		}
-		o := omitted{Source: b.file.Path, Bytes: int64(b.left), Reason: b.reason, Path: b.file.Path, TokensEst: int64(max(0, b.asked-b.tokens))}
-		list = append(list, o)
+		list = append(list, omitted{Source: b.path, Bytes: int64(b.left), Reason: b.reason, Path: b.path, TokensEst: int64(max(0, b.asked-b.tokens))})
 	}
 	for _, b := range d.head {
 		block(b)
@@ -170,10 +210,10 @@ func (d *draft) omissions() []omitted {
 		if p.omitted {
 			s := stretchOf(d.history, p.Span)
 			if s.messages.From > 0 {
-				list = append(list, leftOutOf(address{n: s.messages.From}, s.messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
+				list = append(list, d.leftOutOf(address{n: s.messages.From}, s.messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
 			}
 			if s.events.From > 0 {
-				list = append(list, leftOutOf(address{s.events.From, true}, s.events, p.events.bytes, p.events.weight))
+				list = append(list, d.leftOutOf(address{s.events.From, true}, s.events, p.events.bytes, p.events.weight))
 			}
 		}
 	}
@@ -184,12 +224,25 @@ func (d *draft) omissions() []omitted {
 }
 
 // leftOutOf is the omission of records of one log, from the one at first on.
-func leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omitted {
-	o := omitted{Source: first.scheme(), Range: s.String(), Bytes: bytes, Reason: "compacted", TokensEst: weight, Path: ctxabi.LineDir}
+func (d *draft) leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omitted {
+	o := omitted{Source: first.scheme(), Range: s.String(), Bytes: bytes, Reason: d.whyLeftOut(), TokensEst: weight, Path: ctxabi.LineDir}
 	if s.Len() == 1 {
 		o.Path += "/" + first.String()
 	}
 	return o
+}
+
+// whyLeftOut is why records do not stand in the journal.
+func (d *draft) whyLeftOut() string {
+	switch {
+	case !d.journal.present:
+		return "not_in_recipe"
+	case d.fold.moved == byIterations:
+		return byIterations
+	case d.journal.truncate:
+		return "truncated"
+	}
+	return "compacted"
 }
 
 func hexOf(b []byte) string {

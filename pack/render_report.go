@@ -15,6 +15,12 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	l := d.limits
 
 	line("# Pack of %s (agent %s)\n", d.in.Session, d.in.Agent)
+	for _, note := range d.in.Notes {
+		line("%s", note)
+	}
+	if len(d.in.Notes) > 0 {
+		line("")
+	}
 	line("- pack: %s", b.ID)
 	if l.limit == 0 {
 		line("- tokens: %d exact (%s), no limit", b.Tokens, d.counter.Encoding())
@@ -23,14 +29,26 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	}
 	line("- records: %d, live from %s on", d.fold.n, d.name(d.fold.boundary()))
 	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.compactions, d.epochReason())
-	if b.Stale {
-		line("- stale: a workspace file did not answer in time, its last known content is used")
+	line("- recipe: %s; strategy: %s", cell(d.recipe.Name), cell(d.strategy.Name))
+	if d.settled > 0 {
+		line("- settled: what is chosen before the journal is chosen by the records up to %s", d.name(d.settled))
+	}
+	for _, note := range d.notes {
+		line("- note: %s", oneLine(note))
+	}
+	for _, f := range d.in.Files {
+		switch {
+		case f.Pending:
+			line("- stale: %s has not been given yet, it is left out", cell(f.Path))
+		case f.Stale:
+			line("- stale: %s did not come in time, its last known content is used", cell(f.Path))
+		}
 	}
 
 	line("\n## Tokens by section\n\n| section | tokens | share |\n| --- | ---: | ---: |")
 	stable := 0
 	for _, x := range d.head {
-		if x.source.Phase == phaseStable {
+		if x.phase == phaseStable {
 			stable += x.tokens
 		}
 	}
@@ -44,7 +62,18 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	line("\n## Sources\n\n| source | asked | given | bytes left out | why |\n| --- | ---: | ---: | ---: | --- |")
 	source := func(x block) {
 		if x.text != "" || x.reason != "" {
-			line("| %s | %d | %d | %d | %s |", cell(x.file.Path), x.asked, x.tokens, x.left, cell(x.reason))
+			why := append([]string{}, x.notes...)
+			if x.reason != "" && !(x.text == "" && len(why) > 0) {
+				why = append([]string{x.reason}, why...)
+			}
+			if x.stale {
+				why = append(why, "stale")
+			}
+			name := x.path
+			if x.id != x.path && x.source != nil && x.source.Origin.File != "" {
+				name = x.id + ": " + x.path
+			}
+			line("| %s | %d | %d | %d | %s |", cell(name), x.asked, x.tokens, x.left, cell(strings.Join(why, "; ")))
 		}
 	}
 	for _, x := range d.head {
@@ -62,7 +91,7 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	}
 	why := ""
 	if left > 0 {
-		why = "compacted"
+		why = d.whyLeftOut()
 	}
 	if d.fold.n > 0 {
 		logs := ctxabi.MessagesFile
@@ -76,6 +105,18 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	}
 	if d.goal.text != "" {
 		line("| goal | %d | %d | 0 | |", d.goal.asked, d.goal.tokens)
+	}
+
+	generated := false
+	for _, f := range d.in.Files {
+		if f.Note == "" {
+			continue
+		}
+		if !generated {
+			line("\n## Generators\n")
+			generated = true
+		}
+		line("- %s: %s", cell(f.ID), strings.ReplaceAll(strings.TrimRight(f.Note, "\n"), "\n", "\n  "))
 	}
 
 	if left > 0 || cuts > 0 {
@@ -95,6 +136,8 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	switch n := d.fold.n; {
 	case n == 0:
 		line("There is no record yet.")
+	case !d.journal.present:
+		line("The recipe has no journal: records stand in no pack.")
 	case d.step > 0:
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
 	case d.fold.compacted == n:

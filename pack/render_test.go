@@ -34,12 +34,12 @@ func golden(t *testing.T, name string, got []byte) {
 
 func sampleFiles() []File {
 	return []File{
-		{Source: "system_prompt", ID: "system_prompt", Path: "system_prompt.md", Data: []byte("You are a careful coding agent.\n")},
-		{Source: "pinned", ID: "pinned/rules.md", Path: "context/pinned/rules.md", Data: []byte("Never delete the ledger.")},
-		{Source: "AGENTS.md", ID: "AGENTS.md", Path: "/work/AGENTS.md", Data: []byte("# Commands\n\n```sh\nmake test\n```\n")},
-		{Source: "summary", ID: "summary", Path: "context/summary.md", Data: []byte("We repair the token refresh.\n")},
-		{Source: "facts", ID: "facts", Path: "context/facts.jsonl", Data: []byte(`{"id":"f1","text":"CI runs Go 1.26","source":"messages:3"}` + "\n")},
-		{Source: "todo", ID: "todo", Path: "context/todo.md", Data: []byte("- [x] reproduce\n- [x] find the cause\n- [ ] add RetryMax to config.go\n- [ ] test\n")},
+		fileOf("system_prompt.md", "You are a careful coding agent.\n"),
+		fileOf("context/pinned/rules.md", "Never delete the ledger."),
+		fileOf("/work/AGENTS.md", "# Commands\n\n```sh\nmake test\n```\n"),
+		fileOf("context/summary.md", "We repair the token refresh.\n"),
+		fileOf("context/facts.jsonl", `{"id":"f1","text":"CI runs Go 1.26","source":"messages:3"}`+"\n"),
+		fileOf("context/todo.md", "- [x] reproduce\n- [x] find the cause\n- [ ] add RetryMax to config.go\n- [ ] test\n"),
 	}
 }
 
@@ -137,27 +137,6 @@ func TestProgress(t *testing.T) {
 		done, all, next := progress(c.todo)
 		if done != c.done || all != c.all || next != c.next {
 			t.Errorf("%q: %d/%d %q", c.todo, done, all, next)
-		}
-	}
-}
-
-func TestSpread(t *testing.T) {
-	for _, c := range []struct {
-		room  int
-		wants []int
-		want  []int
-	}{
-		{100, []int{10, 20}, []int{10, 20}},
-		{100, []int{10, 200}, []int{10, 90}},
-		{100, []int{200, 300}, []int{50, 50}},
-		{0, []int{1}, []int{0}},
-	} {
-		got := spread(c.room, c.wants)
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("spread(%d, %v) = %v, want %v", c.room, c.wants, got, c.want)
-				break
-			}
 		}
 	}
 }

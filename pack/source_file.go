@@ -96,7 +96,7 @@ func readRegular(path string) (data []byte, reason string, err error) {
 
 // storeFile is a file of the store that a recipe names.
 type storeFile struct {
-	source *source
+	source *oldSource
 	id     string // of its block
 	rel    string // its path in the store from the session's directory; "" for one of the workspace
 	shown  string // as a pack's reader finds it
@@ -108,10 +108,11 @@ const agentHome = "../.."
 
 // storeFiles lists the files of the store that the recipe names, in its order;
 // names are those of the pins. [look] gives them their signs.
-func storeFiles(r *oldRecipe, names []string) []storeFile {
+func storeFiles(names []string) []storeFile {
 	var files []storeFile
-	for i := range r.Sources {
-		s := &r.Sources[i]
+	sources := gatheredSources()
+	for i := range sources {
+		s := &sources[i]
 		switch s.Where {
 		case inAgentHome:
 			files = append(files, storeFile{source: s, id: s.ID, rel: agentHome + "/" + s.Path, shown: s.Path})
@@ -160,7 +161,7 @@ func pinNames(dir string) ([]string, error) {
 
 // read gives the file of the session in dir as the compiler wants it; ok is false when it does not exist.
 func (s *storeFile) read(dir string) (f File, ok bool, err error) {
-	f = File{Source: s.source.ID, ID: s.id, Path: s.shown}
+	f = File{At: s.source.At, ID: s.id, Path: s.shown}
 	if !s.sign.exists() {
 		return f, false, nil
 	}

@@ -62,7 +62,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		if err != nil {
 			return nil, err
 		}
-		g.files = storeFiles(b.recipe, names)
+		g.files = storeFiles(names)
 	}
 	look(here, g.files, known && last.pinned == g.pinned && last.dirs == g.dirs)
 	now := time.Now()
@@ -137,7 +137,7 @@ func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
 	if b.config.MapPath != nil {
 		local = b.config.MapPath(cwd)
 	}
-	for _, s := range b.recipe.Sources {
+	for _, s := range gatheredSources() {
 		if s.Where == inWorkspace {
 			g.paths = append(g.paths, filepath.Join(cwd, s.Path))
 			g.mapped = append(g.mapped, filepath.Join(local, s.Path))
@@ -158,8 +158,8 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 		return nil
 	}
 	answers, err := b.config.Workspace.ReadFiles(ctx, st.Uid, st.Gid, g.mapped, maxWorkspaceFile, b.wait)
-	var sources []source
-	for _, s := range b.recipe.Sources {
+	var sources []oldSource
+	for _, s := range gatheredSources() {
 		if s.Where == inWorkspace {
 			sources = append(sources, s)
 		}
@@ -180,7 +180,7 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 	}
 	var files []File
 	for i, a := range answers {
-		f := File{Source: sources[i].ID, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason}
+		f := File{At: sources[i].At, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason}
 		switch {
 		case f.Reason == "" && !isText(a.Data):
 			f.Data, f.Reason = nil, "it is not text"
@@ -198,9 +198,9 @@ func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File)
 // untrustedWorkspace names the workspace's files without asking for them.
 func (b *Builder) untrustedWorkspace(g *gathered) (files []File) {
 	i := 0
-	for _, s := range b.recipe.Sources {
+	for _, s := range gatheredSources() {
 		if s.Where == inWorkspace {
-			files = append(files, File{Source: s.ID, ID: s.ID, Path: g.paths[i],
+			files = append(files, File{At: s.At, ID: s.ID, Path: g.paths[i],
 				Reason: "others than the session's owner can write cwd, so files outside the space are not read"})
 			i++
 		}
@@ -212,16 +212,16 @@ func (b *Builder) untrustedWorkspace(g *gathered) (files []File) {
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // input puts what was gathered together in the order of the recipe.
-func (g *gathered) input(r *oldRecipe, ref ctxabi.Ref, encoding string) Input {
+func (g *gathered) input(ref ctxabi.Ref, encoding string) Input {
 	in := Input{Session: ref.Session, Agent: ref.Agent, Budget: g.tokens, Encoding: encoding}
-	for _, s := range r.Sources {
+	for _, s := range gatheredSources() {
 		for _, f := range g.read {
-			if f.Source == s.ID {
+			if f.At == s.At {
 				in.Files = append(in.Files, f)
 			}
 		}
 		for _, f := range g.guides {
-			if f.Source == s.ID {
+			if f.At == s.At {
 				in.Files = append(in.Files, f)
 			}
 		}
