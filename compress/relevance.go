@@ -1,25 +1,183 @@
 package compress
 
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009), as Lucene's
+// users set them for passages.
+const (
+	bm25K1 = 0.9 // how much repetition counts
+	bm25B  = 0.4 // how much length counts
+)
+
+// maxQuery is how many distinct terms of a query count: the first ones.
+const maxQuery = 1024
+
 // Hit is one document that answers a query.
 type Hit struct {
 	Doc   int // its place among the corpus's documents, from 0
 	Score float64
 }
 
-// Index holds the terms of some documents. It never changes and may be part of many corpora.
-type Index struct{}
+// Index holds the terms of some documents. It never changes and may be part of
+// many corpora at once, so that of many files only those that changed are read again.
+type Index struct {
+	terms    []termID  // sorted
+	ends     []int32   // of each term's postings
+	postings []posting // by term, then by document
+	lengths  []int32   // of the documents, in terms
+}
 
-// NewIndex reads docs.
-func NewIndex(docs []string) *Index { return &Index{} }
+// posting says how often a term stands in a document.
+type posting struct{ doc, count int32 }
 
-// Corpus is documents that can be ranked against each other.
-type Corpus struct{}
+// Size is about how many bytes an index takes.
+func (x *Index) Size() int {
+	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4
+}
+
+// NewIndex reads docs; [eachTerm] says what their terms are.
+func NewIndex(docs []string) *Index {
+	size := 0
+	for _, text := range docs {
+		size += len(text)
+	}
+	x := &Index{lengths: make([]int32, len(docs))}
+	number := make(map[termID]int32, size/16) // of each term, in the order of their first appearance
+	type found struct {
+		posting
+		term int32
+	}
+	all := make([]found, 0, size/12) // in the order of documents
+	var last, having []int32         // of each term: its last place in all, how many postings it has
+	for doc, text := range docs {
+		eachTerm(text, func(t termID) {
+			x.lengths[doc]++
+			k, known := number[t]
+			if known && all[last[k]].doc == int32(doc) {
+				all[last[k]].count++
+				return
+			}
+			if !known {
+				k = int32(len(last))
+				number[t] = k
+				last, having, x.terms = append(last, 0), append(having, 0), append(x.terms, t)
+			}
+			last[k] = int32(len(all))
+			having[k]++
+			all = append(all, found{posting{int32(doc), 1}, k})
+		})
+	}
+	slices.Sort(x.terms)
+	x.ends = make([]int32, len(x.terms))
+	next := last // where the next posting of each term goes
+	end := int32(0)
+	for i, t := range x.terms {
+		k := number[t]
+		next[k] = end
+		end += having[k]
+		x.ends[i] = end
+	}
+	x.postings = make([]posting, len(all))
+	for _, f := range all {
+		x.postings[next[f.term]] = f.posting
+		next[f.term]++
+	}
+	return x
+}
+
+// find gives the postings of a term.
+func (x *Index) find(t termID) []posting {
+	i, ok := slices.BinarySearch(x.terms, t)
+	if !ok {
+		return nil
+	}
+	from := int32(0)
+	if i > 0 {
+		from = x.ends[i-1]
+	}
+	return x.postings[from:x.ends[i]]
+}
+
+// Corpus is documents that are ranked against each other. It is safe for concurrent use.
+type Corpus struct {
+	indexes []*Index
+	docs    int
+	mean    float64 // length of a document
+}
 
 // NewCorpus reads docs.
 func NewCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
 
-// JoinIndexes makes one corpus of several indexes, whose documents are numbered on.
-func JoinIndexes(indexes ...*Index) *Corpus { return &Corpus{} }
+// JoinIndexes makes one corpus of several indexes: the documents of the second are numbered on from
+// those of the first, and so on. It costs next to nothing.
+func JoinIndexes(indexes ...*Index) *Corpus {
+	c := &Corpus{indexes: indexes}
+	total := int64(0)
+	for _, x := range indexes {
+		c.docs += len(x.lengths)
+		for _, n := range x.lengths {
+			total += int64(n)
+		}
+	}
+	c.mean = float64(max(1, total)) / float64(max(1, c.docs))
+	return c
+}
 
-// Rank gives the documents that share a term with query, best first.
-func (c *Corpus) Rank(query string) []Hit { return nil }
+// Rank gives the documents that share a term with query by their BM25 score,
+// best first, equal ones in their order. A term counts once however often the
+// query says it. The same documents and query give the same bits on every machine.
+func (c *Corpus) Rank(query string) []Hit {
+	scores := make([]float64, c.docs)
+	for _, t := range queryTerms(query) {
+		c.add(t, scores)
+	}
+	var hits []Hit
+	for doc, score := range scores {
+		if score > 0 {
+			hits = append(hits, Hit{doc, score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits
+}
+
+// add adds what one term is worth to the documents that have it.
+func (c *Corpus) add(t termID, scores []float64) {
+	having := 0
+	for _, x := range c.indexes {
+		having += len(x.find(t))
+	}
+	if having == 0 {
+		return
+	}
+	// Conversions keep compilers from fusing operations, and single precision hides the last bits in which logarithms differ between machines.
+	n, df := float64(c.docs), float64(having)
+	worth := float64(float32(math.Log(1 + (n-df+0.5)/(df+0.5))))
+	first := 0
+	for _, x := range c.indexes {
+		for _, p := range x.find(t) {
+			count := float64(p.count)
+			length := float64(bm25B * float64(float64(x.lengths[p.doc])/c.mean))
+			norm := float64(bm25K1 * float64(1-bm25B+length))
+			gain := float64(worth * float64(float64(count*(bm25K1+1))/float64(count+norm)))
+			scores[first+int(p.doc)] += gain
+		}
+		first += len(x.lengths)
+	}
+}
+
+// queryTerms gives the distinct terms of a query in its order.
+func queryTerms(query string) (terms []termID) {
+	seen := map[termID]bool{}
+	eachTerm(query, func(t termID) {
+		if !seen[t] && len(terms) < maxQuery {
+			seen[t] = true
+			terms = append(terms, t)
+		}
+	})
+	return terms
+}
