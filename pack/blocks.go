@@ -257,8 +257,8 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })[0]
 }
 
-// made is a block as it was rendered, kept by what it was rendered from.
-type made struct {
+// cached is a block as it was rendered, kept by what it was rendered from.
+type cached struct {
 	raw, text string
 	tokens    int // exact when it can stand in a pack
 	asked     int
@@ -289,13 +289,13 @@ func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
 // add renders b within limit tokens and appends it to blocks; make is called where that was not done before.
 // A block without content is appended only when there is something to say of it.
 func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fits func(string) bool) selection) []block {
-	r := y.memo.made(y.keyOf(&b, limit, of), func() made {
+	r := y.memo.made(y.keyOf(&b, limit, of), func() cached {
 		var fits func(string) bool
 		if limit != noCap {
 			fits = func(text string) bool { return len(text) <= 256*limit && y.counter.Count(frame(b.id, text)) <= limit }
 		}
 		s := make(fits)
-		r := made{raw: s.Text, notes: s.Notes}
+		r := cached{raw: s.Text, notes: s.Notes}
 		for _, e := range s.Used {
 			if file := y.shownPath(b.at, e.File); !slices.Contains(r.shown, file) {
 				r.shown = append(r.shown, file)
@@ -352,12 +352,12 @@ func (y *layout) fit(b *block, limit int) {
 			}
 		}
 	}
-	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() made {
+	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
 		for room := limit; room >= 32; room = room * 7 / 8 {
 			short, cut := compress.Head(b.raw, room, b.path)
 			text := frame(b.id, short)
 			if n := y.counter.CountCached(text); n <= limit {
-				r := made{text: text, tokens: n, cut: cut}
+				r := cached{text: text, tokens: n, cut: cut}
 				if cut {
 					kept := strings.LastIndex(short, "\n") + 1 // the note is the last line
 					r.left = len(b.raw) - commonPrefix(short[:kept], b.raw)
@@ -365,7 +365,7 @@ func (y *layout) fit(b *block, limit int) {
 				return r
 			}
 		}
-		return made{left: full, cut: true}
+		return cached{left: full, cut: true}
 	})
 	b.text, b.tokens, b.cut, b.left, b.asked = r.text, r.tokens, r.cut, r.left, asked
 }

@@ -22,7 +22,7 @@ type memo struct {
 	limits   limits // that the folds were made for
 	folds    map[foldRules]*fold
 	records  map[shownAs]rendered
-	blocks   map[[sha256.Size]byte]made
+	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
 	quoted   quote
 	corpora  *corpora
@@ -45,11 +45,11 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]made{}, requests: map[int]string{}, corpora: newCorpora()}
+	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
 }
 
 // made gives the block that key names, by making it where it is not known.
-func (mm *memo) made(key [sha256.Size]byte, make func() made) made {
+func (mm *memo) made(key [sha256.Size]byte, make func() cached) cached {
 	r, ok := mm.blocks[key]
 	if !ok {
 		r = make()
