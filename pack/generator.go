@@ -36,8 +36,8 @@ type Command struct {
 
 // Bounds of what a generator gives.
 const (
-	maxGenerated = 4 << 20 // bytes of content
-	stderrTail   = 4 << 10 // bytes of standard error that are kept
+	MaxGenerated = 4 << 20 // bytes of content
+	StderrTail   = 4 << 10 // bytes of standard error that are kept
 )
 
 // Output is what a command came to.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,26 +34,35 @@ func Main() error {
 		return brokerMain(conn)
 	case roleReader:
 		return readerMain(socket) // blocking, which wakes it sooner than the poller would
+	case roleShim:
+		return shimMain(socket)
+	case roleLauncher:
+		return launcherMain()
 	}
 	return errors.New("runner: this command is for ctxfs itself")
 }
 
-// order is what the client asks of the broker, one packet each: a reader for a
-// user, or the end of one.
+// order is what the client asks of the broker, one packet each: a reader or a
+// shim for a user, or the end of one.
 type order struct {
 	Reader uint64 `json:"reader"` // chosen by the client
 	End    bool   `json:"end,omitempty"`
+	Shim   bool   `json:"shim,omitempty"`  // for one run of a generator
+	Plain  bool   `json:"plain,omitempty"` // a shim without namespaces, as where the system allows none
 	UID    uint32 `json:"uid"`
 	GID    uint32 `json:"gid"` // used for a uid that the system does not know
 }
 
-// started answers an order for a reader; without Failed, its socket comes along.
+// started answers an order: without Failed, the process's socket comes along.
+// A second one tells that nothing is left of a shim and of what it started.
 type started struct {
 	Reader uint64 `json:"reader"`
+	PID    int    `json:"pid,omitempty"`
 	Failed string `json:"failed,omitempty"`
+	Gone   bool   `json:"gone,omitempty"`
 }
 
-// broker starts, kills and reaps readers.
+// broker starts, kills and reaps readers and shims.
 type broker struct {
 	conn  *net.UnixConn
 	spawn spawner
@@ -60,11 +70,16 @@ type broker struct {
 
 	mu      sync.Mutex
 	readers map[uint64]*child // guarded by mu
+	closing bool              // guarded by mu: nothing is started any more
+
+	births sync.RWMutex // read-held from a fork until the child is in known
+	known  sync.Map     // pid of a child → true; what else comes to be a child is an orphan of a shim
 }
 
-// child is one reader process.
+// child is one reader or shim.
 type child struct {
 	uid   uint32
+	shim  bool
 	cmd   *exec.Cmd // nil while it is started
 	ended bool      // to be killed as soon as it is started
 }
@@ -74,18 +89,44 @@ func brokerMain(conn *net.UnixConn) error {
 	if err != nil {
 		return err
 	}
+	// What outlives its shim comes here, and no further.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("runner: subreaper: %w", err)
+	}
 	b := &broker{conn: conn, spawn: s, euid: uint32(os.Geteuid()), readers: make(map[uint64]*child)}
+	defer b.close()
 	buf := make([]byte, 4096)
 	for {
 		n, err := conn.Read(buf)
 		if err != nil || n == 0 {
-			return nil // the client is gone; readers die with this process
+			return nil // the client is gone
 		}
 		var o order
 		if err := json.Unmarshal(buf[:n], &o); err != nil {
 			return fmt.Errorf("runner: order: %w", err)
 		}
 		b.obey(o)
+	}
+}
+
+// close kills everything and waits for it, not for ever: what the kernel holds
+// ends when it lets go.
+func (b *broker) close() {
+	b.mu.Lock()
+	b.closing = true
+	for _, r := range b.readers {
+		if r.ended = true; r.cmd != nil {
+			r.cmd.Process.Kill()
+		}
+	}
+	b.mu.Unlock()
+	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		b.mu.Lock()
+		left := len(b.readers)
+		b.mu.Unlock()
+		if left == 0 {
+			return
+		}
 	}
 }
 
@@ -101,47 +142,50 @@ func (b *broker) obey(o order) {
 	case o.End:
 		r.cmd.Process.Kill()
 	case r != nil:
-		b.tell(started{o.Reader, "the reader's number is taken"}, nil)
+		b.tell(started{Reader: o.Reader, Failed: "the reader's number is taken"}, nil)
 	default:
 		if why := b.refuses(o); why != "" {
-			b.tell(started{o.Reader, why}, nil)
+			b.tell(started{Reader: o.Reader, Failed: why}, nil)
 			return
 		}
-		r = &child{uid: o.UID}
+		r = &child{uid: o.UID, shim: o.Shim}
 		b.readers[o.Reader] = r
 		go b.run(o, r)
 	}
 }
 
-// refuses says why there can be no reader for o, or "". Called with mu held.
+// refuses says why there can be no process for o, or "". Called with mu held.
 func (b *broker) refuses(o order) string {
 	const nobody = 1<<32 - 1 // to the kernel it would mean: stay who you are
+	mine, all := 0, 0
+	for _, r := range b.readers {
+		if r.shim != o.Shim {
+			continue
+		}
+		all++
+		if r.uid == o.UID {
+			mine++
+		}
+	}
 	switch {
 	case o.UID == nobody || o.GID == nobody:
 		return "not a uid"
 	case b.euid != 0 && o.UID != b.euid:
 		return fmt.Sprintf("ctxfs runs as uid %d and cannot read as uid %d", b.euid, o.UID)
-	case len(b.readers) >= maxProcesses:
+	case all >= maxProcesses:
 		return "too many readers hang"
-	}
-	mine := 0
-	for _, r := range b.readers {
-		if r.uid == o.UID {
-			mine++
-		}
-	}
-	if mine >= maxOfUser {
+	case mine >= maxOfUser:
 		return "too many readers of this user hang"
 	}
 	return ""
 }
 
-// run is the life of one reader.
+// run is the life of one reader or shim.
 func (b *broker) run(o order, r *child) {
 	cmd, err := b.start(o)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "ctxfs runner: starting a reader for uid %d: %v (that user must be allowed to execute the ctxfs binary)\n", o.UID, err)
-		b.tell(started{o.Reader, "a reader for this user cannot be started"}, nil)
+		b.tell(started{Reader: o.Reader, Failed: "a reader for this user cannot be started"}, nil)
 	} else {
 		b.mu.Lock()
 		r.cmd = cmd
@@ -150,14 +194,24 @@ func (b *broker) run(o order, r *child) {
 		}
 		b.mu.Unlock()
 		cmd.Wait() // as long as the kernel holds it
+		b.known.Delete(cmd.Process.Pid)
+		if o.Shim && cmd.SysProcAttr.Cloneflags&unix.CLONE_NEWPID == 0 {
+			b.endOrphans()
+		}
 	}
 	b.mu.Lock()
 	delete(b.readers, o.Reader)
 	b.mu.Unlock()
+	if o.Shim && err == nil {
+		b.tell(started{Reader: o.Reader, Gone: true}, nil)
+	}
 }
 
 // start makes the process and hands its socket to the client.
 func (b *broker) start(o order) (*exec.Cmd, error) {
+	if o.Shim {
+		return b.startShim(o)
+	}
 	cmd, client, theirs, err := command(roleReader, unix.SOCK_STREAM)
 	if err != nil {
 		return nil, err
@@ -169,11 +223,22 @@ func (b *broker) start(o order) (*exec.Cmd, error) {
 	if b.euid == 0 {
 		cmd.SysProcAttr.Credential = credential(o.UID, o.GID)
 	}
-	if err := b.spawn.start(cmd); err != nil {
+	if err := b.bear(cmd); err != nil {
 		return nil, err
 	}
-	b.tell(started{Reader: o.Reader}, client)
+	b.tell(started{Reader: o.Reader, PID: cmd.Process.Pid}, client)
 	return cmd, nil
+}
+
+// bear starts a process that counts as known from its first moment.
+func (b *broker) bear(cmd *exec.Cmd) error {
+	b.births.RLock()
+	defer b.births.RUnlock()
+	if err := b.spawn.start(cmd); err != nil {
+		return err
+	}
+	b.known.Store(cmd.Process.Pid, true)
+	return nil
 }
 
 // tell sends one packet; a client that is gone shows in the read loop.

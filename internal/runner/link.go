@@ -251,6 +251,8 @@ func (c *Client) attend() {
 			}
 		}
 		switch {
+		case l == nil && c.runs[s.Reader] != nil:
+			c.hear(c.runs[s.Reader], s, conn)
 		case l == nil: // given up meanwhile
 			if conn != nil {
 				conn.Close()
@@ -268,6 +270,9 @@ func (c *Client) attend() {
 	c.broken = true
 	for _, l := range c.links { // the readers end with the broker
 		c.end(l, reasonGone)
+	}
+	for _, r := range c.runs { // so do the shims
+		c.hear(r, started{Failed: reasonGone, Gone: true}, nil)
 	}
 	close(c.gone)
 }

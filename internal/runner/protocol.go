@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -9,7 +10,7 @@ import (
 // A frame is a length (4 bytes, of what follows it), the number of the request
 // (8 bytes), and a request or an answer:
 //
-//	request  flags 1 · max 8 · identity 40 · path
+//	request  flags 1 · max 8 · identity 40 · path, or for inputs: directory, and each glob behind a zero byte
 //	answer   flags 1 · identity 40 · length 2 and bytes of reason · the same of failed · data
 //
 // All numbers are big endian; what has no length goes to the end of the frame.
@@ -22,8 +23,18 @@ const (
 	maxText   = 1<<16 - 1
 )
 
+// kind is what a request asks for.
+type kind byte
+
+const (
+	wholeFile   kind = iota // a file's content
+	identityOf              // its identity alone
+	inputsBelow             // the fingerprint of the files that match globs, as Data
+)
+
 // request asks for one file.
 type request struct {
+	Kind  kind
 	Path  []byte    // bytes, as JSON strings cannot hold every name
 	Max   int64     // bytes; a larger file is not read
 	Known *identity // the content of this file need not be sent again
@@ -55,6 +66,8 @@ const (
 	flagExists
 	flagUnchanged
 	flagSettled
+	flagIdentity // of a request: its kind is identityOf
+	flagInputs   // of a request: its kind is inputsBelow
 )
 
 func flag(bit byte, set bool) byte {
@@ -69,7 +82,7 @@ func (r request) appendTo(b []byte) []byte {
 	if r.Known != nil {
 		known = *r.Known
 	}
-	b = append(b, flag(flagKnown, r.Known != nil))
+	b = append(b, flag(flagKnown, r.Known != nil)|flag(flagIdentity, r.Kind == identityOf)|flag(flagInputs, r.Kind == inputsBelow))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Max))
 	return append(known.appendTo(b), r.Path...)
 }
@@ -84,6 +97,12 @@ func parseRequest(b []byte) (r request, ok bool) {
 	}
 	if flags[0]&flagKnown != 0 {
 		r.Known = &known
+	}
+	switch {
+	case flags[0]&flagInputs != 0:
+		r.Kind = inputsBelow
+	case flags[0]&flagIdentity != 0:
+		r.Kind = identityOf
 	}
 	return r, true
 }
@@ -174,4 +193,35 @@ func readFrame(r io.Reader) (id uint64, payload []byte, err error) {
 		return 0, nil, fmt.Errorf("runner: half a frame: %w", err)
 	}
 	return binary.BigEndian.Uint64(head[4:]), payload, nil
+}
+
+// packet is the payload of the frames between client and shim: the length of
+// its head (4 bytes), the head as JSON, and data.
+type packet struct {
+	head any
+	data []byte
+}
+
+func (p packet) appendTo(b []byte) []byte {
+	head, err := json.Marshal(p.head)
+	if err != nil {
+		panic(err) // plain data
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(len(head)))
+	return append(append(b, head...), p.data...)
+}
+
+// parsePacket sets head and gives the data, which is part of b; nil when it is empty.
+func parsePacket(b []byte, head any) (data []byte, err error) {
+	if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
+		return nil, fmt.Errorf("runner: a packet that is cut short")
+	}
+	n := 4 + binary.BigEndian.Uint32(b)
+	if err := json.Unmarshal(b[4:n], head); err != nil {
+		return nil, fmt.Errorf("runner: packet: %w", err)
+	}
+	if int(n) == len(b) {
+		return nil, nil
+	}
+	return b[n:], nil
 }

@@ -17,6 +17,14 @@ import (
 // file that changed less than this ago may change again and keep its times.
 const settleTime = 2 * time.Second
 
+// answerTo does what a request asks, as whoever this process is.
+func answerTo(req request) answer {
+	if req.Kind == inputsBelow {
+		return findInputs(req)
+	}
+	return readFile(req)
+}
+
 // readFile reads what req asks for, as whoever this process is. It never waits
 // for a fifo or a device: it looks at the file through O_PATH, which opens
 // nothing, and opens only what is a regular file, by the descriptor.
@@ -34,6 +42,9 @@ func readFile(req request) answer {
 		before, a := identify(look)
 		if a.Reason != "" {
 			return a
+		}
+		if req.Kind == identityOf {
+			return answer{Exists: true, ID: before}
 		}
 		if req.Known != nil && *req.Known == before {
 			return answer{Exists: true, Unchanged: true, ID: before, Settled: true}
@@ -91,9 +102,21 @@ func identify(fd int) (identity, answer) {
 		return identity{}, a
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return identity{}, answer{Exists: true, Reason: "not a regular file"}
+		return identity{}, answer{Exists: true, Reason: typeName(st.Mode) + ", not a regular file"}
 	}
 	return identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}, answer{}
+}
+
+func typeName(mode uint32) string {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return "a directory"
+	case unix.S_IFIFO:
+		return "a FIFO"
+	case unix.S_IFSOCK:
+		return "a socket"
+	}
+	return "a device"
 }
 
 // readAll reads at most max+1 bytes of the file that look stands for.

@@ -72,7 +72,7 @@ func (r *reader) lead() {
 		next := time.AfterFunc(patience, r.lead)
 		a := answer{Failed: "the request was not understood"}
 		if req, ok := parseRequest(payload); ok {
-			a = readFile(req)
+			a = answerTo(req)
 		}
 		if !next.Stop() {
 			r.write(frame(id, a))

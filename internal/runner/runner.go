@@ -5,6 +5,7 @@ import (
 	"net"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,8 +27,8 @@ const (
 	reasonGone  = "the runner process is gone; restart ctxfs to read workspace files"
 )
 
-// Client talks to the runner's processes. It implements pack.Workspace and is
-// safe for concurrent use.
+// Client talks to the runner's processes. It implements pack.Workspace and
+// pack.Generators and is safe for concurrent use.
 type Client struct {
 	control *net.UnixConn // to the broker
 	proc    *exec.Cmd     // the broker
@@ -43,6 +44,11 @@ type Client struct {
 	pauses map[owner]pause // guarded by mu
 	broken bool            // guarded by mu: gone is closed
 	closed bool            // guarded by mu: closing is closed
+	runs   map[uint64]*run // guarded by mu: by the number of their shim
+
+	running atomic.Int32 // len(runs)
+	turns   turns
+	plain   bool // for tests: shims without namespaces
 }
 
 var _ pack.Workspace = (*Client)(nil)
@@ -69,8 +75,9 @@ func Start(ctx context.Context) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{control: control, proc: cmd, exited: make(chan struct{}), gone: make(chan struct{}), closing: make(chan struct{}),
-		links: make(map[owner]*link), pauses: make(map[owner]pause)}
+		links: make(map[owner]*link), pauses: make(map[owner]pause), runs: make(map[uint64]*run)}
 	c.files.init()
+	c.turns.init()
 	c.tasks.Add(3)
 	go c.attend()
 	go func() {
@@ -99,23 +106,46 @@ func Start(ctx context.Context) (*Client, error) {
 // known content if there is one, else with a Reason. The Data must not be changed. The error
 // is always nil.
 func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string, max int64, wait time.Duration) ([]pack.WorkspaceFile, error) {
+	keys := make([]fileKey, len(paths))
+	for i, p := range paths {
+		keys[i] = fileKey{wholeFile, uid, gid, min(max, maxFile), p}
+	}
+	files := make([]pack.WorkspaceFile, len(paths))
+	for i, a := range c.query(ctx, owner{uid, gid}, keys, wait) {
+		f := pack.WorkspaceFile{Path: paths[i], Exists: a.exists, Data: a.data, Reason: a.reason, Stale: a.stale != ""}
+		if f.Stale && !a.seen {
+			f.Reason = a.stale
+		}
+		files[i] = f
+	}
+	return files, nil
+}
+
+// found is what was asked for; stale says why it is not current, and seen
+// whether it was ever.
+type found struct {
+	content
+	stale string
+}
+
+// query gives what the reader of o says to keys, all of which are o's.
+func (c *Client) query(ctx context.Context, o owner, keys []fileKey, wait time.Duration) []found {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	max = min(max, maxFile)
 	c.mu.Lock()
 	c.seq++
 	arrived := c.seq
-	calls := make([]*call, len(paths))
-	for i, p := range paths {
-		calls[i] = c.begin(fileKey{uid, gid, max, p})
+	calls := make([]*call, len(keys))
+	for i, k := range keys {
+		calls[i] = c.begin(k)
 	}
-	c.send(owner{uid, gid})
+	c.send(o)
 	c.mu.Unlock()
-	files := make([]pack.WorkspaceFile, len(paths))
-	for i, p := range paths {
-		files[i] = c.await(ctx, fileKey{uid, gid, max, p}, calls[i], arrived)
+	answers := make([]found, len(keys))
+	for i, k := range keys {
+		answers[i] = c.await(ctx, k, calls[i], arrived)
 	}
-	return files, nil
+	return answers
 }
 
 // call is one read under way; result and failed are set before done closes.
@@ -156,7 +186,7 @@ func (c *Client) send(o owner) {
 
 // request is what x asks its reader. Called with mu held.
 func (x *call) request() request {
-	req := request{Path: []byte(x.file.key.path), Max: x.file.key.max}
+	req := request{Kind: x.file.key.kind, Path: []byte(x.file.key.path), Max: x.file.key.max}
 	if x.file.last.settled {
 		id := x.file.last.id
 		req.Known = &id
@@ -165,8 +195,8 @@ func (x *call) request() request {
 }
 
 // await waits for a call of k that began after arrived, so that what was
-// written before ReadFiles was called is seen.
-func (c *Client) await(ctx context.Context, k fileKey, x *call, arrived uint64) pack.WorkspaceFile {
+// written before it was asked for is seen.
+func (c *Client) await(ctx context.Context, k fileKey, x *call, arrived uint64) found {
 	for {
 		late := x.seq < arrived && time.Since(x.started) > overdue
 		if !late {
@@ -185,27 +215,19 @@ func (c *Client) await(ctx context.Context, k fileKey, x *call, arrived uint64) 
 		case late:
 			known := x.file.last
 			c.mu.Unlock()
-			return stale(k.path, known, reasonLate)
+			return found{known, reasonLate}
 		case x.seq > arrived && x.failed != "":
 			known := x.file.last
 			c.mu.Unlock()
-			return stale(k.path, known, x.failed)
+			return found{known, x.failed}
 		case x.seq > arrived:
 			c.mu.Unlock()
-			return pack.WorkspaceFile{Path: k.path, Exists: x.result.exists, Data: x.result.data, Reason: x.result.reason}
+			return found{x.result, ""}
 		}
 		x = c.begin(k)
 		c.send(owner{k.uid, k.gid})
 		c.mu.Unlock()
 	}
-}
-
-// stale is the answer from memory; why is told where there is none.
-func stale(path string, known content, why string) pack.WorkspaceFile {
-	if !known.seen {
-		return pack.WorkspaceFile{Path: path, Stale: true, Reason: why}
-	}
-	return pack.WorkspaceFile{Path: path, Exists: known.exists, Stale: true, Data: known.data, Reason: known.reason}
 }
 
 // finish ends a call with its answer. Called with mu held.

@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		daemon(os.Args[2])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "generate" {
+		generate(os.Args[2] == "true")
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -158,9 +162,9 @@ func TestReadFiles(t *testing.T) {
 		empty:                                   {Exists: true},
 		full:                                    {Exists: true, Data: bytes.Repeat([]byte("x"), limit)},
 		big:                                     {Exists: true, Reason: "larger than 1048576 bytes"},
-		fifo:                                    {Exists: true, Reason: "not a regular file"},
-		dir:                                     {Exists: true, Reason: "not a regular file"},
-		"/dev/zero":                             {Exists: true, Reason: "not a regular file"},
+		fifo:                                    {Exists: true, Reason: "a FIFO, not a regular file"},
+		dir:                                     {Exists: true, Reason: "a directory, not a regular file"},
+		"/dev/zero":                             {Exists: true, Reason: "a device, not a regular file"},
 		filepath.Join(dir, "missing"):           {},
 		filepath.Join(dir, "missing/x"):         {},
 		filepath.Join(ok, "x"):                  {Reason: "not a directory"},

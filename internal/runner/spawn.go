@@ -15,9 +15,11 @@ import (
 
 // roleEnv tells a started process what it is; there is nothing else in its environment.
 const (
-	roleEnv    = "CTXFS_RUNNER"
-	roleBroker = "broker"
-	roleReader = "reader"
+	roleEnv      = "CTXFS_RUNNER"
+	roleBroker   = "broker"
+	roleReader   = "reader"
+	roleShim     = "shim"
+	roleLauncher = "launcher"
 )
 
 // command is this program again, with one end of a socket as descriptor 3.

@@ -6,8 +6,10 @@ const (
 	maxBytes = 64 << 20
 )
 
-// fileKey is a file as one user sees it, read up to a size.
+// fileKey is a file as one user sees it, read up to a size; or what else a
+// reader is asked, by the words of the request.
 type fileKey struct {
+	kind     kind
 	uid, gid uint32
 	max      int64
 	path     string
