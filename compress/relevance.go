@@ -181,3 +181,18 @@ func queryTerms(query string) (terms []termID) {
 	})
 	return terms
 }
+
+// Covers says whether each term of phrase, which has at least one, is a term of text.
+func Covers(text, phrase string) bool {
+	wanted := queryTerms(phrase)
+	if len(wanted) == 0 {
+		return false
+	}
+	x := NewIndex([]string{text})
+	for _, t := range wanted {
+		if len(x.find(t)) == 0 {
+			return false
+		}
+	}
+	return true
+}

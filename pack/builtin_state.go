@@ -1,9 +1,129 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/ctxabi"
+import (
+	"fmt"
+	"regexp"
+	"strings"
 
-// planText gives the plan's goal, how far it is and what comes next; "" when it says none of these.
-func planText(plan *ctxabi.Plan) string { return "" }
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
 
-// errorsText lists failures, newest last, equal ones once with their count.
-func errorsText(events []ErrorEvent, fits func(string) bool) string { return "" }
+// planText gives the plan's goal, how far it is and what comes next; "" when it says none of these:
+//
+//	Goal: make the token refresh retry
+//	Progress 1/3. Current: Retry (step 2/4). Next: Make it pass
+//
+// Tasks that nobody will do do not count. Without a current task the first unfinished one is next.
+func planText(plan *ctxabi.Plan) string {
+	if plan == nil {
+		return ""
+	}
+	var b strings.Builder
+	goal := plan.Goal
+	if goal == "" {
+		goal = plan.Issue.Title
+	}
+	if goal = oneLine(goal); goal != "" {
+		b.WriteString("Goal: " + goal + "\n")
+	}
+	done, all := 0, 0
+	var first *ctxabi.PlanTask // that is not finished
+	for i := range plan.Tasks {
+		t := &plan.Tasks[i]
+		if t.Dropped() {
+			continue
+		}
+		all++
+		if t.Finished() {
+			done++
+		} else if first == nil {
+			first = t
+		}
+	}
+	if all == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "Progress %d/%d.", done, all)
+	current := plan.Current()
+	if current == nil || current.Finished() || current.Dropped() {
+		if first != nil {
+			b.WriteString(" Next: " + taskName(first))
+		}
+		b.WriteByte('\n')
+		return b.String()
+	}
+	b.WriteString(" Current: " + taskName(current))
+	for i, s := range current.Steps {
+		if !s.Done {
+			fmt.Fprintf(&b, " (step %d/%d).", i+1, len(current.Steps))
+			if text := oneLine(s.Description); text != "" {
+				b.WriteString(" Next: " + text)
+			}
+			break
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// taskName is what a line calls a task.
+func taskName(t *ctxabi.PlanTask) string {
+	if name := oneLine(t.Title); name != "" {
+		return name
+	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n"); strings.TrimSpace(first) != "" {
+		return oneLine(first)
+	}
+	return oneLine(t.ID)
+}
+
+// errorsText lists failures by their addresses, newest last. Those that say the
+// same but for times and addresses of memory are one line, at the place of the last:
+//
+//	events:7: go test: exit status 1
+//	events:12: connect: timed out after 31s (3 times since events:4)
+//
+// The oldest are left out where not all fit.
+func errorsText(events []ErrorEvent, fits func(string) bool) string {
+	type group struct{ first, last, count int }
+	at := map[string]int{}
+	var groups []group // by their last
+	for i, e := range events {
+		g := group{first: i, last: i, count: 1}
+		key := volatile.ReplaceAllString(oneLine(e.Text), "#")
+		if k, again := at[key]; again {
+			g.first, g.count = groups[k].first, groups[k].count+1
+			groups[k].count = 0 // moved on
+		}
+		at[key] = len(groups)
+		groups = append(groups, g)
+	}
+	var lines []string
+	for _, g := range groups {
+		if g.count == 0 {
+			continue
+		}
+		line := fmt.Sprintf("events:%d: %s", events[g.last].Line, oneLine(events[g.last].Text))
+		if g.count > 1 {
+			line += fmt.Sprintf(" (%d times since events:%d)", g.count, events[g.first].Line)
+		}
+		lines = append(lines, line+"\n")
+	}
+	text := func(n int) string { // the last n
+		s := strings.Join(lines[len(lines)-n:], "")
+		if n < len(lines) {
+			s = fmt.Sprintf("[%d older ones left out, all of them in %s]\n", len(lines)-n, ctxabi.EventsFile) + s
+		}
+		return s
+	}
+	if len(lines) == 0 || fits == nil || fits(text(len(lines))) {
+		return strings.Join(lines, "")
+	}
+	if n := mostThat(len(lines)-1, func(n int) bool { return fits(text(n)) }); n > 0 {
+		return text(n)
+	}
+	return ""
+}
+
+// volatile is what differs between two failures that are the same: durations, times and addresses.
+var volatile = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|us|ms|s|m|h)\b|\b0x[0-9a-fA-F]+\b|\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?\b|\b\d\d:\d\d:\d\d(\.\d+)?\b`)

@@ -1,9 +1,17 @@
 package pack
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
+
+// general is the strategy of whoever has no other.
+const general = "general"
 
 // section is one section of a strategy with its content.
 type section struct {
@@ -18,19 +26,240 @@ type strategyMessage struct {
 	Content string `json:"content"`
 }
 
-// chooseStrategy gives the strategy of a session. has says whether a section
-// has content now. note, for the report, says why it is not the one that was asked for.
+// chooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
+// name is in the agent's ([byAgent]), else general. Where a section that it
+// requires has no content (has says so), general is used, and note, for the report, says why.
 func chooseStrategy(r *recipe.Recipe, agent string, has func(recipe.Section) bool) (s recipe.Strategy, note string) {
-	return recipe.Strategy{Name: "general"}, ""
+	if r == nil {
+		r = recipe.Default()
+	}
+	name := r.Strategy
+	if name == "" {
+		name = byAgent(r.Strategies, agent)
+	}
+	s, ok := strategyNamed(r.Strategies, name)
+	if !ok {
+		if name != general {
+			note = fmt.Sprintf("there is no strategy %q; %s is used", name, general)
+		}
+		s, _ = strategyNamed(r.Strategies, general)
+		s.Name = general
+		return s, note
+	}
+	for _, sec := range s.Sections {
+		if sec.Required && !has(sec) {
+			note = fmt.Sprintf("the strategy %s needs its section %s, which has no content (%s); %s is used", s.Name, sec.Name, sectionSource(sec), general)
+			s, _ = strategyNamed(r.Strategies, general)
+			s.Name = general
+			return s, note
+		}
+	}
+	return s, ""
+}
+
+func strategyNamed(all []recipe.Strategy, name string) (recipe.Strategy, bool) {
+	i := slices.IndexFunc(all, func(s recipe.Strategy) bool { return s.Name == name })
+	if i < 0 {
+		return recipe.Strategy{}, false
+	}
+	return all[i], true
+}
+
+// byAgent gives the name of the strategy that stands in an agent's name as whole words, whatever
+// their case: developer-2, senior.developer and team_developer are developers, developers is not. The longest name
+// wins, then the one furthest behind, for a code-architect-reviewer reviews. Without one it is general.
+func byAgent(all []recipe.Strategy, agent string) string {
+	best, length, at := general, 0, -1
+	words := nameWords(agent)
+	for _, s := range all {
+		name := nameWords(s.Name)
+		if len(name) == 0 {
+			continue
+		}
+		for i := len(words) - len(name); i >= 0; i-- {
+			if !slices.Equal(words[i:i+len(name)], name) {
+				continue
+			}
+			if len(name) > length || len(name) == length && i > at {
+				best, length, at = s.Name, len(name), i
+			}
+			break
+		}
+	}
+	return best
+}
+
+func nameWords(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 }
 
 // sectionText gives what a section says and where that is from; "" when there is
 // nothing. file is that of a section with a path, nil when it is not there.
 func sectionText(s recipe.Section, plan *ctxabi.Plan, diff []byte, file *File) (text, source string) {
-	return "", ""
+	switch {
+	case s.Text != "":
+		text = s.Text
+	case s.Path != "":
+		if file != nil && file.Reason == "" && !file.Pending {
+			text = string(file.Data)
+		}
+	case s.From == "review.diff":
+		if strings.TrimSpace(string(diff)) != "" {
+			text = fenced("diff", strings.TrimRight(string(diff), "\n"))
+		}
+	default:
+		text = planSection(s.From, plan)
+	}
+	source = sectionSource(s)
+	if s.Path != "" && file != nil {
+		source = file.Path
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", source
+	}
+	return strings.TrimRight(text, "\r\n"), source
 }
 
-// strategyMessages gives the messages that sections make, or override (a recipe's messages).
-func strategyMessages(system string, sections []section, override []recipe.Message) []strategyMessage {
-	return nil
+// sectionSource says where a section's content is from.
+func sectionSource(s recipe.Section) string {
+	switch {
+	case s.Text != "":
+		return "recipe"
+	case s.Path != "":
+		return s.Path
+	case s.From == "review.diff":
+		return ctxabi.DiffFile
+	}
+	part := strings.TrimPrefix(s.From, "plan.")
+	switch part {
+	case "task":
+		part = "tasks[current]"
+	case "files", "steps", "acceptance":
+		part = "tasks[current]." + part
+	}
+	return ctxabi.PlanFile + " " + part
+}
+
+// planSection gives one part of a plan as a prompt shows it.
+func planSection(from string, plan *ctxabi.Plan) string {
+	if plan == nil {
+		return ""
+	}
+	switch from {
+	case "plan.issue":
+		return titled(plan.Issue.Title, plan.Issue.Description)
+	case "plan.design":
+		return plan.Design
+	case "plan.constraints":
+		return bullets(plan.Constraints)
+	}
+	task := plan.Current()
+	if task == nil {
+		return ""
+	}
+	switch from {
+	case "plan.task":
+		return titled(task.Title, task.Description)
+	case "plan.files":
+		var lines []string
+		for _, f := range task.Files {
+			lines = append(lines, "- "+oneLine(f.Operation)+": "+codeSpan(f.Path))
+		}
+		return strings.Join(lines, "\n")
+	case "plan.steps":
+		return stepsText(task.Steps)
+	case "plan.acceptance":
+		return bullets(task.Acceptance)
+	}
+	return ""
+}
+
+// titled is a title and, below a blank line, a description; one alone where there is no other.
+func titled(title, description string) string {
+	title, description = strings.TrimSpace(title), strings.TrimRight(description, "\r\n")
+	if title == "" || strings.TrimSpace(description) == "" {
+		return title + description
+	}
+	return title + "\n\n" + description
+}
+
+// bullets is a list; lines of an item behind its first are indented.
+func bullets(items []string) string {
+	var lines []string
+	for _, item := range items {
+		if item = strings.TrimSpace(item); item != "" {
+			lines = append(lines, "- "+strings.ReplaceAll(item, "\n", "\n  "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// stepsText numbers steps. Of one that is done the description alone is left.
+func stepsText(steps []ctxabi.PlanStep) string {
+	var parts []string
+	for i, s := range steps {
+		text := fmt.Sprintf("### Step %d: %s", i+1, oneLine(s.Description))
+		if s.Done {
+			parts = append(parts, text+" (done)")
+			continue
+		}
+		if s.Code != "" {
+			text += "\n" + fenced("", s.Code)
+		}
+		if s.Command != "" {
+			text += "\nRun: " + commandText(s.Command)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// commandText is a command of one line as a code span, a longer one in a fence.
+func commandText(command string) string {
+	if command = strings.TrimSpace(command); strings.Contains(command, "\n") {
+		return "\n" + fenced("", command)
+	}
+	return codeSpan(command)
+}
+
+// fenced is text between fences longer than any run of backticks in it.
+func fenced(language, text string) string {
+	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	return fence + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
+}
+
+// codeSpan is text in one line between more backticks than it has side by side.
+func codeSpan(text string) string {
+	text = oneLine(text)
+	n := longestRun(text, '`')
+	if n == 0 {
+		return "`" + text + "`"
+	}
+	mark := strings.Repeat("`", n+1)
+	return mark + " " + text + " " + mark
+}
+
+// strategyMessages gives the messages that a strategy makes: override, which a recipe may
+// hold, as it stands; else the system prompt, where there is one, and a user message of the sections that
+// have content, each below "## <name>".
+func strategyMessages(system string, sections []section, override []recipe.Message) (messages []strategyMessage) {
+	for _, m := range override {
+		messages = append(messages, strategyMessage(m))
+	}
+	if len(override) > 0 {
+		return messages
+	}
+	if system = strings.TrimRight(system, "\r\n"); strings.TrimSpace(system) != "" {
+		messages = append(messages, strategyMessage{"system", system})
+	}
+	var parts []string
+	for _, s := range sections {
+		if s.Content != "" {
+			parts = append(parts, "## "+oneLine(s.Name)+"\n"+strings.TrimRight(s.Content, "\r\n"))
+		}
+	}
+	if len(parts) > 0 {
+		messages = append(messages, strategyMessage{"user", strings.Join(parts, "\n\n")})
+	}
+	return messages
 }
