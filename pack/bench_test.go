@@ -85,4 +85,12 @@ func BenchmarkUnchanged(b *testing.B) {
 }
 
 // isSettled says whether the files are old enough for their signs to be trusted.
-func isSettled(d *desk) bool { return !d.b.entry(d.x.ID()).last.fresh }
+func isSettled(d *desk) bool {
+	l := d.b.entry(d.x.ID()).last.look
+	for _, f := range l.files {
+		if f.sign.exists() && f.sign.ino == 0 {
+			return false
+		}
+	}
+	return len(l.dirs) == l.entered
+}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -20,16 +22,20 @@ type Config struct {
 	Budget    int                 // tokens; used when neither the session nor the recipe says; 0: no limit
 	Encoding  string              // an encoding or a model name; "": o200k_base
 	Workspace Workspace           // nil: no workspace files
-	Wait      time.Duration       // how long a read may wait for workspace files; 0: 500 ms
-	MapPath   func(string) string // translates a cwd as a container calls it; nil: as it is
+	Wait      time.Duration       // how long a read may wait for workspace files and generators; 0: what the recipe says
+	MapPath   func(string) string // translates a path outside of the store as a container calls it; nil: as it is
+	// Mountpoint is where the store is mounted: generators find their session there. "": it is not, and they are given the store itself.
+	Mountpoint string
+	Generators Generators // nil: commands are not run
+	WaitForAll bool       // a build waits for all generators, however long they take
 }
 
 // Builder makes and remembers packs. It is safe for concurrent use; one
 // session is compiled once at a time.
 type Builder struct {
 	config  Config
-	counter *tokens.Counter
-	wait    time.Duration
+	outputs *outputs // nil: commands are not run
+	homes   sync.Map // home directories of users, by uid
 
 	compiled, reused atomic.Uint64 // see Counts
 
@@ -44,13 +50,20 @@ type entry struct {
 	id   string
 	size int // guarded by Builder.mu
 
-	flights atomic.Uint64 // begun so far
+	flights atomic.Uint64         // begun so far
+	shown   atomic.Pointer[Build] // the last build, for whoever must not wait
 
-	busy  chan struct{} // holds one token while somebody compiles; guards what follows
-	done  uint64        // the last flight that gave a build
-	last  *gathered
-	build *Build
-	memo  *memo
+	busy     chan struct{} // holds one token while somebody compiles; guards what follows
+	done     uint64        // the last flight that gave a build
+	last     *gathered
+	build    *Build
+	made     Input // what build was made from, but for the records
+	memo     *memo
+	encoding string // that memo counts with
+	epoch    *epochNote
+	failures failures
+	computed computed
+	failed   string // the last failure that was reported
 }
 
 // What a builder remembers at most. An evicted session is compiled from its index again.
@@ -61,22 +74,34 @@ const (
 
 // NewBuilder fails on an unknown encoding.
 func NewBuilder(c Config) (*Builder, error) {
-	counter, err := tokens.For(c.Encoding)
-	if err != nil {
+	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, counter: counter, wait: c.Wait, sessions: map[string]*list.Element{}, recent: list.New()}
-	if b.wait == 0 {
-		b.wait = 500 * time.Millisecond
+	b := &Builder{config: c, sessions: map[string]*list.Element{}, recent: list.New()}
+	if c.Generators != nil {
+		b.outputs = newOutputs(c.Generators)
 	}
 	return b, nil
+}
+
+// Close ends all generators and returns when nothing of them is left.
+func (b *Builder) Close() {
+	if b.outputs != nil {
+		b.outputs.Close()
+	}
 }
 
 // Current gives the session's pack: the last build while nothing it was made from changed, else a new one.
 // Callers that come while another one is busy with the same session share the next build, so
 // that a slow workspace holds each of them up twice at most.
+//
+// A process that is part of a generator of this session ([WithCaller]) gets the last build at once, or one
+// without generators: it must not wait for itself.
 func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, error) {
 	e := b.entry(x.ID())
+	if b.isInside(ctx, x) {
+		return b.inside(ctx, x, e)
+	}
 	before := e.flights.Load()
 	select {
 	case e.busy <- struct{}{}:
@@ -93,7 +118,11 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 	last := e.build
 	build, err := b.current(ctx, x, e)
 	if err == nil {
-		e.done = flight
+		e.done, e.failed = flight, ""
+		e.shown.Store(build)
+	} else if e.failed != err.Error() {
+		e.failed = err.Error()
+		defer report(x, err)
 	}
 	size := 0
 	if build != last {
@@ -108,10 +137,10 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 	}
 	<-e.busy
 	if size > 0 {
+		if b.outputs != nil {
+			size += b.outputs.size(x.ID())
+		}
 		b.weigh(e, size)
-	}
-	if err != nil {
-		report(x, err)
 	}
 	return build, err
 }
@@ -121,26 +150,45 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if err != nil {
 		return nil, err
 	}
-	if g == e.last && e.build != nil {
+	if g == e.last && e.build != nil && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
-	in := g.input(x.Ref(), b.counter.Encoding())
+	in := g.input()
 	t, err := snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
 	g.length, g.events = t.Messages.Size(), t.Settled
-	if e.build != nil && in.id(b.counter.Encoding()) == e.build.ID {
-		e.last = g
-		return e.build, nil
+	if in.Errors, err = e.failures.newest(g.chosen.recipe, t.Events); err != nil {
+		return nil, err
 	}
-	b.persistCounts(e.memo, x, t)
-	build, err := compile(&in, e.memo)
+	c, err := tokens.For(g.encoding)
 	if err != nil {
 		return nil, err
 	}
-	e.last, e.build = g, build
+	if e.encoding != c.Encoding() {
+		e.memo, e.encoding = newMemo(), c.Encoding()
+	}
+	b.persistCounts(e.memo, x, t, c.Encoding())
+	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
+		return nil, err
+	}
+	if e.build != nil && in.id(c.Encoding()) == e.build.ID && sameNotes(&in, &e.made) {
+		e.last = g
+		return e.build, nil
+	}
+	build, err := b.compileEpoch(x, e, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
+	e.last, e.build, e.made = g, build, in
 	return build, nil
+}
+
+// sameNotes compares what stands in the report without being part of the pack's id.
+func sameNotes(a, b *Input) bool {
+	return slices.Equal(a.Notes, b.Notes) && slices.EqualFunc(a.Files, b.Files, func(f, g File) bool { return f.Note == g.Note })
 }
 
 // Counts says how many packs Current compiled so far, and how often it gave
@@ -148,8 +196,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
 
 // persistCounts lets the memo read and write the exact counts kept beside the index.
-func (b *Builder) persistCounts(mm *memo, x *session.Session, t *session.Timeline) {
-	key := fmt.Sprintf("%s/%d", b.counter.Encoding(), RendererVersion)
+func (b *Builder) persistCounts(mm *memo, x *session.Session, t *session.Timeline, encoding string) {
+	key := fmt.Sprintf("%s/%d", encoding, RendererVersion)
 	of := func(at address) (*session.Log, *session.Index) {
 		if at.event {
 			return x.Events(), t.Events
@@ -222,10 +270,11 @@ func (e *entry) bytes() int {
 		n += len(e.build.Markdown) + len(e.build.JSON) + len(e.build.Report)
 	}
 	if e.last != nil {
-		for _, files := range [][]File{e.last.read, e.last.guides} {
-			for _, f := range files {
-				n += len(f.Data)
-			}
+		n += e.last.bytes()
+	}
+	for i := range e.made.Files {
+		if f := &e.made.Files[i]; f.sum == nil { // outputs; the others are counted where they were read
+			n += len(f.Data)
 		}
 	}
 	return n
@@ -250,6 +299,9 @@ func (b *Builder) remove(at *list.Element) {
 	e := b.recent.Remove(at).(*entry)
 	b.size -= e.size
 	delete(b.sessions, e.id)
+	if b.outputs != nil {
+		b.outputs.evict(e.id)
+	}
 }
 
 // Drop forgets the session's build; the next Current compiles anew.
@@ -267,50 +319,73 @@ func (b *Builder) Forget(id string) {
 // CheckFits says whether data, written as the session file name (context/budget or a pin, relative to the session),
 // leaves the required parts of a pack within its limit; if not, ctxabi.ErrOverBudget with the numbers.
 func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error {
-	dir := x.Dir()
-	names, err := pinNames(dir + "/" + ctxabi.PinnedDir)
+	pin, isPin := strings.CutPrefix(name, ctxabi.PinnedDir+"/")
+	isPin = isPin && ctxabi.IsPin(pin)
+	if !isPin && name != ctxabi.BudgetFile {
+		return nil
+	}
+	budget, given, err := ctxabi.ParseBudget(nil)
+	if !isPin {
+		budget, given, err = ctxabi.ParseBudget(data)
+	}
 	if err != nil {
 		return err
 	}
-	g := &gathered{dir: dir, files: storeFiles(names)}
-	here := openDirectory(dir)
-	look(here, g.files, false)
-	here.close()
-	if err := b.readFiles(g); err != nil {
+	g, err := b.required(x)
+	if err != nil {
 		return err
 	}
-	switch pin, isIn := strings.CutPrefix(name, ctxabi.PinnedDir+"/"); {
-	case name == ctxabi.BudgetFile:
-		n, ok, err := ctxabi.ParseBudget(data)
-		if err != nil {
-			return err
+	in := g.input()
+	if !isPin {
+		if in.Budget = b.fallback(g.chosen.recipe); given {
+			in.Budget = budget
 		}
-		if g.tokens = b.config.Budget; ok {
-			g.tokens = n
-		}
-	case isIn && ctxabi.IsPin(pin):
-		f := File{At: pinnedAt(), ID: "pinned/" + pin, Path: name, Data: data}
-		replaced := false
-		for i := range g.read {
-			if g.read[i].Path == name {
-				g.read[i], replaced = f, true
-			}
-		}
-		if !replaced {
-			g.read = append(g.read, f)
-		}
-	default:
+	} else if !replacePin(&in, name, pin, data) {
 		return nil
 	}
-	in := Input{Budget: g.tokens, Encoding: b.counter.Encoding(), Files: g.read}
-	required, limit := in.required(b.counter)
-	if limit > 0 && required+minJournal > limit {
+	if in.Budget == 0 {
+		return nil
+	}
+	in.Messages = noRecords{}
+	c, err := tokens.For(in.Encoding)
+	if err != nil {
+		return err
+	}
+	y, err := in.layout(newMemo(), c)
+	if err != nil {
+		return err
+	}
+	if l := y.limits; l.limit > 0 && l.required+minJournal > l.limit {
 		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
-			"system_prompt.md and pinned/ would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten them",
-			required, limit, minJournal, ctxabi.BudgetFile)
+			"what stands verbatim (the system prompt and pinned/) would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten it",
+			l.required, l.limit, minJournal, ctxabi.BudgetFile)
 	}
 	return nil
 }
+
+// replacePin puts a pin that is being written among the files; false when the recipe shows no pins.
+func replacePin(in *Input, name, pin string, data []byte) bool {
+	for i := range in.Files {
+		if f := &in.Files[i]; f.Path == name && f.At >= 0 {
+			f.Data, f.Reason, f.sum = data, "", nil
+			return true
+		}
+	}
+	for at := range in.Recipe.Sources {
+		if s := &in.Recipe.Sources[at]; s.Type == recipe.TypePinned {
+			in.Files = append(in.Files, File{At: at, ID: s.Block + "/" + pin, Path: name, Data: data})
+			return true
+		}
+	}
+	return false
+}
+
+// noRecords is an empty log.
+type noRecords struct{}
+
+func (noRecords) Len() int                   { return 0 }
+func (noRecords) At(int) session.Entry       { return session.Entry{} }
+func (noRecords) Record(int) ([]byte, error) { return nil, ctxabi.ErrNotFound }
 
 // report tells the session why its pack could not be built.
 func report(x *session.Session, err error) {

@@ -2,229 +2,227 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"path/filepath"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// maxWorkspaceFile is the most that is read of one file of a workspace, in bytes.
-const maxWorkspaceFile = 1 << 20
-
-// gathered is what a session's pack is made from, as far as it can be known
-// without opening a file: a fingerprint, and what was read for it.
+// gathered is what a session's pack is made from, but for its records and what generators make.
 type gathered struct {
 	length int64 // of messages.jsonl
 	events int64 // of events.jsonl
-	dir    string
-	budget sign
-	cwd    sign
-	pinned sign    // the directory
-	dirs   [2]sign // context/ and the agent's home: a file that is not there appears with a change of these
-	files  []storeFile
-	read   []File   // of the store
-	guides []File   // of the workspace
-	paths  []string // of the workspace, as its owner calls them
-	mapped []string // the same as this machine calls them
-	// untrusted: cwd is not the owner's alone, so nothing outside the store is read.
-	untrusted bool
-	tokens    int  // the budget
-	fresh     bool // a file changed so lately that its sign does not tell
+	ref    ctxabi.Ref
+	look   *look
+	chosen *chosen
+	words  *lexicon
+	trust  *trust
+	owner  sign // of the session's directory
+
+	budget   int
+	encoding string
+	state    string
+	skills   []string
+	notes    []string
+	files    []File
+	exists   map[string]bool
+	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	computes bool                     // the recipe has sources that run commands
 }
 
-// gather looks at the session's files. Where nothing changed since last, it
-// opens none and gives last itself.
-func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
-	dir := x.Dir()
-	here := openDirectory(dir)
-	defer here.close()
-	g := &gathered{
-		length: x.Messages().Len(),
-		events: x.Events().Len(),
-		dir:    dir,
-		budget: here.sign(ctxabi.BudgetFile),
-		cwd:    here.sign(ctxabi.CwdFile),
-		pinned: here.sign(ctxabi.PinnedDir),
-		dirs:   [2]sign{here.sign(ctxabi.ContextDir), here.sign(agentHome)},
-	}
-	known := last != nil && !last.fresh && last.dir == dir
-	if known && last.pinned == g.pinned {
-		g.files = slices.Clone(last.files)
-	} else {
-		names, err := pinNames(dir + "/" + ctxabi.PinnedDir)
-		if err != nil {
-			return nil, err
-		}
-		g.files = storeFiles(names)
-	}
-	look(here, g.files, known && last.pinned == g.pinned && last.dirs == g.dirs)
-	now := time.Now()
-	g.fresh = g.budget.fresh(now) || g.cwd.fresh(now) || g.pinned.fresh(now) || g.dirs[0].fresh(now) || g.dirs[1].fresh(now)
-	for _, f := range g.files {
-		g.fresh = g.fresh || f.sign.fresh(now)
-	}
+// same says whether g gives the same pack as last, as far as its files decide.
+func (g *gathered) same(last *gathered) bool {
+	return last != nil && g.length == last.length && g.events == last.events && g.ref == last.ref &&
+		g.chosen == last.chosen && g.budget == last.budget && g.encoding == last.encoding && g.state == last.state &&
+		slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
+		g.words == last.words && slices.EqualFunc(g.files, last.files, equalFiles)
+}
 
-	same := known && last.budget == g.budget && slices.Equal(last.files, g.files)
-	if same {
-		g.read, g.tokens = last.read, last.tokens
-	} else if err := b.readFiles(g); err != nil {
+func equalFiles(a, b File) bool {
+	return a.At == b.At && a.ID == b.ID && a.Path == b.Path && a.Stale == b.Stale && a.Reason == b.Reason && a.Pending == b.Pending && a.Note == b.Note &&
+		(a.sum != nil && a.sum == b.sum || bytes.Equal(a.Data, b.Data))
+}
+
+func (g *gathered) bytes() int {
+	n := 0
+	for name, f := range g.look.files {
+		n += 160 + len(name) + len(f.data)
+	}
+	for name, l := range g.look.lists {
+		n += 64 + len(name) + 40*len(l.names)
+	}
+	for _, a := range g.outside {
+		n += 128 + len(a.Path) + len(a.Data)
+	}
+	n += 200 * len(g.files)
+	for i := range g.chosen.recipe.Files {
+		n += 4096 + len(g.chosen.recipe.Files[i].Path) // what was parsed of it, about
+	}
+	return n
+}
+
+// gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
+func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
+	var before *look
+	var answers map[string]WorkspaceFile
+	if last != nil {
+		before, answers = last.look, last.outside
+	}
+	h, rel, err := openHome(x, before)
+	if err != nil {
 		return nil, err
 	}
-	if known && last.cwd == g.cwd {
-		g.paths, g.mapped, g.untrusted = last.paths, last.mapped, last.untrusted
-	} else {
-		b.workspacePaths(x, g)
-		same = false
+	defer h.close()
+	g := &gathered{length: x.Messages().Len(), events: x.Events().Len(), ref: x.Ref(), look: h.now, exists: map[string]bool{}}
+	b.setUp(x, g, h, rel, last)
+	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
+	if err := s.all(); err != nil {
+		return nil, err
 	}
-	var before []File
-	if last != nil {
-		before = last.guides
-	}
-	g.guides = b.readWorkspace(ctx, g, before)
-	if same && g.length == last.length && g.events == last.events && slices.EqualFunc(g.guides, before, equalFiles) {
+	b.readOutside(ctx, g, s, answers)
+	if g.same(last) {
+		last.look = g.look // a look that is over tells more: what was fresh is not any more
+		last.trust = g.trust
 		return last, nil
 	}
 	return g, nil
 }
 
-func equalFiles(a, b File) bool {
-	return a.ID == b.ID && a.Path == b.Path && a.Stale == b.Stale && a.Reason == b.Reason && bytes.Equal(a.Data, b.Data)
+// setUp finds the recipe and the settings.
+func (b *Builder) setUp(x *session.Session, g *gathered, h *home, rel string, last *gathered) {
+	control := func(name string) *stocked { return h.file(path.Join(rel, name), ctxabi.MaxControl) }
+	if last == nil {
+		last = &gathered{}
+	}
+	g.owner = h.sign(rel)
+	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
+	g.chosen = choose(x, h, rel, env.content, last.chosen)
+	g.notes = slices.Clone(g.chosen.notes)
+	dir := strings.TrimRight(string(cwd.data), "\r\n")
+	if !path.IsAbs(dir) {
+		dir = ""
+	}
+	at := path.Join(cmp.Or(b.config.Mountpoint, x.Store().Dir()), g.ref.AgentHome())
+	if w := last.words; w != nil && g.chosen == last.chosen && w.cwd == dir && w.home == at && w.rel == rel {
+		g.words = w
+	} else {
+		g.words = newLexicon(g.chosen.recipe, env.data, dir, at, rel)
+	}
+	g.trust = b.newTrust(x, g, rel, cwd, env)
+	b.settings(g, control)
 }
 
-// readFiles reads the files of the store and the budget.
-func (b *Builder) readFiles(g *gathered) error {
-	g.tokens = b.config.Budget
-	if data, _, err := readRegular(g.dir + "/" + ctxabi.BudgetFile); err == nil {
-		if n, ok, err := ctxabi.ParseBudget(data); ok && err == nil {
-			g.tokens = n
+// settings reads the small files that say how a pack is made.
+func (b *Builder) settings(g *gathered, control func(string) *stocked) {
+	r := g.chosen.recipe
+	g.budget = b.fallback(r)
+	g.computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
+	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
+		g.budget = n
+	}
+	var meta struct {
+		Model    any `json:"model"`
+		Encoding any `json:"encoding"`
+		Skills   any `json:"skills"`
+	}
+	json.Unmarshal(control(ctxabi.MetaFile).data, &meta) // what it does not hold, or not so, it does not say
+	if list, ok := meta.Skills.([]any); ok {
+		for _, v := range list {
+			if name, ok := v.(string); ok {
+				g.skills = append(g.skills, name)
+			}
 		}
 	}
-	for i := range g.files {
-		if g.files[i].rel == "" {
+	g.encoding = b.config.Encoding
+	for _, say := range []struct {
+		who  string
+		name any
+	}{{"the recipe", r.Encoding}, {"the recipe", r.Model}, {ctxabi.MetaFile, meta.Encoding}, {ctxabi.MetaFile, meta.Model}} {
+		name, _ := say.name.(string)
+		if name == "" {
 			continue
 		}
-		f, ok, err := g.files[i].read(g.dir)
-		if err != nil {
-			return err
-		}
-		if ok {
-			g.read = append(g.read, f)
-		}
-	}
-	return nil
-}
-
-// workspacePaths reads the session's cwd and names the files that the recipe wants from there.
-func (b *Builder) workspacePaths(x *session.Session, g *gathered) {
-	data, reason, err := readRegular(g.dir + "/" + ctxabi.CwdFile)
-	cwd := strings.TrimRight(string(data), "\r\n")
-	if err != nil || reason != "" || !filepath.IsAbs(cwd) {
-		return
-	}
-	if x.Ref().Space != "" {
-		// Whoever may write cwd could have files read as the session's owner.
-		owner := signOf(g.dir)
-		g.untrusted = g.cwd.mode&0o022 != 0 || g.cwd.uid != owner.uid
-	}
-	local := cwd
-	if b.config.MapPath != nil {
-		local = b.config.MapPath(cwd)
-	}
-	for _, s := range gatheredSources() {
-		if s.Where == inWorkspace {
-			g.paths = append(g.paths, filepath.Join(cwd, s.Path))
-			g.mapped = append(g.mapped, filepath.Join(local, s.Path))
-		}
-	}
-}
-
-// readWorkspace asks for the workspace's files. Where no answer comes, the last known ones are used.
-func (b *Builder) readWorkspace(ctx context.Context, g *gathered, before []File) []File {
-	if len(g.paths) == 0 || b.config.Workspace == nil {
-		return nil
-	}
-	if g.untrusted {
-		return b.untrustedWorkspace(g)
-	}
-	var st unix.Stat_t
-	if unix.Lstat(g.dir, &st) != nil {
-		return nil
-	}
-	answers, err := b.config.Workspace.ReadFiles(ctx, st.Uid, st.Gid, g.mapped, maxWorkspaceFile, b.wait)
-	var sources []oldSource
-	for _, s := range gatheredSources() {
-		if s.Where == inWorkspace {
-			sources = append(sources, s)
-		}
-	}
-	if err != nil || len(answers) != len(sources) {
-		if len(before) == 0 {
-			answers = make([]WorkspaceFile, len(sources))
-			for i := range answers {
-				answers[i].Stale = true
-			}
+		if c, err := tokens.For(name); err == nil {
+			g.encoding = c.Encoding()
 		} else {
-			files := slices.Clone(before)
-			for i := range files {
-				files[i].Stale = true
+			g.encoding = tokens.DefaultEncoding
+			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither an encoding nor a model that is known: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
+		}
+		break
+	}
+	if usesState(r) {
+		if g.state = strings.TrimSpace(string(control(ctxabi.StateFile).data)); g.state == "" {
+			g.state = "idle"
+		}
+	}
+}
+
+// fallback is the budget of a session that has none of its own.
+func (b *Builder) fallback(r *recipe.Recipe) int {
+	if r.TotalMaxTokens >= 0 {
+		return r.TotalMaxTokens
+	}
+	return b.config.Budget
+}
+
+// required gathers only what stands verbatim in the session's pack.
+func (b *Builder) required(x *session.Session) (*gathered, error) {
+	h, rel, err := openHome(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	g := &gathered{ref: x.Ref(), look: h.now, exists: map[string]bool{}}
+	b.setUp(x, g, h, rel, nil)
+	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
+	for at := range s.recipe.Sources {
+		if src := &s.recipe.Sources[at]; src.Type.Required() {
+			if err := s.source(at, src); err != nil {
+				return nil, err
 			}
-			return files
 		}
 	}
-	var files []File
-	for i, a := range answers {
-		f := File{At: sources[i].At, ID: sources[i].ID, Path: g.paths[i], Data: a.Data, Stale: a.Stale, Reason: a.Reason}
-		switch {
-		case f.Reason == "" && !isText(a.Data):
-			f.Data, f.Reason = nil, "it is not text"
-		case a.Exists || a.Reason != "":
-		case a.Stale:
-			f.Reason = "the workspace has not answered yet"
-		default:
-			continue
-		}
-		files = append(files, f)
-	}
-	return files
+	return g, nil
 }
 
-// untrustedWorkspace names the workspace's files without asking for them.
-func (b *Builder) untrustedWorkspace(g *gathered) (files []File) {
-	i := 0
-	for _, s := range gatheredSources() {
-		if s.Where == inWorkspace {
-			files = append(files, File{At: s.At, ID: s.ID, Path: g.paths[i],
-				Reason: "others than the session's owner can write cwd, so files outside the space are not read"})
-			i++
+// eachCondition calls do for every elementary condition of a recipe.
+func eachCondition(r *recipe.Recipe, do func(s *recipe.Source, c *recipe.Condition)) {
+	var visit func(s *recipe.Source, c *recipe.Condition)
+	visit = func(s *recipe.Source, c *recipe.Condition) {
+		if c == nil {
+			return
 		}
+		if c.When != "" {
+			do(s, c)
+		}
+		for i := range c.All {
+			visit(s, &c.All[i])
+		}
+		for i := range c.Any {
+			visit(s, &c.Any[i])
+		}
+		visit(s, c.Not)
 	}
-	return files
+	for i := range r.Sources {
+		visit(&r.Sources[i], r.Sources[i].Condition)
+	}
 }
 
-// isText says whether a file of the workspace may stand in a prompt.
+// isText says whether a file may stand in a prompt.
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
-// input puts what was gathered together in the order of the recipe.
-func (g *gathered) input(ref ctxabi.Ref, encoding string) Input {
-	in := Input{Session: ref.Session, Agent: ref.Agent, Budget: g.tokens, Encoding: encoding}
-	for _, s := range gatheredSources() {
-		for _, f := range g.read {
-			if f.At == s.At {
-				in.Files = append(in.Files, f)
-			}
-		}
-		for _, f := range g.guides {
-			if f.At == s.At {
-				in.Files = append(in.Files, f)
-			}
-		}
-	}
-	return in
+// input is what the compiler is given, but for the records.
+func (g *gathered) input() Input {
+	return Input{Session: g.ref.Session, Agent: g.ref.Agent, Recipe: g.chosen.recipe, Notes: g.notes, Budget: g.budget, Encoding: g.encoding,
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files)}
 }

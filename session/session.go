@@ -110,6 +110,9 @@ func (x *Session) Ref() ctxabi.Ref { return x.place.Load().ref }
 // Dir is the session's absolute directory in the store.
 func (x *Session) Dir() string { return x.place.Load().dir }
 
+// Store is the store the session belongs to.
+func (x *Session) Store() *Store { return x.store }
+
 // Messages is messages.jsonl.
 func (x *Session) Messages() *Log { return &x.messages }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-func TestInternalFilesSurviveAndTrustIsChecked(t *testing.T) {
+func TestTrustIsChecked(t *testing.T) {
 	dir := t.TempDir() + "/store"
 	store, err := session.Open(dir, session.Options{})
 	if err != nil {
@@ -19,30 +19,6 @@ func TestInternalFilesSurviveAndTrustIsChecked(t *testing.T) {
 	}
 	defer store.Close()
 	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
-	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "a", Session: "s"}, session.Owner{UID: uid, GID: gid, Mode: 0o700})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Internal("recipe.json"); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	for _, data := range []string{"one", "two"} {
-		if err := x.SetInternal("recipe.json", []byte(data)); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := x.Internal("recipe.json"); err != nil || string(got) != data {
-			t.Errorf("%q %v", got, err)
-		}
-	}
-	for range 2 {
-		if err := x.SetInternal("recipe.json", nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := x.Internal("recipe.json"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("it was not removed")
-	}
-
 	row := `{"path":"home/1/agent/a/context.yaml","sha256":"` + strings.Repeat("0", 64) + `"}` + "\n"
 	if err := store.SetTrust(uid, gid, []byte(row)); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,64 @@
+package pack
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// epochFile remembers a session's last epoch, in its internal directory.
+const epochFile = "epoch.json"
+
+// epochNote is what is remembered of an epoch: enough to say why the next one began.
+type epochNote struct {
+	Epoch  string      `json:"epoch"`
+	Recipe string      `json:"recipe"`
+	Budget int         `json:"budget"`
+	Head   []HeadBlock `json:"head"`
+	Reason string      `json:"reason,omitempty"` // why it began; "": what the files prove
+}
+
+// compileEpoch compiles in. Where an epoch begins, it compares the pack with the last one to say why.
+func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build, error) {
+	if e.epoch == nil {
+		e.epoch = &epochNote{}
+		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
+			e.epoch = &epochNote{}
+		}
+	}
+	was := e.epoch
+	in.EpochReason = was.Reason
+	build, err := compile(in, e.memo)
+	if err != nil || build.Epoch == was.Epoch {
+		return build, err
+	}
+	now := &epochNote{Epoch: build.Epoch, Recipe: build.Recipe, Budget: in.Budget, Head: build.Head}
+	if was.Epoch != "" {
+		now.Reason = was.ended(now, build)
+	}
+	if now.Reason != in.EpochReason {
+		in.EpochReason = now.Reason
+		if build, err = compile(in, e.memo); err != nil {
+			return nil, err
+		}
+	}
+	e.epoch = now
+	if data, err := json.Marshal(now); err == nil {
+		x.SetDerived(epochFile, data) // without it the next epoch says only what the files prove
+	}
+	return build, nil
+}
+
+// ended says why the epoch gave way to the next one; "" where the files prove it: a compaction.
+func (n *epochNote) ended(next *epochNote, build *Build) string {
+	if reason := build.changedFrom(&Build{Recipe: n.Recipe, Head: n.Head}); reason != "" {
+		return reason
+	}
+	before, _, _ := strings.Cut(n.Epoch, "-")
+	after, _, _ := strings.Cut(next.Epoch, "-")
+	if before == after && n.Budget != next.Budget {
+		return "the budget changed"
+	}
+	return ""
+}

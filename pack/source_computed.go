@@ -1,0 +1,232 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os/user"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+type callerKey struct{}
+
+// WithCaller says which process a pack is built for.
+func WithCaller(ctx context.Context, pid uint32) context.Context {
+	return context.WithValue(ctx, callerKey{}, pid)
+}
+
+// isInside says whether whoever asks is part of a generator of x.
+func (b *Builder) isInside(ctx context.Context, x *session.Session) bool {
+	pid, ok := ctx.Value(callerKey{}).(uint32)
+	if !ok || pid == 0 || b.config.Generators == nil {
+		return false
+	}
+	id, ok := b.config.Generators.Inside(pid)
+	return ok && id == x.ID()
+}
+
+// inside is Current for a generator of the session.
+func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*Build, error) {
+	if build := e.shown.Load(); build != nil {
+		return build, nil
+	}
+	g, err := b.gather(ctx, x, nil)
+	if err != nil {
+		return nil, err
+	}
+	in := g.input()
+	if _, err := snapshot(ctx, x, &in); err != nil {
+		return nil, err
+	}
+	for at := range g.chosen.recipe.Sources {
+		if s := &g.chosen.recipe.Sources[at]; s.Type.Computed() {
+			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
+		}
+	}
+	return compile(&in, newMemo())
+}
+
+// computed is what the generators of a build came to.
+type computed struct {
+	chosen *chosen // whose sources outputs was told to keep
+	wants  []want
+	made   []made
+}
+
+// unchanged says that the generators would give the last build the same again.
+func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g *gathered) bool {
+	return len(e.computed.wants) == 0 || b.outputs.unchanged(ctx, x, g.owner.uid, g.owner.gid, e.computed.wants, e.computed.made, b.waitFor(g.chosen.recipe))
+}
+
+// compute adds what the generators of in's recipe make to its files, those that are wanted.
+func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *gathered, in *Input, c *tokens.Counter) error {
+	if b.outputs != nil && e.computed.chosen != g.chosen {
+		b.outputs.retain(x, computedNames(g.chosen.recipe))
+	}
+	e.computed = computed{chosen: g.chosen}
+	if !g.computes {
+		return nil
+	}
+	begin, wait := time.Now(), b.waitFor(g.chosen.recipe)
+	for asked := map[int]bool{}; ; {
+		p, err := in.plan(e.memo, c)
+		if err != nil {
+			return err
+		}
+		var wants []want
+		var at []int
+		for i := range g.chosen.recipe.Sources {
+			s := &g.chosen.recipe.Sources[i]
+			if !s.Type.Computed() || !p.wanted[i] || asked[i] {
+				continue
+			}
+			asked[i] = true
+			reason := g.trust.generator(s)
+			if reason == "" && b.outputs == nil {
+				reason = "commands are not run here"
+			}
+			if reason != "" {
+				in.Files = append(in.Files, File{At: i, ID: s.Block, Reason: reason})
+				at = append(at, -1)
+				continue
+			}
+			wants, at = append(wants, b.want(x, g, in, s, p)), append(at, i)
+		}
+		if len(at) == 0 {
+			break
+		}
+		left := wait
+		if wait >= 0 {
+			left = max(0, wait-time.Since(begin))
+		}
+		at = slices.DeleteFunc(at, func(i int) bool { return i < 0 })
+		if len(wants) == 0 {
+			continue
+		}
+		made := b.outputs.gather(ctx, x, g.owner.uid, g.owner.gid, wants, left)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for k := range made {
+			in.Files = append(in.Files, made[k].file(at[k], g.chosen.recipe.Sources[at[k]].Block))
+		}
+		e.computed.wants, e.computed.made = append(e.computed.wants, wants...), append(e.computed.made, made...)
+	}
+	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
+	return nil
+}
+
+// waitFor is how long a read may wait for what is outside of the store; negative: until all is there.
+func (b *Builder) waitFor(r *recipe.Recipe) time.Duration {
+	switch {
+	case b.config.WaitForAll:
+		return -1
+	case b.config.Wait != 0:
+		return b.config.Wait
+	}
+	return r.Wait
+}
+
+// file is what a generator made as the compiler takes it.
+func (m *made) file(at int, block string) File {
+	f := File{At: at, ID: block, Path: m.path, Data: m.data, Stale: m.stale && m.sha256 != "", Pending: m.pending && m.sha256 == "", Note: m.note}
+	switch {
+	case m.sha256 == "" && !m.pending:
+		f.Reason = m.reason
+	case m.reason != "":
+		f.Note = strings.TrimPrefix(f.Note+"; "+m.reason, "; ")
+	}
+	if raw, err := hex.DecodeString(m.sha256); err == nil && len(raw) == sha256.Size {
+		f.sum = (*[sha256.Size]byte)(raw)
+	}
+	return f
+}
+
+func computedNames(r *recipe.Recipe) (names []string) {
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.Type.Computed() {
+			names = append(names, outputName(s))
+		}
+	}
+	return names
+}
+
+// want expands the commands of a source.
+func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Source, p planned) want {
+	words := *g.words
+	words.cwd = b.mapped(g.words.cwd)
+	dir := words.cwd
+	if dir == "" {
+		dir = path.Join(words.home, words.rel)
+	}
+	w := want{name: outputName(s), cache: s.Cache, dir: dir}
+	env := b.environment(g, &words)
+	value := words.value(s.Origin)
+	for _, stage := range s.Stages {
+		c := Command{Session: x.ID(), Env: env, Dir: dir, Timeout: stage.Timeout}
+		for _, arg := range stage.Command {
+			arg, _ = expand(arg, value)
+			c.Args = append(c.Args, arg)
+		}
+		if stage.Output != "" {
+			out, _ := expand(stage.Output, g.words.value(s.Origin))
+			if out = b.mapped(out); !path.IsAbs(out) {
+				out = path.Join(dir, out)
+			}
+			c.Output = path.Clean(out)
+		}
+		w.stages = append(w.stages, c)
+	}
+	entry := sha256.New()
+	fmt.Fprintf(entry, "%q %+v %s\n", w.dir, w.cache, s.Refresh)
+	for _, c := range w.stages {
+		fmt.Fprintf(entry, "%q %q %q %v\n", c.Args, c.Env, c.Output, c.Timeout)
+	}
+	w.entry = hex.EncodeToString(entry.Sum(nil))
+	if w.history = fmt.Sprintf("messages %s events %s", in.Head, in.EventsHead); s.Refresh == recipe.Compaction {
+		w.history = fmt.Sprintf("compactions %d", p.compactions)
+	}
+	return w
+}
+
+// standardPath is where a generator's commands are looked for.
+const standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// environment is all that a generator has of one, in order of the names.
+func (b *Builder) environment(g *gathered, words *lexicon) []string {
+	env := map[string]string{"PATH": standardPath, "HOME": b.homeOf(g.owner.uid), "LANG": "C.UTF-8"}
+	maps.Copy(env, words.env)
+	here := path.Join(words.home, words.rel)
+	maps.Copy(env, map[string]string{
+		"DELTA_RUN_ID": g.ref.Session, "DELTA_AGENT_HOME": words.home, "DELTA_CWD": words.cwd,
+		"CTX_SESSION": here, "CTX_AGENT": g.ref.Agent, "CTX_BUDGET": strconv.Itoa(g.budget),
+	})
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
+
+// homeOf is a user's home directory; "/" for a uid that the system does not know.
+func (b *Builder) homeOf(uid uint32) string {
+	if dir, ok := b.homes.Load(uid); ok {
+		return dir.(string)
+	}
+	dir := "/"
+	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil && u.HomeDir != "" {
+		dir = u.HomeDir
+	}
+	b.homes.Store(uid, dir)
+	return dir
+}

@@ -1,0 +1,317 @@
+package pack
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// maxWorkspaceFile is the most that is read of one file of a workspace, in bytes.
+const maxWorkspaceFile = 1 << 20
+
+// sources turns the sources of a recipe into files.
+type sources struct {
+	g      *gathered
+	h      *home
+	rel    string // the session's directory in the home
+	recipe *recipe.Recipe
+	asks   []ask
+}
+
+// ask is a file outside of the store that is wanted.
+type ask struct {
+	path   string // as the session's owner calls it
+	file   int    // index in gathered.files of what is to be filled in, or -1
+	exists string // key in gathered.exists, or ""
+}
+
+// Where the built-in sources find their files unless the recipe says.
+var builtinPaths = map[recipe.Type]string{
+	recipe.TypeSystemRole: "${AGENT_HOME}/" + ctxabi.SystemPromptFile,
+	recipe.TypeTools:      "${AGENT_HOME}/" + ctxabi.ToolsFile,
+	recipe.TypeSkills:     "${AGENT_HOME}/" + ctxabi.SkillsDir,
+	recipe.TypeMemory:     "${AGENT_HOME}/" + ctxabi.MemoryDir,
+	recipe.TypeKnowledge:  "${AGENT_HOME}/" + ctxabi.KnowledgeDir,
+	recipe.TypePlaybook:   "${AGENT_HOME}/" + ctxabi.PlaybooksDir,
+	recipe.TypePinned:     "${SESSION}/" + ctxabi.PinnedDir,
+	recipe.TypeSummary:    "${SESSION}/" + ctxabi.SummaryFile,
+	recipe.TypeFacts:      "${SESSION}/" + ctxabi.FactsFile,
+	recipe.TypeDecisions:  "${SESSION}/" + ctxabi.DecisionsFile,
+	recipe.TypeRefs:       "${SESSION}/" + ctxabi.RefsFile,
+	recipe.TypeTodo:       "${SESSION}/" + ctxabi.TodoFile,
+	recipe.TypeHandoff:    "${SESSION}/" + ctxabi.HandoffFile,
+}
+
+// all lists the files of all sources, and what else decides about them.
+func (s *sources) all() error {
+	todo := false
+	for at := range s.recipe.Sources {
+		src := &s.recipe.Sources[at]
+		todo = todo || src.Type == recipe.TypeTodo
+		if err := s.source(at, src); err != nil {
+			return err
+		}
+	}
+	s.file(ofPlan, "plan", "${SESSION}/"+ctxabi.PlanFile, recipe.Origin{})
+	s.file(ofDiff, "review.diff", "${SESSION}/"+ctxabi.DiffFile, recipe.Origin{})
+	if !todo {
+		s.file(ofTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
+	}
+	s.sections()
+	eachCondition(s.recipe, func(src *recipe.Source, c *recipe.Condition) {
+		if c.When == recipe.FileExists {
+			s.exists(c.Path, src.Origin)
+		}
+	})
+	return nil
+}
+
+func (s *sources) source(at int, src *recipe.Source) error {
+	where := cmp.Or(src.Path, builtinPaths[src.Type])
+	switch src.Type {
+	case recipe.TypePinned:
+		return s.pins(at, src, where)
+	case recipe.TypeSkills:
+		s.skills(at, src, where)
+	case recipe.TypeMemory, recipe.TypeKnowledge, recipe.TypePlaybook:
+		s.directory(at, src, where)
+	case recipe.TypeFile:
+		s.file(at, src.Block, where, src.Origin)
+	default:
+		if where == "" || src.Type.Computed() {
+			return nil
+		}
+		if c := s.file(at, src.Block, where, src.Origin); src.Type.Required() && c != nil {
+			return mustHave(fromSession(s.rel, where), c)
+		}
+	}
+	return nil
+}
+
+// mustHave fails where a required file is there and cannot be given whole.
+func mustHave(name string, c *content) error {
+	switch {
+	case c.big:
+		return ctxabi.E("pack", name, ctxabi.ErrOverBudget, "it is %s", c.reason)
+	case c.failed:
+		return ctxabi.E("pack", name, ctxabi.ErrIO, "it cannot be read: %s", c.reason)
+	}
+	return nil
+}
+
+// file adds the file at a path of the recipe; its content where that lies in the home.
+func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
+	loc := s.g.words.locate(text, o)
+	if loc.inHome {
+		return s.stored(at, id, loc.rel)
+	}
+	if loc.path != "" {
+		s.asks = append(s.asks, ask{path: loc.path, file: len(s.g.files)})
+		s.g.files = append(s.g.files, File{At: at, ID: id, Path: loc.path})
+	}
+	return nil
+}
+
+// stored adds a file of the home, if it is there.
+func (s *sources) stored(at int, id, rel string) *content {
+	c := s.h.file(rel, maxFile).content
+	if !c.absent {
+		s.g.files = append(s.g.files, File{At: at, ID: id, Path: fromSession(s.rel, rel), Data: c.data, Reason: c.reason, sum: &c.sum})
+	}
+	return c
+}
+
+// folder finds the directory of a source; ok is false when there is none to look into.
+func (s *sources) folder(at int, src *recipe.Source, where string) (rel string, ok bool) {
+	loc := s.g.words.locate(where, src.Origin)
+	reason := ""
+	switch {
+	case loc.inHome:
+		rel = loc.rel
+		if reason = s.h.dir(rel).reason; reason == "" {
+			return rel, true
+		}
+	case loc.path != "":
+		reason = "only a directory of the agent's home can be listed; name the files"
+	default:
+		return "", false
+	}
+	s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: cmp.Or(loc.path, fromSession(s.rel, rel)), Reason: reason})
+	return "", false
+}
+
+func (s *sources) pins(at int, src *recipe.Source, where string) error {
+	rel, ok := s.folder(at, src, where)
+	if !ok {
+		return nil
+	}
+	list := s.h.list(rel)
+	for _, name := range list.names {
+		if !ctxabi.IsPin(name) || list.subs[name] {
+			continue
+		}
+		if err := mustHave(fromSession(s.rel, path.Join(rel, name)), s.stored(at, src.Block+"/"+name, path.Join(rel, name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skills are the files skills/<name>.md and skills/<name>/SKILL.md.
+func (s *sources) skills(at int, src *recipe.Source, where string) {
+	rel, ok := s.folder(at, src, where)
+	if !ok {
+		return
+	}
+	list := s.h.list(rel)
+	for i, name := range list.names {
+		if i == maxDirFiles {
+			return
+		}
+		file := path.Join(rel, name)
+		short, isText := strings.CutSuffix(name, ".md")
+		switch {
+		case list.subs[name]:
+			s.stored(at, src.Block+"/"+name, path.Join(file, "SKILL.md"))
+		case isText:
+			s.stored(at, src.Block+"/"+short, file)
+		}
+	}
+}
+
+// directory adds all text files of a directory and those below it, as many as are looked at.
+func (s *sources) directory(at int, src *recipe.Source, where string) {
+	rel, ok := s.folder(at, src, where)
+	if !ok {
+		return
+	}
+	names, more := s.h.walk(rel, maxDirDepth)
+	size, others, first := 0, 0, ""
+	for i, name := range names {
+		c := s.h.file(name, maxFile).content
+		if c.reason == reasonNoText {
+			if others++; first == "" {
+				first = strings.TrimPrefix(name, rel+"/")
+			}
+			continue
+		}
+		if size += len(c.data); size > maxDirBytes {
+			names, more = names[:i], true
+			break
+		}
+		s.stored(at, src.Block+"/"+strings.TrimPrefix(name, rel+"/"), name)
+	}
+	left := func(format string, args ...any) {
+		s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: fromSession(s.rel, rel), Reason: fmt.Sprintf(format, args...)})
+	}
+	if others > 0 {
+		left("%d of its files are not text (%s)", others, first)
+	}
+	if more {
+		left("only its first %d files are looked at: %d files or %d MiB are the most", len(names), maxDirFiles, maxDirBytes>>20)
+	}
+}
+
+// sections adds the files of the strategies' sections that may be used.
+func (s *sources) sections() {
+	r := s.recipe
+	for i := range r.Strategies {
+		st := &r.Strategies[i]
+		asked := cmp.Or(r.Strategy, s.g.ref.Agent)
+		if st.Name != asked && st.Name != "general" {
+			continue
+		}
+		for _, sec := range st.Sections {
+			if sec.Path != "" {
+				s.file(ofSection, sec.Name, sec.Path, st.Origin)
+			}
+		}
+	}
+}
+
+func (s *sources) exists(text string, o recipe.Origin) {
+	switch loc := s.g.words.locate(text, o); {
+	case loc.inHome:
+		s.g.exists[text] = within(loc.rel) && s.h.sign(loc.rel).exists()
+	case loc.path != "":
+		s.asks = append(s.asks, ask{path: loc.path, file: -1, exists: text})
+	default:
+		s.g.exists[text] = false
+	}
+}
+
+// readOutside fills in the files outside of the store. Where no answer comes, the last known ones are used.
+func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, before map[string]WorkspaceFile) {
+	g.outside = map[string]WorkspaceFile{}
+	if len(s.asks) == 0 {
+		return
+	}
+	reason := g.trust.outside()
+	if reason == "" && b.config.Workspace == nil {
+		reason = "files outside of the store are not read here"
+	}
+	var paths []string
+	for _, a := range s.asks {
+		paths = append(paths, b.mapped(a.path))
+	}
+	if reason == "" {
+		b.answers(ctx, g, s, paths, before)
+	}
+	gone := map[int]bool{}
+	for i, ask := range s.asks {
+		a := g.outside[paths[i]]
+		if ask.file < 0 {
+			g.exists[ask.exists] = a.Exists
+			continue
+		}
+		f := &g.files[ask.file]
+		f.Data, f.Stale, f.Reason = a.Data, a.Stale, cmp.Or(reason, a.Reason)
+		switch {
+		case f.Reason != "":
+		case !isText(a.Data):
+			f.Data, f.Reason = nil, reasonNoText
+		case a.Exists:
+		case a.Stale:
+			f.Reason = "the workspace has not answered yet"
+		default:
+			gone[ask.file] = true
+		}
+	}
+	if len(gone) > 0 {
+		i := -1
+		g.files = slices.DeleteFunc(g.files, func(File) bool { i++; return gone[i] })
+	}
+}
+
+// answers asks the runner for paths.
+func (b *Builder) answers(ctx context.Context, g *gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
+	wait := b.waitFor(g.chosen.recipe)
+	if wait < 0 {
+		wait = time.Minute // a dead disk must not keep whoever waits for all else
+	}
+	answers, err := b.config.Workspace.ReadFiles(ctx, g.owner.uid, g.owner.gid, paths, maxWorkspaceFile, wait)
+	for i, p := range paths {
+		a := before[p]
+		if err == nil && i < len(answers) {
+			a = answers[i]
+		} else {
+			a.Stale = true
+		}
+		g.outside[p] = a
+	}
+}
+
+// mapped is a path as this machine calls it.
+func (b *Builder) mapped(p string) string {
+	if b.config.MapPath != nil {
+		return b.config.MapPath(p)
+	}
+	return p
+}
