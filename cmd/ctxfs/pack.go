@@ -19,6 +19,7 @@ type packFlags struct {
 	store, format, encoding string
 	budget                  int
 	maps                    []string
+	mountpoint              string // of the daemon that serves the store; "": none does
 }
 
 func packCmd() *cobra.Command {
@@ -79,6 +80,7 @@ func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
 	if d.Mountpoint == "" {
 		return // it left no note of its flags
 	}
+	f.mountpoint = d.Mountpoint
 	if !given("budget") {
 		f.budget = d.Budget
 	}
@@ -112,10 +114,12 @@ func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err err
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: true,
 	})
 	if err != nil {
 		return nil, err
 	}
+	defer builder.Close()
 	return builder.Current(ctx, x)
 }
 

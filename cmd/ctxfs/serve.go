@@ -71,10 +71,12 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: workspace, Mountpoint: f.mountpoint,
 	})
 	if err != nil {
 		return err
 	}
+	defer builder.Close()
 	info := daemonInfo{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Started: time.Now().UTC().Truncate(time.Second),
