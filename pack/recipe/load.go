@@ -1,12 +1,282 @@
 package recipe
 
-import "errors"
+import (
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
 
 // Read gives the content of a file by its path relative to the agent's home; fs.ErrNotExist when it is not there.
 type Read func(path string) ([]byte, error)
 
-// Load reads the recipe at entry, a path relative to the agent's home, and all that it imports. Its error is Problems.
-func Load(entry string, read Read) (*Recipe, error) { return nil, errors.New("recipe: not read yet") }
+// Bounds of a recipe with all that it imports.
+const (
+	maxFiles    = 64
+	maxSources  = 1000 // with fallbacks
+	maxProblems = 100
+)
+
+//go:embed default.yaml
+var defaultYAML []byte
+
+//go:embed strategies.yaml
+var strategiesYAML []byte
+
+// Load reads the recipe at entry, a path relative to the agent's home, and all
+// that it imports. Its error is Problems, which wrap the errors of read.
+func Load(entry string, read Read) (*Recipe, error) {
+	l := &loader{read: read, out: blank()}
+	entry = path.Clean(entry)
+	l.out.Name = entry
+	data, err := read(entry)
+	if err != nil {
+		return nil, Problems{{Origin: Origin{entry, 1, 1}, Text: fmt.Sprintf("it cannot be read: %v", err), err: err}}
+	}
+	l.file(File{Path: entry}, data)
+	if len(l.problems) == 0 {
+		l.finish()
+	}
+	if len(l.problems) > 0 {
+		return nil, l.sorted()
+	}
+	return l.out, nil
+}
 
 // Default is the recipe of a session that has none. It is shared and must not be changed.
-func Default() *Recipe { return &Recipe{Name: "default", TotalMaxTokens: -1} }
+func Default() *Recipe { return defaultRecipe() }
+
+var defaultRecipe = sync.OnceValue(func() *Recipe {
+	l := &loader{out: blank()}
+	l.out.Name = "default"
+	l.builtin(defaultYAML)
+	l.finish()
+	l.must()
+	return l.out
+})
+
+// blank is a recipe that says nothing yet: defaults and built-in strategies.
+func blank() *Recipe {
+	l := &loader{out: &Recipe{TotalMaxTokens: -1, Origins: map[string]Origin{}}}
+	r := &reader{l: l, origins: map[string]Origin{}}
+	r.defaults(objectOf("recipe"), l.out, "")
+	l.builtin(strategiesYAML)
+	l.must()
+	delete(l.out.Origins, "strategies")
+	return l.out
+}
+
+// loader reads files into one recipe, imports first.
+type loader struct {
+	read     Read
+	out      *Recipe
+	groups   []group
+	stack    []string // files that are being read, each imported by the one before it
+	problems Problems
+}
+
+// group is a source with its fallbacks.
+type group []Source
+
+// key is what a source of a recipe that imports replaces: the same id, or, without
+// ids, the same built-in; there is one journal whatever it is called.
+func (g group) key() string {
+	s := &g[0]
+	switch {
+	case s.Type == TypeJournal:
+		return string(TypeJournal)
+	case s.ID != "":
+		return s.ID
+	case s.Type == TypeFile || s.Type.Computed():
+		return ""
+	}
+	return string(s.Type)
+}
+
+func (l *loader) add(p Problem) {
+	if !slices.ContainsFunc(l.problems, func(q Problem) bool { return q.Origin == p.Origin && q.Text == p.Text }) && len(l.problems) < maxProblems {
+		l.problems = append(l.problems, p)
+	}
+}
+
+// must panics when what is built in is wrong.
+func (l *loader) must() {
+	if len(l.problems) > 0 {
+		panic("recipe: built in: " + l.problems.Error())
+	}
+}
+
+// sorted gives the problems in the order of files and lines.
+func (l *loader) sorted() Problems {
+	order := func(p Problem) int {
+		return slices.IndexFunc(l.out.Files, func(f File) bool { return f.Path == p.File })
+	}
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return l.problems
+}
+
+// builtin reads what is compiled in.
+func (l *loader) builtin(data []byte) {
+	root, problem := parse("", data)
+	if problem != nil {
+		l.add(*problem)
+		return
+	}
+	l.recipe(&reader{l: l, origins: l.out.Origins}, root)
+}
+
+// file reads one file and, before it, what it imports.
+func (l *loader) file(f File, data []byte) {
+	sum := sha256.Sum256(data)
+	f.SHA256 = hex.EncodeToString(sum[:])
+	l.out.Files = append(l.out.Files, f)
+	root, problem := parse(f.Path, data)
+	if problem != nil {
+		l.add(*problem)
+		return
+	}
+	r := &reader{l: l, file: f.Path, origins: l.out.Origins}
+	l.stack = append(l.stack, f.Path)
+	l.imports(r, f, root)
+	l.stack = l.stack[:len(l.stack)-1]
+	l.recipe(r, root)
+}
+
+// recipe reads the keys of a file over what its imports said.
+func (l *loader) recipe(r *reader, root *yaml.Node) {
+	before := len(l.groups)
+	r.object(root, "recipe", l.out, "", true)
+	var own []group
+	if n := lookup(root, "sources"); n != nil {
+		own = r.sources(n, l.groups)
+	}
+	for _, g := range own {
+		key := g.key()
+		i := -1
+		if key != "" {
+			i = slices.IndexFunc(l.groups[:before], func(h group) bool { return h.key() == key })
+		}
+		if i >= 0 {
+			l.groups[i] = g
+		} else {
+			l.groups = append(l.groups, g)
+		}
+	}
+}
+
+// lookup gives the value of a key of a mapping, merged ones included, or nil.
+func lookup(n *yaml.Node, key string) *yaml.Node {
+	if n = follow(n); n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if follow(n.Content[i]).Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// imports reads what a file imports, in order.
+func (l *loader) imports(r *reader, f File, root *yaml.Node) {
+	n := lookup(root, "import")
+	if n == nil {
+		return
+	}
+	o := objectOf("recipe")
+	i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Key == "import" })
+	items := []*yaml.Node{n}
+	if follow(n).Kind != yaml.ScalarNode {
+		var ok bool
+		if items, ok = r.items(n, &o.Fields[i]); !ok {
+			return
+		}
+	}
+	for _, c := range items {
+		var what string
+		if r.text(c, &o.Fields[i], &what) {
+			l.importOne(r, f, c, what)
+		}
+	}
+}
+
+func (l *loader) importOne(r *reader, f File, n *yaml.Node, what string) {
+	places, pkg, why := candidates(f, what)
+	if why != "" {
+		r.bad(n, "import %.80q: %s", what, why)
+		return
+	}
+	for _, p := range places {
+		if i := slices.Index(l.stack, p); i >= 0 {
+			r.bad(n, "import cycle: %s", strings.Join(append(slices.Clone(l.stack[i:]), p), " -> "))
+			return
+		}
+		if slices.ContainsFunc(l.out.Files, func(f File) bool { return f.Path == p }) {
+			return // its sources are there already
+		}
+		data, err := l.read(p)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			l.add(Problem{Origin: r.origin(n), Text: fmt.Sprintf("import %.80q: %s cannot be read: %v", what, p, err), err: err})
+			return
+		case len(l.out.Files) == maxFiles:
+			r.bad(n, "import %.80q: a recipe is made from at most %d files", what, maxFiles)
+			return
+		}
+		l.file(File{Path: p, Imported: true, Package: pkg}, data)
+		return
+	}
+	r.bad(n, "import %.80q: not found; looked for %s in the agent's home", what, strings.Join(places, " and "))
+}
+
+// candidates gives the paths at which an import may be, in order.
+func candidates(f File, what string) (places []string, pkg, why string) {
+	local := strings.HasPrefix(what, "./") || strings.HasPrefix(what, "../") || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml")
+	switch {
+	case strings.HasPrefix(what, "/"):
+		return nil, "", "an absolute path; write one that is relative to this file, or the name of a package"
+	case local:
+		p := path.Join(path.Dir(f.Path), what)
+		if p == ".." || strings.HasPrefix(p, "../") {
+			return nil, "", "it is outside of the agent's home"
+		}
+		if f.Package != "" && (strings.HasPrefix(p, "node_modules/"+f.Package+"/") || strings.HasPrefix(p, "packages/"+f.Package+"/")) {
+			pkg = f.Package
+		}
+		return []string{p}, pkg, ""
+	case !validPackage(what):
+		return nil, "", "neither a path (./base.yaml) nor the name of a package (name or @scope/name)"
+	}
+	return []string{"node_modules/" + what + "/context.yaml", "packages/" + what + "/context.yaml"}, what, ""
+}
+
+// validPackage says whether s is a name as npm has them.
+func validPackage(s string) bool {
+	parts := strings.Split(s, "/")
+	if scope, ok := strings.CutPrefix(parts[0], "@"); ok {
+		if parts[0] = scope; len(parts) != 2 {
+			return false
+		}
+	} else if len(parts) != 1 {
+		return false
+	}
+	for _, p := range parts {
+		if p == "" || p[0] == '.' || p[0] == '_' || len(p) > 200 || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~") != "" {
+			return false
+		}
+	}
+	return true
+}

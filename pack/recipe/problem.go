@@ -9,6 +9,7 @@ import (
 type Problem struct {
 	Origin
 	Text string // one sentence: what is wrong, what is allowed
+	err  error  // of reading a file, or nil
 }
 
 // String is "context.yaml:7:5: unknown key ...".
@@ -25,4 +26,14 @@ func (p Problems) Error() string {
 		lines[i] = p[i].String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the errors of files that could not be read.
+func (p Problems) Unwrap() (errs []error) {
+	for _, q := range p {
+		if q.err != nil {
+			errs = append(errs, q.err)
+		}
+	}
+	return errs
 }

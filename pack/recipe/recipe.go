@@ -20,7 +20,9 @@ type Recipe struct {
 	Messages       []Message  // instead of the strategy's sections
 	Strategies     []Strategy // built-in ones and those defined here, in order of their names
 	Sources        []Source   // flat: the fallbacks of a source follow it
-	Hash           string     // SHA-256, hex, of all above that decides what a pack is; not of Name, Files and origins
+	// Origins says where each key was written ("model", "history.low", "env.NAME"). A key that it lacks has its default.
+	Origins map[string]Origin
+	Hash    string // SHA-256, hex, of all above that decides what a pack is; not of Name, Files and origins
 }
 
 // File is one file that a recipe was made from.
@@ -70,11 +72,13 @@ type Source struct {
 	Cache   Cache
 
 	// Of a journal.
-	MaxIterations int // 0: all
-	Step          int // how many iterations are dropped at a time, at least 1
-	TruncateHead  bool
+	MaxIterations int  // 0: all
+	Step          int  // how many iterations are dropped at a time, at least 1
+	TruncateHead  bool // instead of compactions, the oldest records go
 
 	Origin Origin
+	// Origins says where each key was written ("path", "generator.command[1]"). A key that it lacks has its default.
+	Origins map[string]Origin
 }
 
 // Stage is one command of a computed source.
@@ -114,6 +118,7 @@ type Strategy struct {
 	Sections     []Section // each a block of the SESSION phase, before the journal
 	LeavesOut    []string  // types or ids of sources that are not used
 	Origin       Origin
+	Origins      map[string]Origin // as in Source
 }
 
 // Section is one named part of a strategy. One of From, Path and Text is set.

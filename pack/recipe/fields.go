@@ -1,0 +1,271 @@
+package recipe
+
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// This is the table of all keys: the parser, the writer of effective recipes, the
+// JSON Schema and the reference read it, and nothing of it is said a second time.
+
+// kind is what a key's value looks like in YAML, and of which Go type it becomes.
+type kind int
+
+const (
+	text      kind = iota // a string → string
+	template              // a string with ${VARIABLES} → string
+	version               // 1, 1.6 or "1.6.0" → nothing
+	scalar                // any scalar, as it is written → string
+	integer               // → int
+	number                // → float64
+	share                 // a number of tokens, or "6%" of the limit → ratio
+	millis                // a whole number of milliseconds → time.Duration
+	span                  // "10m", "1d" → time.Duration
+	choice                // one of two words of Enum, the second → true
+	flag                  // true or false → bool
+	pattern               // a regular expression → string
+	texts                 // a list of strings → []string
+	oneOrMore             // a string, or a list of strings → []string
+	globs                 // a list of doublestar patterns → []string
+	command               // a list of strings with ${VARIABLES} → []string
+	runs                  // a command, or a mapping Of generator → Generator
+	mapping               // a mapping Of an object → a struct or a pointer to one
+	mappings              // a list of these → a slice
+	named                 // a mapping from names to these → a slice, sorted by Name
+	variables             // a mapping from names to scalars → []Variable
+)
+
+// ratio is where a share goes.
+type ratio struct {
+	n       *int
+	percent *bool
+}
+
+// object is a kind of mapping.
+type object struct {
+	Name string
+	Is   string // in a sentence: "a source"; with a tag "a %s source"
+	Doc  string
+	// Tag is the key whose value decides which others are allowed; "" : none does.
+	Tag    string
+	Fields []field
+}
+
+// field is one key of an object.
+type field struct {
+	Key      string
+	Kind     kind
+	Of       string   // the object of mapping, mappings and named
+	For      []string // values of the tag with which it is allowed; nil: with all. "" is for mappings without the tag
+	Must     bool     // required wherever it is allowed
+	Enum     []string
+	Min, Max float64           // of numbers, and of a list's length; Max 0: no limit
+	Above    bool              // Min itself is too small
+	Default  string            // in YAML; "" : none
+	Defaults map[string]string // by the tag's value, instead of Default
+	Tunes    bool              // of a source: may be changed in one that is imported without repeating the rest
+	Doc      string
+	at       func(any) any // points to the field of a *Recipe, *Source, ...; nil: the loader has it
+}
+
+// objectOf finds an object by its name.
+func objectOf(name string) *object {
+	for i := range objects {
+		if objects[i].Name == name {
+			return &objects[i]
+		}
+	}
+	panic("recipe: no object " + name)
+}
+
+// allows says whether a mapping whose tag has this value may hold the field.
+func (f *field) allows(tag string) bool { return f.For == nil || slices.Contains(f.For, tag) }
+
+// fallback is the field's value where a mapping whose tag has this value does not give it.
+func (f *field) fallback(tag string) string {
+	if v, ok := f.Defaults[tag]; ok {
+		return v
+	}
+	return f.Default
+}
+
+// Bounds of what a recipe says.
+const (
+	maxTokens  = 1<<31 - 1 // as in context/budget
+	maxTimeout = 600_000   // ms
+	maxWait    = 60_000    // ms
+)
+
+// typeInfo is what is known of a type of source.
+type typeInfo struct {
+	Type  Type
+	Path  string // of what it reads, for those that read one file or directory
+	Phase Phase  // whatever its position is
+	Doc   string
+}
+
+var types = []typeInfo{
+	{TypeFile, "", "", "A file, as it is."},
+	{TypeComputed, "", "", "What a command makes: its standard output, or the file that it writes."},
+	{TypePipeline, "", "", "What a row of commands makes; each is given what the one before it made."},
+	{TypeJournal, "", "", "The conversation. A recipe has one at most; without one no record stands in the pack."},
+	{TypeSystemRole, "${AGENT_HOME}/system_prompt.md", Stable, "The system prompt of the agent, else that of the strategy. Never cut."},
+	{TypeTools, "${AGENT_HOME}/tools.json", Stable, "The tools, with sorted keys."},
+	{TypeSkills, "${AGENT_HOME}/skills", Stable, "The skills that are active."},
+	{TypePinned, "${SESSION}/context/pinned", "", "The session's pins, a block each. Never cut."},
+	{TypeMemory, "${AGENT_HOME}/memory", "", "The memories that fit the task best."},
+	{TypeKnowledge, "${AGENT_HOME}/knowledge", "", "The snippets of the knowledge base that fit the task best, with their paths."},
+	{TypePlaybook, "${AGENT_HOME}/playbooks", "", "The playbook that fits the task best."},
+	{TypeHandoff, "${SESSION}/context/handoff.md", "", "What a parent hands to the session."},
+	{TypeSummary, "${SESSION}/context/summary.md", "", "The summary of what was compacted."},
+	{TypeFacts, "${SESSION}/context/facts.jsonl", "", "Facts, with their sources."},
+	{TypeDecisions, "${SESSION}/context/decisions.jsonl", "", "Decisions, with their sources."},
+	{TypeRefs, "${SESSION}/context/refs.jsonl", "", "Files and artifacts that were spoken of."},
+	{TypeChildren, "", "", "Results of child sessions."},
+	{TypeRecall, "", "", "Earlier content that was asked for again."},
+	{TypeErrors, "", "", "Errors and failed results, the newest last."},
+	{TypePlan, "${SESSION}/context/plan.json", "", "The plan's goal and progress."},
+	{TypeTodo, "${SESSION}/context/todo.md", "", "The open todos."},
+}
+
+// Groups of types that have keys of their own.
+var (
+	runsCommands = []string{string(TypeComputed), string(TypePipeline)}
+	onlyFile     = []string{string(TypeFile)}
+	onlyComputed = []string{string(TypeComputed)}
+	onlyPipeline = []string{string(TypePipeline)}
+	onlyJournal  = []string{string(TypeJournal)}
+	topped       = []string{string(TypeMemory), string(TypeKnowledge)}
+	notJournal   = typeNames(func(t Type) bool { return t != TypeJournal })
+	anyType      = typeNames(func(Type) bool { return true })
+)
+
+func typeNames(which func(Type) bool) (names []string) {
+	for _, t := range types {
+		if which(t.Type) {
+			names = append(names, string(t.Type))
+		}
+	}
+	return names
+}
+
+// mustExist are the defaults of on_missing that are not skip.
+var mustExist = map[string]string{string(TypeFile): string(Error), string(TypeComputed): string(Error), string(TypePipeline): string(Error)}
+
+func ofRecipe(at func(*Recipe) any) func(any) any { return func(v any) any { return at(v.(*Recipe)) } }
+func ofHistory(at func(*History) any) func(any) any {
+	return func(v any) any { return at(v.(*History)) }
+}
+func ofSource(at func(*Source) any) func(any) any { return func(v any) any { return at(v.(*Source)) } }
+func ofStage(at func(*Stage) any) func(any) any   { return func(v any) any { return at(v.(*Stage)) } }
+func ofGenerator(at func(*Generator) any) func(any) any {
+	return func(v any) any { return at(v.(*Generator)) }
+}
+func ofCache(at func(*Cache) any) func(any) any { return func(v any) any { return at(v.(*Cache)) } }
+func ofCondition(at func(*Condition) any) func(any) any {
+	return func(v any) any { return at(v.(*Condition)) }
+}
+func ofMessage(at func(*Message) any) func(any) any {
+	return func(v any) any { return at(v.(*Message)) }
+}
+func ofStrategy(at func(*Strategy) any) func(any) any {
+	return func(v any) any { return at(v.(*Strategy)) }
+}
+func ofSection(at func(*Section) any) func(any) any {
+	return func(v any) any { return at(v.(*Section)) }
+}
+
+// only gives the one stage of a computed_file.
+func (s *Source) only() *Stage {
+	if len(s.Stages) == 0 {
+		s.Stages = make([]Stage, 1)
+	}
+	return &s.Stages[0]
+}
+
+var objects = []object{
+	{Name: "recipe", Is: "a recipe", Doc: "The file itself.", Fields: []field{
+		{Key: "version", Kind: version, Doc: "Version of the format, 1 or 1.x. It may be left out."},
+		{Key: "import", Kind: oneOrMore, Min: 1, Doc: "Recipes that this one builds on: a path that begins with `./` or `../` (from the file it is written in) or ends in `.yaml`, or the name of a package in `node_modules/` or `packages/` of the agent's home."},
+		{Key: "strategy", Kind: text, Doc: "Name of a strategy, built in or of `strategies`. Without it the agent's name chooses, else `general` applies.", at: ofRecipe(func(r *Recipe) any { return &r.Strategy })},
+		{Key: "model", Kind: text, Doc: "Name of the model, which gives the encoding that tokens are counted in.", at: ofRecipe(func(r *Recipe) any { return &r.Model })},
+		{Key: "encoding", Kind: text, Doc: "The encoding itself, for example `o200k_base`.", at: ofRecipe(func(r *Recipe) any { return &r.Encoding })},
+		{Key: "total_max_tokens", Kind: integer, Max: maxTokens, Doc: "Budget of the pack in tokens; 0 is no limit. A `context/budget` that is not empty wins.", at: ofRecipe(func(r *Recipe) any { return &r.TotalMaxTokens })},
+		{Key: "reserve_tokens", Kind: integer, Max: maxTokens, Default: "0", Doc: "Tokens of the budget that are kept free for the answer.", at: ofRecipe(func(r *Recipe) any { return &r.ReserveTokens })},
+		{Key: "wait_ms", Kind: millis, Max: maxWait, Default: "500", Doc: "How long a read waits for commands before it uses their last output.", at: ofRecipe(func(r *Recipe) any { return &r.Wait })},
+		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: ofRecipe(func(r *Recipe) any { return &r.History })},
+		{Key: "summarizer", Kind: mapping, Of: "generator", Doc: "A command that summarizes what a compaction takes out. It is checked, but not run yet.", at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
+		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: ofRecipe(func(r *Recipe) any { return &r.Env })},
+		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
+		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: ofRecipe(func(r *Recipe) any { return &r.Strategies })},
+		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
+	}},
+	{Name: "history", Is: "history", Doc: "Shares of the journal's room.", Fields: []field{
+		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: ofHistory(func(h *History) any { return &h.High })},
+		{Key: "low", Kind: number, Above: true, Max: 1, Default: "0.55", Doc: "A compaction brings it down to this.", at: ofHistory(func(h *History) any { return &h.Low })},
+		{Key: "key_lines", Kind: number, Max: 1, Default: "0.25", Doc: "For old lines that are kept word by word.", at: ofHistory(func(h *History) any { return &h.KeyLines })},
+		{Key: "min_gain", Kind: number, Max: 1, Default: "0.15", Doc: "A compaction that frees less does not happen.", at: ofHistory(func(h *History) any { return &h.MinGain })},
+	}},
+	{Name: "source", Is: "a source", Tag: "type", Doc: "One source of blocks. One without a `type` changes the source of the same `id` that an import brought.", Fields: []field{
+		{Key: "type", Kind: text, Must: true, Enum: anyType, Doc: "What it is.", at: ofSource(func(s *Source) any { return &s.Type })},
+		{Key: "id", Kind: text, Doc: "Name of its block, unique in the recipe. A source of a recipe that imports takes the place of the one with the same id.", at: ofSource(func(s *Source) any { return &s.ID })},
+		{Key: "path", Kind: template, For: onlyFile, Must: true, Doc: "The file. A relative path begins at `${CWD}`.", at: ofSource(func(s *Source) any { return &s.Path })},
+		{Key: "generator", Kind: runs, Of: "generator", For: onlyComputed, Must: true, Doc: "The command: a list of words, or a mapping.", at: ofSource(func(s *Source) any { return &s.only().Generator })},
+		{Key: "output_path", Kind: template, For: onlyComputed, Doc: "File that the command may write. Where it leaves that alone, and without this key, its standard output is the content.", at: ofSource(func(s *Source) any { return &s.only().Output })},
+		{Key: "stages", Kind: mappings, Of: "stage", For: onlyPipeline, Must: true, Min: 1, Max: 32, Doc: "The commands, in order.", at: ofSource(func(s *Source) any { return &s.Stages })},
+		{Key: "refresh", Kind: text, For: runsCommands, Enum: []string{string(EachTurn), string(Compaction)}, Default: string(EachTurn), Tunes: true, Doc: "When it runs again: `turn` when the history grew, `compaction` when it was compacted; always when the command or the recipe changed.", at: ofSource(func(s *Source) any { return &s.Refresh })},
+		{Key: "cache", Kind: mapping, Of: "cache", For: runsCommands, Doc: "When its output is used again whatever the history does.", at: ofSource(func(s *Source) any { return &s.Cache })},
+		{Key: "top", Kind: integer, For: topped, Min: 1, Max: 100, Default: "3", Tunes: true, Doc: "How many of the best.", at: ofSource(func(s *Source) any { return &s.Top })},
+		{Key: "max_iterations", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Tunes: true, Doc: "How many iterations the journal shows: an answer of the assistant with its calls and their results is one. Without it, as many as fit.", at: ofSource(func(s *Source) any { return &s.MaxIterations })},
+		{Key: "step", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Default: "1", Tunes: true, Doc: "How many iterations are dropped at a time with `max_iterations`.", at: ofSource(func(s *Source) any { return &s.Step })},
+		{Key: "strategy", Kind: choice, For: onlyJournal, Enum: []string{"fold", "truncate_head"}, Default: "fold", Tunes: true, Doc: "`fold` compacts what does not fit, `truncate_head` drops the oldest.", at: ofSource(func(s *Source) any { return &s.TruncateHead })},
+		{Key: "phase", Kind: text, For: notJournal, Enum: []string{string(Stable), string(Session), string(Dynamic)}, Tunes: true, Doc: "Part of the pack; the journal stands between `session` and `dynamic`. Default: `stable` for system_role, tools and skills, else `session` before the journal and `dynamic` after it.", at: ofSource(func(s *Source) any { return &s.Phase })},
+		{Key: "priority", Kind: integer, Max: 1_000_000, Default: "100", Tunes: true, Doc: "Who is given budget first: smaller ones. It changes no order.", at: ofSource(func(s *Source) any { return &s.Priority })},
+		{Key: "max_tokens", Kind: share, Tunes: true, Doc: "Most tokens it may take, or a share of the budget as \"6%\". More is cut at a line, with the path of the rest. Without it a file is given whole, and the others have limits of their own.", at: ofSource(func(s *Source) any { return ratio{&s.MaxTokens, &s.Percent} })},
+		{Key: "on_missing", Kind: text, Enum: []string{string(Skip), string(Error)}, Default: string(Skip), Defaults: mustExist, Tunes: true, Doc: "What happens when it yields nothing: `skip` leaves it out, `error` builds no pack.", at: ofSource(func(s *Source) any { return &s.OnMissing })},
+		{Key: "condition", Kind: mapping, Of: "condition", Tunes: true, Doc: "When it is used. Without it, always.", at: ofSource(func(s *Source) any { return &s.Condition })},
+		{Key: "fallback", Kind: mappings, Of: "source", For: notJournal, Min: 1, Max: 16, Doc: "Sources to try, in order, when this one yields nothing. Each has its phase, priority and on_missing from here unless it says otherwise."},
+	}},
+	{Name: "generator", Is: "a generator", Doc: "A command, run as the owner of the session in `${CWD}`.", Fields: []field{
+		{Key: "command", Kind: command, Must: true, Min: 1, Doc: "The program and its arguments; no shell takes them apart.", at: ofGenerator(func(g *Generator) any { return &g.Command })},
+		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started.", at: ofGenerator(func(g *Generator) any { return &g.Timeout })},
+	}},
+	{Name: "stage", Is: "a stage", Doc: "One command of a pipeline.", Fields: []field{
+		{Key: "generator", Kind: runs, Of: "generator", Must: true, Doc: "The command: a list of words, or a mapping.", at: ofStage(func(s *Stage) any { return &s.Generator })},
+		{Key: "output", Kind: template, Doc: "File that the command may write, instead of standard output.", at: ofStage(func(s *Stage) any { return &s.Output })},
+	}},
+	{Name: "cache", Is: "a cache", Tag: "strategy", Doc: "When the output of a command is used again.", Fields: []field{
+		{Key: "strategy", Kind: text, Must: true, Enum: []string{string(CacheFileHash), string(CacheTTL), string(CacheNever)}, Doc: "`file_hash`: while the files of `invalidate_on` stay as they are. `ttl`: for a time. `never`: each look at the pack runs it.", at: ofCache(func(c *Cache) any { return &c.Strategy })},
+		{Key: "invalidate_on", Kind: globs, For: []string{string(CacheFileHash)}, Must: true, Min: 1, Doc: "Patterns of files, relative to `${CWD}`; `**` stands for any directories.", at: ofCache(func(c *Cache) any { return &c.InvalidateOn })},
+		{Key: "ttl", Kind: span, For: []string{string(CacheTTL)}, Must: true, Doc: "How long: `90s`, `10m`, `1d`.", at: ofCache(func(c *Cache) any { return &c.TTL })},
+	}},
+	{Name: "condition", Is: "a condition", Tag: "when", Doc: "Either `when` and what it needs, or one of `all`, `any` and `not`.", Fields: []field{
+		{Key: "when", Kind: text, Enum: []string{string(TaskContains), string(FileExists), string(StateIs), string(TurnAtLeast), string(BudgetAtLeast)}, Doc: "What is looked at.", at: ofCondition(func(c *Condition) any { return &c.When })},
+		{Key: "pattern", Kind: pattern, For: []string{string(TaskContains)}, Must: true, Doc: "A regular expression (RE2) that the task matches, in any case.", at: ofCondition(func(c *Condition) any { return &c.Pattern })},
+		{Key: "path", Kind: template, For: []string{string(FileExists)}, Must: true, Doc: "A file or directory that exists.", at: ofCondition(func(c *Condition) any { return &c.Path })},
+		{Key: "state", Kind: oneOrMore, For: []string{string(StateIs)}, Must: true, Min: 1, Enum: ctxabi.States, Doc: "The state of the session, or a list of states. Not for a source before the journal.", at: ofCondition(func(c *Condition) any { return &c.States })},
+		{Key: "n", Kind: integer, For: []string{string(TurnAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "So many answers of the assistant.", at: ofCondition(func(c *Condition) any { return &c.N })},
+		{Key: "tokens", Kind: integer, For: []string{string(BudgetAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "So large a budget.", at: ofCondition(func(c *Condition) any { return &c.N })},
+		{Key: "all", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "All of these hold.", at: ofCondition(func(c *Condition) any { return &c.All })},
+		{Key: "any", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "One of these holds.", at: ofCondition(func(c *Condition) any { return &c.Any })},
+		{Key: "not", Kind: mapping, Of: "condition", For: []string{""}, Doc: "This does not hold.", at: ofCondition(func(c *Condition) any { return &c.Not })},
+	}},
+	{Name: "message", Is: "a message", Doc: "One message.", Fields: []field{
+		{Key: "role", Kind: text, Must: true, Enum: []string{"system", "developer", "user", "assistant"}, Doc: "Who speaks.", at: ofMessage(func(m *Message) any { return &m.Role })},
+		{Key: "content", Kind: text, Must: true, Doc: "What is said.", at: ofMessage(func(m *Message) any { return &m.Content })},
+	}},
+	{Name: "strategy", Is: "a strategy", Doc: "What an agent of one kind is shown.", Fields: []field{
+		{Key: "system_prompt", Kind: text, Doc: "Used where the agent has no `system_prompt.md`.", at: ofStrategy(func(s *Strategy) any { return &s.SystemPrompt })},
+		{Key: "sections", Kind: mappings, Of: "section", Doc: "Blocks at the end of the session phase.", at: ofStrategy(func(s *Strategy) any { return &s.Sections })},
+		{Key: "leaves_out", Kind: texts, Doc: "Types or ids of sources that are not used.", at: ofStrategy(func(s *Strategy) any { return &s.LeavesOut })},
+	}},
+	{Name: "section", Is: "a section", Doc: "A named part, from one of `from`, `path` and `text`.", Fields: []field{
+		{Key: "name", Kind: text, Must: true, Doc: "Its heading, unique in the strategy.", at: ofSection(func(s *Section) any { return &s.Name })},
+		{Key: "from", Kind: text, Enum: []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"}, Doc: "A part of `context/plan.json`, or `context/review.diff`.", at: ofSection(func(s *Section) any { return &s.From })},
+		{Key: "path", Kind: template, Doc: "A file.", at: ofSection(func(s *Section) any { return &s.Path })},
+		{Key: "text", Kind: text, Doc: "The text itself.", at: ofSection(func(s *Section) any { return &s.Text })},
+		{Key: "max_tokens", Kind: integer, Min: 1, Max: maxTokens, Doc: "Most tokens it may take. Without it, it is given whole.", at: ofSection(func(s *Section) any { return &s.MaxTokens })},
+		{Key: "required", Kind: flag, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
+	}},
+}

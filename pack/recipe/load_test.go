@@ -1,0 +1,30 @@
+package recipe
+
+import (
+	"io/fs"
+	"testing"
+)
+
+// home is an agent's home for tests.
+type home map[string]string
+
+func (h home) read(path string) ([]byte, error) {
+	s, ok := h[path]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(s), nil
+}
+
+func TestDefaultIsWhole(t *testing.T) {
+	r := Default()
+	if len(r.Sources) != 20 || r.Sources[0].Phase != Stable || r.Sources[4].Block != "file (AGENTS.md)" || r.Sources[4].MaxTokens != 600 || !r.Sources[4].Percent {
+		t.Errorf("%+v", r)
+	}
+	if r.Sources[14].Type != TypeJournal || r.Sources[15].Phase != Dynamic || r.Sources[13].Phase != Session {
+		t.Errorf("phases are wrong: %+v", r.Sources)
+	}
+	if len(r.Strategies) != 4 || r.History.Low != 0.55 || r.Wait != 500e6 || r.TotalMaxTokens != -1 || r.Hash == "" {
+		t.Errorf("%+v", r)
+	}
+}

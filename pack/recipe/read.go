@@ -1,0 +1,471 @@
+package recipe
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// reader turns the nodes of one file into Go values as the table says, and
+// notes what is wrong with them.
+type reader struct {
+	l       *loader
+	file    string            // "" for what is built in
+	origins map[string]Origin // of what is being read
+}
+
+func (r *reader) origin(n *yaml.Node) Origin {
+	if r.file == "" {
+		return Origin{}
+	}
+	return Origin{r.file, n.Line, n.Column}
+}
+
+func (r *reader) bad(n *yaml.Node, format string, args ...any) {
+	r.l.add(Problem{Origin: Origin{r.file, n.Line, n.Column}, Text: fmt.Sprintf(format, args...)})
+}
+
+// mark notes where the value of a key was written, and forgets what it held before.
+func (r *reader) mark(key string, n *yaml.Node) {
+	for k := range r.origins {
+		if strings.HasPrefix(k, key) && len(k) > len(key) && (k[len(key)] == '.' || k[len(key)] == '[') {
+			delete(r.origins, k)
+		}
+	}
+	r.origins[key] = r.origin(n)
+}
+
+// pairs gives the keys of a mapping, those of merged ones (<<) behind its own.
+func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
+	if follow(n).Kind != yaml.MappingNode {
+		r.bad(n, "%s must be a mapping, it is %s", is, what(n))
+		return nil, false
+	}
+	n = follow(n)
+	seen := map[string]*yaml.Node{}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		name := follow(k)
+		switch {
+		case k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge":
+			if v = follow(v); v.Kind == yaml.SequenceNode {
+				merged = append(merged, v.Content...)
+			} else {
+				merged = append(merged, v)
+			}
+		case name.Kind != yaml.ScalarNode:
+			r.bad(k, "a key of %s must be a string, it is %s", is, what(k))
+		case seen[name.Value] != nil:
+			r.bad(k, "duplicate key %q; it stands in line %d already", name.Value, seen[name.Value].Line)
+		default:
+			seen[name.Value] = k
+			ps = append(ps, pair{name, v})
+			ps[len(ps)-1].key = &yaml.Node{Kind: yaml.ScalarNode, Value: name.Value, Line: k.Line, Column: k.Column}
+		}
+	}
+	for _, m := range merged {
+		more, _ := r.pairs(m, "what << merges")
+		for _, p := range more {
+			if seen[p.key.Value] == nil {
+				seen[p.key.Value] = p.key
+				ps = append(ps, p)
+			}
+		}
+	}
+	return ps, true
+}
+
+// object reads a mapping into v. In a patch v holds values already, nothing is
+// required, and only what tunes may be changed.
+func (r *reader) object(n *yaml.Node, name string, v any, prefix string, patch bool) {
+	o := objectOf(name)
+	ps, ok := r.pairs(n, o.Is)
+	if !ok {
+		return
+	}
+	get := func(key string) *yaml.Node {
+		for _, p := range ps {
+			if p.key.Value == key {
+				return p.value
+			}
+		}
+		return nil
+	}
+	tag, known, is := "", true, o.Is
+	if o.Tag != "" {
+		first := &o.Fields[0]
+		if t := get(o.Tag); t != nil {
+			tag = follow(t).Value
+			known = follow(t).Kind == yaml.ScalarNode && slices.Contains(first.Enum, tag)
+		} else if patch {
+			tag = string(v.(*Source).Type)
+		} else {
+			known = !first.Must
+		}
+		if known && tag != "" {
+			is = "a " + tag + strings.TrimPrefix(o.Is, "a")
+		}
+	}
+	if !patch {
+		r.defaults(o, v, tag)
+	}
+	for _, p := range ps {
+		i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Key == p.key.Value })
+		switch {
+		case i < 0:
+			hint := ""
+			if near := nearest(p.key.Value, keysOf(o, tag, known, false)); near != "" {
+				hint = fmt.Sprintf(" did you mean %q?", near)
+			}
+			r.bad(p.key, "unknown key %q of %s;%s allowed: %s", p.key.Value, is, hint, strings.Join(keysOf(o, tag, known, false), ", "))
+		case known && !o.Fields[i].allows(tag):
+			r.bad(p.key, "%q is not a key of %s; allowed: %s", p.key.Value, is, strings.Join(keysOf(o, tag, known, false), ", "))
+		case patch && name == "source" && !o.Fields[i].Tunes && p.key.Value != "id":
+			r.bad(p.key, "%q cannot be changed in an imported source; give the source a type to replace it, or change: %s", p.key.Value, strings.Join(keysOf(o, tag, known, true), ", "))
+		default:
+			r.field(p.value, &o.Fields[i], v, prefix)
+		}
+	}
+	if !patch && known {
+		for i := range o.Fields {
+			if f := &o.Fields[i]; f.Must && f.allows(tag) && get(f.Key) == nil {
+				more := ""
+				if f.Enum != nil {
+					more = "; allowed: " + strings.Join(f.Enum, ", ")
+				}
+				r.bad(n, "%s needs %q%s", is, f.Key, more)
+			}
+		}
+	} else if !known && get(o.Tag) == nil {
+		r.bad(n, "%s needs %q; allowed: %s", is, o.Tag, strings.Join(o.Fields[0].Enum, ", "))
+	}
+	r.check(n, name, v, get)
+}
+
+// keysOf lists what a mapping may hold; all of its keys when its tag is not known.
+func keysOf(o *object, tag string, known, tunes bool) (keys []string) {
+	for i := range o.Fields {
+		if f := &o.Fields[i]; (!known || f.allows(tag)) && (!tunes || f.Tunes) {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// defaults gives all fields of v that have one their default.
+func (r *reader) defaults(o *object, v any, tag string) {
+	for i := range o.Fields {
+		f := &o.Fields[i]
+		if f.Kind == mapping && f.at != nil {
+			if h, ok := f.at(v).(*History); ok {
+				r.defaults(objectOf(f.Of), h, "")
+			}
+			continue
+		}
+		if d := f.fallback(tag); d != "" && f.allows(tag) {
+			quiet := reader{l: r.l, origins: map[string]Origin{}}
+			quiet.value(&yaml.Node{Kind: yaml.ScalarNode, Value: d}, f, f.at(v), f.Key)
+		}
+	}
+}
+
+// field reads the value of one key into v.
+func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
+	if f.at == nil {
+		if f.Kind == version && !versions.MatchString(follow(n).Value) {
+			r.bad(n, "version must be 1 or 1.x")
+		}
+		return
+	}
+	key := prefix + f.Key
+	if f.Of != "history" {
+		r.mark(key, n)
+	}
+	r.value(n, f, f.at(v), key)
+}
+
+var versions = regexp.MustCompile(`^1(\.\d+){0,2}$`)
+
+// value reads one value to where at points.
+func (r *reader) value(n *yaml.Node, f *field, at any, key string) {
+	switch f.Kind {
+	case mapping:
+		to := reflect.ValueOf(at)
+		if to.Elem().Kind() == reflect.Pointer {
+			fresh := reflect.New(to.Elem().Type().Elem())
+			r.object(n, f.Of, fresh.Interface(), key+".", false)
+			to.Elem().Set(fresh)
+			return
+		}
+		if h, ok := at.(*History); ok { // key by key over what an import says
+			r.object(n, f.Of, h, key+".", true)
+			return
+		}
+		to.Elem().SetZero()
+		r.object(n, f.Of, at, key+".", false)
+	case runs:
+		g := at.(*Generator)
+		*g = Generator{}
+		if follow(n).Kind == yaml.SequenceNode {
+			o := objectOf(f.Of)
+			r.defaults(o, g, "")
+			i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Kind == command })
+			r.field(n, &o.Fields[i], g, key+".")
+			return
+		}
+		r.object(n, f.Of, g, key+".", false)
+	case mappings:
+		items, ok := r.items(n, f)
+		to := reflect.ValueOf(at).Elem()
+		to.SetZero()
+		if !ok {
+			return
+		}
+		for i, c := range items {
+			fresh := reflect.New(to.Type().Elem())
+			r.object(c, f.Of, fresh.Interface(), fmt.Sprintf("%s[%d].", key, i), false)
+			to.Set(reflect.Append(to, fresh.Elem()))
+		}
+	case named:
+		r.strategies(n, at.(*[]Strategy))
+	case variables:
+		r.variables(n, at.(*[]Variable), key)
+	case texts, oneOrMore, globs, command:
+		to := at.(*[]string)
+		*to = nil
+		items := []*yaml.Node{n}
+		if f.Kind != oneOrMore || follow(n).Kind != yaml.ScalarNode {
+			var ok bool
+			if items, ok = r.items(n, f); !ok {
+				return
+			}
+		}
+		for i, c := range items {
+			var s string
+			if r.text(c, f, &s) {
+				*to = append(*to, s)
+				r.origins[fmt.Sprintf("%s[%d]", key, i)] = r.origin(c)
+			}
+		}
+		if f.Kind == command && len(*to) > 0 && (*to)[0] == "" && len(*to) == len(items) {
+			r.bad(items[0], "the program's name is empty")
+		}
+	default:
+		r.scalar(n, f, at)
+	}
+}
+
+// items gives the elements of a list, if there are as many as the field may have.
+func (r *reader) items(n *yaml.Node, f *field) (items []*yaml.Node, ok bool) {
+	to := follow(n)
+	if to.Kind != yaml.SequenceNode {
+		or := ""
+		if f.Kind == oneOrMore {
+			or = "a string or "
+		}
+		r.bad(n, "%s must be %sa list, it is %s", f.Key, or, what(n))
+		return nil, false
+	}
+	if len(to.Content) < int(f.Min) {
+		r.bad(n, "%s is empty; it needs at least one entry", f.Key)
+		return nil, false
+	}
+	if f.Max > 0 && len(to.Content) > int(f.Max) {
+		r.bad(n, "%s has %d entries; at most %.0f are allowed", f.Key, len(to.Content), f.Max)
+		return nil, false
+	}
+	return to.Content, true
+}
+
+// text reads a string and checks it as the field wants it.
+func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
+	v := follow(n)
+	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" {
+		quote := ""
+		if v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
+			quote = "; quote it"
+		}
+		r.bad(n, "%s must be a string, it is %s%s", f.Key, what(n), quote)
+		return false
+	}
+	s := v.Value
+	if strings.ContainsRune(s, 0) {
+		r.bad(n, "%s holds a NUL character", f.Key)
+		return false
+	}
+	if f.Enum != nil && !slices.Contains(f.Enum, s) {
+		hint := ""
+		if near := nearest(s, f.Enum); near != "" {
+			hint = fmt.Sprintf(" did you mean %q?", near)
+		}
+		r.bad(n, "%s is %.60q;%s allowed: %s", f.Key, s, hint, strings.Join(f.Enum, ", "))
+		return false
+	}
+	switch f.Kind {
+	case template, command:
+		if _, err := split(s); err != nil {
+			r.bad(n, "%s: %v", f.Key, err)
+			return false
+		}
+	case pattern:
+		if _, err := regexp.Compile("(?i)" + s); err != nil {
+			r.bad(n, "%s is no regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return false
+		}
+	case globs:
+		if !doublestar.ValidatePattern(s) {
+			r.bad(n, "%s: %.60q is no pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
+			return false
+		}
+		if path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") {
+			r.bad(n, "%s: %.60q leads out of ${CWD}; patterns are relative to it", f.Key, s)
+			return false
+		}
+	}
+	if s == "" && f.Kind != command && f.Key != "content" && f.Key != "system_prompt" && f.Key != "text" {
+		r.bad(n, "%s is an empty string", f.Key)
+		return false
+	}
+	*to = s
+	return true
+}
+
+var percentage = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
+
+// scalar reads a value that is neither list nor mapping.
+func (r *reader) scalar(n *yaml.Node, f *field, at any) {
+	v := follow(n)
+	switch f.Kind {
+	case text, template, pattern:
+		var s string
+		if r.text(n, f, &s) {
+			reflect.ValueOf(at).Elem().SetString(s)
+		}
+	case choice:
+		var s string
+		if r.text(n, f, &s) {
+			*at.(*bool) = s == f.Enum[1]
+		}
+	case flag:
+		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(at) != nil {
+			r.bad(n, "%s must be true or false, it is %s", f.Key, what(n))
+		}
+	case integer:
+		if i, ok := r.whole(n, f, "a whole number"); ok {
+			*at.(*int) = i
+		}
+	case millis:
+		if i, ok := r.whole(n, f, "a whole number of milliseconds"); ok {
+			*at.(*time.Duration) = time.Duration(i) * time.Millisecond
+		}
+	case share:
+		to := at.(ratio)
+		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
+			m := percentage.FindStringSubmatch(v.Value)
+			if m == nil {
+				r.bad(n, `%s is %.60q; it must be a number of tokens, or a share as "6%%"`, f.Key, v.Value)
+				return
+			}
+			whole, _ := strconv.Atoi(m[1])
+			part, _ := strconv.Atoi((m[2] + "00")[:2])
+			if sum := whole*100 + part; sum < 1 || sum > 10000 {
+				r.bad(n, "%s is %s; a share is above 0%% and at most 100%%", f.Key, v.Value)
+			} else {
+				*to.n, *to.percent = sum, true
+			}
+			return
+		}
+		tokens := *f
+		tokens.Min, tokens.Max = 1, maxTokens
+		if i, ok := r.whole(n, &tokens, `a number of tokens, or a share as "6%"`); ok {
+			*to.n, *to.percent = i, false
+		}
+	case number:
+		var x float64
+		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" && v.ShortTag() != "!!float" || v.Decode(&x) != nil {
+			r.bad(n, "%s must be a number, it is %s", f.Key, what(n))
+		} else if !(x >= f.Min && x <= f.Max) || f.Above && x == f.Min {
+			above := "from"
+			if f.Above {
+				above = "above"
+			}
+			r.bad(n, "%s is %s; it must be %s %v to %v", f.Key, v.Value, above, f.Min, f.Max)
+		} else {
+			*at.(*float64) = x
+		}
+	case span:
+		var s string
+		if !r.text(n, f, &s) {
+			return
+		}
+		d, err := ctxabi.ParseDuration(s)
+		if err != nil || d <= 0 {
+			r.bad(n, "%s is %.60q; it must be a time above 0 as 90s, 10m, 12h or 1d", f.Key, s)
+			return
+		}
+		*at.(*time.Duration) = d
+	}
+}
+
+// whole reads an integer within the field's bounds.
+func (r *reader) whole(n *yaml.Node, f *field, is string) (i int, ok bool) {
+	v := follow(n)
+	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" {
+		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!float" {
+			r.bad(n, "%s is %.60s; it must be %s", f.Key, v.Value, is)
+		} else {
+			r.bad(n, "%s must be %s, it is %s", f.Key, is, what(n))
+		}
+		return 0, false
+	}
+	if err := v.Decode(&i); err != nil || float64(i) < f.Min || float64(i) > f.Max {
+		r.bad(n, "%s is %.60s; it must be from %.0f to %.0f", f.Key, v.Value, f.Min, f.Max)
+		return 0, false
+	}
+	return i, true
+}
+
+// nearest gives the candidate that word was meant to be, or "".
+func nearest(word string, candidates []string) (best string) {
+	least := max(1, min(len(word), 24)/3) + 1
+	for _, c := range candidates {
+		if d := distance(word, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of edits (Levenshtein) between two words.
+func distance(a, b string) int {
+	if len(a) > 40 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal, row[j+1] = row[j+1], min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
