@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -23,8 +24,13 @@ type want struct {
 	dir     string // what the globs of cache are relative to: ${CWD} as this host calls it
 }
 
-// outputName identifies a computed source among those of a recipe.
-func outputName(s *recipe.Source) string { return s.Block }
+// outputName identifies a computed source among those of a recipe. A fallback has the block of its head.
+func outputName(s *recipe.Source) string {
+	if s.Fallback > 0 {
+		return s.Block + "\n" + strconv.Itoa(s.Fallback)
+	}
+	return s.Block
+}
 
 // made is what a want came to. Nothing of it may be changed.
 type made struct {
@@ -40,47 +46,328 @@ type made struct {
 }
 
 // seen is the state that a made was taken from.
-type seen struct{}
+type seen struct {
+	version uint64
+	key     string
+	late    bool
+	due     time.Time // when the source would run again though nothing changed; zero: never
+}
 
 // outputs runs computed sources, shares their runs and remembers what they
 // made, in memory and with the session. It is safe for concurrent use.
 type outputs struct {
 	generators Generators
-	now        func() time.Time
+	now        func() time.Time // for ttl and pauses after failures; readers wait by the real clock
 
-	mu sync.Mutex
+	ctx    context.Context // of all runs
+	cancel context.CancelFunc
+	runs   sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool                          // guarded by mu, as all that follows and what it leads to
+	sessions map[string]map[string]*output // by session id and want.name
+	versions uint64                        // given out so far
+	runners  runners
 }
 
 // newOutputs gives an outputs that must be closed.
-func newOutputs(g Generators) *outputs { return &outputs{generators: g, now: time.Now} }
+func newOutputs(g Generators) *outputs {
+	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	o.runners.init()
+	return o
+}
+
+// output is what is remembered of one source.
+type output struct {
+	session, name string
+	version       uint64     // another one whenever good, failed, job or next changed otherwise than by a new job
+	good          *goodRun   // of the last good run, or nil
+	failed        *failedRun // of the last run, or nil when that was good
+	job           *job       // waiting or running, or nil
+	next          *job       // to wait when job has ended, or nil
+	gone          bool       // no longer in the recipe; forgotten when job has ended
+}
+
+// goodRun is what a good run made. It is never changed.
+type goodRun struct {
+	key, entry string // what it was made from
+	ended      time.Time
+	data       []byte
+	sha256     string
+	path, note string
+}
+
+type failedRun struct {
+	key, entry string
+	reason     string
+	note       string
+	count      int       // how many in a row of this key
+	until      time.Time // not run again before, unless the key changes
+}
+
+// After a failure a source of the same key pauses: firstPause, then twice as long each time.
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+)
 
 // gather gives what each of wants came to, running what has to run, as uid with gid. It
 // waits at most wait for all of them together, and for the end of every run when
 // wait is negative. A run that has been waited for so long already is not
 // waited for again; it goes on, and the next gather after its end has what it made.
 func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, wait time.Duration) []made {
-	return make([]made, len(wants))
+	start := time.Now()
+	looks := o.lookAll(ctx, uid, gid, wants, wait)
+	asks := make([]ask, len(wants))
+	o.load(x, wants)
+	for i := range wants {
+		asks[i] = o.ask(x, uid, gid, &wants[i], looks[i])
+	}
+	o.dispatch()
+	o.mu.Unlock()
+	for i := range asks {
+		if j := asks[i].job; j != nil {
+			j.wait(ctx, start, wait)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make([]made, len(wants))
+	for i := range asks {
+		all[i] = asks[i].made()
+	}
+	return all
 }
 
 // unchanged says that gather would give last again, which it gave for the same
 // wants, and run nothing. It runs nothing itself and waits at most wait for a look at declared inputs.
+// While a run goes on that last was too early for, it is unchanged, unless wait is negative.
 func (o *outputs) unchanged(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, last []made, wait time.Duration) bool {
-	return false
+	if len(wants) != len(last) {
+		return false
+	}
+	if !o.still(x, wants, last, nil, wait) { // without a look first, which costs the most
+		return false
+	}
+	return o.still(x, wants, last, o.lookAll(ctx, uid, gid, wants, wait), wait)
+}
+
+func (o *outputs) still(x *session.Session, wants []want, last []made, looks []inputLook, wait time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.now()
+	for i := range wants {
+		w, was := &wants[i], &last[i].seen
+		st := o.sessions[x.ID()][w.name]
+		switch {
+		case st == nil, st.version != was.version, w.cache.Strategy == recipe.CacheNever:
+			return false
+		case !was.due.IsZero() && !now.Before(was.due):
+			return false
+		case wait < 0 && st.job != nil:
+			return false
+		case looks == nil:
+		case looks[i].late != was.late, st.key(w, looks[i]) != was.key:
+			return false
+		}
+	}
+	return true
+}
+
+// ask is what a gather found of one want.
+type ask struct {
+	st      *output
+	key     string
+	late    bool
+	covered bool // what is there is what is wanted
+	ttl     time.Duration
+	job     *job // to wait for, or nil
+}
+
+// ask finds out whether w has to run, and if so sees to it. mu is held, and the
+// source is loaded; dispatch must follow.
+func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook) ask {
+	st := o.sessions[x.ID()][w.name]
+	st.gone = false
+	a := ask{st: st, key: st.key(w, l), late: l.late}
+	if w.cache.Strategy == recipe.CacheTTL {
+		a.ttl = w.cache.TTL
+	}
+	now := o.now()
+	switch g, f := st.good, st.failed; {
+	case g != nil && g.key == a.key && w.cache.Strategy != recipe.CacheNever && (a.ttl == 0 || g.age(now) < a.ttl):
+		a.covered = true
+	case f != nil && f.key == a.key && now.Before(f.until):
+	case o.closed:
+	default:
+		a.job = o.join(st, &job{out: st, x: x, uid: uid, gid: gid, want: *w, key: a.key, wanted: time.Now(), done: make(chan struct{})})
+	}
+	return a
+}
+
+// age is how long ago the run ended; very long when the clock was set back since.
+func (r *goodRun) age(now time.Time) time.Duration {
+	if age := now.Sub(r.ended); age >= 0 {
+		return age
+	}
+	return 1<<63 - 1
+}
+
+// made says what the want came to by now. Outputs.mu is held.
+func (a *ask) made() made {
+	st, j := a.st, a.job
+	fresh := a.covered || j != nil && j.ended && j.ok
+	late := a.late && !(fresh && a.key == "") // a run without a key looked itself
+	m := made{seen: seen{version: st.version, key: a.key, late: late}}
+	if g := st.good; g != nil {
+		m.data, m.sha256, m.path, m.note = g.data, g.sha256, g.path, g.note
+		if fresh && a.ttl > 0 {
+			m.seen.due = g.ended.Add(a.ttl)
+		}
+		if fresh && j != nil {
+			m.seen.key = g.key // a run without a key has got one
+		}
+	}
+	switch f := st.failed; {
+	case fresh && st.good == nil:
+		m.reason = "it is no longer in the recipe"
+	case fresh && late:
+		m.reason = "its inputs were not looked at in time"
+	case fresh:
+		return m
+	case j != nil && !j.ended && j.started:
+		m.pending, m.reason = true, "it is still running"
+	case j != nil && !j.ended:
+		m.pending, m.reason = true, "it waits for other generators to end"
+	case f != nil && (j == nil || !j.off):
+		m.reason, m.note, m.seen.due = f.reason, f.note, f.until
+		if j != nil {
+			m.seen.key = f.key
+		}
+	default:
+		m.reason = "its run was called off"
+	}
+	if st.good != nil {
+		m.pending, m.stale = false, true
+		m.reason += "; what it gave before stands here"
+	}
+	return m
+}
+
+// remember makes the memory of a source, with what was stored of it. mu is held.
+func (o *outputs) remember(id, name string, good *goodRun) {
+	if o.sessions[id] == nil {
+		o.sessions[id] = map[string]*output{}
+	}
+	st := &output{session: id, name: name, good: good}
+	o.changed(st)
+	o.sessions[id][name] = st
+}
+
+// changed gives st a version that nothing had before. mu is held.
+func (o *outputs) changed(st *output) {
+	o.versions++
+	st.version = o.versions
+}
+
+// forget removes st from memory. mu is held.
+func (o *outputs) forget(st *output) {
+	all := o.sessions[st.session]
+	if all[st.name] == st {
+		delete(all, st.name)
+	}
+	if len(all) == 0 {
+		delete(o.sessions, st.session)
+	}
+}
+
+// leave lets go of a source that is not wanted any more, at once or when its run has ended. mu is held.
+func (o *outputs) leave(st *output) {
+	st.gone, st.good, st.failed = true, nil, nil
+	o.changed(st)
+	if st.next != nil {
+		st.next.end(false, true)
+		st.next = nil
+	}
+	if st.job != nil {
+		o.callOff(st.job)
+	}
+	if st.job == nil {
+		o.forget(st)
+	}
 }
 
 // retain cancels the runs and removes the outputs of all sources of the session
 // but those named. Call it with all computed sources of a recipe, whether they are used at present
 // or not, whenever the recipe changed, and once after a start.
-func (o *outputs) retain(x *session.Session, names []string) {}
+func (o *outputs) retain(x *session.Session, names []string) {
+	keep := make(map[string]bool, len(names))
+	for _, name := range names {
+		keep[name] = true
+	}
+	o.mu.Lock()
+	for name, st := range o.sessions[x.ID()] {
+		if !keep[name] {
+			o.leave(st)
+		}
+	}
+	o.dispatch()
+	o.mu.Unlock()
+	removeStored(x, names)
+}
 
 // evict lets go of the memory held for the session id. Runs go on; what is stored is read again when it is asked for.
-func (o *outputs) evict(id string) {}
+func (o *outputs) evict(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, st := range o.sessions[id] {
+		if st.job == nil {
+			o.forget(st)
+		}
+	}
+}
 
 // drop forgets a session that was removed, and cancels its runs.
-func (o *outputs) drop(id string) {}
+func (o *outputs) drop(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, st := range o.sessions[id] {
+		o.leave(st)
+	}
+	o.dispatch()
+}
 
 // size is about how many bytes are held for the session id.
-func (o *outputs) size(id string) int { return 0 }
+func (o *outputs) size(id string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for _, st := range o.sessions[id] {
+		n += 1 << 10
+		if st.good != nil {
+			n += len(st.good.data)
+		}
+	}
+	return n
+}
 
 // Close cancels all runs and returns when nothing is left of them.
-func (o *outputs) Close() {}
+func (o *outputs) Close() {
+	o.mu.Lock()
+	o.closed = true
+	for _, all := range o.sessions {
+		for _, st := range all {
+			if st.next != nil {
+				st.next.end(false, true)
+				st.next = nil
+			}
+			if st.job != nil {
+				o.callOff(st.job)
+			}
+		}
+	}
+	o.mu.Unlock()
+	o.cancel()
+	o.runs.Wait()
+}
