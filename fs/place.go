@@ -39,6 +39,7 @@ func newPlace(t *tree, x *session.Session) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.builder.Use(x)
 	return &place{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
 
@@ -107,6 +108,9 @@ func (p *place) commit(ctx context.Context, op, rel string, data []byte) syscall
 	}
 	if err != nil {
 		return p.refuse(ctx, op, rel, err)
+	}
+	if rel == ctxabi.RecipeFile || rel == ctxabi.EnvFile { // never refused: people save half-finished work
+		p.t.builder.CheckRecipe(ctx, p.x)
 	}
 	return 0
 }

@@ -36,6 +36,7 @@ type Builder struct {
 	config  Config
 	outputs *outputs // nil: commands are not run
 	homes   sync.Map // home directories of users, by uid
+	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
 
@@ -86,6 +87,9 @@ func NewBuilder(c Config) (*Builder, error) {
 
 // Close ends all generators and returns when nothing of them is left.
 func (b *Builder) Close() {
+	if w := b.watcher.Load(); w != nil {
+		w.close()
+	}
 	if b.outputs != nil {
 		b.outputs.Close()
 	}

@@ -77,6 +77,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	defer builder.Close()
+	builder.Watch(log)
 	info := daemonInfo{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Started: time.Now().UTC().Truncate(time.Second),
