@@ -33,6 +33,11 @@ func TestMain(m *testing.M) {
 		daemon(os.Args[2])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "deadly" {
+		uid, _ := strconv.Atoi(os.Args[5])
+		deadly(os.Args[2] == "true", os.Args[3], os.Args[4], uint32(uid))
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "generate" {
 		generate(os.Args[2] == "true")
 		return

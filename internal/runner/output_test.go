@@ -1,0 +1,368 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+)
+
+// someUser is whom tests run commands for: another one where that is possible.
+func someUser() int {
+	if os.Getuid() == 0 {
+		return other
+	}
+	return os.Getuid()
+}
+
+func runAs(t *testing.T, c *Client, uid int, cmd pack.Command) pack.Output {
+	t.Helper()
+	o, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestOutputFileOrStandardOutput(t *testing.T) {
+	binary := string([]byte{0, 1, 2, 0xff, 0xfe, '\n', 0})
+	for _, x := range []struct {
+		name, before, script string
+		data, failed         string
+	}{
+		{name: "file", script: `echo file >out`, data: "file\n"},
+		{name: "both", script: `echo file >out; echo words`, data: "file\n"},
+		{name: "touched, same content", before: `echo file >out`, script: `sleep 0.01; echo file >out; echo words`, data: "file\n"},
+		{name: "not touched, standard output", before: `echo old >out`, script: `echo words`, data: "words\n"},
+		{name: "not touched, silent", before: `echo old >out`, script: `:`, data: "old\n"},
+		{name: "replaced", before: `echo old >out`, script: `echo new >tmp; mv tmp out; echo words`, data: "new\n"},
+		{name: "removed", before: `echo old >out`, script: `rm out; echo words`, data: "words\n"},
+		{name: "emptied", before: `echo old >out`, script: `: >out; echo words`, data: ""},
+		{name: "nothing", script: `:`, failed: "neither the output file nor standard output was written"},
+		{name: "binary", script: `printf '\000\001\002\377\376\n\000' >out`, data: binary},
+		{name: "a symlink to a file", script: `echo file >real; ln -s real out`, data: "file\n"},
+		{name: "a symlink to what is not the user's", script: `ln -s ` + secret + ` out; echo words`, failed: "the output cannot be read: permission denied"},
+		{name: "a symlink to itself", script: `ln -s out out; echo words`, failed: "the output cannot be read: too many levels of symbolic links"},
+		{name: "a FIFO", script: `mkfifo out; echo words`, failed: "the output is a FIFO, not a regular file"},
+		{name: "a FIFO with a writer", script: `mkfifo out; echo held >out & echo words`, failed: "the output is a FIFO, not a regular file"},
+		{name: "a directory", script: `mkdir out`, failed: "the output is a directory, not a regular file"},
+		{name: "a device", script: `ln -s /dev/zero out`, failed: "the output is a device, not a regular file"},
+		{name: "too large", script: `head -c 4194305 /dev/zero >out`, failed: "the output is larger than 4194304 bytes"},
+		{name: "just not too large", script: `head -c 4194304 /dev/zero >out`, data: strings.Repeat("\x00", 4194304)},
+		{name: "5 GiB", before: `5 GiB`, script: `echo x >>out`, failed: "ended by signal: file size limit exceeded"},
+		{name: "5 GiB before", before: `5 GiB`, script: `echo words`, failed: "the output is larger than 4194304 bytes"},
+		{name: "a failure", script: `echo file >out; exit 1`, failed: "exit status 1"},
+		{name: "in a directory that is not there", before: `missing`, script: `echo words`, data: "words\n"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			c, uid := start(t), someUser()
+			dir := home(t, uid)
+			switch x.before {
+			case "5 GiB":
+				f := write(t, filepath.Join(dir, "out"), "")
+				if err := errors.Join(os.Truncate(f, 5<<30), os.Chown(f, uid, -1)); err != nil {
+					t.Fatal(err)
+				}
+			case "", "missing":
+			default:
+				cmd, _ := marked(dir, x.before)
+				if o := runAs(t, c, uid, cmd); o.Failed != "" {
+					t.Fatalf("%+v", o)
+				}
+			}
+			cmd, mark := marked(dir, x.script)
+			cmd.Output = filepath.Join(dir, "out")
+			if x.before == "missing" {
+				cmd.Output = filepath.Join(dir, "gone/out")
+			}
+			o := runAs(t, c, uid, cmd)
+			if string(o.Data) != x.data || o.Failed != x.failed {
+				t.Errorf("%d bytes %.100q, failed %q, want %d bytes %.100q, failed %q", len(o.Data), o.Data, o.Failed, len(x.data), x.data, x.failed)
+			}
+			if left := bearers(mark); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// secret is a file that no user but root may read.
+const secret = "/etc/shadow"
+
+func TestCommandsThatCannotRun(t *testing.T) {
+	c, uid := start(t), someUser()
+	dir := home(t, uid)
+	file := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		f := write(t, filepath.Join(dir, name), text)
+		if err := errors.Join(os.Chown(f, uid, -1), os.Chmod(f, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("plain", "text", 0o644)
+	file("script", "echo no first line\n", 0o755)
+	file("broken", "#!/nowhere/sh\n", 0o755)
+	file("good", "#!/bin/sh\necho good\n", 0o755)
+	var locked string
+	if os.Getuid() == 0 {
+		locked = filepath.Join(dir, "locked")
+		if err := os.Mkdir(locked, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		locked = "/root"
+	}
+	many := strings.Repeat("x", maxCommand)
+	for want, cmd := range map[string]pack.Command{
+		"ctags-map: not found in PATH /usr/local/bin:/usr/bin:/bin":                {Args: []string{"ctags-map", "."}, Env: []string{searchPath}},
+		"sh: not found in PATH ":                                                   {Args: []string{"sh"}},
+		"./nowhere: not found":                                                     {Args: []string{"./nowhere"}},
+		"./plain: not executable":                                                  {Args: []string{"./plain"}},
+		"./script: exec format error (a script begins with a line like #!/bin/sh)": {Args: []string{"./script"}},
+		"./broken: no such file or directory":                                      {Args: []string{"./broken"}},
+		"directory " + locked + ": permission denied":                              {Args: []string{"/bin/true"}, Dir: locked},
+		"directory /nowhere: no such file or directory":                            {Args: []string{"/bin/true"}, Dir: "/nowhere"},
+		"the directory is not an absolute path":                                    {Args: []string{"/bin/true"}, Dir: "x"},
+		"the output is not an absolute path":                                       {Args: []string{"/bin/true"}, Output: "x"},
+		"no command":                                                               {},
+		"a word of the command holds a zero byte":                                  {Args: []string{"a\x00b"}},
+		"the command and its environment are larger than 1048576 bytes":            {Args: []string{"x", many}},
+		"standard input is larger than 4194304 bytes":                              {Args: []string{"x"}, Stdin: make([]byte, maxStdin+1)},
+	} {
+		if cmd.Dir == "" {
+			cmd.Dir = dir
+		}
+		if o := runAs(t, c, uid, cmd); o.Failed != want || o.Data != nil {
+			t.Errorf("%q: %+v, want %q", cmd.Args, o, want)
+		}
+	}
+	for _, cmd := range []pack.Command{{Args: []string{"./good"}}, {Args: []string{"good"}, Env: []string{"PATH=" + dir}}, {Args: []string{"good"}, Env: []string{"PATH=/nowhere:."}}} {
+		cmd.Dir = dir
+		if o := runAs(t, c, uid, cmd); string(o.Data) != "good\n" {
+			t.Errorf("%v: %+v", cmd.Args, o)
+		}
+	}
+	if os.Getuid() == 0 {
+		if o, err := c.Run(t.Context(), 1<<32-1, 0, pack.Command{Args: []string{"/bin/true"}, Dir: "/"}); err != nil || o.Failed != "it cannot be started: not a uid" {
+			t.Errorf("uid -1: %+v, %v", o, err)
+		}
+	}
+}
+
+func TestCancelEndsAll(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		if plain && os.Getuid() != 0 {
+			continue // covered by the other users' tests where root runs them
+		}
+		c, uid := start(t), someUser()
+		c.plain = plain
+		dir := home(t, uid)
+		cmd, mark := marked(dir, `trap '' TERM; (setsid sleep 1000 &); : >ready; sleep 1000`)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan pack.Output)
+		go func() {
+			o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- o
+		}()
+		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+		cancel()
+		if o := <-done; o.Failed != reasonCancelled {
+			t.Errorf("%+v", o)
+		}
+		if left := bearers(mark); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		if o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd); err != nil || o.Failed != reasonCancelled {
+			t.Errorf("cancelled before: %+v, %v", o, err)
+		}
+	}
+}
+
+// deadly is a daemon that runs a command, and says when it does.
+func deadly(plain bool, dir, mark string, uid uint32) {
+	c, err := Start(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	c.plain = plain
+	fmt.Println("ready")
+	c.Run(context.Background(), uid, uid, pack.Command{
+		Args: []string{"sh", "-c", `(setsid sleep 1000 &); : >ready; sleep 1000`}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long,
+	})
+}
+
+func TestKilledDaemonLeavesNoCommand(t *testing.T) {
+	for _, plain := range []string{"false", "true"} {
+		uid := someUser()
+		dir := home(t, uid)
+		_, mark := marked(dir, "")
+		cmd := exec.Command("/proc/self/exe", "deadly", plain, dir, mark, fmt.Sprint(uid))
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stdin.Close()
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+		below := children(t, cmd.Process.Pid)
+		if len(bearers(mark)) < 2 || len(below) != 1 {
+			t.Errorf("%v run below %v", bearers(mark), below)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
+		ended(t, below[0])
+	}
+}
+
+func TestBrokerThatDiesEndsRuns(t *testing.T) {
+	c, uid := start(t), someUser()
+	dir := home(t, uid)
+	cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
+	failed := make(chan error)
+	go func() {
+		_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
+		failed <- err
+	}()
+	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+	if err := c.proc.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("%v", err)
+	}
+	until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
+	if _, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestInsideKnowsWhatARunStarted(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		c, uid := start(t), someUser()
+		c.plain = plain
+		dir := home(t, uid)
+		if s, ok := c.Inside(uint32(os.Getpid())); ok {
+			t.Errorf("this test is inside of %q", s)
+		}
+		cmd, mark := marked(dir, `(setsid sh -c 'sleep 1000; :' &); sh -c 'sh -c "sleep 1000; :"; :' & mkfifo go; : >ready; read x <go`)
+		done := make(chan pack.Output)
+		go func() { done <- runAs(t, c, uid, cmd) }()
+		until(t, "all run", func() bool { return len(bearers(mark)) == 6 })
+		for _, pid := range bearers(mark) {
+			if s, ok := c.Inside(uint32(pid)); !ok || s != "s1" {
+				t.Errorf("%d: %q, %v", pid, s, ok)
+			}
+		}
+		for _, pid := range []uint32{0, 1, uint32(os.Getpid()), uint32(c.proc.Process.Pid), 1 << 30} {
+			if s, ok := c.Inside(pid); ok {
+				t.Errorf("%d is inside of %q", pid, s)
+			}
+		}
+		f, err := os.OpenFile(filepath.Join(dir, "go"), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, "x\n")
+		f.Close()
+		if o := <-done; o.Failed != "" {
+			t.Errorf("%+v", o)
+		}
+		if c.running.Load() != 0 || len(c.runs) != 0 {
+			t.Errorf("%d runs are known", len(c.runs))
+		}
+	}
+}
+
+func TestHangingCommandsHoldNobodyElse(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root runs commands of several users")
+	}
+	c := start(t)
+	dir := home(t, other)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for range maxRunsOfUser + 1 {
+		wg.Go(func() {
+			cmd, _ := marked(dir, `sleep 1000`)
+			if o, err := c.Run(ctx, other, other, cmd); err != nil || o.Failed != reasonCancelled {
+				t.Errorf("%+v, %v", o, err)
+			}
+		})
+	}
+	until(t, "all that may run do", func() bool { return c.running.Load() == maxRunsOfUser })
+	cmd, _ := marked("/", `echo fine`)
+	if o := runAs(t, c, alone, cmd); string(o.Data) != "fine\n" {
+		t.Errorf("another user: %+v", o)
+	}
+	if f := readAs(t, c, other, long, "/etc/passwd")[0]; f.Stale || !f.Exists {
+		t.Errorf("a file of the same user: %+v", f)
+	}
+	if n := c.running.Load(); n != maxRunsOfUser {
+		t.Errorf("%d run", n)
+	}
+	cancel()
+	wg.Wait()
+}
+
+func TestTurnsAreGivenBack(t *testing.T) {
+	var tn turns
+	tn.init()
+	ctx, cancel := context.WithCancel(t.Context())
+	var leaves []func()
+	for uid := range uint32(maxRuns / maxRunsOfUser) {
+		for range maxRunsOfUser {
+			leave, ok := tn.take(ctx, uid)
+			if !ok {
+				t.Fatal("no turn")
+			}
+			leaves = append(leaves, leave)
+		}
+	}
+	cancel()
+	for _, uid := range []uint32{0, 1000} { // its own places are taken, or all are
+		if _, ok := tn.take(ctx, uid); ok {
+			t.Errorf("uid %d has one more turn", uid)
+		}
+	}
+	for _, leave := range leaves {
+		leave()
+	}
+	if leave, ok := tn.take(context.Background(), 1000); !ok || len(tn.users) != 1 {
+		t.Errorf("%v, users left: %v", ok, tn.users)
+	} else {
+		leave()
+	}
+}
+
+func TestPacketComesBack(t *testing.T) {
+	b := packet{outcome{Failed: "x", Stderr: []byte("\xff")}, []byte("data")}.appendTo(nil)
+	var o outcome
+	if data, err := parsePacket(b, &o); err != nil || string(data) != "data" || o.Failed != "x" || !bytes.Equal(o.Stderr, []byte("\xff")) {
+		t.Errorf("%q, %+v, %v", data, o, err)
+	}
+	for i := range len(b) - len("data") {
+		if _, err := parsePacket(b[:i], &o); err == nil {
+			t.Errorf("cut at %d it is whole", i)
+		}
+	}
+}
