@@ -10,7 +10,7 @@ import (
 func runnerCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:    "runner",
-		Short:  "Serve workspace files to a daemon (started by ctxfs itself)",
+		Short:  "Read workspace files and run generators for a daemon (started by ctxfs itself)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE:   func(*cobra.Command, []string) error { return runner.Main() },

@@ -184,7 +184,7 @@ func (b *broker) refuses(o order) string {
 func (b *broker) run(o order, r *child) {
 	cmd, err := b.start(o)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "ctxfs runner: starting a reader for uid %d: %v (that user must be allowed to execute the ctxfs binary)\n", o.UID, err)
+		fmt.Fprintf(os.Stderr, "ctxfs runner: starting a process for uid %d: %v (that user must be allowed to execute the ctxfs binary)\n", o.UID, err)
 		b.tell(started{Reader: o.Reader, Failed: "a reader for this user cannot be started"}, nil)
 	} else {
 		b.mu.Lock()

@@ -1,17 +1,19 @@
 // Package runner is a second process that does what belongs to a user outside
-// the store: it opens a workspace file as the owner of a session. The process
-// that serves FUSE never opens such a path itself and never forks: it talks
-// to readers over sockets and waits no longer than it was told to.
+// the store: it opens a workspace file as the owner of a session, and runs the
+// commands that make content (generators). The process that serves FUSE never opens such a path
+// itself and never forks: it talks to others over sockets and waits no longer
+// than it was told to.
 //
 // # Processes
 //
 //	daemon (Client) ──control──► broker
 //	   │                            │ forks, and hands over the socket of
 //	   ├──socket──► reader of uid 1000
-//	   └──socket──► reader of uid 1001 ...
+//	   ├──socket──► reader of uid 1001 ...
+//	   └──socket──► shim of one run ──► launcher, which becomes the command
 //
 // [Start] forks the broker once, before there is a mount. The broker touches no
-// user's path and sees no content: it starts readers, kills them and reaps
+// user's path and sees no content: it starts readers and shims, kills them and reaps
 // them. A reader runs as its user, with that user's groups, without
 // capabilities or a way to gain any, and opens what it is asked to open.
 // The client talks to it directly (one hop, as every look at a pack waits for it), ends it
@@ -21,14 +23,54 @@
 // waits for it. When the broker itself is gone, the client answers from what
 // it knows and marks it stale.
 //
-// All three are the same program: the hidden verb "runner" calls [Main].
+// All are the same program: the hidden verb "runner" calls [Main].
+//
+// # Generators
+//
+// Each run has a shim of its own, which stays who the daemon is. It takes one
+// command, starts it as the user, and answers when nothing of it is left. The
+// last step before the command is the launcher, which is the user already: it
+// sets the limits (confine.go), looks the command up and becomes it, so that
+// whatever is wrong with directory, PATH or file is found with the user's
+// rights. The command has an empty environment but for what it was given, umask 077, a
+// session of its own, /dev/null or the given bytes as standard input, and no other descriptor.
+//
+// How a run ends whole:
+//
+//   - Where the system allows it (root; a user namespace for others) the shim
+//     is process 1 of a PID namespace with a /proc of its own. Nothing in there can
+//     signal, stop or trace it; SIGKILL to all is one system call; and if it dies
+//     all ends with it. It dies with the broker, which dies with the daemon.
+//   - Elsewhere it is a subreaper: it stops all that stands below it, so that
+//     nothing forks any more, and kills it. A command of the shim's own user can kill the shim;
+//     what is left then comes to the broker, a subreaper as well, and ends there. It ends, too,
+//     when the socket to the client closes. A command that kills the daemon, the broker and the shim,
+//     all of which are its own user's, can survive them.
+//
+// Output.Sandbox says which it was. Cancelling a run is killing its shim.
+//
+// Whether a command touched its output file is told by the file's identity
+// before and after, asked of the user's reader. So a path that the user cannot
+// open, or that is no regular file, costs nobody anything but its source.
+//
+// # Limits
+//
+// No core dump, 1,024 descriptors, 64 MiB a file, 4 GiB of private memory a
+// process, CPU time of the timeout on all CPUs, 256 threads more than the user has at
+// the start, or 1,024 processes in a PID namespace of Linux 6.14 and later,
+// which is what bounds root. Four runs of one user at a time, 64 in all; the
+// others wait. What is not bounded: disk space as a whole, the network, and what the user's
+// other services (cron, a session bus) do when the command asks them.
+//
+// A run in a mount namespace holds the mounts it began with. Where the
+// system's mounts are not shared, an unmounted filesystem is gone only when the runs that were
+// under way are: end them first.
 //
 // # Trust
 //
 // A reader belongs to its user, who may stop or kill it. Each has a socket of
 // its own, where the client takes nothing but answers of bounded size to what
-// it asked, and gives up on a reader that does not answer.
-//
-// Commands that make content (generators) will run in the readers' place, as
-// another kind of request; nothing of that is built yet.
+// it asked, and gives up on a reader that does not answer. A shim belongs to the daemon's
+// user; what a command writes reaches it through pipes, is bounded, and is content and nothing else.
+// No daemon but root's runs anything as somebody else.
 package runner

@@ -37,6 +37,7 @@ type run struct {
 	conn  *net.UnixConn // to it; set before born closes
 	why   string        // there is none; set before born closes
 	heard bool          // born is closed; guarded by Client.mu
+	given bool          // up, before it was heard of; guarded by Client.mu
 	born  chan struct{}
 	gone  chan struct{} // closed when nothing is left
 }
@@ -169,6 +170,9 @@ func (c *Client) orderRun(uid, gid uint32, session string, leave func()) (*run, 
 func (c *Client) hear(r *run, s started, conn *net.UnixConn) {
 	if !r.heard {
 		r.heard = true
+		if r.given && conn != nil {
+			conn.Close()
+		}
 		r.pid, r.conn, r.why = s.PID, conn, s.Failed
 		if conn == nil && r.why == "" {
 			r.why = "the broker's answer makes no sense"
@@ -192,9 +196,9 @@ func (c *Client) follow(ctx context.Context, r *run, cmd pack.Command) (out outc
 	select {
 	case <-r.born:
 	case <-ctx.Done():
-		return out, nil, c.kill(r, reasonCancelled)
+		return out, nil, c.giveUp(r, reasonCancelled)
 	case <-birth.C:
-		return out, nil, c.kill(r, "it did not start in time")
+		return out, nil, c.giveUp(r, "it did not start in time")
 	}
 	if r.conn == nil {
 		if r.why == reasonGone {
@@ -237,6 +241,17 @@ func (c *Client) follow(ctx context.Context, r *run, cmd pack.Command) (out outc
 		}
 	}
 	return a.out, a.data, why
+}
+
+// giveUp kills a run that was not heard of.
+func (c *Client) giveUp(r *run, why string) string {
+	c.mu.Lock()
+	r.given = true
+	if r.heard && r.conn != nil {
+		r.conn.Close()
+	}
+	c.mu.Unlock()
+	return c.kill(r, why)
 }
 
 // kill has a run's shim killed, and with it all that it started, and waits

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -96,40 +96,50 @@ func (s *search) find(dir, glob string) error {
 		base = filepath.Join(dir, base)
 	}
 	if !strings.ContainsAny(pattern, `*?[{\`) { // the file itself
-		return s.add(filepath.Join(base, pattern))
+		return s.add(unix.AT_FDCWD, filepath.Join(base, pattern), filepath.Join(base, pattern))
 	}
-	return s.walk(base, "", pattern, strings.Count(pattern, "/"))
+	fd, err := openAlone(base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return s.walk(fd, base, "", pattern, strings.Count(pattern, "/"))
 }
 
-// walk looks into one directory, and into those below it as many levels as the pattern goes.
-func (s *search) walk(base, rel, pattern string, levels int) error {
-	list, err := os.ReadDir(filepath.Join(base, rel))
-	if err != nil && len(list) == 0 {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // a reader that can list it later sees more
-		case rel == "":
-			return err
-		}
-		s.rows = append(s.rows, filepath.Join(base, rel)+"\x00unreadable")
-		return nil
+// walk looks into one directory, and into those below it as many levels as the
+// pattern goes. It closes fd. What each file is asked by its name alone, as
+// that is the most of the work.
+func (s *search) walk(fd int, base, rel, pattern string, levels int) error {
+	f := os.NewFile(uintptr(fd), base)
+	defer f.Close()
+	list, err := f.ReadDir(maxInputs + 1)
+	if err != nil && !errors.Is(err, io.EOF) && len(list) == 0 {
+		return err
 	}
 	if s.entries += len(list); s.entries > maxInputs {
 		return errors.New(tooManyInputs)
 	}
 	deeper := levels > 0 || strings.Contains(pattern, "**")
 	for _, e := range list {
-		name := path.Join(rel, e.Name())
-		if e.IsDir() {
-			if deeper {
-				if err := s.walk(base, name, pattern, levels-1); err != nil {
-					return err
-				}
-			}
-			continue
+		name := e.Name()
+		if rel != "" {
+			name = rel + "/" + name
 		}
-		if doublestar.MatchUnvalidated(pattern, name) {
-			if err := s.add(filepath.Join(base, name)); err != nil {
+		switch {
+		case e.IsDir() && deeper:
+			below, err := unix.Openat(fd, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+			if err != nil { // it is told from one that is empty, so that it counts when it opens
+				s.rows = append(s.rows, filepath.Join(base, name)+"\x00unreadable")
+				continue
+			}
+			if err := s.walk(below, base, name, pattern, levels-1); err != nil {
+				return err
+			}
+		case e.IsDir():
+		case doublestar.MatchUnvalidated(pattern, name):
+			if err := s.add(fd, e.Name(), base+"/"+name); err != nil {
 				return err
 			}
 		}
@@ -137,25 +147,27 @@ func (s *search) walk(base, rel, pattern string, levels int) error {
 	return nil
 }
 
-// add takes one file with its identity, if it is there.
-func (s *search) add(name string) error {
-	if s.seen[name] {
+// add takes one file with its identity, if it is there: name is relative to
+// the directory dir, whole is its path.
+func (s *search) add(dir int, name, whole string) error {
+	if s.seen[whole] {
 		return nil
 	}
 	var st unix.Stat_t
-	if err := unix.Stat(name, &st); err != nil {
-		if errors.Is(err, fs.ErrNotExist) && unix.Lstat(name, &st) != nil {
+	if err := unix.Fstatat(dir, name, &st, 0); err != nil { // a symlink to nowhere is there, too
+		if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			return nil
 		}
 	}
 	if s.entries++; s.entries > maxInputs {
 		return errors.New(tooManyInputs)
 	}
-	s.seen[name] = true
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return nil
 	}
+	s.seen[whole] = true
 	id := identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
-	s.rows = append(s.rows, fmt.Sprintf("%s\x00%s", name, id.appendTo(nil)))
+	row := make([]byte, 0, len(whole)+41)
+	s.rows = append(s.rows, string(id.appendTo(append(append(row, whole...), 0))))
 	return nil
 }

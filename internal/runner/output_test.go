@@ -191,6 +191,56 @@ func TestCancelEndsAll(t *testing.T) {
 	}
 }
 
+// Without a namespace a command can stop what watches over it; then the broker ends both.
+func TestStoppedShimIsKilled(t *testing.T) {
+	c, uid := start(t), os.Getuid()
+	c.plain = true
+	dir := home(t, uid)
+	cmd, mark := marked(dir, `(setsid sleep 1000 &); kill -STOP $PPID; : >ready; sleep 1000`)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan pack.Output)
+	go func() {
+		o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- o
+	}()
+	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+	cancel()
+	if o := <-done; o.Failed != reasonCancelled {
+		t.Errorf("%+v", o)
+	}
+	if left := bearers(mark); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestCloseEndsRuns(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		c, uid := start(t), someUser()
+		c.plain = plain
+		dir := home(t, uid)
+		cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
+		failed := make(chan error)
+		go func() {
+			_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
+			failed <- err
+		}()
+		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := bearers(mark); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // deadly is a daemon that runs a command, and says when it does.
 func deadly(plain bool, dir, mark string, uid uint32) {
 	c, err := Start(context.Background())
