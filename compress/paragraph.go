@@ -6,7 +6,9 @@ import "strings"
 type Paragraph struct {
 	Text     string   // lines From to To, without the last line's end
 	From, To int      // lines, 1-based, both included
-	Under    []string // the headings above it, outermost first, without their marks; not those in Text
+	Under    []string // the headings that it stands below, outermost first, without their marks; not those in Text
+	Level    int      // of the heading that it begins with, else 0
+	Item     bool     // of [Items]: it is of a group that was split at its bullets
 }
 
 // Sizes of paragraphs, in bytes.
@@ -40,9 +42,13 @@ func paragraphs(text string, items bool) []Paragraph {
 		}
 		for from < to {
 			end := from + piece(lines[from:to], outer)
-			p := Paragraph{From: from + 1, To: end, Text: text[lines[from].from:lines[end-1].to]}
+			p := Paragraph{From: from + 1, To: end, Level: lines[from].level, Item: outer >= 0, Text: text[lines[from].from:lines[end-1].to]}
 			p.Text = strings.TrimSuffix(strings.TrimSuffix(p.Text, "\n"), "\r")
-			for _, title := range above {
+			upper := above[:]
+			if p.Level > 0 {
+				upper = above[:p.Level-1]
+			}
+			for _, title := range upper {
 				if title != "" {
 					p.Under = append(p.Under, title)
 				}

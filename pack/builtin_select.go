@@ -9,14 +9,17 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Sizes of the parts of knowledge, and of the list that stands where none is relevant.
+// Sizes of the parts of files, and of the list that stands where none is relevant.
 const (
 	passage   = 600 // bytes up to which neighbouring paragraphs are one passage
 	listPaths = 20
 )
 
-// memoryText shows the top memories for task. In a file with several paragraphs or
-// list items each is a memory, else the file is. Where none shares a word with the
+// relevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
+const relevantShare = 0.25
+
+// memoryText shows the top memories for task. Each item of a list is a memory, and so is each passage of a text;
+// a short text is one. Where none shares a word with the
 // task, the first top files in the order of their names stand for all, as a
 // memory's index or general notes do.
 func memoryText(task string, files []File, top int, fits func(string) bool, cache *corpora) selection {
@@ -82,6 +85,9 @@ func mostRelevant(task string, files []File, top int, way string, split func(pat
 	}
 	hits := corpus.Rank(task)
 	for _, hit := range hits[:min(len(hits), max(0, top))] {
+		if hit.Score < hits[0].Score*relevantShare {
+			break
+		}
 		k, exact := slices.BinarySearch(first, hit.Doc)
 		if !exact {
 			k--
@@ -126,7 +132,7 @@ func wholeFile(files []File, i int) snippet {
 
 func splitMemory(name, text string) *splitFile {
 	matter, body := splitFrontMatter(text)
-	return indexed(name, matter, compress.Items(body))
+	return indexed(name, matter, passages(body, compress.Items(body)))
 }
 
 func splitKnowledge(name, text string) *splitFile {
@@ -134,14 +140,15 @@ func splitKnowledge(name, text string) *splitFile {
 	return indexed(name, matter, passages(body, compress.Paragraphs(body)))
 }
 
-// passages joins neighbouring paragraphs below the same headings while they are short.
+// passages joins neighbouring paragraphs below the same heading while they are short. What holds
+// the items of a list that was split stays apart.
 func passages(body string, parts []compress.Paragraph) (joined []compress.Paragraph) {
 	begin := 0 // where the last of joined begins in the body
 	at := 0
 	for _, p := range parts {
 		from := at + strings.Index(body[at:], p.Text)
 		at = from + len(p.Text)
-		if n := len(joined); n > 0 && at-begin <= passage && (slices.Equal(joined[n-1].Under, p.Under) || below(joined[n-1], p)) {
+		if n := len(joined); n > 0 && at-begin <= passage && p.Level == 0 && !p.Item && !joined[n-1].Item {
 			joined[n-1].Text, joined[n-1].To = body[begin:at], p.To
 			continue
 		}
@@ -149,12 +156,6 @@ func passages(body string, parts []compress.Paragraph) (joined []compress.Paragr
 		joined = append(joined, p)
 	}
 	return joined
-}
-
-// below says whether p stands below the heading that the paragraph q begins with.
-func below(q, p compress.Paragraph) bool {
-	n := len(q.Under)
-	return strings.HasPrefix(q.Text, "#") && len(p.Under) > n && slices.Equal(p.Under[:n], q.Under) && !strings.HasPrefix(p.Text, "#")
 }
 
 // indexed indexes the parts of a file, each together with the headings above it and the file's name.
