@@ -1,0 +1,109 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Reference is the reference of all keys, in Markdown, for docs/recipe.md.
+func Reference() []byte {
+	var b strings.Builder
+	for i := range objects {
+		o := &objects[i]
+		fmt.Fprintf(&b, "### %s\n\n%s\n\n", strings.ToUpper(o.Name[:1])+o.Name[1:], o.Doc)
+		for j := range o.Fields {
+			f := &o.Fields[j]
+			fmt.Fprintf(&b, "- `%s`: %s%s  \n  %s\n", f.Key, f.value(), f.notes(o), f.Doc)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("### Types of sources\n\n| type | reads | what it is |\n| --- | --- | --- |\n")
+	for _, t := range types {
+		reads := ""
+		if t.Path != "" {
+			reads = "`" + t.Path + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", t.Type, reads, t.Doc)
+	}
+	return []byte(b.String())
+}
+
+// value says in words what a field holds.
+func (f *field) value() string {
+	switch f.Kind {
+	case template:
+		return "string, with variables"
+	case version:
+		return "`1` or `1.x`"
+	case integer:
+		return fmt.Sprintf("whole number, %.0f to %.0f", f.Min, f.Max)
+	case number:
+		above := ""
+		if f.Above {
+			above = "above "
+		}
+		return fmt.Sprintf("number, %s%v to %v", above, f.Min, f.Max)
+	case share:
+		return "whole number from 1, or a percentage as a string"
+	case millis:
+		return fmt.Sprintf("milliseconds, %.0f to %.0f", f.Min, f.Max)
+	case span:
+		return "duration"
+	case flag:
+		return "`true` or `false`"
+	case pattern:
+		return "regular expression"
+	case texts:
+		return "list of strings"
+	case oneOrMore:
+		if f.Enum != nil {
+			return "one or a list of `" + strings.Join(f.Enum, "` `") + "`"
+		}
+		return "string or list of strings"
+	case globs:
+		return "list of patterns"
+	case command:
+		return "list of strings, with variables"
+	case runs:
+		return "list of strings, with variables, or [" + f.Of + "](#" + f.Of + ")"
+	case mapping:
+		return "[" + f.Of + "](#" + f.Of + ")"
+	case mappings:
+		return "list of [" + f.Of + "](#" + f.Of + ")"
+	case named:
+		return "mapping from names to [" + f.Of + "](#" + f.Of + ")"
+	case variables:
+		return "mapping from names to values"
+	}
+	if f.Enum != nil {
+		return "`" + strings.Join(f.Enum, "` `") + "`"
+	}
+	return "string"
+}
+
+// notes says when a field is allowed, whether it must be there, and its default.
+func (f *field) notes(o *object) string {
+	var s string
+	switch {
+	case f.For == nil:
+	case len(f.For) == 1 && f.For[0] == "":
+		s += "; without `" + o.Tag + "`"
+	case len(f.For) > 4:
+		s += "; not for " + strings.Join(slices.DeleteFunc(slices.Clone(o.Fields[0].Enum), func(t string) bool { return slices.Contains(f.For, t) }), ", ")
+	default:
+		s += "; for " + strings.Join(f.For, ", ")
+	}
+	if f.Must {
+		s += "; required"
+	}
+	if f.Default != "" {
+		s += "; default `" + f.Default + "`"
+	}
+	for _, t := range o.Fields[0].Enum {
+		if d, ok := f.Defaults[t]; ok {
+			s += ", `" + d + "` for " + t
+		}
+	}
+	return s
+}

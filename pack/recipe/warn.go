@@ -1,0 +1,83 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Warnings says what is allowed but unwise, in the order of the recipe's lines.
+func (r *Recipe) Warnings() (w []Problem) {
+	journal := slices.IndexFunc(r.Sources, func(s Source) bool { return s.Type == TypeJournal })
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		warn := func(key, format string, args ...any) {
+			at, ok := s.Origins[key]
+			if !ok {
+				at = s.Origin
+			}
+			w = append(w, Problem{Origin: at, Text: s.Block + ": " + fmt.Sprintf(format, args...)})
+		}
+		if journal >= 0 && s.Phase != Dynamic {
+			s.warnPrefix(warn)
+		}
+		if s.Type.Required() && s.MaxTokens > 0 {
+			warn("max_tokens", "max_tokens has no effect: it is given whole or not at all")
+		}
+		if s.Percent && r.TotalMaxTokens == 0 {
+			warn("max_tokens", "a share of a budget without a limit is no limit")
+		}
+	}
+	at := func(key string) Origin {
+		if at, ok := r.Origins[key]; ok {
+			return at
+		}
+		return r.start()
+	}
+	if journal < 0 {
+		w = append(w, Problem{Origin: r.start(), Text: "no source has the type journal: no record of the conversation stands in the pack"})
+	}
+	if r.Summarizer != nil {
+		w = append(w, Problem{Origin: at("summarizer"), Text: "summarizer is not run by this version"})
+	}
+	if r.TotalMaxTokens > 0 && r.ReserveTokens >= r.TotalMaxTokens {
+		w = append(w, Problem{Origin: at("reserve_tokens"), Text: fmt.Sprintf("reserve_tokens is %d and leaves nothing of total_max_tokens, which is %d", r.ReserveTokens, r.TotalMaxTokens)})
+	}
+	for _, t := range r.Strategies {
+		if t.Origin == (Origin{}) {
+			continue
+		}
+		for i, name := range t.LeavesOut {
+			if !slices.Contains(anyType, name) && !slices.ContainsFunc(r.Sources, func(s Source) bool { return s.ID == name }) {
+				w = append(w, Problem{Origin: t.Origins[fmt.Sprintf("leaves_out[%d]", i)], Text: fmt.Sprintf("leaves_out of %s names %.60q, which is neither a type nor the id of a source", t.Name, name)})
+			}
+		}
+	}
+	return w
+}
+
+// start is the place for what concerns all of the recipe.
+func (r *Recipe) start() Origin {
+	if len(r.Files) == 0 {
+		return Origin{}
+	}
+	return Origin{r.Files[0].Path, 1, 1}
+}
+
+// warnPrefix says why a source of the head, or the journal, makes the prefix of a pack change often.
+func (s *Source) warnPrefix(warn func(key, format string, args ...any)) {
+	const breaks = "so the prefix of the pack changes each time"
+	switch {
+	case s.Type == TypeJournal && s.TruncateHead:
+		warn("strategy", "truncate_head drops records as new ones come, %s", breaks)
+	case s.Type == TypeJournal && s.MaxIterations > 0 && s.Step == 1:
+		warn("max_iterations", "it drops an iteration with each new one, %s; give it a step, for example %d", breaks, max(2, s.MaxIterations/4))
+	case slices.Contains([]Type{TypeTodo, TypePlan, TypeErrors, TypeRecall, TypeChildren}, s.Type):
+		warn("phase", "it changes as the session goes on, %s; put it after the journal", breaks)
+	case s.Type.Computed() && s.Cache.Strategy == CacheNever:
+		warn("cache.strategy", "it runs at each look, and stands before the journal, %s its output does", breaks)
+	case s.Type.Computed() && s.Cache.Strategy == CacheTTL:
+		warn("cache.strategy", "it runs again by the clock, and stands before the journal, %s its output does", breaks)
+	case s.Type.Computed() && s.Cache.Strategy == "" && s.Refresh == EachTurn:
+		warn("refresh", "it runs each turn, and stands before the journal, %s its output does; use refresh: compaction, or put it after the journal", breaks)
+	}
+}
