@@ -22,11 +22,11 @@ type sources struct {
 	h      *home
 	rel    string // the session's directory in the home
 	recipe *recipe.Recipe
-	asks   []ask
+	asks   []outsideFile
 }
 
-// ask is a file outside of the store that is wanted.
-type ask struct {
+// outsideFile is a file outside of the store that is wanted.
+type outsideFile struct {
 	path   string // as the session's owner calls it
 	file   int    // index in gathered.files of what is to be filled in, or -1
 	exists string // key in gathered.exists, or ""
@@ -113,7 +113,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 		return s.stored(at, id, loc.rel)
 	}
 	if loc.path != "" {
-		s.asks = append(s.asks, ask{path: loc.path, file: len(s.g.files)})
+		s.asks = append(s.asks, outsideFile{path: loc.path, file: len(s.g.files)})
 		s.g.files = append(s.g.files, File{At: at, ID: id, Path: loc.path})
 	}
 	return nil
@@ -241,7 +241,7 @@ func (s *sources) exists(text string, o recipe.Origin) {
 	case loc.inHome:
 		s.g.exists[text] = within(loc.rel) && s.h.sign(loc.rel).exists()
 	case loc.path != "":
-		s.asks = append(s.asks, ask{path: loc.path, file: -1, exists: text})
+		s.asks = append(s.asks, outsideFile{path: loc.path, file: -1, exists: text})
 	default:
 		s.g.exists[text] = false
 	}
