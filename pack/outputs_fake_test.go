@@ -246,4 +246,4 @@ func hashed(name string) want {
 
 const behind = "; what it gave before stands here"
 
-func aBitMore(s string) string { return strings.Repeat("x", maxGenerated) + s }
+func aBitMore(s string) string { return strings.Repeat("x", MaxGenerated) + s }

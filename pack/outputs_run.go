@@ -241,8 +241,8 @@ func (o *outputs) run(ctx context.Context, j *job) (*goodRun, *failedRun) {
 			return nil, &failedRun{reason: fmt.Sprintf("%sit could not be run: %v", label, err), note: note.String()}
 		case out.Failed != "":
 			return nil, &failedRun{reason: label + out.Failed, note: note.String()}
-		case len(out.Data) > maxGenerated:
-			return nil, &failedRun{reason: fmt.Sprintf("%sit gave %d bytes, %d are allowed", label, len(out.Data), maxGenerated), note: note.String()}
+		case len(out.Data) > MaxGenerated:
+			return nil, &failedRun{reason: fmt.Sprintf("%sit gave %d bytes, %d are allowed", label, len(out.Data), MaxGenerated), note: note.String()}
 		}
 		data = out.Data
 	}
