@@ -207,19 +207,19 @@ func stepsText(steps []ctxabi.PlanStep) string {
 			text += "\n" + fenced("", s.Code)
 		}
 		if s.Command != "" {
-			text += "\nRun: " + commandText(s.Command)
+			text += "\nRun:" + commandText(s.Command)
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// commandText is a command of one line as a code span, a longer one in a fence.
+// commandText is a command of one line as a code span, a longer one in a fence below; it follows "Run:".
 func commandText(command string) string {
 	if command = strings.TrimSpace(command); strings.Contains(command, "\n") {
 		return "\n" + fenced("", command)
 	}
-	return codeSpan(command)
+	return " " + codeSpan(command)
 }
 
 // fenced is text between fences longer than any run of backticks in it.

@@ -1,0 +1,176 @@
+package pack
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+var testStrategies = []recipe.Strategy{
+	{Name: "architect", Sections: []recipe.Section{{Name: "Issue", From: "plan.issue", Required: true}, {Name: "Design", From: "plan.design"}}},
+	{Name: "bug-hunter", Sections: []recipe.Section{{Name: "Rules", Text: "Find it."}}},
+	{Name: "developer", Sections: []recipe.Section{{Name: "Task", From: "plan.task", Required: true}, {Name: "Files", From: "plan.files"}, {Name: "Steps", From: "plan.steps"}}},
+	{Name: "general"},
+	{Name: "hunter"},
+	{Name: "reviewer"},
+}
+
+func TestStrategyIsChosen(t *testing.T) {
+	all := func(recipe.Section) bool { return true }
+	for _, c := range []struct{ written, agent, want, note string }{
+		{"", "developer", "developer", ""},
+		{"", "Developer", "developer", ""},
+		{"", "developer-2", "developer", ""},
+		{"", "senior.developer", "developer", ""},
+		{"", "team_developer_eu", "developer", ""},
+		{"", "developers", "general", ""},
+		{"", "coder", "general", ""},
+		{"", "general", "general", ""},
+		{"", "", "general", ""},
+		{"", "code-architect-reviewer", "reviewer", ""},
+		{"", "reviewer-architect", "architect", ""},
+		{"", "bug-hunter-7", "bug-hunter", ""},
+		{"", "hunter-bug", "hunter", ""},
+		{"", "hunter-bug-hunter-hunter", "bug-hunter", ""},
+		{"reviewer", "developer", "reviewer", ""},
+		{"tester", "developer", "general", `there is no strategy "tester"`},
+	} {
+		s, note := chooseStrategy(&recipe.Recipe{Strategy: c.written, Strategies: testStrategies}, c.agent, all)
+		if s.Name != c.want || !strings.Contains(note, c.note) || c.note == "" && note != "" {
+			t.Errorf("%q, agent %q: %s, %q; want %s, %q", c.written, c.agent, s.Name, note, c.want, c.note)
+		}
+	}
+	if s, _ := chooseStrategy(nil, "nobody", all); s.Name != "general" {
+		t.Errorf("without a recipe: %s", s.Name)
+	}
+	if s, _ := chooseStrategy(&recipe.Recipe{}, "developer", all); s.Name != "general" {
+		t.Errorf("without strategies: %s", s.Name)
+	}
+}
+
+func TestADeveloperWithoutATaskGetsTheGeneralStrategy(t *testing.T) {
+	r := &recipe.Recipe{Strategies: testStrategies}
+	has := func(plan string) func(recipe.Section) bool {
+		p := planOf(t, plan)
+		return func(s recipe.Section) bool { text, _ := sectionText(s, p, nil, nil); return text != "" }
+	}
+	s, note := chooseStrategy(r, "developer", has(`{"tasks":[{"id":"a","description":"do it"}]}`))
+	if s.Name != "general" || note != "the strategy developer needs its section Task, which has no content (context/plan.json tasks[current]); general is used" {
+		t.Errorf("%s, %q", s.Name, note)
+	}
+	if s, note := chooseStrategy(r, "developer", has(`{"tasks":[{"id":"a","description":"do it"}],"current_task_id":"a"}`)); s.Name != "developer" || note != "" {
+		t.Errorf("%s, %q", s.Name, note)
+	}
+}
+
+const strategyPlan = `{"issue":{"title":"Refresh fails","description":"Once a day.\nSee logs.\n"},"design":"# Retry\n\nOnce.\n","constraints":["no new dependency","","two\nlines"],
+"tasks":[{"id":"t1","description":"Retry the refresh.","acceptance":["retries once","logs it"],
+ "files":[{"operation":"modify","path":"auth/refresh.go"},{"operation":"create","path":"odd` + "`" + `name.go"}],
+ "steps":[{"description":"Write the test","code":"func TestRetry() {}\n","command":"go test ./auth"},
+          {"description":"Document it","code":"` + "```sh\\nmake\\n```" + `"},
+          {"description":"Old","code":"x","command":"y","done":true},
+          {"description":"Check","command":"make\nmake test"}]}],"current_task_id":"t1"}`
+
+func TestSectionForms(t *testing.T) {
+	p := planOf(t, strategyPlan)
+	diff := []byte("diff --git a/x b/x\n@@ -1 +1 @@\n-`a`\n+```\n")
+	var sections []section
+	for _, from := range []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"} {
+		text, source := sectionText(recipe.Section{Name: from, From: from}, p, diff, nil)
+		sections = append(sections, section{from, text, source})
+	}
+	text, source := sectionText(recipe.Section{Name: "Notes", Path: "${CWD}/notes.md"}, p, diff, &File{Path: "/work/notes.md", Data: []byte("Be brief.\n")})
+	sections = append(sections, section{"Notes", text, source})
+	text, source = sectionText(recipe.Section{Name: "Rules", Text: "Stay calm.\n"}, nil, nil, nil)
+	sections = append(sections, section{"Rules", text, source})
+	var b strings.Builder
+	for _, s := range sections {
+		b.WriteString("==== " + s.Name + " (" + s.Source + ")\n" + s.Content + "\n")
+	}
+	b.WriteString("==== messages\n")
+	for _, m := range strategyMessages("Work carefully.\n", sections[:4], nil) {
+		b.WriteString("<" + m.Role + ">\n" + m.Content + "\n")
+	}
+	golden(t, "builtin/sections.txt", []byte(b.String()))
+}
+
+// What the strategies' protocol prints, to the letter.
+func TestDeveloperMessagesAreAsTheProtocolHasThem(t *testing.T) {
+	p := planOf(t, `{"tasks":[{"id":"1","description":"Add a flag","files":[{"operation":"create","path":"a.py"},{"operation":"modify","path":"b.py"}],
+		"steps":[{"description":"Write test","code":"assert f()","command":"pytest"},{"description":"Commit"}]}],"current_task_id":"1"}`)
+	var sections []section
+	for _, s := range testStrategies[2].Sections {
+		text, source := sectionText(s, p, nil, nil)
+		sections = append(sections, section{s.Name, text, source})
+	}
+	want := []strategyMessage{
+		{"system", "You are a senior developer executing tasks following TDD principles."},
+		{"user", "## Task\nAdd a flag\n\n## Files\n- create: `a.py`\n- modify: `b.py`\n\n## Steps\n### Step 1: Write test\n```\nassert f()\n```\nRun: `pytest`\n\n### Step 2: Commit"},
+	}
+	if got := strategyMessages("You are a senior developer executing tasks following TDD principles.", sections, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestSectionsWithoutContent(t *testing.T) {
+	for _, from := range []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"} {
+		for _, plan := range []string{`{}`, `{"tasks":[{"id":"a"}],"current_task_id":"a","constraints":[" "]}`} {
+			if text, source := sectionText(recipe.Section{From: from}, planOf(t, plan), []byte(" \n"), nil); text != "" || !strings.HasPrefix(source, "context/") {
+				t.Errorf("%s of %s: %q from %q", from, plan, text, source)
+			}
+		}
+		if text, _ := sectionText(recipe.Section{From: from}, nil, nil, nil); text != "" {
+			t.Errorf("%s of nothing: %q", from, text)
+		}
+	}
+	for _, f := range []*File{nil, {Path: "x"}, {Path: "x", Data: []byte("a"), Reason: "unreadable"}, {Path: "x", Data: []byte("a"), Pending: true}} {
+		if text, _ := sectionText(recipe.Section{Path: "x"}, nil, nil, f); text != "" {
+			t.Errorf("%+v: %q", f, text)
+		}
+	}
+}
+
+func TestStrategyMessages(t *testing.T) {
+	sections := []section{{"A", "a\n", "s"}, {"Empty", "", "s"}, {"B\nC", "b", "s"}}
+	for _, c := range []struct {
+		system   string
+		sections []section
+		override []recipe.Message
+		want     []strategyMessage
+	}{
+		{"", nil, nil, nil},
+		{" \n", nil, nil, nil},
+		{"sys\n", nil, nil, []strategyMessage{{"system", "sys"}}},
+		{"", sections, nil, []strategyMessage{{"user", "## A\na\n\n## B C\nb"}}},
+		{"sys", sections, []recipe.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}, []strategyMessage{{"system", "x"}, {"user", "y"}}},
+	} {
+		if got := strategyMessages(c.system, c.sections, c.override); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.system, got, c.want)
+		}
+	}
+}
+
+// Whatever stands in code, its fence is not closed before its end; whatever in a path, its span is not.
+func TestCodeStaysInItsFence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching("[`~a\n ]{0,30}").Draw(t, "text")
+		lines := strings.Split(fenced("", text), "\n")
+		mark := lines[0]
+		for i, l := range lines[1:] {
+			l = strings.TrimSpace(l)
+			closes := strings.HasPrefix(l, mark) && strings.Trim(l, "`") == ""
+			if closes != (i == len(lines)-2) {
+				t.Fatalf("%q: line %d", text, i)
+			}
+		}
+		span := codeSpan(text)
+		mark = span[:len(span)-len(strings.TrimLeft(span, "`"))]
+		if strings.Count(span, mark) != 2 && strings.Trim(text, "\n ") != "" {
+			t.Fatalf("%q gives %q", text, span)
+		}
+	})
+}
