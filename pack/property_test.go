@@ -140,6 +140,20 @@ func TestPackProperties(t *testing.T) {
 // checkPack holds a pack to all promises that can be seen from one pack.
 func checkPack(t *rapid.T, in Input, b *Build) {
 	md := string(b.Markdown)
+	p := checkNumbers(t, in, b)
+	for _, f := range in.Files {
+		if in.recipe().Sources[f.At].Type.Required() && !strings.Contains(md, string(f.Data)) {
+			t.Fatalf("%s is not in the pack as it is", f.Path)
+		}
+	}
+	checkAccounting(t, in, p)
+	checkLastUser(t, in, md)
+	checkFraming(t, in, p, md)
+}
+
+// checkNumbers: what pack.json says of tokens and of the prefix is what pack.md has.
+func checkNumbers(t *rapid.T, in Input, b *Build) packJSON {
+	md := string(b.Markdown)
 	counted := countText(in.Encoding, md)
 	if counted != b.Tokens {
 		t.Fatalf("%d tokens stated, %d counted", b.Tokens, counted)
@@ -158,17 +172,10 @@ func checkPack(t *rapid.T, in Input, b *Build) {
 	if sum != counted || p.Tokens != counted {
 		t.Fatalf("items and framing sum up to %d, pack.json says %d, the whole has %d", sum, p.Tokens, counted)
 	}
-	for _, f := range in.Files {
-		if in.recipe().Sources[f.At].Type.Required() && !strings.Contains(md, string(f.Data)) {
-			t.Fatalf("%s is not in the pack as it is", f.Path)
-		}
-	}
-	checkAccounting(t, in, p)
-	checkLastUser(t, in, md)
-	checkFraming(t, in, p, md)
 	if p.PrefixBytes != b.Prefix || hexOf(b.Markdown[:b.Prefix]) != p.PrefixSHA256 {
 		t.Fatal("prefix_sha256 is not of the prefix")
 	}
+	return p
 }
 
 func countText(encoding, s string) int {
@@ -274,7 +281,7 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 			want = append(want, address{line, it.Source == "events"}.String())
 		}
 	}
-	if in.Messages.Len()+len(in.Tools) > 0 {
+	if p.Framing > 0 {
 		wantBlocks++ // the conversation
 	}
 	if len(blocks) != wantBlocks || fence != "" {
