@@ -84,7 +84,7 @@ func (in *Input) recipe() *recipe.Recipe {
 	if in.Recipe != nil {
 		return in.Recipe
 	}
-	return defaultRecipe()
+	return recipe.Default()
 }
 
 // id is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.

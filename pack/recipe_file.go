@@ -61,7 +61,7 @@ func choose(x *session.Session, h *home, rel string, env *content, last *chosen)
 	c := &chosen{entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
 	kept := readKept(x)
 	if entry == "" {
-		c.recipe = defaultRecipe()
+		c.recipe = recipe.Default()
 		if kept != (keptRecipe{}) {
 			x.RemoveDerived(keptFile)
 		}
@@ -94,7 +94,7 @@ func choose(x *session.Session, h *home, rel string, env *content, last *chosen)
 		c.recipe = nil
 	}
 	if c.recipe == nil {
-		c.recipe, instead = defaultRecipe(), "the default recipe is used"
+		c.recipe, instead = recipe.Default(), "the default recipe is used"
 	}
 	for _, p := range problems {
 		c.notes = append(c.notes, p.String())

@@ -18,7 +18,7 @@ func (h home) read(path string) ([]byte, error) {
 
 func TestDefaultIsWhole(t *testing.T) {
 	r := Default()
-	if len(r.Sources) != 20 || r.Sources[0].Phase != Stable || r.Sources[4].Block != "file (AGENTS.md)" || r.Sources[4].MaxTokens != 600 || !r.Sources[4].Percent {
+	if len(r.Sources) != 20 || r.Sources[0].Phase != Stable || r.Sources[4].Block != "AGENTS.md" || r.Sources[4].MaxTokens != 600 || !r.Sources[4].Percent {
 		t.Errorf("%+v", r)
 	}
 	if r.Sources[14].Type != TypeJournal || r.Sources[15].Phase != Dynamic || r.Sources[13].Phase != Session {
