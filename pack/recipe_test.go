@@ -142,6 +142,7 @@ func TestEachSourceType(t *testing.T) {
 			if kind != recipe.TypeJournal {
 				r = recipeOf(recipe.Source{Type: kind}, recipe.Source{Type: recipe.TypeJournal})
 			}
+			r.Hash = "of the test" // so that a golden file does not change with the shape of a recipe
 			b := mustCompile(t, inputBy(r, sampleLog(), 8000))
 			golden(t, "golden/source_"+string(kind)+".md", b.Markdown)
 			golden(t, "golden/source_"+string(kind)+".json", b.JSON)
@@ -207,6 +208,7 @@ func TestWholeRecipe(t *testing.T) {
 		recipe.Source{Type: recipe.TypeFile, ID: "late", Path: "${CWD}/late.md", Phase: recipe.Dynamic, Condition: &recipe.Condition{When: recipe.StateIs, States: []string{"waiting"}}},
 		recipe.Source{Type: recipe.TypeTodo},
 	)
+	r.Hash = "of the test"
 	in := inputOf(sampleLog(), 8000)
 	in.Recipe, in.Notes, in.EpochReason = r, []string{"The recipe context.yaml is wrong, so the last good one is used:", "context.yaml:7:5: unknown key colour"}, "DELTA.md changed"
 	in.Exists = map[string]bool{"${CWD}/no": false}
@@ -244,6 +246,66 @@ func TestWholeRecipe(t *testing.T) {
 	for source, want := range map[string][2]string{"/work/AGENTS.md": {"guide", "workspace"}, "tokens.md": {"file", "owner"}, "system_prompt.md": {"system", "owner"}} {
 		if !slices.ContainsFunc(parseJSON(t, b).Items, func(i item) bool { return i.Source == source && i.Kind == want[0] && i.Trust == want[1] }) {
 			t.Errorf("%s is not of kind and trust %s", source, want)
+		}
+	}
+}
+
+// Each strategy that is built in, chosen by name or by the agent's, and what happens without what it needs.
+func TestStrategies(t *testing.T) {
+	for _, c := range []struct {
+		name, agent, want string
+		files             []File
+	}{
+		{"architect", "coder", "architect", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
+		{"", "developer", "developer", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
+		{"reviewer", "coder", "reviewer", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}, {At: ofDiff, ID: "diff", Path: "context/review.diff", Data: []byte("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")}}},
+		{"developer", "coder", "general", nil},
+		{"no such", "coder", "general", nil},
+	} {
+		r := recipeOf(recipe.Source{Type: recipe.TypeSystemRole}, recipe.Source{Type: recipe.TypeFile}, recipe.Source{Type: recipe.TypeJournal},
+			recipe.Source{Type: recipe.TypeErrors}, recipe.Source{Type: recipe.TypeTodo})
+		r.Strategy, r.Strategies, r.Hash = c.name, recipe.Default().Strategies, "of the test"
+		in := inputBy(r, sampleLog(), 8000)
+		in.Agent, in.Files = c.agent, append(in.Files[1:], c.files...) // no system prompt of the agent's own
+		b := mustCompile(t, in)
+		name := strings.ReplaceAll("golden/strategy_"+c.name+"_"+c.agent, " ", "_")
+		golden(t, name+".md", b.Markdown)
+		golden(t, name+".json", b.JSON)
+		p := parseJSON(t, b)
+		if p.Strategy.Name != c.want || p.Strategy.SystemPrompt != (c.want != "general") {
+			t.Errorf("%s of %s: %+v", c.name, c.agent, p.Strategy)
+		}
+		for _, left := range p.Strategy.LeavesOut {
+			if strings.Contains(string(b.Markdown), "# Context Block: "+left+"\n") {
+				t.Errorf("%s shows %s", c.want, left)
+			}
+		}
+		if c.want == "general" && c.name != "" && !strings.Contains(string(b.Report), "- note: ") {
+			t.Errorf("the report does not say why %s is not used:\n%s", c.name, b.Report)
+		}
+	}
+}
+
+// A session of many iterations by max_iterations and by truncate_head, and a recipe without a journal.
+func TestJournalForms(t *testing.T) {
+	for name, s := range map[string]recipe.Source{
+		"iterations": {Type: recipe.TypeJournal, MaxIterations: 3},
+		"truncated":  {Type: recipe.TypeJournal, MaxTokens: 600, TruncateHead: true},
+		"none":       {Type: recipe.TypeSummary},
+	} {
+		r := recipeOf(s)
+		r.Hash = "of the test"
+		b := mustCompile(t, inputBy(r, longLog(60), 8000))
+		golden(t, "golden/journal_"+name+".md", b.Markdown)
+		golden(t, "golden/journal_"+name+".json", b.JSON)
+		golden(t, "golden/journal_"+name+".report.md", b.Report)
+		p := parseJSON(t, b)
+		want := map[string]string{"iterations": "max_iterations", "truncated": "truncated", "none": "not_in_recipe"}[name]
+		if len(p.Omitted) == 0 || p.Omitted[len(p.Omitted)-1].Reason != want {
+			t.Errorf("%s: omitted %+v", name, p.Omitted)
+		}
+		if name == "truncated" && (strings.Contains(string(b.Markdown), "## 2 user") || !strings.Contains(string(b.Markdown), "## 1 system")) {
+			t.Errorf("the first request is kept, or the system record is not:\n%s", b.Markdown)
 		}
 	}
 }
