@@ -205,7 +205,7 @@ func TestHangingCommandsHoldNobodyElse(t *testing.T) {
 	for range maxRunsOfUser + 1 {
 		wg.Go(func() {
 			cmd, _ := marked(dir, `sleep 1000`)
-			if o, err := c.Run(ctx, other, other, cmd); err != nil || o.Failed != reasonCancelled {
+			if o, err := c.Run(ctx, uint32(other), uint32(other), cmd); err != nil || o.Failed != reasonCancelled {
 				t.Errorf("%+v, %v", o, err)
 			}
 		})
