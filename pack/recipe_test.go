@@ -4,10 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -304,5 +307,280 @@ func TestJournalForms(t *testing.T) {
 		if name == "truncated" && (strings.Contains(string(b.Markdown), "## 2 user") || !strings.Contains(string(b.Markdown), "## 1 system")) {
 			t.Errorf("the first request is kept, or the system record is not:\n%s", b.Markdown)
 		}
+	}
+}
+
+func TestConditions(t *testing.T) {
+	cond := func(when recipe.Predicate, pattern string, n int) recipe.Condition {
+		return recipe.Condition{When: when, Pattern: pattern, Path: pattern, States: []string{pattern}, N: n}
+	}
+	yes, no := cond(recipe.BudgetAtLeast, "", 10), cond(recipe.BudgetAtLeast, "", 10_000)
+	open := cond(recipe.TurnAtLeast, "", 3)
+	f := &facts{task: "Please write the API\nof it", turns: 3, state: "running", exists: map[string]bool{"a": true}, limit: 1000}
+	for _, c := range []struct {
+		name            string
+		c               recipe.Condition
+		holds, possible bool
+	}{
+		{"task", cond(recipe.TaskContains, "api|endpoint", 0), true, true},
+		{"task not", cond(recipe.TaskContains, "^endpoint", 0), false, true},
+		{"bad pattern", cond(recipe.TaskContains, "(", 0), false, true},
+		{"file", cond(recipe.FileExists, "a", 0), true, true},
+		{"file not", cond(recipe.FileExists, "b", 0), false, false},
+		{"state", cond(recipe.StateIs, "running", 0), true, true},
+		{"state not", cond(recipe.StateIs, "idle", 0), false, true},
+		{"turn", open, true, true},
+		{"turn not", cond(recipe.TurnAtLeast, "", 4), false, true},
+		{"budget", yes, true, true},
+		{"budget not", no, false, false},
+		{"all", recipe.Condition{All: []recipe.Condition{yes, open}}, true, true},
+		{"all not", recipe.Condition{All: []recipe.Condition{open, no}}, false, false},
+		{"any", recipe.Condition{Any: []recipe.Condition{no, yes}}, true, true},
+		{"any not", recipe.Condition{Any: []recipe.Condition{no, no}}, false, false},
+		{"not", recipe.Condition{Not: &no}, true, true},
+		{"not not", recipe.Condition{Not: &yes}, false, false},
+		{"not open", recipe.Condition{Not: &open}, false, true},
+		{"unknown", cond("weather_is", "fine", 0), false, true},
+	} {
+		if got := f.holds(&c.c); got != c.holds {
+			t.Errorf("%s holds: %v", c.name, got)
+		}
+		if got := f.possible(&c.c); got != c.possible {
+			t.Errorf("%s is possible: %v", c.name, got)
+		}
+		if describe(&c.c) == "" {
+			t.Errorf("%s has no description", c.name)
+		}
+	}
+	if !f.holds(nil) || !(&facts{}).holds(&no) || describe(nil) != "always" {
+		t.Error("no condition, or no limit of the budget, does not hold")
+	}
+	if got := describe(&recipe.Condition{Any: []recipe.Condition{{Not: &no}, {All: []recipe.Condition{yes}}}}); got != "any(not(budget_at_least 10000), all(budget_at_least 10))" {
+		t.Error(got)
+	}
+}
+
+// A source before the journal is chosen by the task at the last compaction, one after it by the task now.
+func TestSettledPoint(t *testing.T) {
+	when := &recipe.Condition{When: recipe.TaskContains, Pattern: "gamma"}
+	r := recipeOf(
+		recipe.Source{Type: recipe.TypeFile, ID: "before", Condition: when},
+		recipe.Source{Type: recipe.TypeJournal, MaxIterations: 4, Step: 3},
+		recipe.Source{Type: recipe.TypeFile, ID: "after", Phase: recipe.Dynamic, Condition: when},
+	)
+	l := &memLog{}
+	shows := func() (before, after bool) {
+		in := inputOf(l.prefix(l.Len()), 8000)
+		in.Recipe = r
+		in.Files = []File{{At: 0, ID: "before", Path: "/b.md", Data: []byte("b\n")}, {At: 2, ID: "after", Path: "/a.md", Data: []byte("a\n")}}
+		md := string(mustCompile(t, in).Markdown)
+		return strings.Contains(md, "# Context Block: before\n"), strings.Contains(md, "# Context Block: after\n")
+	}
+	if b, a := shows(); b || a {
+		t.Errorf("without any record: %v %v", b, a)
+	}
+	for i, want := range []struct {
+		task          string
+		before, after bool
+	}{
+		{"alpha", false, false}, // the first request settles the point
+		{"gamma", false, true},
+		{"delta", false, false},
+		{"gamma", false, true},
+		{"gamma", true, true}, // the fifth iteration moves the boundary
+		{"alpha", true, false},
+	} {
+		l.add(message("user", "Do "+want.task+"."))
+		if b, a := shows(); b != want.before || a != want.after {
+			t.Errorf("request %d (%s): before %v, after %v", i+1, want.task, b, a)
+		}
+		l.add(message("assistant", "Done."))
+		if b, _ := shows(); b != want.before {
+			t.Errorf("after the answer to request %d: before %v", i+1, b)
+		}
+	}
+}
+
+func TestOpenTodosAreOfTheTaskAfterTheJournal(t *testing.T) {
+	when := &recipe.Condition{When: recipe.TaskContains, Pattern: "retrymax"}
+	r := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeFile, ID: "hint", Phase: recipe.Dynamic, Condition: when})
+	for todo, want := range map[string]bool{"- [ ] add RetryMax\n": true, "- [x] add RetryMax\n": false, "RetryMax\n": false} {
+		in := inputOf(sampleLog(), 8000)
+		in.Recipe, in.Files = r, []File{{At: 1, ID: "hint", Path: "/h.md", Data: []byte("h\n")}, {At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte(todo)}}
+		if got := strings.Contains(string(mustCompile(t, in).Markdown), "# Context Block: hint\n"); got != want {
+			t.Errorf("%q: %v", todo, got)
+		}
+	}
+}
+
+func TestMissingSourceNamesItself(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypeFile, ID: "design", Path: "${CWD}/design.md", OnMissing: recipe.Error},
+		recipe.Source{Type: recipe.TypeFile, Block: "design.1", Path: "${CWD}/DESIGN.md", Fallback: 1}, recipe.Source{Type: recipe.TypeJournal})
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe = r
+	for _, files := range [][]File{nil, {{At: 0, ID: "design", Path: "/w/design.md"}}, {{At: 0, ID: "design", Path: "/w/design.md", Reason: "permission denied"}}} {
+		in.Files = files
+		_, err := Compile(in)
+		if !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), "source design (context.yaml:2)") {
+			t.Errorf("%+v: %v", files, err)
+		}
+		if len(files) > 0 && files[0].Reason != "" && !strings.Contains(err.Error(), files[0].Reason) {
+			t.Errorf("the reason is missing: %v", err)
+		}
+		if _, err := in.plan(nil, testCounter); err != nil {
+			t.Errorf("plan: %v", err)
+		}
+	}
+	for _, f := range []File{{At: 0, Pending: true}, {At: 0, Data: []byte("x")}, {At: 1, Data: []byte("x")}} {
+		in.Files = []File{f}
+		mustCompile(t, in)
+	}
+	r.Sources[0].Condition = &recipe.Condition{When: recipe.StateIs, States: []string{"never"}}
+	r.Sources[1].Condition = r.Sources[0].Condition
+	in.Files = nil
+	mustCompile(t, in) // not used, so not missed
+}
+
+// The first of a chain that yields something is used, and no generator runs for nothing.
+func TestFallbackChain(t *testing.T) {
+	r := recipeOf(
+		recipe.Source{Type: recipe.TypeComputed, ID: "a"},
+		recipe.Source{Type: recipe.TypeComputed, Block: "a.1", Fallback: 1},
+		recipe.Source{Type: recipe.TypeFile, Block: "a.2", Fallback: 2},
+		recipe.Source{Type: recipe.TypeJournal},
+	)
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe = r
+	content := func(at int) File {
+		return File{At: at, ID: r.Sources[at].Block, Path: fmt.Sprint("f", at), Data: []byte("content\n")}
+	}
+	failed := func(at int) File {
+		return File{At: at, ID: r.Sources[at].Block, Path: fmt.Sprint("f", at), Reason: "exit status 1"}
+	}
+	for i, c := range []struct {
+		files  []File
+		wanted []bool
+		block  string
+	}{
+		{nil, []bool{true, false, true, false}, ""},
+		{[]File{{At: 0, Pending: true}, content(2)}, []bool{true, false, true, false}, "a.2"},
+		{[]File{content(0), content(2)}, []bool{true, false, false, false}, "a"},
+		{[]File{failed(0)}, []bool{true, true, true, false}, ""},
+		{[]File{failed(0), content(1), content(2)}, []bool{true, true, false, false}, "a.1"},
+		{[]File{failed(0), failed(1), content(2)}, []bool{true, true, true, false}, "a.2"},
+	} {
+		in.Files = c.files
+		p, err := in.plan(nil, testCounter)
+		if err != nil || !slices.Equal(p.wanted, c.wanted) {
+			t.Errorf("%d: wanted %v, want %v (%v)", i, p.wanted, c.wanted, err)
+		}
+		blocks, _, _ := readBack(string(mustCompile(t, in).Markdown))
+		if want := strings.Fields(c.block + " conversation"); !slices.Equal(blocks, want) {
+			t.Errorf("%d: blocks %q, want %q", i, blocks, want)
+		}
+	}
+}
+
+// One change of one source makes that block anew, and no other.
+func TestOneChangeRendersOneBlock(t *testing.T) {
+	var sources []recipe.Source
+	for _, kind := range allTypes {
+		sources = append(sources, recipe.Source{Type: kind})
+	}
+	r := recipeOf(sources...)
+	mm := newMemo()
+	in := inputBy(r, sampleLog(), 32000)
+	build := func() int {
+		before := mm.rendered
+		b, err := compile(&in, mm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameBuild(t, b, mustCompile(t, in))
+		return mm.rendered - before
+	}
+	if n := build(); n < len(allTypes)-1 {
+		t.Fatalf("%d blocks at first", n)
+	}
+	if n := build(); n != 0 {
+		t.Errorf("%d blocks though nothing changed", n)
+	}
+	for i := range in.Files {
+		f := &in.Files[i]
+		if r.Sources[f.At].Type == recipe.TypeTools {
+			continue // its JSON takes no line more
+		}
+		f.Data = append(slices.Clone(f.Data), "\n"...)
+		if n := build(); n != 1 {
+			t.Errorf("%d blocks after a change of %s", n, f.Path)
+		}
+	}
+	in.Errors = sampleErrors[:1]
+	if n := build(); n != 1 {
+		t.Errorf("%d blocks after another error", n)
+	}
+}
+
+func TestWhatBeganTheEpoch(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypePinned}, recipe.Source{Type: recipe.TypeSummary}, recipe.Source{Type: recipe.TypeJournal})
+	in := inputBy(r, sampleLog(), 8000)
+	before := mustCompile(t, in)
+	files := in.Files
+	for _, c := range []struct {
+		name, want string
+		change     func()
+	}{
+		{"nothing", "", func() {}},
+		{"edit", "context/pinned/rules.md changed", func() { in.Files[1].Data = []byte("Other rules.\n") }},
+		{"removal", "context/summary.md was removed", func() { in.Files = in.Files[:2] }},
+		{"addition", "context/pinned/new.md was added", func() {
+			in.Files = append(in.Files, File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
+		}},
+		{"order", "the order of the blocks changed", func() { in.Files[0], in.Files[1] = in.Files[1], in.Files[0] }},
+		{"recipe", "the recipe changed", func() {
+			in.Recipe = recipeOf(append(slices.Clone(r.Sources), recipe.Source{Type: recipe.TypeTodo})...)
+		}},
+	} {
+		in.Recipe, in.Files = r, slices.Clone(files)
+		c.change()
+		if got := mustCompile(t, in).changedFrom(before); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	in.Recipe, in.Files, in.EpochReason = r, files, "the budget changed"
+	b := mustCompile(t, in)
+	if p := parseJSON(t, b); p.EpochReason != "the budget changed" || b.ID != before.ID {
+		t.Errorf("epoch_reason %q, another id: %v", p.EpochReason, b.ID != before.ID)
+	}
+}
+
+// The id changes with all that decides what a pack says, and with nothing else.
+func TestPackID(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypeErrors}, recipe.Source{Type: recipe.TypeJournal})
+	withState := recipeOf(recipe.Source{Type: recipe.TypeErrors, Condition: &recipe.Condition{Any: []recipe.Condition{{Not: &recipe.Condition{When: recipe.StateIs}}}}}, recipe.Source{Type: recipe.TypeJournal})
+	id := func(r *recipe.Recipe, change func(*Input)) string {
+		in := inputOf(sampleLog(), 8000)
+		in.Recipe = r
+		change(&in)
+		return in.id("o200k_base")
+	}
+	base, stateful := id(r, func(*Input) {}), id(withState, func(*Input) {})
+	for name, change := range map[string]func(*Input){
+		"skills": func(in *Input) { in.Skills = []string{"a"} },
+		"errors": func(in *Input) { in.Errors = sampleErrors },
+		"exists": func(in *Input) { in.Exists = map[string]bool{"a": true} },
+		"files":  func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
+		"recipe": func(in *Input) { in.Recipe = withState },
+	} {
+		if id(r, change) == base {
+			t.Errorf("%s: the same id", name)
+		}
+	}
+	state := func(in *Input) { in.State = "waiting" }
+	if id(r, state) != base || id(withState, state) == stateful {
+		t.Error("the state is part of the id where a condition looks at it, and only there")
+	}
+	if id(r, func(in *Input) { in.Notes, in.EpochReason = []string{"x"}, "y" }) != base {
+		t.Error("notes and the reason of the epoch are no part of the id")
 	}
 }

@@ -70,7 +70,10 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 				why = append(why, "stale")
 			}
 			name := x.path
-			if x.id != x.path && x.source != nil && x.source.Origin.File != "" {
+			switch {
+			case x.path == "": // what a command printed
+				name = x.id
+			case x.id != x.path && x.source != nil && x.source.Origin.File != "":
 				name = x.id + ": " + x.path
 			}
 			line("| %s | %d | %d | %d | %s |", cell(name), x.asked, x.tokens, x.left, cell(strings.Join(why, "; ")))

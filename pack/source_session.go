@@ -45,7 +45,7 @@ func (g *gathered) same(last *gathered) bool {
 	return last != nil && g.length == last.length && g.events == last.events && g.ref == last.ref &&
 		g.chosen == last.chosen && g.budget == last.budget && g.encoding == last.encoding && g.state == last.state &&
 		slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
-		g.words == last.words && slices.EqualFunc(g.files, last.files, equalFiles)
+		g.words == last.words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles)
 }
 
 func equalFiles(a, b File) bool {
