@@ -12,7 +12,7 @@ import (
 // marked console, in which a line "$ command" (and lines "> more" right below
 // it) is typed and the lines that follow are what it prints.
 var (
-	consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+	consoleBlock = regexp.MustCompile("(?ms)^````console\n(.*?)^````$|^```console\n(.*?)^```$") // four around what holds three
 	shellPrefix  = regexp.MustCompile(`(?m)^(bash|/usr/bin/bash|bash): line \d+: `)
 )
 
@@ -20,7 +20,7 @@ var (
 func TourCommands(doc string) (commands []string) {
 	for _, block := range consoleBlock.FindAllStringSubmatch(doc, -1) {
 		typed := false
-		for _, line := range strings.Split(block[1], "\n") {
+		for _, line := range strings.Split(block[1]+block[2], "\n") {
 			if c, ok := strings.CutPrefix(line, "$ "); ok {
 				commands = append(commands, c)
 				typed = true
@@ -59,7 +59,8 @@ func (m *Mount) Tour(tb testing.TB, doc string, c Client) string {
 	n := 0
 	return consoleBlock.ReplaceAllStringFunc(doc, func(block string) string {
 		var w strings.Builder
-		w.WriteString("```console\n")
+		fence, _, _ := strings.Cut(block, "console")
+		w.WriteString(fence + "console\n")
 		for range TourCommands(block) {
 			fmt.Fprintf(&w, "$ %s\n%s", strings.ReplaceAll(strings.ReplaceAll(commands[n], "\n", "\n> "), "\n> \n", "\n>\n"), outputs[n])
 			if o := outputs[n]; o != "" && !strings.HasSuffix(o, "\n") {
@@ -67,7 +68,7 @@ func (m *Mount) Tour(tb testing.TB, doc string, c Client) string {
 			}
 			n++
 		}
-		return w.String() + "```"
+		return w.String() + fence
 	})
 }
 

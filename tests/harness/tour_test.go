@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-const exampleTour = "Say\n```console\n$ cat <<END\n> one\n>\n> two\n> END\nstale\n$ echo /ctx; id -u\n```\nthen\n```\n$ not run\n```\n```console\n$ nonsense\n```\n"
+const exampleTour = "Say\n```console\n$ cat <<END\n> one\n>\n> two\n> END\nstale\n$ echo /ctx; id -u\n```\nthen\n```\n$ not run\n```\n```console\n$ nonsense\n```\n````console\n$ printf '```\\nx\\n```'\n````\n"
 
 func TestTourCommandsReadsContinuedLines(t *testing.T) {
 	got := TourCommands(exampleTour)
-	want := []string{"cat <<END\none\n\ntwo\nEND", "echo /ctx; id -u", "nonsense"}
+	want := []string{"cat <<END\none\n\ntwo\nEND", "echo /ctx; id -u", "nonsense", "printf '```\\nx\\n```'"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -23,6 +23,7 @@ func TestTourPastesWhatARunPrints(t *testing.T) {
 		"$ cat <<END\n> one\n>\n> two\n> END\none\n\ntwo\n$ echo /ctx; id -u\n/ctx\n",
 		"```\n$ not run\n```\n",
 		"$ nonsense\nbash: nonsense: command not found\n```\n",
+		"```'\n```\nx\n```\n````\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
