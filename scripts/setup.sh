@@ -25,7 +25,7 @@ newest=$(printf '%s\n%s\n' "$have" 1.21 | sort -V | tail -n 1)
 needs="fusermount3=fuse3"
 case $what in
 	test) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
-		node=nodejs podman=podman conmon=conmon runc=runc busybox=busybox-static mount=mount mkfs.ext4=e2fsprogs
+		node=nodejs npm=npm podman=podman conmon=conmon runc=runc busybox=busybox-static mount=mount mkfs.ext4=e2fsprogs
 		mkfs.xfs=xfsprogs setpriv=util-linux" ;;
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
 esac

@@ -85,7 +85,7 @@ and cat context/pack.md gives a prompt that fits its token budget.
 	}
 	root.AddCommand(
 		mountCmd(), umountCmd(),
-		packCmd(), sessionCmd(), spaceCmd(), verifyCmd(),
+		packCmd(), recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(),
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), genManCmd(),
 	)
 	markRun(root)

@@ -67,7 +67,7 @@ func TestSummarizeLeavesTheLastIterationsToTheJournal(t *testing.T) {
 		role, content, _ := strings.Cut(r, " ")
 		log += harness.Message(role, content)
 	}
-	for keep, want := range map[string]string{"0": "1 to 11", "1": "1 to 7", "2": "1 to 3", "3": "long ago", "9": "long ago"} {
+	for keep, want := range map[string]string{"0": "1 to 11", "1": "1 to 10", "2": "1 to 7", "3": "1 to 3", "4": "long ago", "9": "long ago"} {
 		if out := summarize(t, log, "--keep", keep); !strings.Contains(out, want) {
 			t.Errorf("--keep %s: no %q in\n%s", keep, want, out)
 		}

@@ -2,8 +2,8 @@
 """Fold the old part of a session into a short memory, on standard output.
 
 The session is the directory that CTX_SESSION names. An iteration is one answer
-of the assistant with the results of its calls; the last --keep of them are
-left to the journal, what is before them is folded:
+of the assistant with the results of its calls, and before it what the user said;
+the last --keep of them are left to the journal, what is before them is folded:
 
     Requests   each message of the user, one line
     Decisions  each sentence that begins with "Decision:"
@@ -70,15 +70,18 @@ def short(s):
 
 
 def old_part(log, keep):
-    """The records before the last `keep` iterations. The user's message that
-    opens an iteration belongs to it."""
-    answers = [i for i, (_, r) in enumerate(log) if r.get("role") == "assistant"]
-    if len(answers) <= keep:
-        return []
-    end = answers[-keep] if keep else len(log)
-    while end > 0 and keep and log[end - 1][1].get("role") not in ("assistant", "tool"):
-        end -= 1
-    return log[:end]
+    """The records before the last `keep` iterations, counted as the journal counts
+    them: the last message of the user begins one before it is answered."""
+    if keep == 0:
+        return log
+    begins, asked = [], False
+    for i, (_, record) in enumerate(log):
+        role = record.get("role")
+        if role == "user" or role == "assistant":
+            if not asked:
+                begins.append(i)
+            asked = role == "user"
+    return log[: begins[-keep]] if len(begins) > keep else []
 
 
 def fold(old):
@@ -104,7 +107,7 @@ def fold(old):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--keep", type=int, default=5, help="iterations that are not folded")
+    parser.add_argument("--keep", type=int, default=5, help="how many iterations are not folded")
     parser.add_argument("--lines", type=int, default=20, help="the newest lines of each part that are kept")
     args = parser.parse_args()
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+func recipeCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "recipe",
+		Short: "Check and show what packs are made of",
+		Long: `A recipe, context.yaml, says what a session's prompt is made of. It stands in the
+agent's home, or in context/ of one session. Without one the built-in recipe
+applies.`,
+		Example: "  ctxfs recipe default > context.yaml\n  ctxfs recipe check context.yaml\n  ctxfs recipe show coder/s1",
+	}
+	return group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
+}
+
+func recipeSchemaCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of recipes, for editors",
+		Long: `Print the JSON Schema of context.yaml. With it an editor completes keys and marks
+mistakes: write it to a file and name that in the first line of a recipe,
+
+  # yaml-language-server: $schema=/home/me/.config/ctxfs-recipe.json`,
+		Example: "  ctxfs recipe schema > ~/.config/ctxfs-recipe.json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := c.OutOrStdout().Write(recipe.Schema())
+			return err
+		},
+	}
+}
+
+func recipeDefaultCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:     "default",
+		Short:   "Print the built-in recipe, to start from",
+		Long:    "Print the recipe that applies where there is none. A file with this text means the\nsame; change what should be different.",
+		Example: "  ctxfs recipe default > /ctx/home/$(id -u)/agent/coder/context.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := c.OutOrStdout().Write(recipe.Default().YAML())
+			return err
+		},
+	}
+}
+
+// recipeFile is a recipe on the disk, with the agent's home that its imports are found in.
+type recipeFile struct {
+	arg   string // as the user calls it
+	home  string // directory that stands for the agent's home
+	entry string // slash-separated, relative to home
+}
+
+// findRecipe says which home a recipe belongs to: four directories up for a
+// session's context/context.yaml, else the directory that holds it.
+func findRecipe(arg string) (f recipeFile, err error) {
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		return f, err
+	}
+	f = recipeFile{arg, filepath.Dir(abs), filepath.Base(abs)}
+	inSession, _ := path.Match("*/session/*/"+ctxabi.RecipeFile, lastNames(abs, 5))
+	if inSession {
+		f.home = filepath.Join(abs, "../../../..")
+		f.entry = lastNames(abs, 4)
+	}
+	return f, nil
+}
+
+// lastNames gives the last n components of a path.
+func lastNames(abs string, n int) string {
+	tail := ""
+	for range n {
+		tail = path.Join(filepath.Base(abs), tail)
+		abs = filepath.Dir(abs)
+	}
+	return tail
+}
+
+// load reads the recipe with all that it imports. What is wrong with it is recipe.Problems.
+func (f recipeFile) load() (*recipe.Recipe, error) {
+	home, err := os.OpenRoot(f.home)
+	if err != nil {
+		return nil, err
+	}
+	defer home.Close()
+	// A file that cannot be read at all is no mistake in a recipe.
+	if _, err := home.ReadFile(f.entry); err != nil {
+		return nil, err
+	}
+	return recipe.Load(f.entry, func(name string) ([]byte, error) {
+		b, err := home.ReadFile(path.Clean(name))
+		if errors.Is(err, iofs.ErrNotExist) {
+			return nil, iofs.ErrNotExist
+		}
+		return b, err
+	})
+}
+
+// shown is what the user calls a file of the recipe.
+func (f recipeFile) shown(name string) string {
+	if name == f.entry {
+		return f.arg
+	}
+	dir := filepath.Dir(f.arg)
+	if f.entry != path.Base(f.entry) {
+		dir = filepath.Join(f.arg, "../../../..")
+	}
+	return filepath.Join(dir, name)
+}
+
+// place is FILE:LINE:COLUMN as editors and compilers write it.
+func (f recipeFile) place(o recipe.Origin) string {
+	return fmt.Sprintf("%s:%d:%d", f.shown(o.File), o.Line, o.Column)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// recipeReport is what recipe check found.
+type recipeReport struct {
+	File     string          `json:"file"`
+	OK       bool            `json:"ok"`
+	Problems []recipeProblem `json:"problems"`
+	Warnings []recipeProblem `json:"warnings"`
+}
+
+type recipeProblem struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Text   string `json:"text"`
+}
+
+func recipeCheckCmd() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "check [flags] FILE",
+		Short: "Say what is wrong with a recipe",
+		Long: `Check a recipe and all that it imports, wherever it stands. Each mistake is one
+line, FILE:LINE:COLUMN: what is wrong and what is allowed. What is right but unwise,
+such as a block that would change the beginning of the prompt each turn, is
+marked "warning:" and is no failure.
+
+The directory that holds FILE stands for the agent's home: imports lie below it, and
+packages in its node_modules/ or packages/. For context/context.yaml of a session
+the home is that of its agent.
+
+` + exitHelp,
+		Example: "  ctxfs recipe check context.yaml\n  ctxfs recipe check context.yaml --json | jq -r '.problems[].text'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := checkRecipe(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(c.OutOrStdout(), r)
+			} else {
+				err = r.print(c.OutOrStdout())
+			}
+			if err == nil && !r.OK {
+				err = silent{exitFailed}
+			}
+			return err
+		},
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+// checkRecipe fails only where the file cannot be read.
+func checkRecipe(arg string) (recipeReport, error) {
+	report := recipeReport{File: arg, Problems: []recipeProblem{}, Warnings: []recipeProblem{}}
+	f, err := findRecipe(arg)
+	if err != nil {
+		return report, err
+	}
+	r, err := f.load()
+	var wrong recipe.Problems
+	switch {
+	case errors.As(err, &wrong):
+		report.Problems = f.problems(wrong)
+	case err != nil:
+		return report, err
+	default:
+		report.OK = true
+		report.Warnings = f.problems(r.Warnings())
+	}
+	return report, nil
+}
+
+func (f recipeFile) problems(list recipe.Problems) []recipeProblem {
+	out := []recipeProblem{}
+	for _, p := range list {
+		out = append(out, recipeProblem{f.shown(p.File), p.Line, p.Column, p.Text})
+	}
+	return out
+}
+
+func (r recipeReport) print(out io.Writer) error {
+	for _, p := range r.Problems {
+		fmt.Fprintf(out, "%s:%d:%d: %s\n", p.File, p.Line, p.Column, p.Text)
+	}
+	for _, p := range r.Warnings {
+		fmt.Fprintf(out, "%s:%d:%d: warning: %s\n", p.File, p.Line, p.Column, p.Text)
+	}
+	if r.OK {
+		_, err := fmt.Fprintf(out, "%s: no mistakes\n", r.File)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+func recipeShowCmd() *cobra.Command {
+	var store string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show [flags] SESSION",
+		Short: "Show the recipe that a session's packs are made by",
+		Long: `Show the effective recipe of a session as YAML: imports merged and defaults filled
+in, each part with the file and line that it is from, and the strategy that
+applies now. Only files are read; no generator runs.
+
+` + sessionHelp + `
+
+` + exitHelp,
+		Example: "  ctxfs recipe show coder/s1\n  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs recipe show .\n  ctxfs recipe show coder/s1 --json | jq '.Sources[].Block'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := findSession(args[0], store)
+			if err != nil {
+				return err
+			}
+			out := c.OutOrStdout()
+			shown, err := showRecipe(at)
+			var wrong recipe.Problems
+			if errors.As(err, &wrong) {
+				report := recipeReport{Problems: shown.file.problems(wrong)}
+				return errors.Join(report.print(c.ErrOrStderr()), silent{exitFailed})
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(out, shown.recipe)
+			}
+			return shown.print(out)
+		},
+	}
+	storeFlag(c, &store)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the recipe as the program has it")
+	return c
+}
+
+// shownRecipe is the recipe of one session.
+type shownRecipe struct {
+	session  string
+	file     recipeFile // zero: the built-in recipe
+	recipe   *recipe.Recipe
+	strategy string
+	note     string
+}
+
+// showRecipe reads the session's recipe in its store or, where that belongs to
+// somebody else, through the mount of it.
+func showRecipe(at place) (s shownRecipe, err error) {
+	s.session = at.ref.Path()
+	root := at.store
+	if m, ok := mountOfStore(at.store); ok && !canEnter(filepath.Join(root, s.session)) {
+		root = m.point
+	}
+	dir := filepath.Join(root, s.session)
+	if _, err := os.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
+		return s, fmt.Errorf("there is no session %s in %s", s.session, root)
+	} else if err != nil {
+		return s, err
+	}
+	s.recipe = recipe.Default()
+	home := filepath.Join(root, at.ref.AgentHome())
+	for _, entry := range []string{path.Join(ctxabi.SessionDir, at.ref.Session, ctxabi.RecipeFile), ctxabi.AgentRecipeFile} {
+		if _, err := os.Stat(filepath.Join(home, entry)); errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		s.file = recipeFile{filepath.Join(home, entry), home, entry}
+		if s.recipe, err = s.file.load(); err != nil {
+			return s, err
+		}
+		break
+	}
+	plan, err := os.ReadFile(filepath.Join(dir, ctxabi.PlanFile))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return s, err
+	}
+	diff, err := os.ReadFile(filepath.Join(dir, ctxabi.DiffFile))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return s, err
+	}
+	s.strategy, s.note = pack.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
+	return s, nil
+}
+
+// mountOfStore finds a mount of a store.
+func mountOfStore(store string) (m mount, ok bool) {
+	mounts, _ := ctxfsMounts()
+	for _, candidate := range mounts {
+		if candidate.store == store {
+			return candidate, true
+		}
+	}
+	return m, false
+}
+
+func canEnter(dir string) bool {
+	_, err := os.ReadDir(dir)
+	return !errors.Is(err, iofs.ErrPermission)
+}
+
+func (s shownRecipe) print(out io.Writer) error {
+	from := "the built-in recipe; there is no context.yaml"
+	if s.file.entry != "" {
+		from = s.file.arg
+	}
+	fmt.Fprintf(out, "# session   %s\n# recipe    %s\n# strategy  %s\n", s.session, from, s.strategy)
+	if s.note != "" {
+		fmt.Fprintf(out, "#           %s\n", strings.ReplaceAll(s.note, "\n", "\n#           "))
+	}
+	_, err := out.Write(s.recipe.YAML())
+	return err
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+func trustCmd() *cobra.Command {
+	var list, revoke bool
+	var at string
+	c := &cobra.Command{
+		Use:   "trust [flags] [PATH]",
+		Short: "Let a recipe that is not your own run its generators",
+		Long: `Let the generators (programs) of the recipe PATH, a context.yaml in a mount, run
+as you. Your own recipes need no trust. Those that were imported from a package,
+that belong to somebody else, or that stand in a shared space do; there,
+trusting a context.yaml or a session's cwd also lets packs hold files from
+outside of the store. The programs are printed; the command itself is the
+consent, it asks nothing.
+
+Trust holds for the content that the file has now: after an edit it needs a new
+one. It stands in home/UID/trust.jsonl of the mount, which is yours alone.
+
+` + exitHelp,
+		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
+  ctxfs trust /ctx/shared/team/agent/coder/context.yaml
+  ctxfs trust --list
+  ctxfs trust --revoke /ctx/shared/team/agent/coder/context.yaml`,
+		Args: func(c *cobra.Command, args []string) error {
+			if list {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			out := c.OutOrStdout()
+			switch {
+			case list:
+				t, err := trustOfMount(at)
+				if err != nil {
+					return err
+				}
+				return t.list(out)
+			case revoke:
+				t, name, err := trustOfPath(args[0])
+				if err != nil {
+					return err
+				}
+				return t.revoke(out, name)
+			}
+			t, name, err := trustOfPath(args[0])
+			if err != nil {
+				return err
+			}
+			return t.trust(out, name, args[0])
+		},
+	}
+	fl := c.Flags()
+	fl.BoolVar(&list, "list", false, "list what is trusted, and whether it is still what was trusted")
+	fl.BoolVar(&revoke, "revoke", false, "take the trust in PATH back")
+	fl.StringVar(&at, "mount", "", "with --list: the `MOUNTPOINT`, where there is more than one mount")
+	c.MarkFlagsMutuallyExclusive("list", "revoke")
+	c.MarkFlagDirname("mount")
+	return c
+}
+
+// trusts is the trust file of the calling user in one mount.
+type trusts struct {
+	mount string // the mountpoint
+	file  string
+}
+
+func trustsIn(mountpoint string) trusts {
+	return trusts{mountpoint, filepath.Join(mountpoint, ctxabi.HomeDir, fmt.Sprint(os.Getuid()), ctxabi.TrustFile)}
+}
+
+// trustOfMount finds the mount that --list is about.
+func trustOfMount(given string) (trusts, error) {
+	if given != "" {
+		point, err := cleanMountpoint(given)
+		if err != nil {
+			return trusts{}, err
+		}
+		if m, ok := mountOf(point); ok && m.point == point {
+			return trustsIn(point), nil
+		}
+		return trusts{}, fmt.Errorf("no ctxfs is mounted at %s", given)
+	}
+	if dir, err := os.Getwd(); err == nil {
+		if m, ok := mountOf(dir); ok {
+			return trustsIn(m.point), nil
+		}
+	}
+	mounts, err := ctxfsMounts()
+	switch {
+	case err != nil:
+		return trusts{}, err
+	case len(mounts) == 0:
+		return trusts{}, errors.New("no ctxfs is mounted")
+	case len(mounts) > 1:
+		return trusts{}, usagef("there are %d mounts of ctxfs; --mount says which", len(mounts))
+	}
+	return trustsIn(mounts[0].point), nil
+}
+
+// trustOfPath finds the mount that a path lies in, and its name there.
+func trustOfPath(arg string) (t trusts, name string, err error) {
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		return t, "", err
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(dir, filepath.Base(abs))
+	}
+	m, ok := mountOf(abs)
+	if !ok || m.point == abs {
+		return t, "", usagef("%s does not lie in a mount of ctxfs; trust is about a context.yaml (or cwd) there", arg)
+	}
+	name, err = filepath.Rel(m.point, abs)
+	if err != nil {
+		return t, "", err
+	}
+	mine := path.Join(ctxabi.HomeDir, fmt.Sprint(os.Getuid()))
+	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
+		return t, "", fmt.Errorf("%s is in the home of somebody else, who trusts for himself; you are uid %d", arg, os.Getuid())
+	}
+	return trustsIn(m.point), name, nil
+}
+
+func (t trusts) read() ([]ctxabi.Trust, error) {
+	data, err := os.ReadFile(t.file)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ctxabi.ParseTrust(data)
+}
+
+// write replaces the file: the mount takes it as a whole when it is closed.
+func (t trusts) write(rows []ctxabi.Trust) error {
+	if len(rows) == 0 {
+		return os.Remove(t.file)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, r := range rows {
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(t.file, b.Bytes(), 0o600)
+}
+
+// hash gives the SHA-256 of a file of the mount.
+func (t trusts) hash(name string) (sum string, data []byte, err error) {
+	data, err = os.ReadFile(filepath.Join(t.mount, name))
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:]), data, err
+}
+
+// trust adds a row for name; arg is what the user calls it.
+func (t trusts) trust(out io.Writer, name, arg string) error {
+	sum, data, err := t.hash(name)
+	if err != nil {
+		return err
+	}
+	rows, err := t.read()
+	if err != nil {
+		return err
+	}
+	if path.Base(name) == ctxabi.CwdFile {
+		fmt.Fprintf(out, "%s: the workspace %s\n", arg, bytes.TrimSpace(data))
+	} else if err := tellGenerators(out, t.mount, name, arg); err != nil {
+		return err
+	}
+	row := ctxabi.Trust{Path: name, SHA256: sum}
+	if slices.Contains(rows, row) {
+		fmt.Fprintln(out, "trusted already")
+		return nil
+	}
+	if err := t.write(append(rows, row)); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "trusted as it is now")
+	return nil
+}
+
+func (t trusts) revoke(out io.Writer, name string) error {
+	rows, err := t.read()
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool { return r.Path == name })
+	if len(kept) == len(rows) {
+		return fmt.Errorf("%s is not trusted; 'ctxfs trust --list' shows what is", name)
+	}
+	if err := t.write(kept); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "not trusted any more")
+	return nil
+}
+
+// list prints one row for each path, in the order in which they were first trusted.
+func (t trusts) list(out io.Writer) error {
+	rows, err := t.read()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "STATUS\tPATH")
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if seen[r.Path] {
+			continue
+		}
+		seen[r.Path] = true
+		status := "changed"
+		switch sum, _, err := t.hash(r.Path); {
+		case errors.Is(err, iofs.ErrNotExist):
+			status = "gone"
+		case err != nil:
+			status = "unreadable"
+		case slices.Contains(rows, ctxabi.Trust{Path: r.Path, SHA256: sum}):
+			status = "trusted"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", status, r.Path)
+	}
+	return w.Flush()
+}

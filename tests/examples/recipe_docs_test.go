@@ -1,0 +1,128 @@
+package examples
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+
+// yamlBlocks gives the YAML blocks of README and docs/recipe.md as whole recipes, by document and line.
+func yamlBlocks(t *testing.T) map[string]string {
+	t.Helper()
+	blocks := map[string]string{}
+	for _, name := range []string{"README.md", "docs/recipe.md"} {
+		b, err := os.ReadFile(filepath.Join(harness.Root(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range yamlBlock.FindAllSubmatchIndex(b, -1) {
+			text := string(b[at[2]:at[3]])
+			if strings.HasPrefix(text, "- ") { // a piece of a list of sources
+				text = "sources:\n" + text
+				if !strings.Contains(text, "type: journal") {
+					text += "- {type: journal}\n"
+				}
+			}
+			blocks[fmt.Sprintf("%s line %d", name, strings.Count(string(b[:at[0]]), "\n")+1)] = text
+		}
+	}
+	return blocks
+}
+
+// files are what the recipes of the documents name, by their path below the agent's home or the workspace.
+var (
+	homeFiles = map[string]string{
+		"system_prompt.md": "You are a careful agent.\n", "rules.md": "Rules.\n", "guide.md": "Guide.\n", "glossary.md": "Glossary.\n",
+		"base.yaml": "sources:\n  - {type: file, id: rules, path: \"${AGENT_HOME}/rules.md\"}\n",
+		"packages/@acme/context-base/context.yaml": "sources:\n  - {type: journal}\n",
+	}
+	workFiles = map[string]string{"DELTA.md": "Delta.\n", "docs/api.md": "API.\n", "docs/deploy.md": "Deploy.\n", "Dockerfile": "FROM scratch\n", "src/a.go": "package a\n", "tickets.txt": "1\n"}
+)
+
+func TestYAMLInTheDocumentsIsRight(t *testing.T) {
+	blocks := yamlBlocks(t)
+	if len(blocks) < 10 {
+		t.Fatalf("only %d blocks found", len(blocks))
+	}
+	for at, text := range blocks {
+		r, err := recipe.Load("context.yaml", func(name string) ([]byte, error) {
+			if name == "context.yaml" {
+				return []byte(text), nil
+			}
+			if data, ok := homeFiles[name]; ok {
+				return []byte(data), nil
+			}
+			return nil, fs.ErrNotExist
+		})
+		if err != nil {
+			t.Errorf("%s: %v\n%s", at, err, text)
+		} else if len(r.Sources) == 0 {
+			t.Errorf("%s has no sources", at)
+		}
+	}
+}
+
+// Each recipe that the documents print builds a pack through the mount.
+func TestYAMLInTheDocumentsBuilds(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	work := t.TempDir()
+	write := func(dir string, files map[string]string) {
+		t.Helper()
+		for name, data := range files {
+			name = filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(work, workFiles)
+	n := 0
+	for at, text := range yamlBlocks(t) {
+		n++
+		s := m.Session(t, harness.Self(), fmt.Sprintf("agent%d", n), "s1")
+		write(s.AgentHome(), homeFiles)
+		s.Write("cwd", work+"\n")
+		s.Write("../../context.yaml", text)
+		s.Append("messages.jsonl", harness.Message("user", "Deploy the API."))
+		b, err := os.ReadFile(s.Path("context/pack.md"))
+		if err != nil {
+			t.Errorf("%s: %v\n%s\n%s", at, err, text, s.Read("context/errors.jsonl"))
+			continue
+		}
+		if rows := s.Read("context/errors.jsonl"); rows != "" {
+			t.Errorf("%s: %s\n%s", at, text, rows)
+		}
+		if !strings.Contains(string(b), "Deploy the API.") {
+			t.Errorf("%s: the conversation is not in the pack:\n%s", at, b)
+		}
+	}
+}
+
+var reference = regexp.MustCompile(`(?ms)^(<!-- reference: [^\n]* -->\n).*(^<!-- end of reference -->)$`)
+
+// docs/recipe.md holds the reference that the program has. CTXFS_UPDATE=1 writes it.
+func TestRecipeReference(t *testing.T) {
+	file := filepath.Join(harness.Root(), "docs", "recipe.md")
+	said, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := reference.FindSubmatchIndex(said)
+	if at == nil {
+		t.Fatal("docs/recipe.md has no markers of a reference")
+	}
+	want := string(said[:at[3]]) + "\n" + strings.TrimSpace(string(recipe.Reference())) + "\n\n" + string(said[at[4]:])
+	harness.CheckTour(t, file, string(said), want)
+}

@@ -1,0 +1,89 @@
+package examples
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// documents are the ones whose console blocks are run, by their path below the repository's root.
+var documents = []string{
+	"docs/recipe.md",
+	"examples/code-review/README.md",
+	"examples/hello-world/README.md",
+	"examples/memory-folding/README.md",
+	"examples/team-package/README.md",
+}
+
+// clone makes a directory like a fresh clone: everybody may read it, and it holds the examples.
+func clone(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ctxfs-test-clone-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(harness.Root(), "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Each document prints what it says, to root and to an ordinary user. CTXFS_UPDATE=1 writes what is printed into it.
+func TestDocumentsPrintWhatTheySay(t *testing.T) {
+	harness.Need(t, "python3")
+	users := []uint32{harness.Self()}
+	if harness.Self() == 0 {
+		users = append(users, 1000)
+	}
+	for _, uid := range users {
+		m := harness.Start(t, harness.Options{})
+		if harness.Self() != 0 {
+			m = harness.Start(t, harness.Options{UID: uid})
+		}
+		for _, name := range documents {
+			t.Run(fmt.Sprintf("%s as %d", strings.ReplaceAll(name, "/", " "), uid), func(t *testing.T) {
+				file := filepath.Join(harness.Root(), name)
+				said, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(harness.TourCommands(string(said))) == 0 {
+					t.Fatal("there is nothing to run in it")
+				}
+				printed := m.Tour(t, string(said), harness.Client{UID: uid, Dir: clone(t), Env: []string{"PATH=" + harness.UserPath(t)}})
+				harness.CheckTour(t, file, string(said), printed)
+			})
+		}
+	}
+}
+
+// The README of the team package says that npm can install it: what npm leaves in the
+// agent's home is a package that its recipe imports.
+func TestNpmInstallsARecipePackage(t *testing.T) {
+	harness.Need(t, "npm")
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	s := m.Session(t, harness.Self(), "billing", "s1")
+	home := t.TempDir()
+	r := m.Run(t, harness.Client{UID: harness.Self(), Dir: clone(t), Env: []string{"HOME=" + home, "npm_config_update_notifier=false", "agent=" + s.AgentHome()},
+		Argv: []string{"bash", "-c", `
+			set -e
+			cp examples/team-package/agent/* $agent
+			npm install --prefix $agent --install-links --offline --no-audit --no-fund ./examples/team-package/package
+		`}})
+	r.OK()
+	s.Append("messages.jsonl", harness.Message("user", "How many invoices are open?"))
+	pack := s.Read("context/pack.md")
+	for _, want := range []string{"A change comes with a test", "Answer in one line. Numbers first."} {
+		if !strings.Contains(pack, want) {
+			t.Errorf("no %q in\n%s\n%s", want, pack, s.Read("context/errors.jsonl"))
+		}
+	}
+}
