@@ -197,7 +197,12 @@ func (h *home) open(rel string, flags int) (int, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return fd, err
 	}
-	fd, err = beneath.Follow(h.fd, rel, flags)
+	return h.follow(rel, flags)
+}
+
+// follow opens what the link rel leads to, where that lies in the home.
+func (h *home) follow(rel string, flags int) (int, error) {
+	fd, err := beneath.Follow(h.fd, rel, flags)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return -1, err
@@ -233,7 +238,7 @@ func (h *home) sign(rel string) sign {
 	}
 	s := directory(d.fd).sign(path.Base(rel))
 	if s.mode&unix.S_IFMT == unix.S_IFLNK {
-		if fd, err := h.open(rel, unix.O_PATH); err == nil {
+		if fd, err := h.follow(rel, unix.O_PATH); err == nil {
 			var st unix.Stat_t
 			if unix.Fstat(fd, &st) == nil {
 				s = signFrom(&st)

@@ -11,9 +11,7 @@
 package beneath
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -46,11 +44,16 @@ func Open(root int, rel string, flags int, mode uint32) (int, error) {
 // stay beneath root. A link that leads out of it is an error, and so is an absolute one. Where the
 // kernel has no openat2, no link is followed.
 func Follow(root int, rel string, flags int) (int, error) {
-	fd, err := Open(root, rel, flags, 0)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || noOpenat2.Load() {
-		return fd, err
+	if rel == "" {
+		rel = "."
 	}
-	return openat2(root, rel, flags|unix.O_CLOEXEC, 0, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+	if !noOpenat2.Load() {
+		fd, err := openat2(root, rel, flags|unix.O_CLOEXEC, 0, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+		if err == nil || !refused(root, err) {
+			return fd, err
+		}
+	}
+	return Walk(root, rel, flags, 0)
 }
 
 // Real gives the path of an open file below the open directory root, as it is called now.
