@@ -18,6 +18,9 @@ func (c *cycle) Len() int { return c.n }
 
 func (c *cycle) At(line int) session.Entry {
 	e := c.of.At((line-1)%c.of.Len() + 1)
+	if e.Role == ctxabi.System { // none in the middle
+		e.Role = ctxabi.Assistant
+	}
 	if e.CallOf > 0 {
 		e.CallOf += int32((line - 1) / c.of.Len() * c.of.Len())
 	}
@@ -27,9 +30,7 @@ func (c *cycle) At(line int) session.Entry {
 func (c *cycle) Record(line int) ([]byte, error) { return c.of.Record((line-1)%c.of.Len() + 1) }
 
 func cycleOf(n int) *cycle {
-	l := longLog(210)
-	l.entries[0].Role = ctxabi.Assistant // no system record in the middle
-	return &cycle{l, n}
+	return &cycle{longLog(210), n}
 }
 
 var benchLengths = []int{100, 10_000, 1_000_000}
@@ -69,7 +70,7 @@ func BenchmarkPackAfterAppend(b *testing.B) {
 
 func BenchmarkUnchanged(b *testing.B) {
 	d := newDesk(b, Config{Budget: 32000})
-	d.append(longLog(100).records...)
+	d.append(longLog(100).records()...)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
 		d.write("context/pinned/"+name, "Never delete the ledger.\n")
 	}

@@ -40,6 +40,22 @@ type HeadBlock struct {
 // not, and with ctxabi.ErrIO when a record cannot be read.
 func Compile(in Input) (*Build, error) { return compile(&in, newMemo()) }
 
+// Compiler compiles packs of one session one after another, as a [Builder] does: of what it
+// made for one it reuses for the next what did not change. Its packs are those of Compile. The zero value
+// is ready; it is not safe for concurrent use.
+type Compiler struct {
+	memo     *memo
+	encoding string // that memo counts with
+}
+
+// Compile makes the pack of in. Its history begins with that of the call before, or is shorter.
+func (c *Compiler) Compile(in Input) (*Build, error) {
+	if c.memo == nil || c.encoding != in.Encoding {
+		c.memo, c.encoding = newMemo(), in.Encoding
+	}
+	return compile(&in, c.memo)
+}
+
 // draft is a pack before it is rendered.
 type draft struct {
 	*layout

@@ -211,7 +211,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
 	l := longLog(90)
 	for line := 1; line <= l.Len(); line++ {
-		d.append(l.records[line-1])
+		d.append(l.records()[line-1])
 		d.pack()
 	}
 	before := d.pack()
@@ -228,9 +228,9 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
-	h := &memHistory{}
+	h := newHistory()
 	l := longLog(90)
-	for i, raw := range l.records {
+	for i, raw := range l.records() {
 		d.append(raw)
 		h.message(raw)
 		for _, e := range []string{
@@ -272,7 +272,7 @@ func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 func TestReaderBesideTheDaemon(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1500})
 	d.write("context/todo.md", "- [ ] test\n")
-	d.append(longLog(90).records...)
+	d.append(longLog(90).records()...)
 	served := d.pack()
 	store, err := session.Open(d.dir, session.Options{ReadOnly: true})
 	if err != nil {
@@ -317,7 +317,7 @@ func sameBuild(t interface {
 func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000, Encoding: "o200k_base"})
 	l := longLog(40)
-	d.append(l.records...)
+	d.append(l.records()...)
 	d.pack()
 	for _, encoding := range []string{"cl100k_base", "o200k_base", "cl100k_base"} {
 		d.restart(Config{Budget: 2000, Encoding: encoding})
@@ -330,7 +330,7 @@ func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 
 func TestOneBuildAtATime(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(longLog(50).records...)
+	d.append(longLog(50).records()...)
 	var wg sync.WaitGroup
 	builds := make([]*Build, 16)
 	for i := range builds {

@@ -37,7 +37,7 @@ func TestKeptRecords(t *testing.T) {
 		string(message("user", "The request that is being worked on.")),
 	)
 	for i := range 40 {
-		l.add(message("assistant", fmt.Sprintf("Step %d: %s", i, weighing(90))))
+		l.Append(message("assistant", fmt.Sprintf("Step %d: %s", i, weighing(90))))
 	}
 	b := mustCompile(t, inputOf(l, 2000))
 	md := string(b.Markdown)
@@ -57,7 +57,7 @@ func TestKeptRecords(t *testing.T) {
 func TestNoOldRequestBeforeANewOne(t *testing.T) {
 	l := logOf()
 	for i := range 60 {
-		l.add(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
+		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
 	}
 	f := foldOf(l, 1500)
 	if f.compactions == 0 {
@@ -75,9 +75,9 @@ func TestLateResult(t *testing.T) {
 		`{"role":"assistant","content":"","tool_calls":[{"id":"slow","name":"deploy","arguments":"{}"}]}`,
 	)
 	for range 60 {
-		l.add(message("assistant", weighing(90)))
+		l.Append(message("assistant", weighing(90)))
 	}
-	l.add([]byte(`{"role":"tool","tool_call_id":"slow","content":"deployed"}`))
+	l.Append([]byte(`{"role":"tool","tool_call_id":"slow","content":"deployed"}`))
 	md := string(mustCompile(t, inputOf(l, 2000)).Markdown)
 	if !strings.Contains(md, "\n## 63 tool deploy [call 2.1]\ndeployed\n") {
 		t.Error(md)
@@ -116,7 +116,7 @@ func TestHugeGroup(t *testing.T) {
 	}
 	l := logOf(string(message("user", "Read all of it.")), `{"role":"assistant","content":null,"tool_calls":[`+strings.Join(calls, ",")+`]}`)
 	for i := range 60 {
-		l.add([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, weighing(2000))))
+		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, weighing(2000))))
 	}
 	for _, budget := range []int{500, 2000, 8000} {
 		b := mustCompile(t, inputOf(l, budget))
@@ -161,7 +161,7 @@ func TestExtremeRecords(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	l := longLog(400)
-	l.add(message("tool", weighing(20_000)))
+	l.Append(message("tool", weighing(20_000)))
 	p := parseJSON(t, mustCompile(t, inputOf(l, 0)))
 	if len(p.Omitted) != 0 || len(p.Items) != 2 || p.Items[0].Range != "1-401" || p.Items[0].Cut {
 		t.Errorf("items %+v, omitted %+v", p.Items, p.Omitted)

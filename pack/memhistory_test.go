@@ -1,8 +1,6 @@
 package pack
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -15,7 +13,7 @@ import (
 
 // memHistory is both logs of a session in memory, in the order of their arrival.
 type memHistory struct {
-	messages, events memLog
+	messages, events *memLog
 	tools            []session.ToolEvent
 	named            map[string]int // call id → last message that names it
 	arrived          []arrived
@@ -24,12 +22,13 @@ type memHistory struct {
 // arrived is how long everything was when a record had arrived.
 type arrived struct{ messages, events, tools int }
 
+func newHistory() *memHistory {
+	return &memHistory{messages: newLog(), events: &memLog{MemLog: session.NewMemLog(ctxabi.EventsFile)}, named: map[string]int{}}
+}
+
 func (h *memHistory) message(raw []byte) {
-	h.messages.add(raw)
-	if h.named == nil {
-		h.named = map[string]int{}
-	}
-	if h.messages.entries[h.messages.Len()-1].Flags&session.Damaged == 0 {
+	h.messages.Append(raw)
+	if h.messages.At(h.messages.Len()).Flags&session.Damaged == 0 {
 		m := ctxabi.DecodeMessage(raw)
 		for _, c := range m.Calls {
 			h.named[c.ID] = h.messages.Len()
@@ -43,35 +42,13 @@ func (h *memHistory) message(raw []byte) {
 }
 
 func (h *memHistory) event(raw []byte) {
-	l := &h.events
-	if l.calls == nil {
-		l.calls = map[string]int32{}
-	}
-	entry := session.Entry{Len: int32(len(raw)), Role: ctxabi.Event, Weight: int32(ctxabi.Weight(string(raw)))}
-	ev, ok := ctxabi.DecodeToolEvent(raw)
-	if ok {
-		entry.Weight, entry.Flags = int32(ev.Weight()), session.HasCalls
-		if ev.IsResult {
-			entry.Flags, entry.CallOf = session.HasResults, l.calls[ev.CallID]
-		}
-		if ev.Images > 0 {
-			entry.Flags |= session.HasImages
-		}
+	h.events.Append(raw)
+	if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
 		line := h.named[ev.CallID]
 		if ev.CallID == "" || line == 0 || line <= h.messages.Len()-1024 {
-			h.tools = append(h.tools, session.ToolEvent{Line: int32(l.Len() + 1), After: int32(h.messages.Len())})
+			h.tools = append(h.tools, session.ToolEvent{Line: int32(h.events.Len()), After: int32(h.messages.Len())})
 		}
 	}
-	l.records, l.entries = append(l.records, raw), append(l.entries, entry)
-	if n := len(l.entries); n > 1 {
-		before := l.entries[n-2]
-		l.entries[n-1].Offset = before.Offset + int64(before.Len) + 1
-	}
-	if ok && !ev.IsResult && ev.CallID != "" {
-		l.calls[ev.CallID] = int32(l.Len())
-	}
-	sum := sha256.Sum256(append([]byte(l.head()), raw...))
-	l.heads = append(l.heads, hex.EncodeToString(sum[:]))
 	h.note()
 }
 
@@ -90,7 +67,7 @@ func (h *memHistory) input(n, budget int, files ...File) Input {
 	in := inputOf(h.messages.prefix(a.messages), budget, files...)
 	if a.tools > 0 {
 		in.Tools, in.Events = h.tools[:a.tools], h.events.prefix(a.events)
-		in.EventsHead = h.events.heads[h.tools[a.tools-1].Line-1]
+		in.EventsHead = h.events.prefix(int(h.tools[a.tools-1].Line)).Head()
 	}
 	return in
 }
@@ -99,13 +76,13 @@ func (h *memHistory) input(n, budget int, files ...File) Input {
 // make, noted before or after, and those that no message knows.
 func wholeHistory(t *rapid.T) *memHistory {
 	if rapid.IntRange(0, 3).Draw(t, "plain") == 0 {
-		h := &memHistory{}
-		for _, raw := range history(t).records {
+		h := newHistory()
+		for _, raw := range history(t).records() {
 			h.message(raw)
 		}
 		return h
 	}
-	h, id, own := &memHistory{}, 0, 0
+	h, id, own := newHistory(), 0, 0
 	write := func(fields map[string]any) {
 		b, err := json.Marshal(fields)
 		if err != nil {
@@ -195,7 +172,7 @@ func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 
 // No event of a call that a message made before it, and none of another type, is shown.
 func TestTwins(t *testing.T) {
-	h := &memHistory{}
+	h := newHistory()
 	h.event([]byte(`{"type":"tool_call","id":"c1","name":"early"}`))
 	h.message([]byte(`{"role":"assistant","content":"","tool_calls":[{"id":"c1","name":"early","arguments":"{}"},{"id":"c2","name":"b","arguments":"{}"}]}`))
 	h.event([]byte(`{"type":"tool_call","id":"c2","name":"twin"}`))
@@ -233,7 +210,7 @@ func TestEventGroupsStayTogether(t *testing.T) {
 }
 
 func TestEventForms(t *testing.T) {
-	h := &memHistory{}
+	h := newHistory()
 	h.message(message("user", "Run the tests."))
 	for _, e := range []string{
 		`{"type":"tool_call","id":"ev-1","call_id":"c1","name":"run_tests","arguments":"{\"path\":\"./...\"}"}`,
@@ -268,7 +245,7 @@ func TestEventForms(t *testing.T) {
 
 // An event that comes to stand in front of messages that were built before starts the memory anew.
 func TestEventInFrontOfKnownMessages(t *testing.T) {
-	h := &memHistory{}
+	h := newHistory()
 	for i := range 40 {
 		h.message(message("assistant", fmt.Sprintf("%d %s", i, weighing(60))))
 	}

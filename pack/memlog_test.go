@@ -1,96 +1,50 @@
 package pack
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// memLog is a log and its index in memory, for tests of the compiler alone.
+// memLog is a log in memory that counts what is read of it, for tests of the compiler alone.
 type memLog struct {
-	records [][]byte
-	entries []session.Entry
-	heads   []string
-	calls   map[string]int32
-	reads   int // of records
+	*session.MemLog
+	reads int // of records
 }
 
-func (l *memLog) Len() int                  { return len(l.records) }
-func (l *memLog) At(line int) session.Entry { return l.entries[line-1] }
+func newLog() *memLog { return &memLog{MemLog: &session.MemLog{}} }
+
 func (l *memLog) Record(line int) ([]byte, error) {
 	l.reads++
-	return l.records[line-1], nil
-}
-
-// add appends one record, indexed as package session does.
-func (l *memLog) add(raw []byte) {
-	if l.calls == nil {
-		l.calls = map[string]int32{}
-	}
-	e := session.Entry{Len: int32(len(raw))}
-	m := ctxabi.DecodeMessage(raw)
-	e.Weight, e.Role = int32(m.Weight()), m.Role
-	if ctxabi.CheckMessage(raw) != nil {
-		e.Role, e.Flags = ctxabi.RoleUnknown, session.Damaged
-	} else {
-		if len(m.Calls) > 0 {
-			e.Flags |= session.HasCalls
-		}
-		if len(m.Results) > 0 {
-			e.Flags |= session.HasResults
-			e.CallOf = l.calls[m.Results[0].CallID]
-		}
-		if m.Images > 0 {
-			e.Flags |= session.HasImages
-		}
-		if m.CallID != "" && m.Role == ctxabi.Tool {
-			e.CallOf = l.calls[m.CallID]
-		}
-	}
-	head := ""
-	if n := len(l.heads); n > 0 {
-		head = l.heads[n-1]
-		e.Offset = l.entries[n-1].Offset + int64(l.entries[n-1].Len) + 1
-	}
-	l.records, l.entries = append(l.records, raw), append(l.entries, e)
-	for _, c := range m.Calls {
-		if c.ID != "" {
-			l.calls[c.ID] = int32(len(l.records))
-		}
-	}
-	sum := sha256.Sum256(append([]byte(head), raw...))
-	l.heads = append(l.heads, hex.EncodeToString(sum[:]))
+	return l.MemLog.Record(line)
 }
 
 // prefix is the log with its first n records.
-func (l *memLog) prefix(n int) *memLog {
-	return &memLog{records: l.records[:n], entries: l.entries[:n], heads: l.heads[:n]}
-}
+func (l *memLog) prefix(n int) *memLog { return &memLog{MemLog: l.Prefix(n)} }
 
-func (l *memLog) head() string {
-	if len(l.heads) == 0 {
-		return ""
+// records are the bytes of all of them.
+func (l *memLog) records() (out [][]byte) {
+	for line := range l.Len() {
+		raw, _ := l.MemLog.Record(line + 1)
+		out = append(out, raw)
 	}
-	return l.heads[len(l.heads)-1]
+	return out
 }
 
 func logOf(records ...string) *memLog {
-	l := &memLog{}
+	l := newLog()
 	for _, r := range records {
-		l.add([]byte(r))
+		l.Append([]byte(r))
 	}
 	return l
 }
 
 func inputOf(l *memLog, budget int, files ...File) Input {
-	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.head()}
+	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.Head()}
 }
 
 func mustCompile(t interface {

@@ -83,14 +83,14 @@ func turn(id *int) *rapid.Generator[[][]byte] {
 }
 
 func history(t *rapid.T) *memLog {
-	l, id := &memLog{}, 0
+	l, id := newLog(), 0
 	for _, records := range rapid.SliceOfN(turn(&id), 0, 30).Draw(t, "turns") {
 		for _, r := range records {
-			l.add(r)
+			l.Append(r)
 		}
 	}
 	if rapid.IntRange(0, 20).Draw(t, "damaged") == 0 {
-		l.add([]byte("\x00 not a record # "))
+		l.Append([]byte("\x00 not a record # "))
 	}
 	return l
 }
@@ -345,7 +345,7 @@ func FuzzFrame(f *testing.F) {
 				t.Fatalf("%s: %d tokens apart, %d together: %q", encoding, sum, whole, a+b)
 			}
 		}
-		h := &memHistory{}
+		h := newHistory()
 		for _, role := range []string{"user", "tool", "assistant"} {
 			h.message(message(role, content))
 		}
@@ -368,11 +368,11 @@ func isNumber(s string) bool {
 func TestPrefixAndIncrementalProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
-		mm := newMemo()
+		var c Compiler
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
 			in := h.input(n, limit, fs...)
-			b, err := compile(&in, mm)
+			b, err := c.Compile(in)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -251,7 +251,7 @@ func TestTrustInAHomeAndInASpace(t *testing.T) {
 func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
-	d.append(longLog(5).records...)
+	d.append(longLog(5).records()...)
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
 	d.pack()
 	reason := func(want string) {
@@ -269,7 +269,7 @@ func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	d.write("context/pinned/more.md", "More.\n")
 	d.restart(c)
 	reason("context/pinned/more.md was added")
-	d.append(longLog(90).records...)
+	d.append(longLog(90).records()...)
 	reason("compaction when messages:")
 	d.write("../../context.yaml", "sources: [{type: pinned}, {type: journal}]\n")
 	reason("recipe changed")

@@ -278,9 +278,9 @@ func TestMaxIterationsIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most, step := rapid.IntRange(1, 5).Draw(t, "N"), rapid.IntRange(1, 3).Draw(t, "k")
 		r := recipeOf(recipe.Source{Type: recipe.TypeJournal, MaxIterations: most, Step: step})
-		l := &memLog{}
+		l := newLog()
 		if rapid.Bool().Draw(t, "system") {
-			l.add(message("system", "Answer briefly."))
+			l.Append(message("system", "Answer briefly."))
 		}
 		mm := newMemo()
 		var starts []int // of the iterations, by line
@@ -323,7 +323,7 @@ func TestMaxIterationsIsExact(t *testing.T) {
 				if j == 0 {
 					opens()
 				}
-				l.add(message("user", fmt.Sprint("request ", i, j)))
+				l.Append(message("user", fmt.Sprint("request ", i, j)))
 				check()
 			}
 			if asked == 0 {
@@ -334,10 +334,10 @@ func TestMaxIterationsIsExact(t *testing.T) {
 			for c := range calls {
 				made = append(made, fmt.Sprintf(`{"id":"c%d_%d","name":"run","arguments":"{}"}`, i, c))
 			}
-			l.add([]byte(`{"role":"assistant","content":"ok","tool_calls":[` + strings.Join(made, ",") + `]}`))
+			l.Append([]byte(`{"role":"assistant","content":"ok","tool_calls":[` + strings.Join(made, ",") + `]}`))
 			check()
 			for c := range calls {
-				l.add([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d_%d","content":"done"}`, i, c)))
+				l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d_%d","content":"done"}`, i, c)))
 				check()
 			}
 		}

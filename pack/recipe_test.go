@@ -368,7 +368,7 @@ func TestSettledPoint(t *testing.T) {
 		recipe.Source{Type: recipe.TypeJournal, MaxIterations: 4, Step: 3},
 		recipe.Source{Type: recipe.TypeFile, ID: "after", Phase: recipe.Dynamic, Condition: when},
 	)
-	l := &memLog{}
+	l := newLog()
 	shows := func() (before, after bool) {
 		in := inputOf(l.prefix(l.Len()), 8000)
 		in.Recipe = r
@@ -390,11 +390,11 @@ func TestSettledPoint(t *testing.T) {
 		{"gamma", true, true}, // the fifth iteration moves the boundary
 		{"alpha", true, false},
 	} {
-		l.add(message("user", "Do "+want.task+"."))
+		l.Append(message("user", "Do "+want.task+"."))
 		if b, a := shows(); b != want.before || a != want.after {
 			t.Errorf("request %d (%s): before %v, after %v", i+1, want.task, b, a)
 		}
-		l.add(message("assistant", "Done."))
+		l.Append(message("assistant", "Done."))
 		if b, _ := shows(); b != want.before {
 			t.Errorf("after the answer to request %d: before %v", i+1, b)
 		}

@@ -23,6 +23,13 @@ func renderAt(m Records, at, body int) (text string, cut bool, err error) {
 	}
 }
 
+// RenderRecord gives the message at a line of m as a pack shows it in full, or shortened to about
+// body tokens (by weight) of content where body is not 0.
+func RenderRecord(m Records, line, body int) (string, error) {
+	text, _, err := renderRecord(m, line, body)
+	return text, err
+}
+
 // renderRecord gives message line as it stands in pack.md. body is how many
 // tokens (by weight) of its content may be shown; 0: all of it. The forms in
 // which calls and results can be written all come out alike:

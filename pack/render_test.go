@@ -84,14 +84,14 @@ func longLog(n int) *memLog {
 	for i := 0; l.Len() < n; i++ {
 		switch i % 7 {
 		case 0:
-			l.add(message("user", "Please look at module "+strings.Repeat("m", i%9+1)+" and repair what is broken in it."))
+			l.Append(message("user", "Please look at module "+strings.Repeat("m", i%9+1)+" and repair what is broken in it."))
 		case 6:
-			l.add(message("assistant", "Done: "+strings.Repeat("the module works again. ", 5)))
+			l.Append(message("assistant", "Done: "+strings.Repeat("the module works again. ", 5)))
 		case 1, 3, 5:
-			l.add([]byte(`{"role":"assistant","content":"Reading on.","tool_calls":[{"id":"c` + strings.Repeat("i", i) + `","name":"read_file","arguments":"{\"path\":\"a.go\"}"}]}`))
+			l.Append([]byte(`{"role":"assistant","content":"Reading on.","tool_calls":[{"id":"c` + strings.Repeat("i", i) + `","name":"read_file","arguments":"{\"path\":\"a.go\"}"}]}`))
 		default:
 			rows := strings.Repeat("ok  \tgithub.com/example/module\t0.01s\n", i%5*4+3)
-			l.add([]byte(`{"role":"tool","tool_call_id":"c` + strings.Repeat("i", i-1) + `","content":` + quoteJSON(rows) + `}`))
+			l.Append([]byte(`{"role":"tool","tool_call_id":"c` + strings.Repeat("i", i-1) + `","content":` + quoteJSON(rows) + `}`))
 		}
 	}
 	return l

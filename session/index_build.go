@@ -174,7 +174,8 @@ func (x *logIndex) enter(scans []scan, rows *arrivalWalk) error {
 			}
 		}
 		if s.answers != "" {
-			r.callOf = x.calls.find(x, s.answers)
+			x.calls.fill(x)
+			r.callOf = x.calls.find(x.n+1, s.answers)
 		}
 		x.calls.add(x.n+1, s.calls)
 		x.push(r)

@@ -34,13 +34,9 @@ func (w *callWindow) add(line int, ids []string) {
 	}
 }
 
-// find gives the nearest line before the next one that makes the call id; 0 when none within reach does.
-func (w *callWindow) find(x *logIndex, id string) int32 {
-	next := int32(x.n + 1)
-	if !w.ready {
-		w.fill(x)
-	}
-	for len(w.queue) > 0 && w.queue[0].line < next-callReach {
+// find gives the nearest line before next that makes the call id; 0 when none within reach does. The window is ready.
+func (w *callWindow) find(next int, id string) int32 {
+	for len(w.queue) > 0 && int(w.queue[0].line) < next-callReach {
 		if c := w.queue[0]; w.line[c.id] == c.line {
 			delete(w.line, c.id)
 		}
@@ -49,9 +45,19 @@ func (w *callWindow) find(x *logIndex, id string) int32 {
 	return w.line[id]
 }
 
-// fill reads the calls of the indexed records within reach.
+// begin makes a window ready that no record stands before.
+func (w *callWindow) begin() {
+	if !w.ready {
+		w.ready, w.line = true, map[string]int32{}
+	}
+}
+
+// fill reads the calls of the indexed records within reach, once.
 func (w *callWindow) fill(x *logIndex) {
-	w.ready, w.line = true, map[string]int32{}
+	if w.ready {
+		return
+	}
+	w.begin()
 	for line := max(1, x.n+1-callReach); line <= x.n; line++ {
 		r := x.at(line)
 		if r.flags&HasCalls == 0 {

@@ -208,6 +208,19 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 				t.Fatalf("line %d has %d tokens of %q, want %d", line, got, ix.Encoding(), n)
 			}
 		}
+		inMemory := session.NewMemLog(ctxabi.MessagesFile)
+		for line := 1; line <= ix.Len(); line++ {
+			raw, err := ix.Record(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inMemory.Append(raw)
+			want := ix.At(line)
+			want.Events, want.Tokens = 0, 0
+			if got := inMemory.Prefix(line).At(line); got != want {
+				t.Fatalf("line %d is %+v in memory, want %+v", line, got, want)
+			}
+		}
 	})
 }
 
