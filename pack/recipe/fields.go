@@ -23,7 +23,7 @@ const (
 	millis                // a whole number of milliseconds → time.Duration
 	span                  // "10m", "1d" → time.Duration
 	choice                // one of two words of Enum, the second → true
-	flag                  // true or false → bool
+	boolean               // true or false → bool
 	pattern               // a regular expression → string
 	texts                 // a list of strings → []string
 	oneOrMore             // a string, or a list of strings → []string
@@ -266,6 +266,6 @@ var objects = []object{
 		{Key: "path", Kind: template, Doc: "A file.", at: ofSection(func(s *Section) any { return &s.Path })},
 		{Key: "text", Kind: text, Doc: "The text itself.", at: ofSection(func(s *Section) any { return &s.Text })},
 		{Key: "max_tokens", Kind: integer, Min: 1, Max: maxTokens, Doc: "Most tokens it may take. Without it, it is given whole.", at: ofSection(func(s *Section) any { return &s.MaxTokens })},
-		{Key: "required", Kind: flag, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
+		{Key: "required", Kind: boolean, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
 	}},
 }

@@ -357,7 +357,7 @@ func (r *reader) scalar(n *yaml.Node, f *field, at any) {
 		if r.text(n, f, &s) {
 			*at.(*bool) = s == f.Enum[1]
 		}
-	case flag:
+	case boolean:
 		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(at) != nil {
 			r.bad(n, "%s must be true or false, it is %s", f.Key, what(n))
 		}
@@ -396,11 +396,11 @@ func (r *reader) scalar(n *yaml.Node, f *field, at any) {
 		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" && v.ShortTag() != "!!float" || v.Decode(&x) != nil {
 			r.bad(n, "%s must be a number, it is %s", f.Key, what(n))
 		} else if !(x >= f.Min && x <= f.Max) || f.Above && x == f.Min {
-			above := "from"
+			least := "at least"
 			if f.Above {
-				above = "above"
+				least = "above"
 			}
-			r.bad(n, "%s is %s; it must be %s %v to %v", f.Key, v.Value, above, f.Min, f.Max)
+			r.bad(n, "%s is %s; it must be %s %v and at most %v", f.Key, v.Value, least, f.Min, f.Max)
 		} else {
 			*at.(*float64) = x
 		}
@@ -438,7 +438,7 @@ func (r *reader) whole(n *yaml.Node, f *field, is string) (i int, ok bool) {
 
 // nearest gives the candidate that word was meant to be, or "".
 func nearest(word string, candidates []string) (best string) {
-	least := max(1, min(len(word), 24)/3) + 1
+	least := (min(len(word), 24)+2)/3 + 1
 	for _, c := range candidates {
 		if d := distance(word, c); d < least {
 			best, least = c, d
