@@ -19,11 +19,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// Users that nothing else belongs to: one that commands of root's daemon run
-// as, where one kills all it can, and one that has a daemon of its own.
-const (
-	other = 61234
-	alone = 61235
+// Users that nothing else belongs to, another run of these tests included: one
+// that commands of root's daemon run as, where one kills all it can, and one
+// that has a daemon of its own.
+var (
+	other = 1<<20 + 2*os.Getpid()
+	alone = other + 1
 )
 
 const searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
@@ -72,7 +73,7 @@ func modes(t *testing.T) []mode {
 func asUser(t *testing.T, plain bool) func(*testing.T, pack.Command) pack.Output {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "generate", strconv.FormatBool(plain))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: alone, Gid: alone}, Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(alone), Gid: uint32(alone)}, Setsid: true}
 	cmd.Dir, cmd.Stderr = "/", os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
