@@ -31,7 +31,7 @@ func TestOutputsFollowTheirInputsInAnyOrder(t *testing.T) {
 			answer := func() {
 				synctest.Wait()
 				for n := b.fake.count(); answered < n; answered++ {
-					r := b.fake.runs[answered]
+					r := b.fake.at(answered)
 					r.answer <- Output{Data: []byte(r.command.Args[0] + " " + r.command.Args[1])}
 				}
 				synctest.Wait()
