@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -48,11 +49,14 @@ func TestBrokenRecipes(t *testing.T) {
 	}
 }
 
+// breaks are the line breaks of YAML.
+var breaks = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
+
 // inside checks that a place is one of a file.
 func inside(t *testing.T, h home, at Origin) {
 	t.Helper()
 	text, ok := h[at.File]
-	lines := strings.Split(text, "\n")
+	lines := breaks.Split(text, -1)
 	if !ok || at.Line < 1 || at.Line > len(lines) || at.Column < 1 || at.Column > len(lines[at.Line-1])+1 {
 		t.Errorf("%+v is not a place in %q", at, text)
 	}

@@ -30,6 +30,7 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 	if at := invalid(data); at >= 0 {
 		line, column := place(data, at)
 		return bad(line, column, "the file is not UTF-8 text")
