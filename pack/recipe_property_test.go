@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,7 +205,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 	}
 }
 
-// Record by record with a random recipe: within an epoch the prefix only grows, and what
+// Record by record with a random recipe, files edited in between: within an epoch the prefix only grows, and what
 // was compiled step by step is what is compiled at once.
 func TestRecipePrefixProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,7 +215,15 @@ func TestRecipePrefixProperties(t *testing.T) {
 		mm := newMemo()
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
+			if len(files) > 0 && rapid.IntRange(0, 4).Draw(t, "edit") == 0 {
+				files = slices.Clone(files)
+				f := &files[rapid.IntRange(0, len(files)-1).Draw(t, "edited")]
+				if !r.Sources[f.At].Type.Required() {
+					f.Data, f.Pending, f.Reason = []byte(text().Draw(t, "edit to")), false, ""
+				}
+			}
 			in := recipeInput(h, n, limit, r, files)
+			in.State = rapid.SampledFrom([]string{"running", "waiting"}).Draw(t, "state")
 			if n%3 == 0 {
 				if _, err := in.plan(mm, testCounter); err != nil {
 					t.Fatal(err)
