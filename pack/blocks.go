@@ -145,10 +145,10 @@ func (y *layout) fit(b *block, limit int) {
 		}
 	}
 	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
-		for room := limit; room >= 32; room = room * 7 / 8 {
+		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
 			short, cut := compress.Head(b.raw, room, b.path)
 			text := frame(b.id, short)
-			if n := y.counter.CountCached(text); n <= limit {
+			if n = y.counter.CountCached(text); n <= limit {
 				r := cached{text: text, tokens: n, cut: cut}
 				if cut {
 					kept := strings.LastIndex(short, "\n") + 1 // the note is the last line

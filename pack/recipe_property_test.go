@@ -50,6 +50,7 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 	var sources []recipe.Source
 	var all []File
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
+	large := rapid.Map(rapid.IntRange(100, 3000), func(n int) string { return strings.Repeat("a line of what is large\n", n) })
 	n := rapid.IntRange(0, 9).Draw(t, "sources")
 	journal := rapid.IntRange(-1, n-1).Draw(t, "journal") // -1: none
 	for k := range n {
@@ -93,8 +94,8 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 				f.Pending, f.Data = true, nil
 			case rapid.IntRange(0, 5).Draw(t, "failed") == 0:
 				f.Reason = "permission denied"
-			case s.Type != recipe.TypeTools && s.Type != recipe.TypePlan && rapid.Bool().Draw(t, "own text"):
-				f.Data = []byte(rapid.OneOf(text(), rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, "content"))
+			case s.Type != recipe.TypeTools && s.Type != recipe.TypePlan && rapid.IntRange(0, 2).Draw(t, "own text") > 0:
+				f.Data = []byte(rapid.OneOf(text(), large, large, rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, "content"))
 			}
 			f.ID = fmt.Sprint(f.ID, " of ", k)
 			f.Stale = rapid.IntRange(0, 9).Draw(t, "stale") == 0
