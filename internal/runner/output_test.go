@@ -167,7 +167,10 @@ func TestInsideKnowsWhatARunStarted(t *testing.T) {
 		cmd, mark := marked(dir, `(setsid sh -c 'sleep 1000; :' &); sh -c 'sh -c "sleep 1000; :"; :' & mkfifo go; : >ready; read x <go`)
 		done := make(chan pack.Output)
 		go func() { done <- runAs(t, c, uid, cmd) }()
-		until(t, "all run", func() bool { return len(bearers(mark)) == 6 })
+		until(t, "all run", func() bool {
+			_, err := os.Stat(filepath.Join(dir, "ready"))
+			return err == nil && len(bearers(mark)) == 6
+		})
 		for _, pid := range bearers(mark) {
 			if s, ok := c.Inside(uint32(pid)); !ok || s != "s1" {
 				t.Errorf("%d: %q, %v", pid, s, ok)
