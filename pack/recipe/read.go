@@ -333,7 +333,7 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 			return false
 		}
 	}
-	if s == "" && f.Kind != command && f.Key != "content" && f.Key != "system_prompt" && f.Key != "text" {
+	if s == "" && f.Kind != command && f.Key != "system_prompt" {
 		r.bad(n, "%s is an empty string", f.Key)
 		return false
 	}
