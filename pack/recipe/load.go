@@ -55,6 +55,9 @@ func Load(entry string, read Read) (*Recipe, error) {
 // Default is the recipe of a session that has none. It is shared and must not be changed.
 func Default() *Recipe { return defaultRecipe() }
 
+// DefaultYAML is what [Default] was read from: short, for people to start from.
+func DefaultYAML() []byte { return slices.Clone(defaultYAML) }
+
 var defaultRecipe = sync.OnceValue(func() *Recipe {
 	l := &loader{out: blank()}
 	l.out.Name = "default"
