@@ -78,7 +78,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	if last != nil {
 		before, answers = last.look, last.outside
 	}
-	h, rel, err := openHome(x, before)
+	h, rel, err := b.openHome(x, before)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (b *Builder) setUp(x *session.Session, g *gathered, h *home, rel string, la
 	if last == nil {
 		last = &gathered{}
 	}
-	g.owner = h.sign(rel)
+	g.owner = h.dir(rel).sign
 	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
 	g.chosen = choose(x, h, rel, env.content, last.chosen)
 	g.notes = slices.Clone(g.chosen.notes)
@@ -177,7 +177,7 @@ func (b *Builder) fallback(r *recipe.Recipe) int {
 
 // required gathers only what stands verbatim in the session's pack.
 func (b *Builder) required(x *session.Session) (*gathered, error) {
-	h, rel, err := openHome(x, nil)
+	h, rel, err := b.openHome(x, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 		return
 	}
 	defer func() { <-e.busy }()
-	h, rel, err := openHome(x, nil)
+	h, rel, err := b.openHome(x, nil)
 	if err != nil {
 		return // the next pack says so
 	}
