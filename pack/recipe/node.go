@@ -20,7 +20,7 @@ const (
 	maxDepth = 64
 )
 
-// parse reads the one YAML document of data; nil with the reasons in problems when there is none.
+// parse reads the one YAML document of data; where there is none, it says why not.
 func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	bad := func(line, column int, format string, args ...any) (*yaml.Node, *Problem) {
 		return nil, &Problem{Origin: Origin{file, line, column}, Text: fmt.Sprintf(format, args...)}
