@@ -74,6 +74,11 @@
 // large, the fold is done again a step tighter (budget.go) until it fits; which
 // step fits is a function of the inputs, and part of the epoch.
 //
+// A journal with max_iterations has one more reason for a compaction: the newest
+// iterations are live, exactly so many. An iteration is one answer of the assistant with its
+// calls and their results, and in front of it what the user said to bring it about; it stays
+// whole when results come late. With truncate_head a compaction frees no more than is needed, and the first request leaves, too.
+//
 // # Framing
 //
 // Blocks begin with "# Context Block: <id>", messages with "## <line> <role>",
