@@ -295,3 +295,29 @@ func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
 	}
 	member(alice, "rm "+trust+"; ! test -e "+trust).OK()
 }
+
+// A generator may read the pack that it is run for: it gets the one before.
+func TestAGeneratorReadsItsOwnPackThroughTheMount(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, alice, "coder", "s1")
+	s.Append("messages.jsonl", rec1)
+	work := workspace(t)
+	s.Write("cwd", work)
+	s.Write("context/context.yaml", `wait_ms: 20000
+sources:
+  - {type: journal}
+  - {type: computed_file, id: echo, phase: dynamic, generator: {command: [bash, -c, 'echo "I am $(id -u) in $PWD of $CTX_AGENT"; grep -c "Make the retry" "$CTX_SESSION/context/pack.md"']}, output_path: "${CWD}/echo.md"}
+`)
+	b := read(t, s)
+	if !strings.Contains(b.md, fmt.Sprintf("I am %d in %s of coder\n1\n", alice, work)) {
+		t.Errorf("%s\n%s", b.md, s.Read("context/pack.report.md"))
+	}
+	s.Append("messages.jsonl", rec2)
+	if b := read(t, s); !strings.Contains(b.md, "I am") {
+		t.Errorf("%s\n%s", b.md, s.Read("context/pack.report.md"))
+	}
+	if cli := m.CLI(t, "pack", "--store", m.Store, s.Ref()).OK(); !strings.Contains(cli, "I am") {
+		t.Errorf("ctxfs pack:\n%s", cli)
+	}
+}
