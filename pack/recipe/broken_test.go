@@ -3,6 +3,7 @@ package recipe
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -94,4 +95,29 @@ packages/pkg/context.yaml:4:22: duplicate id "x"; it is in line 3 already`,
 	if _, err := Load("none.yaml", h.read); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a recipe that is not there: %v", err)
 	}
+}
+
+func TestHugeFilesAreRefusedOrReadWithoutQuadraticWork(t *testing.T) {
+	for text, want := range map[string]string{
+		"env:\n" + many("  V%d: x\n") + "sources: [{type: todo}]\n":                       "env has 20000 entries; at most 1000 are allowed",
+		"sources:\n" + many("  - {type: file, path: a%d}\n"):                              "more than 50000 values, aliases followed",
+		"sources: [{type: todo}]\nmessages:\n" + many("  - {role: user, content: c%d}\n"): "more than 50000 values, aliases followed",
+		"sources: [{type: todo}]\nstrategies:\n" + many("  s%d: {}\n"):                    "strategies has 20000 entries; at most 1000 are allowed",
+		"sources:\n" + many("  - a%d\n"):                                                  "sources has 20000 entries; at most 1000 are allowed",
+		strings.Repeat("#", maxFile+1):                                                    "the file has 1048577 bytes; a recipe has at most 1048576",
+	} {
+		_, err := Load("a.yaml", home{"a.yaml": text}.read)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%.40q: %.200v, not %s", text, err, want)
+		}
+	}
+}
+
+// many gives 20,000 lines.
+func many(format string) string {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }

@@ -197,9 +197,9 @@ var objects = []object{
 		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: ofRecipe(func(r *Recipe) any { return &r.History })},
 		{Key: "summarizer", Kind: mapping, Of: "generator", Doc: "A command that summarizes what a compaction takes out. It is checked, but not run yet.", at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
 		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: ofRecipe(func(r *Recipe) any { return &r.Env })},
-		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
+		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
 		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: ofRecipe(func(r *Recipe) any { return &r.Strategies })},
-		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
+		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Max: maxSources, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
 	}},
 	{Name: "history", Is: "history", Doc: "Shares of the journal's room.", Fields: []field{
 		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: ofHistory(func(h *History) any { return &h.High })},

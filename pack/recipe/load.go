@@ -22,7 +22,7 @@ type Read func(path string) ([]byte, error)
 // Bounds of a recipe with all that it imports.
 const (
 	maxFiles    = 64
-	maxSources  = 1000 // with fallbacks
+	maxSources  = 1000 // with fallbacks; also variables, strategies
 	maxProblems = 100
 )
 

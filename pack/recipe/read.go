@@ -183,7 +183,10 @@ func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
 		return
 	}
 	key := prefix + f.Key
-	if f.Of != "history" {
+	switch {
+	case prefix != "":
+		r.origins[key] = r.origin(n) // below a key that was marked
+	case f.Of != "history" && f.Kind != variables: // which are read over those of an import
 		r.mark(key, n)
 	}
 	r.value(n, f, f.at(v), key)
