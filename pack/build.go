@@ -62,6 +62,7 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer mm.forget()
 	y, err := in.layout(mm, c)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,6 @@ func (d *draft) frame() error {
 // fill folds the history until what it shows fits.
 func (d *draft) fill() error {
 	l, m := d.limits, d.history
-	defer d.memo.forget()
 	if !d.journal.present {
 		d.fold = d.clock
 		if n := d.fold.n; n > 0 {

@@ -118,3 +118,24 @@ func TestOneChangeRendersOneBlock(t *testing.T) {
 		t.Errorf("%d blocks after another error", n)
 	}
 }
+
+// A plan that cannot be read is named in the report, and nothing is remembered of builds that fail.
+func TestBrokenPlanAndFailedBuilds(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypePlan}, recipe.Source{Type: recipe.TypeFile, ID: "a", OnMissing: recipe.Error}, recipe.Source{Type: recipe.TypeSummary}, recipe.Source{Type: recipe.TypeJournal})
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe, in.Files = r, []File{{At: 0, ID: "plan", Path: "context/plan.json", Data: []byte(`{"goal":`)}, {At: 1, ID: "a", Path: "a.md", Data: []byte("a\n")}, {At: 2, ID: "summary", Path: "context/summary.md"}}
+	if b := mustCompile(t, in); !strings.Contains(string(b.Report), "- note: context/plan.json: ") || strings.Contains(string(b.Markdown), "Block: plan") {
+		t.Errorf("the broken plan:\n%s", b.Report)
+	}
+	in.Files[1].Data = nil
+	mm := newMemo()
+	for i := range 50 {
+		in.Files[2].Data = fmt.Appendf(nil, "summary %d\n", i)
+		if _, err := compile(&in, mm); !errors.Is(err, ctxabi.ErrNoData) {
+			t.Fatal(err)
+		}
+	}
+	if n := len(mm.blocks); n > 2 {
+		t.Errorf("%d blocks are remembered of builds that failed", n)
+	}
+}
