@@ -91,7 +91,7 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 				continue
 			}
 			asked[i] = true
-			reason := g.trust.generator(s)
+			reason := g.refused[i]
 			if reason == "" && b.outputs == nil {
 				reason = "commands are not run here"
 			}

@@ -287,12 +287,18 @@ func (h *home) file(rel string, most int64) *stocked {
 }
 
 func (h *home) lookAt(rel string, most int64) *stocked {
-	if !within(rel) {
-		return &stocked{content: &content{reason: reasonOutside}}
-	}
 	before := h.last.files[rel]
+	refused := func(reason string) *stocked {
+		if before != nil && before.reason == reason && !before.sign.exists() {
+			return before
+		}
+		return &stocked{content: &content{reason: reason}}
+	}
+	if !within(rel) {
+		return refused(reasonOutside)
+	}
 	if d := h.dir(path.Dir(rel)); d.fd < 0 && d.reason != "" {
-		return &stocked{content: &content{reason: d.reason}}
+		return refused(d.reason)
 	} else if before != nil && before.absent && d.same {
 		return before // what is not there appears with a change of its directory
 	}

@@ -38,13 +38,14 @@ type gathered struct {
 	exists   map[string]bool
 	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
 	computes bool                     // the recipe has sources that run commands
+	refused  map[int]string           // why the commands of one must not run, by its index
 }
 
 // same says whether g gives the same pack as last, as far as its files decide.
 func (g *gathered) same(last *gathered) bool {
 	return last != nil && g.length == last.length && g.events == last.events && g.ref == last.ref &&
 		g.chosen == last.chosen && g.budget == last.budget && g.encoding == last.encoding && g.state == last.state &&
-		slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
+		maps.Equal(g.refused, last.refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
 		g.words == last.words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles)
 }
 
@@ -90,6 +91,14 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		return nil, err
 	}
 	b.readOutside(ctx, g, s, answers)
+	g.refused = map[int]string{}
+	for at := range s.recipe.Sources {
+		if src := &s.recipe.Sources[at]; src.Type.Computed() {
+			if reason := g.trust.generator(at, src); reason != "" {
+				g.refused[at] = reason
+			}
+		}
+	}
 	if g.same(last) {
 		last.look = g.look // a look that is over tells more: what was fresh is not any more
 		last.trust = g.trust
