@@ -94,15 +94,35 @@ func (y *layout) useChain(from, end, journal int) {
 	if head := &y.recipe.Sources[from]; found < 0 && wanted && head.OnMissing == recipe.Error && y.missing == nil && !y.pending(from, end) {
 		var reasons []string
 		for _, b := range left {
-			reasons = append(reasons, fmt.Sprintf("%s (%s)", b.reason, b.path))
+			reasons = append(reasons, y.lack(b))
 		}
-		at := ""
+		at, remedy := "", "write it"
+		if head.Type.Computed() {
+			remedy = "mend the command"
+		}
 		if head.Origin.File != "" {
 			at = fmt.Sprintf(" (%s:%d)", head.Origin.File, head.Origin.Line)
 		}
-		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; write it, or say on_missing: skip",
-			head.Block, at, strings.Join(reasons, "; "))
+		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or say on_missing: skip",
+			head.Block, at, strings.Join(reasons, "; "), remedy)
 	}
+}
+
+// lack says why a block has no content: of a file with its path, of a command with the end of what it
+// said, since the report of a pack that cannot be built cannot be read.
+func (y *layout) lack(b block) string {
+	if b.path != "" {
+		return fmt.Sprintf("%s (%s)", b.reason, b.path)
+	}
+	if b.at >= len(y.files) || len(y.files[b.at]) == 0 {
+		return b.reason
+	}
+	_, said, _ := strings.Cut(y.files[b.at][0].Note, "stderr: ")
+	if said = strings.TrimSpace(said); said == "" {
+		return b.reason
+	}
+	lines := strings.Split(said, "\n")
+	return fmt.Sprintf("%s (%.300s)", b.reason, strings.TrimSpace(lines[len(lines)-1]))
 }
 
 // pending says whether a generator of the chain has not given anything yet.
