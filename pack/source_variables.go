@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -21,11 +22,9 @@ func newLexicon(r *recipe.Recipe, env []byte, cwd, home, rel string) *lexicon {
 	for _, v := range r.Env {
 		x.env[v.Name] = v.Value
 	}
-	for line := range strings.Lines(string(env)) {
-		line = strings.TrimSpace(line)
-		if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") && isText(env) {
-			x.env[strings.TrimSpace(name)] = strings.TrimSpace(value)
-		}
+	list, _ := ctxabi.ParseEnv(env) // a line that is none was refused when it was written
+	for _, v := range list {
+		x.env[v.Name] = v.Value
 	}
 	return x
 }

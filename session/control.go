@@ -130,6 +130,9 @@ func CheckControl(name string, data []byte) error {
 	case ctxabi.EnvFile:
 		_, err := ctxabi.ParseEnv(data)
 		return err
+	case ctxabi.TrustFile:
+		_, err := ctxabi.ParseTrust(data)
+		return err
 	case ctxabi.FactsFile:
 		return checkRows(name, data, "id", "text", "source?")
 	case ctxabi.DecisionsFile:
