@@ -91,7 +91,7 @@ func (y *layout) useChain(from, end, journal int) {
 			y.blocks = append(y.blocks, b)
 		}
 	}
-	if head := &y.recipe.Sources[from]; found < 0 && wanted && head.OnMissing == recipe.Error && y.missing == nil && !y.pending(from, end) {
+	if head := &y.recipe.Sources[from]; found < 0 && wanted && head.OnMissing == recipe.Error && y.missing == nil && !y.there(from, end) {
 		var reasons []string
 		for _, b := range left {
 			reasons = append(reasons, y.lack(b))
@@ -125,10 +125,11 @@ func (y *layout) lack(b block) string {
 	return fmt.Sprintf("%s (%.300s)", b.reason, strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// pending says whether a generator of the chain has not given anything yet.
-func (y *layout) pending(from, end int) bool {
+// there says whether a source of the chain has a file that can be used, be it empty or of no use for
+// the task, or may have one yet: a generator has not given anything so far.
+func (y *layout) there(from, end int) bool {
 	for k := from; k < end; k++ {
-		if slices.ContainsFunc(y.files[k], func(f *File) bool { return f.Pending }) {
+		if slices.ContainsFunc(y.files[k], func(f *File) bool { return f.Pending || f.Reason == "" }) {
 			return true
 		}
 	}

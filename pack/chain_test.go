@@ -16,7 +16,7 @@ func TestMissingSourceNamesItself(t *testing.T) {
 		recipe.Source{Type: recipe.TypeFile, Block: "design.1", Path: "${CWD}/DESIGN.md", Fallback: 1}, recipe.Source{Type: recipe.TypeJournal})
 	in := inputOf(sampleLog(), 8000)
 	in.Recipe = r
-	for _, files := range [][]File{nil, {{At: 0, ID: "design", Path: "/w/design.md"}}, {{At: 0, ID: "design", Path: "/w/design.md", Reason: "permission denied"}}} {
+	for _, files := range [][]File{nil, {{At: 0, ID: "design", Path: "/w/design.md", Reason: "permission denied"}}} {
 		in.Files = files
 		_, err := Compile(in)
 		if !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), "source design (context.yaml:2)") {
@@ -29,7 +29,8 @@ func TestMissingSourceNamesItself(t *testing.T) {
 			t.Errorf("plan: %v", err)
 		}
 	}
-	for _, f := range []File{{At: 0, Pending: true}, {At: 0, Data: []byte("x")}, {At: 1, Data: []byte("x")}} {
+	// An empty file is there: it says that there is nothing to say.
+	for _, f := range []File{{At: 0, Pending: true}, {At: 0, Path: "/w/design.md"}, {At: 0, Data: []byte("x")}, {At: 1, Data: []byte("x")}} {
 		in.Files = []File{f}
 		mustCompile(t, in)
 	}

@@ -178,6 +178,21 @@ func TestImportedGeneratorsNeedTrust(t *testing.T) {
 	}
 }
 
+// A package without a generator of its own could still have put its program first in the PATH of another's.
+func TestPackageThatOnlySetsVariablesNeedsTrust(t *testing.T) {
+	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+	d.write("../../packages/pkg/context.yaml", "env: {PATH: /tmp/evil}\nsources:\n  - {type: todo}\n")
+	d.write("../../context.yaml", "import: pkg\n"+strings.Replace(mapRecipe, "output_path", "on_missing: skip, output_path", 1))
+	b := d.pack()
+	if f.count() != 0 || !strings.Contains(string(b.Report), "ctxfs trust /ctx/"+deskRef.AgentHome()+"/packages/pkg/context.yaml") {
+		t.Fatalf("%d runs:\n%s", f.count(), b.Report)
+	}
+	d.write("../../packages/pkg/context.yaml", "sources:\n  - {type: todo}\n")
+	if d.pack(); f.count() != 1 {
+		t.Errorf("%d runs of the agent's own generator", f.count())
+	}
+}
+
 func TestWithoutARunnerTheReportSaysSo(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
 	d.append(message("user", "hi"))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -130,9 +131,18 @@ func (t *trust) generator(at int, s *recipe.Source) string {
 	if reason := t.scripts[at]; reason != "" {
 		return reason
 	}
+	speaks := map[string]bool{s.Origin.File: true} // for what is run: the command, and the environment it finds
+	for key, at := range t.chosen.recipe.Origins {
+		if strings.HasPrefix(key, "env.") {
+			speaks[at.File] = true
+		}
+	}
 	for _, f := range t.chosen.recipe.Files {
-		if f.Path == s.Origin.File && (f.Imported || t.foreign(f.Path)) {
-			return t.ask(f.Path, f.SHA256)
+		if !speaks[f.Path] || !f.Imported && !t.foreign(f.Path) {
+			continue
+		}
+		if reason := t.ask(f.Path, f.SHA256); reason != "" {
+			return reason
 		}
 	}
 	return ""
