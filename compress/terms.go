@@ -22,7 +22,7 @@ const maxWhole = 128
 // refreshToken give the same three terms. Scripts written without spaces, and Hangul, give
 // overlapping pairs of characters.
 func eachTerm(text string, emit func(termID)) {
-	r := termReader{emit: emit}
+	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole)}
 	for at := 0; at < len(text); {
 		c, size := runeAt(text, at)
 		if !wordRune(c) {
@@ -34,12 +34,11 @@ func eachTerm(text string, emit func(termID)) {
 		for at = end; at < len(text); {
 			c, size := runeAt(text, at)
 			if wordRune(c) {
+				simple = simple && end == at && ('a' <= c && c <= 'z' || '0' <= c && c <= '9')
 				end = at + size
-				simple = simple && ('a' <= c && c <= 'z' || '0' <= c && c <= '9')
 			} else if !joins(c) {
 				break
 			}
-			simple = simple && end == at+size
 			at += size
 		}
 		if simple || end-from == 1 {

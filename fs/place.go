@@ -110,7 +110,7 @@ func (p *place) commit(ctx context.Context, op, rel string, data []byte) syscall
 		return p.refuse(ctx, op, rel, err)
 	}
 	if rel == ctxabi.RecipeFile || rel == ctxabi.EnvFile { // never refused: people save half-finished work
-		p.t.builder.CheckRecipe(ctx, p.x)
+		p.t.builder.CheckRecipe(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	}
 	return 0
 }

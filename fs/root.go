@@ -29,6 +29,8 @@ const readme = `ctxfs: memory for agents, made of plain files.
 
   echo 32000 > context/budget     # tokens the pack may have
   cp rules.md context/pinned/     # stands verbatim in every pack
+  ctxfs recipe default > ../../context.yaml   # what packs are made of: edit it
+  cat context/pack.report.md      # what each source asked for and got
   cat context/errors.jsonl        # why something was refused
 
 History (messages.jsonl, events.jsonl) only grows. Everything pack.* is made

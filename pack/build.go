@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -32,6 +33,7 @@ type HeadBlock struct {
 	ID     string // of the block: "pinned/rules.md"
 	Source string // path of its file, or what it is made from
 	SHA256 string // hex, of its bytes in pack.md
+	Chosen bool   // by the task: a compaction changes it
 }
 
 // Compile makes the pack of in. It is a pure function: the same input gives the same
@@ -76,6 +78,7 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer mm.forget()
 	y, err := in.layout(mm, c)
 	if err != nil {
 		return nil, err
@@ -129,7 +132,6 @@ func (d *draft) frame() error {
 // fill folds the history until what it shows fits.
 func (d *draft) fill() error {
 	l, m := d.limits, d.history
-	defer d.memo.forget()
 	if !d.journal.present {
 		d.fold = d.clock
 		if n := d.fold.n; n > 0 {
@@ -179,7 +181,8 @@ func (d *draft) render() (*Build, error) {
 			marks.stable = md.Len()
 		}
 		if b.text != "" {
-			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text))})
+			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
+				Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
 		}
 	}
 	marks.head = md.Len()
@@ -248,31 +251,35 @@ func (d *draft) epochReason() string {
 }
 
 // changedFrom says what began the epoch of b, seen from an earlier build of the
-// same session; "" when that does not show: then it is the journal.
+// same session; "" when that does not show: then it is the journal. Of before it looks at
+// Epoch, Recipe and Head.
 func (b *Build) changedFrom(before *Build) string {
 	if b.Recipe != before.Recipe {
 		return "the recipe changed"
 	}
+	compactions, _, _ := strings.Cut(b.Epoch, "-")
+	compacted := before.Epoch != "" && !strings.HasPrefix(before.Epoch, compactions+"-")
 	was := map[string]HeadBlock{}
 	for _, h := range before.Head {
 		was[h.ID] = h
 	}
 	for _, h := range b.Head {
 		old, ok := was[h.ID]
+		delete(was, h.ID)
 		switch {
+		case h.Chosen && compacted:
 		case !ok:
 			return h.Source + " was added"
 		case old.SHA256 != h.SHA256:
 			return h.Source + " changed"
 		}
-		delete(was, h.ID)
 	}
 	for _, h := range before.Head {
-		if _, gone := was[h.ID]; gone {
+		if _, gone := was[h.ID]; gone && !(h.Chosen && compacted) {
 			return h.Source + " was removed"
 		}
 	}
-	if !slices.Equal(b.Head, before.Head) {
+	if !compacted && !slices.Equal(b.Head, before.Head) {
 		return "the order of the blocks changed"
 	}
 	return ""

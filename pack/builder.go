@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type Builder struct {
 	config  Config
 	outputs *outputs // nil: commands are not run
 	homes   sync.Map // home directories of users, by uid
+	roots   sync.Map // open directories of stores, by path
 	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
@@ -90,6 +92,7 @@ func (b *Builder) Close() {
 	if w := b.watcher.Load(); w != nil {
 		w.close()
 	}
+	b.roots.Range(func(_, f any) bool { f.(*os.File).Close(); return true })
 	if b.outputs != nil {
 		b.outputs.Close()
 	}

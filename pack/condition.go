@@ -126,27 +126,25 @@ func describe(c *recipe.Condition) string {
 	return fmt.Sprintf("%s %d", c.When, c.N)
 }
 
-// usesState says whether a condition of the recipe looks at the session's state.
-func usesState(r *recipe.Recipe) bool {
-	var uses func(c *recipe.Condition) bool
-	uses = func(c *recipe.Condition) bool {
-		if c == nil {
-			return false
-		}
-		any := func(cs []recipe.Condition) bool {
-			for i := range cs {
-				if uses(&cs[i]) {
-					return true
-				}
-			}
-			return false
-		}
-		return c.When == recipe.StateIs || uses(c.Not) || any(c.All) || any(c.Any)
+// uses says whether a condition looks at what p is about.
+func uses(c *recipe.Condition, p recipe.Predicate) bool {
+	if c == nil {
+		return false
 	}
-	for i := range r.Sources {
-		if uses(r.Sources[i].Condition) {
+	for i := range c.All {
+		if uses(&c.All[i], p) {
 			return true
 		}
 	}
-	return false
+	for i := range c.Any {
+		if uses(&c.Any[i], p) {
+			return true
+		}
+	}
+	return c.When == p || uses(c.Not, p)
+}
+
+// usesState says whether a condition of the recipe looks at the session's state.
+func usesState(r *recipe.Recipe) bool {
+	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return uses(s.Condition, recipe.StateIs) })
 }

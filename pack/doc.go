@@ -1,19 +1,39 @@
 // Package pack compiles a session into a prompt.
 //
-// A pack is a pure function of the history's prefix, the files of the agent
-// and the session that the recipe names, the workspace files that were read,
-// the budget, the encoding and [RendererVersion]. [Compile] is that function;
+// A pack is a pure function of the recipe, the history's prefix, the files that
+// the recipe names and what its generators made, the budget, the encoding and
+// [RendererVersion]. [Compile] is that function;
 // [Builder] gathers its inputs, remembers the last build of each session and
 // gives the same *Build as long as nothing changed.
 //
 // # Order
 //
-//	STABLE   system_prompt
-//	SESSION  pinned, guides (AGENTS.md, DELTA.md), summary, facts, decisions, refs
+//	STABLE   system_role, tools, skills
+//	SESSION  what else the recipe lists before the journal, and the sections of the strategy
 //	JOURNAL  leading system records, first user record, the last user request
 //	         behind the boundary, a line for each range that is left out; then
 //	         everything from the boundary on
-//	DYNAMIC  todo and the current goal: the footer
+//	DYNAMIC  what stands after it, and the current goal: the footer
+//
+// Within a phase blocks stand in the order of the recipe. A source can name another phase.
+//
+// # The settled point
+//
+// What stands before the journal sees the records up to the last compaction, or up to the
+// first request of the user while there was none: memories, knowledge and playbooks
+// are chosen for the last request among them, and task_contains looks at it.
+// After the journal the task is the last request of all, and the open todos. The other
+// conditions hold or not at once. Compactions are counted by the first of the folds (below), which
+// knows nothing of the blocks, so that what a block shows never moves the point it is chosen by.
+//
+// # Who gets how much
+//
+// Pins and the system prompt are required: they stand verbatim, or there is no pack. A file without
+// max_tokens stands whole as long as the journal keeps an eighth of the limit. All other
+// blocks have a cap: their max_tokens, or that of their type, which grows with the limit (budget.go).
+// The journal's room is the rest. It is shared out before anything is rendered, by what the recipe
+// says and which files there are; a source whose condition looks at the history counts as if it held, and
+// a generator with its cap, so that neither refolds history. What is cut ends with a line that names the path of the rest.
 //
 // # Promises
 //
@@ -21,7 +41,7 @@
 //   - Prefix: while epoch is the same, the first PrefixBytes bytes of a pack
 //     begin the pack of the same files with one record more.
 //   - Accounting: every record of messages.jsonl, and every tool event that the
-//     journal shows, stands in exactly one item or omission; pins and the system prompt stand verbatim, and so does the last
+//     journal shows, stands in exactly one item or omission, without a journal in an omission; pins and the system prompt stand verbatim, and so does the last
 //     request of the user up to a quarter of the budget.
 //   - Determinism: the same inputs give the same bytes, in this process or the
 //     next; an incremental build equals one from scratch.
@@ -53,6 +73,11 @@
 // a pack overflows nevertheless, or a single group of calls and results is too
 // large, the fold is done again a step tighter (budget.go) until it fits; which
 // step fits is a function of the inputs, and part of the epoch.
+//
+// A journal with max_iterations has one more reason for a compaction: the newest
+// iterations are live, exactly so many. An iteration is one answer of the assistant with its
+// calls and their results, and in front of it what the user said to bring it about; it stays
+// whole when results come late. With truncate_head a compaction frees no more than is needed, and the first request leaves, too.
 //
 // # Framing
 //

@@ -52,7 +52,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build,
 
 // ended says why the epoch gave way to the next one; "" where the files prove it: a compaction.
 func (n *epochNote) ended(next *epochNote, build *Build) string {
-	if reason := build.changedFrom(&Build{Recipe: n.Recipe, Head: n.Head}); reason != "" {
+	if reason := build.changedFrom(&Build{Epoch: n.Epoch, Recipe: n.Recipe, Head: n.Head}); reason != "" {
 		return reason
 	}
 	before, _, _ := strings.Cut(n.Epoch, "-")

@@ -111,6 +111,12 @@ func (f *fakeGenerators) last() *fakeRun {
 	return f.runs[len(f.runs)-1]
 }
 
+func (f *fakeGenerators) at(i int) *fakeRun {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.runs[i]
+}
+
 // of gives the last run of a command.
 func (f *fakeGenerators) of(name string) *fakeRun {
 	f.mu.Lock()

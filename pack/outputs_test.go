@@ -435,7 +435,7 @@ func TestRunsAreBoundedAndShared(t *testing.T) {
 		synctest.Wait()
 		b.runs(maxRuns)
 		start("later", 10)
-		b.fake.runs[0].answer <- Output{}
+		b.fake.at(0).answer <- Output{}
 		synctest.Wait()
 		if r := b.fake.last(); r.uid != 10 {
 			b.Errorf("a run of %d follows, though 10 has none", r.uid)
@@ -448,7 +448,7 @@ func TestRunsAreBoundedAndShared(t *testing.T) {
 				break
 			}
 			for ; done < n; done++ {
-				b.fake.runs[done].answer <- Output{}
+				b.fake.at(done).answer <- Output{}
 			}
 		}
 		b.runs(40)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,7 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 	var sources []recipe.Source
 	var all []File
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
+	large := rapid.Map(rapid.IntRange(100, 3000), func(n int) string { return strings.Repeat("a line of what is large\n", n) })
 	n := rapid.IntRange(0, 9).Draw(t, "sources")
 	journal := rapid.IntRange(-1, n-1).Draw(t, "journal") // -1: none
 	for k := range n {
@@ -92,8 +94,8 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 				f.Pending, f.Data = true, nil
 			case rapid.IntRange(0, 5).Draw(t, "failed") == 0:
 				f.Reason = "permission denied"
-			case s.Type != recipe.TypeTools && s.Type != recipe.TypePlan && rapid.Bool().Draw(t, "own text"):
-				f.Data = []byte(rapid.OneOf(text(), rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, "content"))
+			case s.Type != recipe.TypeTools && s.Type != recipe.TypePlan && rapid.IntRange(0, 2).Draw(t, "own text") > 0:
+				f.Data = []byte(rapid.OneOf(text(), large, large, rapid.Just("not \xff\xfe UTF-8 \xe4")).Draw(t, "content"))
 			}
 			f.ID = fmt.Sprint(f.ID, " of ", k)
 			f.Stale = rapid.IntRange(0, 9).Draw(t, "stale") == 0
@@ -204,7 +206,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 	}
 }
 
-// Record by record with a random recipe: within an epoch the prefix only grows, and what
+// Record by record with a random recipe, files edited in between: within an epoch the prefix only grows, and what
 // was compiled step by step is what is compiled at once.
 func TestRecipePrefixProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,7 +216,15 @@ func TestRecipePrefixProperties(t *testing.T) {
 		mm := newMemo()
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
+			if len(files) > 0 && rapid.IntRange(0, 4).Draw(t, "edit") == 0 {
+				files = slices.Clone(files)
+				f := &files[rapid.IntRange(0, len(files)-1).Draw(t, "edited")]
+				if !r.Sources[f.At].Type.Required() {
+					f.Data, f.Pending, f.Reason = []byte(text().Draw(t, "edit to")), false, ""
+				}
+			}
 			in := recipeInput(h, n, limit, r, files)
+			in.State = rapid.SampledFrom([]string{"running", "waiting"}).Draw(t, "state")
 			if n%3 == 0 {
 				if _, err := in.plan(mm, testCounter); err != nil {
 					t.Fatal(err)

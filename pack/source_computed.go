@@ -91,7 +91,7 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 				continue
 			}
 			asked[i] = true
-			reason := g.trust.generator(s)
+			reason := g.refused[i]
 			if reason == "" && b.outputs == nil {
 				reason = "commands are not run here"
 			}
@@ -171,16 +171,14 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Sou
 	}
 	w := want{name: outputName(s), cache: s.Cache, dir: dir}
 	env := b.environment(g, &words)
-	value := words.value(s.Origin)
 	for _, stage := range s.Stages {
 		c := Command{Session: x.ID(), Env: env, Dir: dir, Timeout: stage.Timeout}
 		for _, arg := range stage.Command {
-			arg, _ = expand(arg, value)
-			c.Args = append(c.Args, arg)
+			c.Args = append(c.Args, words.expand(arg, s.Origin))
 		}
 		if stage.Output != "" {
-			out, _ := expand(stage.Output, g.words.value(s.Origin))
-			if out = b.mapped(out); !path.IsAbs(out) {
+			out := b.mapped(g.words.expand(stage.Output, s.Origin))
+			if !path.IsAbs(out) {
 				out = path.Join(dir, out)
 			}
 			c.Output = path.Clean(out)

@@ -86,8 +86,24 @@ type dirFD struct {
 // spaceRules say who may read what in a shared space, where files of several users lie side by side.
 type spaceRules struct{ uid, gid uint32 }
 
+// storeRoot is the open directory of a store; it stays open as long as it is the builder's.
+func (b *Builder) storeRoot(dir string) (*os.File, error) {
+	if f, ok := b.roots.Load(dir); ok {
+		return f.(*os.File), nil
+	}
+	f, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if first, loaded := b.roots.LoadOrStore(dir, f); loaded {
+		f.Close()
+		return first.(*os.File), nil
+	}
+	return f, nil
+}
+
 // openHome opens the home of the session's agent. rel is the session's directory in it.
-func openHome(x *session.Session, last *look) (h *home, rel string, err error) {
+func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
 	ref := x.Ref()
 	store, ok := strings.CutSuffix(x.Dir(), "/"+ref.Path())
 	if !ok { // it was renamed between the two
@@ -100,12 +116,11 @@ func openHome(x *session.Session, last *look) (h *home, rel string, err error) {
 	if !ok {
 		return nil, "", failed(errors.New("the session is being renamed"))
 	}
-	root, err := unix.Open(store, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	root, err := b.storeRoot(store)
 	if err != nil {
 		return nil, "", failed(err)
 	}
-	defer unix.Close(root)
-	fd, err := beneath.Open(root, ref.AgentHome(), unix.O_PATH|unix.O_DIRECTORY, 0)
+	fd, err := beneath.Open(int(root.Fd()), ref.AgentHome(), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, "", failed(err)
 	}
@@ -126,7 +141,7 @@ func openHome(x *session.Session, last *look) (h *home, rel string, err error) {
 
 func (h *home) close() {
 	for _, d := range h.dirs {
-		if d.fd >= 0 {
+		if d.fd >= 0 && d.fd != h.fd {
 			unix.Close(d.fd)
 		}
 	}
@@ -169,16 +184,27 @@ func (h *home) dir(rel string) *dirFD {
 			return d
 		}
 	}
-	fd, err := h.open(rel, unix.O_PATH|unix.O_DIRECTORY)
+	if was, ok := h.last.dirs[rel]; ok && !was.exists() && h.dir(path.Dir(rel)).same {
+		h.now.dirs[rel] = was // what is not there appears with a change of its directory
+		return d
+	}
+	fd, err := h.fd, error(nil)
+	if rel != "." {
+		fd, err = h.open(rel, unix.O_PATH|unix.O_DIRECTORY)
+	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.reason = err.Error()
+		} else if h.sign(rel) == (sign{}) { // no link that leads to nothing yet
+			h.now.dirs[rel] = sign{}
 		}
 		return d
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || !h.space.allows(signFrom(&st), 0o5) {
-		unix.Close(fd)
+		if fd != h.fd {
+			unix.Close(fd)
+		}
 		d.reason = "not readable for the session's owner"
 		return d
 	}
@@ -261,12 +287,18 @@ func (h *home) file(rel string, most int64) *stocked {
 }
 
 func (h *home) lookAt(rel string, most int64) *stocked {
-	if !within(rel) {
-		return &stocked{content: &content{reason: reasonOutside}}
-	}
 	before := h.last.files[rel]
+	refused := func(reason string) *stocked {
+		if before != nil && before.reason == reason && !before.sign.exists() {
+			return before
+		}
+		return &stocked{content: &content{reason: reason}}
+	}
+	if !within(rel) {
+		return refused(reasonOutside)
+	}
 	if d := h.dir(path.Dir(rel)); d.fd < 0 && d.reason != "" {
-		return &stocked{content: &content{reason: d.reason}}
+		return refused(d.reason)
 	} else if before != nil && before.absent && d.same {
 		return before // what is not there appears with a change of its directory
 	}

@@ -82,10 +82,12 @@ func (s *sources) source(at int, src *recipe.Source) error {
 		s.skills(at, src, where)
 	case recipe.TypeMemory, recipe.TypeKnowledge, recipe.TypePlaybook:
 		s.directory(at, src, where)
+	case recipe.TypeComputed, recipe.TypePipeline:
+		s.g.trust.look(s.h, s.g.words, at, src)
 	case recipe.TypeFile:
 		s.file(at, src.Block, where, src.Origin)
 	default:
-		if where == "" || src.Type.Computed() {
+		if where == "" {
 			return nil
 		}
 		if c := s.file(at, src.Block, where, src.Origin); src.Type.Required() && c != nil {

@@ -38,13 +38,14 @@ type gathered struct {
 	exists   map[string]bool
 	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
 	computes bool                     // the recipe has sources that run commands
+	refused  map[int]string           // why the commands of one must not run, by its index
 }
 
 // same says whether g gives the same pack as last, as far as its files decide.
 func (g *gathered) same(last *gathered) bool {
 	return last != nil && g.length == last.length && g.events == last.events && g.ref == last.ref &&
 		g.chosen == last.chosen && g.budget == last.budget && g.encoding == last.encoding && g.state == last.state &&
-		slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
+		maps.Equal(g.refused, last.refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
 		g.words == last.words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles)
 }
 
@@ -78,7 +79,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	if last != nil {
 		before, answers = last.look, last.outside
 	}
-	h, rel, err := openHome(x, before)
+	h, rel, err := b.openHome(x, before)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,14 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		return nil, err
 	}
 	b.readOutside(ctx, g, s, answers)
+	g.refused = map[int]string{}
+	for at := range s.recipe.Sources {
+		if src := &s.recipe.Sources[at]; src.Type.Computed() {
+			if reason := g.trust.generator(at, src); reason != "" {
+				g.refused[at] = reason
+			}
+		}
+	}
 	if g.same(last) {
 		last.look = g.look // a look that is over tells more: what was fresh is not any more
 		last.trust = g.trust
@@ -104,7 +113,7 @@ func (b *Builder) setUp(x *session.Session, g *gathered, h *home, rel string, la
 	if last == nil {
 		last = &gathered{}
 	}
-	g.owner = h.sign(rel)
+	g.owner = h.dir(rel).sign
 	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
 	g.chosen = choose(x, h, rel, env.content, last.chosen)
 	g.notes = slices.Clone(g.chosen.notes)
@@ -177,7 +186,7 @@ func (b *Builder) fallback(r *recipe.Recipe) int {
 
 // required gathers only what stands verbatim in the session's pack.
 func (b *Builder) required(x *session.Session) (*gathered, error) {
-	h, rel, err := openHome(x, nil)
+	h, rel, err := b.openHome(x, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
 package pack
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -21,6 +22,7 @@ type trust struct {
 	chosen     *chosen
 	cwd, env   *stocked
 	rows       map[ctxabi.Trust]bool
+	scripts    map[int]string // why the commands of a source must not run: a file of the space that one names; by the source's index
 }
 
 func (b *Builder) newTrust(x *session.Session, g *gathered, rel string, cwd, env *stocked) *trust {
@@ -68,13 +70,13 @@ func (t *trust) ask(name, sum string) string {
 	return fmt.Sprintf("not trusted; look at the file and run: ctxfs trust %s", at)
 }
 
-// own says why a file of a session in a shared space does not speak for its owner, or "".
+// own says why a file (by its path in the agent's home) in a shared space does not speak for the session's owner, or "".
 func (t *trust) own(name string, f *stocked) string {
-	if f.absent || f.sign.uid == t.owner && f.sign.mode&0o022 == 0 {
+	says := len(bytes.TrimSpace(f.data)) > 0 || f.reason != ""
+	if f.absent || !says || f.sign.uid == t.owner && f.sign.mode&0o022 == 0 {
 		return ""
 	}
-	sum := sha256.Sum256(f.data)
-	return t.ask(path.Join(t.rel, name), hex.EncodeToString(sum[:]))
+	return t.ask(name, hex.EncodeToString(f.sum[:]))
 }
 
 // outside says why files outside of the store are not read, or "".
@@ -87,23 +89,60 @@ func (t *trust) outside() string {
 			return reason
 		}
 	}
-	if reason := t.own(ctxabi.CwdFile, t.cwd); reason != "" {
+	if reason := t.own(path.Join(t.rel, ctxabi.CwdFile), t.cwd); reason != "" {
 		return reason
 	}
 	if len(t.chosen.recipe.Files) == 0 {
 		return "" // the default recipe uses no variable of context/env
 	}
-	return t.own(ctxabi.EnvFile, t.env)
+	return t.own(path.Join(t.rel, ctxabi.EnvFile), t.env)
 }
 
-// generator says why the generators of a source are not run, or "".
-func (t *trust) generator(s *recipe.Source) string {
+// look finds the files of a shared space that the commands of source at name: others may write them.
+func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
+	if t.ref.Space == "" {
+		return
+	}
+	for _, stage := range s.Stages {
+		for _, arg := range stage.Command {
+			loc := words.locate(arg, s.Origin)
+			if !loc.inHome && words.cwd == "" && !path.IsAbs(arg) {
+				loc = location{inHome: true, rel: path.Join(t.rel, arg)} // commands run in the session's directory then
+			}
+			if !loc.inHome {
+				continue
+			}
+			f := h.file(loc.rel, maxFile)
+			if reason := t.own(loc.rel, f); reason != "" && f.sign.regular() {
+				if t.scripts == nil {
+					t.scripts = map[int]string{}
+				}
+				t.scripts[at] = reason
+			}
+		}
+	}
+}
+
+// generator says why the generators of the source at are not run, or "".
+func (t *trust) generator(at int, s *recipe.Source) string {
 	if reason := t.outside(); reason != "" {
 		return reason
 	}
+	if reason := t.scripts[at]; reason != "" {
+		return reason
+	}
+	speaks := map[string]bool{s.Origin.File: true} // for what is run: the command, and the environment it finds
+	for key, at := range t.chosen.recipe.Origins {
+		if strings.HasPrefix(key, "env.") {
+			speaks[at.File] = true
+		}
+	}
 	for _, f := range t.chosen.recipe.Files {
-		if f.Path == s.Origin.File && (f.Imported || t.foreign(f.Path)) {
-			return t.ask(f.Path, f.SHA256)
+		if !speaks[f.Path] || !f.Imported && !t.foreign(f.Path) {
+			continue
+		}
+		if reason := t.ask(f.Path, f.SHA256); reason != "" {
+			return reason
 		}
 	}
 	return ""

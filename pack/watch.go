@@ -146,7 +146,11 @@ func (w *watcher) check(ctx context.Context, dir string) {
 }
 
 // CheckRecipe reports what is wrong with the session's recipe in its errors.jsonl, where that was not done before.
+// For a generator of the session, whose build may be waiting for it, the next pack does that.
 func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
+	if b.isInside(ctx, x) {
+		return
+	}
 	e := b.entry(x.ID())
 	select {
 	case e.busy <- struct{}{}:
@@ -154,7 +158,7 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 		return
 	}
 	defer func() { <-e.busy }()
-	h, rel, err := openHome(x, nil)
+	h, rel, err := b.openHome(x, nil)
 	if err != nil {
 		return // the next pack says so
 	}

@@ -9,6 +9,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-run.XXXXXX")
 chmod 755 "$dir"
 mkdir -p .run "$dir/ctx"
 echo "$dir" >.run/dir
+export PATH=$repo/bin:$PATH
 trap 'echo "run: the tour ended half-way, see above; make stop cleans up" >&2' ERR
 ctx=$dir/ctx
 
@@ -50,6 +51,13 @@ show 'tail -n 14 context/pack.md'
 title "The report says what is in it and what was left out"
 show 'head -n 40 context/pack.report.md'
 
+title "What goes into it is a recipe, a YAML file; without one this applies"
+show 'ctxfs recipe default | grep -o "type: .*" | paste -sd " "'
+show "printf '%s\n' 'sources:' '  - {type: system_role}' '  - {type: computed_file, id: now, generator: [date, +%A], refresh: compaction}' '  - {type: journal, max_iterations: 5, step: 3}' > context/context.yaml"
+show 'ctxfs recipe check context/context.yaml'
+show 'grep "^# Context Block" context/pack.md; grep -A 1 "Block: now" context/pack.md'
+rm context/context.yaml
+
 title "History cannot be lost, whoever tries"
 show 'echo oops > messages.jsonl'
 show 'truncate -s 0 messages.jsonl'
@@ -62,6 +70,7 @@ cat <<TXT
   cd $session
   cat context/pack.md                  the prompt; try: echo 4000 > context/budget
   cat context/line/12                  any record by its number
+  less $repo/docs/recipe.md; ls $repo/examples      recipes, and four small agents to copy
   ls; cat $ctx/README.md
   $repo/bin/ctxfs --help
   $repo/bin/ctxfs session show --store $dir/store coder/refresh

@@ -128,12 +128,8 @@ func CheckControl(name string, data []byte) error {
 		_, err := ctxabi.ParsePolicy(data)
 		return err
 	case ctxabi.EnvFile:
-		for i, line := range bytes.Split(data, []byte("\n")) {
-			line = bytes.TrimSpace(line)
-			if k, _, ok := bytes.Cut(line, []byte("=")); len(line) > 0 && line[0] != '#' && (!ok || len(k) == 0) {
-				return bad("line %d: expected NAME=value", i+1)
-			}
-		}
+		_, err := ctxabi.ParseEnv(data)
+		return err
 	case ctxabi.TrustFile:
 		_, err := ctxabi.ParseTrust(data)
 		return err

@@ -6,6 +6,7 @@
 //
 //	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed while a daemon serves it
 //	<store>/tmp/                         what is being built, and large records on their way in; cleared at open
+//	<store>/home/<uid>/trust.jsonl       which files the user lets ctxfs act on as him
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files
 //	  session/<session>/
 //	    messages.jsonl events.jsonl      the records as they were written         (truth)
@@ -16,6 +17,7 @@
 //	    .ctxfs/index  .ctxfs/tokens      one fixed-size row a record; exact counts (cache)
 //	    .ctxfs/index.events              the same for events                      (cache)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
+//	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //

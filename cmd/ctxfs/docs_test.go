@@ -19,8 +19,16 @@ func docs(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range more {
-		names = append(names, "docs/"+filepath.Base(m))
+	examples, err := filepath.Glob(filepath.Join(harness.Root(), "examples", "*", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range append(more, examples...) {
+		name, err := filepath.Rel(harness.Root(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
 	}
 	texts := map[string]string{}
 	for _, name := range names {

@@ -47,11 +47,11 @@ func recipeDefaultCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "default",
 		Short:   "Print the built-in recipe, to start from",
-		Long:    "Print the recipe that applies where there is none. A file with this text means the\nsame; change what should be different.",
+		Long:    "Print the recipe that applies where there is none. A context.yaml with this text\nmeans the same; change what should be different. Every key stands in docs/recipe.md.",
 		Example: "  ctxfs recipe default > /ctx/home/$(id -u)/agent/coder/context.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := c.OutOrStdout().Write(recipe.Default().YAML())
+			_, err := c.OutOrStdout().Write(recipe.DefaultYAML())
 			return err
 		},
 	}
@@ -110,13 +110,16 @@ func (f recipeFile) load() (*recipe.Recipe, error) {
 	})
 }
 
+// inSession says that it is the recipe of one session.
+func (f recipeFile) inSession() bool { return f.entry != path.Base(f.entry) }
+
 // shown is what the user calls a file of the recipe.
 func (f recipeFile) shown(name string) string {
 	if name == f.entry {
 		return f.arg
 	}
 	dir := filepath.Dir(f.arg)
-	if f.entry != path.Base(f.entry) {
+	if f.inSession() {
 		dir = filepath.Join(f.arg, "../../../..")
 	}
 	return filepath.Join(dir, name)

@@ -4,9 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
+	"os"
+	"path"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -78,10 +83,47 @@ func checkRecipe(arg string) (recipeReport, error) {
 	case err != nil:
 		return report, err
 	default:
-		report.OK = true
 		report.Warnings = f.problems(r.Warnings())
+		undefined, err := f.undefined(r)
+		if err != nil {
+			return report, err
+		}
+		if f.inSession() {
+			report.Problems = f.problems(undefined)
+		} else { // the context/env of each session may define it
+			report.Warnings = append(report.Warnings, f.problems(undefined)...)
+		}
+		report.OK = len(report.Problems) == 0
 	}
 	return report, nil
+}
+
+// undefined lists the variables that nothing defines: not the recipe and, for that
+// of a session, not its context/env.
+func (f recipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error) {
+	defined := map[string]bool{recipe.VarAgentHome: true, recipe.VarCWD: true, recipe.VarSession: true, recipe.VarRecipeDir: true}
+	for _, v := range r.Env {
+		defined[v.Name] = true
+	}
+	if f.inSession() {
+		data, err := os.ReadFile(filepath.Join(f.home, path.Dir(path.Dir(f.entry)), ctxabi.EnvFile))
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return nil, err
+		}
+		vars, _ := ctxabi.ParseEnv(data) // what is wrong with it was refused when it was written
+		for _, v := range vars {
+			defined[v.Name] = true
+		}
+	}
+	for _, t := range r.Templates() {
+		for _, name := range recipe.Variables(t.Text) {
+			if !defined[name] {
+				list = append(list, recipe.Problem{Origin: t.Origin,
+					Text: fmt.Sprintf("nothing here defines ${%s}: env of the recipe can, and context/env of a session", name)})
+			}
+		}
+	}
+	return list, nil
 }
 
 func (f recipeFile) problems(list recipe.Problems) []recipeProblem {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,6 +131,11 @@ func (s shownRecipe) print(out io.Writer) error {
 	if s.note != "" {
 		fmt.Fprintf(out, "#           %s\n", strings.ReplaceAll(s.note, "\n", "\n#           "))
 	}
-	_, err := out.Write(s.recipe.YAML())
+	// Built-in strategies that do not apply say nothing of this session.
+	r := *s.recipe
+	r.Strategies = slices.DeleteFunc(slices.Clone(r.Strategies), func(t recipe.Strategy) bool {
+		return t.Origin == (recipe.Origin{}) && (t.Name != s.strategy || len(t.Sections) == 0)
+	})
+	_, err := out.Write(r.YAML())
 	return err
 }

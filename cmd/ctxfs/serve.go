@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -76,7 +77,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer builder.Close()
+	endGenerators := sync.OnceFunc(builder.Close)
+	defer endGenerators()
 	builder.Watch(log)
 	info := daemonInfo{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
@@ -99,6 +101,11 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		ready.done(readyWord)
 	} else {
 		fmt.Fprintf(out, "serving %s from %s (pid %d)\n", f.mountpoint, f.store, os.Getpid())
+	}
+	if stopWatch, err := whenUnmounted(f.mountpoint, f.store, endGenerators); err != nil {
+		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
+	} else {
+		defer stopWatch()
 	}
 	return waitForEnd(server, stop, f.deadline, log)
 }

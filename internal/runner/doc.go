@@ -62,9 +62,9 @@
 // others wait. What is not bounded: disk space as a whole, the network, and what the user's
 // other services (cron, a session bus) do when the command asks them.
 //
-// A run in a mount namespace holds the mounts it began with. Where the
-// system's mounts are not shared, an unmounted filesystem is gone only when the runs that were
-// under way are: end them first.
+// A run in a mount namespace holds the mounts it began with. Where the system's
+// mounts are not shared, an unmounted filesystem is gone only when such runs are over,
+// which is why the daemon ends all runs when it sees that it was unmounted.
 //
 // # Trust
 //

@@ -130,9 +130,14 @@ func (s *search) walk(fd int, base, rel, pattern string, levels int) error {
 		switch {
 		case e.IsDir() && deeper:
 			below, err := unix.Openat(fd, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-			if err != nil { // it is told from one that is empty, so that it counts when it opens
-				s.rows = append(s.rows, filepath.Join(base, name)+"\x00unreadable")
+			switch {
+			case errors.Is(err, fs.ErrPermission): // told from an empty one, so that it counts when it opens
+				s.rows = append(s.rows, base+"/"+name+"\x00unreadable")
 				continue
+			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+				continue
+			case err != nil: // too many descriptors, for one: that must not look like a change
+				return err
 			}
 			if err := s.walk(below, base, name, pattern, levels-1); err != nil {
 				return err

@@ -133,7 +133,7 @@ func TestInputsThatCannotBeKnown(t *testing.T) {
 		}
 	}
 	of := func(glob string) (string, string) {
-		f, _, reason := c.Inputs(t.Context(), other, other, dir, []string{glob}, long)
+		f, _, reason := c.Inputs(t.Context(), uint32(other), uint32(other), dir, []string{glob}, long)
 		return f, reason
 	}
 	before, _ := of("**")
@@ -165,6 +165,16 @@ func TestSearchForInputsIsBounded(t *testing.T) {
 	}
 	if want := fmt.Sprintf("more than %d files", maxInputs); !strings.HasPrefix(tooManyInputs, want) {
 		t.Errorf("%q does not say %d", tooManyInputs, maxInputs)
+	}
+}
+
+func TestDeepInputs(t *testing.T) {
+	c, deep := start(t), strings.Repeat("d/", 200)
+	dir := tree(t, deep+"f")
+	before := fingerprint(t, c, dir, "**/f")
+	write(t, filepath.Join(dir, deep, "f"), "changed")
+	if fingerprint(t, c, dir, "**/f") == before {
+		t.Error("the change is not seen")
 	}
 }
 

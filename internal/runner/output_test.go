@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 )
 
@@ -159,152 +156,6 @@ func TestCommandsThatCannotRun(t *testing.T) {
 	}
 }
 
-func TestCancelEndsAll(t *testing.T) {
-	for _, plain := range []bool{false, true} {
-		if plain && os.Getuid() != 0 {
-			continue // covered by the other users' tests where root runs them
-		}
-		c, uid := start(t), someUser()
-		c.plain = plain
-		dir := home(t, uid)
-		cmd, mark := marked(dir, `trap '' TERM; (setsid sleep 1000 &); : >ready; sleep 1000`)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan pack.Output)
-		go func() {
-			o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
-			if err != nil {
-				t.Error(err)
-			}
-			done <- o
-		}()
-		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
-		cancel()
-		if o := <-done; o.Failed != reasonCancelled {
-			t.Errorf("%+v", o)
-		}
-		if left := bearers(mark); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-		if o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd); err != nil || o.Failed != reasonCancelled {
-			t.Errorf("cancelled before: %+v, %v", o, err)
-		}
-	}
-}
-
-// Without a namespace a command can stop what watches over it; then the broker ends both.
-func TestStoppedShimIsKilled(t *testing.T) {
-	c, uid := start(t), os.Getuid()
-	c.plain = true
-	dir := home(t, uid)
-	cmd, mark := marked(dir, `(setsid sleep 1000 &); kill -STOP $PPID; : >ready; sleep 1000`)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan pack.Output)
-	go func() {
-		o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- o
-	}()
-	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
-	cancel()
-	if o := <-done; o.Failed != reasonCancelled {
-		t.Errorf("%+v", o)
-	}
-	if left := bearers(mark); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-func TestCloseEndsRuns(t *testing.T) {
-	for _, plain := range []bool{false, true} {
-		c, uid := start(t), someUser()
-		c.plain = plain
-		dir := home(t, uid)
-		cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
-		failed := make(chan error)
-		go func() {
-			_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
-			failed <- err
-		}()
-		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		if left := bearers(mark); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-		if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
-			t.Errorf("%v", err)
-		}
-	}
-}
-
-// deadly is a daemon that runs a command, and says when it does.
-func deadly(plain bool, dir, mark string, uid uint32) {
-	c, err := Start(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	c.plain = plain
-	fmt.Println("ready")
-	c.Run(context.Background(), uid, uid, pack.Command{
-		Args: []string{"sh", "-c", `(setsid sleep 1000 &); : >ready; sleep 1000`}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long,
-	})
-}
-
-func TestKilledDaemonLeavesNoCommand(t *testing.T) {
-	for _, plain := range []string{"false", "true"} {
-		uid := someUser()
-		dir := home(t, uid)
-		_, mark := marked(dir, "")
-		cmd := exec.Command("/proc/self/exe", "deadly", plain, dir, mark, fmt.Sprint(uid))
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer stdin.Close()
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
-		below := children(t, cmd.Process.Pid)
-		if len(bearers(mark)) < 2 || len(below) != 1 {
-			t.Errorf("%v run below %v", bearers(mark), below)
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Wait()
-		until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
-		ended(t, below[0])
-	}
-}
-
-func TestBrokerThatDiesEndsRuns(t *testing.T) {
-	c, uid := start(t), someUser()
-	dir := home(t, uid)
-	cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
-	failed := make(chan error)
-	go func() {
-		_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
-		failed <- err
-	}()
-	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
-	if err := c.proc.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("%v", err)
-	}
-	until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
-	if _, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd); !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("afterwards: %v", err)
-	}
-}
-
 func TestInsideKnowsWhatARunStarted(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		c, uid := start(t), someUser()
@@ -316,7 +167,10 @@ func TestInsideKnowsWhatARunStarted(t *testing.T) {
 		cmd, mark := marked(dir, `(setsid sh -c 'sleep 1000; :' &); sh -c 'sh -c "sleep 1000; :"; :' & mkfifo go; : >ready; read x <go`)
 		done := make(chan pack.Output)
 		go func() { done <- runAs(t, c, uid, cmd) }()
-		until(t, "all run", func() bool { return len(bearers(mark)) == 6 })
+		until(t, "all run", func() bool {
+			_, err := os.Stat(filepath.Join(dir, "ready"))
+			return err == nil && len(bearers(mark)) == 6
+		})
 		for _, pid := range bearers(mark) {
 			if s, ok := c.Inside(uint32(pid)); !ok || s != "s1" {
 				t.Errorf("%d: %q, %v", pid, s, ok)
@@ -354,7 +208,7 @@ func TestHangingCommandsHoldNobodyElse(t *testing.T) {
 	for range maxRunsOfUser + 1 {
 		wg.Go(func() {
 			cmd, _ := marked(dir, `sleep 1000`)
-			if o, err := c.Run(ctx, other, other, cmd); err != nil || o.Failed != reasonCancelled {
+			if o, err := c.Run(ctx, uint32(other), uint32(other), cmd); err != nil || o.Failed != reasonCancelled {
 				t.Errorf("%+v, %v", o, err)
 			}
 		})

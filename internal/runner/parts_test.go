@@ -21,6 +21,9 @@ func (r raw) appendTo(b []byte) []byte { return append(b, r...) }
 func FuzzFrame(f *testing.F) {
 	f.Add(frame(7, request{Path: []byte("/x"), Max: 5, Known: &identity{Dev: 1, Ino: 2, Size: -3, Mtime: 4, Ctime: 5}}))
 	f.Add(frame(7, answer{Exists: true, Settled: true, Reason: "why", Failed: "so", Data: []byte("x")}))
+	f.Add(frame(7, request{Kind: inputsBelow, Path: []byte("/x\x00**/*.go"), Max: 64}))
+	f.Add(frame(7, request{Kind: identityOf, Path: []byte("/x")}))
+	f.Add(frame(7, packet{outcome{Failed: "exit status 3", Stderr: []byte("\xff")}, []byte("data")}))
 	f.Add([]byte{0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -34,6 +37,12 @@ func FuzzFrame(f *testing.F) {
 		if a, ok := parseAnswer(payload); ok {
 			if again, ok := parseAnswer(a.appendTo(nil)); !ok || !reflect.DeepEqual(a, again) {
 				t.Errorf("%+v comes back as %+v", a, again)
+			}
+		}
+		var o, same outcome
+		if data, err := parsePacket(payload, &o); err == nil {
+			if again, err := parsePacket(packet{o, data}.appendTo(nil), &same); err != nil || !bytes.Equal(data, again) || !reflect.DeepEqual(o, same) {
+				t.Errorf("%+v comes back as %+v, %v", o, same, err)
 			}
 		}
 		if r, ok := parseRequest(payload); ok {

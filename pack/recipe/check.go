@@ -67,10 +67,19 @@ func (r *reader) title(n *yaml.Node, key, s string) {
 	}
 }
 
+// few says whether a mapping from names has no more of them than a recipe may have.
+func (r *reader) few(n *yaml.Node, key string, ps []pair) bool {
+	if len(ps) > maxSources {
+		r.bad(n, "%s has %d entries; at most %d are allowed", key, len(ps), maxSources)
+		return false
+	}
+	return true
+}
+
 // variables reads env over what an import says.
 func (r *reader) variables(n *yaml.Node, to *[]Variable, key string) {
 	ps, ok := r.pairs(n, key)
-	if !ok {
+	if !ok || !r.few(n, key, ps) {
 		return
 	}
 	for _, p := range ps {
@@ -89,7 +98,7 @@ func (r *reader) variables(n *yaml.Node, to *[]Variable, key string) {
 			r.bad(p.value, "%s holds a NUL character", name)
 			continue
 		}
-		r.mark(key+"."+name, p.value)
+		r.origins[key+"."+name] = r.origin(p.value)
 		i, found := slices.BinarySearchFunc(*to, name, func(v Variable, name string) int { return strings.Compare(v.Name, name) })
 		if !found {
 			*to = slices.Insert(*to, i, Variable{})
@@ -101,7 +110,7 @@ func (r *reader) variables(n *yaml.Node, to *[]Variable, key string) {
 // strategies reads strategies, each in the place of one of the same name.
 func (r *reader) strategies(n *yaml.Node, to *[]Strategy) {
 	ps, ok := r.pairs(n, "strategies")
-	if !ok {
+	if !ok || !r.few(n, "strategies", ps) {
 		return
 	}
 	for _, p := range ps {

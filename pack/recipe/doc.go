@@ -6,6 +6,15 @@
 // It knows nothing of sessions, tokens or processes: it reads files through a
 // function it is given, and its results are plain data that can be stored as JSON.
 //
+// # How a file becomes a recipe
+//
+// [Load] parses a file to nodes (node.go), reads what it imports, then turns its own
+// nodes into values as the table of keys says (fields.go, read.go), over those of the
+// imports: scalars and env by key, strategies by name, sources by id and in place
+// (sources.go). When all files are read, phases, the ids of blocks and the hash are
+// found (finish.go). A source without a type changes how an imported one is used,
+// never what it runs: its origin stays that of the imported file.
+//
 // # Promises
 //
 //   - Strict: an unknown key, a wrong type, a value out of range, a duplicate id,

@@ -23,7 +23,7 @@ const (
 	millis                // a whole number of milliseconds → time.Duration
 	span                  // "10m", "1d" → time.Duration
 	choice                // one of two words of Enum, the second → true
-	flag                  // true or false → bool
+	boolean               // true or false → bool
 	pattern               // a regular expression → string
 	texts                 // a list of strings → []string
 	oneOrMore             // a string, or a list of strings → []string
@@ -197,9 +197,9 @@ var objects = []object{
 		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: ofRecipe(func(r *Recipe) any { return &r.History })},
 		{Key: "summarizer", Kind: mapping, Of: "generator", Doc: "A command that summarizes what a compaction takes out. It is checked, but not run yet.", at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
 		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: ofRecipe(func(r *Recipe) any { return &r.Env })},
-		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
+		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
 		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: ofRecipe(func(r *Recipe) any { return &r.Strategies })},
-		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
+		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Max: maxSources, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
 	}},
 	{Name: "history", Is: "history", Doc: "Shares of the journal's room.", Fields: []field{
 		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: ofHistory(func(h *History) any { return &h.High })},
@@ -266,6 +266,6 @@ var objects = []object{
 		{Key: "path", Kind: template, Doc: "A file.", at: ofSection(func(s *Section) any { return &s.Path })},
 		{Key: "text", Kind: text, Doc: "The text itself.", at: ofSection(func(s *Section) any { return &s.Text })},
 		{Key: "max_tokens", Kind: integer, Min: 1, Max: maxTokens, Doc: "Most tokens it may take. Without it, it is given whole.", at: ofSection(func(s *Section) any { return &s.MaxTokens })},
-		{Key: "required", Kind: flag, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
+		{Key: "required", Kind: boolean, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
 	}},
 }

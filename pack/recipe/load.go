@@ -22,7 +22,7 @@ type Read func(path string) ([]byte, error)
 // Bounds of a recipe with all that it imports.
 const (
 	maxFiles    = 64
-	maxSources  = 1000 // with fallbacks
+	maxSources  = 1000 // with fallbacks; also variables, strategies
 	maxProblems = 100
 )
 
@@ -54,6 +54,9 @@ func Load(entry string, read Read) (*Recipe, error) {
 
 // Default is the recipe of a session that has none. It is shared and must not be changed.
 func Default() *Recipe { return defaultRecipe() }
+
+// DefaultYAML is what [Default] was read from: short, for people to start from.
+func DefaultYAML() []byte { return slices.Clone(defaultYAML) }
 
 var defaultRecipe = sync.OnceValue(func() *Recipe {
 	l := &loader{out: blank()}

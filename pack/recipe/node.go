@@ -20,7 +20,7 @@ const (
 	maxDepth = 64
 )
 
-// parse reads the one YAML document of data; nil with the reasons in problems when there is none.
+// parse reads the one YAML document of data; where there is none, it says why not.
 func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	bad := func(line, column int, format string, args ...any) (*yaml.Node, *Problem) {
 		return nil, &Problem{Origin: Origin{file, line, column}, Text: fmt.Sprintf(format, args...)}
@@ -30,6 +30,7 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 	if at := invalid(data); at >= 0 {
 		line, column := place(data, at)
 		return bad(line, column, "the file is not UTF-8 text")
@@ -111,7 +112,26 @@ func syntax(data []byte, err error) (line, column int, why string) {
 		line, column = place(data, at[1]-1)
 		return line, column, "a tab; indent with blanks"
 	}
-	return min(max(line, 1), lines), 1, why
+	line = min(max(line, 1), lines)
+	if len(data) <= maxSearch {
+		line = firstBad(data, line)
+	}
+	text := string(bytes.Split(data, []byte("\n"))[line-1])
+	return line, 1 + len(text) - len(strings.TrimLeft(text, " ")), why
+}
+
+// maxSearch is the size in bytes up to which the line of an error is looked for by trying.
+const maxSearch = 8 << 10
+
+// firstBad gives the line behind the longest beginning of data that is YAML; told where
+// there is none. The library often tells where a list began, not where it went wrong.
+func firstBad(data []byte, told int) int {
+	for at := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n'); at > 0; at = bytes.LastIndexByte(data[:at], '\n') {
+		if _, err := decode(yaml.NewDecoder(bytes.NewReader(data[:at]))); err == nil {
+			return 2 + bytes.Count(data[:at], []byte("\n"))
+		}
+	}
+	return told
 }
 
 // measure walks a document with its aliases followed, and finds where it goes too far.

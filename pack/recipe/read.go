@@ -2,18 +2,12 @@ package recipe
 
 import (
 	"fmt"
-	"path"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"gopkg.in/yaml.v3"
-
-	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // reader turns the nodes of one file into Go values as the table says, and
@@ -189,7 +183,10 @@ func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
 		return
 	}
 	key := prefix + f.Key
-	if f.Of != "history" {
+	switch {
+	case prefix != "":
+		r.origins[key] = r.origin(n) // below a key that was marked
+	case f.Of != "history" && f.Kind != variables: // which are read over those of an import
 		r.mark(key, n)
 	}
 	r.value(n, f, f.at(v), key)
@@ -264,208 +261,4 @@ func (r *reader) value(n *yaml.Node, f *field, at any, key string) {
 	default:
 		r.scalar(n, f, at)
 	}
-}
-
-// items gives the elements of a list, if there are as many as the field may have.
-func (r *reader) items(n *yaml.Node, f *field) (items []*yaml.Node, ok bool) {
-	to := follow(n)
-	if to.Kind != yaml.SequenceNode {
-		or := ""
-		if f.Kind == oneOrMore {
-			or = "a string or "
-		}
-		r.bad(n, "%s must be %sa list, it is %s", f.Key, or, what(n))
-		return nil, false
-	}
-	if len(to.Content) < int(f.Min) {
-		r.bad(n, "%s is empty; it needs at least one entry", f.Key)
-		return nil, false
-	}
-	if f.Max > 0 && len(to.Content) > int(f.Max) {
-		r.bad(n, "%s has %d entries; at most %.0f are allowed", f.Key, len(to.Content), f.Max)
-		return nil, false
-	}
-	return to.Content, true
-}
-
-// text reads a string and checks it as the field wants it.
-func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
-	v := follow(n)
-	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" {
-		quote := ""
-		if v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {
-			quote = "; quote it"
-		}
-		r.bad(n, "%s must be a string, it is %s%s", f.Key, what(n), quote)
-		return false
-	}
-	s := v.Value
-	if strings.ContainsRune(s, 0) {
-		r.bad(n, "%s holds a NUL character", f.Key)
-		return false
-	}
-	if f.Enum != nil && !slices.Contains(f.Enum, s) {
-		hint := ""
-		if near := nearest(s, f.Enum); near != "" {
-			hint = fmt.Sprintf(" did you mean %q?", near)
-		}
-		r.bad(n, "%s is %.60q;%s allowed: %s", f.Key, s, hint, strings.Join(f.Enum, ", "))
-		return false
-	}
-	switch f.Kind {
-	case template, command:
-		if _, err := split(s); err != nil {
-			r.bad(n, "%s: %v", f.Key, err)
-			return false
-		}
-	case pattern:
-		if _, err := regexp.Compile("(?i)" + s); err != nil {
-			r.bad(n, "%s is no regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-			return false
-		}
-	case globs:
-		if !doublestar.ValidatePattern(s) {
-			r.bad(n, "%s: %.60q is no pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
-			return false
-		}
-		if path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") {
-			r.bad(n, "%s: %.60q leads out of ${CWD}; patterns are relative to it", f.Key, s)
-			return false
-		}
-	}
-	if s == "" && f.Kind != command && f.Key != "content" && f.Key != "system_prompt" && f.Key != "text" {
-		r.bad(n, "%s is an empty string", f.Key)
-		return false
-	}
-	*to = s
-	return true
-}
-
-var percentage = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
-
-// scalar reads a value that is neither list nor mapping.
-func (r *reader) scalar(n *yaml.Node, f *field, at any) {
-	v := follow(n)
-	switch f.Kind {
-	case text, template, pattern:
-		var s string
-		if r.text(n, f, &s) {
-			reflect.ValueOf(at).Elem().SetString(s)
-		}
-	case choice:
-		var s string
-		if r.text(n, f, &s) {
-			*at.(*bool) = s == f.Enum[1]
-		}
-	case flag:
-		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(at) != nil {
-			r.bad(n, "%s must be true or false, it is %s", f.Key, what(n))
-		}
-	case integer:
-		if i, ok := r.whole(n, f, "a whole number"); ok {
-			*at.(*int) = i
-		}
-	case millis:
-		if i, ok := r.whole(n, f, "a whole number of milliseconds"); ok {
-			*at.(*time.Duration) = time.Duration(i) * time.Millisecond
-		}
-	case share:
-		to := at.(ratio)
-		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
-			m := percentage.FindStringSubmatch(v.Value)
-			if m == nil {
-				r.bad(n, `%s is %.60q; it must be a number of tokens, or a share as "6%%"`, f.Key, v.Value)
-				return
-			}
-			whole, _ := strconv.Atoi(m[1])
-			part, _ := strconv.Atoi((m[2] + "00")[:2])
-			if sum := whole*100 + part; sum < 1 || sum > 10000 {
-				r.bad(n, "%s is %s; a share is above 0%% and at most 100%%", f.Key, v.Value)
-			} else {
-				*to.n, *to.percent = sum, true
-			}
-			return
-		}
-		tokens := *f
-		tokens.Min, tokens.Max = 1, maxTokens
-		if i, ok := r.whole(n, &tokens, `a number of tokens, or a share as "6%"`); ok {
-			*to.n, *to.percent = i, false
-		}
-	case number:
-		var x float64
-		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" && v.ShortTag() != "!!float" || v.Decode(&x) != nil {
-			r.bad(n, "%s must be a number, it is %s", f.Key, what(n))
-		} else if !(x >= f.Min && x <= f.Max) || f.Above && x == f.Min {
-			above := "from"
-			if f.Above {
-				above = "above"
-			}
-			r.bad(n, "%s is %s; it must be %s %v to %v", f.Key, v.Value, above, f.Min, f.Max)
-		} else {
-			*at.(*float64) = x
-		}
-	case span:
-		var s string
-		if !r.text(n, f, &s) {
-			return
-		}
-		d, err := ctxabi.ParseDuration(s)
-		if err != nil || d <= 0 {
-			r.bad(n, "%s is %.60q; it must be a time above 0 as 90s, 10m, 12h or 1d", f.Key, s)
-			return
-		}
-		*at.(*time.Duration) = d
-	}
-}
-
-// whole reads an integer within the field's bounds.
-func (r *reader) whole(n *yaml.Node, f *field, is string) (i int, ok bool) {
-	v := follow(n)
-	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" {
-		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!float" {
-			r.bad(n, "%s is %.60s; it must be %s", f.Key, v.Value, is)
-		} else {
-			r.bad(n, "%s must be %s, it is %s", f.Key, is, what(n))
-		}
-		return 0, false
-	}
-	if err := v.Decode(&i); err != nil || float64(i) < f.Min || float64(i) > f.Max {
-		r.bad(n, "%s is %.60s; it must be from %.0f to %.0f", f.Key, v.Value, f.Min, f.Max)
-		return 0, false
-	}
-	return i, true
-}
-
-// nearest gives the candidate that word was meant to be, or "".
-func nearest(word string, candidates []string) (best string) {
-	least := max(1, min(len(word), 24)/3) + 1
-	for _, c := range candidates {
-		if d := distance(word, c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits (Levenshtein) between two words.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal, row[j+1] = row[j+1], min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

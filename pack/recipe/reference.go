@@ -50,7 +50,7 @@ func (f *field) value() string {
 		return fmt.Sprintf("milliseconds, %.0f to %.0f", f.Min, f.Max)
 	case span:
 		return "duration"
-	case flag:
+	case boolean:
 		return "`true` or `false`"
 	case pattern:
 		return "regular expression"

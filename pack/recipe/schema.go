@@ -114,7 +114,7 @@ func (f *field) schema(tag string) js {
 	case version:
 		s = js{"type": []string{"string", "number"}}
 	case scalar, span, text, template, pattern, choice:
-	case flag:
+	case boolean:
 		s = js{"type": "boolean"}
 	case integer, millis:
 		s = js{"type": "integer", "minimum": f.Min, "maximum": f.Max}

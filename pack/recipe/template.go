@@ -25,7 +25,9 @@ func (r *Recipe) Templates() (all []Template) {
 	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		add(i, "", s.Path, s.Origins, "path")
+		if s.Type == TypeFile { // those of built-ins were not written by anybody
+			add(i, "", s.Path, s.Origins, "path")
+		}
 		for j := range s.Stages {
 			st := &s.Stages[j]
 			generator, output := "generator", "output_path"

@@ -156,7 +156,7 @@ func (w *writer) field(f *field, at any, key string, level int) {
 		value("[" + strings.Join(words, ", ") + "]")
 	case choice:
 		value(f.Enum[map[bool]int{true: 1}[*at.(*bool)]])
-	case flag:
+	case boolean:
 		value(strconv.FormatBool(*at.(*bool)))
 	case integer:
 		value(strconv.Itoa(*at.(*int)))

@@ -3,7 +3,9 @@ package examples
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,20 +38,34 @@ func clone(t *testing.T) string {
 	return dir
 }
 
-// Each document prints what it says, to root and to an ordinary user. CTXFS_UPDATE=1 writes what is printed into it.
+func nobody(t *testing.T) uint32 {
+	t.Helper()
+	u, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(uid)
+}
+
+// Each document prints what it says: to root, to an ordinary user of root's mount, and to one who mounted
+// for himself. CTXFS_UPDATE=1 writes what is printed into it.
 func TestDocumentsPrintWhatTheySay(t *testing.T) {
 	harness.Need(t, "python3")
-	users := []uint32{harness.Self()}
+	mounts := []struct{ daemon, uid uint32 }{{harness.Self(), harness.Self()}}
 	if harness.Self() == 0 {
-		users = append(users, 1000)
+		harness.NeedFusermount(t)
+		nobody := nobody(t) // fusermount3 serves known users only
+		mounts = append(mounts, struct{ daemon, uid uint32 }{0, 1000}, struct{ daemon, uid uint32 }{nobody, nobody})
 	}
-	for _, uid := range users {
-		m := harness.Start(t, harness.Options{})
-		if harness.Self() != 0 {
-			m = harness.Start(t, harness.Options{UID: uid})
-		}
+	for _, by := range mounts {
+		m := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon})
+		uid := by.uid
 		for _, name := range documents {
-			t.Run(fmt.Sprintf("%s as %d", strings.ReplaceAll(name, "/", " "), uid), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s as %d of %d", strings.ReplaceAll(name, "/", " "), uid, by.daemon), func(t *testing.T) {
 				file := filepath.Join(harness.Root(), name)
 				said, err := os.ReadFile(file)
 				if err != nil {

@@ -26,7 +26,7 @@ func TestTrustAndItsEndAreSeenByTheNextRead(t *testing.T) {
 		}
 	}
 	write(recipe, "sources:\n  - {type: computed_file, id: said, on_missing: skip, generator: [echo, a program ran]}\n  - {type: journal}\n")
-	write(filepath.Join(s.AgentHome(), "context.yaml"), "import: base\n")
+	write(filepath.Join(s.AgentHome(), "context.yaml"), "import: base\nwait_ms: 60000\n")
 	s.Write("cwd", t.TempDir()+"\n")
 	s.Append("messages.jsonl", harness.Message("user", "Hello."))
 

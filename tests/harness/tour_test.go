@@ -17,7 +17,7 @@ func TestTourCommandsReadsContinuedLines(t *testing.T) {
 }
 
 func TestTourPastesWhatARunPrints(t *testing.T) {
-	m := Start(t, Options{UID: Self()})
+	m := fake(t, "")
 	got := m.Tour(t, exampleTour, Client{UID: Self(), Dir: "/"})
 	for _, want := range []string{
 		"$ cat <<END\n> one\n>\n> two\n> END\none\n\ntwo\n$ echo /ctx; id -u\n/ctx\n",

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/ctxfs/ctxfs/fs"
+	"golang.org/x/sys/unix"
+)
+
+// whenUnmounted calls do as soon as source is not mounted at point any more,
+// as this process sees it. Others may hold copies of the mount: a generator
+// that runs does, and the daemon would serve it until that ends. The function
+// it gives ends the watch and waits for that, and for do.
+func whenUnmounted(point, source string, do func()) (stop func(), err error) {
+	table, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	quit, end, err := os.Pipe()
+	if err != nil {
+		table.Close()
+		return nil, err
+	}
+	if !isMounted(point, source) { // under this name; then it cannot be watched
+		table.Close()
+		quit.Close()
+		end.Close()
+		return nil, fmt.Errorf("%s is not in the table of mounts", point)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer table.Close()
+		defer quit.Close()
+		// The table is "ready" with POLLPRI when it changed since it was opened or last polled: proc(5).
+		fds := []unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}, {Fd: int32(quit.Fd()), Events: unix.POLLIN}}
+		for isMounted(point, source) {
+			unix.Poll(fds, -1)
+			if fds[1].Revents != 0 {
+				return
+			}
+		}
+		do()
+	}()
+	return func() {
+		end.Close()
+		<-done
+	}, nil
+}
+
+func isMounted(point, source string) bool {
+	mounts, err := fs.Mounts()
+	for _, m := range mounts {
+		if m.Point == point && m.Source == source {
+			return true
+		}
+	}
+	return err != nil // not known is not gone
+}

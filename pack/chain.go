@@ -1,0 +1,150 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// useSources decides which sources are used and makes their blocks.
+func (y *layout) useSources(journal int) {
+	sources := y.recipe.Sources
+	y.wanted = make([]bool, len(sources))
+	y.journal.present = false
+	for k := 0; k < len(sources); {
+		end := k + 1
+		for end < len(sources) && sources[end].Fallback > 0 {
+			end++
+		}
+		y.useChain(k, end, journal)
+		k = end
+	}
+	for i, s := range y.strategy.Sections {
+		b := y.sectionBlock(s, len(sources)+i)
+		if b.text != "" || s.Required {
+			y.blocks = append(y.blocks, b)
+		}
+	}
+}
+
+// useChain uses the first source of from, from+1, … before end that yields something.
+func (y *layout) useChain(from, end, journal int) {
+	var left []block // why the others are not used
+	why := func(k int, reason string) {
+		b := y.blank(k, "")
+		b.reason = reason
+		left = append(left, b)
+	}
+	found, waiting, wanted := -1, false, false
+	for k := from; k < end; k++ {
+		s := &y.recipe.Sources[k]
+		f := y.facts()
+		f.turns, f.task = y.clock.turns, y.task
+		if s.Phase == recipe.Dynamic {
+			f.task = y.current
+		}
+		switch {
+		case y.leftOut(s):
+			why(k, "left out by the strategy "+y.strategy.Name)
+			continue
+		case !f.holds(s.Condition):
+			why(k, "the condition does not hold: "+describe(s.Condition))
+			continue
+		case s.Type == recipe.TypeJournal:
+			y.journal.present = y.journal.present || k == journal
+			return
+		case found >= 0:
+			why(k, "not needed: "+y.recipe.Sources[found].Block+" yields something")
+			continue
+		case waiting && s.Type.Computed():
+			why(k, "not needed yet")
+			continue
+		}
+		wanted, y.wanted[k] = true, true
+		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
+			waiting = true
+		}
+		blocks := y.contents(k, f.task, noCap)
+		if !slices.ContainsFunc(blocks, func(b block) bool { return b.text != "" }) {
+			if s.Type == recipe.TypeSystemRole {
+				if prompt := y.systemPrompt(k); len(prompt) > 0 {
+					y.prompt, found = true, k
+					y.blocks = append(y.blocks, prompt...)
+					continue
+				}
+			}
+			if len(blocks) == 0 {
+				why(k, y.absence(k))
+			}
+			left = append(left, blocks...)
+			continue
+		}
+		found = k
+		y.blocks = append(y.blocks, blocks...)
+	}
+	for _, b := range left {
+		// That a source of the built-in recipe has no file goes without saying.
+		if b.reason != "missing" || b.source.Origin.File != "" {
+			y.blocks = append(y.blocks, b)
+		}
+	}
+	if head := &y.recipe.Sources[from]; found < 0 && wanted && head.OnMissing == recipe.Error && y.missing == nil && !y.there(from, end) {
+		var reasons []string
+		for _, b := range left {
+			reasons = append(reasons, y.lack(b))
+		}
+		at, remedy := "", "write it"
+		if head.Type.Computed() {
+			remedy = "mend the command"
+		}
+		if head.Origin.File != "" {
+			at = fmt.Sprintf(" (%s:%d)", head.Origin.File, head.Origin.Line)
+		}
+		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or say on_missing: skip",
+			head.Block, at, strings.Join(reasons, "; "), remedy)
+	}
+}
+
+// lack says why a block has no content: of a file with its path, of a command with the end of what it
+// said, since the report of a pack that cannot be built cannot be read.
+func (y *layout) lack(b block) string {
+	if b.path != "" {
+		return fmt.Sprintf("%s (%s)", b.reason, b.path)
+	}
+	if b.at >= len(y.files) || len(y.files[b.at]) == 0 {
+		return b.reason
+	}
+	_, said, _ := strings.Cut(y.files[b.at][0].Note, "stderr: ")
+	if said = strings.TrimSpace(said); said == "" {
+		return b.reason
+	}
+	lines := strings.Split(said, "\n")
+	return fmt.Sprintf("%s (%.300s)", b.reason, strings.TrimSpace(lines[len(lines)-1]))
+}
+
+// there says whether a source of the chain has a file that can be used, be it empty or of no use for
+// the task, or may have one yet: a generator has not given anything so far.
+func (y *layout) there(from, end int) bool {
+	for k := from; k < end; k++ {
+		if slices.ContainsFunc(y.files[k], func(f *File) bool { return f.Pending || f.Reason == "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// absence is why source k has no content though none of its files says why.
+func (y *layout) absence(k int) string {
+	switch s := &y.recipe.Sources[k]; {
+	case len(y.files[k]) == 0:
+		return "missing"
+	case y.files[k][0].Pending:
+		return "its generator has not given anything yet"
+	case s.Type.Selected():
+		return "nothing of it suits the task"
+	}
+	return "empty"
+}

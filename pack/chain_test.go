@@ -1,0 +1,142 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+func TestMissingSourceNamesItself(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypeFile, ID: "design", Path: "${CWD}/design.md", OnMissing: recipe.Error},
+		recipe.Source{Type: recipe.TypeFile, Block: "design.1", Path: "${CWD}/DESIGN.md", Fallback: 1}, recipe.Source{Type: recipe.TypeJournal})
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe = r
+	for _, files := range [][]File{nil, {{At: 0, ID: "design", Path: "/w/design.md", Reason: "permission denied"}}} {
+		in.Files = files
+		_, err := Compile(in)
+		if !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), "source design (context.yaml:2)") {
+			t.Errorf("%+v: %v", files, err)
+		}
+		if len(files) > 0 && files[0].Reason != "" && !strings.Contains(err.Error(), files[0].Reason) {
+			t.Errorf("the reason is missing: %v", err)
+		}
+		if _, err := in.plan(nil, testCounter); err != nil {
+			t.Errorf("plan: %v", err)
+		}
+	}
+	// An empty file is there: it says that there is nothing to say.
+	for _, f := range []File{{At: 0, Pending: true}, {At: 0, Path: "/w/design.md"}, {At: 0, Data: []byte("x")}, {At: 1, Data: []byte("x")}} {
+		in.Files = []File{f}
+		mustCompile(t, in)
+	}
+	r.Sources[0].Condition = &recipe.Condition{When: recipe.StateIs, States: []string{"never"}}
+	r.Sources[1].Condition = r.Sources[0].Condition
+	in.Files = nil
+	mustCompile(t, in) // not used, so not missed
+}
+
+// The first of a chain that yields something is used, and no generator runs for nothing.
+func TestFallbackChain(t *testing.T) {
+	r := recipeOf(
+		recipe.Source{Type: recipe.TypeComputed, ID: "a"},
+		recipe.Source{Type: recipe.TypeComputed, Block: "a.1", Fallback: 1},
+		recipe.Source{Type: recipe.TypeFile, Block: "a.2", Fallback: 2},
+		recipe.Source{Type: recipe.TypeJournal},
+	)
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe = r
+	content := func(at int) File {
+		return File{At: at, ID: r.Sources[at].Block, Path: fmt.Sprint("f", at), Data: []byte("content\n")}
+	}
+	failed := func(at int) File {
+		return File{At: at, ID: r.Sources[at].Block, Path: fmt.Sprint("f", at), Reason: "exit status 1"}
+	}
+	for i, c := range []struct {
+		files  []File
+		wanted []bool
+		block  string
+	}{
+		{nil, []bool{true, false, true, false}, ""},
+		{[]File{{At: 0, Pending: true}, content(2)}, []bool{true, false, true, false}, "a.2"},
+		{[]File{content(0), content(2)}, []bool{true, false, false, false}, "a"},
+		{[]File{failed(0)}, []bool{true, true, true, false}, ""},
+		{[]File{failed(0), content(1), content(2)}, []bool{true, true, false, false}, "a.1"},
+		{[]File{failed(0), failed(1), content(2)}, []bool{true, true, true, false}, "a.2"},
+	} {
+		in.Files = c.files
+		p, err := in.plan(nil, testCounter)
+		if err != nil || !slices.Equal(p.wanted, c.wanted) {
+			t.Errorf("%d: wanted %v, want %v (%v)", i, p.wanted, c.wanted, err)
+		}
+		blocks, _, _ := readBack(string(mustCompile(t, in).Markdown))
+		if want := strings.Fields(c.block + " conversation"); !slices.Equal(blocks, want) {
+			t.Errorf("%d: blocks %q, want %q", i, blocks, want)
+		}
+	}
+}
+
+// One change of one source makes that block anew, and no other.
+func TestOneChangeRendersOneBlock(t *testing.T) {
+	var sources []recipe.Source
+	for _, kind := range allTypes {
+		sources = append(sources, recipe.Source{Type: kind})
+	}
+	r := recipeOf(sources...)
+	mm := newMemo()
+	in := inputBy(r, sampleLog(), 32000)
+	build := func() int {
+		before := mm.rendered
+		b, err := compile(&in, mm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameBuild(t, b, mustCompile(t, in))
+		return mm.rendered - before
+	}
+	if n := build(); n < len(allTypes)-1 {
+		t.Fatalf("%d blocks at first", n)
+	}
+	if n := build(); n != 0 {
+		t.Errorf("%d blocks though nothing changed", n)
+	}
+	for i := range in.Files {
+		f := &in.Files[i]
+		if r.Sources[f.At].Type == recipe.TypeTools {
+			continue // its JSON takes no line more
+		}
+		f.Data = append(slices.Clone(f.Data), "\n"...)
+		if n := build(); n != 1 {
+			t.Errorf("%d blocks after a change of %s", n, f.Path)
+		}
+	}
+	in.Errors = sampleErrors[:1]
+	if n := build(); n != 1 {
+		t.Errorf("%d blocks after another error", n)
+	}
+}
+
+// A plan that cannot be read is named in the report, and nothing is remembered of builds that fail.
+func TestBrokenPlanAndFailedBuilds(t *testing.T) {
+	r := recipeOf(recipe.Source{Type: recipe.TypePlan}, recipe.Source{Type: recipe.TypeFile, ID: "a", OnMissing: recipe.Error}, recipe.Source{Type: recipe.TypeSummary}, recipe.Source{Type: recipe.TypeJournal})
+	in := inputOf(sampleLog(), 8000)
+	in.Recipe, in.Files = r, []File{{At: 0, ID: "plan", Path: "context/plan.json", Data: []byte(`{"goal":`)}, {At: 1, ID: "a", Path: "a.md", Data: []byte("a\n")}, {At: 2, ID: "summary", Path: "context/summary.md"}}
+	if b := mustCompile(t, in); !strings.Contains(string(b.Report), "- note: context/plan.json: ") || strings.Contains(string(b.Markdown), "Block: plan") {
+		t.Errorf("the broken plan:\n%s", b.Report)
+	}
+	in.Files[1].Data = nil
+	mm := newMemo()
+	for i := range 50 {
+		in.Files[2].Data = fmt.Appendf(nil, "summary %d\n", i)
+		if _, err := compile(&in, mm); !errors.Is(err, ctxabi.ErrNoData) {
+			t.Fatal(err)
+		}
+	}
+	if n := len(mm.blocks); n > 2 {
+		t.Errorf("%d blocks are remembered of builds that failed", n)
+	}
+}

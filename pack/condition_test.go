@@ -1,0 +1,111 @@
+package pack
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+func TestConditions(t *testing.T) {
+	cond := func(when recipe.Predicate, pattern string, n int) recipe.Condition {
+		return recipe.Condition{When: when, Pattern: pattern, Path: pattern, States: []string{pattern}, N: n}
+	}
+	yes, no := cond(recipe.BudgetAtLeast, "", 10), cond(recipe.BudgetAtLeast, "", 10_000)
+	open := cond(recipe.TurnAtLeast, "", 3)
+	f := &facts{task: "Please write the API\nof it", turns: 3, state: "running", exists: map[string]bool{"a": true}, limit: 1000}
+	for _, c := range []struct {
+		name            string
+		c               recipe.Condition
+		holds, possible bool
+	}{
+		{"task", cond(recipe.TaskContains, "api|endpoint", 0), true, true},
+		{"task not", cond(recipe.TaskContains, "^endpoint", 0), false, true},
+		{"bad pattern", cond(recipe.TaskContains, "(", 0), false, true},
+		{"file", cond(recipe.FileExists, "a", 0), true, true},
+		{"file not", cond(recipe.FileExists, "b", 0), false, false},
+		{"state", cond(recipe.StateIs, "running", 0), true, true},
+		{"state not", cond(recipe.StateIs, "idle", 0), false, true},
+		{"turn", open, true, true},
+		{"turn not", cond(recipe.TurnAtLeast, "", 4), false, true},
+		{"budget", yes, true, true},
+		{"budget not", no, false, false},
+		{"all", recipe.Condition{All: []recipe.Condition{yes, open}}, true, true},
+		{"all not", recipe.Condition{All: []recipe.Condition{open, no}}, false, false},
+		{"any", recipe.Condition{Any: []recipe.Condition{no, yes}}, true, true},
+		{"any not", recipe.Condition{Any: []recipe.Condition{no, no}}, false, false},
+		{"not", recipe.Condition{Not: &no}, true, true},
+		{"not not", recipe.Condition{Not: &yes}, false, false},
+		{"not open", recipe.Condition{Not: &open}, false, true},
+		{"unknown", cond("weather_is", "fine", 0), false, true},
+	} {
+		if got := f.holds(&c.c); got != c.holds {
+			t.Errorf("%s holds: %v", c.name, got)
+		}
+		if got := f.possible(&c.c); got != c.possible {
+			t.Errorf("%s is possible: %v", c.name, got)
+		}
+		if describe(&c.c) == "" {
+			t.Errorf("%s has no description", c.name)
+		}
+	}
+	if !f.holds(nil) || !(&facts{}).holds(&no) || describe(nil) != "always" {
+		t.Error("no condition, or no limit of the budget, does not hold")
+	}
+	if got := describe(&recipe.Condition{Any: []recipe.Condition{{Not: &no}, {All: []recipe.Condition{yes}}}}); got != "any(not(budget_at_least 10000), all(budget_at_least 10))" {
+		t.Error(got)
+	}
+}
+
+// A source before the journal is chosen by the task at the last compaction, one after it by the task now.
+func TestSettledPoint(t *testing.T) {
+	when := &recipe.Condition{When: recipe.TaskContains, Pattern: "gamma"}
+	r := recipeOf(
+		recipe.Source{Type: recipe.TypeFile, ID: "before", Condition: when},
+		recipe.Source{Type: recipe.TypeJournal, MaxIterations: 4, Step: 3},
+		recipe.Source{Type: recipe.TypeFile, ID: "after", Phase: recipe.Dynamic, Condition: when},
+	)
+	l := &memLog{}
+	shows := func() (before, after bool) {
+		in := inputOf(l.prefix(l.Len()), 8000)
+		in.Recipe = r
+		in.Files = []File{{At: 0, ID: "before", Path: "/b.md", Data: []byte("b\n")}, {At: 2, ID: "after", Path: "/a.md", Data: []byte("a\n")}}
+		md := string(mustCompile(t, in).Markdown)
+		return strings.Contains(md, "# Context Block: before\n"), strings.Contains(md, "# Context Block: after\n")
+	}
+	if b, a := shows(); b || a {
+		t.Errorf("without any record: %v %v", b, a)
+	}
+	for i, want := range []struct {
+		task          string
+		before, after bool
+	}{
+		{"alpha", false, false}, // the first request settles the point
+		{"gamma", false, true},
+		{"delta", false, false},
+		{"gamma", false, true},
+		{"gamma", true, true}, // the fifth iteration moves the boundary
+		{"alpha", true, false},
+	} {
+		l.Append(message("user", "Do "+want.task+"."))
+		if b, a := shows(); b != want.before || a != want.after {
+			t.Errorf("request %d (%s): before %v, after %v", i+1, want.task, b, a)
+		}
+		l.Append(message("assistant", "Done."))
+		if b, _ := shows(); b != want.before {
+			t.Errorf("after the answer to request %d: before %v", i+1, b)
+		}
+	}
+}
+
+func TestOpenTodosAreOfTheTaskAfterTheJournal(t *testing.T) {
+	when := &recipe.Condition{When: recipe.TaskContains, Pattern: "retrymax"}
+	r := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeFile, ID: "hint", Phase: recipe.Dynamic, Condition: when})
+	for todo, want := range map[string]bool{"- [ ] add RetryMax\n": true, "- [x] add RetryMax\n": false, "RetryMax\n": false} {
+		in := inputOf(sampleLog(), 8000)
+		in.Recipe, in.Files = r, []File{{At: 1, ID: "hint", Path: "/h.md", Data: []byte("h\n")}, {At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte(todo)}}
+		if got := strings.Contains(string(mustCompile(t, in).Markdown), "# Context Block: hint\n"); got != want {
+			t.Errorf("%q: %v", todo, got)
+		}
+	}
+}

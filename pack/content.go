@@ -1,0 +1,217 @@
+package pack
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// blank is a block of source k without content.
+func (y *layout) blank(k int, id string) block {
+	s := &y.recipe.Sources[k]
+	if id == "" {
+		id = s.Block
+	}
+	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: classOf(s), path: s.Path}
+	if files := y.files[k]; len(files) == 1 {
+		b.path = files[0].Path
+	} else if len(files) > 1 {
+		b.path = path.Dir(files[0].Path)
+	}
+	switch {
+	case b.path != "":
+	case s.Type == recipe.TypeErrors:
+		b.path = ctxabi.EventsFile
+	default:
+		b.path = id
+	}
+	b.kind, b.trust = kindOf(s, b.path), y.trustOf(s)
+	for _, f := range y.files[k] {
+		b.stale = b.stale || f.Stale
+	}
+	return b
+}
+
+// kindOf is what pack.json calls the blocks of a source.
+func kindOf(s *recipe.Source, file string) string {
+	switch s.Type {
+	case recipe.TypeSystemRole:
+		return "system"
+	case recipe.TypeChildren:
+		return "child_result"
+	case recipe.TypeFile:
+		switch name := path.Base(file); {
+		case name == "AGENTS.md" || name == "DELTA.md" || name == "CLAUDE.md":
+			return "guide"
+		case name == "system_prompt.md" && strings.HasPrefix(s.Path, "${AGENT_HOME}"):
+			return "system"
+		}
+	}
+	return string(s.Type)
+}
+
+// trustOf says who wrote what a source yields.
+func (y *layout) trustOf(s *recipe.Source) string {
+	switch s.Type {
+	case recipe.TypeComputed, recipe.TypePipeline:
+		return "generator"
+	case recipe.TypeSystemRole, recipe.TypeTools, recipe.TypeSkills, recipe.TypePinned, recipe.TypeKnowledge, recipe.TypePlaybook:
+		return "owner"
+	case recipe.TypeErrors, recipe.TypeChildren, recipe.TypeRecall:
+		return "history"
+	case recipe.TypeFile:
+		return y.trustOfPath(s.Path, s.Origin)
+	}
+	return "agent"
+}
+
+func (y *layout) trustOfPath(file string, o recipe.Origin) string {
+	switch {
+	case strings.HasPrefix(file, "${AGENT_HOME}"):
+		return "owner"
+	case strings.HasPrefix(file, "${SESSION}"):
+		return "agent"
+	case strings.HasPrefix(file, "${RECIPE_DIR}"):
+		return y.trustOfOrigin(o)
+	}
+	return "workspace"
+}
+
+func (y *layout) trustOfOrigin(o recipe.Origin) string {
+	for _, f := range y.recipe.Files {
+		if f.Path == o.File && f.Package != "" {
+			return "package"
+		}
+	}
+	return "owner"
+}
+
+// contents gives the blocks of source k, those without content included where a file says why.
+// limit is what the block may take; task is what a source that chooses chooses for.
+func (y *layout) contents(k int, task string, limit int) (blocks []block) {
+	s := &y.recipe.Sources[k]
+	var usable []File
+	for _, f := range y.files[k] {
+		if f.Reason != "" {
+			b := y.blank(k, f.ID)
+			b.path, b.reason = f.Path, f.Reason
+			blocks = append(blocks, b)
+		} else if len(f.Data) > 0 {
+			usable = append(usable, *f)
+		}
+	}
+	switch s.Type {
+	case recipe.TypePinned:
+		for i := range usable {
+			f := &usable[i]
+			b := y.blank(k, f.ID)
+			b.path = f.Path
+			b.stale = f.Stale
+			blocks = y.add(blocks, b, limit, []any{f.digest()}, func(func(string) bool) selection { return selection{Text: string(f.Data)} })
+		}
+		return blocks
+	case recipe.TypePlan:
+		usable = slices.DeleteFunc(append(usable, y.usable(ofPlan)...), func(f File) bool { return y.plan == nil })
+	case recipe.TypeErrors:
+		return y.add(blocks, y.blank(k, ""), limit, []any{y.in.Errors}, func(fits func(string) bool) selection {
+			return selection{Text: errorsText(y.in.Errors, fits)}
+		})
+	}
+	if len(usable) == 0 {
+		return blocks
+	}
+	b := y.blank(k, "")
+	if b.path == b.id && len(usable) == 1 {
+		b.path = usable[0].Path
+	}
+	of := []any{s.Type, s.Top}
+	if s.Type.Selected() {
+		b.selected = task
+		of = append(of, task)
+	}
+	if s.Type == recipe.TypeSkills {
+		of = append(of, y.in.Skills)
+	}
+	for i := range usable {
+		of = append(of, usable[i].ID, usable[i].Path, usable[i].digest())
+	}
+	blocks = y.add(blocks, b, limit, of, func(fits func(string) bool) selection {
+		return y.choose(s, usable, task, fits)
+	})
+	if last := len(blocks) - 1; last >= 0 && blocks[last].text != "" && len(blocks[last].shown) == 1 {
+		blocks[last].path = blocks[last].shown[0]
+	}
+	return blocks
+}
+
+func (y *layout) usable(at int) (files []File) {
+	for _, f := range y.files[at] {
+		if f.Reason == "" && len(f.Data) > 0 {
+			files = append(files, *f)
+		}
+	}
+	return files
+}
+
+// choose makes the text of a source from its files.
+func (y *layout) choose(s *recipe.Source, files []File, task string, fits func(string) bool) selection {
+	switch s.Type {
+	case recipe.TypeTools:
+		text, err := toolsText(files[0].Data)
+		if err != nil {
+			return selection{Notes: []string{err.Error()}}
+		}
+		return selection{Text: text}
+	case recipe.TypeSkills:
+		return skillsText(files, y.in.Skills, fits)
+	case recipe.TypeMemory:
+		return memoryText(task, files, s.Top, fits, y.memo.corpora)
+	case recipe.TypeKnowledge:
+		return knowledgeText(task, files, s.Top, fits, y.memo.corpora)
+	case recipe.TypePlaybook:
+		return playbookText(task, files, fits, y.memo.corpora)
+	case recipe.TypePlan:
+		return selection{Text: planText(y.plan)}
+	}
+	return selection{Text: string(files[0].Data)}
+}
+
+// systemPrompt is the block of the strategy's system prompt in place of source k.
+func (y *layout) systemPrompt(k int) []block {
+	text := y.strategy.SystemPrompt
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	b := y.blank(k, "")
+	b.path, b.trust = "strategy "+y.strategy.Name, y.trustOfOrigin(y.strategy.Origin)
+	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })
+}
+
+// sectionBlock is the block of a section of the strategy.
+func (y *layout) sectionBlock(s recipe.Section, at int) block {
+	text, from := y.section(s)
+	b := block{at: at, id: y.strategy.Name + "/" + s.Name, kind: "section", phase: phaseSession, class: whole, path: from}
+	b.source = &recipe.Source{Block: b.id, MaxTokens: s.MaxTokens, Phase: recipe.Session, Priority: 100, Type: recipe.TypeFile, Origin: y.strategy.Origin}
+	if s.MaxTokens > 0 {
+		b.class = explicit
+	}
+	switch {
+	case s.Text != "":
+		b.trust = y.trustOfOrigin(y.strategy.Origin)
+	case s.Path != "":
+		b.trust = y.trustOfPath(s.Path, y.strategy.Origin)
+	default:
+		b.trust = "agent"
+	}
+	if b.path == "" {
+		b.path = "strategy " + y.strategy.Name
+	}
+	if strings.TrimSpace(text) == "" {
+		b.reason = "missing"
+		return b
+	}
+	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })[0]
+}

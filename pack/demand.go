@@ -1,0 +1,98 @@
+package pack
+
+import (
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// demand sums up what the sources ask for. A source whose condition looks at the
+// history counts as if it held.
+func (y *layout) demand(journal int) demand {
+	var d demand
+	sources := y.recipe.Sources
+	for k := 0; k < len(sources); {
+		var most demand
+		head := k
+		for k == head || k < len(sources) && sources[k].Fallback > 0 {
+			s, at := &sources[k], k
+			k++
+			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().possible(s.Condition) {
+				continue
+			}
+			n, yields := y.ask(at)
+			most.add(s, n, y.limit)
+			if yields && y.facts().verdict(s.Condition, true) == yes {
+				for k < len(sources) && sources[k].Fallback > 0 {
+					k++
+				}
+			}
+		}
+		d.required, d.whole, d.explicit = d.required+most.required, d.whole+most.whole, d.explicit+most.explicit
+		d.footer, d.standard = d.footer+most.footer, d.standard+most.standard
+	}
+	for _, s := range y.strategy.Sections {
+		if b := y.sectionBlock(s, 0); b.class == whole {
+			d.whole += b.asked
+		} else {
+			d.explicit += s.MaxTokens
+		}
+	}
+	if journal >= 0 {
+		if s := &sources[journal]; s.MaxTokens > 0 {
+			d.journal = max(minJournal, capOf(&recipe.Source{Type: recipe.TypeComputed, MaxTokens: s.MaxTokens, Percent: s.Percent}, y.limit))
+			if y.limit == 0 && s.Percent {
+				d.journal = 0
+			}
+		}
+	}
+	return d
+}
+
+// add lets a source of a chain, of which one is used, ask for n tokens.
+func (d *demand) add(s *recipe.Source, n, limit int) {
+	switch c := classOf(s); {
+	case c == required:
+		d.required = max(d.required, n)
+	case c == whole:
+		d.whole = max(d.whole, n)
+	case c == explicit && s.Phase == recipe.Dynamic:
+		d.footer = max(d.footer, n)
+	case c == explicit:
+		d.explicit = max(d.explicit, n)
+	case s.Phase != recipe.Dynamic:
+		d.standard = max(d.standard, n)
+	}
+}
+
+// ask is how many tokens source k asks for, and whether it certainly yields something.
+func (y *layout) ask(k int) (n int, yields bool) {
+	s := &y.recipe.Sources[k]
+	switch classOf(s) {
+	case required, whole:
+		blocks := y.contents(k, "", noCap)
+		if s.Type == recipe.TypeSystemRole && len(blocks) == 0 {
+			blocks = y.systemPrompt(k)
+		}
+		for i := range blocks {
+			n += blocks[i].asked
+			yields = yields || blocks[i].text != ""
+		}
+		return n, yields
+	case explicit:
+		if y.limit == 0 {
+			return 0, false
+		}
+		return capOf(s, y.limit), false
+	}
+	if !s.Type.Computed() && len(y.files[k]) == 0 && !(s.Type == recipe.TypeErrors && len(y.in.Errors) > 0) {
+		return 0, false
+	}
+	return scaled(defaultCaps[s.Type], y.limit), false
+}
+
+// required gives the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
+// The input needs no history.
+func (in *Input) required(c *tokens.Counter) (n, limit int) {
+	y := in.begin(newMemo(), c)
+	return y.demand(-1).required, y.limit
+}

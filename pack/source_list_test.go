@@ -1,0 +1,130 @@
+package pack
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
+	d := newDesk(t, Config{Budget: 8000})
+	d.append(message("user", "Ask the ledger."))
+	d.write("../../context.yaml", "sources: [{type: knowledge}, {type: memory}, {type: journal}]\n")
+	for i := range maxDirFiles + 1 {
+		d.write(fmt.Sprintf("../../knowledge/k%04d.md", i), "x\n")
+	}
+	if report := string(d.pack().Report); !strings.Contains(report, fmt.Sprintf("only its first %d files are looked at", maxDirFiles)) {
+		t.Errorf("%s", report)
+	}
+	big := strings.Repeat("All about the ledger of the client.\n\n", 6<<20/37)
+	for i := range 3 {
+		d.write(fmt.Sprintf("../../memory/m%d.md", i), big)
+	}
+	if report := string(d.pack().Report); !strings.Contains(report, "only its first 2 files are looked at") {
+		t.Errorf("%s", report)
+	}
+	// What is kept of it counts.
+	if size := d.b.entry(d.x.ID()).size; size < 2*len(big) {
+		t.Errorf("%d bytes are counted for more than %d", size, 2*len(big))
+	}
+}
+
+func TestFileExistsOutsideOfTheStore(t *testing.T) {
+	w := &workspace{files: map[string]string{"/host/work/go.mod": "module x\n"}}
+	d := newDesk(t, Config{Budget: 8000, Workspace: w, MapPath: func(p string) string { return "/host" + p }})
+	d.append(message("user", "hi"))
+	d.write("../../go.md", "Run go vet.\n")
+	d.write("../../context.yaml", `
+sources:
+  - {type: file, path: "${AGENT_HOME}/go.md", condition: {all: [{when: file_exists, path: "${CWD}/go.mod"}, {not: {when: file_exists, path: /no/such}}]}, on_missing: skip}
+  - {type: journal}
+`)
+	says := func(want bool) {
+		t.Helper()
+		if b := d.pack(); strings.Contains(string(b.Markdown), "Run go vet.") != want {
+			t.Errorf("want %v:\n%s", want, b.Report)
+		}
+	}
+	says(false) // no cwd
+	d.write("cwd", "/work\n")
+	says(true)
+	delete(w.files, "/host/work/go.mod")
+	says(false)
+	w.files["/host/work/go.mod"] = ""
+	says(true)
+	w.files["/host/no/such"] = ""
+	says(false)
+}
+
+// In a shared space files of several users lie side by side; the daemon reads for one of them what he may read.
+func TestWhatASpacesMemberMayRead(t *testing.T) {
+	r := &spaceRules{uid: 1000, gid: 2000}
+	for _, c := range []struct {
+		mode, uid, gid uint32
+		want           bool
+	}{
+		{0o600, 1000, 2000, true}, {0o060, 1000, 2000, false},
+		{0o600, 1001, 2000, false}, {0o640, 1001, 2000, true}, {0o604, 1001, 2000, false},
+		{0o640, 1001, 3000, false}, {0o644, 1001, 3000, true},
+	} {
+		if got := r.allows(sign{mode: unix.S_IFREG | c.mode, uid: c.uid, gid: c.gid}, 0o4); got != c.want {
+			t.Errorf("%o of %d:%d: %v", c.mode, c.uid, c.gid, got)
+		}
+	}
+	if !(*spaceRules)(nil).allows(sign{mode: 0}, 0o4) {
+		t.Error("in a home all is its owner's")
+	}
+}
+
+// A pin that is too large, and one that cannot be read, must not be left out silently.
+func TestAPinThatCannotStandIsAnError(t *testing.T) {
+	d := newDesk(t, Config{Budget: 8000})
+	d.append(message("user", "hi"))
+	d.write("context/pinned/a.md", "")
+	if err := os.Truncate(d.x.Dir()+"/context/pinned/a.md", maxFile+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.b.Current(t.Context(), d.x); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFailuresOfEvents(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"type":"error","message":"it broke"}`: "it broke",
+		`{"type":"error"}`:                      "error",
+		`{"type":"tool_result","name":"go","is_error":true,"output":"a\n  b"}`:              "go: a b",
+		`{"type":"tool_result","is_error":true,"content":[{"type":"text","text":"inner"}]}`: "inner",
+		`{"type":"usage","error":{"message":"too many tokens","code":3}}`:                   "too many tokens",
+		`{"type":"usage","error":{"code":3}}`:                                               `{"code":3}`,
+		`{"type":"usage","error":null}`:                                                     "",
+		`{"type":"usage","error":""}`:                                                       "",
+		`{"type":"usage","error":false}`:                                                    "",
+		`{"type":"tool_result","is_error":false,"output":"fine"}`:                           "",
+	} {
+		if got, ok := failureOf([]byte(raw)); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", raw, got, ok)
+		}
+	}
+}
+
+// The failures that a pack shows are the same when they are read at once and as they come.
+func TestFailuresAreTheSameAfterARestart(t *testing.T) {
+	c := Config{Budget: 8000}
+	d := newDesk(t, c)
+	d.append(message("user", "hi"))
+	for i := range 50 {
+		d.event(fmt.Appendf(nil, `{"type":"error","message":"failure %d"}`, i))
+		d.event([]byte(`{"type":"usage"}`))
+		d.pack()
+	}
+	before := d.pack()
+	if md := string(before.Markdown); !strings.Contains(md, "failure 49") || strings.Contains(md, "failure 29\n") {
+		t.Errorf("%s", md)
+	}
+	d.restart(c)
+	sameBuild(t, before, d.pack())
+}
