@@ -70,7 +70,7 @@ type demand struct {
 }
 
 // share computes the limits. The journal keeps max(minJournal, an eighth of the limit) against
-// whole and explicit blocks, and three fifths of what those leave against default caps.
+// whole and explicit blocks, and of what those leave three fifths, but no less than minJournal, against default caps.
 func share(budget, reserve int, d demand) limits {
 	if budget == 0 {
 		return limits{required: d.required, room: d.journal}
@@ -88,7 +88,7 @@ func share(budget, reserve int, d demand) limits {
 	explicit := min(d.explicit+d.footer, max(0, free-keep))
 	rest := free - explicit
 	standard := min(d.standard+footer, l.limit*standardShare/1000)
-	l.room = max(l.limit-rounded-explicit-standard, rest*6/10)
+	l.room = max(l.limit-rounded-explicit-standard, rest*6/10, min(rest, minJournal))
 	standard = min(standard, rest-l.room)
 	l.footer = min(footer, standard)
 	l.standard = standard - l.footer

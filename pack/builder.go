@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ type Builder struct {
 	config  Config
 	outputs *outputs // nil: commands are not run
 	homes   sync.Map // home directories of users, by uid
-	roots   sync.Map // open directories of stores, by path
+	roots   sync.Map // *os.File of stores' directories, by path; open after Close, too, for handles of a detached mount
 	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
@@ -92,7 +91,6 @@ func (b *Builder) Close() {
 	if w := b.watcher.Load(); w != nil {
 		w.close()
 	}
-	b.roots.Range(func(_, f any) bool { f.(*os.File).Close(); return true })
 	if b.outputs != nil {
 		b.outputs.Close()
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,9 @@ var (
 	verbUse    = regexp.MustCompile(`(?:^|[\s$(/"'])ctxfs ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)((?: [^|;&\n>)]*)?)`)
 	flagUse    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
 	makeUse    = regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)")
-	linkUse    = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	linkUse    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
 func TestVerbsAndFlagsInTheDocsExist(t *testing.T) {
@@ -84,12 +87,28 @@ func TestMakeTargetsInTheDocsExist(t *testing.T) {
 	}
 }
 
+// anchors are the names under which a browser finds the headings of a document.
+func anchors(doc string) (names []string) {
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(doc, ""), -1) {
+		slug := notInSlug.ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, "#"+strings.ReplaceAll(slug, " ", "-"))
+	}
+	return names
+}
+
 func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
-	for name, text := range docs(t) {
+	texts := docs(t)
+	for name, text := range texts {
 		for _, m := range linkUse.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
-			target := filepath.Join(harness.Root(), filepath.Dir(name), m[1])
-			if _, err := os.Stat(target); err != nil {
+			target := name
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(name), m[1])
+			}
+			if _, err := os.Stat(filepath.Join(harness.Root(), target)); err != nil {
 				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+			if doc, ok := texts[target]; m[2] != "" && (!ok || !slices.Contains(anchors(doc), m[2])) {
+				t.Errorf("%s links to %s%s, which has no such heading", name, m[1], m[2])
 			}
 		}
 	}

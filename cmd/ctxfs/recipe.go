@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -123,9 +122,4 @@ func (f recipeFile) shown(name string) string {
 		dir = filepath.Join(f.arg, "../../../..")
 	}
 	return filepath.Join(dir, name)
-}
-
-// place is FILE:LINE:COLUMN as editors and compilers write it.
-func (f recipeFile) place(o recipe.Origin) string {
-	return fmt.Sprintf("%s:%d:%d", f.shown(o.File), o.Line, o.Column)
 }

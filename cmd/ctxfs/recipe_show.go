@@ -68,13 +68,15 @@ type shownRecipe struct {
 	note     string
 }
 
-// showRecipe reads the session's recipe in its store or, where that belongs to
-// somebody else, through the mount of it.
+// showRecipe reads the session's recipe through a mount of its store, which shows each
+// user his own, or else in the store itself.
 func showRecipe(at place) (s shownRecipe, err error) {
 	s.session = at.ref.Path()
 	root := at.store
-	if m, ok := mountOfStore(at.store); ok && !canEnter(filepath.Join(root, s.session)) {
-		root = m.point
+	if m, ok := mountOfStore(at.store); ok {
+		if _, err := os.Stat(filepath.Join(m.point, s.session, ctxabi.ContextDir)); err == nil {
+			root = m.point
+		}
 	}
 	dir := filepath.Join(root, s.session)
 	if _, err := os.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
@@ -117,11 +119,6 @@ func mountOfStore(store string) (m mount, ok bool) {
 	return m, false
 }
 
-func canEnter(dir string) bool {
-	_, err := os.ReadDir(dir)
-	return !errors.Is(err, iofs.ErrPermission)
-}
-
 func (s shownRecipe) print(out io.Writer) error {
 	from := "the built-in recipe; there is no context.yaml"
 	if s.file.entry != "" {
@@ -136,6 +133,9 @@ func (s shownRecipe) print(out io.Writer) error {
 	r.Strategies = slices.DeleteFunc(slices.Clone(r.Strategies), func(t recipe.Strategy) bool {
 		return t.Origin == (recipe.Origin{}) && (t.Name != s.strategy || len(t.Sections) == 0)
 	})
+	if len(r.Strategies) == 0 {
+		r.Strategies = nil
+	}
 	_, err := out.Write(r.YAML())
 	return err
 }

@@ -35,7 +35,8 @@ outside of the store. The programs are printed; the command itself is the
 consent, it asks nothing.
 
 Trust holds for the content that the file has now: after an edit it needs a new
-one. It stands in home/UID/trust.jsonl of the mount, which is yours alone.
+one. (Programs that it names by path may change without.) It stands in
+home/UID/trust.jsonl of the mount, which is yours alone.
 
 ` + exitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
