@@ -65,7 +65,7 @@ func TestSettledPoint(t *testing.T) {
 		recipe.Source{Type: recipe.TypeJournal, MaxIterations: 4, Step: 3},
 		recipe.Source{Type: recipe.TypeFile, ID: "after", Phase: recipe.Dynamic, Condition: when},
 	)
-	l := &memLog{}
+	l := newLog()
 	shows := func() (before, after bool) {
 		in := inputOf(l.prefix(l.Len()), 8000)
 		in.Recipe = r
