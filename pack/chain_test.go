@@ -128,7 +128,7 @@ func TestBrokenPlanAndFailedBuilds(t *testing.T) {
 	if b := mustCompile(t, in); !strings.Contains(string(b.Report), "- note: context/plan.json: ") || strings.Contains(string(b.Markdown), "Block: plan") {
 		t.Errorf("the broken plan:\n%s", b.Report)
 	}
-	in.Files[1].Data = nil
+	in.Files[1].Data, in.Files[1].Reason = nil, "permission denied"
 	mm := newMemo()
 	for i := range 50 {
 		in.Files[2].Data = fmt.Appendf(nil, "summary %d\n", i)
