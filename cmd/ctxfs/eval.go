@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/eval"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+type evalFlags struct {
+	budgets       []int
+	cuts, jobs    int
+	only          []string
+	encoding      string
+	recipe, lost  string
+	asJSON, quick bool
+	options       eval.Options // what all of these mean
+}
+
+// quickCuts and quickBudgets are what --quick does with, unless other flags say more.
+const quickCuts = 3
+
+var quickBudgets = []int{4000}
+
+func evalCmd() *cobra.Command {
+	var f evalFlags
+	c := &cobra.Command{
+		Use:   "eval [flags] DIR...",
+		Short: "Measure packs on your own history, against simpler ways",
+		Long: `Replay sessions, build the pack at cuts through each of them, and measure how
+much of what the agent used next stands in it, how much of a pack is the
+beginning of the next one, and what shortening leaves of tool outputs. The same is
+done with simpler ways to choose what an agent sees: the last messages, head
+and tail, masked tool outputs, a search. No model is asked, nothing is changed.
+
+DIR is a file of messages (one JSON object a line), the directory of a session in
+a store or a mount, or any directory with such below it. Only the messages
+count: prompts, pins and other files of the session are left out, for all ways
+alike. A recipe's sources that need files are left out, too.
+
+The figures, one a column; higher is better but for cost:
+  FRC     identifiers in the agent's next 5 messages that it had seen before: the
+          share that stands in the pack
+  FRCctx  the same, in the line it stood in
+  FarCtx  the same, of those last seen at least 20 messages ago
+  FWC     rare plain words of these messages
+  F5G     runs of five words of these messages
+  prefix  tokens of a pack that begin the next one, one message later
+  cost    of a token, when those cost 0.1 and all others 1.25
+  EvR, AnsIn  with questions in NAME.questions.jsonl beside NAME.jsonl: evidence
+          records that stand in the pack, answers that do
+  outputs    what shortening leaves of large tool outputs; a table of its own
+
+docs/eval.md says more, and how to judge what comes out.`,
+		Example: `  ctxfs eval ~/sessions
+  ctxfs eval --budgets 8000 --only frcctx,farctx --cuts 5 .
+  ctxfs eval --recipe context.yaml --lost lost.jsonl /ctx/home/1000/agent/coder
+  ctxfs eval --quick --json examples/session | jq '.rows[] | select(.method == "ctxfs")'`,
+		Args:    cobra.MinimumNArgs(1),
+		PreRunE: func(c *cobra.Command, _ []string) error { return f.check(c.Flags().Changed) },
+		RunE: func(c *cobra.Command, args []string) error {
+			sessions, err := eval.Load(args, f.encoding, func(why string) { fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", why) })
+			if err != nil {
+				return err
+			}
+			result, err := f.run(c, sessions)
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				return printJSON(c.OutOrStdout(), result)
+			}
+			return result.WriteMarkdown(c.OutOrStdout(), &f.options)
+		},
+	}
+	fl := c.Flags()
+	fl.IntSliceVar(&f.budgets, "budgets", []int{4000, 8000, 16000, 32000}, "`TOKENS` of a pack, several with commas")
+	fl.IntVar(&f.cuts, "cuts", 24, "at most so many cuts through a session; 0: all")
+	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many replays run at a time")
+	fl.StringSliceVar(&f.only, "only", nil, "`FIGURE`: measure only this, or these")
+	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
+	fl.StringVar(&f.recipe, "recipe", "", "`FILE`: compile by this recipe, to try what it says of the history")
+	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs lost to this `FILE`, a JSON object a line")
+	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
+	fl.BoolVar(&f.quick, "quick", false, "a short look: 3 cuts at 4000 tokens")
+	return c
+}
+
+func (f *evalFlags) check(given func(string) bool) error {
+	if f.quick && !given("cuts") {
+		f.cuts = quickCuts
+	}
+	if f.quick && !given("budgets") {
+		f.budgets = quickBudgets
+	}
+	for _, b := range f.budgets {
+		if b < 500 {
+			return usagef("--budgets %d: at least 500 tokens", b)
+		}
+	}
+	if f.cuts < 0 || f.jobs < 1 {
+		return usagef("--cuts is not negative, --jobs is at least 1")
+	}
+	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Jobs: f.jobs, Lost: f.lost != ""}
+	for _, name := range f.only {
+		figure, err := eval.ParseFigure(name)
+		if err != nil {
+			return usagef("--only %w", err)
+		}
+		f.options.Only = append(f.options.Only, figure)
+	}
+	return nil
+}
+
+func (f *evalFlags) run(c *cobra.Command, sessions []*eval.Session) (*eval.Result, error) {
+	o := &f.options
+	if f.recipe != "" {
+		at, err := findRecipe(f.recipe)
+		if err != nil {
+			return nil, err
+		}
+		r, err := at.load()
+		if problems := (recipe.Problems)(nil); errors.As(err, &problems) {
+			return nil, fmt.Errorf("%s has mistakes; 'ctxfs recipe check %s' shows them", f.recipe, f.recipe)
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.Recipe = eval.FromRecords(r)
+	}
+	tenth := 0
+	o.Progress = func(done, of int) {
+		if now := done * 10 / of; now > tenth {
+			tenth = now
+			fmt.Fprintf(c.ErrOrStderr(), "ctxfs: %d of %d replays\n", done, of)
+		}
+	}
+	result, err := eval.Run(c.Context(), sessions, *o)
+	if err != nil || f.lost == "" {
+		return result, err
+	}
+	out, err := os.Create(f.lost)
+	if err != nil {
+		return nil, err
+	}
+	err = writeRows(out, result.Lost)
+	result.Lost = nil
+	return result, errors.Join(err, out.Close())
+}
+
+// writeRows writes a JSON object a line.
+func writeRows[T any](w io.Writer, rows []T) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, row := range rows {
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// columns are the figures in the order of the table.
+var columns = []struct {
+	figure Figure
+	title  string
+}{
+	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
+}
+
+// ParseFigure gives the figure of a name, in any case of its letters.
+func ParseFigure(name string) (Figure, error) {
+	var names []string
+	for _, c := range columns {
+		if strings.EqualFold(name, string(c.figure)) {
+			return c.figure, nil
+		}
+		names = append(names, string(c.figure))
+	}
+	if names = append(names, string(ToolOutputs)); strings.EqualFold(name, string(ToolOutputs)) {
+		return ToolOutputs, nil
+	}
+	return "", fmt.Errorf("%q is no figure; there are %s", name, strings.Join(names, ", "))
+}
+
+// shown are the columns that were asked for and have a value.
+func (r *Result) shown(o *Options) (out []int) {
+	for i, c := range columns {
+		if o.wants(c.figure) && slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Figures[c.figure].N > 0 }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// WriteMarkdown writes the tables. All of it is the same for the same sessions and options, but for the
+// times of builds, which stand apart at the end.
+func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
+	p := &printer{w: w}
+	messages, all := 0, 0
+	var sets []string
+	for _, s := range r.Sessions {
+		messages, all = messages+s.Messages, all+s.Tokens
+		if !slices.Contains(sets, s.Set) {
+			sets = append(sets, s.Set)
+		}
+	}
+	p.f("%s (%s), %d messages, %s tokens of %s.\n", plural(len(r.Sessions), "session"), strings.Join(sets, ", "), messages, grouped(all), r.Encoding)
+	if r.Cuts > 0 {
+		p.f("Up to %d cuts a session, only where the history exceeds the budget; means over cuts, then over sessions.\n", r.Cuts)
+	} else {
+		p.f("Cuts wherever the agent speaks next and the history exceeds the budget; means over cuts, then over sessions.\n")
+	}
+	if shown := r.shown(o); len(shown) > 0 {
+		r.writeFigures(p, shown, sets)
+	}
+	if o.wants(Prefix, Cost) {
+		r.writePromises(p)
+	}
+	if len(r.Outputs) > 0 {
+		p.f("\n## Tool outputs above a cap\n\n| method | cap | outputs | needles kept | names of failing tests | their messages |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+		for _, o := range r.Outputs {
+			p.f("| %s | %d | %d | %s | %s | %s |\n", o.Method, o.Cap, o.Outputs, o.Needles.text(), o.Names.text(), o.Messages.text())
+		}
+	}
+	if len(r.Builds) > 0 {
+		p.f("\n## Time of a build\n\nOn this machine, now; one message more each time.\n\n| budget | builds | p50 | p99 |\n| ---: | ---: | ---: | ---: |\n")
+		for _, b := range r.Builds {
+			p.f("| %s | %d | %s | %s |\n", grouped(b.Budget), b.Packs, milliseconds(b.P50), milliseconds(b.P99))
+		}
+	}
+	return p.err
+}
+
+// writeFigures compares the methods at each budget, and shows ctxfs by set.
+func (r *Result) writeFigures(p *printer, shown []int, sets []string) {
+	for _, budget := range r.Budgets {
+		rows := rowsAt(r.Rows, budget)
+		p.f("\n## %s tokens: %s through %s\n\n", grouped(budget), plural(rows[0].Cuts, "cut"), plural(r.exceeding(budget), "session"))
+		if rows[0].Packs == 0 {
+			p.f("No history exceeds this budget.\n")
+			continue
+		}
+		p.heading("method", shown)
+		for _, row := range rows {
+			p.row(row.Method, row, shown)
+		}
+	}
+	if len(sets) < 2 {
+		return
+	}
+	p.f("\n## %s, set by set\n\n", Ctxfs)
+	p.heading("set, budget, cuts", shown)
+	for _, set := range sets {
+		of := slices.DeleteFunc(slices.Clone(r.Sessions), func(s SessionResult) bool { return s.Set != set })
+		rows, _ := means(of, r.Budgets)
+		for _, row := range rows {
+			if row.Method == Ctxfs && row.Packs > 0 {
+				p.row(fmt.Sprintf("%s, %s, %d", set, grouped(row.Budget), row.Cuts), row, shown)
+			}
+		}
+	}
+}
+
+// writePromises shows what was seen of the promises that a pack keeps whatever it holds.
+func (r *Result) writePromises(p *printer) {
+	p.f("\n## What %s promises\n\n| budget | packs | over budget | with a broken promise | compactions | least gain |\n| ---: | ---: | ---: | ---: | ---: | ---: |\n", Ctxfs)
+	for _, row := range r.Rows {
+		if row.Method == Ctxfs {
+			gain := "–"
+			if row.Compactions > 0 {
+				gain = fmt.Sprintf("%.3f", row.LeastGain)
+			}
+			p.f("| %s | %d | %d | %d | %d | %s |\n", grouped(row.Budget), row.Packs, row.Over, row.WrongPacks, row.Compactions, gain)
+		}
+	}
+	for _, row := range r.Rows {
+		for _, why := range row.Wrong {
+			p.f("\n- at %s: %s\n", grouped(row.Budget), why)
+		}
+	}
+}
+
+func rowsAt(rows []Row, budget int) (out []Row) {
+	for _, row := range rows {
+		if row.Budget == budget {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// exceeding counts the sessions that have cuts at a budget.
+func (r *Result) exceeding(budget int) (n int) {
+	for _, s := range r.Sessions {
+		if rowsAt(s.Rows, budget)[0].Cuts > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// printer writes until the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) f(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *printer) heading(first string, shown []int) {
+	p.f("| %s |", first)
+	for _, i := range shown {
+		p.f(" %s |", columns[i].title)
+	}
+	p.f("\n| --- |%s\n", strings.Repeat(" ---: |", len(shown)))
+}
+
+func (p *printer) row(name string, row Row, shown []int) {
+	p.f("| %s |", name)
+	for _, i := range shown {
+		p.f(" %s |", row.Figures[columns[i].figure].text())
+	}
+	p.f("\n")
+}
+
+func (m Mean) text() string {
+	if m.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", m.Mean)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// grouped is a number with its thousands apart.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}

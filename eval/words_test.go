@@ -1,0 +1,101 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func wordsOf(text string) (out []string) {
+	eachWord(text, func(w string) { out = append(out, w) })
+	return out
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "",
+		" .. -- // ":                             "",
+		"Look at auth/refresh.go:88: it fails.":  "Look at auth/refresh.go:88 it fails",
+		`{"path":"./src/a.go","n":12}`:           "path src/a.go n 12",
+		`one\ntwo\t\"three\" C:\dir`:             "one two three C dir",
+		"/etc/passwd, .gitignore, ../x, ..y":     "/etc/passwd .gitignore x .y",
+		"#123 @ada user@example.com http://a.b/": "123 ada user@example.com http://a.b",
+		"naïve 東京。foo":                           "naïve 東京 foo",
+		"a_b -flag --long=on end_":               "a_b flag long on end",
+		"bad \xff\xfe bytes":                     "bad bytes",
+	} {
+		if got := strings.Join(wordsOf(text), " "); got != want {
+			t.Errorf("%q\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for want, words := range map[kind]string{
+		identifier: "a.go /bin src/a a_bc x@yz C1-2 a1b2 camelCase MyType 123 2024-05-15 4WQ150 user:1 " + strings.Repeat("a/", 60)[:119],
+		plain:      "word naïve Word WORD",
+		other:      "a.b abc 12 a-b well-known x1 ab, " + strings.Repeat("a/", 61)[:121],
+	} {
+		for _, w := range strings.Fields(words) {
+			if got := kindOf(strings.TrimSuffix(w, ",")); got != want {
+				t.Errorf("%s is of kind %d, want %d", w, got, want)
+			}
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	r := newReader()
+	ids := func(text string) (out []string) {
+		for _, l := range r.read(text) {
+			for _, id := range l.ids {
+				out = append(out, r.name(id))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	for text, want := range map[string]string{
+		"## 12 tool run_tests [call 11.1]\nok 12.1": "12.1 run_tests",
+		"[call 11.1] read_file {\"path\":\"a.go\"}": "a.go read_file",
+		"## e7 tool\nx":         "",
+		"## 100 reasons of 200": "200",
+		"src/a.go:88:func main": "src/a.go src/a.go:88:func",
+		`first.a\nsecond.b`:     "first.a second.b",
+	} {
+		if got := strings.Join(ids(text), " "); got != want {
+			t.Errorf("%q\n got %s\nwant %s", text, got, want)
+		}
+	}
+	if r.read("a b c")[0] != r.read("a b c\n")[0] {
+		t.Error("one line is two")
+	}
+}
+
+func TestResembles(t *testing.T) {
+	r := newReader()
+	last := func(text string) *line {
+		lines := r.read(text)
+		return lines[len(lines)-1]
+	}
+	list := "a.go b.go c.go d.go e.go f.go g.go h.go i.go j.go k.go l.go m.go n.go o.go p.go q.go r.go s.go t.go u.go v.go w.go x.go y.go z.go 1.go 2.go 3.go 4.go"
+	for _, c := range []struct {
+		shown, original string
+		want            bool
+	}{
+		{"one two three four five", "one two three four five", true},
+		{"one two three", "one two three four five", true},
+		{"one two", "one two three four five", false},
+		{"[41] one two three four five", "one two three four five", true},
+		{"five four three", "one two three four five", true},
+		{"## 97 tool run (folded) 212 passed, 1 failed TestX x_test.go:41", "1 failed TestX x_test.go:41", true},
+		{list, "a.go b.go", false},               // in a list of everything stands everything
+		{"src/a.go", "listing\nsrc/a.go", false}, // a bare word
+		{"listing\nsrc/a.go", "listing\nsrc/a.go", true},
+		{"other\nsrc/a.go", "listing\nsrc/a.go", false},
+	} {
+		if got := last(c.shown).resembles(last(c.original)); got != c.want {
+			t.Errorf("%q of %q: %v", c.shown, c.original, got)
+		}
+	}
+}
