@@ -39,6 +39,7 @@ const (
 	F5G    Figure = "f5g"
 	Prefix Figure = "prefix"
 	Cost   Figure = "cost"
+	Fill   Figure = "fill"
 	EvR    Figure = "evr"
 	AnsIn  Figure = "ansin"
 	// ToolOutputs stands for the table of shortened outputs.
@@ -206,6 +207,11 @@ func (r *replay) next(n int) (texts []string) {
 // step compares a pack with the one before it.
 func (s *state) step(r *replay, p Pack, n int) {
 	s.Packs++
+	if n >= r.first {
+		fill := s.Figures[Fill]
+		fill.add(float64(p.Tokens) / float64(r.budget))
+		s.Figures[Fill] = fill
+	}
 	if p.Tokens > r.budget {
 		s.Over++
 	}

@@ -13,7 +13,7 @@ var columns = []struct {
 	figure Figure
 	title  string
 }{
-	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
+	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {Fill, "fill"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
 }
 
 // ParseFigure gives the figure of a name, in any case of its letters.

@@ -244,7 +244,7 @@ func TestRealSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Budgets: []int{4000, 8000, 16000, 32000}, Cuts: 24, Jobs: 2}
+	o := Options{Budgets: []int{4000, 8000, 16000, 32000}, Cuts: 100, Jobs: 2}
 	r := mustRun(t, sessions, o)
 	for _, row := range r.Rows {
 		if row.Over > 0 || row.WrongPacks > 0 {

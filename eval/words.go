@@ -11,7 +11,11 @@ func eachWord(text string, emit func(word string)) {
 	from := -1
 	end := func(to int) {
 		if from >= 0 {
-			if w := trimWord(text[from:to]); w != "" {
+			w := text[from:to]
+			if from > 0 && strings.IndexByte(")]}", text[from-1]) >= 0 {
+				w = strings.TrimLeft(w, ".") // f(x).trim is no file .trim
+			}
+			if w = trimWord(w); w != "" {
 				emit(w)
 			}
 			from = -1

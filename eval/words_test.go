@@ -22,6 +22,7 @@ func TestWords(t *testing.T) {
 		"#123 @ada user@example.com http://a.b/": "123 ada user@example.com http://a.b",
 		"naïve 東京。foo":                           "naïve 東京 foo",
 		"a_b -flag --long=on end_":               "a_b flag long on end",
+		"a[i].trim(f(x).join('.json'))":          "a i trim f x join .json",
 		"bad \xff\xfe bytes":                     "bad bytes",
 	} {
 		if got := strings.Join(wordsOf(text), " "); got != want {

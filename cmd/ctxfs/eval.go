@@ -54,6 +54,7 @@ The figures, one a column; higher is better but for cost:
   F5G     runs of five words of these messages
   prefix  tokens of a pack that begin the next one, one message later
   cost    of a token, when those cost 0.1 and all others 1.25
+  fill    of the budget: what a pack has of it
   EvR, AnsIn  with questions in NAME.questions.jsonl beside NAME.jsonl: evidence
           records that stand in the pack, answers that do
   outputs    what shortening leaves of large tool outputs; a table of its own
@@ -82,7 +83,7 @@ docs/eval.md says more, and how to judge what comes out.`,
 	}
 	fl := c.Flags()
 	fl.IntSliceVar(&f.budgets, "budgets", []int{4000, 8000, 16000, 32000}, "`TOKENS` of a pack, several with commas")
-	fl.IntVar(&f.cuts, "cuts", 24, "at most so many cuts through a session; 0: all")
+	fl.IntVar(&f.cuts, "cuts", 100, "at most so many cuts through a session; 0: all")
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many replays run at a time")
 	fl.StringSliceVar(&f.only, "only", nil, "`FIGURE`: measure only this, or these")
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
