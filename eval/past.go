@@ -58,9 +58,8 @@ func eachGram(lines []*line, emit func(gram)) {
 	var g gram
 	n := 0
 	for _, l := range lines {
-		if l.heading {
+		if l.heading { // a fold may stand in it
 			n = 0
-			continue
 		}
 		for _, w := range l.words {
 			copy(g[:], g[1:])

@@ -51,6 +51,7 @@ func TestQualityByHand(t *testing.T) {
 		{"the newest", last, Quality{Share{2, 3}, Share{2, 3}, Share{0, 1}, Share{3, 3}, Share{1, 1}}},
 		{"the first", first, Quality{Share{1, 3}, Share{1, 3}, Share{1, 1}, Share{0, 3}, Share{0, 1}}},
 		{"key lines", "[1] " + old, Quality{Share{1, 3}, Share{1, 3}, Share{1, 1}, Share{0, 3}, Share{0, 1}}},
+		{"a fold", "## 20 tool (folded) error in auth/refresh.go:88 while reading token4711 · context/line/20.txt", Quality{Share{2, 3}, Share{2, 3}, Share{0, 1}, Share{3, 3}, Share{1, 1}}},
 		{"words alone", "auth/refresh.go:88 data/ledger.db", Quality{Share{3, 3}, Share{0, 3}, Share{0, 1}, Share{0, 3}, Share{0, 1}}},
 		{"half a line", "reading token4711, error in auth/refresh.go:88", Quality{Share{2, 3}, Share{2, 3}, Share{0, 1}, Share{2, 3}, Share{0, 1}}},
 	} {

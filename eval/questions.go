@@ -44,7 +44,7 @@ func stands(record, pack []*line) bool {
 		}
 		found := there[o]
 		for _, l := range pack {
-			found = found || !l.heading && l.resembles(o)
+			found = found || l.resembles(o)
 		}
 		share.add(found)
 	}

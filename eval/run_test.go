@@ -83,8 +83,8 @@ func TestFiguresDoNotDependOnJobs(t *testing.T) {
 	var last []byte
 	for _, jobs := range []int{1, 3} {
 		calls := 0
-		r := mustRun(t, sessions, Options{Budgets: []int{1000, 4000}, Cuts: 3, Jobs: jobs, Lost: true, Progress: func(done, of int) {
-			if calls++; done != calls || of != 4 {
+		r := mustRun(t, sessions, Options{Budgets: []int{4000}, Cuts: 3, Jobs: jobs, Lost: true, Progress: func(done, of int) {
+			if calls++; done != calls || of != 2 {
 				t.Errorf("progress %d of %d", done, of)
 			}
 		}})
