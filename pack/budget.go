@@ -178,7 +178,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	f.user = f.other
 	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
 	tool := min(max(toolFloor, room/8), toolMost, room/3)
-	f.tool = shareRule{above: tool, to: tool}
+	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -212,6 +212,13 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 const (
 	toolFloor = 400
 	toolMost  = 3000
+)
+
+// What is left of one that shows more: at most resultShown tokens at a limit of resultScale or less, and in proportion above.
+// That is what the kind with the most is given; the fold does not know kinds and counts all results as if they were of it.
+const (
+	resultShown = 500
+	resultScale = 8000
 )
 
 // less is two thirds of a share, down to a heading and the note that names the record's path.

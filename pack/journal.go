@@ -13,7 +13,7 @@ type part struct {
 	piece
 	text   string
 	tokens int
-	cut    bool // a record of which head and tail are shown
+	how    string // a record that is shortened: by what
 }
 
 // memo holds what one build may reuse of the builds before it. Nothing in it
@@ -40,8 +40,8 @@ type shownAs struct{ at, body int }
 type rendered struct {
 	text   string
 	tokens int
-	cut    bool
-	used   bool // by the build going on
+	how    string // it is shortened: by what
+	used   bool   // by the build going on
 }
 
 func newMemo() *memo {
@@ -101,15 +101,15 @@ func (mm *memo) render(m Records, at, body int, c *tokens.Counter) (rendered, er
 	r, ok := mm.records[key]
 	if !ok {
 		var err error
-		if r.text, r.cut, err = renderAt(m, at, body); err != nil {
+		if r.text, r.how, err = renderAt(m, at, body); err != nil {
 			return r, err
 		}
-		if !r.cut && mm.known != nil {
+		if r.how == "" && mm.known != nil {
 			r.tokens = mm.known(addressOf(m, at))
 		}
 		if r.tokens == 0 {
 			r.tokens = c.CountCached(r.text)
-			if !r.cut && mm.counted != nil {
+			if r.how == "" && mm.counted != nil {
 				mm.counted(addressOf(m, at), r.tokens)
 			}
 		}
@@ -211,7 +211,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			if err != nil {
 				return nil, 0, err
 			}
-			q.text, q.tokens, q.cut = r.text, r.tokens, r.cut
+			q.text, q.tokens, q.how = r.text, r.tokens, r.how
 		}
 		parts = append(parts, q)
 	}

@@ -3,6 +3,7 @@ package pack
 import (
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -12,11 +13,11 @@ import (
 //	[call e3] run_tests {"path":"./..."}
 //	## e7 tool run_tests [call e3] (error) (exit 1)
 //	212 passed, 1 failed
-func renderEvent(events Records, n, body int) (text string, cut bool, err error) {
+func renderEvent(events Records, n, body int) (text, how string, err error) {
 	at := address{n, true}
 	raw, err := events.Record(n)
 	if err != nil {
-		return "", false, unreadable(at, err)
+		return "", "", unreadable(at, err)
 	}
 	ev, ok := ctxabi.DecodeToolEvent(raw)
 	if !ok { // its bytes were changed on the disk
@@ -24,6 +25,7 @@ func renderEvent(events Records, n, body int) (text string, cut bool, err error)
 	}
 
 	var b strings.Builder
+	about := compress.Hint{}
 	b.WriteString("## " + at.String())
 	if !ev.IsResult {
 		b.WriteString(" tool_call")
@@ -32,12 +34,18 @@ func renderEvent(events Records, n, body int) (text string, cut bool, err error)
 		ref, name := strings.ReplaceAll(shortName(ev.CallID), "]", ")"), ev.Name
 		if call := int(events.At(n).CallOf); call > 0 {
 			ref = address{call, true}.String()
-			if name == "" {
-				if name, err = eventName(events, call); err != nil {
-					return "", false, err
+			if name == "" || body > 0 {
+				asked, err := eventCall(events, call)
+				if err != nil {
+					return "", "", err
+				}
+				about.Args = asked.Arguments
+				if name == "" {
+					name = asked.Name
 				}
 			}
 		}
+		about.Tool, about.IsError = name, ev.Failed
 		writeWord(&b, shortName(name))
 		if ref != "" {
 			b.WriteString(" [call " + ref + "]")
@@ -51,32 +59,26 @@ func renderEvent(events Records, n, body int) (text string, cut bool, err error)
 	}
 	b.WriteByte('\n')
 
+	s := shown{fenced: needsFence(ev.Text), alone: ev.Images == 0 && (ev.IsResult || ev.Name == "" && ev.Arguments == "")}
+	s.add("", ev.Text, ev.IsResult, about)
 	var c strings.Builder
-	r := shown{fenced: needsFence(ev.Text), alone: ev.Images == 0 && ev.Name == "" && ev.Arguments == ""}
-	if ev.IsResult {
-		r.alone = ev.Images == 0
-	}
-	if r.alone {
-		c.WriteString(ev.Text)
-	} else {
-		writeContent(&c, ev.Text, r.fenced)
-	}
 	for range ev.Images {
 		c.WriteString("[Image in " + ctxabi.LineDir + "/" + at.String() + "]\n")
 	}
-	if !ev.IsResult && !r.alone {
-		r.fenced = writeCall(&c, at.String(), ev.Name, ev.Arguments) || r.fenced
+	if !ev.IsResult && !s.alone {
+		s.fenced = writeCall(&c, at.String(), ev.Name, ev.Arguments) || s.fenced
 	}
-	r.text = c.String()
-	cut = r.write(&b, body, at)
-	return b.String(), cut, nil
+	s.add(c.String(), "", false, compress.Hint{})
+	how = s.write(&b, body, at)
+	return b.String(), how, nil
 }
 
-func eventName(events Records, n int) (string, error) {
+// eventCall is the call that event n is.
+func eventCall(events Records, n int) (ctxabi.ToolEvent, error) {
 	raw, err := events.Record(n)
 	if err != nil {
-		return "", unreadable(address{n, true}, err)
+		return ctxabi.ToolEvent{}, unreadable(address{n, true}, err)
 	}
 	ev, _ := ctxabi.DecodeToolEvent(raw)
-	return ev.Name, nil
+	return ev, nil
 }

@@ -56,18 +56,19 @@ type sectionJSON struct {
 
 // item is something that stands in the pack. SHA256 is of its bytes in pack.md.
 type item struct {
-	Cut    bool     `json:"cut"`
-	Files  []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
-	ID     string   `json:"id,omitempty"`    // of the block
-	Kind   string   `json:"kind"`
-	Path   string   `json:"path,omitempty"` // of the whole
-	Phase  phase    `json:"phase"`
-	Range  string   `json:"range,omitempty"`
-	SHA256 string   `json:"sha256"`
-	Source string   `json:"source"`
-	Stale  bool     `json:"stale,omitempty"` // the last known content
-	Tokens int      `json:"tokens"`
-	Trust  string   `json:"trust"`
+	Cut       bool     `json:"cut"`
+	Files     []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
+	ID        string   `json:"id,omitempty"`    // of the block
+	Kind      string   `json:"kind"`
+	Path      string   `json:"path,omitempty"` // of the whole
+	Phase     phase    `json:"phase"`
+	Range     string   `json:"range,omitempty"`
+	SHA256    string   `json:"sha256"`
+	Shortened string   `json:"shortened,omitempty"` // of a record: by what, "head_tail" or the kind of the tool's result
+	Source    string   `json:"source"`
+	Stale     bool     `json:"stale,omitempty"` // the last known content
+	Tokens    int      `json:"tokens"`
+	Trust     string   `json:"trust"`
 }
 
 // omitted is something that does not stand in the pack, or not all of it.
@@ -175,14 +176,14 @@ func (d *draft) journalItems(text []byte) (items []item, framing int) {
 			continue
 		}
 		at := addressOf(d.history, p.From)
-		if last == nil || p.cut || last.Cut || p.kept != kept || at.event != event || at.n != run.To+1 {
+		if last == nil || p.how != "" || last.Cut || p.kept != kept || at.event != event || at.n != run.To+1 {
 			finish()
-			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.cut}
+			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
 			run, begun, kept, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.kept, at.event
 			if p.kept {
 				last.Kind = "kept_" + at.scheme()
 			}
-			if p.cut {
+			if last.Cut {
 				last.Path = at.path()
 			}
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // renderAt gives the record at a place of m as it stands in pack.md; see renderRecord and renderEvent.
-func renderAt(m Records, at, body int) (text string, cut bool, err error) {
+// how names the way in which it was shortened: "" not at all, [headAndTail], or a compress.Kind.
+func renderAt(m Records, at, body int) (text, how string, err error) {
 	t, ok := m.(*timeline)
 	if !ok {
 		return renderRecord(m, at, body)
@@ -39,10 +40,10 @@ func RenderRecord(m Records, line, body int) (string, error) {
 //	[call 12.1] read_file {"path":"a.go"}
 //	## 13 tool read_file [call 12.1]
 //	package a
-func renderRecord(m Records, line, body int) (text string, cut bool, err error) {
+func renderRecord(m Records, line, body int) (text, how string, err error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return "", false, unreadable(address{n: line}, err)
+		return "", "", unreadable(address{n: line}, err)
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
@@ -52,12 +53,13 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 	var answered answers
 	if e.CallOf > 0 && (msg.Role == ctxabi.Tool || len(msg.Results) > 0) {
 		if answered, err = callsAt(m, int(e.CallOf)); err != nil {
-			return "", false, err
+			return "", "", err
 		}
 	}
 	// An Anthropic message that only carries one result is what others write as a tool record.
 	role, name, callID, failed := msg.Role.String(), msg.Name, msg.CallID, false
 	content := msg.Text
+	about := compress.Hint{}
 	if len(msg.Results) == 1 && content == "" && msg.Images == 0 && len(msg.Calls) == 0 {
 		r := msg.Results[0]
 		role, callID, content, failed = ctxabi.Tool.String(), r.CallID, r.Text, r.IsError
@@ -82,19 +84,18 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 	}
 	b.WriteByte('\n')
 
-	var c strings.Builder
-	fenced := e.Flags&session.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
-	alone := len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0
-	if alone {
-		c.WriteString(content)
-	} else {
-		writeContent(&c, content, fenced)
+	if role == ctxabi.Tool.String() {
+		about = compress.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
 	}
+	fenced := e.Flags&session.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
+	s := shown{alone: len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0, fenced: fenced}
+	s.add("", content, role == ctxabi.Tool.String(), about)
+	var c strings.Builder
 	for range msg.Images {
 		fmt.Fprintf(&c, "[Image at Turn %d: %s/%d]\n", turnOf(m, line), ctxabi.LineDir, line)
 	}
 	for i, call := range msg.Calls {
-		fenced = writeCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || fenced
+		s.fenced = writeCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.fenced
 	}
 	for _, r := range msg.Results {
 		c.WriteString("[result of ")
@@ -109,13 +110,13 @@ func renderRecord(m Records, line, body int) (text string, cut bool, err error) 
 			c.WriteString(" (error)")
 		}
 		c.WriteByte('\n')
-		inner := needsFence(r.Text)
-		fenced = fenced || inner
-		writeContent(&c, r.Text, inner)
+		s.fenced = s.fenced || needsFence(r.Text)
+		s.add(c.String(), r.Text, true, compress.Hint{Tool: answered.name(r.CallID), Args: answered.arguments(r.CallID), IsError: r.IsError})
+		c.Reset()
 	}
-
-	cut = shown{c.String(), alone, fenced}.write(&b, body, address{n: line})
-	return b.String(), cut, nil
+	s.add(c.String(), "", false, compress.Hint{})
+	how = s.write(&b, body, address{n: line})
+	return b.String(), how, nil
 }
 
 // writeCall writes one call. fenced: its arguments could be taken for framing.
@@ -132,36 +133,8 @@ func writeCall(c *strings.Builder, ref, name, arguments string) (fenced bool) {
 	return false
 }
 
-// shown is what a record shows below its heading.
-type shown struct {
-	text   string
-	alone  bool // nothing but content: it is fenced as a whole, if at all
-	fenced bool // something in it needs or has a fence
-}
-
-// write writes at most body tokens of it (by weight; 0: all) and says whether it cut it.
-func (s shown) write(b *strings.Builder, body int, at address) (cut bool) {
-	if body > 0 {
-		if short, cut := compress.HeadTail(s.text, body, at.path()); cut {
-			// What kept the whole in order may now be on one side of the cut only.
-			writeContent(b, short, s.fenced || unclosed(short))
-			return true
-		}
-	}
-	writeContent(b, s.text, s.alone && s.fenced)
-	return false
-}
-
 func unreadable(at address, err error) error {
 	return &ctxabi.Error{Op: "pack", Path: at.log(), Kind: ctxabi.ErrIO, Why: fmt.Sprintf("record %d cannot be read", at.n), Err: err}
-}
-
-// unclosed says whether shown leaves a fence open; marks of calls in it are our own.
-func unclosed(shown string) bool {
-	lines := strings.Split(shown, "\n")
-	return needsFence(strings.Join(slices.DeleteFunc(lines, func(l string) bool {
-		return likeFraming(strings.TrimLeft(l, " \t\r"))
-	}), "\n"))
 }
 
 func writeWord(b *strings.Builder, word string) {
@@ -193,6 +166,14 @@ func (a answers) find(id string) int {
 func (a answers) name(id string) string {
 	if i := a.find(id); i >= 0 {
 		return a.calls[i].Name
+	}
+	return ""
+}
+
+// arguments are those of the call with this id, as they were written.
+func (a answers) arguments(id string) string {
+	if i := a.find(id); i >= 0 {
+		return a.calls[i].Arguments
 	}
 	return ""
 }

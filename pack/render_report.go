@@ -88,7 +88,7 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 		if p.omitted {
 			left += p.bytes
 		}
-		if p.cut {
+		if p.how != "" {
 			cuts++
 		}
 	}
@@ -128,9 +128,9 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 			switch {
 			case p.omitted:
 				line("| %s | left out | %d | %d | %s |", stretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
-			case p.cut:
+			case p.how != "":
 				e, at := d.history.At(p.From), addressOf(d.history, p.From)
-				line("| %s | head and tail | %d | %d | %s |", at, e.Len+1, e.Weight, at.path())
+				line("| %s | %s | %d | %d | %s |", at, howShortened(p.how), e.Len+1, e.Weight, at.path())
 			}
 		}
 	}
@@ -152,6 +152,14 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 		line("The first %d bytes (%s of this pack) are those of the pack before.", at.lastRecord, percent(at.lastRecord, len(b.Markdown)))
 	}
 	return []byte(w.String())
+}
+
+// howShortened says it for a reader.
+func howShortened(how string) string {
+	if how == headAndTail {
+		return "head and tail"
+	}
+	return "shortened as " + how
 }
 
 // name is how the report calls the record at a place.

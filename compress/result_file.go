@@ -1,0 +1,133 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+)
+
+// file shows of a file its first lines, its outline (headings, definitions) and the lines between that say the most.
+func (r *result) file() (string, bool) {
+	s, ok := r.newSheet(r.text)
+	if !ok {
+		return "", false
+	}
+	var outline []int
+	fence := false
+	for i, line := range s.lines {
+		if fenceMark(strings.TrimSpace(line)) != "" {
+			fence = !fence
+		}
+		if inOutline(line, fence) {
+			outline = append(outline, i)
+		}
+	}
+	near := s.asked(outline)
+	s.showAll(0, len(s.lines), fileHead)
+	s.showAll(len(s.lines), max(0, len(s.lines)-3), 0.06)
+	s.cover(outline, fileOutline, near)
+	s.cover(s.all(), 1, near)
+	s.rest()
+	return s.write("")
+}
+
+// Shares of what may be shown of a file.
+const (
+	fileHead    = 0.12
+	fileOutline = 0.25
+	aroundAsked = 6 // lines before and behind one that the call named
+)
+
+// asked weighs lines: those around a line whose number the call names count most, then those of the outline.
+func (s *sheet) asked(outline []int) func(i int) float64 {
+	weights := map[int]float64{}
+	for _, i := range outline {
+		weights[i] = 1.3
+	}
+	numbers := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(s.r.about.Args[:min(len(s.r.about.Args), 400)], func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(word) > 1 {
+			numbers[word] = true
+		}
+	}
+	for i, line := range s.lines {
+		text := strings.TrimLeft(line, " \t")
+		digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+		if digits == "" || len(digits) == len(text) || !numbers[digits] || !strings.ContainsAny(text[len(digits):len(digits)+1], ":\t |\u2192") {
+			continue
+		}
+		for k := max(0, i-aroundAsked); k <= min(len(s.lines)-1, i+aroundAsked); k++ {
+			weights[k] = 3
+		}
+		weights[i] = 5
+	}
+	return func(i int) float64 {
+		if w, ok := weights[i]; ok {
+			return w
+		}
+		return 1
+	}
+}
+
+// outlineWords begin a line that defines something, in the languages that agents mostly read.
+var outlineWords = nameSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
+	static async abstract const describe it test CREATE message service rpc resource data variable @media section`)
+
+// inOutline says whether a line is a heading or defines something; numbers that a tool put before it do not count.
+func inOutline(line string, fence bool) bool {
+	s := strings.TrimLeft(line, " \t0123456789")
+	if s != strings.TrimLeft(line, " \t") { // "12:  func", "12→func", "12| func"
+		for _, mark := range []string{":", "→", "|", "\t"} {
+			if rest, ok := strings.CutPrefix(s, mark); ok {
+				s = rest
+				break
+			}
+		}
+	}
+	indent := indentOf(s)
+	s = strings.TrimSpace(s)
+	if level, _ := heading(s, indent); level > 0 && !fence {
+		return true
+	}
+	word, rest, _ := strings.Cut(s, " ")
+	word = strings.TrimRight(word, "(")
+	if outlineWords[word] && rest != "" && indent <= 8 {
+		return word != "const" && word != "type" && word != "static" || indent == 0
+	}
+	if strings.HasPrefix(s, "describe(") || strings.HasPrefix(s, "it(") || strings.HasPrefix(s, "test(") {
+		return true
+	}
+	// A section of YAML, TOML or INI.
+	return indent == 0 && len(s) < 60 && (strings.HasSuffix(s, ":") && !strings.ContainsAny(s, " (") || s != "" && s[0] == '[' && strings.HasSuffix(s, "]"))
+}
+
+// binary says what the bytes are and how many.
+func (r *result) binary() (string, bool) {
+	what, size := typeOf(r.text), r.bytes
+	if media, n := base64Of(r.text); n > 0 {
+		if media == "" {
+			media = typeOf(decodeStart(r.text))
+		}
+		what, size = "base64 of "+media, n
+	}
+	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, note(0, r.bytes, r.path)), true
+}
+
+// typeOf names a format by how it begins.
+func typeOf(data string) string {
+	for _, t := range []struct{ magic, name string }{
+		{"\x89PNG", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"%PDF-", "application/pdf"}, {"PK\x03\x04", "application/zip"},
+		{"\x1f\x8b", "application/gzip"}, {"\x7fELF", "an ELF program"}, {"SQLite format 3", "an SQLite database"}, {"RIFF", "audio or image (RIFF)"}, {"OggS", "audio/ogg"},
+		{"\xfd7zXZ", "application/x-xz"}, {"BZh", "application/x-bzip2"}, {"\x28\xb5\x2f\xfd", "application/zstd"}, {"\xca\xfe\xba\xbe", "a Java class"}, {"\x00asm", "a WebAssembly module"},
+	} {
+		if strings.HasPrefix(data, t.magic) {
+			return t.name
+		}
+	}
+	// Records are text: what was no UTF-8 when it was written is no more what it was.
+	for _, t := range []struct{ sign, name string }{{"PNG\n\x1a", "image/png"}, {"PNG\r\n", "image/png"}, {"ELF", "an ELF program"}, {"JFIF", "image/jpeg"}} {
+		if at := strings.Index(data[:min(len(data), 16)], t.sign); at >= 0 {
+			return t.name
+		}
+	}
+	return "binary data"
+}

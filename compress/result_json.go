@@ -1,0 +1,442 @@
+package compress
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// json shows the shape of a response with its fields, as JSON. Lists of objects with the same fields become columns and rows, which loses
+// nothing; long strings lose their ends. What still does not fit is shown by columns and rows that are left, or leaf by leaf, whichever says more.
+func (r *result) json() (string, bool) {
+	root := gjson.Parse(r.text)
+	if !root.IsObject() && !root.IsArray() || !isJSON(r.text) {
+		return "", false
+	}
+	left := note(0, r.bytes, r.path)
+	best := ""
+	levels := jsonLevels
+	if r.bytes > largeJSON { // each level would go through all of it
+		levels = nil
+	}
+	for i, level := range levels {
+		w := jsonWriter{jsonLevel: level, most: r.limit.Tokens * 12}
+		if r.limit.Chars > 0 {
+			w.most = min(w.most, r.limit.Chars*4)
+		}
+		if root.IsObject() {
+			w.object(root, 0, left)
+		} else {
+			w.array(root, 0, left)
+		}
+		if w.full {
+			continue
+		}
+		out := w.String()
+		if len(out) > r.bytes { // what is left out are bytes of the text; there may be none but blanks
+			continue
+		}
+		// The note says how much shorter the text is; the number has no more digits than the one it stands for.
+		out = strings.Replace(out, quote(left), quote(note(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+		if !r.limit.holds(out) {
+			continue
+		}
+		if i < 2 {
+			return out, true
+		}
+		best = out
+		break
+	}
+	if out, ok := r.tree(root); ok && said(out) > said(best) {
+		best = out
+	}
+	return best, best != ""
+}
+
+// largeJSON is the number of bytes from which on a response is only shown leaf by leaf.
+const largeJSON = 1 << 18
+
+// said is how much a text says.
+func said(text string) float64 {
+	sum, seen := 0.0, map[uint64]bool{}
+	eachFeature(text, func(f uint64, w float64) {
+		if !seen[f] {
+			seen[f] = true
+			sum += w
+		}
+	})
+	return sum
+}
+
+// jsonLevel is how much is shown.
+type jsonLevel struct {
+	items, chars, fields, deep int
+}
+
+var jsonLevels = []jsonLevel{
+	{1 << 30, 1 << 30, 1 << 30, deepest}, {1 << 30, 400, 1 << 30, deepest}, {1 << 30, 160, 1 << 30, 8},
+	{60, 160, 80, 8}, {40, 120, 60, 8}, {28, 120, 40, 7}, {20, 120, 40, 7}, {15, 100, 30, 6}, {12, 100, 30, 6}, {10, 80, 24, 6}, {8, 80, 24, 6},
+	{7, 80, 20, 5}, {6, 60, 20, 5}, {5, 60, 16, 5}, {4, 60, 14, 4}, {4, 40, 10, 4}, {3, 40, 8, 4}, {3, 32, 6, 3}, {2, 32, 6, 3}, {2, 24, 5, 2}, {2, 24, 4, 2}, {2, 16, 3, 1},
+}
+
+// jsonWriter writes a value at a level until it is full.
+type jsonWriter struct {
+	strings.Builder
+	jsonLevel
+	most int // bytes
+	full bool
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (w *jsonWriter) put(s string) {
+	if w.Len()+len(s) > w.most {
+		w.full = true
+		return
+	}
+	w.WriteString(s)
+}
+
+func (w *jsonWriter) value(v gjson.Result, depth int) {
+	switch {
+	case w.full:
+	case v.IsObject():
+		w.object(v, depth, "")
+	case v.IsArray():
+		w.array(v, depth, "")
+	case v.Type == gjson.String && len(v.Raw) > w.chars+2:
+		s := []rune(v.String()[:min(len(v.String()), w.chars*4)])
+		w.put(quote(fmt.Sprintf("%s… [%d bytes more]", string(s[:min(len(s), w.chars)]), max(0, len(v.String())-len(string(s[:min(len(s), w.chars)]))))))
+	default:
+		w.put(v.Raw)
+	}
+}
+
+func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
+	if depth >= w.deep {
+		n := 0
+		v.ForEach(func(_, _ gjson.Result) bool { n++; return true })
+		w.put(quote(fmt.Sprintf("… [an object of %d fields]", n)))
+		return
+	}
+	type field struct {
+		key, value gjson.Result
+		rank       int
+	}
+	var fields []field
+	v.ForEach(func(key, value gjson.Result) bool {
+		fields = append(fields, field{key, value, fieldRank(key.String(), value)})
+		return true
+	})
+	show := make([]bool, len(fields))
+	n := 0
+	for rank := 0; rank <= 3 && n < w.fields; rank++ {
+		for i, f := range fields {
+			if f.rank == rank && n < w.fields {
+				show[i] = true
+				n++
+			}
+		}
+	}
+	w.put("{")
+	comma := false
+	for i, f := range fields {
+		if !show[i] || w.full {
+			continue
+		}
+		if comma {
+			w.put(",")
+		}
+		comma = true
+		w.put(f.key.Raw + ":")
+		w.value(f.value, depth+1)
+	}
+	if n < len(fields) {
+		if comma {
+			w.put(",")
+		}
+		comma = true
+		w.put(`"…":` + quote(fmt.Sprintf("[%d fields more]", len(fields)-n)))
+	}
+	if left != "" {
+		if comma {
+			w.put(",")
+		}
+		w.put(`"[left out]":` + quote(left))
+	}
+	w.put("}")
+}
+
+// keyFields are names of fields that a reader needs first.
+var keyFields = nameSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
+	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
+
+// fieldRank says how early a field is shown: 0 first.
+func fieldRank(key string, value gjson.Result) int {
+	low := strings.ToLower(key)
+	switch {
+	case keyFields[low] || strings.HasSuffix(low, "_id") || strings.HasSuffix(key, "Id") || strings.Contains(low, "error"):
+		return 0
+	case value.Type == gjson.Null || value.Raw == `""` || value.Raw == "[]" || value.Raw == "{}":
+		return 3
+	case value.IsArray() || value.IsObject() || len(value.Raw) > 200:
+		return 2
+	}
+	return 1
+}
+
+func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
+	var all []gjson.Result
+	v.ForEach(func(_, item gjson.Result) bool {
+		all = append(all, item)
+		return true
+	})
+	if depth >= w.deep && len(all) > 0 && len(v.Raw) > 24 {
+		w.put(quote(fmt.Sprintf("… [a list of %d]", len(all))))
+		return
+	}
+	show := sampled(all, w.items)
+	w.put("[")
+	if w.rows(all, show, depth) {
+		if left != "" {
+			w.put("," + quote(left))
+		}
+		w.put("]")
+		return
+	}
+	comma, skipped := false, 0
+	skip := func() {
+		if skipped > 0 {
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			w.put(quote(fmt.Sprintf("… [%d more]", skipped)))
+			skipped = 0
+		}
+	}
+	for i, item := range all {
+		if w.full {
+			return
+		}
+		if show != nil && !show[i] {
+			skipped++
+			continue
+		}
+		skip()
+		if comma {
+			w.put(",")
+		}
+		comma = true
+		w.value(item, depth+1)
+	}
+	skip()
+	if left != "" {
+		if comma {
+			w.put(",")
+		}
+		w.put(quote(left))
+	}
+	w.put("]")
+}
+
+// sampled chooses which of a list's items are shown: the first ones, the last, those that tell of an error, those that differ in their
+// form from the others, and others in even steps. nil: all.
+func sampled(all []gjson.Result, most int) []bool {
+	if len(all) <= most {
+		return nil
+	}
+	show := make([]bool, len(all))
+	n := 0
+	mark := func(i int) {
+		if !show[i] && n < most {
+			show[i] = true
+			n++
+		}
+	}
+	mark(0)
+	mark(len(all) - 1)
+	forms := map[string]int{}
+	form := make([]string, len(all))
+	for i, item := range all {
+		form[i] = formOf(item)
+		forms[form[i]]++
+	}
+	wrong := 0
+	for i, item := range all {
+		if wrong < most/2 && tellsOfError(item.Raw) {
+			wrong++
+			mark(i)
+		}
+	}
+	for i := range all {
+		if forms[form[i]]*10 <= len(all) {
+			mark(i)
+		}
+	}
+	for k := range most {
+		mark(k * len(all) / most)
+	}
+	for i := range all {
+		mark(i)
+	}
+	return show
+}
+
+// formOf tells items of different make apart: the type, of an object also its fields.
+func formOf(item gjson.Result) string {
+	if !item.IsObject() {
+		return item.Type.String()
+	}
+	var b strings.Builder
+	item.ForEach(func(key, _ gjson.Result) bool {
+		b.WriteString(key.Raw)
+		return b.Len() < 1000
+	})
+	return b.String()
+}
+
+func tellsOfError(raw string) bool {
+	low := strings.ToLower(raw[:min(len(raw), 2000)])
+	for _, w := range []string{`"error":"`, `"error": "`, `"error":{`, `"error": {`, `"failed"`, `"failure"`, `"error"`, "exception", "crashloop", `"critical"`, `"fatal"`} {
+		if strings.Contains(low, w) && !strings.Contains(low, `"error":""`) {
+			return true
+		}
+	}
+	return false
+}
+
+// rows writes a list of at least three objects with the same fields as columns and rows: fields that are alike in all of them once.
+// Fields of objects in them get a dotted name.
+func (w *jsonWriter) rows(all []gjson.Result, show []bool, depth int) bool {
+	if len(all) < 3 || depth+2 > w.deep || !all[0].IsObject() {
+		return false
+	}
+	var names []string
+	var table [][]string
+	same := map[string]string{}
+	for i, item := range all {
+		if show != nil && !show[i] {
+			continue
+		}
+		var keys, cells []string
+		if !flatten(item, "", &keys, &cells) {
+			return false
+		}
+		if table == nil {
+			names = keys
+			for k, key := range keys {
+				same[key] = cells[k]
+			}
+		}
+		if len(keys) != len(names) {
+			return false
+		}
+		for k := range keys {
+			if keys[k] != names[k] {
+				return false
+			}
+			if v, ok := same[keys[k]]; ok && v != cells[k] {
+				delete(same, keys[k])
+			}
+		}
+		table = append(table, cells)
+	}
+	if len(table) < 3 || len(names) == 0 {
+		return false
+	}
+	if len(names) > w.fields {
+		names = names[:w.fields]
+	}
+	cell := func(raw string) {
+		w.value(gjson.Parse(raw), depth+2)
+	}
+	if len(same) > 0 {
+		w.put(`{"[in all]":{`)
+		comma := false
+		for _, name := range names {
+			if v, ok := same[name]; ok {
+				if comma {
+					w.put(",")
+				}
+				comma = true
+				w.put(name + ":")
+				cell(v)
+			}
+		}
+		w.put("}},")
+	}
+	w.put(`{"[columns]":[`)
+	comma := false
+	for _, name := range names {
+		if _, ok := same[name]; !ok {
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			w.put(name)
+		}
+	}
+	w.put("]}")
+	at := 0
+	skipped := 0
+	for i := range all {
+		if w.full {
+			return true
+		}
+		if show != nil && !show[i] {
+			skipped++
+			continue
+		}
+		if skipped > 0 {
+			w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
+			skipped = 0
+		}
+		w.put(",[")
+		comma = false
+		for k, name := range names {
+			if _, ok := same[name]; ok {
+				continue
+			}
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			cell(table[at][k])
+		}
+		w.put("]")
+		at++
+	}
+	if skipped > 0 {
+		w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
+	}
+	return true
+}
+
+// flatten gives the fields of an object, those of objects in it by dotted names, as raw JSON.
+func flatten(v gjson.Result, prefix string, keys, cells *[]string) bool {
+	ok := true
+	v.ForEach(func(key, value gjson.Result) bool {
+		name := prefix + strings.Trim(key.Raw, `"`)
+		if value.IsObject() && value.Raw != "{}" && strings.Count(name, ".") < 3 {
+			ok = flatten(value, name+".", keys, cells)
+		} else {
+			*keys, *cells = append(*keys, `"`+name+`"`), append(*cells, value.Raw)
+		}
+		if len(*keys) > 64 {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}

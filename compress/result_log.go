@@ -1,0 +1,261 @@
+package compress
+
+import "strings"
+
+// class is what a line of a log tells.
+type class uint8
+
+const (
+	classNone class = iota
+	classWarning
+	classTrace   // where it failed: a frame, a place in a source file
+	classDetail  // what a test said, whether it failed or not
+	classMessage // what went wrong
+	className    // what failed: a test, a target
+	classSummary // how many, and how it ended
+)
+
+// classify finds what a line of a log tells, by what the common tools print.
+func classify(line string) class {
+	s := strings.TrimSpace(line)
+	if len(s) < 2 || len(s) > 2000 {
+		return classNone
+	}
+	low := strings.ToLower(s)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(low, w) {
+				return true
+			}
+		}
+		return false
+	}
+	begins := func(words ...string) bool {
+		for _, w := range words {
+			if strings.HasPrefix(low, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("0 failed", "0 errors", "0 failures", "no errors", "0 warnings") && !has(" 10 ", "error:"):
+		return classSummary
+	case begins("--- fail", "failed ", "fail ", "fail\t", "fail:", "not ok ", "error: test_", "● ", "✕ ", "✖ ", "✗ ", "× ", "error ") && len(s) > 6,
+		strings.HasPrefix(s, "[FAIL]"), strings.HasPrefix(s, "[  FAILED  ]"),
+		strings.HasPrefix(s, "test ") && strings.HasSuffix(s, "... FAILED"),
+		strings.HasSuffix(s, " FAILED") || strings.HasSuffix(s, " FAIL"), strings.HasPrefix(s, "ERROR ") && strings.Contains(s, "::"),
+		strings.Contains(s, "::") && strings.Contains(s, " FAILED"),
+		strings.HasPrefix(s, "____") && strings.HasSuffix(s, "____"),
+		strings.HasPrefix(s, "---- ") && strings.HasSuffix(s, " ----"),
+		numberedFailure(s):
+		return className
+	case begins("e  ", "panic:", "fatal", "expected", "actual", "received", "got:", "want:", "assert", "left:", "right:", "caused by", "thread '", "note: expected",
+		"+ expected", "traceback", "npm err", "npm error", "make: ***", "undefined reference", "segmentation fault", "killed"):
+		return classMessage
+	case has("error", "exception", "panicked", "failure", "fatal", "assertion", "not found", "no such file", "permission denied", "refused", "cannot ", "can't ", "unable to",
+		"undefined", "traceback", "timed out", "timeout exceeded", "segfault", "core dumped", "denied", "invalid", "unexpected", "mismatch", "crashloop", "oomkilled", "abort", "critical"),
+		strings.Contains(s, "FAIL"), strings.Contains(s, " != "), has(", want ", " expected ", "unresolved", "conflict"):
+		return classMessage
+	case goMessage(s):
+		return classDetail
+	case begins("exit", "command exited", "process exited") || has("exit code", "exit status", "returncode", "exited with", "process-done"),
+		counted(low, " passed") || counted(low, " failed") || has("test result:", "tests:", "# fail", "# pass", "failed in ", "build failed", "build successful", "could not compile", " problems ("):
+		return classSummary
+	case begins("warning", "warn") || has("warning:", "deprecat", " warn "):
+		return classWarning
+	case begins("at ", "file \"", "--> ", "> ", "in function") || has("stack backtrace"):
+		return classTrace
+	}
+	return classNone
+}
+
+// counted says whether a number stands before what: "5 failed".
+func counted(s, what string) bool {
+	at := strings.Index(s, what)
+	return at > 0 && s[at-1] >= '0' && s[at-1] <= '9'
+}
+
+// goMessage says whether a line is what t.Errorf prints: "cart_test.go:41: Total() = 6, want 7".
+func goMessage(s string) bool {
+	at := strings.Index(s, "_test.go:")
+	return at > 0 && at < 80 && strings.Contains(s[at+9:], ": ")
+}
+
+// numberedFailure says whether a line is a mocha, jest or rspec one: "1) refuses an empty cart".
+func numberedFailure(s string) bool {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n > 0 && n < 4 && strings.HasPrefix(s[n:], ") ") && len(s) < 160
+}
+
+// Of lines of one make that tell of failures this many are looked at; of others the first.
+const (
+	manyNames    = 120
+	manyMessages = 12
+)
+
+// log shows the first lines, every line that tells of a failure with what stands around it, how it ended and the
+// last lines. Lines that differ in digits only are shown once, with a count.
+func (r *result) log() (string, bool) {
+	s, ok := r.newSheet(r.text)
+	if !ok {
+		return "", false
+	}
+	n := len(s.lines)
+	classes := make([]class, n)
+	leader := make([]int, n) // the first line of its make
+	first := map[uint64]int{}
+	members := map[int]int{}
+	exact := map[uint64]int{}
+	byClass := map[class][]int{}
+	var plain []int
+	for i, line := range s.lines {
+		h := hashString(line)
+		same, seen := exact[uint64(h)]
+		m := mask(line)
+		lead, known := first[m]
+		if !known {
+			lead = i
+			first[m], classes[i] = i, classify(line)
+		}
+		leader[i] = lead
+		if strings.TrimSpace(line) == "" {
+			leader[i] = i
+			continue
+		}
+		members[lead]++
+		classes[i] = classes[lead]
+		if seen {
+			leader[i] = same
+			continue
+		}
+		exact[uint64(h)] = i
+		most := 1
+		switch classes[i] {
+		case className, classSummary:
+			most = manyNames
+		case classMessage, classTrace, classDetail:
+			most = manyMessages
+		}
+		if members[lead] <= most {
+			if classes[i] == classNone {
+				plain = append(plain, i)
+			} else {
+				byClass[classes[i]] = append(byClass[classes[i]], i)
+			}
+		}
+	}
+
+	counts := 2 * r.limit.of(again(n))
+	s.left -= counts
+	failed := len(byClass[className])+len(byClass[classMessage]) > 0
+	ends := 0.12
+	if !failed {
+		ends = 0.3
+	}
+	s.showAll(0, min(n, 2), 0.1)
+	s.last(ends, leader)
+	summaries := byClass[classSummary]
+	for k := len(summaries) - 1; k >= 0 && k >= len(summaries)-6; k-- {
+		if s.novelty(summaries[k]) > 0 {
+			s.show(summaries[k])
+		}
+	}
+	var told, names []int // those that say what failed and why, the others
+	for _, i := range byClass[className] {
+		if strings.Contains(s.lines[i], " - ") && strings.Contains(s.lines[i], "::") {
+			told = append(told, i)
+		} else {
+			names = append(names, i)
+		}
+	}
+	s.failed(told, 0.8)
+	s.failed(names, 0.6)
+	s.failed(byClass[classMessage], 0.8)
+	s.failed(byClass[classDetail], 0.6)
+	if failed {
+		s.around(classes)
+		s.cover(byClass[classTrace], 0.6, nil)
+	}
+	s.cover(byClass[classWarning], 0.5, nil)
+	s.cover(append(append([]int{}, byClass[classMessage]...), byClass[className]...), 1, nil)
+	s.cover(plain, 1, nil)
+	s.fill()
+
+	s.left += counts
+	s.count(leader, members)
+	return s.write("")
+}
+
+// count notes for each make how many of its lines are not shown, where there is room for that.
+func (s *sheet) count(leader []int, members map[int]int) {
+	shown, last := map[int]int{}, map[int]int{}
+	root := func(i int) int {
+		for leader[i] != i {
+			i = leader[i]
+		}
+		return i
+	}
+	for i := range s.lines {
+		if s.shown[i] {
+			shown[root(i)]++
+			last[root(i)] = i
+		}
+	}
+	for i := range s.lines {
+		if !s.shown[i] || last[root(i)] != i || s.glued[i] {
+			continue
+		}
+		if more := members[root(i)] - shown[root(i)]; more > 0 {
+			if cost := s.r.limit.of(again(more)); cost <= s.left {
+				s.left -= cost
+				s.more[i] = more
+			}
+		}
+	}
+}
+
+// last shows the last lines, of each make only one.
+func (s *sheet) last(share float64, leader []int) {
+	floor := s.left - int(float64(s.left)*share)
+	seen := map[int]bool{}
+	for i, tries := len(s.lines)-1, 0; i >= 0 && tries < 200; i, tries = i-1, tries+1 {
+		if strings.TrimSpace(s.lines[i]) == "" || seen[leader[i]] {
+			continue
+		}
+		seen[leader[i]] = true
+		if s.left-s.cost(i) < floor || !s.show(i) {
+			return
+		}
+	}
+}
+
+// failed shows lines that tell of failures in their order, those first that say something new.
+func (s *sheet) failed(lines []int, share float64) {
+	floor := s.left - int(float64(s.left)*share)
+	for _, i := range lines {
+		if s.left-s.cost(i) >= floor && s.novelty(i) > 0.34 {
+			s.show(i)
+		}
+	}
+}
+
+// around shows what stands beside the lines that tell of failures: what follows first, then what is before.
+func (s *sheet) around(classes []class) {
+	var told []int
+	for i := range s.lines {
+		if s.shown[i] && (classes[i] == classMessage || classes[i] == className) {
+			told = append(told, i)
+		}
+	}
+	for _, step := range []int{1, -1, 2} {
+		for _, i := range told {
+			if k := i + step; k >= 0 && k < len(s.lines) && strings.TrimSpace(s.lines[k]) != "" && classes[k] != classWarning && s.novelty(k) > 0.2 {
+				s.show(k)
+			}
+		}
+	}
+}

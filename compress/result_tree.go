@@ -1,0 +1,307 @@
+package compress
+
+import (
+	"container/heap"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// tree is a JSON value of which the leaves are chosen that say the most for what they take.
+type tree struct {
+	r     *result
+	nodes []treeNode
+}
+
+type treeNode struct {
+	value  gjson.Result
+	key    string // raw, "" in a list
+	kids   []int
+	parent int
+	rank   int
+	all    int // items or fields, those that are not among kids included
+	shown  bool
+	skips  []int // of a list: how many items stand between the kid and the one before it that are not kids
+}
+
+// Bounds of a tree: of longer lists and larger objects a part is looked at.
+const (
+	treeNodes = 20000
+	treeItems = 400
+)
+
+func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
+	at := len(t.nodes)
+	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank})
+	if depth >= deepest || at > treeNodes {
+		return at
+	}
+	var kids, skips []int
+	all := 0
+	switch {
+	case v.IsArray():
+		var items []gjson.Result
+		v.ForEach(func(_, item gjson.Result) bool {
+			items = append(items, item)
+			return true
+		})
+		all = len(items)
+		show := sampled(items, treeItems)
+		skipped := 0
+		for i, item := range items {
+			if show != nil && !show[i] {
+				skipped++
+				continue
+			}
+			if len(t.nodes) > treeNodes {
+				break
+			}
+			boost := rank
+			if tellsOfError(item.Raw) && item.IsObject() {
+				boost = -1
+			}
+			kids = append(kids, t.add(item, "", at, boost, depth+1))
+			skips = append(skips, skipped)
+			skipped = 0
+		}
+	case v.IsObject():
+		v.ForEach(func(k, value gjson.Result) bool {
+			all++
+			if len(kids) < treeItems && len(t.nodes) <= treeNodes {
+				next := fieldRank(k.String(), value)
+				if rank < 0 && next < 2 {
+					next = -1
+				}
+				kids = append(kids, t.add(value, k.Raw, at, next, depth+1))
+			}
+			return true
+		})
+	}
+	t.nodes[at].kids, t.nodes[at].skips, t.nodes[at].all = kids, skips, all
+	return at
+}
+
+// leafChars is how much of a string is shown, in code points.
+const leafChars = 160
+
+// text is what node i takes without its kids.
+func (t *tree) text(i int) string {
+	n := &t.nodes[i]
+	head := n.key
+	if head != "" {
+		head += ":"
+	}
+	switch {
+	case n.value.IsArray():
+		return head + "[],"
+	case n.value.IsObject():
+		return head + "{},"
+	}
+	return head + leafText(n.value) + ","
+}
+
+func leafText(v gjson.Result) string {
+	if v.Type != gjson.String || len(v.Raw) <= leafChars+2 {
+		return v.Raw
+	}
+	s := v.String()
+	head := []rune(s[:min(len(s), 4*leafChars)])
+	shown := string(head[:min(len(head), leafChars)])
+	if len(shown) == len(s) {
+		return v.Raw
+	}
+	if at := strings.LastIndexAny(shown, " \n,;"); at > len(shown)/2 {
+		shown = shown[:at]
+	}
+	return quote(fmt.Sprintf("%s… [%d bytes more]", shown, len(s)-len(shown)))
+}
+
+// choose shows leaves within room, in the limit's unit.
+func (t *tree) choose(room int) {
+	covered := map[uint64]bool{}
+	eachFeature(t.r.about.Args, func(f uint64, _ float64) { covered[f] = true }) // the reader has them in the call
+	cost := func(i int) int {
+		sum := 0
+		for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
+			sum += t.r.limit.of(t.text(i))
+			if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
+				sum += 3 // a mark of what is left out of it
+			}
+		}
+		return sum
+	}
+	leaf := make([]string, len(t.nodes))
+	gain := func(i int) float64 {
+		n := &t.nodes[i]
+		sum := 0.02
+		eachFeature(leaf[i], func(f uint64, w float64) {
+			if !covered[f] {
+				sum += w
+			}
+		})
+		eachFeature(n.key, func(f uint64, w float64) {
+			if !covered[f] {
+				sum += 0.3 * w
+			}
+		})
+		switch n.rank {
+		case -1:
+			sum = sum*4 + 0.5
+		case 0:
+			sum *= 1.7
+		case 3:
+			sum *= 0.3
+		}
+		return sum / float64(cost(i))
+	}
+	var h gains
+	for i := range t.nodes {
+		if n := &t.nodes[i]; len(n.kids) == 0 {
+			leaf[i] = leafText(n.value)
+			if n.value.IsArray() || n.value.IsObject() {
+				leaf[i] = ""
+			}
+			h = append(h, gained{i, gain(i)})
+		}
+	}
+	heap.Init(&h)
+	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
+		i := h[0].line
+		// Gains fall as features are covered, and rise as what is around a leaf is shown: then it comes up a little late.
+		if g := gain(i); g < h[0].gain*0.999 {
+			h[0].gain = g
+			heap.Fix(&h, 0)
+			continue
+		}
+		heap.Pop(&h)
+		c := cost(i)
+		if c > room {
+			misses++
+			continue
+		}
+		room -= c
+		eachFeature(leaf[i], func(f uint64, _ float64) { covered[f] = true })
+		var fresh []int
+		for k := i; k >= 0 && !t.nodes[k].shown; k = t.nodes[k].parent {
+			t.nodes[k].shown = true
+			eachFeature(t.nodes[k].key, func(f uint64, _ float64) { covered[f] = true })
+			fresh = append(fresh, k)
+		}
+		if len(fresh) > 1 { // what stands beside it has become cheaper
+			for k := range h {
+				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
+					h[k].gain = gain(h[k].line)
+				}
+			}
+			heap.Init(&h)
+		}
+	}
+}
+
+// write writes what is shown.
+func (t *tree) write(b *strings.Builder, i int, left string) {
+	n := &t.nodes[i]
+	list := n.value.IsArray()
+	if !list && !n.value.IsObject() {
+		b.WriteString(leafText(n.value))
+		return
+	}
+	open, end := "{", "}"
+	if list {
+		open, end = "[", "]"
+	}
+	b.WriteString(open)
+	first := true
+	comma := func() {
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+	}
+	skipped, shown := 0, 0
+	flush := func() {
+		if skipped > 0 {
+			comma()
+			fmt.Fprintf(b, `"… %d more"`, skipped)
+			skipped = 0
+		}
+	}
+	for k, kid := range n.kids {
+		if list {
+			skipped += n.skips[k]
+		}
+		if !t.nodes[kid].shown {
+			skipped++
+			continue
+		}
+		shown++
+		if list {
+			flush()
+		}
+		comma()
+		if !list {
+			b.WriteString(t.nodes[kid].key + ":")
+		}
+		t.write(b, kid, "")
+	}
+	if missing := n.all - shown; missing > 0 {
+		if list {
+			skipped = 0
+			inner := 0 // of these, those that are marked between
+			last := -1
+			for k, kid := range n.kids {
+				if t.nodes[kid].shown {
+					last = k
+				}
+			}
+			for k := 0; k <= last; k++ {
+				inner += n.skips[k]
+				if !t.nodes[n.kids[k]].shown {
+					inner++
+				}
+			}
+			skipped = missing - inner
+			flush()
+		} else {
+			comma()
+			fmt.Fprintf(b, `"…":%d`, missing)
+		}
+	}
+	if left != "" {
+		comma()
+		if !list {
+			b.WriteString(`"[left out]":`)
+		}
+		b.WriteString(quote(left))
+	}
+	b.WriteString(end)
+}
+
+// tree shows a response by its leaves.
+func (r *result) tree(root gjson.Result) (string, bool) {
+	left := note(0, r.bytes, r.path)
+	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
+	t := &tree{r: r}
+	t.add(root, "", -1, 1, 0)
+	for range 8 {
+		if room < 8 {
+			return "", false
+		}
+		for i := range t.nodes {
+			t.nodes[i].shown = false
+		}
+		t.choose(room)
+		var b strings.Builder
+		t.write(&b, 0, left)
+		out := b.String()
+		if len(out) <= r.bytes {
+			out = strings.Replace(out, quote(left), quote(note(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+			if r.limit.holds(out) {
+				return out, true
+			}
+		}
+		room -= room/10 + 1
+	}
+	return "", false
+}

@@ -1,0 +1,107 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// headAndTail is how a record is shortened that is no result of a tool.
+const headAndTail = "head_tail"
+
+// shown is what a record shows below its heading.
+type shown struct {
+	parts  []shownPart
+	alone  bool // nothing but content: it is fenced as a whole, if at all
+	fenced bool // something in it needs or has a fence
+}
+
+// shownPart is a line of framing and a content below it; both may be empty.
+type shownPart struct {
+	lead, content string
+	fenced        bool // the content stands in a fence whatever it is
+	result        bool // it is what a tool gave
+	about         compress.Hint
+}
+
+func (s *shown) add(lead, content string, result bool, about compress.Hint) {
+	s.parts = append(s.parts, shownPart{lead, content, len(s.parts) == 0 && s.fenced, result, about})
+}
+
+// text writes the parts, each content in a fence where it needs one.
+func (s *shown) text() string {
+	if s.alone {
+		return s.parts[0].content
+	}
+	var c strings.Builder
+	for _, p := range s.parts {
+		c.WriteString(p.lead)
+		writeContent(&c, p.content, p.fenced || needsFence(p.content))
+	}
+	return c.String()
+}
+
+// write writes at most body tokens of it (by weight; 0: all) and says how it was shortened.
+func (s shown) write(b *strings.Builder, body int, at address) (how string) {
+	text := s.text()
+	if body == 0 || len(text)/128 <= body && ctxabi.Weight(text) <= body {
+		writeContent(b, text, s.alone && s.fenced)
+		return ""
+	}
+	how = s.shorten(body, at)
+	short := s.text()
+	if again, cut := compress.HeadTail(short, body, at.path()); cut {
+		short = again
+		if how == "" {
+			how = headAndTail
+		}
+	}
+	// What kept the whole in order may now be on one side of a cut only.
+	writeContent(b, short, s.fenced || unclosed(short))
+	return how
+}
+
+// shorten shortens the results among the parts, each by its kind, so that all of them may fit in body tokens:
+// small ones stay whole, the others share what these leave.
+func (s *shown) shorten(body int, at address) (how string) {
+	s.parts = slices.Clone(s.parts)
+	left := body
+	var results []int
+	weights := make([]int, len(s.parts))
+	for i, p := range s.parts {
+		weights[i] = ctxabi.Weight(p.content)
+		left -= ctxabi.Weight(p.lead)
+		if p.result {
+			results = append(results, i)
+		} else {
+			left -= weights[i]
+		}
+	}
+	slices.SortStableFunc(results, func(a, b int) int { return weights[a] - weights[b] })
+	for k, i := range results {
+		share := left / (len(results) - k)
+		if len(s.parts) > 1 {
+			share -= 4 // fences and line ends
+		}
+		if share > 0 && weights[i] > share {
+			p := &s.parts[i]
+			kind := compress.Recognise(p.content, p.about)
+			short, used, cut := compress.Result(p.content, kind, p.about, kind.Limit(share), at.path())
+			if cut {
+				p.content, how = short, string(used)
+			}
+		}
+		left -= min(weights[i], max(0, share))
+	}
+	return how
+}
+
+// unclosed says whether shown leaves a fence open; marks of calls in it are our own.
+func unclosed(shown string) bool {
+	lines := strings.Split(shown, "\n")
+	return needsFence(strings.Join(slices.DeleteFunc(lines, func(l string) bool {
+		return likeFraming(strings.TrimLeft(l, " \t\r"))
+	}), "\n"))
+}
