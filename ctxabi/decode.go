@@ -14,11 +14,15 @@ import (
 // Text is the content's text parts; a model's thinking is not part of it, and
 // neither are calls, results and images, which have fields of their own.
 func DecodeMessage(line []byte) Message {
+	var p parts
+	return p.decode(line)
+}
+
+func (p *parts) decode(line []byte) Message {
 	var f messageFields
 	if !f.read(line) {
 		return Message{Text: wholeText(line)}
 	}
-	var p parts
 	p.message(f.content, f.calls, f.legacy)
 	m := Message{Role: f.role, ID: textOf(f.id), TS: textOf(f.ts), Name: textOf(f.name), CallID: textOf(f.callID),
 		Text: string(appendTexts(nil, p.text)), Images: p.images}

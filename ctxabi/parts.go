@@ -2,6 +2,7 @@ package ctxabi
 
 import (
 	"bytes"
+	"slices"
 )
 
 // parts are the pieces of a message, still as they stand in the record, so
@@ -15,6 +16,30 @@ type parts struct {
 	images  int
 
 	seen map[callKey]bool // the calls so far, once there are two
+
+	ordered bool     // note what follows, too
+	order   []placed // of all above and of data, outside of results
+	data    [][]byte // images and the like, and thinking, as they stand
+}
+
+// placed is a piece in its place among the others: the n-th of its kind.
+type placed struct {
+	kind PartKind
+	n    int
+}
+
+func (p *parts) note(kind PartKind, n int) {
+	if p.ordered {
+		p.order = append(p.order, placed{kind, n})
+	}
+}
+
+// noteData notes a part that is kept as it stands.
+func (p *parts) noteData(kind PartKind, raw []byte) {
+	if p.ordered {
+		p.note(kind, len(p.data))
+		p.data = append(p.data, raw)
+	}
 }
 
 // piece is a text: a string, null for nothing, anything else as it stands.
@@ -30,11 +55,12 @@ type callKey struct{ id, name string }
 type resultParts struct {
 	callID, isError []byte
 	from, to        int // its texts in parts.inner
+	order           []placed
 }
 
 func (p *parts) reset() {
 	p.text, p.inner, p.calls, p.results = p.text[:0], p.inner[:0], p.calls[:0], p.results[:0]
-	p.images, p.seen = 0, nil
+	p.images, p.seen, p.order, p.data = 0, nil, p.order[:0], nil
 }
 
 // message notes the pieces of a message; each value is valid JSON or nil.
@@ -50,6 +76,7 @@ func (p *parts) message(content, calls, legacy []byte) {
 			}
 		})
 		if rest != nil {
+			p.note(PartCall, len(p.calls))
 			p.calls = append(p.calls, callParts{arguments: rest})
 		}
 	}
@@ -61,6 +88,7 @@ func (p *parts) message(content, calls, legacy []byte) {
 // content notes the calls, results and images of a content and adds its texts to texts.
 func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
 	if !isList(raw) {
+		p.note(PartText, len(texts))
 		return append(texts, piece{raw: raw})
 	}
 	rest := piece{whole: true}
@@ -68,10 +96,12 @@ func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
 		if len(texts)+len(p.calls)+len(p.results) >= maxParts {
 			rest.raw = through(rest.raw, part)
 		} else if t, ok := p.part(part, inResult); ok {
+			p.note(PartText, len(texts))
 			texts = append(texts, t)
 		}
 	})
 	if rest.raw != nil {
+		p.note(PartText, len(texts))
 		texts = append(texts, rest)
 	}
 	return texts
@@ -136,12 +166,16 @@ func (p *parts) part(raw []byte, inResult bool) (text piece, ok bool) {
 		if inResult { // results within results would cost their depth times their size
 			break
 		}
-		from := len(p.inner)
+		from, outside := len(p.inner), len(p.order)
 		p.inner = p.content(p.inner, content, true)
-		p.results = append(p.results, resultParts{callID, isError, from, len(p.inner)})
+		r := resultParts{callID: callID, isError: isError, from: from, to: len(p.inner)}
+		r.order, p.order = slices.Clone(p.order[outside:]), p.order[:outside]
+		p.note(PartResult, len(p.results))
+		p.results = append(p.results, r)
 		return piece{}, false
 	case "image", "image_url", "input_image", "input_audio", "audio", "input_file", "file", "video":
 		p.images++
+		p.noteData(PartData, raw)
 		return piece{}, false
 	case "document":
 		var kind, data []byte
@@ -159,8 +193,10 @@ func (p *parts) part(raw []byte, inResult bool) (text piece, ok bool) {
 			return piece{raw: data}, true
 		}
 		p.images++
+		p.noteData(PartData, raw)
 		return piece{}, false
-	case "thinking", "redacted_thinking":
+	case "thinking", "redacted_thinking", "reasoning":
+		p.noteData(PartThinking, raw)
 		return piece{}, false
 	}
 	return asItStands, true
@@ -171,6 +207,7 @@ func (p *parts) part(raw []byte, inResult bool) (text piece, ok bool) {
 // a part and in tool_calls is one call.
 func (p *parts) call(raw []byte) {
 	if !isObject(raw) { // carried, without a name
+		p.note(PartCall, len(p.calls))
 		p.calls = append(p.calls, callParts{arguments: raw})
 		return
 	}
@@ -209,6 +246,7 @@ func (p *parts) call(raw []byte) {
 		c.arguments = input
 	}
 	if !p.isRepeated(c) {
+		p.note(PartCall, len(p.calls))
 		p.calls = append(p.calls, c)
 	}
 }

@@ -10,7 +10,7 @@
 //     content: settings, pins, what the agent writes about its history. Each
 //     handle has a copy, checked and committed as a whole when it is flushed;
 //     what can be judged earlier is refused at the write.
-//   - A built file (generation.go) is pack.md, pack.json or pack.report.md: one
+//   - A built file (generation.go) is pack.md or another rendering of a pack: one
 //     inode per build, which never changes.
 //   - A line (line_dir.go) is one record under its number.
 //   - A derived file (derived.go) is small and made anew for whoever looks.

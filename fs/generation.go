@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 	"weak"
@@ -24,11 +25,25 @@ import (
 // generation is what the tree knows of a build: the hashes of its files.
 type generation struct {
 	build *pack.Build
-	sums  map[string]string // by file, hex SHA-256
+
+	mu   sync.Mutex
+	sums map[string]string // by file, hex SHA-256; guarded by mu
 }
 
-func (g *generation) size() int {
-	return len(g.build.Markdown) + len(g.build.JSON) + len(g.build.Report)
+func (g *generation) size() int { return g.build.Size() }
+
+// file gives the bytes and the hash of a file of the build; native renderings are made when they are asked for.
+func (p *place) file(g *generation, rel string) (data []byte, sum string, err error) {
+	if data, err = p.rendering(g.build, rel); err != nil {
+		return nil, "", err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.sums[rel] == "" {
+		digest := sha256.Sum256(data)
+		g.sums[rel] = hex.EncodeToString(digest[:])
+	}
+	return data, g.sums[rel], nil
 }
 
 // builtFile is one file of one build. What it holds itself is small, because
@@ -56,21 +71,33 @@ func (n *builtFile) data(ctx context.Context) (b []byte, ok bool, err error) {
 		}
 		g = n.p.generation(build)
 	}
+	b, sum, err := n.p.file(g, n.rel)
+	if err != nil {
+		return nil, false, err
+	}
 	n.p.t.shelf.keep(g)
-	return rendering(g.build, n.rel), g.sums[n.rel] == n.sum, nil
+	return b, sum == n.sum, nil
 }
 
-func rendering(b *pack.Build, rel string) []byte {
+// nativeFiles are the files of the native renderings.
+var nativeFiles = map[string]pack.Format{
+	ctxabi.OpenAIFile: pack.OpenAI, ctxabi.AnthropicFile: pack.Anthropic,
+	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini,
+}
+
+func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {
 	switch rel {
 	case ctxabi.PackFile:
-		return b.Markdown
+		return b.Markdown, nil
 	case ctxabi.PackJSONFile:
-		return b.JSON
+		return b.JSON, nil
+	case ctxabi.ReportFile:
+		return b.Report, nil
 	}
-	return b.Report
+	return p.t.builder.Native(p.x, b, nativeFiles[rel])
 }
 
-// generation gives what is known of build; the hashes are made once.
+// generation gives what is known of build.
 func (p *place) generation(build *pack.Build) *generation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,10 +105,6 @@ func (p *place) generation(build *pack.Build) *generation {
 		return g
 	}
 	g := &generation{build: build, sums: map[string]string{}}
-	for _, rel := range []string{ctxabi.PackFile, ctxabi.PackJSONFile, ctxabi.ReportFile} {
-		sum := sha256.Sum256(rendering(build, rel))
-		g.sums[rel] = hex.EncodeToString(sum[:])
-	}
 	p.built = weak.Make(g)
 	return g
 }
@@ -92,13 +115,17 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 		return nil, errnoOf(err) // the builder has reported it
 	}
 	gen := d.p.generation(build)
+	data, sum, err := d.p.file(gen, rel)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
 	d.t.shelf.keep(gen)
-	n := &builtFile{p: d.p, rel: rel, gen: weak.Make(gen), size: int64(len(rendering(build, rel))), made: build.Made,
-		id: build.ID, sum: gen.sums[rel], tokens: build.Tokens}
+	n := &builtFile{p: d.p, rel: rel, gen: weak.Make(gen), size: int64(len(data)), made: build.Made,
+		id: build.ID, sum: sum, tokens: build.Tokens}
 	n.fill(&out.Attr)
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
-	key := gen.sums[rel] + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
+	key := sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
 	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), rel, key)), 0
 }
 

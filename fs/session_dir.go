@@ -32,10 +32,11 @@ func (d *sessionDir) rel(name string) string { return path.Join(d.here, name) }
 var derivedFiles = map[string]bool{
 	ctxabi.LatestFile: true, ctxabi.CreatedFile: true, ctxabi.UpdatedFile: true, ctxabi.ErrorsFile: true,
 	ctxabi.PackFile: true, ctxabi.PackJSONFile: true, ctxabi.ReportFile: true,
+	ctxabi.OpenAIFile: true, ctxabi.AnthropicFile: true, ctxabi.ResponsesFile: true, ctxabi.GeminiFile: true,
 }
 
 func packFile(rel string) bool {
-	return rel == ctxabi.PackFile || rel == ctxabi.PackJSONFile || rel == ctxabi.ReportFile
+	return rel == ctxabi.PackFile || rel == ctxabi.PackJSONFile || rel == ctxabi.ReportFile || nativeFiles[rel] != ""
 }
 
 // fixedNames lists what each directory always shows.
@@ -48,7 +49,9 @@ var fixedNames = map[string][]struct {
 		{ctxabi.CreatedFile, syscall.S_IFREG}, {ctxabi.UpdatedFile, syscall.S_IFREG}, {ctxabi.ContextDir, syscall.S_IFDIR},
 	},
 	ctxabi.ContextDir: {
-		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG}, {"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
+		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG},
+		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG},
+		{"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
 	},
 }
 

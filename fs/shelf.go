@@ -17,25 +17,29 @@ type shelf struct {
 	mu    sync.Mutex
 	order list.List // of *generation, the last used first; guarded by mu
 	at    map[*generation]*list.Element
-	size  int // bytes of all; guarded by mu
+	sizes map[*generation]int // as they were counted last; guarded by mu
+	size  int                 // bytes of all; guarded by mu
 }
 
 // keep puts g in front and lets go of the last ones beyond the bound.
 func (s *shelf) keep(g *generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.at == nil {
+		s.at, s.sizes = map[*generation]*list.Element{}, map[*generation]int{}
+	}
 	if e, ok := s.at[g]; ok {
 		s.order.MoveToFront(e)
-		return
+	} else {
+		s.at[g] = s.order.PushFront(g)
 	}
-	if s.at == nil {
-		s.at = map[*generation]*list.Element{}
-	}
-	s.at[g] = s.order.PushFront(g)
-	s.size += g.size()
+	size := g.size() // native renderings may have come since
+	s.size += size - s.sizes[g]
+	s.sizes[g] = size
 	for s.size > maxShelf && s.order.Len() > 1 {
 		old := s.order.Remove(s.order.Back()).(*generation)
+		s.size -= s.sizes[old]
 		delete(s.at, old)
-		s.size -= old.size()
+		delete(s.sizes, old)
 	}
 }

@@ -26,6 +26,7 @@ type Build struct {
 	Recipe   string      // Hash of the recipe it was compiled by
 	Stale    bool        // a workspace file did not answer in time: its last known content was used
 	Made     time.Time
+	native   *native
 }
 
 // HeadBlock is one block before the journal.
@@ -69,6 +70,7 @@ type draft struct {
 	footer []block
 	goal   block
 	tokens struct{ head, journal, footer int }
+	native *native
 }
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
@@ -137,7 +139,7 @@ func (d *draft) fill() error {
 		if n := d.fold.n; n > 0 {
 			d.parts = []part{{piece: piece{Span: ctxabi.Span{From: 1, To: n}, omitted: true, sums: d.fold.total}}}
 		}
-		return nil
+		return d.frameNative(nil)
 	}
 	room := noCap
 	if l.limit > 0 {
@@ -146,6 +148,7 @@ func (d *draft) fill() error {
 	if d.most > 0 {
 		room = min(room, d.most)
 	}
+	fits := false
 	for step := 0; step <= maxStep; step++ {
 		rules := d.journal.foldRules(l, step)
 		f := d.memo.fold(m, rules)
@@ -156,10 +159,24 @@ func (d *draft) fill() error {
 		if err != nil {
 			return err
 		}
-		if n <= room {
-			d.fold, d.step, d.parts, d.tokens.journal = f, step, parts, n
+		if n > room {
+			continue
+		}
+		was := *d
+		d.fold, d.step, d.parts, d.tokens.journal = f, step, parts, n
+		if err := d.frameNative(d.script()); err != nil {
+			return err
+		}
+		if d.native.bound <= l.limit || l.limit == 0 {
 			return nil
 		}
+		if fits { // pack.md alone
+			*d = was
+		}
+		fits = true
+	}
+	if fits {
+		return nil
 	}
 	return overBudget(l)
 }
@@ -200,6 +217,7 @@ func (d *draft) render() (*Build, error) {
 	md.WriteString(d.goal.text)
 
 	build.Markdown, build.Prefix, build.Made = []byte(md.String()), marks.prefix, time.Now()
+	d.native.footer, build.native = md.String()[marks.prefix:], d.native
 	for _, f := range d.in.Files {
 		if f.At < 0 || d.wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending

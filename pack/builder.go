@@ -272,7 +272,7 @@ func (b *Builder) entry(id string) *entry {
 func (e *entry) bytes() int {
 	n := 1024 + e.memo.size()
 	if e.build != nil {
-		n += len(e.build.Markdown) + len(e.build.JSON) + len(e.build.Report)
+		n += e.build.Size()
 	}
 	if e.last != nil {
 		n += e.last.bytes()
@@ -285,7 +285,7 @@ func (e *entry) bytes() int {
 	return n
 }
 
-// weigh notes the size of an entry and lets go of the least recently used ones beyond the bounds.
+// weigh notes the size of an entry.
 func (b *Builder) weigh(e *entry, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -294,6 +294,22 @@ func (b *Builder) weigh(e *entry, size int) {
 	}
 	b.size += size - e.size
 	e.size = size
+	b.trim()
+}
+
+// grow notes that the entry of a session takes so many bytes more.
+func (b *Builder) grow(id string, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		at.Value.(*entry).size += bytes
+		b.size += bytes
+		b.trim()
+	}
+}
+
+// trim lets go of the least recently used entries beyond the bounds. b.mu is held.
+func (b *Builder) trim() {
 	for b.recent.Len() > 1 && (b.size > maxRemembered || b.recent.Len() > maxRememberedCount) {
 		b.remove(b.recent.Back())
 	}

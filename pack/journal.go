@@ -14,6 +14,9 @@ type part struct {
 	text   string
 	tokens int
 	how    string // a record that is shortened: by what
+
+	role     ctxabi.Role // of a record
+	contents []portion   // of a record, without their texts
 }
 
 // memo holds what one build may reuse of the builds before it. Nothing in it
@@ -42,6 +45,9 @@ type rendered struct {
 	tokens int
 	how    string // it is shortened: by what
 	used   bool   // by the build going on
+
+	role     ctxabi.Role // of the record
+	contents []portion   // without their texts
 }
 
 func newMemo() *memo {
@@ -102,6 +108,9 @@ func (mm *memo) render(m Records, at, body int, c *tokens.Counter) (rendered, er
 	if !ok {
 		var err error
 		if r.text, r.how, err = renderAt(m, at, body); err != nil {
+			return r, err
+		}
+		if r.role, r.contents, err = outlineAt(m, at, r); err != nil {
 			return r, err
 		}
 		if r.how == "" && mm.known != nil {
@@ -177,7 +186,7 @@ func (mm *memo) use(l limits) {
 func (mm *memo) size() int {
 	n := 0
 	for _, r := range mm.records {
-		n += len(r.text) + 128
+		n += len(r.text) + 128 + 192*len(r.contents)
 	}
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256
@@ -211,7 +220,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			if err != nil {
 				return nil, 0, err
 			}
-			q.text, q.tokens, q.how = r.text, r.tokens, r.how
+			q.text, q.tokens, q.how, q.role, q.contents = r.text, r.tokens, r.how, r.role, r.contents
 		}
 		parts = append(parts, q)
 	}

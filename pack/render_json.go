@@ -28,6 +28,7 @@ type packJSON struct {
 	PrefixBytes  int          `json:"prefix_bytes"`
 	PrefixSHA256 string       `json:"prefix_sha256"`
 	Recipe       recipeJSON   `json:"recipe"`
+	Repairs      []repair     `json:"repairs,omitempty"` // what native renderings make valid
 	Session      string       `json:"session"`
 	Stale        bool         `json:"stale"`
 	Strategy     strategyJSON `json:"strategy"`
@@ -97,6 +98,7 @@ func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
 		PrefixBytes:  b.Prefix,
 		PrefixSHA256: hexOf(b.Markdown[:b.Prefix]),
 		Recipe:       recipeJSON{d.recipe.Name, d.recipe.Hash},
+		Repairs:      d.repairs(),
 		Session:      d.in.Session,
 		Stale:        b.Stale,
 		Strategy:     d.strategyJSON(),

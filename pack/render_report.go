@@ -135,6 +135,16 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 		}
 	}
 
+	if repairs := summary(d.repairs()); len(repairs) > 0 || d.native.bound > l.limit && l.limit > 0 {
+		line("\n## Repairs in native renderings\n")
+		for _, row := range repairs {
+			line("- %s", oneLine(row))
+		}
+		if d.native.bound > l.limit && l.limit > 0 {
+			line("- so little room is left that they may not fit, which then fails")
+		}
+	}
+
 	line("\n## Since the pack of one record fewer\n")
 	switch n := d.fold.n; {
 	case n == 0:

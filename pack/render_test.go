@@ -63,19 +63,23 @@ func TestForms(t *testing.T) {
 		`not a record at all`,
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"# A heading is fine\n\n`+"```"+`\ncode\n`+"```"+`"}]}`,
 	)
-	b := mustCompile(t, inputOf(l, 0, sampleFiles()...))
+	in := inputOf(l, 0, sampleFiles()...)
+	b := mustCompile(t, in)
 	golden(t, "forms/pack.md", b.Markdown)
 	golden(t, "forms/pack.json", b.JSON)
 	golden(t, "forms/pack.report.md", b.Report)
+	nativeGoldens(t, "forms", in)
 }
 
 // A long session at a small budget: kept records, notes of what is left out, shortened records.
 func TestCompacted(t *testing.T) {
 	l := longLog(120)
-	b := mustCompile(t, inputOf(l, 3000, sampleFiles()...))
+	in := inputOf(l, 3000, sampleFiles()...)
+	b := mustCompile(t, in)
 	golden(t, "compacted/pack.md", b.Markdown)
 	golden(t, "compacted/pack.json", b.JSON)
 	golden(t, "compacted/pack.report.md", b.Report)
+	nativeGoldens(t, "compacted", in)
 }
 
 // longLog is a session of user requests with a few turns of calls each.

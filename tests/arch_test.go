@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
+	"pack/nativetest":     {},
 	"pack":                {"pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath"},
 	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
@@ -47,7 +48,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "tests/harness"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "tests/harness"}
 
 // outside says that a room stands outside of the program, as its users do, and may
 // know all of it.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,7 @@ func packCmd() *cobra.Command {
 		Use:   "pack [flags] SESSION",
 		Short: "Print a session's prompt, without a mount",
 		Long: `Print the pack of a session: the same bytes that context/pack.md (pack.json,
-pack.report.md) has in a mount. The store is only read, so this works without
+pack.report.md, pack.openai.json, ...) has in a mount. The store is only read, so this works without
 FUSE and beside a running daemon; what is not given here is taken from that
 daemon's flags, so that both agree.
 
@@ -37,6 +39,7 @@ daemon's flags, so that both agree.
 ` + exitHelp,
 		Example: `  ctxfs pack coder/s1
   ctxfs pack coder/s1 --budget 8000 | wc
+  ctxfs pack coder/s1 --format anthropic > body.json
   ctxfs pack coder/s1 --format json | jq '.tokens, .omitted'
   ctxfs pack --store /data/ctx home/1000/agent/coder/session/s1 --format report
   cd /ctx/home/1000/agent/coder/session/s1 && ctxfs pack .`,
@@ -49,18 +52,17 @@ daemon's flags, so that both agree.
 			if d, ok := runningDaemon(at.store); ok {
 				f.inherit(d, c.Flags().Changed)
 			}
-			b, err := f.build(c.Context(), at)
+			out, err := f.build(c.Context(), at)
 			if err != nil {
 				return err
 			}
-			out := map[string][]byte{"md": b.Markdown, "json": b.JSON, "report": b.Report}[f.format]
 			_, err = c.OutOrStdout().Write(out)
 			return err
 		},
 		PreRunE: func(*cobra.Command, []string) error {
 			switch {
-			case f.format != "md" && f.format != "json" && f.format != "report":
-				return usagef("--format %q: one of md, json, report", f.format)
+			case !slices.Contains(packFormats, f.format):
+				return usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
 			case f.budget < 0:
 				return usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 			}
@@ -69,11 +71,14 @@ daemon's flags, so that both agree.
 	}
 	fl := c.Flags()
 	storeFlag(c, &f.store)
-	fl.StringVar(&f.format, "format", "md", "`FORMAT`: md, json or report")
+	fl.StringVar(&f.format, "format", "md", "`FORMAT`: "+strings.Join(packFormats, ", "))
 	buildFlags(c, &f.budget, &f.encoding, &f.maps)
-	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"md", "json", "report"}, cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(packFormats, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
+
+// packFormats are the renderings of a pack: the last four are bodies of requests to providers.
+var packFormats = []string{"md", "json", "report", string(pack.OpenAI), string(pack.Anthropic), string(pack.Responses), string(pack.Gemini)}
 
 // inherit takes from the daemon what the command line does not say.
 func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
@@ -92,8 +97,8 @@ func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
 	}
 }
 
-// build compiles the session's pack from the store as it stands.
-func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err error) {
+// build compiles the session's pack from the store as it stands and gives the rendering that was asked for.
+func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	mapPath, err := parseMaps(f.maps)
 	if err != nil {
 		return nil, err
@@ -120,7 +125,19 @@ func (f *packFlags) build(ctx context.Context, at place) (_ *pack.Build, err err
 		return nil, err
 	}
 	defer builder.Close()
-	return builder.Current(ctx, x)
+	b, err := builder.Current(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	switch f.format {
+	case "md":
+		return b.Markdown, nil
+	case "json":
+		return b.JSON, nil
+	case "report":
+		return b.Report, nil
+	}
+	return builder.Native(x, b, pack.Format(f.format))
 }
 
 // openToRead opens a store without its lock.

@@ -1,0 +1,194 @@
+package pack
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// Format is the form in which a provider takes a conversation.
+type Format string
+
+// The formats.
+const (
+	OpenAI    Format = "openai"    // Chat Completions: messages, tools
+	Anthropic Format = "anthropic" // Messages: system, messages, tools
+	Responses Format = "responses" // OpenAI's Responses: input, tools
+	Gemini    Format = "gemini"    // generateContent: systemInstruction, contents, tools
+)
+
+// Formats are all of them.
+var Formats = []Format{OpenAI, Anthropic, Responses, Gemini}
+
+// The native renderings are made in three steps.
+//
+//	what pack.md shows ──► script ──► dialogue ──► the provider's JSON
+//
+// The script (native_script.go) knows of each record only what its parts are, and
+// puts calls and results together; it is made with every pack, because the repairs that it makes
+// are reported, and because a pack must be folded so that every rendering fits. The texts are read again and
+// put in (native_dialogue.go) when somebody asks for a rendering.
+
+// native is what a build keeps for its native renderings. It never changes but for what was made.
+type native struct {
+	script  *script
+	head    []block // before the journal, with content
+	said    []strategyMessage
+	footer  string
+	tools   []byte // tools.json
+	limit   int    // of tokens; 0: none
+	counter *tokens.Counter
+	bound   int // of tokens, by [native.count]; see script.bound
+
+	mu   sync.Mutex
+	made map[Format][]byte // guarded by mu
+}
+
+// messageTokens is what a message costs beside its content.
+const messageTokens = 4
+
+// Logs gives both logs of a session, as they were when a build was made or longer.
+type Logs func() (messages, events Records, err error)
+
+// Native gives the rendering of the build in a format, made when it is asked for first. It fails with
+// ctxabi.ErrOverBudget when so little room is left that only pack.md fits, and with ctxabi.ErrIO when a record cannot be read.
+func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
+	n := b.native
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if data, ok := n.made[f]; ok {
+		return data, nil
+	}
+	data, _, err := n.render(f, logs)
+	if err == nil {
+		if n.made == nil {
+			n.made = map[Format][]byte{}
+		}
+		n.made[f] = data
+	}
+	return data, err
+}
+
+// Size is how many bytes of renderings the build holds.
+func (b *Build) Size() int {
+	size := len(b.Markdown) + len(b.JSON) + len(b.Report)
+	b.native.mu.Lock()
+	defer b.native.mu.Unlock()
+	for _, data := range b.native.made {
+		size += len(data)
+	}
+	return size
+}
+
+// Native gives a rendering of build, which is one of x.
+func (b *Builder) Native(x *session.Session, build *Build, f Format) ([]byte, error) {
+	before := build.Size()
+	data, err := build.Native(f, func() (Records, Records, error) {
+		messages, err := x.Messages().Index()
+		if err != nil {
+			return nil, nil, err
+		}
+		events, err := x.Events().Index()
+		return messages, events, err
+	})
+	if grown := build.Size() - before; grown > 0 {
+		b.grow(x.ID(), grown)
+	}
+	if err != nil {
+		report(x, err)
+	}
+	return data, err
+}
+
+// render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
+// system prompt first) the pack of the next record begins with while the epoch is the same.
+func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error) {
+	messages, events, err := logs()
+	if err != nil {
+		return nil, 0, err
+	}
+	talk, err := n.dialogue(messages, events)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n.limit > 0 && n.bound > n.limit { // the bound is a little high
+		if count := n.count(talk); count > n.limit {
+			return nil, 0, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
+				"the native renderings would take %d of %d tokens; raise %s", count, n.limit, ctxabi.BudgetFile)
+		}
+	}
+	tools := parseTools(n.tools)
+	switch f {
+	case OpenAI:
+		data, stable = talk.openAI(tools)
+	case Anthropic:
+		data, stable = talk.anthropic(tools)
+	case Responses:
+		data, stable = talk.responses(tools)
+	case Gemini:
+		data, stable = talk.gemini(tools)
+	default:
+		return nil, 0, fmt.Errorf("there is no native rendering %q", f)
+	}
+	return data, stable, nil
+}
+
+// count gives the tokens of a dialogue, at least as many as any rendering has: its texts, the
+// names and arguments of calls, and 4 for each item of a list of messages.
+func (n *native) count(talk *dialogue) int {
+	total := extraDialogue
+	for _, h := range talk.head {
+		total += messageTokens + n.counter.CountCached(h.text)
+	}
+	for _, m := range talk.turns {
+		for _, p := range m.parts {
+			text := n.counter.CountCached(p.text)
+			if p.kind == aCall {
+				var b bytes.Buffer
+				writeCompact(&b, argumentsObject(p.text))
+				text = max(text, n.counter.CountCached(b.String()))
+			}
+			total += messageTokens + text + n.counter.CountCached(p.name) + n.counter.CountCached(p.words)
+		}
+	}
+	return total
+}
+
+// object is a JSON object; its keys are written sorted.
+type object = map[string]any
+
+// writeBody writes a request's body: its keys sorted, each item of its lists on a line of its own.
+func writeBody(body object) []byte {
+	var b bytes.Buffer
+	writeHolder(&b, body)
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// lines makes a list that [writeBody] writes item by item.
+func lines(items []object) []any {
+	list := make([]any, len(items))
+	for i, item := range items {
+		list[i] = item
+	}
+	return list
+}
+
+// readJSON gives a value with its numbers as they were written; ok is false for what is not one JSON value.
+func readJSON(text string) (v any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil, false
+	}
+	_, err := d.Token()
+	return v, errors.Is(err, io.EOF)
+}

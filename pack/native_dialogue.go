@@ -1,0 +1,187 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// dialogue is a script with its texts.
+type dialogue struct {
+	head  []headText // what stands before the conversation
+	turns []utterance
+}
+
+// headText is a block, or several of one phase.
+type headText struct {
+	text   string
+	stable bool // of the phase of that name
+}
+
+// utterance is a turn with its texts.
+type utterance struct {
+	by    speaker
+	parts []filled
+	lead  bool // system records that the conversation begins with
+	past  bool
+	tail  bool // not part of what the next pack begins with
+}
+
+// filled is one part of an utterance.
+type filled struct {
+	kind   portionKind
+	id     string // of a call
+	name   string // of its tool
+	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
+	words  string // of a thought
+	failed bool   // of a result
+	raw    []byte // of a thought
+	images []image
+}
+
+const (
+	noUser      = "(The user has said nothing yet.)"
+	noMore      = "(Nothing more from the user.)"
+	firstSpeaks = "(The assistant speaks first.)"
+	systemSays  = "[System message]\n"
+	ofResults   = "[Images of the results above]"
+	toolFailed  = "[error]\n"
+)
+
+// extraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
+const extraDialogue = 36
+
+// headTexts gives the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
+func headTexts(blocks []block, limit int) (texts []headText) {
+	together := limit > 0 && messageTokens*len(blocks) > limit/50
+	for _, b := range blocks {
+		stable := b.phase == phaseStable
+		if last := len(texts) - 1; together && last >= 0 && texts[last].stable == stable {
+			texts[last].text += b.text
+			continue
+		}
+		texts = append(texts, headText{b.text, stable})
+	}
+	return texts
+}
+
+// dialogue fills in the texts.
+func (n *native) dialogue(messages, events Records) (*dialogue, error) {
+	talk := &dialogue{head: headTexts(n.head, n.limit)}
+	for _, m := range n.said {
+		by := map[string]speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
+		if m.Role == "user" {
+			by = byUser
+		}
+		talk.add(utterance{by: by, lead: by == bySystem || by == byDeveloper, parts: []filled{{text: m.Content}}})
+	}
+	texts, err := n.contents(messages, events)
+	if err != nil {
+		return nil, err
+	}
+	leading := true
+	for _, t := range n.script.turns {
+		leading = leading && (t.by == bySystem || t.by == byDeveloper)
+		u := utterance{by: t.by, lead: leading, past: t.past, tail: t.tail}
+		for _, s := range t.slots {
+			u.parts = append(u.parts, s.fill(n.script.lines, texts))
+		}
+		talk.add(u)
+	}
+	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == byUser }) {
+		talk.add(utterance{by: byUser, tail: true, parts: []filled{{text: noUser}}})
+	}
+	if n.footer != "" {
+		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: n.footer}}})
+	}
+	return talk, nil
+}
+
+func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }
+
+// contents reads the records of the script again.
+func (n *native) contents(messages, events Records) ([][]portion, error) {
+	texts := make([][]portion, len(n.script.lines))
+	for i := range n.script.lines {
+		l := &n.script.lines[i]
+		if l.note != "" {
+			continue
+		}
+		log := messages
+		if l.at.event {
+			log = events
+		}
+		if l.at.n > log.Len() {
+			return nil, unreadable(l.at, ctxabi.ErrNotFound)
+		}
+		_, list, err := contentsOf(log, l.at, l.shown, func() int { return 0 })
+		if err != nil {
+			return nil, err
+		}
+		if len(list) != len(l.contents) { // its bytes were changed on the disk
+			return nil, unreadable(l.at, ctxabi.ErrIO)
+		}
+		texts[i] = list
+	}
+	return texts, nil
+}
+
+// fill gives a slot with its texts.
+func (s slot) fill(lines []scriptLine, texts [][]portion) filled {
+	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.text, failed: s.failed}
+	if s.line < 0 {
+		return p
+	}
+	c, known := &texts[s.line][s.n], &lines[s.line].contents[s.n]
+	carried := lines[s.line].carried
+	if s.text == "" {
+		p.text = s.front + c.text
+	}
+	switch s.kind {
+	case aDatum:
+		p.text = known.text
+		if im, ok := readImage(c.raw); ok && carried {
+			p.images = []image{im}
+		} else {
+			p.kind = aText
+		}
+	case aThought:
+		p.raw, p.words, p.text = c.raw, c.words, ""
+	case aResult:
+		for i, raw := range c.data {
+			if im, ok := readImage(raw); ok && carried {
+				im.mark = known.marks[i]
+				p.images = append(p.images, im)
+				continue
+			}
+			p.text = strings.TrimLeft(p.text+"\n"+known.marks[i], "\n")
+		}
+	}
+	return p
+}
+
+// withoutImagesInResults puts the images of results into a turn of the user behind them, for providers whose results are texts.
+func (d *dialogue) withoutImagesInResults() {
+	var turns []utterance
+	var images []filled
+	for i, u := range d.turns {
+		if u.by == byTools {
+			u.parts = slices.Clone(u.parts)
+			for k := range u.parts {
+				p := &u.parts[k]
+				for _, im := range p.images {
+					p.text = strings.TrimLeft(p.text+"\n"+im.mark, "\n")
+					images = append(images, filled{kind: aDatum, text: im.mark, images: []image{im}})
+				}
+				p.images = nil
+			}
+		}
+		turns = append(turns, u)
+		if len(images) > 0 && (i+1 == len(d.turns) || d.turns[i+1].by != byTools) {
+			turns = append(turns, utterance{by: byUser, past: u.past, tail: u.tail, parts: append([]filled{{text: ofResults}}, images...)})
+			images = nil
+		}
+	}
+	d.turns = turns
+}

@@ -1,0 +1,148 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// outlineAt gives what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
+func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
+	log, a := m, addressOf(m, at)
+	if t, ok := m.(*timeline); ok {
+		log = t.log(a)
+	}
+	shown := ""
+	if r.how != "" {
+		shown = r.text
+	}
+	turn := 0
+	role, list, err := contentsOf(log, a, shown, func() int {
+		if turn == 0 {
+			turn = max(1, turnOf(log, a.n))
+		}
+		return turn
+	})
+	for i := range list {
+		list[i].forget()
+	}
+	if list == nil {
+		list = []portion{} // a record without parts is one nevertheless
+	}
+	return role, list, err
+}
+
+// script makes the script of the journal as it is folded.
+func (d *draft) script() *script {
+	lines := make([]scriptLine, 0, len(d.parts))
+	for i := range d.parts {
+		p := &d.parts[i]
+		if p.From == 0 { // the conversation's heading
+			continue
+		}
+		l := scriptLine{at: addressOf(d.history, p.From), past: p.kept || p.omitted, tokens: p.tokens}
+		if p.omitted || p.contents == nil {
+			l.note = p.text
+		} else {
+			l.role, l.contents = p.role, p.contents
+			if p.how != "" {
+				l.shown = p.text
+			}
+			l.carried = d.carried(p)
+		}
+		lines = append(lines, l)
+	}
+	return write(lines)
+}
+
+// carried says whether the images of a record are shown: until the first compaction after two turns.
+func (d *draft) carried(p *part) bool {
+	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
+		return false
+	}
+	turns := 0
+	for at := p.From + 1; at <= d.fold.compacted && turns < 2; at++ {
+		if isUser(d.history.At(at)) {
+			turns++
+		}
+	}
+	return turns < 2
+}
+
+// lastRequestOnly is the script of a recipe without a journal: the last request of the user.
+func (d *draft) lastRequestOnly() (*script, error) {
+	at := d.clock.last.line
+	text, err := d.memo.request(d.history, at)
+	if at == 0 || err != nil {
+		return write(nil), err
+	}
+	a := addressOf(d.history, at)
+	if l := d.limits; l.limit > 0 {
+		room := l.limit - d.tokens.head - d.tokens.footer - messageTokens*(len(d.head)+2) - extraDialogue
+		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.path())
+	}
+	if strings.TrimSpace(text) == "" {
+		text = nothingSaid
+	}
+	s := &script{turns: []scriptTurn{{by: byUser, slots: []slot{{line: -1, text: text}}}}}
+	s.bound = d.counter.CountCached(text) + messageTokens
+	return s, nil
+}
+
+// frameNative makes what native renderings are made from; s is the script of the journal, nil when there is none.
+func (d *draft) frameNative(s *script) (err error) {
+	if s == nil {
+		if s, err = d.lastRequestOnly(); err != nil {
+			return err
+		}
+	}
+	n := &native{script: s, limit: d.limits.limit, counter: d.counter}
+	var sections []section
+	n.bound = s.bound + d.tokens.footer + extraDialogue
+	for _, b := range d.head {
+		switch {
+		case b.text == "":
+			continue
+		case b.kind == "section":
+			text := b.raw
+			if b.cut {
+				_, text, _ = strings.Cut(b.text, "\n")
+			}
+			sections = append(sections, section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
+		case b.source.Type == recipe.TypeTools:
+			continue
+		default:
+			n.head = append(n.head, b)
+		}
+		n.bound += b.tokens
+	}
+	n.bound += messageTokens * len(headTexts(n.head, n.limit))
+	n.said = strategyMessages("", sections, d.recipe.Messages)
+	if len(d.recipe.Messages) > 0 {
+		for _, m := range n.said {
+			n.bound += d.counter.CountCached(m.Content)
+		}
+	}
+	n.bound += messageTokens * len(n.said)
+	for k := range d.recipe.Sources {
+		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
+			for _, f := range d.usable(k) {
+				n.tools = f.Data
+			}
+		}
+	}
+	d.native = n
+	return nil
+}
+
+// repairs lists what was done so that native renderings are valid.
+func (d *draft) repairs() []repair {
+	list := d.native.script.repairs
+	for _, r := range parseTools(d.native.tools).repairs {
+		list = append(slices.Clip(list), repair{r, ctxabi.ToolsFile})
+	}
+	return list
+}

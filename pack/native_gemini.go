@@ -1,0 +1,49 @@
+package pack
+
+// gemini writes the body of a request to Gemini's generateContent.
+func (d *dialogue) gemini(tools toolSet) (data []byte, stable int) {
+	d.withoutImagesInResults()
+	a := d.alternate(func([]byte) bool { return false })
+	var contents []object
+	for _, m := range a.messages {
+		var parts []object
+		for _, p := range m.parts {
+			parts = append(parts, geminiPart(p))
+		}
+		role := "user"
+		if m.assistant {
+			role = "model"
+		}
+		contents = append(contents, object{"role": role, "parts": parts})
+	}
+	body := object{"contents": lines(contents)}
+	if len(a.system) > 0 {
+		var parts []object
+		for _, h := range a.system {
+			parts = append(parts, object{"text": h.text})
+		}
+		body["systemInstruction"] = object{"parts": lines(parts)}
+	}
+	if list := tools.gemini(); len(list) > 0 {
+		body["tools"] = []any{object{"functionDeclarations": lines(list)}}
+	}
+	return writeBody(body), a.stable()
+}
+
+func geminiPart(p filled) object {
+	switch p.kind {
+	case aCall:
+		return object{"functionCall": object{"name": p.name, "args": argumentsObject(p.text)}}
+	case aResult:
+		key := "output"
+		if p.failed {
+			key = "error"
+		}
+		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
+	case aDatum:
+		if im := p.images[0]; im.url == "" {
+			return object{"inlineData": object{"mimeType": im.mime, "data": im.data}}
+		}
+	}
+	return object{"text": p.text}
+}

@@ -1,0 +1,52 @@
+package pack
+
+// responses writes the body of a request to OpenAI's Responses.
+func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
+	d.withoutImagesInResults()
+	w := unitWriter{}
+	var input []object
+	add := func(item object, units int) {
+		input = append(input, item)
+		w.units += units
+	}
+	message := func(role string, content any, units int) {
+		add(object{"type": "message", "role": role, "content": content}, units)
+	}
+	for _, h := range d.head {
+		message("system", h.text, 1)
+	}
+	for _, u := range d.turns {
+		w.reach(u.tail)
+		switch u.by {
+		case byTools:
+			for _, p := range u.parts {
+				add(object{"type": "function_call_output", "call_id": p.id, "output": p.said()}, 1)
+			}
+		case byAssistant:
+			for _, p := range u.parts {
+				switch p.kind {
+				case aText:
+					message("assistant", p.text, 1)
+				case aThought:
+					if t := thought(p.raw, Responses); t != nil {
+						add(t, 1)
+					}
+				case aCall:
+					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
+				}
+			}
+		default:
+			role := map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}[u.by]
+			if content, units := u.content("input_text", func(im image) object {
+				return object{"type": "input_image", "image_url": im.dataURL(), "detail": "auto"}
+			}); units > 0 {
+				message(role, content, units)
+			}
+		}
+	}
+	body := object{"input": lines(input)}
+	if list := tools.responses(); len(list) > 0 {
+		body["tools"] = lines(list)
+	}
+	return writeBody(body), w.stable()
+}

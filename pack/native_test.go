@@ -1,0 +1,209 @@
+package pack
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/nativetest"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// nativeOf is one native rendering, checked.
+type nativeOf struct {
+	data   []byte
+	units  []string
+	stable int
+	tokens int
+}
+
+type failer interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+func logsOf(in *Input) Logs {
+	return func() (Records, Records, error) { return in.Messages, in.Events, nil }
+}
+
+// natives renders b in all formats and holds each to the rules of its provider, to the budget and to the bound that it was folded by.
+func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Format]nativeOf {
+	t.Helper()
+	out := map[Format]nativeOf{}
+	for _, f := range Formats {
+		data, stable, err := b.native.render(f, logs)
+		if err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		body, violations := nativetest.Check(string(f), data, func(s string) int { return countText(encoding, s) })
+		if len(violations) > 0 {
+			t.Fatalf("%s: %s\n%s", f, strings.Join(violations, "\n"), clip(string(data)))
+		}
+		if limit > 0 && body.Tokens > limit {
+			t.Fatalf("%s: %d tokens, the limit is %d, the bound was %d", f, body.Tokens, limit, b.native.bound)
+		}
+		if body.Tokens > b.native.bound {
+			t.Fatalf("%s: %d tokens, the bound was %d\n%s\n%s", f, body.Tokens, b.native.bound, clip(string(data)), clip(string(b.Markdown)))
+		}
+		if stable > len(body.Units) {
+			t.Fatalf("%s: %d units are to stay, there are %d", f, stable, len(body.Units))
+		}
+		out[f] = nativeOf{data, body.Units, stable, body.Tokens}
+	}
+	return out
+}
+
+func clip(s string) string { return s[:min(len(s), 6000)] }
+
+// keepsPrefix: the units of before that were to stay begin those of after.
+func keepsPrefix(t failer, before, after map[Format]nativeOf) {
+	t.Helper()
+	for _, f := range Formats {
+		was := before[f].units[:before[f].stable]
+		if now := after[f].units; len(now) < len(was) || !slices.Equal(was, now[:len(was)]) {
+			for i := range was {
+				if i >= len(now) || was[i] != now[i] {
+					t.Fatalf("%s: unit %d of %d changed within the epoch:\n%s\n---\n%s", f, i, len(was), clip(was[i]), clip(strings.Join(now[i:min(i+1, len(now))], "")))
+				}
+			}
+		}
+	}
+}
+
+// brokenTurn draws what a valid conversation does not hold.
+func brokenTurn() *rapid.Generator[[]byte] {
+	return rapid.Custom(func(t *rapid.T) []byte {
+		type m = map[string]any
+		id := func() string {
+			return rapid.SampledFrom([]string{"a", "b", "c", "a b", "", "é", strings.Repeat("long", 20)}).Draw(t, "id")
+		}
+		name := func() string {
+			return rapid.SampledFrom([]string{"bash", "", "1 tool", "日本", strings.Repeat("n", 90)}).Draw(t, "name")
+		}
+		some := func(label string) any {
+			return rapid.OneOf(rapid.SampledFrom([]any{"", " \n", nil, "hello", []any{}, []any{"", m{"type": "text", "text": " "}}}),
+				rapid.Map(text(), func(s string) any { return s })).Draw(t, label)
+		}
+		arguments := func() any {
+			return rapid.SampledFrom([]any{"", "{", "null", "[1]", `{"a":1.50,"b":"\ud800"}`, m{"z": 1, "a": "<&>"}, "{}{}", nil, strings.Repeat(`"`, 300)}).Draw(t, "arguments")
+		}
+		picture := func() any {
+			return rapid.SampledFrom([]any{
+				m{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+				m{"type": "image_url", "image_url": m{"url": "data:image/png;base64,iVBORw0KGgo="}},
+				m{"type": "input_image", "image_url": "https://example.org/a.png"},
+				m{"type": "image", "source": m{"data": "AAAA"}}, m{"type": "input_audio", "input_audio": m{"data": "xx"}}, m{"type": "what"},
+			}).Draw(t, "image")
+		}
+		thinking := m{"type": "thinking", "thinking": "I should look.", "signature": rapid.SampledFrom([]string{"c2ln", ""}).Draw(t, "signature")}
+		var r m
+		switch rapid.IntRange(0, 11).Draw(t, "broken") {
+		case 0:
+			r = m{"role": "tool", "tool_call_id": id(), "content": some("result")}
+		case 1:
+			r = m{"role": "assistant", "content": some("said"), "tool_calls": []m{{"id": id(), "name": name(), "arguments": arguments()}, {"id": id(), "function": m{"name": name(), "arguments": arguments()}}}}
+		case 2:
+			r = m{"role": "assistant", "content": []any{thinking, m{"type": "tool_use", "id": id(), "name": name(), "input": arguments()}, m{"type": "text", "text": "and"}}}
+		case 3:
+			r = m{"role": "user", "content": []any{m{"type": "text", "text": "first"}, m{"type": "tool_result", "tool_use_id": id(), "content": []any{picture(), some("inner")}, "is_error": true}, picture()}}
+		case 4:
+			r = m{"role": rapid.SampledFrom([]string{"user", "assistant", "system", "developer"}).Draw(t, "role"), "content": some("content")}
+		case 5:
+			r = m{"role": "assistant", "content": []any{thinking}}
+		case 6:
+			r = m{"role": "user", "content": []any{m{"type": "tool_use", "id": id(), "name": name()}}}
+		case 7:
+			r = m{"role": "assistant", "content": []any{m{"type": "tool_result", "tool_use_id": id(), "content": "x"}, picture()}}
+		case 8:
+			return []byte("not a record")
+		case 9:
+			r = m{"role": "tool", "name": name(), "content": []any{picture()}}
+		case 10:
+			var calls, results []m
+			for i := range rapid.IntRange(1, 40).Draw(t, "many") {
+				calls = append(calls, m{"id": fmt.Sprint("m", i), "name": "bash", "arguments": "{}"})
+				results = append(results, m{"type": "tool_result", "tool_use_id": fmt.Sprint("m", i), "content": strings.Repeat("out ", i*20)})
+			}
+			r = m{"role": "assistant", "tool_calls": calls}
+			if rapid.Bool().Draw(t, "results") {
+				r = m{"role": "user", "content": results}
+			}
+		case 11:
+			r = m{"role": "assistant", "content": nil, "tool_calls": []m{{"id": id(), "name": "bash", "arguments": `{"cmd":"ls"}`}}}
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	})
+}
+
+func brokenHistory(t *rapid.T) *memHistory {
+	h := wholeHistory(t)
+	for _, r := range rapid.SliceOfN(brokenTurn(), 0, 25).Draw(t, "broken") {
+		h.message(r)
+	}
+	return h
+}
+
+// Whatever the history holds, every rendering is one that its provider takes, and fits.
+func TestNativeProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, fs, limit := brokenHistory(t), files(t), budget().Draw(t, "budget")
+		in := h.input(h.len(), limit, fs...)
+		b, err := Compile(in)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		got := natives(t, b, logsOf(&in), limit, "")
+		again := natives(t, mustCompile(t, in), logsOf(&in), limit, "")
+		for _, f := range Formats {
+			if string(got[f].data) != string(again[f].data) {
+				t.Fatalf("%s: two builds of one input differ", f)
+			}
+		}
+	})
+}
+
+// Record by record: within an epoch what stands before the tail of a rendering begins the next one.
+func TestNativePrefixProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, fs, limit := brokenHistory(t), files(t), budget().Draw(t, "budget")
+		mm := newMemo()
+		var before map[Format]nativeOf
+		epoch := ""
+		for n := 0; n <= h.len(); n++ {
+			in := h.input(n, limit, fs...)
+			b, err := compile(&in, mm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := natives(t, b, logsOf(&in), limit, "")
+			if b.Epoch == epoch {
+				keepsPrefix(t, before, now)
+			}
+			before, epoch = now, b.Epoch
+		}
+	})
+}
+
+// nativeGoldens compares the native renderings of in, with tools.
+func nativeGoldens(t *testing.T, dir string, in Input) {
+	t.Helper()
+	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
+	in.Files = append(slices.Clone(in.Files), File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
+	for f, n := range natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "") {
+		golden(t, fmt.Sprintf("%s/pack.%s.json", dir, f), n.data)
+	}
+}
+
+// toolsJSON has tools in several forms, and what is none.
+const toolsJSON = `[
+{"type":"function","function":{"name":"read_file","description":"Read a file.","parameters":{"type":"object","properties":{"path":{"type":"string","maxLength":1e3}},"required":["path"]}}},
+{"name":"bash","description":"Run a command.","input_schema":{"type":"object","properties":{"cmd":{"type":"string"}}}},
+{"name":"read_file"},{"type":"web_search_20250305","name":"web_search"},{"name":"look up","parameters":{"properties":{}}}]`

@@ -1,0 +1,143 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// tool is a function that a model may call.
+type tool struct {
+	name, description string
+	schema            object // JSON Schema of its arguments
+	strict            any    // as it was written; nil: not said
+}
+
+// toolSet is what tools.json defines.
+type toolSet struct {
+	tools   []tool
+	repairs []string // what is not taken over as it stands
+}
+
+// parseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in
+// the form of OpenAI (nested or flat), Anthropic, MCP or Gemini. What is not a function is left out.
+func parseTools(data []byte) (s toolSet) {
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if len(data) == 0 {
+		return s
+	}
+	v, ok := readJSON(string(data))
+	if !ok {
+		s.repairs = append(s.repairs, "it is not JSON: no tools")
+		return s
+	}
+	seen := map[string]bool{}
+	s.read(v, seen)
+	return s
+}
+
+func (s *toolSet) read(v any, seen map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			s.read(item, seen)
+		}
+	case object:
+		for _, key := range []string{"tools", "functions", "functionDeclarations", "function_declarations"} {
+			if list, ok := v[key].([]any); ok {
+				s.read(list, seen)
+				return
+			}
+		}
+		if f, ok := v["function"].(object); ok {
+			v = f
+		}
+		s.add(v, seen)
+	default:
+		s.repairs = append(s.repairs, "what is not an object is left out")
+	}
+}
+
+func (s *toolSet) add(v object, seen map[string]bool) {
+	name, _ := v["name"].(string)
+	if name == "" {
+		s.repairs = append(s.repairs, "a tool without a name is left out")
+		return
+	}
+	t := tool{name: toolName(name), strict: v["strict"]}
+	if t.name != name {
+		s.repairs = append(s.repairs, fmt.Sprintf("%s is called %s", oneLine(name), t.name))
+	}
+	if seen[t.name] {
+		s.repairs = append(s.repairs, t.name+" stands there twice: the first one counts")
+		return
+	}
+	t.description, _ = v["description"].(string)
+	if _, isBool := t.strict.(bool); !isBool {
+		t.strict = nil
+	}
+	for _, key := range []string{"parameters", "input_schema", "inputSchema", "parametersJsonSchema"} {
+		if schema, ok := v[key].(object); ok {
+			t.schema = schema
+			break
+		}
+	}
+	kind, _ := v["type"].(string)
+	switch {
+	case t.schema == nil && kind != "" && kind != "function" && kind != "custom":
+		s.repairs = append(s.repairs, t.name+" is a provider's own tool, not a function: it is left out")
+		return
+	case t.schema != nil && t.schema["type"] != "object":
+		if _, said := t.schema["type"]; said {
+			s.repairs = append(s.repairs, t.name+": its arguments are not an object: any are allowed")
+			t.schema = nil
+		} else {
+			typed := object{"type": "object"}
+			for key, value := range t.schema {
+				typed[key] = value
+			}
+			t.schema = typed
+		}
+	}
+	if t.schema == nil {
+		t.schema = object{"type": "object", "properties": object{}}
+	}
+	seen[t.name] = true
+	s.tools = append(s.tools, t)
+}
+
+// define gives each tool as an object with the schema under key.
+func (s toolSet) define(key string) (list []object) {
+	for _, t := range s.tools {
+		o := object{"name": t.name, key: t.schema}
+		if t.description != "" {
+			o["description"] = t.description
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func (s toolSet) openAI() (list []object) {
+	for i, f := range s.define("parameters") {
+		if strict := s.tools[i].strict; strict != nil {
+			f["strict"] = strict
+		}
+		list = append(list, object{"type": "function", "function": f})
+	}
+	return list
+}
+
+func (s toolSet) responses() []object {
+	list := s.define("parameters")
+	for i, f := range list {
+		f["type"] = "function"
+		if f["strict"] = s.tools[i].strict; s.tools[i].strict == nil {
+			f["strict"] = false // or it would be strict
+		}
+	}
+	return list
+}
+
+func (s toolSet) anthropic() []object { return s.define("input_schema") }
+
+func (s toolSet) gemini() []object { return s.define("parametersJsonSchema") }

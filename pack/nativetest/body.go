@@ -1,0 +1,221 @@
+package nativetest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Body is a request body that was checked.
+type Body struct {
+	// Units are its parts in the order in which a provider reads them, each as JSON with the role that says it;
+	// cache marks are taken away.
+	Units []string
+	// Tokens of texts, names and arguments, and 4 for each message.
+	Tokens int
+}
+
+// Check gives what violates the rules of a format: openai, anthropic, responses or gemini. count counts the tokens of a text.
+func Check(format string, data []byte, count func(string) int) (Body, []string) {
+	c := &checker{count: count, ids: map[string]bool{}, open: map[string]string{}}
+	var body object
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&body); err != nil {
+		return c.Body, []string{"not an object of JSON: " + err.Error()}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		c.bad("something follows the object")
+	}
+	if !utf8.Valid(data) {
+		c.bad("not UTF-8")
+	}
+	switch format {
+	case "openai":
+		c.openAI(body)
+	case "anthropic":
+		c.anthropic(body)
+	case "responses":
+		c.responses(body)
+	case "gemini":
+		c.gemini(body)
+	default:
+		c.bad("there is no format %q", format)
+	}
+	return c.Body, c.violations
+}
+
+type object = map[string]any
+
+type checker struct {
+	Body
+	count      func(string) int
+	violations []string
+	ids        map[string]bool   // of calls so far
+	open       map[string]string // calls without result, and their names
+}
+
+func (c *checker) bad(format string, args ...any) {
+	c.violations = append(c.violations, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) message() { c.Tokens += 4 }
+
+func (c *checker) unit(role string, part any) {
+	if o, ok := part.(object); ok {
+		o = maps.Clone(o)
+		delete(o, "cache_control")
+		part = o
+	}
+	text, err := json.Marshal([]any{role, part})
+	if err != nil {
+		c.bad("%v", err)
+	}
+	c.Units = append(c.Units, string(text))
+}
+
+// keys reports keys that are not allowed, and required ones that are not there; those end in "!".
+func (c *checker) keys(what string, o object, allowed ...string) {
+	for i, key := range allowed {
+		name, must := strings.CutSuffix(key, "!")
+		allowed[i] = name
+		if _, ok := o[name]; must && !ok {
+			c.bad("%s: no %s", what, name)
+		}
+	}
+	for key := range o {
+		if !slices.Contains(allowed, key) {
+			c.bad("%s: %s is not a key of it", what, key)
+		}
+	}
+}
+
+func (c *checker) list(what string, v any) (list []object) {
+	items, ok := v.([]any)
+	if !ok {
+		c.bad("%s is not a list", what)
+		return nil
+	}
+	if len(items) == 0 {
+		c.bad("%s is empty", what)
+	}
+	for i, item := range items {
+		o, ok := item.(object)
+		if !ok {
+			c.bad("%s[%d] is not an object", what, i)
+			o = object{}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// text is a string that says something.
+func (c *checker) text(what string, v any) string {
+	s, ok := v.(string)
+	if !ok {
+		c.bad("%s is not a string", what)
+	} else if strings.TrimSpace(s) == "" {
+		c.bad("%s is blank", what)
+	}
+	c.Tokens += c.count(s)
+	return s
+}
+
+var (
+	namePattern = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
+	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+)
+
+func (c *checker) name(what string, v any) string {
+	s, _ := v.(string)
+	if !namePattern.MatchString(s) {
+		c.bad("%s: %q is not the name of a tool", what, s)
+	}
+	return s
+}
+
+func (c *checker) call(what string, id, name any) {
+	s, _ := id.(string)
+	if !idPattern.MatchString(s) {
+		c.bad("%s: %q is not an id", what, s)
+	}
+	if c.ids[s] {
+		c.bad("%s: the id %s stands twice", what, s)
+	}
+	c.ids[s] = true
+	c.open[s] = c.name(what, name)
+	c.Tokens += c.count(c.open[s])
+}
+
+func (c *checker) result(what string, id any) {
+	s, _ := id.(string)
+	if _, ok := c.open[s]; !ok {
+		c.bad("%s: a result for %q, which is not an open call", what, s)
+	}
+	delete(c.open, s)
+}
+
+func (c *checker) closed(what string) {
+	if len(c.open) > 0 {
+		c.bad("%s: %d calls have no result", what, len(c.open))
+	}
+	clear(c.open)
+}
+
+var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
+
+func (c *checker) base64(what string, mime, data any) {
+	if s, _ := mime.(string); !slices.Contains(imageTypes, s) {
+		c.bad("%s: images are not of type %q", what, s)
+	}
+	s, _ := data.(string)
+	if b, err := base64.StdEncoding.Strict().DecodeString(s); err != nil || len(b) == 0 {
+		c.bad("%s: not base64 of anything", what)
+	}
+}
+
+func (c *checker) imageURL(what string, v any) {
+	s, _ := v.(string)
+	if inline, ok := strings.CutPrefix(s, "data:"); ok {
+		mime, data, _ := strings.Cut(inline, ";base64,")
+		c.base64(what, mime, data)
+	} else if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
+		c.bad("%s: %q is not the address of an image", what, s)
+	}
+}
+
+// schema is a JSON Schema of an object.
+func (c *checker) schema(what string, v any) {
+	if o, ok := v.(object); !ok || o["type"] != "object" {
+		c.bad("%s: the schema is not of an object", what)
+	}
+}
+
+// tools checks definitions; each gives that of one tool.
+func (c *checker) tools(v any, each func(what string, tool object) object, key string) {
+	names := map[string]bool{}
+	for i, t := range c.list("tools", v) {
+		what := fmt.Sprintf("tools[%d]", i)
+		t = each(what, t)
+		name := c.name(what, t["name"])
+		if names[name] {
+			c.bad("%s: %s stands twice", what, name)
+		}
+		names[name] = true
+		if d, ok := t["description"]; ok {
+			if s, _ := d.(string); s == "" {
+				c.bad("%s: the description is empty", what)
+			}
+		}
+		c.schema(what, t[key])
+	}
+}

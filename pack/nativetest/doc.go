@@ -1,0 +1,8 @@
+// Package nativetest checks that request bodies are ones that providers take. The rules are those of the providers'
+// public documentation of their APIs, read strictly: what one of them only advises is a violation here, too.
+//
+//	OpenAI     Chat Completions: the create endpoint, "Function calling"
+//	Responses  the create endpoint of Responses: input items
+//	Anthropic  Messages: the create endpoint, "Tool use", "Extended thinking", "Prompt caching", "Vision"
+//	Gemini     generateContent: Content, Part, FunctionDeclaration, "Function calling"
+package nativetest

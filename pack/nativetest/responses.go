@@ -1,0 +1,86 @@
+package nativetest
+
+import "fmt"
+
+// responses: each function_call has one function_call_output behind it, before others speak again.
+func (c *checker) responses(body object) {
+	c.keys("body", body, "input!", "tools")
+	users := 0
+	for i, m := range c.list("input", body["input"]) {
+		what := fmt.Sprintf("input[%d]", i)
+		kind, _ := m["type"].(string)
+		role, _ := m["role"].(string)
+		if kind == "message" || kind == "reasoning" {
+			c.closed(what)
+		}
+		switch kind {
+		case "message":
+			c.message()
+			c.keys(what, m, "type!", "role!", "content!")
+			switch role {
+			case "system", "developer", "assistant":
+				c.text(what, m["content"])
+				c.unit(role, m["content"])
+				continue
+			case "user":
+				users++
+			default:
+				c.bad("%s: the role %q", what, role)
+			}
+			if _, ok := m["content"].(string); ok {
+				c.text(what, m["content"])
+				c.unit(role, m["content"])
+				continue
+			}
+			for _, p := range c.list(what+".content", m["content"]) {
+				c.unit(role, p)
+				switch p["type"] {
+				case "input_text":
+					c.keys(what, p, "type!", "text!")
+					c.text(what, p["text"])
+				case "input_image":
+					c.keys(what, p, "type!", "image_url!", "detail!")
+					c.imageURL(what, p["image_url"])
+				default:
+					c.bad("%s: a part of type %v", what, p["type"])
+				}
+			}
+		case "function_call":
+			c.message()
+			c.keys(what, m, "type!", "call_id!", "name!", "arguments!")
+			c.call(what, m["call_id"], m["name"])
+			c.arguments(what, m["arguments"])
+			c.unit("assistant", m)
+		case "function_call_output":
+			c.message()
+			c.keys(what, m, "type!", "call_id!", "output!")
+			c.result(what, m["call_id"])
+			c.text(what, m["output"])
+			c.unit("tool", m)
+		case "reasoning":
+			c.keys(what, m, "type!", "id!", "summary!", "content", "encrypted_content", "status")
+			if _, ok := m["summary"].([]any); !ok {
+				c.bad("%s: summary is not a list", what)
+			}
+			c.unit("assistant", m)
+		default:
+			c.bad("%s: an item of type %q", what, kind)
+		}
+	}
+	c.closed("the end")
+	if users == 0 {
+		c.bad("no message of the user")
+	}
+	if tools, ok := body["tools"]; ok {
+		c.tools(tools, func(what string, t object) object {
+			c.keys(what, t, "type!", "name!", "description", "parameters!", "strict!")
+			if t["type"] != "function" {
+				c.bad("%s is of type %v", what, t["type"])
+			}
+			if _, ok := t["strict"].(bool); !ok {
+				c.bad("%s: strict is neither true nor false", what)
+			}
+			return t
+		}, "parameters")
+	}
+}
