@@ -80,6 +80,9 @@ func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
 // Size is how many bytes of renderings the build holds.
 func (b *Build) Size() int {
 	size := len(b.Markdown) + len(b.JSON) + len(b.Report)
+	if b.native == nil {
+		return size
+	}
 	b.native.mu.Lock()
 	defer b.native.mu.Unlock()
 	for _, data := range b.native.made {
@@ -173,8 +176,8 @@ func writeBody(body object) []byte {
 	return b.Bytes()
 }
 
-// lines makes a list that [writeBody] writes item by item.
-func lines(items []object) []any {
+// itemLines makes a list that [writeBody] writes item by item.
+func itemLines(items []object) []any {
 	list := make([]any, len(items))
 	for i, item := range items {
 		list[i] = item

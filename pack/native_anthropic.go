@@ -66,9 +66,9 @@ func (d *dialogue) anthropic(tools toolSet) (data []byte, stable int) {
 		all[at]["cache_control"] = object{"type": "ephemeral"}
 	}
 
-	body := object{"messages": lines(messages)}
+	body := object{"messages": itemLines(messages)}
 	if len(system) > 0 {
-		body["system"] = lines(system)
+		body["system"] = itemLines(system)
 	}
 	list := tools.anthropic()
 	if len(list) == 0 && a.calls() { // a request with calls must define tools
@@ -76,7 +76,7 @@ func (d *dialogue) anthropic(tools toolSet) (data []byte, stable int) {
 			"input_schema": object{"type": "object", "properties": object{}}}}
 	}
 	if len(list) > 0 {
-		body["tools"] = lines(list)
+		body["tools"] = itemLines(list)
 	}
 	return writeBody(body), a.stable()
 }

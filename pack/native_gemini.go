@@ -16,16 +16,16 @@ func (d *dialogue) gemini(tools toolSet) (data []byte, stable int) {
 		}
 		contents = append(contents, object{"role": role, "parts": parts})
 	}
-	body := object{"contents": lines(contents)}
+	body := object{"contents": itemLines(contents)}
 	if len(a.system) > 0 {
 		var parts []object
 		for _, h := range a.system {
 			parts = append(parts, object{"text": h.text})
 		}
-		body["systemInstruction"] = object{"parts": lines(parts)}
+		body["systemInstruction"] = object{"parts": itemLines(parts)}
 	}
 	if list := tools.gemini(); len(list) > 0 {
-		body["tools"] = []any{object{"functionDeclarations": lines(list)}}
+		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
 	}
 	return writeBody(body), a.stable()
 }

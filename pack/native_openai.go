@@ -46,9 +46,9 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 			}
 		}
 	}
-	body := object{"messages": lines(messages)}
+	body := object{"messages": itemLines(messages)}
 	if list := tools.openAI(); len(list) > 0 {
-		body["tools"] = lines(list)
+		body["tools"] = itemLines(list)
 	}
 	return writeBody(body), w.stable()
 }

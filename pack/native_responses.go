@@ -44,9 +44,9 @@ func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 			}
 		}
 	}
-	body := object{"input": lines(input)}
+	body := object{"input": itemLines(input)}
 	if list := tools.responses(); len(list) > 0 {
-		body["tools"] = lines(list)
+		body["tools"] = itemLines(list)
 	}
 	return writeBody(body), w.stable()
 }

@@ -143,9 +143,9 @@ func brokenTurn() *rapid.Generator[[]byte] {
 	})
 }
 
-func brokenHistory(t *rapid.T) *memHistory {
+func brokenHistory(t *rapid.T, most int) *memHistory {
 	h := wholeHistory(t)
-	for _, r := range rapid.SliceOfN(brokenTurn(), 0, 25).Draw(t, "broken") {
+	for _, r := range rapid.SliceOfN(brokenTurn(), 0, most).Draw(t, "broken") {
 		h.message(r)
 	}
 	return h
@@ -154,7 +154,7 @@ func brokenHistory(t *rapid.T) *memHistory {
 // Whatever the history holds, every rendering is one that its provider takes, and fits.
 func TestNativeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h, fs, limit := brokenHistory(t), files(t), budget().Draw(t, "budget")
+		h, fs, limit := brokenHistory(t, 25), files(t), budget().Draw(t, "budget")
 		in := h.input(h.len(), limit, fs...)
 		b, err := Compile(in)
 		if err != nil {
@@ -173,7 +173,7 @@ func TestNativeProperties(t *testing.T) {
 // Record by record: within an epoch what stands before the tail of a rendering begins the next one.
 func TestNativePrefixProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h, fs, limit := brokenHistory(t), files(t), budget().Draw(t, "budget")
+		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
 		mm := newMemo()
 		var before map[Format]nativeOf
 		epoch := ""
