@@ -20,7 +20,8 @@ type treeNode struct {
 	kids   []int
 	parent int
 	rank   int
-	all    int // items or fields, those that are not among kids included
+	listed bool // it is, or is in, an item of a list
+	all    int  // items or fields, those that are not among kids included
 	shown  bool
 	skips  []int // of a list: how many items stand between the kid and the one before it that are not kids
 }
@@ -33,7 +34,7 @@ const (
 
 func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 	at := len(t.nodes)
-	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank})
+	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank, listed: parent >= 0 && (t.nodes[parent].listed || t.nodes[parent].value.IsArray())})
 	if depth >= deepest || at > treeNodes {
 		return at
 	}
@@ -61,6 +62,11 @@ func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 			if tellsOfError(item.Raw) && item.IsObject() {
 				boost = -1
 			}
+			if isHit(item) {
+				if boost = -1; i >= bestHits {
+					boost = 3
+				}
+			}
 			kids = append(kids, t.add(item, "", at, boost, depth+1))
 			skips = append(skips, skipped)
 			skipped = 0
@@ -73,6 +79,9 @@ func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 				if rank < 0 && next < 2 {
 					next = -1
 				}
+				if rank == 3 { // of an object that says little
+					next = 3
+				}
 				kids = append(kids, t.add(value, k.Raw, at, next, depth+1))
 			}
 			return true
@@ -80,6 +89,11 @@ func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 	}
 	t.nodes[at].kids, t.nodes[at].skips, t.nodes[at].all = kids, skips, all
 	return at
+}
+
+// isHit says whether an item is a search result.
+func isHit(item gjson.Result) bool {
+	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
 }
 
 // leafChars is how much of a string is shown, in code points.
@@ -117,6 +131,11 @@ func leafText(v gjson.Result) string {
 	return quote(fmt.Sprintf("%s… [%d bytes more]", shown, len(s)-len(shown)))
 }
 
+// ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.
+const ownWorth = 0.4
+
+var ownFields = nameSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
+
 // choose shows leaves within room, in the limit's unit.
 func (t *tree) choose(room int) {
 	covered := map[uint64]bool{}
@@ -145,6 +164,11 @@ func (t *tree) choose(room int) {
 				sum += 0.3 * w
 			}
 		})
+		if !n.listed && leaf[i] != "" { // what a response says of itself, once
+			if ownFields[n.key] {
+				sum += ownWorth
+			}
+		}
 		switch n.rank {
 		case -1:
 			sum = sum*4 + 0.5

@@ -25,7 +25,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 	}{
 		{name: "a file is given whole", sources: []source{{Type: recipe.TypeFile, ID: "a"}, journal}, asks: 5000, whole: []string{"a"}, journal: 1000},
 		{name: "but the journal keeps an eighth", sources: []source{{Type: recipe.TypeFile, ID: "a"}, journal}, asks: 20_000,
-			least: map[string]int{"a": 6000}, most: map[string]int{"a": 7000}, journal: 400},
+			least: map[string]int{"a": 6000}, most: map[string]int{"a": 7000}, journal: 350},
 		{name: "max_tokens is given", sources: []source{{Type: recipe.TypeComputed, ID: "a", MaxTokens: 3000}, {Type: recipe.TypePipeline, ID: "b", MaxTokens: 2000}, journal}, asks: 9000,
 			least: map[string]int{"a": 2900, "b": 1900}, most: map[string]int{"a": 3000, "b": 2000}, journal: 1000},
 		{name: "as a share, too", sources: []source{{Type: recipe.TypeFile, ID: "a", MaxTokens: 1000, Percent: true}, journal}, asks: 9000,
@@ -33,7 +33,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 		{name: "after the journal, too", sources: []source{journal, {Type: recipe.TypeComputed, ID: "a", MaxTokens: 2000, Phase: recipe.Dynamic}}, asks: 9000,
 			least: map[string]int{"a": 1900}, most: map[string]int{"a": 2000}, journal: 1000},
 		{name: "a smaller priority is served first", sources: []source{{Type: recipe.TypeComputed, ID: "a", MaxTokens: 6000}, {Type: recipe.TypeComputed, ID: "b", MaxTokens: 6000, Priority: 5}, journal}, asks: 9000,
-			least: map[string]int{"b": 5900}, most: map[string]int{"a": 1100}, journal: 400},
+			least: map[string]int{"b": 5900}, most: map[string]int{"a": 1100}, journal: 350},
 		{name: "of two files as well", sources: []source{{Type: recipe.TypeFile, ID: "a"}, {Type: recipe.TypeFile, ID: "b", Priority: 5}, journal}, asks: 5000, whole: []string{"b"},
 			most: map[string]int{"a": 2100}},
 		{name: "default caps scale with the limit", sources: []source{{Type: recipe.TypeComputed, ID: "a"}, {Type: recipe.TypeSummary}, journal, {Type: recipe.TypeTodo}}, asks: 9000,

@@ -1,0 +1,43 @@
+package compress
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs/compression.md shows what the golden files hold.
+func TestDocumentShowsGoldenFiles(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "docs", "compression.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?s)<!-- (before|after) (\\w+) -->\n````\n(.*?)\n````\n").FindAllStringSubmatch(string(data), -1) {
+		what, name, text := m[1], m[2], m[3]
+		if what == "before" {
+			if !strings.Contains(resultOf(t, name), text) {
+				t.Errorf("%s.in does not hold what stands before %s", name, name)
+			}
+			continue
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", "results", name+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text != string(want) {
+			t.Errorf("%s.txt differs from what the document shows", name)
+		}
+		seen[name] = true
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(string(data), "(`"+string(kind)+"`)") {
+			t.Errorf("kind %s is not explained", kind)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("only %d texts are shown", len(seen))
+	}
+}
