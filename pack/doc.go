@@ -79,6 +79,12 @@
 // calls and their results, and in front of it what the user said to bring it about; it stays
 // whole when results come late. With truncate_head a compaction frees no more than is needed, and the first request leaves, too.
 //
+// # Native renderings
+//
+// The bodies of requests to providers (native.go) are made from what pack.md shows, when they are asked for. What
+// decides whether they fit and are valid is worked out with every pack from
+// ids and weights alone (native_script.go): a fold whose renderings may not fit is done a step tighter.
+//
 // # Framing
 //
 // Blocks begin with "# Context Block: <id>", messages with "## <line> <role>",

@@ -15,7 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-var builtFiles = []string{"context/pack.md", "context/pack.json", "context/pack.report.md"}
+var builtFiles = []string{"context/pack.md", "context/pack.json", "context/pack.report.md",
+	"context/pack.openai.json", "context/pack.anthropic.json", "context/pack.responses.json", "context/pack.gemini.json"}
 
 func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
 	t.Helper()
