@@ -29,7 +29,8 @@ type memo struct {
 	requests map[int]string // what users asked, by place
 	quoted   quote
 	corpora  *corpora
-	rendered int // blocks that were made and not found here, so far
+	parsed   *parsedTools // of the last build
+	rendered int          // blocks that were made and not found here, so far
 
 	known   func(at address) int         // a persisted count of a record in full, or 0
 	counted func(at address, tokens int) // told of each new one

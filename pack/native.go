@@ -43,8 +43,8 @@ type native struct {
 	head    []block // before the journal, with content
 	said    []strategyMessage
 	footer  string
-	tools   []byte // tools.json
-	limit   int    // of tokens; 0: none
+	tools   toolSet
+	limit   int // of tokens; 0: none
 	counter *tokens.Counter
 	bound   int // of tokens, by [native.count]; see script.bound
 
@@ -128,7 +128,7 @@ func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error
 				"the native renderings would take %d of %d tokens; raise %s", count, n.limit, ctxabi.BudgetFile)
 		}
 	}
-	tools := parseTools(n.tools)
+	tools := n.tools
 	switch f {
 	case OpenAI:
 		data, stable = talk.openAI(tools)

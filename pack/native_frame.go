@@ -130,7 +130,7 @@ func (d *draft) frameNative(s *script) (err error) {
 	for k := range d.recipe.Sources {
 		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
 			for _, f := range d.usable(k) {
-				n.tools = f.Data
+				n.tools = d.memo.toolSet(&f)
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (d *draft) frameNative(s *script) (err error) {
 // repairs lists what was done so that native renderings are valid.
 func (d *draft) repairs() []repair {
 	list := d.native.script.repairs
-	for _, r := range parseTools(d.native.tools).repairs {
+	for _, r := range d.native.tools.repairs {
 		list = append(slices.Clip(list), repair{r, ctxabi.ToolsFile})
 	}
 	return list

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 )
 
@@ -16,6 +17,20 @@ type tool struct {
 type toolSet struct {
 	tools   []tool
 	repairs []string // what is not taken over as it stands
+}
+
+// toolSet gives the tools of a file, parsed once.
+func (mm *memo) toolSet(f *File) toolSet {
+	if sum := f.digest(); mm.parsed == nil || mm.parsed.of != sum {
+		mm.parsed = &parsedTools{sum, parseTools(f.Data)}
+	}
+	return mm.parsed.toolSet
+}
+
+// parsedTools are the tools of a file of this SHA-256.
+type parsedTools struct {
+	of [sha256.Size]byte
+	toolSet
 }
 
 // parseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in

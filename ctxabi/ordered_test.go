@@ -1,0 +1,75 @@
+package ctxabi
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestDecodeParts(t *testing.T) {
+	line := []byte(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"a"},` +
+		`{"type":"tool_use","id":"c1","name":"ls","input":{"n":1.50}},{"type":"text","text":"b"},{"type":"image","source":{}},` +
+		`{"type":"tool_result","tool_use_id":"c0","content":["x",{"type":"image_url"},"y"],"is_error":true}],` +
+		`"tool_calls":[{"id":"c1","name":"ls"},{"id":"c2","name":"cat","arguments":"{}"}]}`)
+	m, parts := DecodeParts(line)
+	if want := DecodeMessage(line); !reflect.DeepEqual(m, want) {
+		t.Errorf("the message is %+v, want %+v", m, want)
+	}
+	want := []Part{
+		{Kind: PartThinking, Raw: []byte(`{"type":"thinking","thinking":"hm","signature":"c2ln"}`)},
+		{Kind: PartText, Text: "a"},
+		{Kind: PartCall, Call: Call{"c1", "ls", `{"n":1.50}`}},
+		{Kind: PartText, Text: "b"},
+		{Kind: PartData, Raw: []byte(`{"type":"image","source":{}}`)},
+		{Kind: PartResult, Result: Result{"c0", "x\ny", true}, Inner: []Part{
+			{Kind: PartText, Text: "x"}, {Kind: PartData, Raw: []byte(`{"type":"image_url"}`)}, {Kind: PartText, Text: "y"}}},
+		{Kind: PartCall, Call: Call{"c2", "cat", "{}"}},
+	}
+	if !reflect.DeepEqual(parts, want) {
+		t.Errorf("the parts are\n%+v, want\n%+v", parts, want)
+	}
+}
+
+// Whatever the line, the parts say what the message says.
+func FuzzDecodeParts(f *testing.F) {
+	f.Add([]byte(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"},"x"]},"text"]}`))
+	f.Add([]byte(`{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}`))
+	f.Add([]byte(`{"role":"tool","content":[1,{"type":"what"}]}`))
+	f.Add([]byte("no record"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		m, parts := DecodeParts(line)
+		if want := DecodeMessage(line); !reflect.DeepEqual(m, want) {
+			t.Fatalf("%+v, want %+v", m, want)
+		}
+		if m.Role == RoleUnknown {
+			if len(parts) > 0 {
+				t.Fatalf("parts of what is not a message: %+v", parts)
+			}
+			return
+		}
+		var texts []string
+		var calls []Call
+		var results []Result
+		data := 0
+		for _, p := range parts {
+			switch p.Kind {
+			case PartText:
+				texts = append(texts, p.Text)
+			case PartCall:
+				calls = append(calls, p.Call)
+			case PartResult:
+				results = append(results, p.Result)
+				for _, inner := range p.Inner {
+					if inner.Kind == PartData {
+						data++
+					}
+				}
+			case PartData:
+				data++
+			}
+		}
+		if strings.Join(texts, "\n") != m.Text || !reflect.DeepEqual(calls, m.Calls) || !reflect.DeepEqual(results, m.Results) || data != m.Images {
+			t.Fatalf("%+v does not say what %+v says", parts, m)
+		}
+	})
+}
