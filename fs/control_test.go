@@ -33,9 +33,13 @@ budget
 errors.jsonl
 gc.policy
 line
+pack.anthropic.json
+pack.gemini.json
 pack.json
 pack.md
+pack.openai.json
 pack.report.md
+pack.responses.json
 pinned
 4`)
 }

@@ -33,13 +33,17 @@ func logsOf(in *Input) Logs {
 // natives renders b in all formats and holds each to the rules of its provider, to the budget and to the bound that it was folded by.
 func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Format]nativeOf {
 	t.Helper()
+	counter, err := counterFor(encoding)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
 	out := map[Format]nativeOf{}
 	for _, f := range Formats {
 		data, stable, err := b.native.render(f, logs)
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		body, violations := nativetest.Check(string(f), data, func(s string) int { return countText(encoding, s) })
+		body, violations := nativetest.Check(string(f), data, counter.CountCached)
 		if len(violations) > 0 {
 			t.Fatalf("%s: %s\n%s", f, strings.Join(violations, "\n"), clip(string(data)))
 		}
