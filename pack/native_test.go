@@ -211,3 +211,54 @@ const toolsJSON = `[
 {"type":"function","function":{"name":"read_file","description":"Read a file.","parameters":{"type":"object","properties":{"path":{"type":"string","maxLength":1e3}},"required":["path"]}}},
 {"name":"bash","description":"Run a command.","input_schema":{"type":"object","properties":{"cmd":{"type":"string"}}}},
 {"name":"read_file"},{"type":"web_search_20250305","name":"web_search"},{"name":"look up","parameters":{"properties":{}}}]`
+
+// Without a journal the last request stands alone, cut where it must be; messages of the recipe stand in front of it.
+func TestNativeWithoutJournal(t *testing.T) {
+	r := *recipe.Default()
+	r.Sources = slices.DeleteFunc(slices.Clone(r.Sources), func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
+	r.Messages = []recipe.Message{{Role: "developer", Content: "Be brief."}, {Role: "user", Content: "Who are you?"}, {Role: "assistant", Content: "A coder."}}
+	l := logOf(`{"role":"user","content":"an old request"}`, `{"role":"assistant","content":"done"}`)
+	l.Append(message("user", strings.Repeat("a line of the last request\n", 400)))
+	in := inputOf(l, 1500)
+	in.Recipe = &r
+	for f, n := range natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "") {
+		text := string(n.data)
+		if strings.Contains(text, "an old request") || !strings.Contains(text, "a line of the last request") || !strings.Contains(text, "context/line/3") {
+			t.Errorf("%s:\n%s", f, text)
+		}
+		if !strings.Contains(text, "Be brief.") || !strings.Contains(text, "Who are you?") || !strings.Contains(text, "A coder.") {
+			t.Errorf("%s lacks the messages of the recipe:\n%s", f, text)
+		}
+	}
+}
+
+// Images stand in renderings until the first compaction after two turns; thinking goes to its provider with its signature.
+func TestNativeImagesAndThinking(t *testing.T) {
+	l := newLog()
+	for _, r := range thinkingLog(12) {
+		l.Append(r)
+	}
+	in := inputOf(l, 0)
+	whole := natives(t, mustCompile(t, in), logsOf(&in), 0, "")
+	if n := strings.Count(string(whole[Anthropic].data), `"signature":"c2ln`); n != 5 {
+		t.Errorf("%d thoughts", n)
+	}
+	for f, n := range whole {
+		if images := strings.Count(string(n.data), "iVBORw0KGgo="); images != 2 {
+			t.Errorf("%s: %d images", f, images)
+		}
+		if f != Anthropic && strings.Contains(string(n.data), "I should read") {
+			t.Errorf("%s holds another provider's thinking", f)
+		}
+	}
+	for _, r := range thinkingLog(80)[12:] {
+		l.Append(r)
+	}
+	in = inputOf(l, 3000)
+	b := mustCompile(t, in)
+	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
+		if text := string(n.data); !strings.Contains(text, "[Image at Turn 1: context/line/1]") || strings.Count(text, "iVBORw0KGgo=") > 4 {
+			t.Errorf("%s:\n%s", f, clip(text))
+		}
+	}
+}
