@@ -123,12 +123,17 @@ func capOf(s *recipe.Source, limit int) int {
 	return scaled(defaultCaps[s.Type], limit)
 }
 
+// firstScale is what weights count for at first, in thousandths: they err upwards, and what blocks do not use is left for the
+// journal. Where that overflows, the next step counts them for more.
+const firstScale = 800
+
 // maxStep is the last of the steps that foldRules knows.
 const maxStep = 24
 
 // journalRule is what a recipe says of the journal.
 type journalRule struct {
 	high, low, minGain int64 // thousandths of its room
+	keyLines           int64 // likewise
 	iterations, step   int
 	truncate           bool
 	present            bool // the recipe has a journal
@@ -136,9 +141,9 @@ type journalRule struct {
 
 func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
-	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain)}
+	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
 	if r.History == (recipe.History{}) {
-		j.high, j.low, j.minGain = 1000, 550, 150
+		j.high, j.low, j.minGain, j.keyLines = 1000, 850, 150, 330
 	}
 	if s != nil {
 		j.present, j.iterations, j.step, j.truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
@@ -156,7 +161,7 @@ func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
 // large records; then the boundary may fall inside a group and the kept
 // records are shortened too; the last ones keep none but the last request.
 func (j journalRule) foldRules(l limits, step int) foldRules {
-	f := foldRules{scale: 1000, iterations: j.iterations, step: max(1, j.step)}
+	f := foldRules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
 	if l.room == 0 {
 		all := shareRule{above: math.MaxInt}
 		f.leadCap, f.firstCap, f.tool, f.user, f.other = math.MaxInt32, math.MaxInt32, all, all, all
@@ -172,6 +177,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	overhead := min(64, l.room/8) // the conversation's heading and the notes of what is left out
 	room := max(1, l.room-overhead)
 	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
+	f.zones = j.zoneRules(step)
 	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
 	most := min(limit/4, room/2)
 	f.other = shareRule{above: most, to: most}

@@ -10,9 +10,10 @@
 //
 //	STABLE   system_role, tools, skills
 //	SESSION  what else the recipe lists before the journal, and the sections of the strategy
-//	JOURNAL  leading system records, first user record, the last user request
-//	         behind the boundary, a line for each range that is left out; then
-//	         everything from the boundary on
+//	JOURNAL  summary and key lines of what is behind the boundary; leading system
+//	         records, first user record, the last user request behind the
+//	         boundary, the newest records behind it folded to a line each, a line for each range
+//	         that is left out; then everything from the boundary on
 //	DYNAMIC  what stands after it, and the current goal: the footer
 //
 // Within a phase blocks stand in the order of the recipe. A source can name another phase.
@@ -73,6 +74,18 @@
 // a pack overflows nevertheless, or a single group of calls and results is too
 // large, the fold is done again a step tighter (budget.go) until it fits; which
 // step fits is a function of the inputs, and part of the epoch.
+//
+// # What stands for the records behind the boundary
+//
+// At a compaction, and only then, three zones are made (zones.go) of what lies
+// behind the boundary: the newest groups of calls and results are folded, one
+// line a record; key lines of the older ones are chosen by the identifiers that nothing
+// else in the pack shows; a summary cites what was asked, concluded and what failed.
+// They are a function of the records up to the one that brought the compaction, look at a
+// window of these that does not grow with the history, and stay as they are until the next one. A
+// journal with max_iterations or truncate_head drops records and has no zones.
+// In pack.json the folded records are items; the summary and the key lines are
+// extra: their records are counted where they stand or are left out.
 //
 // A journal with max_iterations has one more reason for a compaction: the newest
 // iterations are live, exactly so many. An iteration is one answer of the assistant with its

@@ -25,25 +25,27 @@ import (
 type fold struct {
 	rules foldRules // never change
 
-	n           int   // records folded so far
-	total       sums  // over all of them
-	shown       int64 // what they would weigh as a pack shows them, scaled
-	leadLen     int   // number of leading system and developer records
-	leadWeight  int   // unscaled weight that they may show
-	leadShown   int64 // the same, scaled
-	first       anchor
-	last        anchor // the newest user record
-	starts      []start
-	keptWeight  int64 // of what stays behind the boundary
-	orphans     int   // length of the run of results without a known call that ends at n
-	turns       int   // assistant records
-	compactions int
-	compacted   int    // the record whose arrival brought the last compaction, or 0
-	previous    int    // the boundary before it
-	moved       string // why it was: byRoom or byIterations
-	settledUser anchor // the newest user record when it was
-	iteration   int    // the one that goes on, counted from 1; 0 before the first
-	opened      bool   // by a user record, and no assistant has answered yet
+	n               int   // records folded so far
+	total           sums  // over all of them
+	shown           int64 // what they would weigh as a pack shows them, scaled
+	leadLen         int   // number of leading system and developer records
+	leadWeight      int   // unscaled weight that they may show
+	leadShown       int64 // the same, scaled
+	first           anchor
+	last            anchor // the newest user record
+	starts          []start
+	keptWeight      int64 // of what stays behind the boundary
+	orphans         int   // length of the run of results without a known call that ends at n
+	turns           int   // assistant records
+	compactions     int
+	compacted       int       // the record whose arrival brought the last compaction, or 0
+	previous        int       // the boundary before it
+	moved           string    // why it was: byRoom or byIterations
+	settledUser     anchor    // the newest user record when it was
+	iteration       int       // the one that goes on, counted from 1; 0 before the first
+	opened          bool      // by a user record, and no assistant has answered yet
+	requests        []request // the first of the user and the newest ones
+	settledRequests []request // what they were when the last compaction was
 }
 
 // Reasons of compactions.
@@ -100,6 +102,7 @@ type foldRules struct {
 	low     int64 // thousandths of the room that is left beside what is kept
 	minGain int64 // likewise
 	scale   int64 // thousandths by which weights count
+	zones   zoneRules
 
 	leadCap  int // for all leading records together
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
@@ -152,6 +155,7 @@ func (f *fold) add(e session.Entry) {
 	if e.Role == ctxabi.Assistant {
 		f.turns++
 	}
+	f.noteRequest(e, line)
 	if f.rules.room == 0 && f.rules.iterations == 0 {
 		f.noteUser(e, line, before)
 		return
@@ -178,6 +182,7 @@ func (f *fold) add(e session.Entry) {
 	}
 	if f.compacted == line {
 		f.previous, f.settledUser = boundary, f.last
+		f.settledRequests = slices.Clone(f.requests)
 	}
 }
 
@@ -223,6 +228,24 @@ func (f *fold) noteUser(e session.Entry, line int, before sums) {
 	f.last = anchor{line, int(e.Weight), before}
 	if f.first.line == 0 {
 		f.first = f.last
+	}
+}
+
+// request is what a user asked and the last record of the assistant that followed; 0: none did yet.
+type request struct{ user, answer int }
+
+// maxRequests is how many requests a fold remembers: the first, and the newest.
+const maxRequests = 33
+
+func (f *fold) noteRequest(e session.Entry, line int) {
+	switch {
+	case isUser(e):
+		if len(f.requests) == maxRequests {
+			f.requests = slices.Delete(f.requests, 1, 2)
+		}
+		f.requests = append(f.requests, request{user: line})
+	case e.Role == ctxabi.Assistant && len(f.requests) > 0:
+		f.requests[len(f.requests)-1].answer = line
 	}
 }
 
@@ -275,11 +298,17 @@ func (f *fold) weight() int64 {
 	return f.keptWeight + f.shown - f.starts[0].shown
 }
 
-// kept is what stays of the records before s.
+// kept is what stays of the records before s: some as they are, and the zones.
 func (f *fold) kept(s start) int64 {
 	if s.line == 1 {
 		return 0
 	}
+	base := f.keptRecords(s)
+	return base + f.rules.zonesIn(f.rules.room-base).all()
+}
+
+// keptRecords is what the records before s take that stay as they are.
+func (f *fold) keptRecords(s start) int64 {
 	w := f.leadShown
 	first, user := f.keptUsers(s)
 	if first > 0 && first != user {
@@ -311,7 +340,7 @@ func (f *fold) compact() {
 	}
 	remains := func(i int) int64 { return f.kept(f.starts[i]) + f.shown - f.starts[i].shown }
 	low := func(i int) int64 {
-		kept := f.kept(f.starts[i])
+		kept := f.keptRecords(f.starts[i])
 		return kept + max(0, f.rules.room-kept)*f.rules.low/1000
 	}
 	to := newest
@@ -320,7 +349,7 @@ func (f *fold) compact() {
 		}
 	}
 	gain := f.weight() - remains(to)
-	if gain <= 0 || gain < max(0, f.rules.room-f.kept(f.starts[to]))*f.rules.minGain/1000 {
+	if gain <= 0 || gain < max(0, f.rules.room-f.keptRecords(f.starts[to]))*f.rules.minGain/1000 {
 		return
 	}
 	f.moveTo(to, byRoom)
@@ -339,13 +368,15 @@ type piece struct {
 	ctxabi.Span
 	omitted bool
 	kept    bool // stands behind the boundary
+	zone    zone // it is no record as it is, but what stands for records behind the boundary
 	body    int  // of a record shown: the weight it may show, 0: in full
 	exact   int  // of such a record: the tokens up to which it is shown in full nevertheless
 	sums         // of a range left out
 }
 
-// pieces gives the journal in order; each record stands in exactly one piece.
-func (f *fold) pieces(m Records) []piece {
+// pieces gives the journal in order; each record stands in exactly one piece. The records behind
+// the boundary from folded on have a line each of their own; 0: none has.
+func (f *fold) pieces(m Records, folded int) []piece {
 	var out []piece
 	leadLeft := f.rules.leadCap
 	show := func(line int, kept bool, rule shareRule) {
@@ -364,8 +395,19 @@ func (f *fold) pieces(m Records) []piece {
 		s := f.starts[0]
 		next, upto := 1, sums{}
 		leave := func(until int, before sums) {
-			if until > next {
-				out = append(out, piece{Span: ctxabi.Span{From: next, To: until - 1}, omitted: true, sums: before.minus(upto)})
+			from := until
+			if folded > 0 {
+				from = max(next, min(until, folded))
+			}
+			rest := sums{}
+			for line := from; line < until; line++ {
+				rest = rest.plus(m.At(line))
+			}
+			if from > next {
+				out = append(out, piece{Span: ctxabi.Span{From: next, To: from - 1}, omitted: true, sums: before.minus(upto).minus(rest)})
+			}
+			for line := from; line < until; line++ {
+				out = append(out, piece{Span: ctxabi.Span{From: line, To: line}, kept: true, zone: inFolds})
 			}
 		}
 		pass := func(line int, before sums) {

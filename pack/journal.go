@@ -24,6 +24,7 @@ type part struct {
 type memo struct {
 	limits   limits // that the folds were made for
 	folds    map[foldRules]*fold
+	zoned    map[foldRules]*zones
 	records  map[shownAs]rendered
 	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
@@ -52,7 +53,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*fold{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
+	return &memo{folds: map[foldRules]*fold{}, zoned: map[foldRules]*zones{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
 }
 
 // made gives the block that key names, by making it where it is not known.
@@ -168,6 +169,7 @@ func (mm *memo) forget() {
 func (mm *memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
 		clear(mm.folds)
+		clear(mm.zoned)
 		clear(mm.records)
 		clear(mm.requests)
 		mm.quoted = quote{}
@@ -180,6 +182,7 @@ func (mm *memo) use(l limits) {
 	if mm.limits.limit != l.limit || mm.limits.room != l.room {
 		mm.limits = l
 		clear(mm.folds)
+		clear(mm.zoned)
 	}
 }
 
@@ -198,6 +201,9 @@ func (mm *memo) size() int {
 	for _, f := range mm.folds {
 		n += cap(f.starts)*128 + 512
 	}
+	for _, z := range mm.zoned {
+		n += z.size()
+	}
 	return n
 }
 
@@ -208,12 +214,19 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 	if f.n == 0 {
 		return nil, 0, nil
 	}
-	pieces := f.pieces(m)
-	parts = make([]part, 0, len(pieces)+1)
+	z, err := mm.zones(m, f, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	pieces := f.pieces(m, z.from)
+	parts = make([]part, 0, len(pieces)+3)
+	parts = append(parts, z.blocks...)
 	parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
 	for _, p := range pieces {
 		q := part{piece: p}
-		if p.omitted {
+		if p.zone == inFolds {
+			q = z.folds[p.From-z.from]
+		} else if p.omitted {
 			q.text = leftOut(p, stretchOf(m, p.Span))
 			q.tokens = c.CountCached(q.text)
 		} else {

@@ -58,6 +58,7 @@ type sectionJSON struct {
 // item is something that stands in the pack. SHA256 is of its bytes in pack.md.
 type item struct {
 	Cut       bool     `json:"cut"`
+	Extra     bool     `json:"extra,omitempty"` // its records are counted in other items and omissions
 	Files     []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
 	ID        string   `json:"id,omitempty"`    // of the block
 	Kind      string   `json:"kind"`
@@ -169,8 +170,14 @@ func (d *draft) journalItems(text []byte) (items []item, framing int) {
 			items, last = append(items, *last), nil
 		}
 	}
-	kept := false
+	behind := piece{}
 	for _, p := range d.parts {
+		if p.zone == inSummary || p.zone == inLines {
+			finish()
+			items = append(items, d.extra(p))
+			offset += len(p.text)
+			continue
+		}
 		if p.From == 0 || p.omitted {
 			finish()
 			framing += p.tokens
@@ -178,11 +185,14 @@ func (d *draft) journalItems(text []byte) (items []item, framing int) {
 			continue
 		}
 		at := addressOf(d.history, p.From)
-		if last == nil || p.how != "" || last.Cut || p.kept != kept || at.event != event || at.n != run.To+1 {
+		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.event != event || at.n != run.To+1 {
 			finish()
 			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
-			run, begun, kept, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.kept, at.event
-			if p.kept {
+			run, begun, behind, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.piece, at.event
+			switch {
+			case p.zone == inFolds:
+				last.Kind = "folded"
+			case p.kept:
 				last.Kind = "kept_" + at.scheme()
 			}
 			if last.Cut {
@@ -195,6 +205,19 @@ func (d *draft) journalItems(text []byte) (items []item, framing int) {
 	}
 	finish()
 	return items, framing
+}
+
+// extra is the item of a block that says again what of the records of a span may be needed.
+func (d *draft) extra(p part) item {
+	s := stretchOf(d.history, p.Span)
+	it := item{Kind: "key_lines", Source: "messages", Range: s.messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, SHA256: hexOf([]byte(p.text))}
+	if p.zone == inSummary {
+		it.Kind = "summary"
+	}
+	if s.messages.From == 0 {
+		it.Source, it.Range = "events", s.events.String()
+	}
+	return it
 }
 
 // omissions lists what is left out: records behind the boundary, and of blocks what their share had no room for.

@@ -169,6 +169,9 @@ func howShortened(how string) string {
 	if how == headAndTail {
 		return "head and tail"
 	}
+	if how == byFold {
+		return how
+	}
 	return "shortened as " + how
 }
 
@@ -179,7 +182,7 @@ func (d *draft) name(at int) string { return addressOf(d.history, at).String() }
 func (d *draft) unmoved(at marks) int {
 	n := at.head
 	for _, p := range d.parts {
-		if !p.kept || p.omitted || p.From > d.fold.leadLen {
+		if !p.kept || p.omitted || p.zone != inFull || p.From > d.fold.leadLen {
 			break
 		}
 		n += len(p.text)

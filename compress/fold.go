@@ -1,0 +1,143 @@
+package compress
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Numbers of [Fold].
+const (
+	foldScanned = 400 // lines that are looked at, at each end of a text
+	foldClip    = 160 // bytes of one line
+	foldJoin    = " | "
+)
+
+// foldPart is a line that may stand in a fold.
+type foldPart struct {
+	at    int
+	text  string
+	words []string // identifiers
+	tells int      // what the line says beside its identifiers
+}
+
+// Fold gives what a tool's output comes to in one line of at most about limit tokens (by
+// ctxabi.Weight): first what says how it ended (errors, failures, counts), then its first line and the
+// lines with the most identifiers that no other one has, in the order of the text. A short
+// text stands there whole. "" for a text without words.
+func Fold(text string, limit int) string {
+	parts := foldParts(text)
+	seen := map[string]bool{}
+	var taken []foldPart
+	for limit > 2 && len(parts) > 0 {
+		best, bestScore, bestCost := -1, 0.0, 0
+		for i, p := range parts {
+			cost := ctxabi.Weight(p.text) + 1
+			if cost > limit {
+				continue
+			}
+			score := float64(p.tells)
+			for _, w := range p.words {
+				if !seen[w] {
+					score++
+				}
+			}
+			if score /= float64(cost + 4); score > bestScore {
+				best, bestScore, bestCost = i, score, cost
+			}
+		}
+		if best < 0 {
+			break
+		}
+		p := parts[best]
+		parts = slices.Delete(parts, best, best+1)
+		taken = append(taken, p)
+		limit -= bestCost
+		for _, w := range p.words {
+			seen[w] = true
+		}
+	}
+	slices.SortFunc(taken, func(a, b foldPart) int { return a.at - b.at })
+	var b strings.Builder
+	for i, p := range taken {
+		if i > 0 {
+			b.WriteString(foldJoin)
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// foldParts gives the lines of both ends of a text, each once.
+func foldParts(text string) []foldPart {
+	var all []foldPart
+	known := map[string]bool{}
+	EachLine(text, func(n int, line string) {
+		line = Clip(line, foldClip)
+		if known[line] || len(all) >= 2*foldScanned && n > 4*foldScanned {
+			return
+		}
+		known[line] = true
+		p := foldPart{at: n, text: line, tells: 1}
+		if len(all) == 0 {
+			p.tells = 3
+		}
+		eachWord(line, func(w string, kind wordKind) {
+			if kind == idWord {
+				p.words = append(p.words, w)
+			} else if v := verdicts[strings.ToLower(w)]; v > p.tells {
+				p.tells = v
+			}
+		})
+		all = append(all, p)
+	})
+	if len(all) > 2*foldScanned {
+		all = slices.Concat(all[:foldScanned], all[len(all)-foldScanned:])
+	}
+	return all
+}
+
+// verdicts are words that tell how something went, and what a line with one is worth in identifiers.
+var verdicts = map[string]int{
+	"error": 9, "errors": 9, "failed": 10, "failure": 9, "failures": 9, "fail": 9, "exception": 9, "traceback": 6, "panic": 9, "fatal": 9, "denied": 8, "refused": 8,
+	"cannot": 7, "undefined": 7, "timeout": 7, "invalid": 7, "missing": 6, "conflict": 7, "warning": 4, "passed": 9, "success": 6, "successfully": 6, "exit": 5, "found": 3,
+}
+
+// TellsFailure says whether a line tells of a failure.
+func TellsFailure(line string) (failure bool) {
+	eachWord(line, func(w string, _ wordKind) {
+		failure = failure || verdicts[strings.ToLower(w)] >= 6 && !strings.HasPrefix(strings.ToLower(w), "success") && w != "passed"
+	})
+	return failure
+}
+
+// Clip gives at most n bytes of one line: its beginning, and … where something is missing.
+func Clip(line string, n int) string {
+	if len(line) <= n {
+		return line
+	}
+	end := n
+	for end > 0 && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	if i := strings.LastIndexByte(line[:end], ' '); i > n/2 {
+		end = i
+	}
+	return line[:end] + "…"
+}
+
+// ClipTokens is Clip for tokens by ctxabi.Weight: the first and the last lines of text in one line, with … between them.
+func ClipTokens(text string, limit int) (line string, cut bool) {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\v' || r == '\f' || r == '\u0085'
+	}), " ")
+	text = strings.TrimSpace(text)
+	if fits(text, limit) {
+		return text, false
+	}
+	head := headOf(text, max(1, limit*2/3))
+	tail := tailOf(text[head:], max(1, limit-limit*2/3))
+	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
+}

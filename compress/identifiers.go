@@ -1,0 +1,121 @@
+package compress
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// wordKind says what a word is worth to a reader who comes back to it later.
+type wordKind uint8
+
+const (
+	otherWord wordKind = iota
+	plainWord          // letters alone, at least four
+	idWord             // an identifier, see eachWord
+)
+
+// eachWord gives the words of a line in its order and their kind. A word is a run of
+// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An identifier is a
+// word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
+// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of its parts
+// that are identifiers, since auth.go:41 speaks of auth.go.
+func eachWord(line string, emit func(word string, kind wordKind)) {
+	word := func(w string) {
+		w = trimWord(w)
+		kind := kindOf(w)
+		if w != "" {
+			emit(w, kind)
+		}
+		if kind != idWord || strings.IndexByte(w, ':') < 0 {
+			return
+		}
+		for part := range strings.SplitSeq(w, ":") {
+			if part = trimWord(part); kindOf(part) == idWord {
+				emit(part, idWord)
+			}
+		}
+	}
+	from := -1
+	for at := 0; at < len(line); {
+		c, size := runeAt(line, at)
+		if inWord(c) {
+			if from < 0 {
+				from = at
+			}
+			at += size
+			continue
+		}
+		if from >= 0 {
+			word(line[from:at])
+			from = -1
+		}
+		if c == '\\' && at+1 < len(line) && strings.IndexByte(`ntr"\`, line[at+1]) >= 0 { // an escape of JSON
+			size = 2
+		}
+		at += size
+	}
+	if from >= 0 {
+		word(line[from:])
+	}
+}
+
+func inWord(c rune) bool {
+	if c < utf8.RuneSelf {
+		return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/' || c == '.' || c == '_' || c == ':' || c == '@' || c == '#' || c == '-'
+	}
+	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c))
+}
+
+// trimWord takes away punctuation at the ends; a path keeps its first slash, a hidden file its dot.
+func trimWord(w string) string {
+	w = strings.TrimRight(w, ".:@#-_/")
+	for w != "" {
+		switch {
+		case w[0] == ':' || w[0] == '@' || w[0] == '#' || w[0] == '-', strings.HasPrefix(w, ".."), strings.HasPrefix(w, "//"):
+			w = w[1:]
+		case strings.HasPrefix(w, "./"):
+			w = w[2:]
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+func kindOf(w string) wordKind {
+	if len(w) < 3 || len(w) > 4*maxIdentifier {
+		return otherWord
+	}
+	var runes, digits, letters, marks, rest int
+	camel, lower := false, false
+	for _, c := range w {
+		runes++
+		switch {
+		case '0' <= c && c <= '9' || c >= utf8.RuneSelf && unicode.IsDigit(c):
+			digits++
+		case c == '-':
+			rest++
+		case c < utf8.RuneSelf && !('a' <= c|0x20 && c|0x20 <= 'z'):
+			marks++
+		default:
+			letters++
+			camel = camel || lower && unicode.IsUpper(c)
+		}
+		lower = unicode.IsLower(c)
+	}
+	switch {
+	case runes > maxIdentifier:
+	case letters == 0 && digits >= 3:
+		return idWord
+	case runes < 4:
+	case marks > 0 || letters > 0 && digits > 0 || camel:
+		return idWord
+	case rest == 0 && digits == 0:
+		return plainWord
+	}
+	return otherWord
+}
+
+// maxIdentifier is in characters.
+const maxIdentifier = 120

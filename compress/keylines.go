@@ -1,0 +1,287 @@
+package compress
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Source is one record of a history from which key lines are chosen, or that is read to judge them.
+type Source struct {
+	Text string
+	Age  int  // in records: 0 for the newest
+	Tool bool // a tool's output; what people and models say counts twice as much
+	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
+	Shown bool
+}
+
+// KeyLine is one line of a source, without blanks at its ends.
+type KeyLine struct {
+	Source int // index of the source
+	Line   int // in it, from 0
+	Text   string
+}
+
+// Numbers of [KeyLines].
+const (
+	halfLife     = 120  // after so many records a word matters half as much
+	dampening    = 0.7  // the power of the sum over all records that hold it
+	plainShare   = 0.12 // of a plain word's weight against an identifier's
+	lineOverhead = 2    // tokens that a line takes beside its text
+	longKeyLine  = 700  // bytes; longer ones are taken in pieces
+	pieceLen     = 320  // bytes of such a piece
+	maxMisses    = 24   // lines in a row that do not fit: the room is used up
+)
+
+// KeyLines chooses lines that say again what of the sources may be needed later
+// and is not shown, for at most room tokens, by cost: greedily, by the weight of the
+// identifiers that are not covered yet per token. The weight of an identifier is the
+// sum over the records that hold it of 0.5^(age/120), twice that where it does not stand in a tool's
+// output, to the power of 0.7; that of a plain word is a fraction of it. covered are texts that are shown
+// beside the sources. The lines come in the order of their sources. A line that occurs
+// several times is taken from the last record that has it.
+func KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
+	p := newPicker(sources, covered)
+	var out []KeyLine
+	misses := 0
+	for room > 0 && misses < maxMisses {
+		c := p.next()
+		if c == nil {
+			break
+		}
+		n := cost(c.KeyLine, room)
+		if n > room {
+			misses++
+			continue
+		}
+		misses = 0
+		room -= n
+		p.cover(c.words)
+		out = append(out, c.KeyLine)
+	}
+	slices.SortFunc(out, func(a, b KeyLine) int {
+		if a.Source != b.Source {
+			return a.Source - b.Source
+		}
+		return a.Line - b.Line
+	})
+	return out
+}
+
+// candidate is a line that may be chosen.
+type candidate struct {
+	KeyLine
+	words  []int32 // distinct
+	tokens int64   // about
+	gain   int64   // when it was looked at last
+}
+
+// picker chooses candidates one after another.
+type picker struct {
+	numbers map[termID]int32 // of words
+	weights []int64          // by number, in 1/1024; 0: covered
+	heap    []*candidate
+}
+
+// wordUse is what is known of a word while sources are read.
+type wordUse struct {
+	sum  float64
+	last int // the source that was counted last, from 1
+	kind wordKind
+}
+
+func newPicker(sources []Source, covered []string) *picker {
+	p := &picker{numbers: map[termID]int32{}}
+	var uses []wordUse
+	number := func(w string, kind wordKind) int32 {
+		id := hash([]byte(w))
+		n, ok := p.numbers[id]
+		if !ok {
+			n = int32(len(uses))
+			p.numbers[id] = n
+			uses = append(uses, wordUse{kind: kind})
+		}
+		return n
+	}
+	byText := map[termID]*candidate{}
+	var all []*candidate
+	for i, s := range sources {
+		worth := math.Exp2(-float64(s.Age) / halfLife)
+		if !s.Tool {
+			worth = float64(2 * worth)
+		}
+		EachLine(s.Text, func(n int, line string) {
+			c := &candidate{KeyLine: KeyLine{Source: i, Line: n, Text: line}}
+			eachWord(line, func(w string, kind wordKind) {
+				if kind == otherWord {
+					return
+				}
+				k := number(w, kind)
+				if u := &uses[k]; u.last != i+1 {
+					u.sum, u.last = u.sum+worth, i+1
+				}
+				c.words = append(c.words, k)
+			})
+			if s.Shown || len(c.words) == 0 {
+				return
+			}
+			slices.Sort(c.words)
+			c.words = slices.Compact(c.words)
+			id := hash([]byte(line))
+			if same := byText[id]; same != nil {
+				same.KeyLine = c.KeyLine
+				return
+			}
+			c.tokens = int64(ctxabi.Weight(line) + lineOverhead)
+			byText[id] = c
+			all = append(all, c)
+		})
+	}
+	p.weights = make([]int64, len(uses))
+	for i, u := range uses {
+		w := math.Pow(u.sum, dampening) * 1024
+		if u.kind == plainWord {
+			w = float64(w * plainShare)
+		}
+		p.weights[i] = max(1, int64(w))
+	}
+	for _, text := range covered {
+		EachLine(text, func(_ int, line string) {
+			eachWord(line, func(w string, _ wordKind) {
+				if n, ok := p.numbers[hash([]byte(w))]; ok {
+					p.weights[n] = 0
+				}
+			})
+		})
+	}
+	for _, c := range all {
+		if c.gain = p.gain(c); c.gain > 0 {
+			p.heap = append(p.heap, c)
+		}
+	}
+	heap.Init(p)
+	return p
+}
+
+func (p *picker) gain(c *candidate) (sum int64) {
+	for _, w := range c.words {
+		sum += p.weights[w]
+	}
+	return sum
+}
+
+func (p *picker) cover(words []int32) {
+	for _, w := range words {
+		p.weights[w] = 0
+	}
+}
+
+// next takes the best candidate. What a candidate gains only ever falls.
+func (p *picker) next() *candidate {
+	for len(p.heap) > 0 {
+		c := p.heap[0]
+		now := p.gain(c)
+		if now == c.gain {
+			heap.Pop(p)
+			if now == 0 {
+				return nil
+			}
+			return c
+		}
+		if c.gain = now; now == 0 {
+			heap.Pop(p)
+		} else {
+			heap.Fix(p, 0)
+		}
+	}
+	return nil
+}
+
+func (p *picker) Len() int { return len(p.heap) }
+
+func (p *picker) Less(i, j int) bool {
+	a, b := p.heap[i], p.heap[j]
+	if x, y := a.gain*b.tokens, b.gain*a.tokens; x != y {
+		return x > y
+	}
+	if a.Source != b.Source {
+		return a.Source > b.Source
+	}
+	return a.Line < b.Line
+}
+
+func (p *picker) Swap(i, j int) { p.heap[i], p.heap[j] = p.heap[j], p.heap[i] }
+
+func (p *picker) Push(x any) { p.heap = append(p.heap, x.(*candidate)) }
+
+func (p *picker) Pop() any {
+	last := len(p.heap) - 1
+	c := p.heap[last]
+	p.heap = p.heap[:last]
+	return c
+}
+
+// EachLine gives the lines of a text and their numbers from 0, without blanks at their ends and without the empty ones. A
+// line ends at a line end, or at one that is written \n as in the arguments of a call; a very
+// long line is given in pieces, and what is no text in pieces (base64) not at all.
+func EachLine(text string, emit func(n int, line string)) {
+	n := 0
+	give := func(line string) {
+		if line = strings.TrimSpace(line); line != "" && !isPayload(line) {
+			emit(n, line)
+		}
+		n++
+	}
+	for len(text) > 0 {
+		end, skip := lineEnd(text)
+		line := text[:end]
+		text = text[end+skip:]
+		for len(line) > longKeyLine {
+			to := pieceEnd(line)
+			give(line[:to])
+			line = line[to:]
+		}
+		give(line)
+	}
+}
+
+// lineEnd is where the first line of text ends, and how long its end is.
+func lineEnd(text string) (end, skip int) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c > '\\' && c < 0xC2:
+		case c == '\n' || c == '\r' || c == '\v' || c == '\f':
+			return i, 1
+		case c == '\\' && strings.HasPrefix(text[i+1:], "n"):
+			return i, 2
+		case c == '\\' && strings.HasPrefix(text[i+1:], "\\"):
+			i++
+		case c == 0xC2 && strings.HasPrefix(text[i:], "\u0085"):
+			return i, 2
+		case c == 0xE2 && (strings.HasPrefix(text[i:], "\u2028") || strings.HasPrefix(text[i:], "\u2029")):
+			return i, 3
+		}
+	}
+	return len(text), 0
+}
+
+// pieceEnd is where a piece of a long line ends: behind a blank or a comma where there is one.
+func pieceEnd(line string) int {
+	if i := strings.LastIndexAny(line[:pieceLen], " ,;\t"); i > pieceLen/2 {
+		return i + 1
+	}
+	end := pieceLen
+	for end > 1 && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return end
+}
+
+// isPayload says whether a line is data rather than text: a long run without a blank.
+func isPayload(line string) bool {
+	return len(line) > 200 && !strings.ContainsAny(line, " \t,;()[]{}<>=\"'|&")
+}

@@ -1,0 +1,500 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// zone is what a part of the journal is that is no record as it stands in the log.
+type zone uint8
+
+const (
+	inFull    zone = iota
+	inSummary      // the block of the summary: extra, its records are counted elsewhere
+	inLines        // the block of key lines: likewise
+	inFolds        // one record, shortened to what it comes to
+)
+
+// byFold is how a folded record is shortened.
+const byFold = "folded"
+
+// zoneRules are the shares that zones take of the room, in thousandths.
+type zoneRules struct{ summary, lines, folds int64 }
+
+// zoneRules are those of a step of [journalRule.foldRules]; a journal that drops what does not fit has no zones.
+func (j journalRule) zoneRules(step int) zoneRules {
+	if j.truncate || j.iterations > 0 || step > 14 {
+		return zoneRules{}
+	}
+	z := zoneRules{summary: zoneSummary, lines: j.keyLines, folds: zoneFolds}
+	// What is live keeps at least two fifths of what stays.
+	if most := j.low * 6 / 10; z.all() > most {
+		z = zoneRules{z.summary * most / z.all(), z.lines * most / z.all(), z.folds * most / z.all()}
+	}
+	for range max(0, step-6) / 2 {
+		z = zoneRules{z.summary * 2 / 3, z.lines * 2 / 3, z.folds * 2 / 3}
+	}
+	return z
+}
+
+// Numbers of zones.
+const (
+	zoneSummary = 30  // thousandths of the room
+	zoneFolds   = 70  // likewise
+	maxSummary  = 500 // tokens
+	minZoned    = 600 // tokens of room below which there are no zones
+
+	windowRecords = 1024    // that are looked at to choose key lines
+	windowBytes   = 2 << 20 // likewise, of the log
+	longText      = 64 << 10
+
+	foldedResult = 30  // tokens of a tool's output
+	foldedText   = 160 // of what an assistant said
+	foldedCall   = 160 // of the arguments of a call
+	foldedUser   = 160 // of a request
+)
+
+func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
+
+// zonesIn are the tokens that zones may take where so many are left beside the records that are kept.
+func (r *foldRules) zonesIn(room int64) zoneRules {
+	if room < minZoned || r.zones.all() == 0 {
+		return zoneRules{}
+	}
+	z := r.zones
+	return zoneRules{min(maxSummary, room*z.summary/1000), room * z.lines / 1000, room * z.folds / 1000}
+}
+
+// zones are what stands in a pack for the records behind the boundary. They follow from
+// the records up to the last compaction alone and do not change before the next one.
+type zones struct {
+	boundary, at int    // of the compaction: the first live record, and the one that brought it
+	blocks       []part // before the conversation
+	from         int    // the first folded record; 0: none is
+	folds        []part // of the records from there to the boundary
+}
+
+func (z *zones) size() int {
+	n := 256
+	for _, p := range z.blocks {
+		n += len(p.text)
+	}
+	for _, p := range z.folds {
+		n += len(p.text) + 160
+	}
+	return n
+}
+
+// zones gives those of a fold.
+func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
+	if f.boundary() == 1 || f.rules.zones.all() == 0 {
+		return &zones{}, nil
+	}
+	if z := mm.zoned[f.rules]; z != nil && z.boundary == f.boundary() && z.at == f.compacted {
+		return z, nil
+	}
+	s := f.starts[0]
+	rooms := f.rules.zonesIn(f.rules.room - f.keptRecords(s))
+	z := &zones{boundary: s.line, at: f.compacted}
+	if rooms.all() > 0 {
+		b := &zoner{m: m, f: f, c: c, z: z}
+		if err := b.make(rooms); err != nil || b.unread {
+			return z, err
+		}
+	}
+	mm.zoned[f.rules] = z
+	return z, nil
+}
+
+// zoner makes the zones of one compaction.
+type zoner struct {
+	m Records
+	f *fold
+	c *tokens.Counter
+	z *zones
+
+	unread bool // a record could not be read
+}
+
+func (b *zoner) make(rooms zoneRules) error {
+	b.fold(int(rooms.folds))
+	covered, whole, err := b.covered()
+	if err != nil {
+		return err
+	}
+	if summary := b.summary(int(rooms.summary)); summary.text != "" {
+		b.z.blocks = append(b.z.blocks, summary)
+		covered = append(covered, summary.text)
+	}
+	if lines := b.keyLines(int(rooms.lines), covered, whole); lines.text != "" {
+		b.z.blocks = append(b.z.blocks, lines)
+	}
+	return nil
+}
+
+// isKept says whether the record at a place behind the boundary stands there as it is.
+func (b *zoner) isKept(at int) bool {
+	first, user := b.f.keptUsers(b.f.starts[0])
+	return at <= b.f.leadLen || at == first || at == user
+}
+
+// group is where the group begins that ends with the record at a place: a call with all up to its last result.
+func (b *zoner) group(end int) int {
+	begin := end
+	for at := end; at >= begin; at-- {
+		if call := int(b.m.At(at).CallOf); call > 0 && call < begin && end-call < 4*orphansTogether {
+			begin = call
+		}
+	}
+	return begin
+}
+
+// fold folds records from the boundary backwards, as many groups as there is room for.
+func (b *zoner) fold(room int) {
+	var back []part // newest first
+	end := b.z.boundary - 1
+	for end > b.f.leadLen {
+		begin := max(b.group(end), b.f.leadLen+1)
+		var group []part
+		n, readable := 0, true
+		for at := end; at >= begin && readable; at-- {
+			p := part{piece: piece{Span: ctxabi.Span{From: at, To: at}, kept: true, zone: inFolds}}
+			if !b.isKept(at) {
+				r, ok := b.said(at)
+				readable = ok
+				cut := false
+				if p.text, cut = foldedAt(b.m, at, r); cut {
+					p.how = byFold
+				}
+				p.tokens = b.c.CountCached(p.text)
+				n += p.tokens
+			}
+			group = append(group, p)
+		}
+		if n > room || !readable {
+			break
+		}
+		room -= n
+		back = append(back, group...)
+		end = begin - 1
+	}
+	if len(back) > 0 {
+		slices.Reverse(back)
+		b.z.from, b.z.folds = end+1, back
+	}
+}
+
+// said reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.
+func (b *zoner) said(at int) (saying, bool) {
+	r, err := said(b.m, at)
+	b.unread = b.unread || err != nil
+	return r, err == nil
+}
+
+// covered are the texts of the records that the pack shows.
+func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
+	whole = map[int]bool{}
+	at := *b.f
+	at.n = b.z.at // records that came later do not count
+	for _, p := range at.pieces(b.m, b.z.from) {
+		switch {
+		case p.zone == inFolds:
+			out = append(out, b.z.folds[p.From-b.z.from].text)
+		case !p.omitted:
+			text, how, err := renderAt(b.m, p.From, p.body)
+			if err != nil {
+				return nil, nil, err
+			}
+			out = append(out, text)
+			whole[p.From] = how == ""
+		}
+	}
+	return out, whole, nil
+}
+
+// keyLines is the block of old lines.
+func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
+	first := b.z.at + 1
+	for bytes := 0; first > 1 && b.z.at-first < windowRecords; first-- {
+		if bytes += int(b.m.At(first - 1).Len); bytes > windowBytes {
+			break
+		}
+	}
+	var sources []compress.Source
+	for at := first; at <= b.z.at; at++ {
+		r, _ := b.said(at)
+		sources = append(sources, compress.Source{Text: r.whole(), Age: b.z.at - at, Tool: r.result, Shown: whole[at]})
+	}
+	span := ctxabi.Span{From: first, To: b.z.at}
+	if span.From > span.To {
+		return part{}
+	}
+	heading := blockHeading + "key lines (" + sourcesOf(b.m, span) + ")\n"
+	room -= b.c.CountCached(heading)
+	// A line stands below the number of its record, which is not said twice but where the line could be taken for framing.
+	line := func(l compress.KeyLine, known bool) string {
+		if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
+			return " " + l.Text + "\n"
+		}
+		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
+	}
+	named := map[int]bool{}
+	chosen := compress.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
+		n := b.c.CountCached(line(l, named[l.Source]))
+		named[l.Source] = named[l.Source] || n <= left
+		return n
+	})
+	if len(chosen) == 0 {
+		return part{}
+	}
+	var text strings.Builder
+	text.WriteString(heading)
+	for i, l := range chosen {
+		text.WriteString(line(l, i > 0 && chosen[i-1].Source == l.Source))
+	}
+	p := part{piece: piece{Span: span, kept: true, zone: inLines}, text: text.String()}
+	p.tokens = b.c.CountCached(p.text)
+	return p
+}
+
+// summary is the block that says what was asked, concluded and what failed.
+func (b *zoner) summary(room int) part {
+	span := ctxabi.Span{From: 1, To: b.z.boundary - 1}
+	heading := blockHeading + "summary (" + sourcesOf(b.m, span) + ")\n"
+	room -= b.c.CountCached(heading)
+	type note struct {
+		at   int
+		text string
+	}
+	var notes []note // newest first
+	add := func(at int, what, text string) bool {
+		if text == "" {
+			return true
+		}
+		line := "- " + what + ": " + oneLine(text) + " (" + addressOf(b.m, at).source() + ")\n"
+		n := b.c.CountCached(line)
+		if n > room {
+			return false
+		}
+		room -= n
+		notes = append(notes, note{at, line})
+		return true
+	}
+	folded := b.z.boundary
+	if b.z.from > 0 {
+		folded = b.z.from
+	}
+	requests := b.f.settledRequests
+	for i := len(requests) - 1; i >= 0; i-- {
+		q := requests[i]
+		if q.answer > 0 && q.answer < folded {
+			r, _ := b.said(q.answer)
+			if !add(q.answer, "Answered", compress.Sentence(r.text, 200)) {
+				break
+			}
+		}
+		if q.user < folded && !b.isKept(q.user) {
+			r, _ := b.said(q.user)
+			if !add(q.user, "Asked", compress.Sentence(r.text, 200)) {
+				break
+			}
+		}
+	}
+	known := map[string]bool{}
+	for at := folded - 1; at > max(b.f.leadLen, folded-256) && room > 24; at-- {
+		if b.m.At(at).Len > longText {
+			continue
+		}
+		r, _ := b.said(at)
+		what, text := "", ""
+		switch {
+		case r.result:
+			line := compress.Fold(compress.Clip(r.text, 4096), 30)
+			if r.failed || compress.TellsFailure(line) {
+				what, text = "Failed", line
+			}
+		case b.m.At(at).Role == ctxabi.Assistant:
+			what, text = "Concluded", compress.Decision(r.text, 200)
+		}
+		if text != "" && !known[text] {
+			known[text] = true
+			if !add(at, what, text) {
+				break
+			}
+		}
+	}
+	if len(notes) == 0 {
+		return part{}
+	}
+	var text strings.Builder
+	text.WriteString(heading)
+	slices.SortStableFunc(notes, func(a, b note) int { return a.at - b.at })
+	for _, n := range notes {
+		text.WriteString(n.text)
+	}
+	p := part{piece: piece{Span: span, kept: true, zone: inSummary}, text: text.String()}
+	p.tokens = b.c.CountCached(p.text)
+	return p
+}
+
+// sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".
+func sourcesOf(m Records, span ctxabi.Span) string {
+	s := stretchOf(m, span)
+	var out []string
+	if s.messages.From > 0 {
+		out = append(out, "messages:"+s.messages.String())
+	}
+	if s.events.From > 0 {
+		out = append(out, "events:"+s.events.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// saying is what a record says, whatever its form.
+type saying struct {
+	text   string // of its content or, of a result, its output
+	name   string // of the tool that a result is from
+	calls  []ctxabi.Call
+	result bool
+	failed bool
+	images int
+}
+
+// whole is all of it.
+func (s *saying) whole() string {
+	if len(s.calls) == 0 {
+		return s.text
+	}
+	var b strings.Builder
+	b.WriteString(s.text)
+	for _, c := range s.calls {
+		b.WriteString("\n" + c.Name + " " + c.Arguments)
+	}
+	return b.String()
+}
+
+// said reads the record at a place. Of a text that is very long, both ends are given.
+func said(m Records, at int) (saying, error) {
+	a := addressOf(m, at)
+	log := m
+	if t, ok := m.(*timeline); ok {
+		log = t.log(a)
+	}
+	raw, err := log.Record(a.n)
+	if err != nil {
+		return saying{}, unreadable(a, err)
+	}
+	var s saying
+	if a.event {
+		ev, ok := ctxabi.DecodeToolEvent(raw)
+		if !ok {
+			ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
+		}
+		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images}
+		if !ev.IsResult {
+			s.calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
+		} else if call := int(log.At(a.n).CallOf); call > 0 && s.name == "" {
+			asked, err := eventCall(log, call)
+			if err != nil {
+				return s, err
+			}
+			s.name = asked.Name
+		}
+		s.text = ends(s.text)
+		return s, nil
+	}
+	e := log.At(a.n)
+	msg := ctxabi.DecodeMessage(raw)
+	if e.Flags&session.Damaged != 0 {
+		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
+	}
+	s = saying{text: msg.Text, name: msg.Name, calls: msg.Calls, result: isResult(e), images: msg.Images}
+	for i, r := range msg.Results {
+		if i > 0 || s.text != "" {
+			s.text += "\n"
+		}
+		s.text += r.Text
+		s.failed = s.failed || r.IsError
+	}
+	if s.result && s.name == "" && e.CallOf > 0 {
+		answered, err := callsAt(log, int(e.CallOf))
+		if err != nil {
+			return s, err
+		}
+		id := msg.CallID
+		if id == "" && len(msg.Results) > 0 {
+			id = msg.Results[0].CallID
+		}
+		s.name = answered.name(id)
+	}
+	s.text = ends(s.text)
+	return s, nil
+}
+
+// ends gives both ends of a text that is very long.
+func ends(text string) string {
+	if len(text) <= longText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longText/2]+"\n"+text[len(text)-longText/2:], "\uFFFD")
+}
+
+// foldedAt is the record at a place in as much as stands of it when it is folded, and whether that is less than all:
+//
+//	## 96 assistant (folded) I will run the tests. [call 96.1] run_tests {"path":"./..."}
+//	## 97 tool run_tests (folded) 212 passed, 1 failed TestRefreshExpired auth/refresh_test.go:41 · context/line/97.txt
+func foldedAt(m Records, at int, r saying) (text string, cut bool) {
+	a := addressOf(m, at)
+	e := m.At(at)
+	var b strings.Builder
+	b.WriteString("## " + a.String())
+	switch {
+	case r.result:
+		b.WriteString(" tool")
+		writeWord(&b, shortName(r.name))
+	case a.event:
+		b.WriteString(" tool_call")
+	default:
+		b.WriteString(" " + e.Role.String())
+		writeWord(&b, shortName(r.name))
+	}
+	b.WriteString(" (folded)")
+	if r.failed {
+		b.WriteString(" (error)")
+	}
+	switch {
+	case r.result:
+		writeWord(&b, oneLine(compress.Fold(r.text, foldedResult)))
+		cut = true
+	default:
+		limit := foldedText
+		if isUser(e) {
+			limit = foldedUser
+		}
+		short, c := compress.ClipTokens(r.text, limit)
+		writeWord(&b, oneLine(short))
+		cut = c || r.images > 0
+		for i, call := range r.calls {
+			ref := a.String()
+			if !a.event {
+				ref = fmt.Sprintf("%s.%d", a, i+1)
+			}
+			b.WriteString(" [call " + ref + "]")
+			writeWord(&b, shortName(call.Name))
+			short, c := compress.ClipTokens(call.Arguments, foldedCall)
+			writeWord(&b, oneLine(short))
+			cut = cut || c
+		}
+	}
+	if cut {
+		b.WriteString(" · " + a.path())
+	}
+	b.WriteByte('\n')
+	return b.String(), cut
+}

@@ -1,0 +1,182 @@
+package pack
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+var keyLine = regexp.MustCompile(`^\[(e?)(\d+)\] (.*)$`)
+
+// checkZones: key lines stand in their records word by word, the summary cites records that are there
+// and keeps its bound, and what is folded and not whole names its path.
+func checkZones(t *rapid.T, in Input, p packJSON, md string) {
+	extra := map[string]int{}
+	for _, it := range p.Items {
+		if it.Extra {
+			extra[it.Kind]++
+		}
+		if it.Kind == "summary" && it.Extra && it.Tokens > maxSummary {
+			t.Fatalf("a summary of %d tokens", it.Tokens)
+		}
+		if it.Kind == "folded" && it.Cut && !strings.Contains(md, " · "+it.Path+"\n") {
+			t.Fatalf("%s:%s does not name %s:\n%s", it.Source, it.Range, it.Path, md)
+		}
+	}
+	if extra["key_lines"] > 1 || extra["summary"] > 1 {
+		t.Fatalf("zones: %v", extra)
+	}
+	if extra["key_lines"] == 0 {
+		return
+	}
+	_, block, _ := strings.Cut(md, "# Context Block: key lines (")
+	block, _, _ = strings.Cut(block, "\n# Context Block: ")
+	lines := strings.Split(block, "\n")[1:]
+	if len(lines) == 0 {
+		t.Fatal("no key line")
+	}
+	m, whole := in.history(), ""
+	for _, l := range lines {
+		text := strings.TrimPrefix(l, " ")
+		if found := keyLine.FindStringSubmatch(l); found != nil {
+			n, _ := strconv.Atoi(found[2])
+			text = found[3]
+			at := n
+			if tl, ok := m.(*timeline); ok {
+				at = tl.place(address{n, found[1] != ""})
+			}
+			r, err := said(m, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = r.whole()
+		}
+		if !strings.Contains(whole, text) {
+			t.Fatalf("%q does not stand in its record:\n%s", l, block)
+		}
+	}
+}
+
+// codingLog is a session of n steps of an agent that reads, edits and tests files.
+func codingLog(n int) *memLog {
+	l := newLog()
+	l.Append(message("user", "Make the token refresh retry. Never touch the ledger."))
+	for i := range n {
+		file := fmt.Sprintf("auth/refresh_%d.go", i%17)
+		if i%40 == 39 {
+			l.Append(message("assistant", fmt.Sprintf("Step %d is done: the root cause is in %s.", i, file)))
+			l.Append(message("user", fmt.Sprintf("Now make limit%d configurable. And keep it small.", i)))
+		}
+		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","content":"I will look at %s.","tool_calls":[{"id":"c%d","function":{"name":"run_tests","arguments":"{\"path\":\"%s\"}"}}]}`, file, i, file)))
+		var out strings.Builder
+		for k := range 12 {
+			fmt.Fprintf(&out, "%s:%d: func (c *Client) refresh%d_%d(ctx context.Context) error\n", file, k*3+i, i%29, k)
+		}
+		fmt.Fprintf(&out, "%d passed, 1 failed: TestRefresh%d\n", 200+i, i)
+		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, out.String())))
+	}
+	return l
+}
+
+func TestZonesStandBehindTheBoundary(t *testing.T) {
+	b := mustCompile(t, inputOf(codingLog(200), 8000))
+	p := parseJSON(t, b)
+	kinds := map[string]int{}
+	for _, it := range p.Items {
+		kinds[it.Kind]++
+	}
+	for _, kind := range []string{"summary", "key_lines", "folded", "kept_messages", "recent_messages"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no %s in %v", kind, kinds)
+		}
+	}
+	md := string(b.Markdown)
+	for _, want := range []string{"\n- Asked: Now make limit", ". (messages:", "tool run_tests (folded) ", "passed, 1 failed: TestRefresh", " · context/line/", "# Context Block: key lines (messages:"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("no %q in\n%s", want, md)
+		}
+	}
+}
+
+// A journal that drops what does not fit has no zones.
+func TestNoZonesWhereRecordsAreDropped(t *testing.T) {
+	for how, s := range map[string]recipe.Source{"max_iterations": {Type: recipe.TypeJournal, MaxIterations: 8}, "truncate_head": {Type: recipe.TypeJournal, TruncateHead: true}} {
+		p := parseJSON(t, mustCompile(t, inputBy(recipeOf(s), codingLog(200), 8000)))
+		for _, it := range p.Items {
+			if it.Extra || it.Kind == "folded" {
+				t.Errorf("%s: %+v", how, it)
+			}
+		}
+		if len(p.Omitted) == 0 {
+			t.Errorf("%s: nothing was left out", how)
+		}
+	}
+}
+
+// Between two compactions a pack reads the new record and nothing old.
+func TestOneMoreRecordReadsNoHistory(t *testing.T) {
+	l := codingLog(2000)
+	var c Compiler
+	last, most, compactions := 0, 0, 0
+	for n := l.Len() - 120; n <= l.Len(); n++ {
+		pre := l.prefix(n)
+		b, err := c.Compile(inputOf(pre, 8000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := parseJSON(t, b).Compactions; k != last {
+			last = k
+			compactions++
+			if pre.reads > 2*windowRecords {
+				t.Errorf("a compaction read %d records", pre.reads)
+			}
+			continue
+		}
+		most = max(most, pre.reads)
+	}
+	if compactions < 3 || most > 8 {
+		t.Errorf("%d compactions; up to %d records were read for one more", compactions, most)
+	}
+}
+
+// After a compaction the pack stands near its low mark, and never is much of the budget left at the high one.
+func TestBudgetIsUsed(t *testing.T) {
+	l := codingLog(600)
+	var c Compiler
+	least, most := 8000, 0
+	for n := l.Len() / 2; n <= l.Len(); n++ {
+		b, err := c.Compile(inputOf(l.prefix(n), 8000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, most = min(least, b.Tokens), max(most, b.Tokens)
+	}
+	if least < 8000*55/100 || most < 8000*70/100 {
+		t.Errorf("packs of %d to %d tokens at 8000", least, most)
+	}
+}
+
+// A step that shows more than one call keeps each call with its result, whichever zone it is in.
+func TestFoldsKeepGroupsTogether(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := history(t)
+		in := inputOf(l, rapid.IntRange(1500, 6000).Draw(t, "budget"))
+		mm := newMemo()
+		f := mm.fold(l, rulesOf(in.Budget, 0))
+		z, err := mm.zones(l, f, testCounter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := max(z.from, 1); z.from > 0 && at < f.boundary(); at++ {
+			if call := int(l.At(at).CallOf); call > f.leadLen && call < z.from && at-call < 4*orphansTogether {
+				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.from)
+			}
+		}
+	})
+}
