@@ -65,9 +65,6 @@ type content struct {
 
 var absent = &content{absent: true}
 
-// usable says that there is something to show.
-func (c *content) usable() bool { return !c.absent && c.reason == "" }
-
 // listed is one directory.
 type listed struct {
 	sign  sign
