@@ -45,6 +45,10 @@ type look struct {
 	dirs  map[string]sign
 	// entered counts the directories that were; those that changed so lately that their sign does not tell are not in dirs.
 	entered int
+	linked  bool // something was reached by a link
+
+	way    []sighted // see still
+	walked bool      // way is known
 }
 
 // stocked is one file as it was read. The same content read again is the same *content.
@@ -225,6 +229,7 @@ func (h *home) open(rel string, flags int) (int, error) {
 
 // follow opens what the link rel leads to, where that lies in the home.
 func (h *home) follow(rel string, flags int) (int, error) {
+	h.now.linked = true
 	fd, err := beneath.Follow(h.fd, rel, flags)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -263,6 +263,7 @@ func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, befo
 	for _, a := range s.asks {
 		paths = append(paths, b.mapped(a.path))
 	}
+	g.asked = paths
 	if reason == "" {
 		b.answers(ctx, g, s, paths, before)
 	}

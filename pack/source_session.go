@@ -37,6 +37,7 @@ type gathered struct {
 	files    []File
 	exists   map[string]bool
 	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	asked    []string                 // these paths
 	computes bool                     // the recipe has sources that run commands
 	refused  map[int]string           // why the commands of one must not run, by its index
 }
@@ -76,6 +77,9 @@ func (g *gathered) bytes() int {
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
 	var before *look
 	var answers map[string]WorkspaceFile
+	if last != nil && b.still(ctx, x, last) {
+		return last, nil
+	}
 	if last != nil {
 		before, answers = last.look, last.outside
 	}
@@ -102,6 +106,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	if g.same(last) {
 		last.look = g.look // a look that is over tells more: what was fresh is not any more
 		last.trust = g.trust
+		last.outside, last.asked = g.outside, g.asked
 		return last, nil
 	}
 	return g, nil
