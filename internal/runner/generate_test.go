@@ -224,6 +224,8 @@ func TestHostileCommandsEndWhole(t *testing.T) {
 }
 
 func TestCommandSeesWhatItWasGiven(t *testing.T) {
+	disposition(firstLibcSignal, 1) // as make leaves it
+	defer disposition(firstLibcSignal, 0)
 	for _, m := range modes(t) {
 		t.Run(m.name, func(t *testing.T) {
 			dir := home(t, m.uid)
