@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,5 +157,53 @@ func TestBrokerThatDiesEndsRuns(t *testing.T) {
 	until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
 	if _, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd); !errors.Is(err, ctxabi.ErrIO) {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// daemon is a process that uses a runner, says the runner's pid, and waits for its end.
+func daemon(path string) {
+	c, err := Start(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	if _, err := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{path}, limit, long); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.proc.Process.Pid)
+	io.ReadAll(os.Stdin)
+}
+
+func TestKilledDaemonLeavesNoProcess(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "daemon", write(t, filepath.Join(t.TempDir(), "f"), "x"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var broker int
+	if _, err := fmt.Fscan(stdout, &broker); err != nil {
+		t.Fatal(err)
+	}
+	readers := children(t, broker)
+	if len(readers) != 1 {
+		t.Errorf("readers: %v, want one", readers)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	for _, pid := range append(readers, broker) {
+		ended(t, pid)
 	}
 }
