@@ -30,6 +30,7 @@ type Input struct {
 	Skills   []string        // names of the active ones as meta.json lists them
 	Exists   map[string]bool // of each path of a file_exists condition, as it is written there
 	Files    []File          // in the order of the recipe's sources
+	Places   []string        // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
 	Errors   []ErrorEvent    // the newest of events.jsonl, oldest first
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string

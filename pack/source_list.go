@@ -55,6 +55,7 @@ func (s *sources) all() error {
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
 		todo = todo || src.Type == recipe.TypeTodo
+		s.g.places = append(s.g.places, s.place(src))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
@@ -65,12 +66,27 @@ func (s *sources) all() error {
 		s.file(ofTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
 	}
 	s.sections()
+	s.unlistedPins()
 	eachCondition(s.recipe, func(src *recipe.Source, c *recipe.Condition) {
 		if c.When == recipe.FileExists {
 			s.exists(c.Path, src.Origin)
 		}
 	})
 	return nil
+}
+
+// place is where a source looks for its files, as a reader in the session's directory finds it; "" when
+// it reads none, or when that needs a workspace and there is none.
+func (s *sources) place(src *recipe.Source) string {
+	where := cmp.Or(src.Path, builtinPaths[src.Type])
+	if where == "" {
+		return ""
+	}
+	loc := s.g.words.locate(where, src.Origin)
+	if loc.inHome {
+		return fromSession(s.rel, loc.rel)
+	}
+	return loc.path
 }
 
 func (s *sources) source(at int, src *recipe.Source) error {
@@ -164,6 +180,26 @@ func (s *sources) pins(at int, src *recipe.Source, where string) error {
 		}
 	}
 	return nil
+}
+
+// unlistedPins notes that there are pins which the recipe does not use. Who pins something means it.
+func (s *sources) unlistedPins() {
+	if slices.ContainsFunc(s.recipe.Sources, func(src recipe.Source) bool {
+		return src.Type == recipe.TypePinned || strings.Contains(src.Path, ctxabi.PinnedDir)
+	}) {
+		return
+	}
+	rel := path.Join(s.rel, ctxabi.PinnedDir)
+	if s.h.dir(rel).reason != "" {
+		return
+	}
+	list := s.h.list(rel)
+	for _, name := range list.names {
+		if ctxabi.IsPin(name) && !list.subs[name] {
+			s.g.notes = append(s.g.notes, fmt.Sprintf("the pins in %s are in no pack: the recipe %s has no source of type %s", ctxabi.PinnedDir, s.recipe.Name, recipe.TypePinned))
+			return
+		}
+	}
 }
 
 // skills are the files skills/<name>.md and skills/<name>/SKILL.md.
