@@ -2,8 +2,10 @@ package pack
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -110,4 +112,42 @@ func (d *desk) pack() *Build {
 		d.t.Fatal(err)
 	}
 	return build
+}
+
+// share goes on in a session of the shared space team, where others may write.
+func (d *desk) share() {
+	d.t.Helper()
+	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
+	if _, err := d.store.CreateSpace("team", gid); err != nil {
+		d.t.Fatal(err)
+	}
+	x, err := d.store.Create(ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}, session.Owner{UID: uid, GID: gid, Mode: 0o2770})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.x = x
+}
+
+// chmod sets the mode of a file by its path from the session.
+func (d *desk) chmod(name string, mode os.FileMode) {
+	d.t.Helper()
+	if err := os.Chmod(filepath.Join(d.x.Dir(), name), mode); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// trust makes the owner trust files of the team's agent as they are now, and no others.
+func (d *desk) trust(names ...string) {
+	d.t.Helper()
+	var rows []byte
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(d.x.Dir(), "../..", name))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		rows = fmt.Appendf(rows, `{"path":"shared/team/agent/coder/%s","sha256":"%s"}`+"\n", name, strings.TrimPrefix(ctxabi.ContentID(data), "sha256-"))
+	}
+	if err := d.store.SetTrust(uint32(os.Getuid()), uint32(os.Getgid()), rows); err != nil {
+		d.t.Fatal(err)
+	}
 }

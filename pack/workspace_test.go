@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // workspace answers from a map; a path in late answers only with what was known.
@@ -96,21 +92,10 @@ func TestWorkspaceThatNeverAnswered(t *testing.T) {
 func TestGroupWritableCwdIsNotFollowed(t *testing.T) {
 	w := &workspace{files: map[string]string{"/work/AGENTS.md": "Run make test.\n"}}
 	d := newDesk(t, Config{Budget: 4000, Workspace: w})
-	ref := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
-	if _, err := d.store.CreateSpace("team", uint32(os.Getgid())); err != nil {
-		t.Fatal(err)
-	}
-	x, err := d.store.Create(ref, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o2770})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.x = x
+	d.share()
 	d.write("cwd", "/work\n")
-	cwd := filepath.Join(x.Dir(), "cwd")
 	for mode, want := range map[os.FileMode]bool{0o660: false, 0o640: true} {
-		if err := os.Chmod(cwd, mode); err != nil {
-			t.Fatal(err)
-		}
+		d.chmod("cwd", mode)
 		if got := strings.Contains(string(d.pack().Markdown), "make test"); got != want {
 			t.Errorf("mode %o: guide used %v", mode, got)
 		}
