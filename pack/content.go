@@ -210,6 +210,9 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 	default:
 		b.trust = "agent"
 	}
+	if place := y.in.Sections[s.Name]; s.Path != "" && text == "" && place != "" {
+		b.path = place
+	}
 	if b.path == "" {
 		b.path = "strategy " + y.strategy.Name
 	}

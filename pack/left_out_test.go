@@ -69,7 +69,7 @@ strategies:
     sections: [{name: Glossary, path: "${AGENT_HOME}/glossary.md"}, {name: Reminder, text: Keep names.}]
 sources: [{type: journal}]
 `)
-	reportHas(t, d.pack(), "| translator/Glossary: ", "| 0 | 0 | 0 | missing |")
+	reportHas(t, d.pack(), "| translator/Glossary: ../../glossary.md | 0 | 0 | 0 | missing |")
 }
 
 func TestAStaleCommandWasNotNamed(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *sources) all() error {
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
 		todo = todo || src.Type == recipe.TypeTodo
-		s.g.places = append(s.g.places, s.place(src))
+		s.g.places = append(s.g.places, s.place(cmp.Or(src.Path, builtinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
@@ -75,14 +75,13 @@ func (s *sources) all() error {
 	return nil
 }
 
-// place is where a source looks for its files, as a reader in the session's directory finds it; "" when
+// place is where a path of the recipe leads, as a reader in the session's directory finds it; "" when
 // it reads none, or when that needs a workspace and there is none.
-func (s *sources) place(src *recipe.Source) string {
-	where := cmp.Or(src.Path, builtinPaths[src.Type])
+func (s *sources) place(where string, o recipe.Origin) string {
 	if where == "" {
 		return ""
 	}
-	loc := s.g.words.locate(where, src.Origin)
+	loc := s.g.words.locate(where, o)
 	if loc.inHome {
 		return fromSession(s.rel, loc.rel)
 	}
@@ -268,6 +267,10 @@ func (s *sources) sections() {
 		}
 		for _, sec := range st.Sections {
 			if sec.Path != "" {
+				if s.g.sections == nil {
+					s.g.sections = map[string]string{}
+				}
+				s.g.sections[sec.Name] = s.place(sec.Path, st.Origin)
 				s.file(ofSection, sec.Name, sec.Path, st.Origin)
 			}
 		}

@@ -36,6 +36,7 @@ type gathered struct {
 	notes    []string
 	files    []File
 	places   []string // as Input has them
+	sections map[string]string
 	exists   map[string]bool
 	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
 	asked    []string                 // these paths
@@ -239,5 +240,5 @@ func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data,
 // input is what the compiler is given, but for the records.
 func (g *gathered) input() Input {
 	return Input{Session: g.ref.Session, Agent: g.ref.Agent, Recipe: g.chosen.recipe, Notes: g.notes, Budget: g.budget, Encoding: g.encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Places: g.places}
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Places: g.places, Sections: g.sections}
 }
