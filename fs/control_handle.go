@@ -49,10 +49,15 @@ var _ = (gofs.FileReader)((*controlHandle)(nil))
 func (h *controlHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if off >= int64(len(h.data)) {
-		return fuse.ReadResultData(nil), 0
+	return readFrom(h.data, dest, off), 0
+}
+
+// readFrom copies what data has from off on.
+func readFrom(data, dest []byte, off int64) fuse.ReadResult {
+	if off >= int64(len(data)) {
+		return fuse.ReadResultData(nil)
 	}
-	return fuse.ReadResultData(dest[:copy(dest, h.data[off:])]), 0
+	return fuse.ReadResultData(dest[:copy(dest, data[off:])])
 }
 
 // resize cuts data, or extends it with NULs.

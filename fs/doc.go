@@ -10,6 +10,8 @@
 //     content: settings, pins, what the agent writes about its history. Each
 //     handle has a copy, checked and committed as a whole when it is flushed;
 //     what can be judged earlier is refused at the write.
+//   - The trust file (trust_node.go) is a user's own, home/<uid>/trust.jsonl: a copy
+//     a handle, too, checked as a whole when it is closed.
 //   - A built file (generation.go) is pack.md or another rendering of a pack: one
 //     inode per build, which never changes.
 //   - A line (line_dir.go) is one record under its number.
@@ -23,8 +25,9 @@
 // # Rights
 //
 // The kernel checks modes and owners (default_permissions) before a request
-// comes here, so every attribute shown is one that counts. Nothing depends on
-// who asks: the kernel's caches are shared by all. Paths of the store are
+// comes here, so every attribute shown is one that counts. No answer depends on
+// who asks, as the kernel's caches are shared by all, but for one: a process that a
+// generator started does not wait for the pack that it is part of (pack.WithCaller). Paths of the store are
 // opened as beneath.go tells, because the names in a home are in its owner's
 // hands and the daemon may be root.
 //

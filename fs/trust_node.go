@@ -114,10 +114,7 @@ var _ = (gofs.FileReader)((*trustHandle)(nil))
 func (h *trustHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if off >= int64(len(h.data)) {
-		return fuse.ReadResultData(nil), 0
-	}
-	return fuse.ReadResultData(dest[:copy(dest, h.data[off:])]), 0
+	return readFrom(h.data, dest, off), 0
 }
 
 var _ = (gofs.FileWriter)((*trustHandle)(nil))

@@ -134,6 +134,9 @@ func (y *layout) fit(b *block, limit int) {
 	}
 	asked, full := b.asked, len(b.raw)
 	b.cut, b.reason = true, fmt.Sprintf("its share is %d tokens", limit)
+	if limit == 0 {
+		b.reason = "no tokens are left for it; raise the budget, or lower the max_tokens of larger sources"
+	}
 	switch b.source.Type {
 	case recipe.TypeMemory, recipe.TypeKnowledge, recipe.TypePlaybook, recipe.TypeSkills, recipe.TypeErrors:
 		for _, less := range y.contents(b.at, b.selected, limit) {

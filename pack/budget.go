@@ -78,13 +78,17 @@ func share(budget, reserve int, d demand) limits {
 	l := limits{limit: max(1, budget-reserve), required: d.required}
 	keep := max(minJournal, l.limit/8)
 	free := max(0, l.limit-l.required)
-	l.whole = min(d.whole, max(0, free-keep))
+	footer := min(max(200, l.limit/20), l.limit/8)
+	if l.whole = d.whole; l.whole > free-keep {
+		// It is cut in any case, and so it leaves something to the small ones.
+		small := min(d.standard+footer, l.limit*standardShare/1000) + min(d.explicit+d.footer, free/4)
+		l.whole = max(0, free-keep-small)
+	}
 	free -= l.whole
 	// Small edits of a block that stands as it is shall not refold history either.
 	step := min(512, max(16, l.limit/16))
 	rounded := (l.required + l.whole + step - 1) / step * step
 
-	footer := min(max(200, l.limit/20), l.limit/8)
 	explicit := min(d.explicit+d.footer, max(0, free-keep))
 	rest := free - explicit
 	standard := min(d.standard+footer, l.limit*standardShare/1000)

@@ -109,3 +109,14 @@ func TestReserveAndNoLimit(t *testing.T) {
 		t.Errorf("the journal takes %d tokens, max_tokens is 2000", journal)
 	}
 }
+
+// One large file without max_tokens is cut in any case; it must not take what the small blocks ask for as well.
+func TestLargeFileStarvesSmallBlocks(t *testing.T) {
+	l := share(4000, 1000, demand{whole: 50_000, standard: 300, explicit: 200})
+	if l.standard < 150 || l.head < 350 || l.whole < 1000 || l.room < 375 {
+		t.Errorf("%+v", l)
+	}
+	if l := share(4000, 0, demand{whole: 3000, standard: 900}); l.whole != 3000 {
+		t.Errorf("a file that fits is cut: %+v", l)
+	}
+}

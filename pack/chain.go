@@ -9,6 +9,9 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
+// missing begins the reason of a source that has no file at all.
+const missing = "missing"
+
 // useSources decides which sources are used and makes their blocks.
 func (y *layout) useSources(journal int) {
 	sources := y.recipe.Sources
@@ -24,7 +27,8 @@ func (y *layout) useSources(journal int) {
 	}
 	for i, s := range y.strategy.Sections {
 		b := y.sectionBlock(s, len(sources)+i)
-		if b.text != "" || s.Required {
+		// That the built-in recipe's strategies find no plan goes without saying.
+		if b.text != "" || s.Required || y.strategy.Origin.File != "" {
 			y.blocks = append(y.blocks, b)
 		}
 	}
@@ -87,7 +91,7 @@ func (y *layout) useChain(from, end, journal int) {
 	}
 	for _, b := range left {
 		// That a source of the built-in recipe has no file goes without saying.
-		if b.reason != "missing" || b.source.Origin.File != "" {
+		if !strings.HasPrefix(b.reason, missing) || b.source.Origin.File != "" {
 			y.blocks = append(y.blocks, b)
 		}
 	}
@@ -139,8 +143,10 @@ func (y *layout) there(from, end int) bool {
 // absence is why source k has no content though none of its files says why.
 func (y *layout) absence(k int) string {
 	switch s := &y.recipe.Sources[k]; {
+	case len(y.files[k]) == 0 && s.Type == recipe.TypeFile && k < len(y.in.Places) && y.in.Places[k] == "":
+		return missing + ": cwd names no workspace"
 	case len(y.files[k]) == 0:
-		return "missing"
+		return missing
 	case y.files[k][0].Pending:
 		return "its generator has not given anything yet"
 	case s.Type.Selected():

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ func (y *layout) blank(k int, id string) block {
 		id = s.Block
 	}
 	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: classOf(s), path: s.Path}
+	if k < len(y.in.Places) {
+		b.path = cmp.Or(y.in.Places[k], b.path)
+	}
 	if files := y.files[k]; len(files) == 1 {
 		b.path = files[0].Path
 	} else if len(files) > 1 {
@@ -206,11 +210,14 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 	default:
 		b.trust = "agent"
 	}
+	if place := y.in.Sections[s.Name]; s.Path != "" && text == "" && place != "" {
+		b.path = place
+	}
 	if b.path == "" {
 		b.path = "strategy " + y.strategy.Name
 	}
 	if strings.TrimSpace(text) == "" {
-		b.reason = "missing"
+		b.reason = missing
 		return b
 	}
 	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })[0]

@@ -36,6 +36,15 @@
 // says and which files there are; a source whose condition looks at the history counts as if it held, and
 // a generator with its cap, so that neither refolds history. What is cut ends with a line that names the path of the rest.
 //
+// # What is computed
+//
+// computed_file and pipeline run commands through [Generators]. A source has one run at a time, shared by
+// all who ask, and a new one when what its cache goes by has changed: the command, its declared inputs or
+// the history, or its age (outputs.go). A build waits as long as the
+// recipe says; then it takes the last good output and is marked stale. Outputs are inputs of [Compile], and
+// are kept with the session, so that a restart alone runs nothing. What was imported or
+// may be written by others runs only when the owner trusts it (trust.go).
+//
 // # Promises
 //
 //   - Budget: the exact number of tokens of pack.md is at most the budget.

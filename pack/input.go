@@ -22,15 +22,17 @@ type Records interface {
 type Input struct {
 	Session  string // its name
 	Agent    string
-	Recipe   *recipe.Recipe  // nil: the default one
-	Notes    []string        // for the top of the report: what is wrong with the recipe
-	Budget   int             // tokens; 0: no limit
-	Encoding string          // "": tokens.DefaultEncoding
-	State    string          // of the session
-	Skills   []string        // names of the active ones as meta.json lists them
-	Exists   map[string]bool // of each path of a file_exists condition, as it is written there
-	Files    []File          // in the order of the recipe's sources
-	Errors   []ErrorEvent    // the newest of events.jsonl, oldest first
+	Recipe   *recipe.Recipe    // nil: the default one
+	Notes    []string          // for the top of the report: what is wrong with the recipe
+	Budget   int               // tokens; 0: no limit
+	Encoding string            // "": tokens.DefaultEncoding
+	State    string            // of the session
+	Skills   []string          // names of the active ones as meta.json lists them
+	Exists   map[string]bool   // of each path of a file_exists condition, as it is written there
+	Files    []File            // in the order of the recipe's sources
+	Places   []string          // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
+	Sections map[string]string // the same of the strategy's sections that have a path, by their names
+	Errors   []ErrorEvent      // the newest of events.jsonl, oldest first
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
 	Messages    Records

@@ -15,7 +15,10 @@ type want struct {
 	name string // identifies the source in the session, from build to build: outputName
 	// entry is a hash of what the recipe says of it with everything expanded, the environment
 	// included. Another one calls off the run of the one before.
-	entry  string
+	entry string
+	// maker is a hash of that without what only says how: the commands, their workspace and their variables. What
+	// another one made is no earlier output of this source, and never stands in its place.
+	maker  string
 	stages []Command // in their order; each feeds the next one's standard input
 	// history is what refresh looks at; the source runs again when it changes. Caches by
 	// file_hash and ttl do not look at it, except where the files cannot be looked at.
@@ -92,6 +95,7 @@ type output struct {
 // goodRun is what a good run made. It is never changed.
 type goodRun struct {
 	key, entry string // what it was made from
+	maker      string
 	ended      time.Time
 	data       []byte
 	sha256     string
@@ -179,6 +183,7 @@ func (o *outputs) still(x *session.Session, wants []want, last []made, looks []i
 type ask struct {
 	st      *output
 	key     string
+	maker   string
 	late    bool
 	covered bool // what is there is what is wanted
 	ttl     time.Duration
@@ -190,7 +195,7 @@ type ask struct {
 func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook) ask {
 	st := o.sessions[x.ID()][w.name]
 	st.gone = false
-	a := ask{st: st, key: st.key(w, l), late: l.late}
+	a := ask{st: st, key: st.key(w, l), maker: w.maker, late: l.late}
 	if w.cache.Strategy == recipe.CacheTTL {
 		a.ttl = w.cache.TTL
 	}
@@ -220,7 +225,8 @@ func (a *ask) made() made {
 	fresh := a.covered || j != nil && j.ended && j.ok
 	late := a.late && !(fresh && a.key == "") // a run without a key looked itself
 	m := made{seen: seen{version: st.version, key: a.key, late: late}}
-	if g := st.good; g != nil {
+	own := st.good != nil && st.good.maker == a.maker
+	if g := st.good; own {
 		m.data, m.sha256, m.path, m.note = g.data, g.sha256, g.path, g.note
 		if fresh && a.ttl > 0 {
 			m.seen.due = g.ended.Add(a.ttl)
@@ -230,7 +236,10 @@ func (a *ask) made() made {
 		}
 	}
 	switch f := st.failed; {
-	case fresh && st.good == nil:
+	case !fresh && j != nil && !j.ended && f != nil && f.key == a.key:
+		// A run that is tried again has failed so far: who looks meanwhile is told why.
+		m.reason, m.note = f.reason+"; it is tried again", f.note
+	case fresh && !own:
 		m.reason = "it is no longer in the recipe"
 	case fresh && late:
 		m.reason = "its inputs were not looked at in time"
@@ -248,7 +257,7 @@ func (a *ask) made() made {
 	default:
 		m.reason = "its run was called off"
 	}
-	if st.good != nil {
+	if own {
 		m.pending, m.stale = false, true
 		m.reason += "; what it gave before stands here"
 	}

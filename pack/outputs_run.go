@@ -177,7 +177,7 @@ func (o *outputs) lead(ctx context.Context, j *job) {
 	}
 	r, f := o.run(ctx, j)
 	if r != nil {
-		r.key, r.entry, r.ended = key, j.want.entry, o.now().Round(0)
+		r.key, r.entry, r.maker, r.ended = key, j.want.entry, j.want.maker, o.now().Round(0)
 		if ctx.Err() == nil {
 			keepStored(j.x, j.want.name, r)
 		}

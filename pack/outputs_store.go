@@ -24,6 +24,7 @@ type storedHead struct {
 	Name    string `json:"name"`
 	Key     string `json:"key"`
 	Entry   string `json:"entry"`
+	Maker   string `json:"maker"`
 	Ended   int64  `json:"ended"` // Unix nanoseconds
 	Path    string `json:"path,omitempty"`
 	Note    string `json:"note,omitempty"`
@@ -38,7 +39,7 @@ func storedName(name string) string {
 // a store that is only read, a full disk and a session that was removed are none of the reader's business.
 func keepStored(x *session.Session, name string, r *goodRun) {
 	head, err := json.Marshal(storedHead{Format: storedFormat, Session: x.ID(), Name: name,
-		Key: r.key, Entry: r.entry, Ended: r.ended.UnixNano(), Path: r.path, Note: r.note})
+		Key: r.key, Entry: r.entry, Maker: r.maker, Ended: r.ended.UnixNano(), Path: r.path, Note: r.note})
 	if err == nil {
 		x.SetDerived(storedName(name), slices.Concat(head, []byte("\n"), r.data))
 	}
@@ -56,7 +57,7 @@ func loadStored(x *session.Session, name string) *goodRun {
 		return nil
 	}
 	sum := sha256.Sum256(data)
-	return &goodRun{key: s.Key, entry: s.Entry, ended: time.Unix(0, s.Ended), data: data,
+	return &goodRun{key: s.Key, entry: s.Entry, maker: s.Maker, ended: time.Unix(0, s.Ended), data: data,
 		sha256: hex.EncodeToString(sum[:]), path: s.Path, note: s.Note}
 }
 

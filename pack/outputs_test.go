@@ -2,7 +2,6 @@ package pack
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/session"
-	"go.uber.org/goleak"
 )
 
 func TestAThousandGathersAreOneRun(t *testing.T) {
@@ -194,12 +191,12 @@ func TestAFailedRunLeavesWhatWasThereAndPauses(t *testing.T) {
 			last := b.gather(x, time.Second, w)
 			b.expect(last, "(exit status 3)")
 			b.runs(i + 1)
-			time.Sleep(time.Duration(pause)*time.Second - 1)
+			time.Sleep(time.Duration(pause)*time.Second - time.Nanosecond)
 			b.gather(x, time.Second, w)
 			if b.runs(i + 1); !b.unchanged(x, last, w) {
 				b.Error("a pause is no change")
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			if b.unchanged(x, last, w) {
 				b.Error("the end of the pause is not seen")
 			}
@@ -279,189 +276,6 @@ func TestWhatASourceMayGive(t *testing.T) {
 	}
 }
 
-func TestACachedSourceDoesNotRunAgainAfterARestart(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		wants := []want{plain("plain"), hashed("hashed"), plain("ttl"), plain("failing")}
-		wants[2].cache = recipe.Cache{Strategy: recipe.CacheTTL, TTL: time.Hour}
-		b.fake.auto = func(c Command) (Output, error) {
-			if c.Args[0] == "failing" {
-				return Output{Failed: "exit status 1"}, nil
-			}
-			return Output{Data: []byte(c.Args[0]), Sandbox: "uid 7"}, nil
-		}
-		before := b.gather(b.session("s"), -1, wants...)
-		for i, o := range []session.Options{{}, {ReadOnly: true}} {
-			b.restart(o)
-			got := b.gather(b.session("s"), -1, wants[:3]...)
-			b.expect(got, "plain", "hashed", "ttl")
-			b.runs(0)
-			if got[0].sha256 != before[0].sha256 || got[0].note != before[0].note {
-				b.Errorf("restart %d: %+v, before %+v", i, got[0], before[0])
-			}
-		}
-		b.restart(session.Options{})
-		b.fake.auto = says("new")
-		time.Sleep(time.Hour)
-		b.expect(b.gather(b.session("s"), -1, wants...), "plain", "hashed", "new", "new")
-		b.runs(2)
-	})
-}
-
-func TestATornOrForeignOutputIsAbsent(t *testing.T) {
-	for _, name := range []string{"torn", "foreign", "of another source", "of another format"} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(b *outputsBench) {
-				b.fake.auto = says("old")
-				x := b.session("s")
-				b.gather(x, -1, plain("map"))
-				file := storedName("map")
-				data, err := x.Derived(file)
-				if err != nil {
-					b.Fatal(err)
-				}
-				switch name {
-				case "torn":
-					f, err := b.disk.OpenFile(x.Dir()+"/.ctxfs/"+file, 2, 0)
-					if err != nil {
-						b.Fatal(err)
-					}
-					f.Truncate(int64(len(data)))
-					f.Close()
-				case "foreign":
-					x = b.session("other")
-					x.SetDerived(file, data)
-				case "of another source":
-					x.SetDerived(file, bytes.Replace(data, []byte(`"name":"map"`), []byte(`"name":"mop"`), 1))
-				case "of another format":
-					x.SetDerived(file, bytes.Replace(data, []byte(`"format":1`), []byte(`"format":2`), 1))
-				}
-				place := x.Ref().Session
-				b.restart(session.Options{})
-				b.fake.auto = says("new")
-				b.expect(b.gather(b.session(place), -1, plain("map")), "new")
-				b.runs(1)
-			})
-		})
-	}
-}
-
-func TestNothingIsStoredInAStoreThatIsReadOnly(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		b.session("s")
-		b.restart(session.Options{ReadOnly: true})
-		b.fake.auto = says("one")
-		x := b.session("s")
-		_, before := b.disk.Ops()
-		b.expect(b.gather(x, -1, plain("map")), "one")
-		b.o.retain(x, nil)
-		if _, after := b.disk.Ops(); after != before {
-			b.Errorf("%d changes of the disk", after-before)
-		}
-	})
-}
-
-func TestASourceThatLeftTheRecipeIsCancelledAndForgotten(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		x := b.session("s")
-		b.fake.auto = says("one")
-		b.gather(x, -1, plain("stays"), plain("goes"))
-		b.fake.auto = nil
-		running, waiting := plain("goes"), plain("waits")
-		running.history = "2"
-		b.gather(x, 0, running, plain("third"), waiting)
-		synctest.Wait()
-		got := make(chan []made, 1)
-		go func() { got <- b.gather(x, -1, running, waiting) }()
-		synctest.Wait()
-		b.o.retain(x, []string{"stays", "third"})
-		b.expect(<-got, "(its run was called off)", "(its run was called off)")
-		synctest.Wait()
-		b.runs(4)
-		if !b.fake.of("goes").canceled || b.fake.of("third").canceled {
-			b.Error("the wrong run was cancelled")
-		}
-		if names := x.DerivedNames(outputsDir); len(names) != 1 || names[0] != storedName("stays") {
-			b.Errorf("stored are %q", names)
-		}
-		b.fake.of("third").answer <- Output{Data: []byte("3")}
-		synctest.Wait()
-		b.expect(b.gather(x, 0, plain("stays"), plain("third")), "one", "3")
-		b.runs(4)
-	})
-}
-
-func TestAnotherEntryCallsOffTheRun(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		x, w := b.session("s"), plain("map")
-		first := make(chan []made, 1)
-		go func() { first <- b.gather(x, -1, w) }()
-		synctest.Wait()
-		old := b.fake.last()
-		w.entry = "edited"
-		second := make(chan []made, 1)
-		go func() { second <- b.gather(x, -1, w) }()
-		synctest.Wait()
-		b.runs(2)
-		if !old.canceled {
-			b.Error("the run of the entry before goes on")
-		}
-		b.expect(<-first, "(its run was called off)")
-		b.fake.last().answer <- Output{Data: []byte("one")}
-		b.expect(<-second, "one")
-	})
-}
-
-func TestRunsAreBoundedAndShared(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		start := func(name string, uid uint32) *session.Session {
-			x := b.session(name)
-			for i := range 5 {
-				w := plain(fmt.Sprint(i))
-				w.stages[0].Session = x.ID()
-				b.o.gather(context.Background(), x, uid, uid, []want{w}, 0)
-			}
-			return x
-		}
-		var greedy []*session.Session
-		for i := range 5 {
-			greedy = append(greedy, start(fmt.Sprint("greedy", i), 7))
-		}
-		synctest.Wait()
-		b.runs(maxUserRuns)
-		start("modest", 8)
-		synctest.Wait()
-		b.runs(maxUserRuns + maxSessionRuns)
-		start("late", 9)
-		synctest.Wait()
-		b.runs(maxRuns)
-		start("later", 10)
-		b.fake.at(0).answer <- Output{}
-		synctest.Wait()
-		if r := b.fake.last(); r.uid != 10 {
-			b.Errorf("a run of %d follows, though 10 has none", r.uid)
-		}
-		done := 1
-		for {
-			synctest.Wait()
-			n := b.fake.count()
-			if n == done {
-				break
-			}
-			for ; done < n; done++ {
-				b.fake.at(done).answer <- Output{}
-			}
-		}
-		b.runs(40)
-		for place, n := range b.fake.most {
-			if strings.HasPrefix(place, "session") && n > maxSessionRuns || strings.HasPrefix(place, "user") && n > maxUserRuns || n > maxRuns {
-				b.Errorf("%s had %d runs at once", place, n)
-			}
-		}
-		b.gather(greedy[0], 0, plain("0"))
-		b.runs(40)
-	})
-}
-
 func TestInputsThatAreLateRunNothingTwice(t *testing.T) {
 	inBubble(t, func(b *outputsBench) {
 		x, w := b.session("s"), hashed("map")
@@ -493,55 +307,4 @@ func TestInputsThatCannotBeKnownGoByTheHistory(t *testing.T) {
 		b.gather(x, -1, w)
 		b.runs(2)
 	})
-}
-
-func TestWhatIsEvictedIsReadAgain(t *testing.T) {
-	inBubble(t, func(b *outputsBench) {
-		x := b.session("s")
-		b.fake.auto = says("one")
-		last := b.gather(x, -1, plain("map"))
-		b.o.evict(x.ID())
-		if n := b.o.size(x.ID()); n != 0 {
-			b.Errorf("%d bytes are held", n)
-		}
-		if b.unchanged(x, last, plain("map")) {
-			b.Error("what is not remembered cannot be known to be unchanged")
-		}
-		b.expect(b.gather(x, -1, plain("map")), "one")
-		b.runs(1)
-		b.fake.auto = nil
-		b.gather(x, 0, plain("slow"))
-		synctest.Wait()
-		b.o.drop(x.ID())
-		synctest.Wait()
-		if !b.fake.last().canceled || b.o.size(x.ID()) != 0 {
-			b.Error("a run of a session that was removed goes on")
-		}
-	})
-}
-
-func TestClosingLeavesNothingRunning(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	store, err := session.Open(t.TempDir(), session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	b := &outputsBench{T: t, store: store, fake: newFakeGenerators()}
-	b.o = newOutputs(b.fake)
-	x := b.session("s")
-	done := make(chan []made)
-	wants := []want{plain("1"), plain("2"), plain("3")}
-	go func() { done <- b.gather(x, -1, wants...) }()
-	for b.fake.count() < 2 {
-		b.gather(x, time.Millisecond, wants...)
-	}
-	b.o.Close()
-	off := "(its run was called off)"
-	b.expect(<-done, off, off, off)
-	b.expect(b.gather(x, -1, wants...), off, off, off)
-	if b.fake.now["all"] != 0 || b.fake.count() != 2 {
-		t.Errorf("%d of %d runs are left", b.fake.now["all"], b.fake.count())
-	}
-	b.o.Close()
 }

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 const goodRecipe = "sources:\n  - {type: file, id: guide, path: \"${AGENT_HOME}/guide.md\"}\n  - {type: journal}\n"
@@ -196,23 +195,12 @@ func TestOddFilesOfAHomeAreNamedNotRead(t *testing.T) {
 func TestTrustInAHomeAndInASpace(t *testing.T) {
 	w := &workspace{files: map[string]string{"/work/DELTA.md": "Small steps.\n"}}
 	d := newDesk(t, Config{Budget: 8000, Workspace: w, Mountpoint: "/ctx"})
-	if _, err := d.store.CreateSpace("team", uint32(os.Getgid())); err != nil {
-		t.Fatal(err)
-	}
-	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
-	ref := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
-	x, err := d.store.Create(ref, session.Owner{UID: uid, GID: gid, Mode: 0o2770})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.x = x
+	d.share()
 	d.append(message("user", "hi"))
 	d.write("cwd", "/work\n")
 	d.write("../../context.yaml", "sources: [{type: file, on_missing: skip, path: \"${CWD}/DELTA.md\"}, {type: journal}]\n")
 	for _, name := range []string{"cwd", "../../context.yaml"} {
-		if err := os.Chmod(filepath.Join(x.Dir(), name), 0o660); err != nil {
-			t.Fatal(err)
-		}
+		d.chmod(name, 0o660)
 	}
 	used := func(want bool, reason string) {
 		t.Helper()
@@ -221,30 +209,16 @@ func TestTrustInAHomeAndInASpace(t *testing.T) {
 			t.Errorf("used %v, want %v and %q:\n%s", got, want, reason, b.Report)
 		}
 	}
-	var rows []string
-	allow := func(name, content string) {
-		t.Helper()
-		rows = append(rows, `{"path":"shared/team/agent/coder/`+name+`","sha256":"`+strings.TrimPrefix(ctxabi.ContentID([]byte(content)), "sha256-")+`"}`)
-		if err := d.store.SetTrust(uid, gid, []byte(strings.Join(rows, "\n")+"\n")); err != nil {
-			t.Fatal(err)
-		}
-	}
 	used(false, "ctxfs trust /ctx/shared/team/agent/coder/context.yaml")
-	recipe, err := os.ReadFile(filepath.Join(x.Dir(), "../../context.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	allow("context.yaml", string(recipe))
+	d.trust("context.yaml")
 	used(false, "ctxfs trust /ctx/shared/team/agent/coder/session/s1/cwd")
-	allow("session/s1/cwd", "/work\n")
+	d.trust("context.yaml", "session/s1/cwd")
 	used(true, "")
 	d.write("cwd", "/work/\n") // any other content needs a new trust
 	used(false, "ctxfs trust")
 	d.write("cwd", "/work\n")
 	used(true, "")
-	if err := d.store.SetTrust(uid, gid, nil); err != nil {
-		t.Fatal(err)
-	}
+	d.trust()
 	used(false, "ctxfs trust")
 }
 

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,9 +40,9 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	for _, f := range d.in.Files {
 		switch {
 		case f.Pending:
-			line("- stale: %s has not been given yet, it is left out", cell(f.Path))
+			line("- stale: %s has not been given yet, it is left out", cell(cmp.Or(f.Path, f.ID)))
 		case f.Stale:
-			line("- stale: %s did not come in time, its last known content is used", cell(f.Path))
+			line("- stale: %s did not come in time, its last known content is used", cell(cmp.Or(f.Path, f.ID)))
 		}
 	}
 

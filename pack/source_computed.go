@@ -191,6 +191,12 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Sou
 		fmt.Fprintf(entry, "%q %q %q %v\n", c.Args, c.Env, c.Output, c.Timeout)
 	}
 	w.entry = hex.EncodeToString(entry.Sum(nil))
+	maker := sha256.New()
+	for _, c := range w.stages {
+		env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return strings.HasPrefix(v, "CTX_BUDGET=") })
+		fmt.Fprintf(maker, "%q %q %q %q\n", c.Dir, c.Args, env, c.Output)
+	}
+	w.maker = hex.EncodeToString(maker.Sum(nil))
 	if w.history = fmt.Sprintf("messages %s events %s", in.Head, in.EventsHead); s.Refresh == recipe.Compaction {
 		w.history = fmt.Sprintf("compactions %d", p.compactions)
 	}

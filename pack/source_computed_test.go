@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // insider is fakeGenerators of which one process is inside of a session.
@@ -205,38 +204,16 @@ func TestWithoutARunnerTheReportSaysSo(t *testing.T) {
 // In a shared space others may write the script that a trusted recipe names.
 func TestAScriptOfASpaceNeedsTrust(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
-	uid, gid := uint32(os.Getuid()), uint32(os.Getgid())
-	if _, err := d.store.CreateSpace("team", gid); err != nil {
-		t.Fatal(err)
-	}
-	x, err := d.store.Create(ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}, session.Owner{UID: uid, GID: gid, Mode: 0o2770})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.x = x
+	d.share()
 	d.append(message("user", "hi"))
 	d.write("../../gen.sh", "echo A map.\n")
 	d.write("../../context.yaml", "sources:\n  - {type: computed_file, on_missing: skip, generator: {command: [sh, \"${AGENT_HOME}/gen.sh\"]}, output_path: map.md}\n  - {type: journal}\n")
-	var rows string
-	trust := func(name string) {
-		t.Helper()
-		data, err := os.ReadFile(filepath.Join(x.Dir(), "../..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows += `{"path":"shared/team/agent/coder/` + name + `","sha256":"` + strings.TrimPrefix(ctxabi.ContentID(data), "sha256-") + `"}` + "\n"
-		if err := d.store.SetTrust(uid, gid, []byte(rows)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(filepath.Join(x.Dir(), "../../gen.sh"), 0o660); err != nil {
-		t.Fatal(err)
-	}
-	trust("context.yaml")
+	d.chmod("../../gen.sh", 0o660)
+	d.trust("context.yaml")
 	if b := d.pack(); f.count() != 0 || !strings.Contains(string(b.Report), "ctxfs trust /ctx/shared/team/agent/coder/gen.sh") {
 		t.Fatalf("%d runs:\n%s", f.count(), b.Report)
 	}
-	trust("gen.sh")
+	d.trust("context.yaml", "gen.sh")
 	if b := d.pack(); f.count() != 1 || !strings.Contains(string(b.Markdown), "A map.") {
 		t.Fatalf("%d runs:\n%s", f.count(), b.Report)
 	}

@@ -55,6 +55,7 @@ func (s *sources) all() error {
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
 		todo = todo || src.Type == recipe.TypeTodo
+		s.g.places = append(s.g.places, s.place(cmp.Or(src.Path, builtinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
@@ -65,12 +66,26 @@ func (s *sources) all() error {
 		s.file(ofTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
 	}
 	s.sections()
+	s.unlistedPins()
 	eachCondition(s.recipe, func(src *recipe.Source, c *recipe.Condition) {
 		if c.When == recipe.FileExists {
 			s.exists(c.Path, src.Origin)
 		}
 	})
 	return nil
+}
+
+// place is where a path of the recipe leads, as a reader in the session's directory finds it; "" when
+// it reads none, or when that needs a workspace and there is none.
+func (s *sources) place(where string, o recipe.Origin) string {
+	if where == "" {
+		return ""
+	}
+	loc := s.g.words.locate(where, o)
+	if loc.inHome {
+		return fromSession(s.rel, loc.rel)
+	}
+	return loc.path
 }
 
 func (s *sources) source(at int, src *recipe.Source) error {
@@ -166,6 +181,26 @@ func (s *sources) pins(at int, src *recipe.Source, where string) error {
 	return nil
 }
 
+// unlistedPins notes that there are pins which the recipe does not use. Who pins something means it.
+func (s *sources) unlistedPins() {
+	if slices.ContainsFunc(s.recipe.Sources, func(src recipe.Source) bool {
+		return src.Type == recipe.TypePinned || strings.Contains(src.Path, ctxabi.PinnedDir)
+	}) {
+		return
+	}
+	rel := path.Join(s.rel, ctxabi.PinnedDir)
+	if s.h.dir(rel).reason != "" {
+		return
+	}
+	list := s.h.list(rel)
+	for _, name := range list.names {
+		if ctxabi.IsPin(name) && !list.subs[name] {
+			s.g.notes = append(s.g.notes, fmt.Sprintf("the pins in %s are in no pack: the recipe %s has no source of type %s", ctxabi.PinnedDir, s.recipe.Name, recipe.TypePinned))
+			return
+		}
+	}
+}
+
 // skills are the files skills/<name>.md and skills/<name>/SKILL.md.
 func (s *sources) skills(at int, src *recipe.Source, where string) {
 	rel, ok := s.folder(at, src, where)
@@ -232,6 +267,10 @@ func (s *sources) sections() {
 		}
 		for _, sec := range st.Sections {
 			if sec.Path != "" {
+				if s.g.sections == nil {
+					s.g.sections = map[string]string{}
+				}
+				s.g.sections[sec.Name] = s.place(sec.Path, st.Origin)
 				s.file(ofSection, sec.Name, sec.Path, st.Origin)
 			}
 		}
@@ -263,6 +302,7 @@ func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, befo
 	for _, a := range s.asks {
 		paths = append(paths, b.mapped(a.path))
 	}
+	g.asked = paths
 	if reason == "" {
 		b.answers(ctx, g, s, paths, before)
 	}

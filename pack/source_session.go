@@ -35,8 +35,11 @@ type gathered struct {
 	skills   []string
 	notes    []string
 	files    []File
+	places   []string // as Input has them
+	sections map[string]string
 	exists   map[string]bool
 	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	asked    []string                 // these paths
 	computes bool                     // the recipe has sources that run commands
 	refused  map[int]string           // why the commands of one must not run, by its index
 }
@@ -76,6 +79,9 @@ func (g *gathered) bytes() int {
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
 	var before *look
 	var answers map[string]WorkspaceFile
+	if last != nil && b.still(ctx, x, last) {
+		return last, nil
+	}
 	if last != nil {
 		before, answers = last.look, last.outside
 	}
@@ -102,6 +108,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	if g.same(last) {
 		last.look = g.look // a look that is over tells more: what was fresh is not any more
 		last.trust = g.trust
+		last.outside, last.asked = g.outside, g.asked
 		return last, nil
 	}
 	return g, nil
@@ -233,5 +240,5 @@ func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data,
 // input is what the compiler is given, but for the records.
 func (g *gathered) input() Input {
 	return Input{Session: g.ref.Session, Agent: g.ref.Agent, Recipe: g.chosen.recipe, Notes: g.notes, Budget: g.budget, Encoding: g.encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files)}
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Places: g.places, Sections: g.sections}
 }

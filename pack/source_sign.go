@@ -19,7 +19,6 @@ type sign struct {
 
 func (s sign) exists() bool  { return s.mode != 0 }
 func (s sign) regular() bool { return s.mode&unix.S_IFMT == unix.S_IFREG }
-func (s sign) dir() bool     { return s.mode&unix.S_IFMT == unix.S_IFDIR }
 
 // tick is how long after a change of a file its sign may still hide another one.
 const tick = 20 * time.Millisecond

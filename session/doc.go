@@ -18,6 +18,7 @@
 //	    .ctxfs/index.events              the same for events                      (cache)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
+//	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //

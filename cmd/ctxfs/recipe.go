@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -98,7 +99,11 @@ func (f recipeFile) load() (*recipe.Recipe, error) {
 	defer home.Close()
 	// A file that cannot be read at all is no mistake in a recipe.
 	if _, err := home.ReadFile(f.entry); err != nil {
-		return nil, err
+		var at *iofs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fmt.Errorf("%s: %w", f.arg, err)
 	}
 	return recipe.Load(f.entry, func(name string) ([]byte, error) {
 		b, err := home.ReadFile(path.Clean(name))

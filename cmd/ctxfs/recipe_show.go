@@ -80,7 +80,7 @@ func showRecipe(at place) (s shownRecipe, err error) {
 	}
 	dir := filepath.Join(root, s.session)
 	if _, err := os.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
-		return s, fmt.Errorf("there is no session %s in %s", s.session, root)
+		return s, fmt.Errorf("there is no session %s in %s; one of another store is named by its path in the mount", s.session, root)
 	} else if err != nil {
 		return s, err
 	}

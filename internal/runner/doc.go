@@ -47,7 +47,11 @@
 //     when the socket to the client closes. A command that kills the daemon, the broker and the shim,
 //     all of which are its own user's, can survive them.
 //
-// Output.Sandbox says which it was. Cancelling a run is killing its shim.
+// Output.Sandbox says which it was. Cancelling a run is killing its shim. All that a run started
+// stands below its shim, which is how [Client.Inside] knows a generator that reads its own session.
+//
+// What declared inputs match is walked by the user's reader, with its rights; the client gets a
+// fingerprint of paths, sizes and times, and no content (inputs.go).
 //
 // Whether a command touched its output file is told by the file's identity
 // before and after, asked of the user's reader. So a path that the user cannot

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,24 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 )
+
+// runEnd is what a run came to.
+type runEnd struct {
+	pack.Output
+	err error
+}
+
+// running begins a run and returns when the command has made the file ready in its directory.
+func running(t *testing.T, c *Client, ctx context.Context, uid int, cmd pack.Command) <-chan runEnd {
+	t.Helper()
+	done := make(chan runEnd, 1)
+	go func() {
+		o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
+		done <- runEnd{o, err}
+	}()
+	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(cmd.Dir, "ready")); return err == nil })
+	return done
+}
 
 func TestCancelEndsAll(t *testing.T) {
 	for _, plain := range []bool{false, true} {
@@ -23,18 +42,10 @@ func TestCancelEndsAll(t *testing.T) {
 		dir := home(t, uid)
 		cmd, mark := marked(dir, `trap '' TERM; (setsid sleep 1000 &); : >ready; sleep 1000`)
 		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan pack.Output)
-		go func() {
-			o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
-			if err != nil {
-				t.Error(err)
-			}
-			done <- o
-		}()
-		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+		done := running(t, c, ctx, uid, cmd)
 		cancel()
-		if o := <-done; o.Failed != reasonCancelled {
-			t.Errorf("%+v", o)
+		if r := <-done; r.err != nil || r.Failed != reasonCancelled {
+			t.Errorf("%+v", r)
 		}
 		if left := bearers(mark); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
@@ -53,18 +64,10 @@ func TestStoppedShimIsKilled(t *testing.T) {
 	cmd, mark := marked(dir, `(setsid sleep 1000 &); kill -STOP $PPID; : >ready; sleep 1000`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	done := make(chan pack.Output)
-	go func() {
-		o, err := c.Run(ctx, uint32(uid), uint32(uid), cmd)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- o
-	}()
-	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+	done := running(t, c, ctx, uid, cmd)
 	cancel()
-	if o := <-done; o.Failed != reasonCancelled {
-		t.Errorf("%+v", o)
+	if r := <-done; r.err != nil || r.Failed != reasonCancelled {
+		t.Errorf("%+v", r)
 	}
 	if left := bearers(mark); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -77,20 +80,15 @@ func TestCloseEndsRuns(t *testing.T) {
 		c.plain = plain
 		dir := home(t, uid)
 		cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
-		failed := make(chan error)
-		go func() {
-			_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
-			failed <- err
-		}()
-		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+		done := running(t, c, t.Context(), uid, cmd)
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 		if left := bearers(mark); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
-		if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
-			t.Errorf("%v", err)
+		if r := <-done; !errors.Is(r.err, ctxabi.ErrIO) {
+			t.Errorf("%v", r.err)
 		}
 	}
 }
@@ -141,20 +139,63 @@ func TestBrokerThatDiesEndsRuns(t *testing.T) {
 	c, uid := start(t), someUser()
 	dir := home(t, uid)
 	cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
-	failed := make(chan error)
-	go func() {
-		_, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
-		failed <- err
-	}()
-	until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
+	done := running(t, c, t.Context(), uid, cmd)
 	if err := c.proc.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-failed; !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("%v", err)
+	if r := <-done; !errors.Is(r.err, ctxabi.ErrIO) {
+		t.Errorf("%v", r.err)
 	}
 	until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
 	if _, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd); !errors.Is(err, ctxabi.ErrIO) {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// daemon is a process that uses a runner, says the runner's pid, and waits for its end.
+func daemon(path string) {
+	c, err := Start(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	if _, err := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{path}, limit, long); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.proc.Process.Pid)
+	io.ReadAll(os.Stdin)
+}
+
+func TestKilledDaemonLeavesNoProcess(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "daemon", write(t, filepath.Join(t.TempDir(), "f"), "x"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var broker int
+	if _, err := fmt.Fscan(stdout, &broker); err != nil {
+		t.Fatal(err)
+	}
+	readers := children(t, broker)
+	if len(readers) != 1 {
+		t.Errorf("readers: %v, want one", readers)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	for _, pid := range append(readers, broker) {
+		ended(t, pid)
 	}
 }

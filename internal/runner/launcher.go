@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,6 +51,9 @@ func become(spec *os.File) error {
 	os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0) // it goes before what people work with
 	unix.KeyctlJoinSessionKeyring("")                          // the daemon's keys are not the user's
 	signal.Notify(make(chan os.Signal, 1))                     // what is caught, and not ignored, is default again after exec
+	for sig := firstLibcSignal; sig <= lastLibcSignal; sig++ {
+		disposition(sig, 0)
+	}
 	unix.Umask(0o077)
 	for resource, want := range l.Limits {
 		var now unix.Rlimit
@@ -78,6 +82,16 @@ func become(spec *os.File) error {
 		return fmt.Errorf("%s: %w (a script begins with a line like #!/bin/sh)", args[0], err)
 	}
 	return fmt.Errorf("%s: %w", args[0], err)
+}
+
+// What C libraries keep for themselves. Package signal leaves these signals alone, and
+// whoever starts a daemon by posix_spawn (make, for one) leaves them ignored.
+const firstLibcSignal, lastLibcSignal = 32, 34
+
+// disposition sets what the process does on a signal: 0 is the default, 1 is to ignore it.
+func disposition(sig int, handler uintptr) {
+	action := [8]uintptr{handler} // struct sigaction of the kernel, which is no larger
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
 }
 
 // find looks a command up as its user: in the PATH it was given, or relative to

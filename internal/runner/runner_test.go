@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,136 +14,8 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/pack"
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
-
-// The test binary is the runner, too, as the program is.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "runner" {
-		if err := Main(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "daemon" {
-		daemon(os.Args[2])
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "deadly" {
-		uid, _ := strconv.Atoi(os.Args[5])
-		deadly(os.Args[2] == "true", os.Args[3], os.Args[4], uint32(uid))
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "generate" {
-		generate(os.Args[2] == "true")
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
-
-const (
-	long  = time.Minute           // longer than anything takes
-	short = 50 * time.Millisecond // for what does not come anyway
-	limit = 1 << 20
-)
-
-func start(t *testing.T) *Client {
-	t.Helper()
-	c, err := Start(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...string) []pack.WorkspaceFile {
-	t.Helper()
-	files, err := c.ReadFiles(context.Background(), uint32(uid), uint32(uid), paths, limit, wait)
-	if err != nil || len(files) != len(paths) {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for i, f := range files {
-		if f.Path != paths[i] {
-			t.Fatalf("answer %d is for %s, want %s", i, f.Path, paths[i])
-		}
-	}
-	return files
-}
-
-func read(t *testing.T, c *Client, wait time.Duration, path string) pack.WorkspaceFile {
-	t.Helper()
-	return readAs(t, c, os.Getuid(), wait, path)[0]
-}
-
-func write(t *testing.T, path, text string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// children gives the pids of a process's children.
-func children(t *testing.T, pid int) (pids []int) {
-	t.Helper()
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, l := range lists {
-		b, _ := os.ReadFile(l)
-		for _, f := range strings.Fields(string(b)) {
-			n, err := strconv.Atoi(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pids = append(pids, n)
-		}
-	}
-	return pids
-}
-
-func onlyReader(t *testing.T, c *Client) int {
-	t.Helper()
-	pids := children(t, c.proc.Process.Pid)
-	if len(pids) != 1 {
-		t.Fatalf("readers: %v, want one", pids)
-	}
-	return pids[0]
-}
-
-// ended waits until a process is gone, or a zombie that nobody reaps.
-func ended(t *testing.T, pid int) {
-	t.Helper()
-	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || bytes.Contains(b, []byte(") Z ")) {
-			return
-		}
-	}
-	t.Errorf("process %d still runs", pid)
-}
-
-// stop stops a process and returns when all its threads stand still.
-func stop(t *testing.T, pid int) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
-		stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-		stopped := 0
-		for _, s := range stats {
-			if b, _ := os.ReadFile(s); bytes.Contains(b, []byte(") T ")) {
-				stopped++
-			}
-		}
-		if len(stats) > 0 && stopped == len(stats) {
-			return
-		}
-	}
-	t.Fatalf("process %d does not stop", pid)
-}
 
 func TestReadFiles(t *testing.T) {
 	c, dir := start(t), t.TempDir()
@@ -454,54 +324,6 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-// daemon is a process that uses a runner, says the runner's pid, and waits for its end.
-func daemon(path string) {
-	c, err := Start(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	if _, err := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{path}, limit, long); err != nil {
-		panic(err)
-	}
-	fmt.Println(c.proc.Process.Pid)
-	io.ReadAll(os.Stdin)
-}
-
-func TestKilledDaemonLeavesNoProcess(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "daemon", write(t, filepath.Join(t.TempDir(), "f"), "x"))
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdin.Close()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var broker int
-	if _, err := fmt.Fscan(stdout, &broker); err != nil {
-		t.Fatal(err)
-	}
-	readers := children(t, broker)
-	if len(readers) != 1 {
-		t.Errorf("readers: %v, want one", readers)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	for _, pid := range append(readers, broker) {
-		ended(t, pid)
-	}
-}
-
 func TestManyReadersAtOnce(t *testing.T) {
 	c, dir := start(t), t.TempDir()
 	var wg sync.WaitGroup
@@ -527,36 +349,4 @@ func TestManyReadersAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func BenchmarkReadUnchanged(b *testing.B) {
-	c, err := Start(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	dir := b.TempDir()
-	paths := []string{filepath.Join(dir, "AGENTS.md"), filepath.Join(dir, "DELTA.md")}
-	os.WriteFile(paths[0], bytes.Repeat([]byte("rule\n"), 1000), 0o644)
-	for b.Loop() {
-		files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, paths, limit, long)
-		if files[0].Stale {
-			b.Fatal("stale")
-		}
-	}
-}
-
-// The least that a look at a pack with two guides costs: two files that did not change.
-func BenchmarkReadSettled(b *testing.B) {
-	c, err := Start(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	for b.Loop() {
-		files, _ := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{"/etc/passwd", "/nowhere/DELTA.md"}, limit, long)
-		if files[0].Stale || !files[0].Exists {
-			b.Fatal("not read")
-		}
-	}
 }

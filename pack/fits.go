@@ -1,0 +1,83 @@
+package pack
+
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
+)
+
+// CheckFits says whether data, written as the session file name (context/budget or a pin, relative to the session),
+// leaves the required parts of a pack within its limit; if not, ctxabi.ErrOverBudget with the numbers.
+func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error {
+	pin, isPin := strings.CutPrefix(name, ctxabi.PinnedDir+"/")
+	isPin = isPin && ctxabi.IsPin(pin)
+	if !isPin && name != ctxabi.BudgetFile {
+		return nil
+	}
+	budget, given, err := ctxabi.ParseBudget(nil)
+	if !isPin {
+		budget, given, err = ctxabi.ParseBudget(data)
+	}
+	if err != nil {
+		return err
+	}
+	g, err := b.required(x)
+	if err != nil {
+		return err
+	}
+	in := g.input()
+	if !isPin {
+		if in.Budget = b.fallback(g.chosen.recipe); given {
+			in.Budget = budget
+		}
+	} else if !replacePin(&in, name, pin, data) {
+		return nil
+	}
+	if in.Budget == 0 {
+		return nil
+	}
+	in.Messages = noRecords{}
+	c, err := tokens.For(in.Encoding)
+	if err != nil {
+		return err
+	}
+	y, err := in.layout(newMemo(), c)
+	if err != nil {
+		return err
+	}
+	if l := y.limits; l.limit > 0 && l.required+minJournal > l.limit {
+		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
+			"what stands verbatim (the system prompt and pinned/) would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten it",
+			l.required, l.limit, minJournal, ctxabi.BudgetFile)
+	}
+	return nil
+}
+
+// replacePin puts a pin that is being written among the files; false when the recipe shows no pins.
+func replacePin(in *Input, name, pin string, data []byte) bool {
+	for i := range in.Files {
+		if f := &in.Files[i]; f.Path == name && f.At >= 0 {
+			f.Data, f.Reason, f.sum = data, "", nil
+			return true
+		}
+	}
+	for at := range in.Recipe.Sources {
+		if s := &in.Recipe.Sources[at]; s.Type == recipe.TypePinned {
+			in.Files = append(in.Files, File{At: at, ID: s.Block + "/" + pin, Path: name, Data: data})
+			return true
+		}
+	}
+	return false
+}
+
+// noRecords is an empty log.
+type noRecords struct{}
+
+func (noRecords) Len() int { return 0 }
+
+func (noRecords) At(int) session.Entry { return session.Entry{} }
+
+func (noRecords) Record(int) ([]byte, error) { return nil, ctxabi.ErrNotFound }

@@ -1,0 +1,89 @@
+package pack
+
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// piece is a record that is shown, or a range of records that is left out.
+type piece struct {
+	ctxabi.Span
+	omitted bool
+	kept    bool // stands behind the boundary
+	zone    zone // it is no record as it is, but what stands for records behind the boundary
+	body    int  // of a record shown: the weight it may show, 0: in full
+	exact   int  // of such a record: the tokens up to which it is shown in full nevertheless
+	sums         // of a range left out
+}
+
+// pieces gives the journal in order; each record stands in exactly one piece. The records behind
+// the boundary from folded on have a line each of their own; 0: none has.
+func (f *fold) pieces(m Records, folded int) []piece {
+	var out []piece
+	leadLeft := f.rules.leadCap
+	show := func(line int, kept bool, rule shareRule) {
+		p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
+		if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
+			p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact
+		}
+		out = append(out, p)
+	}
+	lead := func(line int) {
+		show(line, f.boundary() > 1, shareRule{above: leadLeft, to: leadLeft})
+		leadLeft -= min(leadLeft, int(m.At(line).Weight))
+	}
+	boundary := f.boundary()
+	if boundary > 1 {
+		s := f.starts[0]
+		next, upto := 1, sums{}
+		leave := func(until int, before sums) {
+			from := until
+			if folded > 0 {
+				from = max(next, min(until, folded))
+			}
+			rest := sums{}
+			for line := from; line < until; line++ {
+				rest = rest.plus(m.At(line))
+			}
+			if from > next {
+				out = append(out, piece{Span: ctxabi.Span{From: next, To: from - 1}, omitted: true, sums: before.minus(upto).minus(rest)})
+			}
+			for line := from; line < until; line++ {
+				out = append(out, piece{Span: ctxabi.Span{From: line, To: line}, kept: true, zone: inFolds})
+			}
+		}
+		pass := func(line int, before sums) {
+			next, upto = line+1, before.plus(m.At(line))
+		}
+		for line := 1; line <= f.leadLen; line++ {
+			lead(line)
+			pass(line, upto)
+		}
+		first, user := f.keptUsers(s)
+		if first > 0 {
+			rule := shareRule{above: f.rules.firstCap, to: f.rules.firstCap}
+			if first == user {
+				rule = f.rules.user
+			}
+			leave(first, f.first.before)
+			show(first, true, rule)
+			pass(first, f.first.before)
+		}
+		if user > first {
+			leave(user, s.user.before)
+			show(user, true, f.rules.user)
+			pass(user, s.user.before)
+		}
+		leave(boundary, s.before)
+	}
+	for line := boundary; line <= f.n; line++ {
+		if line <= f.leadLen {
+			lead(line)
+			continue
+		}
+		show(line, false, f.rules.share(m.At(line)))
+	}
+	return out
+}
+
+// recordOverhead is the part of a record's weight that its heading takes; see ctxabi.Message.Weight.
+const recordOverhead = 8

@@ -1,0 +1,150 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Most looks at a pack find nothing new. Who looked before knows what there is to look at, so that
+// the recipe need not be gone through again: the same directories and files are asked for their signs.
+
+// sighted is what a look saw, directory by directory.
+type sighted struct {
+	rel   string
+	sign  sign
+	files []sightedFile
+}
+
+type sightedFile struct {
+	name string
+	sign sign
+}
+
+// path gives what must be as it was for the look to hold, nil when its signs cannot tell: a file changed
+// lately, or something was reached by a link.
+func (l *look) path() []sighted {
+	if l.linked || l.here() != l.entered {
+		return nil
+	}
+	byDir := map[string]*sighted{}
+	for rel, s := range l.dirs {
+		if s.exists() {
+			byDir[rel] = &sighted{rel: rel, sign: s}
+		} else if _, ok := l.dirs[path.Dir(rel)]; !ok {
+			return nil // it would appear with a change of its directory, which was not looked at
+		}
+	}
+	for rel, f := range l.files {
+		d := byDir[path.Dir(rel)]
+		switch {
+		case f.absent && (d != nil || l.absentDir(path.Dir(rel))):
+		case d == nil || !f.sign.exists() || f.sign.ino == 0:
+			return nil
+		default:
+			d.files = append(d.files, sightedFile{path.Base(rel), f.sign})
+		}
+	}
+	all := make([]sighted, 0, len(byDir))
+	for _, d := range byDir {
+		all = append(all, *d)
+	}
+	slices.SortFunc(all, func(a, b sighted) int {
+		if a.rel < b.rel {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// here counts the directories whose signs tell.
+func (l *look) here() (n int) {
+	for _, s := range l.dirs {
+		if s.exists() {
+			n++
+		}
+	}
+	return n
+}
+
+// absentDir says that the directory rel is known not to be there.
+func (l *look) absentDir(rel string) bool {
+	s, ok := l.dirs[rel]
+	return ok && !s.exists()
+}
+
+// still says whether all that g was made from is as it was. When it cannot tell, it says no.
+func (b *Builder) still(ctx context.Context, x *session.Session, g *gathered) bool {
+	if x.Messages().Len() != g.length || x.Events().Len() != g.events || x.Ref() != g.ref || g.ref.Space != "" || g.trust.needed() {
+		return false
+	}
+	if !g.look.walked {
+		g.look.walked, g.look.way = true, g.look.path()
+	}
+	return g.look.way != nil && b.same(x, g.look.way) && b.sameOutside(ctx, g)
+}
+
+// same compares the signs of what was seen with what is there now.
+func (b *Builder) same(x *session.Session, way []sighted) bool {
+	h, _, err := b.openHome(x, nil)
+	if err != nil {
+		return false
+	}
+	defer h.close()
+	for i := range way {
+		if !sameDirectory(h.fd, &way[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameDirectory(home int, d *sighted) bool {
+	fd := home
+	if d.rel != "." {
+		var err error
+		if fd, err = beneath.Open(home, d.rel, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
+			return false
+		}
+		defer unix.Close(fd)
+	}
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || signFrom(&st) != d.sign {
+		return false
+	}
+	for _, f := range d.files {
+		if directory(fd).sign(f.name) != f.sign {
+			return false
+		}
+	}
+	return true
+}
+
+// sameOutside asks for the files outside of the store again.
+func (b *Builder) sameOutside(ctx context.Context, g *gathered) bool {
+	if len(g.asked) == 0 {
+		return true
+	}
+	wait := b.waitFor(g.chosen.recipe)
+	if wait < 0 || b.config.Workspace == nil {
+		return false
+	}
+	answers, err := b.config.Workspace.ReadFiles(ctx, g.owner.uid, g.owner.gid, g.asked, maxWorkspaceFile, wait)
+	if err != nil || len(answers) != len(g.asked) {
+		return false
+	}
+	for i, a := range answers {
+		was := g.outside[g.asked[i]]
+		if a.Stale || was.Stale || a.Exists != was.Exists || a.Reason != was.Reason || !bytes.Equal(a.Data, was.Data) {
+			return false
+		}
+	}
+	return true
+}

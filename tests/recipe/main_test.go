@@ -1,0 +1,411 @@
+// Package recipetest reads packs whose content a recipe says, through the
+// mount, as agents do: context.yaml is written with ordinary programs as the
+// session's owner, generators are scripts of that user, and what is judged is
+// what a reader gets.
+package recipetest
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// Ordinary users. Nothing of the machine needs to know them.
+const (
+	dev   = 1234
+	other = 1235
+	team  = 21500
+)
+
+// owner is as whom a test's session is made: an ordinary user under root's daemon, else the tester.
+func owner() uint32 {
+	if os.Getuid() == 0 {
+		return dev
+	}
+	return harness.Self()
+}
+
+// stage is an agent with one session and a workspace.
+type stage struct {
+	*harness.Session
+	t    *testing.T
+	work string // its cwd
+	mark string // in the environment of its generators as MARK, where the recipe says env: {MARK: $MARK}
+}
+
+var stages atomic.Int64
+
+// newStage makes an agent of uid with an empty session.
+func newStage(t *testing.T, m *harness.Mount, uid uint32) *stage {
+	t.Helper()
+	work, err := os.MkdirTemp("", "ctxfs-test-work-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(work) })
+	if err := os.Chown(work, int(uid), int(uid)); err != nil {
+		t.Fatal(err)
+	}
+	var b [8]byte
+	rand.Read(b[:])
+	s := &stage{m.Session(t, uid, fmt.Sprintf("agent%d", stages.Add(1)), "s1"), t, work, "mark-" + hex.EncodeToString(b[:])}
+	t.Cleanup(func() { // whatever the test found
+		for _, pid := range s.alive() {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+	})
+	s.put("cwd", work)
+	return s
+}
+
+// expand replaces $WORK, $MARK, $HOME_IN_MOUNT and $SESSION.
+func (s *stage) expand(text string) string {
+	return strings.NewReplacer("$WORK", s.work, "$MARK", s.mark, "$HOME_IN_MOUNT", s.AgentHome(), "$SESSION", s.Dir).Replace(text)
+}
+
+// hide is the opposite of expand, for comparing.
+func (s *stage) hide(text string) string {
+	return strings.NewReplacer(s.work, "$WORK", s.mark, "$MARK", s.Dir, "$SESSION", s.AgentHome(), "$HOME_IN_MOUNT").Replace(text)
+}
+
+// path resolves a name: work/... is in the workspace, home/... in the agent's home, all else in the session.
+func (s *stage) path(name string) string {
+	if rest, ok := strings.CutPrefix(name, "work/"); ok {
+		return filepath.Join(s.work, rest)
+	}
+	if rest, ok := strings.CutPrefix(name, "home/"); ok {
+		return filepath.Join(s.AgentHome(), rest)
+	}
+	return s.Path(name)
+}
+
+// put writes a file as the session's owner, with its directories; a script may be run.
+func (s *stage) put(name, text string) {
+	s.t.Helper()
+	s.putBytes(name, s.expand(text))
+}
+
+func (s *stage) putBytes(name, text string) {
+	s.t.Helper()
+	s.client(text, `mkdir -p "$(dirname "$1")" && cat > "$1" && case "$3" in "#!"*) chmod 755 "$1";; esac`, s.path(name), "", text[:min(2, len(text))]).OK()
+}
+
+// file is one that putAll writes.
+type file struct{ name, text string }
+
+// putAll writes files as the session's owner, in one go; recipes last, so that what they name is there.
+func (s *stage) putAll(files []file) {
+	s.t.Helper()
+	files = slices.Clone(files)
+	last := func(f file) int {
+		if f.name == "home/context.yaml" || f.name == "context/context.yaml" {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return last(a) - last(b) })
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		text, mode := s.expand(f.text), int64(0o644)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		if err := w.WriteHeader(&tar.Header{Name: s.path(f.name), Mode: mode, Size: int64(len(text))}); err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.client(b.String(), "tar -xPm --overwrite --no-same-owner -f -").OK()
+}
+
+// client runs a bash script as the owner with text as its input; args are $1, $2, ...
+func (s *stage) client(text, script string, args ...string) harness.Result {
+	s.t.Helper()
+	return s.Mount.Run(s.t, harness.Client{UID: s.UID, Dir: s.Dir, Argv: append([]string{"bash", "-c", script, "bash"}, args...), Stdin: strings.NewReader(text)})
+}
+
+// recipe writes context.yaml of the agent's home.
+func (s *stage) recipe(yaml string) {
+	s.t.Helper()
+	s.put("home/context.yaml", yaml)
+}
+
+// say appends a message.
+func (s *stage) say(role, text string) { s.Append("messages.jsonl", harness.Message(role, text)) }
+
+// gone says whether a file is not there.
+func (s *stage) gone(name string) bool {
+	_, err := os.Lstat(s.path(name))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+// lines counts the lines of a file; one that is not there has none.
+func (s *stage) lines(name string) int {
+	s.t.Helper()
+	b, err := os.ReadFile(s.path(name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return bytes.Count(b, []byte("\n"))
+}
+
+// alive gives the processes that have the mark in their environment.
+func (s *stage) alive() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil || !bytes.Contains(b, []byte("MARK="+s.mark+"\x00")) {
+			continue
+		}
+		var pid int
+		fmt.Sscan(filepath.Base(filepath.Dir(f)), &pid)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// wantGone waits until no process of a generator is left.
+func (s *stage) wantGone() {
+	s.t.Helper()
+	harness.Eventually(s.t, "the generator's processes to be gone", func() bool { return len(s.alive()) == 0 })
+}
+
+// item is one entry of pack.json's items.
+type item struct {
+	Kind   string `json:"kind"`
+	Source string `json:"source"`
+	Range  string `json:"range"`
+	Phase  string `json:"phase"`
+	Path   string `json:"path"`
+	Tokens int    `json:"tokens"`
+	Cut    bool   `json:"cut"`
+}
+
+// packJSON is what pack.json promises, as far as it is looked at here.
+type packJSON struct {
+	Budget       int             `json:"budget_tokens"`
+	Tokens       int             `json:"tokens"`
+	Framing      int             `json:"framing_tokens"`
+	Epoch        json.RawMessage `json:"epoch"`
+	EpochReason  string          `json:"epoch_reason"`
+	Compactions  int             `json:"compactions"`
+	PrefixBytes  int             `json:"prefix_bytes"`
+	PrefixSHA256 string          `json:"prefix_sha256"`
+	HeadSHA256   string          `json:"head_sha256"`
+	PackID       string          `json:"pack_id"`
+	Stale        bool            `json:"stale"`
+	Items        []item          `json:"items"`
+	Omitted      []struct {
+		Source string `json:"source"`
+		Range  string `json:"range"`
+		Reason string `json:"reason"`
+		Path   string `json:"path"`
+	} `json:"omitted"`
+}
+
+// built is one pack as it was read.
+type built struct {
+	packJSON
+	md, json string
+}
+
+// pack reads pack.md and pack.json of one build and checks what holds for every pack.
+func (s *stage) pack() built {
+	s.t.Helper()
+	b, err := s.tryPack()
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, s.tail("context/errors.jsonl"))
+	}
+	for _, what := range b.wrong() {
+		s.t.Error(what)
+	}
+	return b
+}
+
+// settled is the pack when no generator runs for it any more, however slow the machine is.
+func (s *stage) settled() (b built) {
+	s.t.Helper()
+	harness.Eventually(s.t, "the generators to end", func() bool { b = s.pack(); return !b.Stale })
+	return b
+}
+
+// tryPack reads pack.md and pack.json until both are of one build.
+func (s *stage) tryPack() (b built, err error) {
+	for range 50 {
+		before, err := os.ReadFile(s.Path("context/pack.json"))
+		if err != nil {
+			return b, err
+		}
+		md, err := os.ReadFile(s.Path("context/pack.md"))
+		if err != nil {
+			return b, err
+		}
+		after, err := os.ReadFile(s.Path("context/pack.json"))
+		if err != nil {
+			return b, err
+		}
+		if !bytes.Equal(before, after) {
+			continue
+		}
+		b = built{md: string(md), json: string(after)}
+		return b, json.Unmarshal(after, &b.packJSON)
+	}
+	return b, errors.New("the pack never rests")
+}
+
+// wrong checks what can be checked of any pack by itself.
+func (b built) wrong() (found []string) {
+	bad := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if b.Budget > 0 && b.Tokens > b.Budget {
+		bad("%d tokens, budget %d", b.Tokens, b.Budget)
+	}
+	if b.PrefixBytes < 0 || b.PrefixBytes > len(b.md) {
+		bad("prefix_bytes %d of %d", b.PrefixBytes, len(b.md))
+	} else if sum := sha256.Sum256([]byte(b.md[:b.PrefixBytes])); !strings.HasSuffix(b.PrefixSHA256, hex.EncodeToString(sum[:])) {
+		bad("prefix_sha256 is %s, the prefix has %x", b.PrefixSHA256, sum)
+	}
+	sum := b.Framing
+	for _, it := range b.Items {
+		sum += it.Tokens
+	}
+	if sum != b.Tokens {
+		bad("items and framing have %d tokens, the pack %d", sum, b.Tokens)
+	}
+	for _, o := range b.Omitted {
+		if o.Reason == "" {
+			bad("an omission without a reason: %+v", o)
+		}
+	}
+	return found
+}
+
+// unaccounted gives what is wrong with the account of the session's n messages: each stands in exactly one item or omission.
+func (b built) unaccounted(n int) (found []string) {
+	seen := make([]int, n+1)
+	add := func(source, ranges string) {
+		if source != "messages" && source != "messages.jsonl" || ranges == "" {
+			return
+		}
+		for part := range strings.SplitSeq(ranges, ",") {
+			span, err := ctxabi.ParseSpan(strings.TrimSpace(part))
+			if err != nil || span.To > n {
+				found = append(found, fmt.Sprintf("range %q of %d messages: %v", ranges, n, err))
+				continue
+			}
+			for line := span.From; line <= span.To; line++ {
+				seen[line]++
+			}
+		}
+	}
+	for _, it := range b.Items {
+		if it.Kind != "key_lines" && it.Kind != "summary" && it.Kind != "todo" && it.Kind != "goal" {
+			add(it.Source, it.Range)
+		}
+	}
+	for _, o := range b.Omitted {
+		add(o.Source, o.Range)
+	}
+	for line, count := range seen[1:] {
+		if count != 1 {
+			found = append(found, fmt.Sprintf("message %d stands in %d items and omissions", line+1, count))
+		}
+	}
+	return found
+}
+
+// blocks gives the ids of the blocks of a pack, in their order.
+func (b built) blocks() (ids []string) {
+	for line := range strings.Lines(b.md) {
+		if id, ok := strings.CutPrefix(line, "# Context Block: "); ok {
+			ids = append(ids, strings.TrimSuffix(id, "\n"))
+		}
+	}
+	return ids
+}
+
+// block gives the text of a block without its heading, "" where there is none.
+func (b built) block(id string) string {
+	_, rest, found := strings.Cut("\n"+b.md, "\n# Context Block: "+id+"\n")
+	if !found {
+		return ""
+	}
+	text, _, more := strings.Cut("\n"+rest, "\n# Context Block: ")
+	text = strings.TrimPrefix(text, "\n")
+	if more {
+		text += "\n"
+	}
+	return text
+}
+
+// want fails the test unless a block holds exactly text.
+func (s *stage) want(b built, id, text string) {
+	s.t.Helper()
+	if got := b.block(id); got != text {
+		s.t.Errorf("block %s:\n%q\nwant\n%q\nin\n%s\n%s", id, got, text, b.md, s.tail("context/pack.report.md"))
+	}
+}
+
+// tail reads a file that may not be readable, for messages.
+func (s *stage) tail(name string) string {
+	b, err := os.ReadFile(s.Path(name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-4000):])
+}
+
+// wantErrno fails the test unless each built file gives errno.
+func (s *stage) wantErrno(errno unix.Errno) {
+	s.t.Helper()
+	for _, name := range []string{"context/pack.md", "context/pack.json"} {
+		if b, err := os.ReadFile(s.Path(name)); !errors.Is(err, errno) {
+			s.t.Errorf("%s: %v, want %v:\n%s", name, err, unix.ErrnoName(errno), b)
+		}
+	}
+}
+
+// wantError fails the test unless a row of errors.jsonl has all these words in its path or reason.
+func (s *stage) wantError(words ...string) {
+	s.t.Helper()
+	rows := s.Errors()
+next:
+	for _, r := range rows {
+		for _, w := range words {
+			if !strings.Contains(r.Path+" "+r.Reason, w) {
+				continue next
+			}
+		}
+		return
+	}
+	s.t.Errorf("no row of errors.jsonl has %q: %+v", words, rows)
+}
+
+// cli runs the ctxfs binary as the session's owner, in the session.
+func (s *stage) cli(args ...string) harness.Result {
+	s.t.Helper()
+	return s.Run(append([]string{harness.Binary(s.t)}, args...)...)
+}
