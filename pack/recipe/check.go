@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -8,14 +9,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// lowShare is low as a share of high where only high is given.
+const lowShare = 0.85
+
 // check looks at what concerns several keys of one mapping.
 func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.Node) {
 	switch name {
 	case "history":
 		if h := v.(*History); h.Low >= h.High {
 			at := get("low")
-			if at == nil {
-				at = n
+			if at == nil { // only high is given: low keeps its distance
+				h.Low = math.Round(h.High*lowShare*1000) / 1000
+				return
 			}
 			r.bad(at, "low is %v, but it must be below high, which is %v", h.Low, h.High)
 		}
