@@ -34,6 +34,7 @@ const (
 	lineOverhead = 2    // tokens that a line takes beside its text
 	longKeyLine  = 700  // bytes; longer ones are taken in pieces
 	pieceLen     = 320  // bytes of such a piece
+	minFields    = 2    // a line of one word says nothing of it
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
 )
 
@@ -126,7 +127,7 @@ func newPicker(sources []Source, covered []string) *picker {
 				}
 				c.words = append(c.words, k)
 			})
-			if s.Shown || len(c.words) == 0 {
+			if s.Shown || len(c.words) == 0 || len(strings.Fields(line)) < minFields {
 				return
 			}
 			slices.Sort(c.words)

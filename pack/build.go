@@ -304,4 +304,4 @@ func (b *Build) changedFrom(before *Build) string {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 5
+const RendererVersion = 6
