@@ -67,7 +67,7 @@ type File struct {
 	Data    []byte
 	Stale   bool   // the last known content, newer content did not come in time
 	Reason  string // why a file that exists is not used, else ""
-	Pending bool   // a generator that has not given anything yet; its source is not missing
+	Pending bool   // a generator that has not given anything yet, or a file that nobody could look at in time; its source is not missing
 	Note    string // for the report: sandbox level, tail of standard error
 
 	sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet

@@ -315,6 +315,7 @@ func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, befo
 		}
 		f := &g.files[ask.file]
 		f.Data, f.Stale, f.Reason = a.Data, a.Stale, cmp.Or(reason, a.Reason)
+		f.Pending = a.Stale && !a.Exists && reason == "" // nobody knows yet whether it is there
 		switch {
 		case f.Reason != "":
 		case !isText(a.Data):

@@ -75,6 +75,20 @@ func client(args []string) int {
 			cat(args[2], buf)
 			ns = append(ns, now()-t)
 		}
+	case "cat-list": // the files that file lists, num(2) times, with args[3] written anew before each when it is there
+		b, err := os.ReadFile(file)
+		must(err)
+		list, buf := strings.Fields(string(b)), make([]byte, 128<<10)
+		for i := range num(2) {
+			if len(args) > 3 {
+				must(os.WriteFile(args[3], []byte(fmt.Sprintf("version %d\n%s", i, text(i, 2000))), 0o600))
+			}
+			t := now()
+			for _, name := range list {
+				cat(name, buf)
+			}
+			ns = append(ns, now()-t)
+		}
 	case "writer": // waits for a line on stdin; prints when it began and ended
 		fd := openAppend(file)
 		fmt.Println("ready")

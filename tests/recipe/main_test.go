@@ -249,6 +249,11 @@ func (s *stage) pack() built {
 // settled is the pack when no generator runs for it any more, however slow the machine is.
 func (s *stage) settled() (b built) {
 	s.t.Helper()
+	defer func() {
+		if b.Stale {
+			s.t.Logf("the report:\n%s", s.tail("context/pack.report.md"))
+		}
+	}()
 	harness.Eventually(s.t, "the generators to end", func() bool { b = s.pack(); return !b.Stale })
 	return b
 }

@@ -1,0 +1,111 @@
+package recipetest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// A recipe that is saved half-finished: the pack goes on with the last good one, and the row is there before anybody reads a pack.
+func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for _, where := range []string{"home/context.yaml", "context/context.yaml", "home/base.yaml"} {
+		t.Run(strings.ReplaceAll(where, "/", "_"), func(t *testing.T) {
+			s := newStage(t, m, owner())
+			s.put("work/f.md", "The file.\n")
+			if where == "home/base.yaml" {
+				s.recipe("import: ./base.yaml\nsources: [{type: journal}]\n")
+			}
+			const good = "sources:\n  - {type: file, id: good, path: f.md}\n  - {type: journal}\n"
+			s.put(where, good)
+			s.say("user", "Begin.")
+			before := s.pack()
+			s.want(before, "good", "The file.\n")
+			file := where[strings.Index(where, "/")+1:]
+			for i, c := range []struct {
+				yaml, at string // where the error is
+				words    []string
+			}{
+				{"sources:\n  - {type: file, id: new, path: f.md}\n  - {type: fil}\n", "3:", []string{"fil", "computed_file"}},
+				{"sources:\n  - {type: file, id: new, path: f.md}\n    colour: red\n", "3:", nil},
+				{"sources:\n  - type: file\n    id: new\n    path: f.md\n    colour: red\n", "5:5", []string{"colour"}},
+				{"total_max_tokens: many\nsources: []\n", "1:19", []string{"total_max_tokens"}},
+				{"sources: [\n", "", nil},
+				{"sources: [{type: journal}]\nimport: ./nowhere.yaml\n", "2:", []string{"nowhere.yaml"}},
+			} {
+				s.put(where, c.yaml)
+				row := regexp.MustCompile(regexp.QuoteMeta(file) + ":" + c.at)
+				harness.Eventually(t, fmt.Sprintf("a row of errors.jsonl that names %s and %q before a pack is read", row, c.words), func() bool {
+					return slices.ContainsFunc(s.Errors(), func(r harness.ErrorRow) bool {
+						text := r.Path + " " + r.Reason
+						return row.MatchString(text) && !slices.ContainsFunc(c.words, func(w string) bool { return !strings.Contains(text, w) })
+					})
+				})
+				s.say("assistant", fmt.Sprint("Answer ", i))
+				b := s.pack()
+				s.want(b, "good", "The file.\n")
+				if !strings.Contains(b.md, fmt.Sprint("Answer ", i)) || strings.Contains(b.md, file+":") {
+					t.Errorf("%d: the last good recipe does not go on over the history of now:\n%s", i, b.md)
+				}
+				report := s.Read("context/pack.report.md")
+				if head := report[:min(len(report), 1500)]; !row.MatchString(head) {
+					t.Errorf("%d: the top of the report does not say %s:\n%s", i, row, report)
+				}
+				if i == 2 {
+					m.Restart()
+					s.want(s.pack(), "good", "The file.\n")
+				}
+			}
+			s.put(where, strings.Replace(good, "id: good", "id: better", 1))
+			b := s.pack()
+			s.want(b, "better", "The file.\n")
+			if report := s.Read("context/pack.report.md"); strings.Contains(report, file+":") {
+				t.Errorf("the mended recipe's report:\n%s", report)
+			}
+		})
+	}
+}
+
+// There was no good one yet: the default goes on.
+func TestAWrongFirstRecipeLeavesTheDefault(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/AGENTS.md", "The guide.\n")
+	s.recipe("sources: [{type: nothing}]\n")
+	s.say("user", "Begin.")
+	harness.Eventually(t, "a row of errors.jsonl", func() bool { return len(s.Errors()) > 0 })
+	s.wantError("context.yaml:1:", "nothing")
+	s.want(s.pack(), "AGENTS.md", "The guide.\n")
+}
+
+// What the last good recipe is, survives a restart and is part of the pack's id.
+func TestTheLastGoodRecipeSurvivesARestart(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/f.md", "The file.\n")
+	s.recipe("sources: [{type: file, id: good, path: f.md}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	s.want(s.pack(), "good", "The file.\n")
+	s.recipe("sources: [")
+	wrong := s.pack()
+	m.Restart()
+	if after := s.pack(); after.md != wrong.md || after.PackID != wrong.PackID {
+		t.Errorf("after a restart %s\n%s\nbefore %s\n%s", after.PackID, after.md, wrong.PackID, wrong.md)
+	}
+	m.Kill()
+	m.Restart()
+	if after := s.pack(); after.md != wrong.md {
+		t.Errorf("after a crash\n%s", after.md)
+	}
+	if err := os.Remove(s.path("home/context.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if b := s.pack(); b.block("good") != "" {
+		t.Errorf("without a recipe, not the default one:\n%s", b.md)
+	}
+}

@@ -1,0 +1,282 @@
+package recipetest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// A generator that writes to what it is a part of. Each read ends, and when nobody reads, nothing runs.
+func TestAGeneratorThatChangesItsOwnSession(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for name, c := range map[string]struct{ script, says string }{
+		"appends a message":                  {`echo '{"role":"assistant","content":"from the generator"}' >> "$CTX_SESSION/messages.jsonl"; echo made`, "from the generator"},
+		"writes a pin":                       {`date +%N > "$CTX_SESSION/context/pinned/now"; echo made`, ""},
+		"writes its output into the session": {`echo made > "$CTX_SESSION/context/pinned/made.md"; echo made`, ""},
+		"edits the recipe":                   {`sed -i "s/round: [0-9]*/round: $(date +%N)/" "$DELTA_AGENT_HOME/context.yaml"; echo made`, ""},
+		"removes the recipe":                 {`rm -f "$DELTA_AGENT_HOME/context.yaml"; echo made`, ""},
+		"breaks the recipe":                  {`echo 'sources: [' > "$DELTA_AGENT_HOME/context.yaml"; echo made`, ""},
+		"changes its input":                  {`date +%N > input; echo made`, ""},
+		"changes cwd":                        {`mkdir -p sub; echo "$DELTA_CWD/sub" > "$CTX_SESSION/cwd"; echo made`, ""},
+		"changes the budget":                 {`echo $((5000 + RANDOM % 1000)) > "$CTX_SESSION/context/budget"; echo made`, ""},
+		"writes its env":                     {`echo "N=$(date +%N)" > "$CTX_SESSION/context/env"; echo made`, ""},
+		"drops the build":                    {`rm -f "$CTX_SESSION"/context/pack.*; echo made`, ""},
+		"renames its session":                {`mv "$CTX_SESSION" "$CTX_SESSION"x; mv "$CTX_SESSION"x "$CTX_SESSION"; echo made`, ""},
+		"trusts itself":                      {`echo '{"path":"x","sha256":"y"}' >> "$DELTA_AGENT_HOME/../../trust.jsonl"; echo made`, ""},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			s := newStage(t, m, owner())
+			s.putBytes("work/gen", "#!/bin/bash\necho run >> runs\n"+c.script+"\n")
+			s.put("work/input", "x\n")
+			s.recipe(`
+wait_ms: 2000
+env: {MARK: "$MARK"}
+sources:
+  # round: 0
+  - {type: pinned}
+  - {type: computed_file, id: gen, on_missing: skip, generator: {command: ["$WORK/gen"], timeout_ms: 20000}, cache: {strategy: file_hash, invalidate_on: [input]}}
+  - {type: computed_file, id: turn, on_missing: skip, generator: {command: ["$WORK/gen"], timeout_ms: 20000}}
+  - {type: journal}
+`)
+			s.say("user", "Begin.")
+			const reads = 15
+			for range reads {
+				if md := s.Read("context/pack.md"); !strings.Contains(md, "Begin.") {
+					t.Fatalf("the pack is\n%s", md)
+				}
+			}
+			s.wantGone()
+			n := s.lines("work/runs")
+			if n == 0 || n > 4*(reads+2) {
+				t.Errorf("%d runs of two generators for %d reads", n, reads)
+			}
+			if md := s.Read("context/pack.md"); !strings.Contains(md, c.says) {
+				t.Errorf("the pack lacks %q:\n%s", c.says, md)
+			}
+			s.wantGone()
+		})
+	}
+}
+
+// Whoever reads first starts the generator, the others share the run.
+func TestManyReadersShareOneRun(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/gen", "#!/bin/bash\necho run >> runs\n"+s.gated()+"\necho made\n")
+	s.recipe("wait_ms: 60000\nsources: [{type: computed_file, id: gen, generator: {command: [\"$WORK/gen\"], timeout_ms: 60000}}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			name := []string{"context/pack.md", "context/pack.json", "context/pack.report.md"}[i%3]
+			if b, err := os.ReadFile(s.Path(name)); err != nil || !strings.Contains(string(b), "gen") {
+				t.Errorf("%s: %v\n%s", name, err, b)
+			}
+		}()
+	}
+	s.pass()
+	wg.Wait()
+	s.want(s.pack(), "gen", "made\n")
+	if n := s.lines("work/runs"); n != 1 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+// Two sessions of one agent share its recipe and nothing else.
+func TestSessionsOfOneAgentHaveTheirOwnOutputs(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.recipe(`wait_ms: 60000
+sources: [{type: computed_file, id: gen, generator: {command: [sh, -c, 'basename "$CTX_SESSION"; wc -l < "$CTX_SESSION/messages.jsonl"']}}, {type: journal}]` + "\n")
+	two := &stage{m.Session(t, s.UID, s.Agent, "s2"), t, s.work, s.mark}
+	two.put("cwd", s.work)
+	s.say("user", "Begin.")
+	two.say("user", "One.")
+	two.say("assistant", "Two.")
+	for range 2 {
+		s.want(s.pack(), "gen", "s1\n1\n")
+		two.want(two.pack(), "gen", "s2\n2\n")
+		m.Restart()
+	}
+}
+
+// The daemon is told to stop, or dies, while a generator runs: nothing of it is left, and the next daemon serves.
+func TestAGeneratorDoesNotOutliveTheDaemon(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for name, end := range map[string]func(){"stop": m.Stop, "kill": m.Kill} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, m, owner())
+			s.recipe(`
+wait_ms: 100
+env: {MARK: "$MARK"}
+sources:
+  - {type: computed_file, id: gen, generator: {command: [bash, -c, "trap '' TERM HUP INT; (setsid sleep 1000 &); while :; do sleep 1000; done"], timeout_ms: 600000}}
+  - {type: computed_file, id: other, generator: {command: [cat, f.md]}}
+  - {type: journal}
+`)
+			s.put("work/f.md", "The file.\n")
+			s.say("user", "Begin.")
+			s.pack()
+			harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) >= 2 })
+			end()
+			s.wantGone()
+			m.Restart()
+			b := s.pack()
+			if s.want(b, "other", "The file.\n"); !b.Stale {
+				t.Error("not stale while the generator has given nothing")
+			}
+		})
+	}
+}
+
+// ctxfs pack beside a daemon, and without one, gives the bytes that the mount gives; it waits for generators.
+func TestPackOfTheCommandLineWaitsForGenerators(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/gen", "#!/bin/bash\n[ -e passed ] || { "+s.gated()+"; }\necho made\n")
+	s.recipe(`
+wait_ms: 50
+env: {MARK: "$MARK"}
+sources:
+  - {type: computed_file, id: gen, generator: {command: ["$WORK/gen"], timeout_ms: 60000}}
+  - {type: journal}
+`)
+	s.say("user", "Begin.")
+	if b := s.pack(); !b.Stale {
+		t.Error("the mount waited for a generator that waits")
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); s.pass() }()
+	out := m.CLI(t, "pack", "--store", m.Store, s.Ref()).OK()
+	if !strings.Contains(out, "# Context Block: gen\nmade\n") {
+		t.Errorf("ctxfs pack did not wait:\n%s", out)
+	}
+	<-done
+	s.wantGone()
+	harness.Eventually(t, "the output in the mount", func() bool { return s.pack().block("gen") == "made\n" })
+	if md := s.Read("context/pack.md"); md != out {
+		t.Errorf("the mount gives\n%s\nctxfs pack\n%s", md, out)
+	}
+	m.Stop()
+	if again := m.CLI(t, "pack", "--store", m.Store, s.Ref()).OK(); again != out {
+		t.Errorf("ctxfs pack without a daemon gives\n%s\nbefore\n%s", again, out)
+	}
+}
+
+// A workspace that is a part of the mount itself.
+func TestCwdInsideTheMount(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for _, cwd := range []string{"$SESSION", "$SESSION/context", "$HOME_IN_MOUNT", "$SESSION/context/line"} {
+		s := newStage(t, m, owner())
+		s.put("cwd", cwd)
+		s.put("home/DELTA.md", "Guide of the home.\n")
+		s.put("context/todo.md", "- [ ] one\n")
+		s.recipe(`
+wait_ms: 300
+env: {MARK: "$MARK"}
+sources:
+  - {type: file, path: "${CWD}/DELTA.md", on_missing: skip}
+  - {type: file, id: todo file, path: todo.md, on_missing: skip}
+  - {type: file, id: itself, path: pack.md, on_missing: skip}
+  - {type: file, id: itself from above, path: session/s1/context/pack.md, on_missing: skip}
+  - {type: computed_file, id: gen, on_missing: skip, generator: {command: [sh, -c, "pwd; ls | wc -l; cat pack.md >/dev/null 2>&1; true"]}, cache: {strategy: file_hash, invalidate_on: ["src/**"]}}
+  - {type: journal}
+  - {type: file, id: there, path: messages.jsonl, on_missing: skip, phase: dynamic, condition: {when: file_exists, path: pack.md}}
+`)
+		s.say("user", "Begin.")
+		for range 3 {
+			if md := s.Read("context/pack.md"); !strings.Contains(md, "Begin.") {
+				t.Errorf("cwd %s: the pack is\n%s", cwd, md)
+			}
+		}
+		s.wantGone()
+		harness.Eventually(t, "what a generator says in "+cwd, func() bool { return strings.Contains(s.Read("context/pack.md"), s.expand(cwd)+"\n") })
+	}
+}
+
+// Many sessions, each with a generator that hangs: each reader gets its answer, and so do those without generators.
+func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	var hanging []*stage
+	for range 20 {
+		s := newStage(t, m, dev)
+		s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: file, id: f, path: f.md}, {type: journal}]\n")
+		s.put("work/f.md", "The file.\n")
+		s.say("user", "Begin.")
+		hanging = append(hanging, s)
+	}
+	var wg sync.WaitGroup
+	for _, s := range hanging {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if b, err := s.tryPack(); err != nil || !b.Stale || b.block("f") != "The file.\n" {
+				t.Errorf("%s: stale %v, %v\n%s", s.Ref(), b.Stale, err, b.md)
+			}
+		}()
+	}
+	o := newStage(t, m, other)
+	o.recipe("wait_ms: 60000\nsources: [{type: computed_file, id: gen, generator: {command: [echo, made]}}, {type: journal}]\n")
+	o.say("user", "Begin.")
+	o.want(o.pack(), "gen", "made\n")
+	wg.Wait()
+	// A second generator of the same user is served, too, as soon as one of the others ends.
+	for _, s := range hanging {
+		s.recipe("sources: [{type: journal}]\n")
+		s.pack()
+	}
+	m.Stop()
+	for _, s := range hanging {
+		s.wantGone()
+	}
+}
+
+// What a recipe gives to the environment does not reach what runs before the generator does.
+func TestAnEnvironmentCannotChangeTheSandbox(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, dev)
+	s.put("work/evil.c", "")
+	s.recipe(`
+wait_ms: 60000
+env: {MARK: "$MARK", LD_PRELOAD: "$WORK/evil.so", GODEBUG: "gctrace=1", GOTRACEBACK: crash, BASH_ENV: "$WORK/evil.sh", CTX_SESSION: /nowhere, DELTA_CWD: /nowhere}
+sources:
+  - {type: computed_file, id: gen, generator: {command: [sh, -c, 'id -u; id -G; umask; ulimit -c; ls /proc/self/fd | wc -l; echo "$DELTA_CWD"']}}
+  - {type: journal}
+`)
+	s.put("work/evil.sh", "echo evil\n")
+	s.say("user", "Begin.")
+	b := s.pack()
+	got := b.block("gen")
+	if !strings.HasPrefix(got, fmt.Sprintf("%d\n%d\n", dev, dev)) || strings.Contains(got, "gc ") {
+		t.Errorf("the generator says\n%s\n%s", got, s.Read("context/pack.report.md"))
+	}
+	lines := strings.Split(got, "\n")
+	if len(lines) > 5 && (lines[3] != "0" || lines[4] != "4") { // no core files; ls has 0, 1, 2 and the directory
+		t.Errorf("core limit %s, %s descriptors", lines[3], lines[4])
+	}
+}
+
+// Without cwd there is no place to run: a reason, not a hanging read.
+func TestAGeneratorWithoutAWorkspace(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.recipe("sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [echo, made]}}, {type: file, id: f, path: f.md, on_missing: skip}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	for _, cwd := range []string{"", "/no/such/directory", "/etc/passwd", "/root", "/"} {
+		s.put("cwd", cwd)
+		if b := s.pack(); !strings.Contains(b.md, "Begin.") {
+			t.Errorf("cwd %q: the pack is\n%s", cwd, b.md)
+		}
+		if report := s.Read("context/pack.report.md"); !strings.Contains(report, "gen") {
+			t.Errorf("cwd %q: the report is\n%s", cwd, report)
+		}
+	}
+}
