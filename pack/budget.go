@@ -131,6 +131,9 @@ func capOf(s *recipe.Source, limit int) int {
 // journal. Where that overflows, the next step counts them for more.
 const firstScale = 800
 
+// promiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
+const promiseStep = 15
+
 // maxStep is the last of the steps that foldRules knows.
 const maxStep = 24
 

@@ -150,6 +150,9 @@ func (d *draft) fill() error {
 	}
 	fits := false
 	for step := 0; step <= maxStep; step++ {
+		if fits && step > promiseStep {
+			break // a rendering that does not fit is no reason to cut the user's last request
+		}
 		rules := d.journal.foldRules(l, step)
 		f := d.memo.fold(m, rules)
 		if room != noCap && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
