@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -134,6 +135,9 @@ func (w *watcher) check(ctx context.Context, dir string) {
 	w.mu.Unlock()
 	if _, err := os.Lstat(dir); err != nil || store == nil {
 		return
+	}
+	if fi, err := os.Lstat(filepath.Join(dir, ctxabi.AgentRecipeFile)); err == nil && fi.Size() == 0 {
+		return // somebody is between truncating it and writing
 	}
 	for x := range store.Loaded {
 		if ctx.Err() != nil {
