@@ -157,12 +157,6 @@ func (s *stage) recipe(yaml string) {
 // say appends a message.
 func (s *stage) say(role, text string) { s.Append("messages.jsonl", harness.Message(role, text)) }
 
-// gone says whether a file is not there.
-func (s *stage) gone(name string) bool {
-	_, err := os.Lstat(s.path(name))
-	return errors.Is(err, os.ErrNotExist)
-}
-
 // lines counts the lines of a file; one that is not there has none.
 func (s *stage) lines(name string) int {
 	s.t.Helper()
