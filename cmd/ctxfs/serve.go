@@ -107,7 +107,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	} else {
 		defer stopWatch()
 	}
-	return waitForEnd(server, stop, f.deadline, log)
+	return waitForEnd(server, stop, endGenerators, f.deadline, log)
 }
 
 // openStore opens a store to write; what is missing of the path to it is made.
@@ -127,7 +127,7 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 // waitForEnd returns when the mount is gone. The first signal asks for a clean
 // shutdown, the second one ends the process at once: what was acknowledged is
 // on disk by then anyway.
-func waitForEnd(server *fs.Server, stop <-chan os.Signal, deadline time.Duration, log *slog.Logger) error {
+func waitForEnd(server *fs.Server, stop <-chan os.Signal, endGenerators func(), deadline time.Duration, log *slog.Logger) error {
 	gone := make(chan struct{})
 	go func() {
 		server.Wait()
@@ -141,7 +141,10 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, deadline time.Duration
 		log.Info("shutting down", "signal", sig.String())
 	}
 	result := make(chan error, 1)
-	go func() { result <- server.Shutdown(deadline) }()
+	go func() {
+		endGenerators() // they have files open in the mount, and copies of it
+		result <- server.Shutdown(deadline)
+	}()
 	select {
 	case err := <-result:
 		log.Info("stopped", "error", err)

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// lookAgain is after how long the table of mounts is read without a sign, in milliseconds.
+const lookAgain = 1000
+
 // whenUnmounted calls do as soon as source is not mounted at point any more,
 // as this process sees it. Others may hold copies of the mount: a generator
 // that runs does, and the daemon would serve it until that ends. The function
@@ -36,7 +39,7 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 		// The table is "ready" with POLLPRI when it changed since it was opened or last polled: proc(5).
 		fds := []unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}, {Fd: int32(quit.Fd()), Events: unix.POLLIN}}
 		for isMounted(point, source) {
-			unix.Poll(fds, -1)
+			unix.Poll(fds, lookAgain) // seen on Linux 6.18: now and then nobody is woken
 			if fds[1].Revents != 0 {
 				return
 			}

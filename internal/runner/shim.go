@@ -73,6 +73,9 @@ func shimMain(socket *os.File) error {
 	if err != nil {
 		return err
 	}
+	if s.level.pidNS {
+		letGo(j)
+	}
 	go func() {
 		io.Copy(io.Discard, socket)
 		close(s.lost)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -279,4 +281,33 @@ func TestAGeneratorWithoutAWorkspace(t *testing.T) {
 			t.Errorf("cwd %q: the report is\n%s", cwd, report)
 		}
 	}
+}
+
+// What runs for one mount does not hold another one.
+func TestAGeneratorDoesNotHoldTheMountOfAnotherDaemon(t *testing.T) {
+	one, two := harness.Start(t, harness.Options{}), harness.Start(t, harness.Options{})
+	s := newStage(t, one, owner())
+	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	s.pack()
+	harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) > 0 })
+	two.Stop() // checks that it ends well
+	if len(s.alive()) == 0 {
+		t.Error("the generator of the first mount ended")
+	}
+}
+
+// Somebody else unmounts while a generator runs: it ends, and the daemon with it.
+func TestAnUnmountEndsGenerators(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, dev)
+	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	s.pack()
+	harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) > 0 })
+	if err := unix.Unmount(m.Dir, unix.MNT_DETACH); err != nil {
+		t.Fatal(err)
+	}
+	s.wantGone()
 }
