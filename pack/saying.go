@@ -1,0 +1,153 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// saying is what a record says, whatever its form.
+type saying struct {
+	text   string // of its content or, of a result, its output
+	name   string // of the tool that a result is from
+	calls  []ctxabi.Call
+	result bool
+	failed bool
+	images int
+}
+
+// whole is all of it.
+func (s *saying) whole() string {
+	if len(s.calls) == 0 {
+		return s.text
+	}
+	var b strings.Builder
+	b.WriteString(s.text)
+	for _, c := range s.calls {
+		b.WriteString("\n" + c.Name + " " + c.Arguments)
+	}
+	return b.String()
+}
+
+// said reads the record at a place. Of a text that is very long, both ends are given.
+func said(m Records, at int) (saying, error) {
+	a := addressOf(m, at)
+	log := m
+	if t, ok := m.(*timeline); ok {
+		log = t.log(a)
+	}
+	raw, err := log.Record(a.n)
+	if err != nil {
+		return saying{}, unreadable(a, err)
+	}
+	var s saying
+	if a.event {
+		ev, ok := ctxabi.DecodeToolEvent(raw)
+		if !ok {
+			ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
+		}
+		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images}
+		if !ev.IsResult {
+			s.calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
+		} else if call := int(log.At(a.n).CallOf); call > 0 && s.name == "" {
+			asked, err := eventCall(log, call)
+			if err != nil {
+				return s, err
+			}
+			s.name = asked.Name
+		}
+		s.text = ends(s.text)
+		return s, nil
+	}
+	e := log.At(a.n)
+	msg := ctxabi.DecodeMessage(raw)
+	if e.Flags&session.Damaged != 0 {
+		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
+	}
+	s = saying{text: msg.Text, name: msg.Name, calls: msg.Calls, result: isResult(e), images: msg.Images}
+	for i, r := range msg.Results {
+		if i > 0 || s.text != "" {
+			s.text += "\n"
+		}
+		s.text += r.Text
+		s.failed = s.failed || r.IsError
+	}
+	if s.result && s.name == "" && e.CallOf > 0 {
+		answered, err := callsAt(log, int(e.CallOf))
+		if err != nil {
+			return s, err
+		}
+		id := msg.CallID
+		if id == "" && len(msg.Results) > 0 {
+			id = msg.Results[0].CallID
+		}
+		s.name = answered.name(id)
+	}
+	s.text = ends(s.text)
+	return s, nil
+}
+
+// ends gives both ends of a text that is very long.
+func ends(text string) string {
+	if len(text) <= longText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longText/2]+"\n"+text[len(text)-longText/2:], "\uFFFD")
+}
+
+// foldedAt is the record at a place in as much as stands of it when it is folded, and whether that is less than all:
+//
+//	## 96 assistant (folded) I will run the tests. [call 96.1] run_tests {"path":"./..."}
+//	## 97 tool run_tests (folded) 212 passed, 1 failed TestRefreshExpired auth/refresh_test.go:41 · context/line/97.txt
+func foldedAt(m Records, at int, r saying) (text string, cut bool) {
+	a := addressOf(m, at)
+	e := m.At(at)
+	var b strings.Builder
+	b.WriteString("## " + a.String())
+	switch {
+	case r.result:
+		b.WriteString(" tool")
+		writeWord(&b, shortName(r.name))
+	case a.event:
+		b.WriteString(" tool_call")
+	default:
+		b.WriteString(" " + e.Role.String())
+		writeWord(&b, shortName(r.name))
+	}
+	b.WriteString(" (folded)")
+	if r.failed {
+		b.WriteString(" (error)")
+	}
+	switch {
+	case r.result:
+		writeWord(&b, oneLine(compress.Fold(r.text, foldedResult)))
+		cut = true
+	default:
+		limit := foldedText
+		if isUser(e) {
+			limit = foldedUser
+		}
+		short, c := compress.ClipTokens(r.text, limit)
+		writeWord(&b, oneLine(short))
+		cut = c || r.images > 0
+		for i, call := range r.calls {
+			ref := a.String()
+			if !a.event {
+				ref = fmt.Sprintf("%s.%d", a, i+1)
+			}
+			b.WriteString(" [call " + ref + "]")
+			writeWord(&b, shortName(call.Name))
+			short, c := compress.ClipTokens(call.Arguments, foldedCall)
+			writeWord(&b, oneLine(short))
+			cut = cut || c
+		}
+	}
+	if cut {
+		b.WriteString(" · " + a.path())
+	}
+	b.WriteByte('\n')
+	return b.String(), cut
+}
