@@ -182,7 +182,9 @@ func (p *place) drop(rel string) error {
 // build is the session's pack, made when it is not the current one any more.
 func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	p.settle()
-	return p.t.builder.Current(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+	late, cancel := patient(ctx)
+	defer cancel()
+	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
 }
 
 // settleWait is how long settle waits for a handle's release, once. That it
