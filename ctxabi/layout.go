@@ -52,6 +52,13 @@ const (
 	ErrorsFile    = "context/errors.jsonl"
 	PinnedDir     = "context/pinned"
 	LineDir       = "context/line"
+	AtDir         = "context/at"
+	ServedDir     = "context/served"
+	PacksFile     = "context/packs.jsonl"
+	SwapIndexFile = "context/swap/index.jsonl"
+	SwapChunkDir  = "context/swap/chunk"
+	DedupIndex    = "context/dedup/index.jsonl"
+	DedupBlobDir  = "context/dedup/blob"
 	InternalDir   = ".ctxfs" // in the store only, never in the mount
 )
 

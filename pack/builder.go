@@ -64,6 +64,9 @@ type entry struct {
 	failures failures
 	computed computed
 	failed   string // the last failure that was reported
+
+	pastMu sync.Mutex
+	past   []*Build // of earlier moments, the most recently used last; guarded by pastMu
 }
 
 // What a builder remembers at most. An evicted session is compiled from its index again.
@@ -268,7 +271,7 @@ func (b *Builder) entry(id string) *entry {
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.size()
+	n := 1024 + e.memo.size() + e.pastSize()
 	if e.build != nil {
 		n += e.build.Size()
 	}
