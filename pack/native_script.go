@@ -3,7 +3,6 @@ package pack
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -51,12 +50,6 @@ type scriptTurn struct {
 	tail  bool // may be another one when the next record has come
 }
 
-// repair is what was done to make a history valid that is not.
-type repair struct {
-	Repair string `json:"repair"`
-	Source string `json:"source"`
-}
-
 // script is the conversation without its texts. In it each call has its result, right behind the turn that made
 // it, in the order of the calls; a turn of the assistant ends with its calls.
 //
@@ -98,13 +91,6 @@ func write(lines []scriptLine) *script {
 	}
 	w.close(true)
 	return &w.script
-}
-
-func (w *scripter) repair(at address, format string, args ...any) {
-	r := repair{fmt.Sprintf(format, args...), at.source()}
-	if !slices.Contains(w.repairs[max(0, len(w.repairs)-shownRepairs):], r) {
-		w.repairs = append(w.repairs, r)
-	}
 }
 
 // What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.
@@ -375,27 +361,3 @@ func (w *scripter) close(end bool) {
 	}
 	w.open, w.waiting, w.answered = nil, nil, 0
 }
-
-// summary counts repairs by their kind, for the report.
-func summary(repairs []repair) (rows []string) {
-	where := map[string][]string{}
-	var order []string
-	for _, r := range repairs {
-		if where[r.Repair] == nil {
-			order = append(order, r.Repair)
-		}
-		where[r.Repair] = append(where[r.Repair], r.Source)
-	}
-	for _, what := range order {
-		list := where[what]
-		more := ""
-		if len(list) > shownRepairs {
-			list, more = list[:shownRepairs], fmt.Sprintf(" and %d more", len(list)-shownRepairs)
-		}
-		rows = append(rows, fmt.Sprintf("%s: %s%s", what, strings.Join(list, ", "), more))
-	}
-	return rows
-}
-
-// shownRepairs is how many places the report names of each kind of repair.
-const shownRepairs = 16

@@ -1,0 +1,254 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
+	var all []gjson.Result
+	v.ForEach(func(_, item gjson.Result) bool {
+		all = append(all, item)
+		return true
+	})
+	if depth >= w.deep && len(all) > 0 && len(v.Raw) > 24 {
+		w.put(quote(fmt.Sprintf("… [a list of %d]", len(all))))
+		return
+	}
+	show := sampled(all, w.items)
+	w.put("[")
+	if w.rows(all, show, depth) {
+		if left != "" {
+			w.put("," + quote(left))
+		}
+		w.put("]")
+		return
+	}
+	comma, skipped := false, 0
+	skip := func() {
+		if skipped > 0 {
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			w.put(quote(fmt.Sprintf("… [%d more]", skipped)))
+			skipped = 0
+		}
+	}
+	for i, item := range all {
+		if w.full {
+			return
+		}
+		if show != nil && !show[i] {
+			skipped++
+			continue
+		}
+		skip()
+		if comma {
+			w.put(",")
+		}
+		comma = true
+		w.value(item, depth+1)
+	}
+	skip()
+	if left != "" {
+		if comma {
+			w.put(",")
+		}
+		w.put(quote(left))
+	}
+	w.put("]")
+}
+
+// sampled chooses which of a list's items are shown: the first ones, the last, those that tell of an error, those that differ in their
+// form from the others, and others in even steps. nil: all.
+func sampled(all []gjson.Result, most int) []bool {
+	if len(all) <= most {
+		return nil
+	}
+	show := make([]bool, len(all))
+	n := 0
+	mark := func(i int) {
+		if !show[i] && n < most {
+			show[i] = true
+			n++
+		}
+	}
+	mark(0)
+	mark(len(all) - 1)
+	forms := map[string]int{}
+	form := make([]string, len(all))
+	for i, item := range all {
+		form[i] = formOf(item)
+		forms[form[i]]++
+	}
+	wrong := 0
+	for i, item := range all {
+		if wrong < most/2 && tellsOfError(item.Raw) {
+			wrong++
+			mark(i)
+		}
+	}
+	for i := range all {
+		if forms[form[i]]*10 <= len(all) {
+			mark(i)
+		}
+	}
+	for k := range most {
+		mark(k * len(all) / most)
+	}
+	for i := range all {
+		mark(i)
+	}
+	return show
+}
+
+// formOf tells items of different make apart: the type, of an object also its fields.
+func formOf(item gjson.Result) string {
+	if !item.IsObject() {
+		return item.Type.String()
+	}
+	var b strings.Builder
+	item.ForEach(func(key, _ gjson.Result) bool {
+		b.WriteString(key.Raw)
+		return b.Len() < 1000
+	})
+	return b.String()
+}
+
+func tellsOfError(raw string) bool {
+	low := strings.ToLower(raw[:min(len(raw), 2000)])
+	for _, w := range []string{`"error":"`, `"error": "`, `"error":{`, `"error": {`, `"failed"`, `"failure"`, `"error"`, "exception", "crashloop", `"critical"`, `"fatal"`} {
+		if strings.Contains(low, w) && !strings.Contains(low, `"error":""`) {
+			return true
+		}
+	}
+	return false
+}
+
+// rows writes a list of at least three objects with the same fields as columns and rows: fields that are alike in all of them once.
+// Fields of objects in them get a dotted name.
+func (w *jsonWriter) rows(all []gjson.Result, show []bool, depth int) bool {
+	if len(all) < 3 || depth+2 > w.deep || !all[0].IsObject() {
+		return false
+	}
+	var names []string
+	var table [][]string
+	same := map[string]string{}
+	for i, item := range all {
+		if show != nil && !show[i] {
+			continue
+		}
+		var keys, cells []string
+		if !flatten(item, "", &keys, &cells) {
+			return false
+		}
+		if table == nil {
+			names = keys
+			for k, key := range keys {
+				same[key] = cells[k]
+			}
+		}
+		if len(keys) != len(names) {
+			return false
+		}
+		for k := range keys {
+			if keys[k] != names[k] {
+				return false
+			}
+			if v, ok := same[keys[k]]; ok && v != cells[k] {
+				delete(same, keys[k])
+			}
+		}
+		table = append(table, cells)
+	}
+	if len(table) < 3 || len(names) == 0 {
+		return false
+	}
+	if len(names) > w.fields {
+		names = names[:w.fields]
+	}
+	cell := func(raw string) {
+		w.value(gjson.Parse(raw), depth+2)
+	}
+	if len(same) > 0 {
+		w.put(`{"[in all]":{`)
+		comma := false
+		for _, name := range names {
+			if v, ok := same[name]; ok {
+				if comma {
+					w.put(",")
+				}
+				comma = true
+				w.put(name + ":")
+				cell(v)
+			}
+		}
+		w.put("}},")
+	}
+	w.put(`{"[columns]":[`)
+	comma := false
+	for _, name := range names {
+		if _, ok := same[name]; !ok {
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			w.put(name)
+		}
+	}
+	w.put("]}")
+	at := 0
+	skipped := 0
+	for i := range all {
+		if w.full {
+			return true
+		}
+		if show != nil && !show[i] {
+			skipped++
+			continue
+		}
+		if skipped > 0 {
+			w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
+			skipped = 0
+		}
+		w.put(",[")
+		comma = false
+		for k, name := range names {
+			if _, ok := same[name]; ok {
+				continue
+			}
+			if comma {
+				w.put(",")
+			}
+			comma = true
+			cell(table[at][k])
+		}
+		w.put("]")
+		at++
+	}
+	if skipped > 0 {
+		w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
+	}
+	return true
+}
+
+// flatten gives the fields of an object, those of objects in it by dotted names, as raw JSON.
+func flatten(v gjson.Result, prefix string, keys, cells *[]string) bool {
+	ok := true
+	v.ForEach(func(key, value gjson.Result) bool {
+		name := prefix + strings.Trim(key.Raw, `"`)
+		if value.IsObject() && value.Raw != "{}" && strings.Count(name, ".") < 3 {
+			ok = flatten(value, name+".", keys, cells)
+		} else {
+			*keys, *cells = append(*keys, `"`+name+`"`), append(*cells, value.Raw)
+		}
+		if len(*keys) > 64 {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}

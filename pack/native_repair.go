@@ -1,0 +1,44 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// repair is what was done to make a history valid that is not.
+type repair struct {
+	Repair string `json:"repair"`
+	Source string `json:"source"`
+}
+
+func (w *scripter) repair(at address, format string, args ...any) {
+	r := repair{fmt.Sprintf(format, args...), at.source()}
+	if !slices.Contains(w.repairs[max(0, len(w.repairs)-shownRepairs):], r) {
+		w.repairs = append(w.repairs, r)
+	}
+}
+
+// summary counts repairs by their kind, for the report.
+func summary(repairs []repair) (rows []string) {
+	where := map[string][]string{}
+	var order []string
+	for _, r := range repairs {
+		if where[r.Repair] == nil {
+			order = append(order, r.Repair)
+		}
+		where[r.Repair] = append(where[r.Repair], r.Source)
+	}
+	for _, what := range order {
+		list := where[what]
+		more := ""
+		if len(list) > shownRepairs {
+			list, more = list[:shownRepairs], fmt.Sprintf(" and %d more", len(list)-shownRepairs)
+		}
+		rows = append(rows, fmt.Sprintf("%s: %s%s", what, strings.Join(list, ", "), more))
+	}
+	return rows
+}
+
+// shownRepairs is how many places the report names of each kind of repair.
+const shownRepairs = 16
