@@ -32,6 +32,7 @@ type controlHandle struct {
 	written   bool          // something was written or cut since the last commit
 	truncated bool          // emptied at open, and neither written nor committed since
 	flushed   bool          // flushed at least once while truncated
+	by        uint32        // the process that did; guarded by the place's mu
 	failed    bool          // the last commit was refused: the release does not try again
 	refused   syscall.Errno // a write was refused: nothing is committed before the copy is emptied
 }
@@ -152,7 +153,7 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 		if h.n.p.pending == nil {
 			h.n.p.pending = map[*controlHandle]struct{}{}
 		}
-		h.n.p.pending[h] = struct{}{}
+		h.n.p.pending[h], h.by = struct{}{}, callerOf(ctx).Pid
 		h.n.p.mu.Unlock()
 	}
 	return 0

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // controlFile is a file of a session whose content is checked: settings, pins,
@@ -44,11 +45,18 @@ func (n *controlFile) fill(a *fuse.Attr) syscall.Errno {
 var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
 
 func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.p.settle()
+	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to wait for itself.
+	emptied := n.p.emptiedBy(n.rel, callerOf(ctx).Pid)
+	if !emptied {
+		n.p.settle(n.rel)
+	}
 	errno := n.fill(&out.Attr)
 	if errno == syscall.ENOENT { // just made, or removed, and still open
 		n.p.own.setFile(&out.Attr, n.p.own.fileMode(), 0, n.p.x.Updated())
 		errno = 0
+	}
+	if emptied && session.CheckControl(n.rel, nil) == nil {
+		out.Size = 0 // as it is when it is closed now
 	}
 	return errno
 }
@@ -71,6 +79,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 			out.Size = size
 			return 0
 		}
+		n.p.settle(n.rel)
 		data, err := n.p.content(n.rel)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return errnoOf(err)
@@ -107,7 +116,7 @@ func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
 var _ = (gofs.NodeOpener)((*controlFile)(nil))
 
 func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	n.p.settle()
+	n.p.settle(n.rel)
 	data, err := n.p.content(n.rel)
 	if err != nil {
 		return nil, 0, errnoOf(err)

@@ -181,7 +181,7 @@ func (p *place) drop(rel string) error {
 
 // build is the session's pack, made when it is not the current one any more.
 func (p *place) build(ctx context.Context) (*pack.Build, error) {
-	p.settle()
+	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
@@ -194,11 +194,14 @@ const settleWait = 500 * time.Millisecond
 // settle waits a moment for control files that were truncated and closed: the
 // kernel answers the close before it sends the release that commits them. A
 // handle that is still open (`> file` before its first write) is waited for once.
-func (p *place) settle() {
+// It waits for those of rel, or of all files where rel is "".
+func (p *place) settle(rel string) {
 	p.mu.Lock()
 	var waits []*controlHandle
 	for h := range p.pending {
-		waits = append(waits, h)
+		if rel == "" || h.n.rel == rel {
+			waits = append(waits, h)
+		}
 	}
 	p.mu.Unlock()
 	if len(waits) == 0 {
@@ -217,6 +220,18 @@ func (p *place) settle() {
 			return
 		}
 	}
+}
+
+// emptiedBy says whether the process pid has truncated the control file rel and written nothing since.
+func (p *place) emptiedBy(rel string, pid uint32) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for h := range p.pending {
+		if h.n.rel == rel && h.by == pid && pid != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *place) unpend(h *controlHandle) {

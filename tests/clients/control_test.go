@@ -143,6 +143,7 @@ func TestEditorsAndShellsOnControlFiles(t *testing.T) {
 		{"cp over", "cp", "echo 5000 > ../../b; cp ../../b context/budget", "context/budget", "5000\n"},
 		{"mv over", "mv", "echo 5000 > ../../b; mv ../../b context/budget", "context/budget", "5000\n"},
 		{"install over", "install", "echo 5000 > ../../b; install -m 600 ../../b context/budget", "context/budget", "5000\n"},
+		{"a look at its own output", "stat", "printf 5000 > context/budget; stat -c %s context/budget > context/budget", "context/budget", "0\n"},
 		{"tee", "tee", "echo 6000 | tee context/budget >/dev/null", "context/budget", "6000\n"},
 		{"dd notrunc", "dd", "echo 6000 > context/budget; printf 7 | dd of=context/budget conv=notrunc status=none", "context/budget", "7000\n"},
 		{"truncate to empty", "truncate", "echo 6000 > context/budget; truncate -s0 context/budget", "context/budget", ""},
