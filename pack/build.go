@@ -70,6 +70,7 @@ type draft struct {
 	footer []block
 	goal   block
 	tokens struct{ head, journal, footer int }
+	kept   kept
 	native *native
 }
 
@@ -81,6 +82,23 @@ func compile(in *Input, mm *memo) (*Build, error) {
 		return nil, err
 	}
 	defer mm.forget()
+	var before *draft
+	if less, ok := in.before(); ok {
+		before, _ = less.draft(mm, c) // where there was none, nothing is kept of it
+	}
+	d, err := in.draft(mm, c)
+	if err != nil {
+		return nil, err
+	}
+	d.id = in.id(c.Encoding())
+	if before != nil {
+		d.kept = d.since(before)
+	}
+	return d.render()
+}
+
+// draft makes a pack up to its rendering.
+func (in *Input) draft(mm *memo, c *tokens.Counter) (*draft, error) {
 	y, err := in.layout(mm, c)
 	if err != nil {
 		return nil, err
@@ -88,14 +106,14 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	if y.missing != nil {
 		return nil, y.missing
 	}
-	d := &draft{layout: y, id: in.id(c.Encoding())}
+	d := &draft{layout: y}
 	if err := d.frame(); err != nil {
 		return nil, err
 	}
 	if err := d.fill(); err != nil {
 		return nil, err
 	}
-	return d.render()
+	return d, nil
 }
 
 // frame makes all that stands around the journal.
@@ -207,10 +225,9 @@ func (d *draft) render() (*Build, error) {
 	}
 	marks.head = md.Len()
 	for _, p := range d.parts {
-		if !p.kept && !p.omitted && marks.past == 0 {
-			marks.past = md.Len()
+		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
+			marks.past = md.Len() + len(p.text)
 		}
-		marks.lastRecord = md.Len()
 		md.WriteString(p.text)
 	}
 	marks.prefix = md.Len()
@@ -231,17 +248,16 @@ func (d *draft) render() (*Build, error) {
 	if build.JSON, err = d.renderJSON(build, marks); err != nil {
 		return nil, err
 	}
-	build.Report = d.renderReport(build, marks)
+	build.Report = d.renderReport(build)
 	return build, nil
 }
 
 // marks are byte offsets in pack.md.
 type marks struct {
-	stable     int // end of STABLE
-	head       int // end of SESSION, where the journal begins
-	past       int // end of what stands of the compacted past
-	lastRecord int // begin of the last record
-	prefix     int // end of the journal
+	stable int // end of STABLE
+	head   int // end of SESSION, where the journal begins
+	past   int // end of what stands of the compacted past; 0: nothing was compacted
+	prefix int // end of the journal
 }
 
 // epoch names what must not change for the prefix to stay: the head, and how
@@ -307,4 +323,4 @@ func (b *Build) changedFrom(before *Build) string {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 6
+const RendererVersion = 7

@@ -146,6 +146,13 @@ func (r *foldRules) share(e session.Entry) shareRule {
 	return r.other
 }
 
+// clone gives a fold that goes on by itself.
+func (f *fold) clone() *fold {
+	g := *f
+	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
+	return &g
+}
+
 // add folds one more record.
 func (f *fold) add(e session.Entry) {
 	f.n++

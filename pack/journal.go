@@ -23,8 +23,8 @@ type part struct {
 // changes what a build is, only how long it takes.
 type memo struct {
 	limits   limits // that the folds were made for
-	folds    map[foldRules]*fold
-	zoned    map[foldRules]*zones
+	folds    map[foldRules]*folded
+	zoned    map[zonesOf]*zones
 	records  map[shownAs]rendered
 	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
@@ -53,7 +53,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*fold{}, zoned: map[foldRules]*zones{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
+	return &memo{folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
 }
 
 // made gives the block that key names, by making it where it is not known.
@@ -90,17 +90,33 @@ func (mm *memo) request(m Records, at int) (string, error) {
 	return text, nil
 }
 
+// folded are the folds of all records and of all but the last. Neither changes any more.
+type folded struct{ before, now *fold }
+
 // fold folds m by rules, from where an earlier build left off.
 func (mm *memo) fold(m Records, rules foldRules) *fold {
-	f := mm.folds[rules]
-	if f == nil || f.n > m.Len() {
-		f = &fold{rules: rules}
-		mm.folds[rules] = f
+	n, f := m.Len(), mm.folds[rules]
+	switch {
+	case f != nil && f.now.n == n:
+		return f.now
+	case f != nil && f.before.n == n:
+		return f.before
+	case f == nil || f.now.n > n:
+		f = &folded{now: &fold{rules: rules}}
 	}
-	for f.n < m.Len() {
-		f.add(m.At(f.n + 1))
+	now := f.now.clone()
+	before := f.now
+	for now.n < n {
+		if now.n == n-1 && before.n < n-1 {
+			before = now.clone()
+		}
+		now.add(m.At(now.n + 1))
 	}
-	return f
+	if n == 0 {
+		before = now
+	}
+	mm.folds[rules] = &folded{before, now}
+	return now
 }
 
 // render renders and counts the record at a place of m.
@@ -161,6 +177,12 @@ func (mm *memo) forget() {
 		r.used = false
 		mm.blocks[key] = r
 	}
+	for key, z := range mm.zoned {
+		if !z.used {
+			delete(mm.zoned, key)
+		}
+		z.used = false
+	}
 }
 
 // follow forgets what does not hold for in any more. A history grows at its
@@ -199,7 +221,7 @@ func (mm *memo) size() int {
 		n += len(text)
 	}
 	for _, f := range mm.folds {
-		n += cap(f.starts)*128 + 512
+		n += (cap(f.before.starts)+cap(f.now.starts))*128 + 1024
 	}
 	for _, z := range mm.zoned {
 		n += z.size()

@@ -21,8 +21,12 @@ type packJSON struct {
 	Epoch        string       `json:"epoch"`
 	EpochReason  string       `json:"epoch_reason"`
 	Framing      int          `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	Fresh        int          `json:"fresh_tokens"`   // of what stands behind the prefix
 	HeadSHA256   string       `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
 	Items        []item       `json:"items"`
+	KeptBytes    int          `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [kept]
+	KeptSHA256   string       `json:"kept_sha256"`
+	KeptTokens   int          `json:"kept_tokens"`
 	Omitted      []omitted    `json:"omitted"`
 	PackID       string       `json:"pack_id"`
 	PrefixBytes  int          `json:"prefix_bytes"`
@@ -32,7 +36,8 @@ type packJSON struct {
 	Session      string       `json:"session"`
 	Stale        bool         `json:"stale"`
 	Strategy     strategyJSON `json:"strategy"`
-	Tokens       int          `json:"tokens"` // exact, of pack.md: the items' and framing_tokens
+	Tokens       int          `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
+	Written      int          `json:"written_tokens"` // of the prefix, behind what is kept
 }
 
 // recipeJSON names the recipe that a pack was compiled by.
@@ -92,8 +97,12 @@ func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
 		Encoding:     d.counter.Encoding(),
 		Epoch:        b.Epoch,
 		EpochReason:  d.epochReason(),
+		Fresh:        d.tokens.footer,
 		HeadSHA256:   hexOf(b.Markdown[:at.head]),
 		Items:        []item{},
+		KeptBytes:    d.kept.bytes,
+		KeptSHA256:   hexOf(b.Markdown[:d.kept.bytes]),
+		KeptTokens:   d.kept.tokens,
 		Omitted:      d.omissions(),
 		PackID:       b.ID,
 		PrefixBytes:  b.Prefix,
@@ -104,6 +113,7 @@ func (d *draft) renderJSON(b *Build, at marks) ([]byte, error) {
 		Stale:        b.Stale,
 		Strategy:     d.strategyJSON(),
 		Tokens:       b.Tokens,
+		Written:      d.written(),
 	}
 	for _, mark := range []int{at.stable, at.head, at.past, at.prefix} {
 		if mark > 0 && !slices.Contains(p.Breakpoints, mark) {

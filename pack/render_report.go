@@ -10,7 +10,7 @@ import (
 
 // renderReport writes pack.report.md. Like the pack it is a function of the
 // inputs alone: "before" means the same files with one record fewer.
-func (d *draft) renderReport(b *Build, at marks) []byte {
+func (d *draft) renderReport(b *Build) []byte {
 	var w strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	l := d.limits
@@ -155,13 +155,12 @@ func (d *draft) renderReport(b *Build, at marks) []byte {
 	case d.step > 0:
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
 	case d.fold.compacted == n:
-		kept := d.unmoved(at)
 		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.previous), d.name(d.fold.boundary()))
-		line("At least the first %d bytes (%s of this pack) are those of the pack before.", kept, percent(kept, len(b.Markdown)))
 	default:
 		line("Record %s was added.", d.name(n))
-		line("The first %d bytes (%s of this pack) are those of the pack before.", at.lastRecord, percent(at.lastRecord, len(b.Markdown)))
 	}
+	line("The first %d bytes (%s of this pack) are those of the pack before.", d.kept.bytes, percent(d.kept.bytes, len(b.Markdown)))
+	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.kept.tokens, d.written(), d.tokens.footer)
 	return []byte(w.String())
 }
 
@@ -178,18 +177,6 @@ func howShortened(how string) string {
 
 // name is how the report calls the record at a place.
 func (d *draft) name(at int) string { return addressOf(d.history, at).String() }
-
-// unmoved is where the compaction that the last record brought begins to show.
-func (d *draft) unmoved(at marks) int {
-	n := at.head
-	for _, p := range d.parts {
-		if !p.kept || p.omitted || p.zone != inFull || p.From > d.fold.leadLen {
-			break
-		}
-		n += len(p.text)
-	}
-	return n
-}
 
 func percent(part, whole int) string {
 	if whole == 0 {

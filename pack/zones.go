@@ -76,6 +76,14 @@ type zones struct {
 	blocks       []part // before the conversation
 	from         int    // the first folded record; 0: none is
 	folds        []part // of the records from there to the boundary
+
+	used bool // by the build going on
+}
+
+// zonesOf names the zones of one compaction: its rules, the boundary and the record that brought it.
+type zonesOf struct {
+	rules        foldRules
+	boundary, at int
 }
 
 func (z *zones) size() int {
@@ -94,7 +102,9 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 	if f.boundary() == 1 || f.rules.zones.all() == 0 {
 		return &zones{}, nil
 	}
-	if z := mm.zoned[f.rules]; z != nil && z.boundary == f.boundary() && z.at == f.compacted {
+	key := zonesOf{f.rules, f.boundary(), f.compacted}
+	if z := mm.zoned[key]; z != nil {
+		z.used = true
 		return z, nil
 	}
 	s := f.starts[0]
@@ -106,7 +116,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 			return z, err
 		}
 	}
-	mm.zoned[f.rules] = z
+	z.used, mm.zoned[key] = true, z
 	return z, nil
 }
 

@@ -1,0 +1,57 @@
+package pack
+
+// kept is what a pack has in common with the pack of one record fewer and the same files, from its beginning on: whole
+// blocks and records before the footer. That is what a provider finds in its cache when each pack is sent in its turn.
+// Of the first record and of none it is nothing, since nothing was sent before.
+//
+// It is worked out by making that other pack up to its footer, so that it holds through compactions and tighter folds, too,
+// and depends on no earlier build.
+type kept struct{ bytes, tokens int }
+
+// before is the input with one record fewer; false: nothing was sent before this one.
+func (in *Input) before() (Input, bool) {
+	m := in.history()
+	if m.Len() < 2 {
+		return Input{}, false
+	}
+	less := *in
+	if addressOf(m, m.Len()).event {
+		less.Tools = in.Tools[:len(in.Tools)-1]
+	} else {
+		less.Messages = shorter{in.Messages, in.Messages.Len() - 1}
+	}
+	return less, true
+}
+
+// shorter is the beginning of a log.
+type shorter struct {
+	Records
+	n int
+}
+
+func (s shorter) Len() int { return s.n }
+
+// since compares d with the draft of one record fewer.
+func (d *draft) since(before *draft) (k kept) {
+	was := before.stretches()
+	for i, s := range d.stretches() {
+		if i == len(was) || s.text != was[i].text {
+			break
+		}
+		k.bytes, k.tokens = k.bytes+len(s.text), k.tokens+s.tokens
+	}
+	return k
+}
+
+// stretches are the blocks and records before the footer, as they stand in the pack.
+func (d *draft) stretches() (list []part) {
+	for _, b := range d.head {
+		if b.text != "" {
+			list = append(list, part{text: b.text, tokens: b.tokens})
+		}
+	}
+	return append(list, d.parts...)
+}
+
+// written are the tokens that a provider adds to its cache: the prefix, but for what it has.
+func (d *draft) written() int { return d.tokens.head + d.tokens.journal - d.kept.tokens }
