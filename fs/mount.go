@@ -164,9 +164,10 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 	}
 	err := s.t.syncAll()
 	if uerr := unmountSoon(s.mountpoint); uerr != nil {
-		if derr := detach(s.mountpoint); derr != nil {
+		// EINVAL: somebody else unmounted it meanwhile, and it ends as soon as its files are closed.
+		if derr := detach(s.mountpoint); derr != nil && !errors.Is(derr, syscall.EINVAL) {
 			select {
-			case <-s.done: // somebody else unmounted it meanwhile
+			case <-s.done:
 			default:
 				return errors.Join(err, fmt.Errorf("%s cannot be unmounted: %w", s.mountpoint, derr))
 			}

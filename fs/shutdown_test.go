@@ -28,6 +28,11 @@ cd ..; mkdir e; (for i in $(seq 300); do mv e f; mv f e; done) & (for i in $(seq
 }
 
 func TestShutdownServesOpenFilesUntilTheyAreClosed(t *testing.T) {
+	t.Run("mounted", func(t *testing.T) { shutDownWithAnOpenFile(t, false) })
+	t.Run("detached by somebody else", func(t *testing.T) { shutDownWithAnOpenFile(t, true) })
+}
+
+func shutDownWithAnOpenFile(t *testing.T, detached bool) {
 	m := mountStore(t)
 	m.sh(os.Geteuid(), `mkdir -p home/$(id -u)/agent/a/session/s`)
 	client := exec.Command("bash", "-c", `cd "$M/home/$(id -u)/agent/a/session/s" && exec 3>>messages.jsonl; cd /; echo open; read go
@@ -52,6 +57,11 @@ echo '{"role":"user","content":"late"}' >&3 && echo wrote; read go; exit 0`)
 		}
 	}
 	next("open")
+	if detached {
+		if err := detach(m.dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	down := make(chan error, 1)
 	go func() { down <- m.srv.Shutdown(time.Minute) }()
 	for mounted := true; mounted; _, mounted = mountedAt(m.dir) { // no file of it is touched

@@ -13,6 +13,7 @@ import (
 
 // A recipe that is saved half-finished: the pack goes on with the last good one, and the row is there before anybody reads a pack.
 func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for _, where := range []string{"home/context.yaml", "context/context.yaml", "home/base.yaml"} {
 		t.Run(strings.ReplaceAll(where, "/", "_"), func(t *testing.T) {
@@ -73,6 +74,7 @@ func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
 
 // There was no good one yet: the default goes on.
 func TestAWrongFirstRecipeLeavesTheDefault(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/AGENTS.md", "The guide.\n")
@@ -85,6 +87,7 @@ func TestAWrongFirstRecipeLeavesTheDefault(t *testing.T) {
 
 // What the last good recipe is, survives a restart and is part of the pack's id.
 func TestTheLastGoodRecipeSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/f.md", "The file.\n")

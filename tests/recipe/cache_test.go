@@ -30,6 +30,7 @@ func (s *stage) wantRuns(n int, when string) {
 }
 
 func TestACachedGeneratorIsNotRunAgainByReads(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/src/a.go", "package a\n")
@@ -67,6 +68,7 @@ func TestACachedGeneratorIsNotRunAgainByReads(t *testing.T) {
 }
 
 func TestWithoutACacheAGeneratorRunsOnceATurn(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/src/a.go", "package a\n")
@@ -83,6 +85,7 @@ func TestWithoutACacheAGeneratorRunsOnceATurn(t *testing.T) {
 }
 
 func TestARefreshAtCompactionsWaitsForOne(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/src/a.go", "package a\n")
@@ -102,6 +105,7 @@ func TestARefreshAtCompactionsWaitsForOne(t *testing.T) {
 
 // A cache of a time is no clock in the pack: the age of an output is judged when somebody looks.
 func TestACacheThatNeverHoldsRunsAtEachLookThatBuilds(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/src/a.go", "package a\n")
@@ -120,6 +124,7 @@ func TestACacheThatNeverHoldsRunsAtEachLookThatBuilds(t *testing.T) {
 }
 
 func TestATTLIsKeptAcrossARestart(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/src/a.go", "package a\n")
@@ -135,6 +140,7 @@ func TestATTLIsKeptAcrossARestart(t *testing.T) {
 
 // A pipeline runs again from its first stage, once.
 func TestAPipelineRunsOnce(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/in", "b\na\n")

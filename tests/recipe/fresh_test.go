@@ -11,6 +11,7 @@ import (
 
 // A change of anything that a recipe names is seen by the very next read.
 func TestAChangeIsSeenByTheNextRead(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	const all = `
 wait_ms: 60000
@@ -99,6 +100,7 @@ sources:
 			what = "removal of"
 		}
 		t.Run(strings.ReplaceAll(what+" "+c.file, "/", "_"), func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t, m, owner())
 			s.put("work/f.md", "the gate is open\n")
 			s.put("work/DELTA.md", "x of work\n")
@@ -172,6 +174,7 @@ func (s *stage) pass() {
 
 // A generator slower than wait_ms is seen by the read after it ended; meanwhile the last output stands, marked stale.
 func TestASlowGeneratorIsSeenAfterItEnded(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/gen", "#!/bin/bash\n"+s.gated()+"\necho run >> runs\ncat input\n")
@@ -200,9 +203,7 @@ sources:
 	if s.want(b, "gen", "first\n"); !b.Stale {
 		t.Error("not stale while the new output is being made")
 	}
-	if n := len(s.alive()); n == 0 {
-		t.Error("the changed input did not start it")
-	}
+	harness.Eventually(t, "the changed input to start it", func() bool { return len(s.alive()) > 0 })
 	for range 20 { // does not start it again
 		s.want(s.pack(), "gen", "first\n")
 	}
@@ -216,6 +217,7 @@ sources:
 
 // What changes while a generator runs is not lost: it runs once more.
 func TestAnInputThatChangesDuringARunIsSeen(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/gen", "#!/bin/bash\nx=$(cat input); echo run >> runs\n[ -e passed ] || { "+s.gated()+"; }\necho \"$x\"\n")
@@ -244,6 +246,7 @@ sources:
 
 // One change of one source makes that block anew and leaves the others as they are.
 func TestOneChangeRunsOneGenerator(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	var yaml strings.Builder

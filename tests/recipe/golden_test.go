@@ -25,6 +25,7 @@ func TestTheProtocolAsPrinted(t *testing.T) { runCases(t, "testdata/protocol/*.t
 func TestGoldenPacks(t *testing.T) { runCases(t, "testdata/golden/*.txtar") }
 
 func runCases(t *testing.T, pattern string) {
+	t.Parallel()
 	harness.Need(t, "python3")
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
@@ -32,7 +33,10 @@ func runCases(t *testing.T, pattern string) {
 	}
 	m := harness.Start(t, harness.Options{})
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCase(t, m, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			runCase(t, m, file)
+		})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// hostileRecipe runs gen and says what it may take of a reader's time.
+// hostileRecipe runs gen, for so many milliseconds at most, and says what it may take of a reader's time.
 const hostileRecipe = `
 wait_ms: 300
 env: {MARK: "$MARK"}
@@ -21,7 +21,7 @@ sources:
   - type: computed_file
     id: gen
     on_missing: skip
-    generator: {command: ["$WORK/gen"], timeout_ms: 3000}
+    generator: {command: ["$WORK/gen"], timeout_ms: %d}
     output_path: "${CWD}/out.md"
   - {type: journal}
 `
@@ -84,6 +84,8 @@ func TestHostileGenerators(t *testing.T) {
 		content, reason string
 		// hangs: it is still running when the first reader has its answer.
 		hangs bool
+		// alone: it may end, or leave no room for, other processes of its user.
+		alone bool
 	}{
 		{name: "hangs", script: "exec sleep 1000", reason: "3s", hangs: true},
 		{name: "hangs-and-ignores-signals", script: `trap '' TERM INT HUP QUIT; while :; do sleep 1000; done`, reason: "3s", hangs: true},
@@ -114,8 +116,8 @@ print("the parent ends", flush=True)
 		{name: "floods-stdout", script: "exec yes 'flood of stdout'", reason: "more than 4 MiB"},
 		{name: "floods-stderr", script: "exec yes 'flood of stderr' >&2", reason: "3s", hangs: true},
 		{name: "floods-stderr-and-ends", script: "yes 'flood of stderr' | head -c 50000000 >&2; echo content", content: "content\n"},
-		{name: "kills-its-parent", script: `kill -9 $PPID; kill -9 -1; kill -9 0`, reason: "killed"},
-		{name: "kills-its-parent-in-the-background", script: `(kill -9 $PPID; kill -9 -1) & echo content; wait; exec sleep 1000`, reason: "killed"},
+		{name: "kills-its-parent", script: `kill -9 $PPID; kill -9 -1; kill -9 0`, reason: "killed", alone: true},
+		{name: "kills-its-parent-in-the-background", script: `(kill -9 $PPID; kill -9 -1) & echo content; wait; exec sleep 1000`, reason: "killed", alone: true},
 		{name: "exits-non-zero", script: `echo not the content; echo the last words >&2; exit 3`, reason: "3"},
 		{name: "is-killed", script: `echo not the content; kill -SEGV $$`, reason: "gen"},
 		{name: "writes-outside", script: `for d in "$VICTIM_WORK" "$VICTIM_SESSION" "$VICTIM_HOME" "$VICTIM_SESSION/context/pinned"; do echo evil > "$d/evil"; echo evil >> "$d/AGENTS.md"; rm -rf "$d"; mv "$d" "$d.old"; done 2>/dev/null
@@ -146,7 +148,7 @@ try:
         n += 1
 except OSError: pass
 time.sleep(1000)
-`), reason: "3s", hangs: true},
+`), reason: "3s", hangs: true, alone: true},
 		{name: "eats-memory", script: python(`
 try:
     bytearray(16 << 30)
@@ -156,6 +158,13 @@ except MemoryError: print("content")
 		{name: "fills-its-output", script: `yes fill > out.md; echo content`, reason: "gen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			timeout := 60000
+			if c.hangs {
+				timeout = 3000
+			}
+			if !c.alone {
+				t.Parallel()
+			}
 			v := newVictim(t, m)
 			s := newStage(t, m, dev)
 			s.put("work/guide.md", "The guide.\n")
@@ -165,7 +174,7 @@ except MemoryError: print("content")
 				script = "#!/bin/bash\n" + script + "\n"
 			}
 			s.putBytes("work/gen", script)
-			s.recipe(hostileRecipe)
+			s.recipe(fmt.Sprintf(hostileRecipe, timeout))
 			s.say("user", "The message of dev.")
 			good := func(b built) {
 				t.Helper()
@@ -175,12 +184,11 @@ except MemoryError: print("content")
 				v.untouched(b.md + s.Read("context/pack.report.md"))
 			}
 			b := s.pack()
-			running := len(s.alive())
 			good(b)
 			if c.hangs {
 				// What a reader got while it was running: all but the block.
-				if running == 0 || !b.Stale || b.block("gen") != "" {
-					t.Errorf("%d processes, stale %v:\n%s", running, b.Stale, b.md)
+				if !b.Stale || b.block("gen") != "" {
+					t.Errorf("stale %v:\n%s", b.Stale, b.md)
 				}
 				good(s.pack())
 				if got := v.pack(); !strings.Contains(got.md, "The victim's message.") || !strings.Contains(got.md, "The victim's secret.") {
@@ -231,6 +239,7 @@ func publicTemp(t *testing.T) string {
 
 // Where a source must be there, a generator that fails fails the pack, with a reason; never with a hanging reader.
 func TestARequiredGeneratorThatFailsGivesENODATA(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.recipe(`
@@ -256,6 +265,7 @@ sources:
 
 // A generator that worked before and fails now: its last output stands, marked stale.
 func TestAFailingGeneratorLeavesTheOldOutput(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/mode", "good\n")
@@ -285,6 +295,7 @@ sources:
 
 // Two sessions whose generators read each other's packs.
 func TestGeneratorsThatReadEachOthersPacksDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	a, b := newStage(t, m, owner()), newStage(t, m, owner())
 	for _, x := range []struct{ s, peer *stage }{{a, b}, {b, a}} {

@@ -14,6 +14,7 @@ import (
 
 // A generator that writes to what it is a part of. Each read ends, and when nobody reads, nothing runs.
 func TestAGeneratorThatChangesItsOwnSession(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for name, c := range map[string]struct{ script, says string }{
 		"appends a message":                  {`echo '{"role":"assistant","content":"from the generator"}' >> "$CTX_SESSION/messages.jsonl"; echo made`, "from the generator"},
@@ -31,6 +32,7 @@ func TestAGeneratorThatChangesItsOwnSession(t *testing.T) {
 		"trusts itself":                      {`echo '{"path":"x","sha256":"y"}' >> "$DELTA_AGENT_HOME/../../trust.jsonl"; echo made`, ""},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t, m, owner())
 			s.putBytes("work/gen", "#!/bin/bash\necho run >> runs\n"+c.script+"\n")
 			s.put("work/input", "x\n")
@@ -66,6 +68,7 @@ sources:
 
 // Whoever reads first starts the generator, the others share the run.
 func TestManyReadersShareOneRun(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/gen", "#!/bin/bash\necho run >> runs\n"+s.gated()+"\necho made\n")
@@ -92,6 +95,7 @@ func TestManyReadersShareOneRun(t *testing.T) {
 
 // Two sessions of one agent share its recipe and nothing else.
 func TestSessionsOfOneAgentHaveTheirOwnOutputs(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.recipe(`wait_ms: 60000
@@ -110,6 +114,7 @@ sources: [{type: computed_file, id: gen, generator: {command: [sh, -c, 'basename
 
 // The daemon is told to stop, or dies, while a generator runs: nothing of it is left, and the next daemon serves.
 func TestAGeneratorDoesNotOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for name, end := range map[string]func(){"stop": m.Stop, "kill": m.Kill} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +144,7 @@ sources:
 
 // ctxfs pack beside a daemon, and without one, gives the bytes that the mount gives; it waits for generators.
 func TestPackOfTheCommandLineWaitsForGenerators(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/gen", "#!/bin/bash\n[ -e passed ] || { "+s.gated()+"; }\necho made\n")
@@ -173,6 +179,7 @@ sources:
 
 // A workspace that is a part of the mount itself.
 func TestCwdInsideTheMount(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for _, cwd := range []string{"$SESSION", "$SESSION/context", "$HOME_IN_MOUNT", "$SESSION/context/line"} {
 		s := newStage(t, m, owner())
@@ -180,7 +187,7 @@ func TestCwdInsideTheMount(t *testing.T) {
 		s.put("home/DELTA.md", "Guide of the home.\n")
 		s.put("context/todo.md", "- [ ] one\n")
 		s.recipe(`
-wait_ms: 300
+wait_ms: 50
 env: {MARK: "$MARK"}
 sources:
   - {type: file, path: "${CWD}/DELTA.md", on_missing: skip}
@@ -204,6 +211,7 @@ sources:
 
 // Many sessions, each with a generator that hangs: each reader gets its answer, and so do those without generators.
 func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	var hanging []*stage
@@ -242,6 +250,7 @@ func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
 
 // What a recipe gives to the environment does not reach what runs before the generator does.
 func TestAnEnvironmentCannotChangeTheSandbox(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, dev)
@@ -268,6 +277,7 @@ sources:
 
 // Without cwd there is no place to run: a reason, not a hanging read.
 func TestAGeneratorWithoutAWorkspace(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.recipe("sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [echo, made]}}, {type: file, id: f, path: f.md, on_missing: skip}, {type: journal}]\n")
@@ -285,6 +295,7 @@ func TestAGeneratorWithoutAWorkspace(t *testing.T) {
 
 // What runs for one mount does not hold another one.
 func TestAGeneratorDoesNotHoldTheMountOfAnotherDaemon(t *testing.T) {
+	t.Parallel()
 	one, two := harness.Start(t, harness.Options{}), harness.Start(t, harness.Options{})
 	s := newStage(t, one, owner())
 	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
@@ -299,6 +310,7 @@ func TestAGeneratorDoesNotHoldTheMountOfAnotherDaemon(t *testing.T) {
 
 // Somebody else unmounts while a generator runs: it ends, and the daemon with it.
 func TestAnUnmountEndsGenerators(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, dev)

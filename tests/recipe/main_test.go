@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,10 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "4") // they wait for processes more than they compute
+	harness.Main(m)
+}
 
 // Ordinary users. Nothing of the machine needs to know them.
 const (

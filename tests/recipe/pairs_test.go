@@ -13,6 +13,7 @@ import (
 
 // Each pair of types of sources: what each gives alone stands in the pack of both, in the order of the phases and then of the list.
 func TestEachPairOfSources(t *testing.T) {
+	t.Parallel()
 	harness.Need(t, "python3")
 	ar, err := txtar.ParseFile("testdata/golden/source-all.txtar")
 	if err != nil {

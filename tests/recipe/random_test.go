@@ -139,6 +139,7 @@ func anyRecord(t *rapid.T, i int, call *string) object {
 // accounted for, the prefix stays while the epoch does, pins and the system prompt stand
 // verbatim; and a restart changes nothing.
 func TestAnyRecipeKeepsThePromises(t *testing.T) {
+	t.Parallel()
 	fewer(t, 40)
 	m := harness.Start(t, harness.Options{})
 	counter, err := tokens.For("")

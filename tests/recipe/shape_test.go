@@ -13,6 +13,7 @@ import (
 
 // However a program saves a file, the recipe is taken as a whole.
 func TestEditorsSaveARecipe(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("work/f.md", "The file.\n")
@@ -49,6 +50,7 @@ func TestEditorsSaveARecipe(t *testing.T) {
 
 // A workspace file of the same size, again and again, faster than a clock of files ticks.
 func TestAFileThatChangesAllTheTimeIsSeenEachTime(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.recipe("wait_ms: 10000\nsources: [{type: file, id: f, path: f.md}, {type: journal}]\n")
@@ -66,6 +68,7 @@ func TestAFileThatChangesAllTheTimeIsSeenEachTime(t *testing.T) {
 
 // What is no recipe is refused in words; a read neither hangs nor fails, and the daemon lives.
 func TestWhatIsNoRecipe(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	var laughs strings.Builder
@@ -122,6 +125,7 @@ func TestWhatIsNoRecipe(t *testing.T) {
 		"an end of documents": {text: "---\nsources: [{type: file, id: f, path: f.md}, {type: journal}]\n...\n", fine: true},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t, m, dev)
 			s.put("work/f.md", "The file.\n")
 			s.put("work/AGENTS.md", "The guide.\n")
@@ -158,6 +162,7 @@ func TestWhatIsNoRecipe(t *testing.T) {
 
 // What a user plants must lead the daemon, which is root, nowhere: not into a pack, not into an error's words.
 func TestPlantedLinksAndPathsLeadNowhere(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	v := newStage(t, m, other)
@@ -171,53 +176,56 @@ func TestPlantedLinksAndPathsLeadNowhere(t *testing.T) {
 	v.say("user", words)
 	theirs := strings.TrimPrefix(v.AgentHome(), m.Dir)
 	const all = "sources: [{type: system_role}, {type: tools}, {type: skills}, {type: pinned}, {type: memory}, {type: knowledge}, {type: playbook}, {type: handoff}, {type: summary}, {type: facts}, {type: journal}, {type: plan}, {type: todo}]\n"
-	for i, c := range []struct{ recipe, script string }{
-		{recipe: "import: '../../../../1235/agent/" + v.Agent + "/context.yaml'\nsources: [{type: journal}]"},
-		{recipe: "import: '" + v.path("home/context.yaml") + "'\nsources: [{type: journal}]"},
-		{recipe: "import: '" + m.Store + theirs + "/context.yaml'\nsources: [{type: journal}]"},
-		{recipe: "import: '@../../../../../../1235/agent/" + v.Agent + "'\nsources: [{type: journal}]"},
-		{recipe: "import: ./linked.yaml\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/context.yaml" linked.yaml`},
-		{recipe: "import: pkg\nsources: [{type: journal}]", script: `mkdir node_modules packages; ln -s "$STORE$THEIRS" node_modules/pkg; ln -s "$STORE$THEIRS" packages/pkg`},
-		{recipe: "import: pkg\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/.." node_modules; ln -s "$STORE$THEIRS/.." packages`},
-		{script: `ln -sf "$STORE$THEIRS/context.yaml" context.yaml`},
-		{script: `ln -sf "$CTX$THEIRS/context.yaml" context.yaml`},
-		{script: `ln -sf /etc/shadow context.yaml`},
-		{script: `ln -sf /etc/shadow session/s1/context/context.yaml`},
-		{recipe: all, script: `for f in system_prompt.md tools.json memory skills knowledge playbooks; do rm -rf $f; ln -s "$STORE$THEIRS/$f" $f; done; ln -sfn "$STORE$THEIRS/memory" knowledge; ln -sfn "$STORE$THEIRS/memory" playbooks`},
-		{recipe: all, script: `mkdir -p memory knowledge playbooks skills; ln -s "$STORE$THEIRS/memory/m.md" memory/m.md; ln -s "$STORE$THEIRS/memory/m.md" playbooks/m.md; ln -s "$STORE$THEIRS/memory" knowledge/d; ln -s "$STORE$THEIRS/skills/s" skills/s; mkdir skills/t; ln -s "$STORE$THEIRS/skills/s/SKILL.md" skills/t/SKILL.md`},
-		{recipe: all, script: `cd session/s1/context; for f in handoff.md summary.md plan.json review.diff env todo.md facts.jsonl; do ln -s "$STORE$THEIRS/memory/m.md" $f; done; true`},
-		{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/../../../1235/agent/" + v.Agent + "/memory/m.md', on_missing: skip}, {type: journal}]"},
-		{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/l', on_missing: skip}, {type: journal}]", script: `ln -s "$STORE$THEIRS/memory/m.md" l`},
-		{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/d/m.md', on_missing: skip}, {type: journal}]", script: `ln -s "$STORE$THEIRS/memory" d`},
-		{recipe: "sources: [{type: file, id: f, path: '${SESSION}/../../../../../../1235/agent/" + v.Agent + "/memory/m.md', on_missing: skip}, {type: journal}]"},
-		{recipe: "sources: [{type: file, id: f, path: '" + v.path("work/AGENTS.md") + "', on_missing: skip}, {type: journal}]"},
-		{recipe: "sources: [{type: file, id: f, path: '" + v.path("home/memory/m.md") + "', on_missing: skip}, {type: journal}]"},
-		{recipe: "sources: [{type: file, id: f, path: '" + m.Store + theirs + "/memory/m.md', on_missing: skip}, {type: journal}]"},
-		{recipe: "sources: [{type: file, id: f, path: '${X}/memory/m.md', on_missing: skip}, {type: journal}]", script: `echo "X=$STORE$THEIRS" > session/s1/context/env`},
-		{recipe: "strategy: x\nstrategies: {x: {sections: [{name: S, path: '${AGENT_HOME}/l'}]}}\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/memory/m.md" l`},
-		{recipe: "sources: [{type: journal}, {type: file, id: f, path: f.md, on_missing: skip, condition: {when: file_exists, path: '/etc/shadow'}}]", script: `ln -s "$STORE$THEIRS/memory/m.md" "$WORK/f.md"`},
-	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := newStage(t, m, dev)
-			s.say("user", "Begin.")
-			if c.recipe != "" {
-				s.putBytes("home/context.yaml", c.recipe)
-			}
-			m.Run(t, harness.Client{UID: dev, Dir: s.AgentHome(), Argv: []string{"bash", "-c", c.script}, Env: []string{"STORE=" + m.Store, "THEIRS=" + theirs, "WORK=" + s.work}})
-			b, err := s.tryPack()
-			if err != nil && err != unix.ENODATA {
-				t.Logf("the pack: %v", err)
-			}
-			for what, text := range map[string]string{"pack.md": b.md, "pack.json": b.json, "pack.report.md": s.tail("context/pack.report.md"), "errors.jsonl": s.tail("context/errors.jsonl"), "the log": m.Log.String()} {
-				if strings.Contains(text, words) || strings.Contains(text, "root:") {
-					t.Errorf("%s holds what its owner may not read:\n%s", what, text)
+	t.Run("links", func(t *testing.T) {
+		for i, c := range []struct{ recipe, script string }{
+			{recipe: "import: '../../../../1235/agent/" + v.Agent + "/context.yaml'\nsources: [{type: journal}]"},
+			{recipe: "import: '" + v.path("home/context.yaml") + "'\nsources: [{type: journal}]"},
+			{recipe: "import: '" + m.Store + theirs + "/context.yaml'\nsources: [{type: journal}]"},
+			{recipe: "import: '@../../../../../../1235/agent/" + v.Agent + "'\nsources: [{type: journal}]"},
+			{recipe: "import: ./linked.yaml\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/context.yaml" linked.yaml`},
+			{recipe: "import: pkg\nsources: [{type: journal}]", script: `mkdir node_modules packages; ln -s "$STORE$THEIRS" node_modules/pkg; ln -s "$STORE$THEIRS" packages/pkg`},
+			{recipe: "import: pkg\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/.." node_modules; ln -s "$STORE$THEIRS/.." packages`},
+			{script: `ln -sf "$STORE$THEIRS/context.yaml" context.yaml`},
+			{script: `ln -sf "$CTX$THEIRS/context.yaml" context.yaml`},
+			{script: `ln -sf /etc/shadow context.yaml`},
+			{script: `ln -sf /etc/shadow session/s1/context/context.yaml`},
+			{recipe: all, script: `for f in system_prompt.md tools.json memory skills knowledge playbooks; do rm -rf $f; ln -s "$STORE$THEIRS/$f" $f; done; ln -sfn "$STORE$THEIRS/memory" knowledge; ln -sfn "$STORE$THEIRS/memory" playbooks`},
+			{recipe: all, script: `mkdir -p memory knowledge playbooks skills; ln -s "$STORE$THEIRS/memory/m.md" memory/m.md; ln -s "$STORE$THEIRS/memory/m.md" playbooks/m.md; ln -s "$STORE$THEIRS/memory" knowledge/d; ln -s "$STORE$THEIRS/skills/s" skills/s; mkdir skills/t; ln -s "$STORE$THEIRS/skills/s/SKILL.md" skills/t/SKILL.md`},
+			{recipe: all, script: `cd session/s1/context; for f in handoff.md summary.md plan.json review.diff env todo.md facts.jsonl; do ln -s "$STORE$THEIRS/memory/m.md" $f; done; true`},
+			{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/../../../1235/agent/" + v.Agent + "/memory/m.md', on_missing: skip}, {type: journal}]"},
+			{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/l', on_missing: skip}, {type: journal}]", script: `ln -s "$STORE$THEIRS/memory/m.md" l`},
+			{recipe: "sources: [{type: file, id: f, path: '${AGENT_HOME}/d/m.md', on_missing: skip}, {type: journal}]", script: `ln -s "$STORE$THEIRS/memory" d`},
+			{recipe: "sources: [{type: file, id: f, path: '${SESSION}/../../../../../../1235/agent/" + v.Agent + "/memory/m.md', on_missing: skip}, {type: journal}]"},
+			{recipe: "sources: [{type: file, id: f, path: '" + v.path("work/AGENTS.md") + "', on_missing: skip}, {type: journal}]"},
+			{recipe: "sources: [{type: file, id: f, path: '" + v.path("home/memory/m.md") + "', on_missing: skip}, {type: journal}]"},
+			{recipe: "sources: [{type: file, id: f, path: '" + m.Store + theirs + "/memory/m.md', on_missing: skip}, {type: journal}]"},
+			{recipe: "sources: [{type: file, id: f, path: '${X}/memory/m.md', on_missing: skip}, {type: journal}]", script: `echo "X=$STORE$THEIRS" > session/s1/context/env`},
+			{recipe: "strategy: x\nstrategies: {x: {sections: [{name: S, path: '${AGENT_HOME}/l'}]}}\nsources: [{type: journal}]", script: `ln -s "$STORE$THEIRS/memory/m.md" l`},
+			{recipe: "sources: [{type: journal}, {type: file, id: f, path: f.md, on_missing: skip, condition: {when: file_exists, path: '/etc/shadow'}}]", script: `ln -s "$STORE$THEIRS/memory/m.md" "$WORK/f.md"`},
+		} {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, m, dev)
+				s.say("user", "Begin.")
+				if c.recipe != "" {
+					s.putBytes("home/context.yaml", c.recipe)
 				}
-			}
-			if err == nil && !strings.Contains(b.md, "Begin.") {
-				t.Errorf("the pack is\n%s", b.md)
-			}
-		})
-	}
+				m.Run(t, harness.Client{UID: dev, Dir: s.AgentHome(), Argv: []string{"bash", "-c", c.script}, Env: []string{"STORE=" + m.Store, "THEIRS=" + theirs, "WORK=" + s.work}})
+				b, err := s.tryPack()
+				if err != nil && err != unix.ENODATA {
+					t.Logf("the pack: %v", err)
+				}
+				for what, text := range map[string]string{"pack.md": b.md, "pack.json": b.json, "pack.report.md": s.tail("context/pack.report.md"), "errors.jsonl": s.tail("context/errors.jsonl"), "the log": m.Log.String()} {
+					if strings.Contains(text, words) || strings.Contains(text, "root:") {
+						t.Errorf("%s holds what its owner may not read:\n%s", what, text)
+					}
+				}
+				if err == nil && !strings.Contains(b.md, "Begin.") {
+					t.Errorf("the pack is\n%s", b.md)
+				}
+			})
+		}
+	})
 	if b := v.pack(); !strings.Contains(b.md, words) {
 		t.Errorf("the other user's own pack:\n%s", b.md)
 	}
@@ -225,6 +233,7 @@ func TestPlantedLinksAndPathsLeadNowhere(t *testing.T) {
 
 // Ids and names come from files and users: they cannot forge a block.
 func TestNamesCannotForgeABlock(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.say("user", "Begin.")

@@ -30,6 +30,7 @@ func (s *stage) wantTrust(trusted bool, when string) {
 
 // A package that npm installed brings a generator: it runs when the session's owner has trusted that file as it is.
 func TestAPackagesGeneratorRunsOnlyAfterTrust(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for _, where := range []string{"node_modules/@team/context-react", "packages/react"} {
 		t.Run(filepath.Dir(where), func(t *testing.T) {
@@ -66,6 +67,7 @@ sources:
 
 // A file that the recipe of the owner imports, too.
 func TestAnImportedFilesGeneratorNeedsTrust(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
 	s.put("home/base.yaml", `sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [sh, -c, "echo run >> runs; echo made by gen"]}}]`)
@@ -78,6 +80,7 @@ func TestAnImportedFilesGeneratorNeedsTrust(t *testing.T) {
 
 // A recipe that somebody else owns: root wrote it, or left it.
 func TestAForeignRecipesGeneratorNeedsTrust(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, dev)
@@ -94,6 +97,7 @@ sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: 
 
 // Trust is the owner's own: another user's trust, or a row that another user's file holds, is none.
 func TestOnesTrustIsNotAnothers(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s, o := newStage(t, m, dev), newStage(t, m, other)
@@ -114,6 +118,7 @@ func TestOnesTrustIsNotAnothers(t *testing.T) {
 
 // In a shared space others may write the recipe: its generators run as the session's owner only with that user's trust.
 func TestASharedSpacesGeneratorRunsOnlyAfterTrust(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	m.CLI(t, "space", "new", "crew", "--group", fmt.Sprint(team), "--store", m.Store).OK()
@@ -174,6 +179,7 @@ sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: 
 
 // What an untrusted package brings must not run by way of the owner's own generators either.
 func TestAnUntrustedPackageCannotTurnTheOwnersGenerators(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for name, c := range map[string]struct{ pkg, own string }{
 		"by PATH":          {"env: {PATH: '$HOME_IN_MOUNT/node_modules/evil/bin:/usr/bin:/bin'}\n", ""},
@@ -188,6 +194,7 @@ func TestAnUntrustedPackageCannotTurnTheOwnersGenerators(t *testing.T) {
 		"by another entry": {"import: ./deep.yaml\n", ""},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t, m, owner())
 			s.putBytes("home/node_modules/evil/bin/cat", "#!/bin/bash\necho run >> "+s.work+"/runs\n/bin/cat \"$@\"\n")
 			s.put("home/node_modules/evil/context.yaml", c.pkg)
