@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ type verdict struct {
 }
 
 func verifyCmd() *cobra.Command {
-	var store string
+	var store, head string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify [flags] [SESSION...]",
@@ -29,8 +30,12 @@ the hash of each commit, the chain of the commits, the index. Nothing is
 changed, and a running daemon is not disturbed. Problems are printed, one a
 line; the exit code is 1 when there are any.
 
+What was cut off the end of a log together with all that speaks of it cannot be
+seen that way. --head FILE compares with what ctxfs head printed earlier: the
+sessions of the heads are verified, and that they begin with what they held then.
+
 ` + sessionHelp,
-		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",
+		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --head /backup/heads\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",
 		RunE: func(c *cobra.Command, args []string) error {
 			var wanted []place
 			dir := storeDir(store)
@@ -45,15 +50,34 @@ line; the exit code is 1 when there are any.
 				dir = at.store
 				wanted = append(wanted, at)
 			}
-			return verify(c.Context(), dir, wanted, asJSON, c.OutOrStdout(), c.ErrOrStderr())
+			var heads []session.Head
+			if head != "" {
+				var err error
+				if heads, err = readHeads(head, c.InOrStdin()); err != nil {
+					return err
+				}
+				wanted = withHeads(dir, wanted, heads)
+			}
+			return verify(c.Context(), dir, wanted, heads, asJSON, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	storeFlag(c, &store)
+	c.Flags().StringVar(&head, "head", "", "compare with the heads in `FILE`, which ctxfs head printed (- for the standard input)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of sessions with their problems")
 	return c
 }
 
-func verify(ctx context.Context, dir string, wanted []place, asJSON bool, out, errOut io.Writer) (err error) {
+// withHeads adds the sessions that heads speak of to those that are wanted.
+func withHeads(dir string, wanted []place, heads []session.Head) []place {
+	for _, h := range heads {
+		if at := (place{dir, h.Ref}); !slices.Contains(wanted, at) {
+			wanted = append(wanted, at)
+		}
+	}
+	return wanted
+}
+
+func verify(ctx context.Context, dir string, wanted []place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
 	store, err := openToRead(dir)
 	if err != nil {
 		return err
@@ -67,7 +91,7 @@ func verify(ctx context.Context, dir string, wanted []place, asJSON bool, out, e
 	verdicts := []verdict{}
 	bad := 0
 	for _, at := range wanted {
-		v := verifySession(ctx, store, at)
+		v := verifySession(ctx, store, at, heads)
 		if len(v.Problems) > 0 {
 			bad++
 		}
@@ -99,9 +123,16 @@ func sessions(n int) string {
 }
 
 // verifySession gives what is wrong; that it could not look counts as well.
-func verifySession(ctx context.Context, store *session.Store, at place) verdict {
+func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
 	v := verdict{Session: at.ref.Path(), Problems: []string{}}
 	found, err := store.Verify(ctx, at.ref)
+	for _, h := range heads {
+		if err == nil && h.Ref == at.ref {
+			var more []session.Problem
+			more, err = store.VerifyHead(h)
+			found = append(found, more...)
+		}
+	}
 	for _, p := range found {
 		v.Problems = append(v.Problems, p.String())
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
+func headCmd() *cobra.Command {
+	var store string
+	c := &cobra.Command{
+		Use:   "head [flags] SESSION...",
+		Short: "Print what stands for a history, to be kept elsewhere",
+		Long: `Print a line for each log of the sessions: the last value of its chain, its bytes
+and its path. Kept where whoever can change the store cannot write, it proves
+later that nothing was changed in the history until then, and that nothing was
+cut off its end: ctxfs verify --head FILE.
+
+` + sessionHelp,
+		Example: "  ctxfs head coder/s1 >> /backup/heads\n  ctxfs verify --head /backup/heads",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, arg := range args {
+				at, err := findSession(arg, store)
+				if err == nil {
+					err = printHeads(at, c.OutOrStdout())
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	storeFlag(c, &store)
+	return c
+}
+
+func printHeads(at place, out io.Writer) (err error) {
+	store, err := openToRead(at.store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, store.Close()) }()
+	x, err := store.Session(at.ref)
+	if err != nil {
+		return err
+	}
+	heads, err := x.Heads()
+	for _, h := range heads {
+		fmt.Fprintln(out, h)
+	}
+	return err
+}
+
+// readHeads reads a file of heads, "-" for the standard input. Blank lines and those that begin with # are passed over.
+func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
+	var data []byte
+	if name == "-" {
+		data, err = io.ReadAll(in)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		h, err := session.ParseHead(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		heads = append(heads, h)
+	}
+	if len(heads) == 0 {
+		return nil, fmt.Errorf("%s holds no head; 'ctxfs head SESSION' prints them", name)
+	}
+	return heads, nil
+}

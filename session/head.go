@@ -1,0 +1,95 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Head stands for all that a log held at one moment. The chain tells that nothing before its end was changed, but not that
+// nothing was cut off there: a head that is kept elsewhere does.
+type Head struct {
+	Ref   ctxabi.Ref
+	Log   string // its name
+	Bytes int64
+	Chain string // hex
+}
+
+// String is a line as sha256sum prints them: the chain, the bytes, the log's path.
+func (h Head) String() string {
+	return fmt.Sprintf("%s  %d  %s", h.Chain, h.Bytes, path.Join(h.Ref.Path(), h.Log))
+}
+
+// ParseHead reads what [Head.String] wrote.
+func ParseHead(line string) (h Head, err error) {
+	f := strings.Fields(line)
+	bad := func(why string) (Head, error) {
+		return Head{}, ctxabi.E("parse", "", ctxabi.ErrMalformed, "%q is not a head (%s); expected <64 hex digits>  <bytes>  <path of a log>", line, why)
+	}
+	if len(f) != 3 {
+		return bad(fmt.Sprintf("it has %d fields", len(f)))
+	}
+	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(hash{}) {
+		return bad("bad chain value")
+	}
+	h.Chain = strings.ToLower(f[0])
+	if h.Bytes, err = strconv.ParseInt(f[1], 10, 64); err != nil || h.Bytes < 0 {
+		return bad("bad number of bytes")
+	}
+	dir, log := path.Split(f[2])
+	if h.Log = log; log != ctxabi.MessagesFile && log != ctxabi.EventsFile {
+		return bad("it names no log")
+	}
+	if h.Ref, err = ctxabi.ParseRef(dir); err != nil {
+		return bad("it names no session")
+	}
+	return h, nil
+}
+
+// Heads gives those of both logs as they are now.
+func (x *Session) Heads() ([]Head, error) {
+	var heads []Head
+	for _, l := range []*Log{&x.messages, &x.events} {
+		size := l.Len() // what comes meanwhile stands in the next one
+		chain, err := l.HeadAt(size)
+		if err != nil {
+			return nil, err
+		}
+		heads = append(heads, Head{x.Ref(), l.name, size, chain})
+	}
+	return heads, nil
+}
+
+// VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
+// alone: [Store.Verify] says whether the bytes fit the chain.
+func (s *Store) VerifyHead(h Head) ([]Problem, error) {
+	x, err := s.Session(h.Ref)
+	if err != nil {
+		return nil, err
+	}
+	l := &x.messages
+	if h.Log == ctxabi.EventsFile {
+		l = &x.events
+	}
+	if err := l.Open(); err != nil {
+		return nil, err
+	}
+	bad := func(format string, args ...any) ([]Problem, error) {
+		return []Problem{{l.name, fmt.Sprintf(format, args...)}}, nil
+	}
+	if have := l.Len(); have < h.Bytes {
+		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
+	}
+	chain, err := l.HeadAt(h.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if chain != h.Chain {
+		return bad("its first %d bytes are not those that the head was taken of", h.Bytes)
+	}
+	return nil, nil
+}
