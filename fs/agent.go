@@ -178,7 +178,7 @@ func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 		return errnoOf(err)
 	}
 	p := place{t: d.t, x: x}
-	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; it is removed in the store, by its owner")
+	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; its owner removes it with ctxfs session rm")
 }
 
 var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))

@@ -18,6 +18,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -196,7 +197,7 @@ func (t *tree) syncAll() error {
 	t.mu.Unlock()
 	var errs []error
 	for l := range logs {
-		if err := l.Sync(context.Background()); err != nil {
+		if err := l.Sync(context.Background()); err != nil && !errors.Is(err, ctxabi.ErrNotFound) { // removed with its session meanwhile
 			errs = append(errs, err)
 		}
 	}

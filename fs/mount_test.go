@@ -281,5 +281,5 @@ cannot move
 not permitted
 not permitted
 not permitted
-"op":"rmdir","path":"","errno":"EPERM","reason":"a session is history; it is removed in the store, by its owner"}`)
+"op":"rmdir","path":"","errno":"EPERM","reason":"a session is history; its owner removes it with ctxfs session rm"}`)
 }

@@ -282,7 +282,7 @@ func (d *sessionDir) Unlink(ctx context.Context, name string) syscall.Errno {
 }
 
 func (d *sessionDir) Rmdir(ctx context.Context, name string) syscall.Errno {
-	return d.p.deny(ctx, "rmdir", d.rel(name), ctxabi.ErrProtected, "it is part of the session; history is removed in the store, by its owner")
+	return d.p.deny(ctx, "rmdir", d.rel(name), ctxabi.ErrProtected, "it is part of the session, which its owner removes as a whole with ctxfs session rm")
 }
 
 func (d *sessionDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
@@ -292,10 +292,6 @@ func (d *sessionDir) Rename(ctx context.Context, name string, newParent gofs.Ino
 // Tmpfile would make files that no rule sees.
 func (d *sessionDir) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.ENOTSUP
-}
-
-func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
-	return noXattrs{}.Setxattr(ctx, name, data, flags)
 }
 
 func (d *sessionDir) Removexattr(ctx context.Context, name string) syscall.Errno {

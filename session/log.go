@@ -122,6 +122,9 @@ func (l *Log) acquire() (*logFiles, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.session.removed.Load() {
+		return nil, ctxabi.E("open", l.name, ctxabi.ErrNotFound, "the session was removed")
+	}
 	if l.files == nil {
 		if err := l.openFiles(); err != nil {
 			return nil, err

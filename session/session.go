@@ -25,6 +25,8 @@ type Session struct {
 	events   Log
 	reports  reports
 
+	removed atomic.Bool // see Store.Remove
+
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
 	mu     sync.Mutex

@@ -76,6 +76,15 @@ func (f osFile) Write(p []byte) (int, error) {
 	return n, diskError(err)
 }
 
+// CloneTo lets the disk share the file's bytes with to, where it can.
+func (f osFile) CloneTo(to File) error {
+	o, ok := to.(osFile)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return unix.IoctlFileClone(int(o.Fd()), int(f.Fd()))
+}
+
 // diskError adds ErrNoSpace or ErrQuota to the error of a full disk. Errno
 // constants belong to package fs alone, and os gives these two no portable
 // name: they are told by the text that package syscall has for them.

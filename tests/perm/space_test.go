@@ -41,6 +41,16 @@ func TestASharedSpaceBelongsToItsGroup(t *testing.T) {
 	if r := member(bob, "cd "+dir+"; rm -f messages.jsonl; truncate -s0 messages.jsonl"); r.Code == 0 || strings.Count(r.Stderr, "not permitted") != 2 {
 		t.Errorf("history in a space: %+v", r)
 	}
+	// A member may fork what he reads, and owns the fork; only its owner takes a session away.
+	member(bob, "cd "+dir+" && setfattr -n user.ctx.fork -v bobs . && echo '{\"role\":\"user\",\"content\":\"mine\"}' >> ../bobs/messages.jsonl && cat ../bobs/context/pack.md | grep -c from").OK()
+	if r := member(bob, "setfattr -n user.ctx.remove -v s1 "+dir); r.Code == 0 || !strings.Contains(r.Stderr, "not permitted") {
+		t.Errorf("a member removes a session of another: %+v", r)
+	}
+	if r := member(alice, "setfattr -n user.ctx.remove -v bobs "+dir+"/../bobs"); r.Code == 0 || !strings.Contains(r.Stderr, "not permitted") {
+		t.Errorf("the maker of a session removes the fork of a member: %+v", r)
+	}
+	member(bob, "setfattr -n user.ctx.remove -v bobs "+dir+"/../bobs && ! ls "+dir+"/../bobs/state").OK()
+
 	// Who is not in the group is outside, the group's number as uid or not.
 	for _, outsider := range []uint32{alice, bob, team} {
 		for _, script := range []string{"ls shared/crew", "cat " + dir + "/messages.jsonl", "stat " + dir + "/state", "mkdir -p shared/crew/agent/x"} {

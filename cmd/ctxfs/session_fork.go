@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+func sessionForkCmd() *cobra.Command {
+	var store string
+	c := &cobra.Command{
+		Use:   "fork [flags] SESSION[@LINE] NEW",
+		Short: "Make a session with the history of another, up to a message",
+		Long: `Make the session NEW (a name, or AGENT/NAME of the same owner) with the first LINE
+messages of SESSION, all when no LINE is given, with the events that had arrived
+by then, and with its settings, notes and pins as they are now. Its pack begins
+as the other's did. From there on both go their own ways. The directory of the
+new session is printed, and on standard error how its history is stored: where
+the disk can, both share the same blocks (a reflink), else it is a copy.
+
+` + sessionHelp,
+		Example: "  ctxfs session fork coder/s1@120 another-way\n  cd \"$(ctxfs session fork . tried)\"",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			arg, line, at := cutPoint(args[0])
+			n := -1
+			if at {
+				var err error
+				if n, err = strconv.Atoi(line); err != nil || n < 0 {
+					return usagef("%q is not a number of messages", line)
+				}
+			}
+			from, err := findSession(arg, store)
+			if err != nil {
+				return err
+			}
+			to := from.ref
+			if agent, name, ok := strings.Cut(args[1], "/"); ok {
+				to.Agent, to.Session = agent, name
+			} else {
+				to.Session = args[1]
+			}
+			if err := cmp.Or(ctxabi.ValidName(to.Agent), ctxabi.ValidName(to.Session)); err != nil {
+				return usageError{err}
+			}
+			dir, how, err := fork(arg, from, n, to)
+			if err == nil {
+				fmt.Fprintln(c.OutOrStdout(), dir)
+				fmt.Fprintln(c.ErrOrStderr(), how)
+			}
+			return err
+		},
+	}
+	storeFlag(c, &store)
+	return c
+}
+
+// cutPoint takes SESSION@LINE apart.
+func cutPoint(arg string) (session, line string, ok bool) {
+	i := strings.LastIndexByte(arg, '@')
+	if i < 0 {
+		return arg, "", false
+	}
+	return arg[:i], arg[i+1:], true
+}
+
+// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; "" when there is none.
+func mountedDir(arg string, at place) string {
+	if abs, err := filepath.Abs(arg); err == nil && (filepath.IsAbs(arg) || strings.HasPrefix(arg, ".")) {
+		if m, ok := mountOf(abs); ok {
+			return filepath.Join(m.point, at.ref.Path())
+		}
+	}
+	if d, ok := runningDaemon(at.store); ok && d.Mountpoint != "" {
+		return filepath.Join(d.Mountpoint, at.ref.Path())
+	}
+	return ""
+}
+
+func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err error) {
+	if mounted := mountedDir(arg, from); mounted != "" {
+		asked := to.Agent + "/" + to.Session
+		if n >= 0 {
+			asked += "@" + strconv.Itoa(n)
+		}
+		if err := unix.Setxattr(mounted, "user.ctx.fork", []byte(asked), 0); err != nil {
+			return "", "", refused(mounted, &os.PathError{Op: "fork", Path: mounted, Err: err})
+		}
+		dir = strings.TrimSuffix(mounted, from.ref.Path()) + to.Path()
+		return dir, "made by the daemon that serves it", nil
+	}
+	owner, err := ownerOf(from)
+	if err != nil {
+		return "", "", err
+	}
+	store, err := openToChange(from.store)
+	if err != nil {
+		return "", "", err
+	}
+	defer func() { err = cmp.Or(err, store.Close()) }()
+	x, err := store.Session(from.ref)
+	if err != nil {
+		return "", "", err
+	}
+	f, shared, err := store.Fork(x, n, to, owner)
+	if err != nil {
+		return "", "", err
+	}
+	how = "its history is a copy"
+	if shared {
+		how = "its history shares the blocks of the other's on the disk"
+	}
+	return f.Dir(), how, nil
+}
+
+// openToChange opens a store that is there and that no daemon serves.
+func openToChange(dir string) (*session.Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
+		return openToRead(dir) // it says what is wrong
+	}
+	return openStore(dir, session.Options{})
+}
+
+// refused adds the reason that the daemon wrote down for what it just refused.
+func refused(dir string, err error) error {
+	data, readErr := os.ReadFile(filepath.Join(dir, ctxabi.ErrorsFile))
+	if readErr != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if _, reason, ok := strings.Cut(lines[len(lines)-1], `"reason":`); ok {
+		if text, unquoteErr := strconv.Unquote(strings.TrimSuffix(strings.TrimSpace(reason), "}")); unquoteErr == nil {
+			return fmt.Errorf("%w (%s)", err, text)
+		}
+	}
+	return err
+}
+
+func sessionRmCmd() *cobra.Command {
+	var store string
+	var force bool
+	c := &cobra.Command{
+		Use:   "rm [flags] SESSION...",
+		Short: "Remove sessions with their history, for good",
+		Long: `Remove sessions: every message, event, setting and note of them, for good. In a
+mount rmdir and rm -r refuse that, so that it never happens by accident. On a
+terminal it asks first; --force does not.
+
+` + sessionHelp,
+		Example: "  ctxfs session rm coder/s1\n  ctxfs session rm --force coder/s1 coder/s2",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, arg := range args {
+				at, err := findSession(arg, store)
+				if err == nil && !force {
+					err = confirm(c.InOrStdin(), c.ErrOrStderr(), "Remove "+at.ref.Path()+" with all its history?")
+				}
+				if err == nil {
+					err = removeSession(arg, at)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	storeFlag(c, &store)
+	c.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
+	return c
+}
+
+// confirm asks on a terminal, and fails where nobody can answer or the answer is not yes.
+func confirm(in io.Reader, out io.Writer, question string) error {
+	f, ok := in.(*os.File)
+	if ok {
+		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+		ok = err == nil
+	}
+	if !ok {
+		return usagef("%s Nobody is there to ask; --force does it without", question)
+	}
+	fmt.Fprint(out, question+" [y/N] ")
+	var answer string
+	fmt.Fscanln(in, &answer)
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return errors.New("nothing was removed")
+	}
+	return nil
+}
+
+func removeSession(arg string, at place) (err error) {
+	if mounted := mountedDir(arg, at); mounted != "" {
+		if err := unix.Setxattr(mounted, "user.ctx.remove", []byte(at.ref.Session), 0); err != nil {
+			return refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
+		}
+		return nil
+	}
+	store, err := openToChange(at.store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, store.Close()) }()
+	return store.Remove(at.ref)
+}

@@ -1,0 +1,84 @@
+package fs
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// What no call of a file system says is done by setting an attribute of a session's directory, which every language can:
+//
+//	user.ctx.fork    NAME, NAME@LINE or AGENT/NAME@LINE   makes a session with this one's history, up to that message
+//	user.ctx.remove  the session's name, to be sure       removes it with its history, for good
+//
+// Neither attribute is there to be read.
+const (
+	forkVerb   = xattrPrefix + "fork"
+	removeVerb = xattrPrefix + "remove"
+)
+
+func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
+	switch {
+	case d.here != "":
+	case name == forkVerb:
+		return d.fork(ctx, string(data))
+	case name == removeVerb:
+		return d.remove(ctx, string(data))
+	}
+	return noXattrs{}.Setxattr(ctx, name, data, flags)
+}
+
+func (d *sessionDir) fork(ctx context.Context, asked string) syscall.Errno {
+	to, n, err := parseFork(d.p.x.Ref(), asked)
+	if err == nil {
+		from := realm{t: d.t, ref: to}
+		_, _, err = d.t.store.Fork(d.p.x, n, to, from.maker(ctx))
+	}
+	if err != nil {
+		return d.p.refuse(ctx, "fork", "", err)
+	}
+	return 0
+}
+
+// parseFork reads NAME, NAME@LINE or AGENT/NAME@LINE; without a line n is -1.
+func parseFork(from ctxabi.Ref, asked string) (to ctxabi.Ref, n int, err error) {
+	to, n = from, -1
+	name, line, at := strings.Cut(asked, "@")
+	if at {
+		if n, err = strconv.Atoi(line); err != nil || n < 0 || strconv.Itoa(n) != line {
+			return to, 0, ctxabi.E("fork", "", ctxabi.ErrMalformed, "%q is not a number of messages; write NAME@120", line)
+		}
+	}
+	if agent, session, ok := strings.Cut(name, "/"); ok {
+		to.Agent, name = agent, session
+		if err := ctxabi.ValidName(agent); err != nil {
+			return to, 0, err
+		}
+	}
+	to.Session = name
+	return to, n, ctxabi.ValidName(name)
+}
+
+// remove is for the session's owner alone: in a shared space its members may write, and not take history away.
+func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {
+	x := d.p.x
+	ref := x.Ref()
+	if uid := callerOf(ctx).Uid; uid != d.p.own.uid && uid != 0 {
+		return d.p.deny(ctx, "remove", "", ctxabi.ErrProtected, "only the session's owner removes it")
+	}
+	if name != ref.Session {
+		return d.p.refuse(ctx, "remove", "", ctxabi.E("remove", "", ctxabi.ErrMalformed, "%q is not this session's name, which has to be given to remove it", name))
+	}
+	if err := d.t.store.Remove(ref); err != nil {
+		return errnoOf(err)
+	}
+	d.t.builder.Forget(x.ID())
+	// The kernel is told without waiting: it may hold what it needs for that until this call returns.
+	if _, parent := d.Parent(); parent != nil {
+		go parent.NotifyEntry(ref.Session)
+	}
+	return 0
+}

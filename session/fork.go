@@ -1,0 +1,235 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// forked are the files of a session, beside its logs and pins, that a fork takes along: what packs are made of.
+var forked = []string{
+	ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.RecipeFile, ctxabi.EnvFile, ctxabi.PlanFile, ctxabi.DiffFile,
+	ctxabi.HandoffFile, ctxabi.SummaryFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.TodoFile, ctxabi.RefsFile,
+}
+
+// Fork makes the session ref with the first n messages of x (all when n is negative), the events that had arrived before
+// the next one, and the settings, notes and pins as they are now, so that its pack is that of x at that point.
+// Times of arrival stay; the chain begins anew, since it is that of another session. It is idle, and its meta.json says forked_from.
+// shared says whether the disk shares the bytes of the logs between both (a reflink), rather than having a copy.
+// Like a session that is made, it is there whole or not at all.
+func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session, shared bool, err error) {
+	if err := s.writable("fork"); err != nil {
+		return nil, false, err
+	}
+	if err := ctxabi.ValidName(ref.Session); err != nil {
+		return nil, false, err
+	}
+	t, err := x.Timeline()
+	if err != nil {
+		return nil, false, err
+	}
+	if all := t.Messages.Len(); n > all {
+		return nil, false, ctxabi.E("fork", "", ctxabi.ErrNotFound, "there are %d messages, not %d", all, n)
+	} else if n < 0 {
+		n = all
+	}
+	t = t.Prefix(n)
+	if err := s.EnsureAgent(ref, o); err != nil {
+		return nil, false, err
+	}
+	dir := s.inStore(ref.Path())
+	exists := func() bool { _, err := s.vfs.Stat(dir); return err == nil }
+	taken := ctxabi.E("fork", "", ctxabi.ErrExists, "%s exists already", ref)
+	if exists() {
+		return nil, false, taken
+	}
+	tmp := s.tmpName()
+	if err = s.build(tmp, o); err == nil {
+		w := forkWriter{s: s, x: x, dir: tmp, owner: o}
+		shared, err = w.write(t, n)
+	}
+	s.create.Lock()
+	defer s.create.Unlock()
+	if err == nil && exists() { // made meanwhile
+		removeAll(s.vfs, tmp)
+		return nil, false, taken
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, dir)
+	}
+	if err == nil {
+		err = s.vfs.SyncDir(path.Dir(dir))
+	}
+	if err != nil {
+		removeAll(s.vfs, tmp)
+		return nil, false, diskFailed("fork", "", err, "the session was not made")
+	}
+	fork, err = s.Session(ref)
+	return fork, shared, err
+}
+
+// forkWriter fills the directory of a session that was just built.
+type forkWriter struct {
+	s     *Store
+	x     *Session
+	dir   string
+	owner Owner
+}
+
+func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
+	raw, err := readWhole(w.s.vfs, path.Join(w.dir, idFile))
+	if err != nil {
+		return false, err
+	}
+	id := string(raw[:32])
+	shared = true
+	for _, part := range []struct {
+		log *Log
+		ix  *Index
+	}{{&w.x.events, t.Events}, {&w.x.messages, t.Messages}} {
+		one, err := w.log(part.log, part.ix.size, id)
+		if err != nil {
+			return false, err
+		}
+		shared = shared && one
+	}
+	for _, name := range forked {
+		if err := w.control(name); err != nil {
+			return false, err
+		}
+	}
+	w.s.move.RLock()
+	pins, _ := w.s.vfs.ReadDir(w.x.path(ctxabi.PinnedDir))
+	w.s.move.RUnlock()
+	for _, pin := range pins {
+		if pin.Type().IsRegular() && ctxabi.IsPin(pin.Name()) {
+			if err := w.control(path.Join(ctxabi.PinnedDir, pin.Name())); err != nil {
+				return false, err
+			}
+		}
+	}
+	return shared, w.meta(n)
+}
+
+// log writes the first size bytes of a log and the rows of their commits, chained for the new session.
+func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error) {
+	f, err := l.acquire()
+	if err != nil {
+		return false, err
+	}
+	defer l.release()
+	data, err := w.s.vfs.OpenFile(path.Join(w.dir, l.name), osCreate, w.owner.fileMode().Perm())
+	if err != nil {
+		return false, err
+	}
+	defer data.Close()
+	if shared, err = cloneOrCopy(data, f.data, size); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	end := l.tail.arrivals
+	l.mu.Unlock()
+	rows, err := w.rows(l, f, size, end, id)
+	if err == nil {
+		err = w.s.fill(path.Join(w.dir, arrivalsFile(l.name)), rows)
+	}
+	return shared, errors.Join(err, data.Sync())
+}
+
+// rows are the arrival rows of the first size bytes of l.
+func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows []byte, err error) {
+	chain := chainSeed(id, l.name)
+	next := int64(0)
+	var failed error
+	err = scanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
+		a, ok := parseArrival(line)
+		if !ok || a.Off != next || a.Off >= size {
+			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
+		}
+		if a.end() > size { // several records came with it, and only some of them are taken
+			a.Len = size - a.Off
+			if a.SHA, failed = hashRange(f.data, a.Off, a.end()); failed != nil {
+				return false
+			}
+		}
+		chain = chainNext(chain, a.SHA, a.Off, a.Len)
+		a.Chain, a.Key, next = chain, Key{}, a.end()
+		rows = a.appendTo(rows)
+		return next < size
+	})
+	if err = errors.Join(err, failed); err != nil || next >= size {
+		return rows, err
+	}
+	a := arrival{Off: next, Len: size - next, At: w.x.created.UnixNano(), Events: -1, Estimated: true}
+	if l.name == ctxabi.MessagesFile {
+		a.Events = 0
+	}
+	if a.SHA, err = hashRange(f.data, a.Off, a.end()); err != nil {
+		return nil, err
+	}
+	a.Chain = chainNext(chain, a.SHA, a.Off, a.Len)
+	return a.appendTo(rows), nil
+}
+
+// control takes a control file along, if there is one.
+func (w *forkWriter) control(name string) error {
+	data, err := w.x.Control(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		w.s.vfs.Remove(path.Join(w.dir, name)) // a new session has some that somebody removed from this one
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return w.fill(name, data)
+}
+
+func (w *forkWriter) fill(name string, data []byte) error {
+	file := path.Join(w.dir, name)
+	if err := writeSynced(w.s.vfs, file, data, w.owner.fileMode().Perm()); err != nil {
+		return err
+	}
+	return w.s.own(file, w.owner, w.owner.fileMode())
+}
+
+// meta is meta.json, and where the fork is from.
+func (w *forkWriter) meta(n int) error {
+	meta := map[string]any{}
+	if data := w.x.checkedControl(ctxabi.MetaFile); data != nil && json.Unmarshal(data, &meta) != nil {
+		meta = map[string]any{}
+	}
+	meta["forked_from"] = fmt.Sprintf("%s@%d", w.x.Ref().Path(), n)
+	data, err := json.Marshal(meta)
+	if err != nil {
+		return err
+	}
+	return w.fill(ctxabi.MetaFile, append(data, '\n'))
+}
+
+// fill replaces the content of an internal file and syncs it.
+func (s *Store) fill(name string, data []byte) error {
+	f, err := s.vfs.OpenFile(name, osCreate, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeFull(f, data), f.Sync(), f.Close())
+}
+
+// cloner is a File whose disk can share its bytes with another.
+type cloner interface {
+	CloneTo(to File) error
+}
+
+// cloneOrCopy gives to, which is empty, the first size bytes of from.
+func cloneOrCopy(to, from File, size int64) (shared bool, err error) {
+	if c, ok := from.(cloner); ok && size > 0 && c.CloneTo(to) == nil {
+		return true, to.Truncate(size)
+	}
+	_, err = io.Copy(to, io.NewSectionReader(from, 0, size))
+	return false, err
+}

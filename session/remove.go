@@ -1,0 +1,66 @@
+package session
+
+import (
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Remove takes a session out of the store with all its history, for good. Whoever has it open gets ctxabi.ErrNotFound
+// from then on. It is gone at once, also after a loss of power; its bytes are given back before it returns.
+func (s *Store) Remove(ref ctxabi.Ref) error {
+	if err := s.writable("remove"); err != nil {
+		return err
+	}
+	x, err := s.Session(ref)
+	if err != nil {
+		return err
+	}
+	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
+	for _, l := range []*Log{&x.messages, &x.events} {
+		l.turn <- struct{}{}
+		defer func() { <-l.turn }()
+	}
+	dir, tmp := s.inStore(ref.Path()), s.tmpName()
+	if err := s.takeOut(x, dir, tmp); err != nil {
+		return diskFailed("remove", "", err, "the session stays")
+	}
+	for _, l := range []*Log{&x.messages, &x.events} {
+		l.gone()
+	}
+	removeAll(s.vfs, tmp)
+	return nil
+}
+
+// takeOut moves the session's directory to where the next start of a daemon clears up, too.
+func (s *Store) takeOut(x *Session, dir, tmp string) error {
+	s.move.Lock()
+	defer s.move.Unlock()
+	if err := s.vfs.Rename(dir, tmp); err != nil {
+		return err
+	}
+	x.removed.Store(true)
+	s.mu.Lock()
+	delete(s.sessions, x.Ref())
+	s.mu.Unlock()
+	// Another session may come to stand under its name: what still holds this one finds nothing.
+	nowhere := x.Ref()
+	nowhere.Session = ".removed-" + x.id
+	x.place.Store(&place{nowhere, s.inStore(nowhere.Path())})
+	return s.vfs.SyncDir(path.Dir(dir))
+}
+
+// gone closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
+func (l *Log) gone() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil || l.users > 0 {
+		return
+	}
+	l.files.close()
+	l.files = nil
+	open := &l.session.store.open
+	open.mu.Lock()
+	delete(open.logs, l)
+	open.mu.Unlock()
+}
