@@ -131,6 +131,7 @@ func TestHugeGroup(t *testing.T) {
 
 // No record can fail a build: the extremes that were met in real sessions, and beyond.
 func TestExtremeRecords(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("long, and one goroutine: nothing for the race detector")
 	}

@@ -3,19 +3,29 @@ package pack
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// replays gives real sessions where they are, by path, else made ones.
+// every says which packs of a replay are rendered natively: of every so many records, and those that a compaction made.
+var every = flag.Int("every", 12, "render every so many packs of a replay of real sessions natively")
+
+// replays gives the bundled sessions and made ones, and real ones where they are, by path.
 func replays(t *testing.T) map[string][][]byte {
-	out := map[string][][]byte{}
-	if dir := os.Getenv("CTXFS_TESTDATA"); dir != "" {
-		files, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*.jsonl"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no sessions in %s: %v", dir, err)
+	t.Helper()
+	out := map[string][][]byte{"made": longLog(150).records(), "thinking": thinkingLog(80)}
+	dir := os.Getenv("CTXFS_TESTDATA")
+	if dir == "" {
+		dir = "../../shared/data"
+	}
+	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl", filepath.Join(dir, "sessions", "*", "*.jsonl")} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 && strings.HasPrefix(pattern, "../examples") {
+			t.Fatalf("no sessions: %v, %v", pattern, err)
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -24,10 +34,7 @@ func replays(t *testing.T) map[string][][]byte {
 			}
 			out[file] = bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 		}
-		return out
 	}
-	out["made"] = longLog(150).records()
-	out["thinking"] = thinkingLog(80)
 	return out
 }
 
@@ -60,39 +67,93 @@ func thinkingLog(n int) (records [][]byte) {
 	return records
 }
 
-// TestNativeReplay replays sessions record by record: every rendering of every pack is valid and fits, and within an
-// epoch begins as the one before.
+// TestNativeReplay replays sessions record by record at the budgets of the table of measures: every rendering is valid, fits, and carries the
+// agent's tools; within an epoch each begins as the one before.
 func TestNativeReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and one goroutine: nothing for the race detector")
 	}
 	sets := replays(t)
-	for _, limit := range []int{4000, 8000, 32000} {
-		packs, kept, units, stayed := 0, 0, 0, 0
-		for name, records := range sets {
-			l, mm := newLog(), newMemo()
-			var before map[Format]nativeOf
-			epoch := ""
-			for _, r := range records {
-				l.Append(r)
-				in := inputOf(l, limit, sampleFiles()...)
-				b, err := compile(&in, mm)
-				if err != nil {
-					t.Fatalf("%s: %v", name, err)
-				}
-				now := natives(t, b, logsOf(&in), limit, "")
-				if b.Epoch == epoch {
-					keepsPrefix(t, before, now)
-					kept++
-					units, stayed = units+len(now[Anthropic].units), stayed+before[Anthropic].stable
-				}
-				before, epoch = now, b.Epoch
-				packs += len(now)
+	for _, limit := range []int{4000, 8000, 16000, 32000} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
+			var sum nativeSum
+			for name, records := range sets {
+				sum.replay(t, name, records, limit)
 			}
+			if sum.kept == 0 {
+				t.Fatal("every pack began an epoch")
+			}
+			t.Logf("%d sessions, %d packs with %d compactions: %d renderings, 0 violations, at most %.3f of the budget; %.3f of the parts are those of the rendering before, within an epoch",
+				len(sets), sum.packs, sum.compactions, sum.renderings, float64(sum.most)/float64(limit), float64(sum.stayed)/float64(sum.units))
+		})
+	}
+}
+
+// nativeSum sums up replays at one budget.
+type nativeSum struct{ packs, compactions, renderings, most, kept, units, stayed int }
+
+func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit int) {
+	t.Helper()
+	step := *every
+	if !strings.HasPrefix(name, "..") && !filepath.IsAbs(name) {
+		step = 2 // the made ones are few, and have what real ones seldom have
+	}
+	l, mm := newLog(), newMemo()
+	var before map[Format]nativeOf
+	epoch, compactions := "", 0
+	for i, r := range records {
+		l.Append(r)
+		in := withTools(inputOf(l, limit, sampleFiles()...))
+		b, err := compile(&in, mm)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		if kept == 0 {
-			t.Fatal("every pack began an epoch")
+		sum.packs++
+		var moved int
+		if _, err := fmt.Sscanf(b.Epoch, "%d-", &moved); err != nil {
+			t.Fatalf("epoch %s: %v", b.Epoch, err)
 		}
-		t.Logf("%d tokens: %d renderings, 0 violations; %.3f of the parts are those of the pack before, within an epoch", limit, packs, float64(stayed)/float64(units))
+		if moved == compactions && i%step != 0 && i != len(records)-1 {
+			continue
+		}
+		sum.compactions, compactions = sum.compactions+moved-compactions, moved
+		now := natives(t, b, logsOf(&in), limit, "")
+		for f, n := range now {
+			sum.most = max(sum.most, n.tokens)
+			hasTools(t, f, n.data)
+		}
+		if b.Epoch == epoch {
+			keepsPrefix(t, before, now)
+			sum.kept++
+			sum.units, sum.stayed = sum.units+len(now[Anthropic].units), sum.stayed+before[Anthropic].stable
+		}
+		before, epoch = now, b.Epoch
+		sum.renderings += len(now)
+	}
+}
+
+// hasTools fails unless the tools of toolsJSON stand under the key where the format's provider reads them.
+func hasTools(t failer, f Format, data []byte) {
+	t.Helper()
+	var body struct {
+		Tools []struct {
+			Name     string                  `json:"name"`
+			Function struct{ Name string }   `json:"function"`
+			Declared []struct{ Name string } `json:"functionDeclarations"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		t.Fatalf("%s: %v", f, err)
+	}
+	named := map[string]bool{}
+	for _, tool := range body.Tools {
+		named[tool.Name], named[tool.Function.Name] = true, true
+		for _, d := range tool.Declared {
+			named[d.Name] = true
+		}
+	}
+	if !named["read_file"] || !named["bash"] {
+		t.Fatalf("%s: tools.json did not reach tools: %v\n%s", f, named, clip(string(data)))
 	}
 }

@@ -165,6 +165,10 @@ func TestNativeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 25), files(t), budget().Draw(t, "budget")
 		in := h.input(h.len(), limit, fs...)
+		tools := rapid.IntRange(0, 3).Draw(t, "tools") == 0
+		if tools {
+			in = withTools(in)
+		}
 		b, err := Compile(in)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -172,6 +176,9 @@ func TestNativeProperties(t *testing.T) {
 		got := natives(t, b, logsOf(&in), limit, "")
 		again := natives(t, mustCompile(t, in), logsOf(&in), limit, "")
 		for _, f := range Formats {
+			if tools && (limit == 0 || limit >= 8000) {
+				hasTools(t, f, got[f].data)
+			}
 			if string(got[f].data) != string(again[f].data) {
 				t.Fatalf("%s: two builds of one input differ", f)
 			}
@@ -181,6 +188,7 @@ func TestNativeProperties(t *testing.T) {
 
 // Record by record: within an epoch what stands before the tail of a rendering begins the next one.
 func TestNativePrefixProperties(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
 		mm := newMemo()
@@ -204,11 +212,17 @@ func TestNativePrefixProperties(t *testing.T) {
 // nativeGoldens compares the native renderings of in, with tools.
 func nativeGoldens(t *testing.T, dir string, in Input) {
 	t.Helper()
-	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
-	in.Files = append(slices.Clone(in.Files), File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
+	in = withTools(in)
 	for f, n := range natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "") {
 		golden(t, fmt.Sprintf("%s/pack.%s.json", dir, f), n.data)
 	}
+}
+
+// withTools is in of an agent that has a tools.json.
+func withTools(in Input) Input {
+	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
+	in.Files = append(slices.Clone(in.Files), File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
+	return in
 }
 
 // toolsJSON has tools in several forms, and what is none.

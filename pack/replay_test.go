@@ -18,6 +18,7 @@ import (
 // count and every pack of an epoch must begin with the prefix of the one
 // before. With -v it prints the table of README.md.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("long, and one goroutine: nothing for the race detector")
 	}
@@ -32,7 +33,7 @@ func TestReplay(t *testing.T) {
 	if len(sessions) == 0 {
 		t.Skip("no real sessions here; set CTXFS_TESTDATA")
 	}
-	budgets := []int{2000, 4000, 8000, 32000}
+	budgets := []int{2000, 4000, 8000, 16000, 32000}
 	sums := map[string]map[int]*replaySum{}
 	var sets []string
 	for _, file := range sessions {
