@@ -220,5 +220,5 @@ func (c *chooser) pack() Pack {
 		b.WriteString(c.shown[line].text)
 	}
 	text := b.String()
-	return Pack{Text: text, Tokens: count(c.counter, text)}
+	return Pack{Text: text, Tokens: c.counter.CountParts(text)}
 }

@@ -35,7 +35,7 @@ func (m *compiled) Pack(n int) (Pack, error) {
 		return Pack{}, fmt.Errorf("%s, the first %d records at %d tokens: %w", m.s.Name, n, m.budget, err)
 	}
 	p := Pack{Text: string(b.Markdown), Took: time.Since(start)}
-	p.Tokens = count(m.counter, p.Text)
+	p.Tokens = m.counter.CountParts(p.Text)
 	m.check(&p, b, n)
 	m.last = b
 	return p, nil

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -55,18 +54,4 @@ var makers = []maker{
 	{Ctxfs, func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method {
 		return &compiled{s: s, counter: c, budget: budget, recipe: r}
 	}},
-}
-
-// count is the exact number of tokens of a pack. Texts that begin with # behind a newline add up, and most
-// of them were counted before.
-func count(c *tokens.Counter, text string) (n int) {
-	for text != "" {
-		end := strings.Index(text, "\n#") + 1
-		if end == 0 {
-			end = len(text)
-		}
-		n += c.CountCached(text[:end])
-		text = text[end:]
-	}
-	return n
 }

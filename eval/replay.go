@@ -226,7 +226,7 @@ func (s *state) step(r *replay, p Pack, n int) {
 	}
 	if s.last.Text != "" && n >= r.first && r.options.wants(Prefix, Cost) {
 		shared := commonPrefix(s.last.Text, p.Text)
-		s.shared += count(r.counter, p.Text[:shared])
+		s.shared += r.counter.CountParts(p.Text[:shared])
 		s.tokens += p.Tokens
 		share := float64(s.shared) / float64(s.tokens)
 		s.Figures[Prefix] = Mean{share, 1}

@@ -98,6 +98,9 @@ func pattern(expr string) *regexp.Regexp {
 	return re
 }
 
+// DescribeCondition says a condition in words, as the report does.
+func DescribeCondition(c *recipe.Condition) string { return describe(c) }
+
 // describe says a condition in words, for the report.
 func describe(c *recipe.Condition) string {
 	several := func(word string, cs []recipe.Condition) string {

@@ -7,6 +7,12 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
+// RenderEvent gives the tool event at a line of events as a pack shows it, as [RenderRecord] does a message.
+func RenderEvent(events Records, line, body int) (string, error) {
+	text, _, err := renderEvent(events, line, body)
+	return text, err
+}
+
 // renderEvent gives a tool event as it stands in pack.md, much as messages stand there:
 //
 //	## e3 tool_call

@@ -81,6 +81,7 @@ type item struct {
 // omitted is something that does not stand in the pack, or not all of it.
 type omitted struct {
 	Bytes     int64  `json:"bytes"`
+	ID        string `json:"id,omitempty"` // of the block
 	Path      string `json:"path"`
 	Range     string `json:"range,omitempty"`
 	Reason    string `json:"reason"`
@@ -237,7 +238,7 @@ func (d *draft) omissions() []omitted {
 		if b.reason == "" {
 			return
 		}
-		list = append(list, omitted{Source: b.path, Bytes: int64(b.left), Reason: b.reason, Path: b.path, TokensEst: int64(max(0, b.asked-b.tokens))})
+		list = append(list, omitted{ID: b.id, Source: b.path, Bytes: int64(b.left), Reason: b.reason, Path: b.path, TokensEst: int64(max(0, b.asked-b.tokens))})
 	}
 	for _, b := range d.head {
 		block(b)

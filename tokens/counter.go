@@ -60,6 +60,20 @@ func (c *Counter) CountCached(text string) int {
 	return n
 }
 
+// CountParts is Count of a text most of whose parts were counted before, such as a pack: parts that begin with # behind a
+// newline add up, and each is counted by CountCached.
+func (c *Counter) CountParts(text string) (n int) {
+	for text != "" {
+		end := strings.Index(text, "\n#") + 1
+		if end == 0 {
+			end = len(text)
+		}
+		n += c.CountCached(text[:end])
+		text = text[end:]
+	}
+	return n
+}
+
 // replaceInvalid is string([]rune(text)) without the runes: one U+FFFD for
 // each bad byte, where strings.ToValidUTF8 would make one of a whole run.
 func replaceInvalid(text string) string {

@@ -85,7 +85,8 @@ and cat context/pack.md gives a prompt that fits its token budget.
 	}
 	root.AddCommand(
 		mountCmd(), umountCmd(),
-		packCmd(), recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), evalCmd(),
+		packCmd(), whyCmd(), diffCmd(), statsCmd(),
+		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), evalCmd(),
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), genManCmd(),
 	)
 	markRun(root)

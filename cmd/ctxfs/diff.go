@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/inspect"
+)
+
+func diffCmd() *cobra.Command {
+	var f packFlags
+	var asJSON, asText bool
+	c := &cobra.Command{
+		Use:   "diff [flags] SESSION[@POINT] SESSION[@POINT]",
+		Short: "Say what changed from one prompt to another",
+		Long: `Say what changed from one pack to another: the epoch and why it began, how much of
+the first is the beginning of the second (what a provider's prompt cache would
+give), blocks that were added, removed or changed, records that stand elsewhere,
+and the tokens of each section. --text shows the lines of pack.md.
+
+` + momentHelp + `
+
+` + sessionHelp + `
+
+Where the store cannot be read, as in a container, the files of the mount are.
+
+Exit codes, as those of diff:
+  0  the same
+  1  they differ
+  2  wrong usage, or one of them cannot be had (the reason is on standard error)`,
+		Example: `  ctxfs diff coder/s1@120 coder/s1@180
+  ctxfs diff coder/s1@2026-05-04T10:00:00Z coder/s1
+  ctxfs diff --text .@57 .@58
+  ctxfs diff coder/s1 coder/s2 --json | jq .prefix_kept.share`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			same, err := f.diff(c, args, asText, asJSON)
+			if err != nil {
+				if code := exitCode(failure{err}); code != exitUsage {
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", inWords(err))
+					return silent{exitUsage}
+				}
+				return err
+			}
+			if !same {
+				return silent{exitFailed}
+			}
+			return nil
+		},
+	}
+	lookFlags(c, &f)
+	c.Flags().BoolVar(&asText, "text", false, "print a unified diff of pack.md")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.MarkFlagsMutuallyExclusive("text", "json")
+	return c
+}
+
+func (f *packFlags) diff(c *cobra.Command, args []string, asText, asJSON bool) (same bool, err error) {
+	var packs [2]*inspect.Pack
+	var moments [2]moment
+	for i, arg := range args {
+		if moments[i], err = parseMoment(arg); err != nil {
+			return false, err
+		}
+	}
+	opened := map[string]*looking{}
+	defer func() {
+		for _, l := range opened {
+			err = cmp.Or(err, l.close())
+		}
+	}()
+	for i, m := range moments {
+		l := opened[m.session]
+		if l == nil {
+			if l, err = f.look(c, m.session); err != nil {
+				return false, err
+			}
+			opened[m.session] = l
+		}
+		if packs[i], err = m.pack(c.Context(), l.History); err != nil {
+			return false, err
+		}
+	}
+	if asText {
+		text := inspect.Text(packs[0], packs[1], args[0], args[1])
+		_, err = c.OutOrStdout().Write(text)
+		return len(text) == 0, err
+	}
+	a, b := opened[moments[0].session], opened[moments[1].session]
+	related := a == b || a.at != (place{}) && a.at == b.at
+	d := inspect.Compare(packs[0], packs[1], args[0], args[1], related)
+	if asJSON {
+		return d.Same, printJSON(c.OutOrStdout(), d)
+	}
+	return d.Same, printDiff(c.OutOrStdout(), d)
+}
+
+func printDiff(out io.Writer, d *inspect.Diff) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name string, of func(*inspect.Side) string) {
+		a, b := of(d.From), of(d.To)
+		if a == b {
+			b = "the same"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, a, b)
+	}
+	row("pack", func(s *inspect.Side) string { return s.Name })
+	row("id", func(s *inspect.Side) string { return fmt.Sprintf("%.19s", s.PackID) })
+	row("messages", func(s *inspect.Side) string { return thousands(s.Messages) })
+	row("epoch", func(s *inspect.Side) string { return s.Epoch })
+	row("since", func(s *inspect.Side) string { return s.EpochReason })
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nprefix kept: %s bytes, %s tokens, %.1f %% of the second\n\n", thousands(d.Kept.Bytes), thousands(d.Kept.Tokens), 100*d.Kept.Share)
+
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "tokens\tbefore\tafter\tchange\t\n")
+	tokens := func(name string, a, b int) {
+		if a != 0 || b != 0 {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", name, thousands(a), thousands(b), signed(b-a))
+		}
+	}
+	a, b := d.From, d.To
+	tokens("all", a.Tokens, b.Tokens)
+	if !a.MarkdownOnly && !b.MarkdownOnly {
+		tokens("stable", a.Sections.Stable, b.Sections.Stable)
+		tokens("session", a.Sections.Session, b.Sections.Session)
+		tokens("journal", a.Sections.Journal, b.Sections.Journal)
+		tokens("footer", a.Sections.Footer, b.Sections.Footer)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if a.MarkdownOnly || b.MarkdownOnly {
+		fmt.Fprintf(out, "Of one of them only its pack.md is kept.\n")
+	}
+
+	if len(d.Blocks) > 0 {
+		fmt.Fprintf(out, "\nblocks\n")
+		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, x := range d.Blocks {
+			fmt.Fprintf(w, "  %s\t%s\t%s → %s tokens (%s)\n", x.What, x.ID, thousands(x.Before), thousands(x.After), signed(x.After-x.Before))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	if len(d.Records) > 0 {
+		fmt.Fprintf(out, "\nrecords\n")
+		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, m := range d.Records {
+			from := m.From.String()
+			if m.From.Zone == inspect.Absent {
+				from = "new"
+			}
+			fmt.Fprintf(w, "  %s:%s\t%s → %s\t%s → %s tokens\n", m.Source, m.Range, from, m.To, thousands(m.Before), thousands(m.After))
+		}
+		return w.Flush()
+	}
+	return nil
+}
+
+// signed writes a difference.
+func signed(n int) string {
+	if n > 0 {
+		return "+" + thousands(n)
+	}
+	return thousands(n)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/inspect"
+	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/pack"
+)
+
+// looking is a session that a verb looks at; close ends it.
+type looking struct {
+	*inspect.History
+	at    place // the zero place: a mount of somebody else's store
+	close func() error
+}
+
+// look opens a session to look at its packs: in its store where that can be read, else through the files of its mount.
+func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
+	at, err := findSession(arg, f.store)
+	if err == nil {
+		var l *looking
+		if l, err = f.lookInStore(c, at); err == nil {
+			return l, nil
+		}
+		if errors.Is(err, ctxabi.ErrNoData) || errors.Is(err, ctxabi.ErrOverBudget) {
+			return nil, err // there is no pack, wherever one looks
+		}
+	}
+	dir, ok := mountedSession(arg, at)
+	if !ok {
+		return nil, err
+	}
+	m, err := inspect.FromMount(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &looking{inspect.NewHistory(m), at, func() error { return nil }}, nil
+}
+
+func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err error) {
+	flags := *f
+	if d, ok := runningDaemon(at.store); ok {
+		flags.inherit(d, c.Flags().Changed)
+	}
+	mapPath, err := parseMaps(flags.maps)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openToRead(at.store)
+	if err != nil {
+		return nil, err
+	}
+	var closers []func() error
+	closeAll := func() (err error) {
+		for i := len(closers) - 1; i >= 0; i-- {
+			err = cmp.Or(err, closers[i]())
+		}
+		return err
+	}
+	closers = append(closers, store.Close)
+	defer func() {
+		if err != nil {
+			closeAll()
+		}
+	}()
+	x, err := store.Session(at.ref)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := runner.Start(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, workspace.Close)
+	builder, err := pack.NewBuilder(pack.Config{
+		Budget: flags.budget, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: workspace, Mountpoint: flags.mountpoint, WaitForAll: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	closers = append(closers, func() error { builder.Close(); return nil })
+	source, err := inspect.FromStore(c.Context(), builder, x)
+	if err != nil {
+		return nil, err
+	}
+	return &looking{inspect.NewHistory(source), at, closeAll}, nil
+}
+
+// mountedSession finds the directory of a session in a mount: above the path that arg is, or where a mount of its store shows it.
+func mountedSession(arg string, at place) (dir string, ok bool) {
+	is := func(dir string) bool {
+		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.BudgetFile, ctxabi.PackJSONFile} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil && name != ctxabi.BudgetFile {
+				return false
+			}
+		}
+		return true
+	}
+	if abs, err := filepath.Abs(arg); err == nil && arg != "" {
+		for dir := abs; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if is(dir) {
+				return dir, true
+			}
+		}
+	}
+	if at != (place{}) {
+		if m, mounted := mountOfStore(at.store); mounted {
+			dir := filepath.Join(m.point, at.ref.Path())
+			return dir, is(dir)
+		}
+	}
+	return "", false
+}
+
+// lookFlags are those that say which packs are looked at.
+func lookFlags(c *cobra.Command, f *packFlags) {
+	storeFlag(c, &f.store)
+	buildFlags(c, &f.budget, &f.encoding, &f.maps)
+}
+
+// moment is one pack of a session: SESSION@POINT.
+type moment struct {
+	session string
+	point   string // "": now
+}
+
+const momentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where POINT is
+  120                    a number of messages: the pack when there were so many
+  2026-05-04T10:00:00Z   a time: the same of the messages that were there then
+  sha256-...             the id of a pack that was served (see context/packs.jsonl)
+Packs of earlier moments are made with today's files.`
+
+// parseMoment reads SESSION@POINT. A path may have an @, too: what follows the last one is a point only if it looks like one.
+func parseMoment(arg string) (moment, error) {
+	i := strings.LastIndexByte(arg, '@')
+	if i < 0 || strings.Contains(arg[i:], "/") {
+		return moment{arg, ""}, nil
+	}
+	m := moment{arg[:i], arg[i+1:]}
+	if m.session == "" {
+		return m, usagef("%q names no session", arg)
+	}
+	if _, err := strconv.Atoi(m.point); err == nil || strings.HasPrefix(m.point, "sha256-") {
+		return m, nil
+	}
+	if _, err := time.Parse(time.RFC3339, m.point); err != nil {
+		return m, usagef("%q is no moment of a session.\n%s", m.point, momentHelp)
+	}
+	return m, nil
+}
+
+// pack gives the pack of a moment.
+func (m moment) pack(ctx context.Context, h *inspect.History) (*inspect.Pack, error) {
+	if m.point == "" {
+		return h.At(ctx, h.Len())
+	}
+	if strings.HasPrefix(m.point, "sha256-") {
+		return h.AtServed(ctx, m.point)
+	}
+	n, err := strconv.Atoi(m.point)
+	if err != nil {
+		when, err := time.Parse(time.RFC3339, m.point)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if n, err = h.Moment(ctx, when); err != nil {
+			return nil, err
+		}
+	}
+	return h.At(ctx, n)
+}

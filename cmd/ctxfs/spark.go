@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// screen is how a verb may print: as wide, and with what.
+type screen struct {
+	terminal bool
+	bold     bool
+	width    int // columns; of what is no terminal: 0
+}
+
+// screenOf looks at where output goes. NO_COLOR, when it says anything, and TERM=dumb leave colours and bold type out; COLUMNS,
+// when it is a number, is the width of a terminal.
+func screenOf(w io.Writer) screen {
+	f, ok := w.(*os.File)
+	if !ok {
+		return screen{}
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return screen{}
+	}
+	s := screen{terminal: true, width: int(size.Col), bold: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		s.width = n
+	}
+	if s.width == 0 {
+		s.width = 80
+	}
+	return s
+}
+
+// title is a heading.
+func (s screen) title(text string) string {
+	if s.bold {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+var sparks = []rune("▁▂▃▄▅▆▇█")
+
+// sparkline draws values from 0 to most in at most width columns: where there are more, each column is the mean of some.
+func sparkline(values []float64, most float64, width int) string {
+	if width < 1 || len(values) == 0 {
+		return ""
+	}
+	columns := min(width, len(values))
+	var b strings.Builder
+	for i := range columns {
+		from, to := i*len(values)/columns, (i+1)*len(values)/columns
+		sum := 0.0
+		for _, v := range values[from:to] {
+			sum += v
+		}
+		level := 0
+		if most > 0 {
+			level = int(sum / float64(to-from) / most * float64(len(sparks)))
+		}
+		b.WriteRune(sparks[max(0, min(level, len(sparks)-1))])
+	}
+	return b.String()
+}

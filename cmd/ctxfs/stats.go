@@ -1,0 +1,288 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/inspect"
+)
+
+// Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.
+const (
+	manyRecords = 4000
+	manyCalls   = 400
+)
+
+func statsCmd() *cobra.Command {
+	var f packFlags
+	var asJSON bool
+	points, calls := 60, 0
+	c := &cobra.Command{
+		Use:   "stats [flags] SESSION",
+		Short: "Show what a session's prompts were made of over time, and what they cost",
+		Long: `Go through a session's history and show the tokens of its packs by section, by zone
+of the conversation and by tool, and where compactions were. For each call of the
+model, the pack that was its request is compared with the one before: what a
+provider with a prompt cache would read from it, write to it and take fresh.
+
+Where events.jsonl holds records of type usage, what the provider said is compared
+with that: its input tokens with those counted here, its cache with the predicted
+one. Each is matched with the pack that was opened last before it came.
+
+In a terminal the series are drawn as sparklines, elsewhere they are tables. A call
+is an assistant record. Of a history above ` + fmt.Sprint(manyRecords) + ` records ` + fmt.Sprint(manyCalls) + ` calls are looked at;
+--calls 0 looks at all.
+
+` + sessionHelp + `
+
+Where the store cannot be read, as in a container, the files of the mount are.
+
+` + exitHelp,
+		Example: `  ctxfs stats coder/s1
+  ctxfs stats . --points 20
+  ctxfs stats coder/s1 --budget 8000 | less
+  ctxfs stats coder/s1 --json | jq '.cache.share, .recorded.calibration'`,
+		Args: cobra.ExactArgs(1),
+		PreRunE: func(*cobra.Command, []string) error {
+			if points < 1 || calls < 0 {
+				return usagef("--points is at least 1, --calls is not negative")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			l, err := f.look(c, args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = cmp.Or(err, l.close()) }()
+			if !c.Flags().Changed("calls") && l.Len() > manyRecords {
+				calls = manyCalls
+			}
+			o := inspect.StatsOptions{Points: points, Calls: calls}
+			if errs := c.ErrOrStderr(); screenOf(errs).terminal {
+				o.Progress = progressOn(errs)
+			}
+			s, err := l.Stats(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), s)
+			}
+			return (&statsPrinter{c.OutOrStdout(), screenOf(c.OutOrStdout()), s}).print()
+		},
+	}
+	lookFlags(c, &f)
+	c.Flags().IntVar(&points, "points", points, "at most so many moments, evenly spread")
+	c.Flags().IntVar(&calls, "calls", calls, "at most so many calls, evenly spread; 0: all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with all series")
+	return c
+}
+
+// progressOn tells somebody who waits how far the packs are.
+func progressOn(w io.Writer) func(done, of int) {
+	next := time.Now().Add(2 * time.Second)
+	return func(done, of int) {
+		if now := time.Now(); now.After(next) {
+			next = now.Add(2 * time.Second)
+			fmt.Fprintf(w, "ctxfs: %d of %d packs\n", done, of)
+		}
+	}
+}
+
+type statsPrinter struct {
+	w io.Writer
+	screen
+	*inspect.Stats
+}
+
+// series is one row of a picture, or one column of a table.
+type series struct {
+	name   string
+	values []float64
+	share  bool
+}
+
+func (p *statsPrinter) print() error {
+	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", thousands(p.Messages), thousands(p.Events), thousands(p.Budget), p.Encoding)
+	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", thousands(p.Now.Tokens), plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
+	sections, zones := p.collect()
+	switch {
+	case len(p.Points) == 0:
+		fmt.Fprintln(p.w, "\nThere is no message yet.")
+	case p.terminal:
+		p.draw("tokens by section", sections)
+		p.draw("tokens of the conversation by zone", zones)
+	default:
+		p.table("tokens by section, and the cache's share since the row before", sections)
+		p.table("tokens of the conversation by zone", zones)
+	}
+	p.tools()
+	p.epochs()
+	p.cache()
+	return p.recorded()
+}
+
+func (p *statsPrinter) collect() (sections, zones []series) {
+	take := func(name string, share bool, of func(*inspect.Point) float64) series {
+		s := series{name: name, share: share}
+		for i := range p.Points {
+			s.values = append(s.values, of(&p.Points[i]))
+		}
+		return s
+	}
+	tokens := func(name string, of func(*inspect.Point) int) series {
+		return take(name, false, func(x *inspect.Point) float64 { return float64(of(x)) })
+	}
+	sections = []series{
+		tokens("stable", func(x *inspect.Point) int { return x.Sections.Stable }),
+		tokens("session", func(x *inspect.Point) int { return x.Sections.Session }),
+		tokens("journal", func(x *inspect.Point) int { return x.Sections.Journal }),
+		tokens("footer", func(x *inspect.Point) int { return x.Sections.Footer }),
+		tokens("all", func(x *inspect.Point) int { return x.Tokens }),
+		take("cached", true, func(x *inspect.Point) float64 { return x.Cached }),
+	}
+	zones = []series{
+		tokens("summary", func(x *inspect.Point) int { return x.Zones.Summary }),
+		tokens("key lines", func(x *inspect.Point) int { return x.Zones.KeyLines }),
+		tokens("folded", func(x *inspect.Point) int { return x.Zones.Folded }),
+		tokens("kept", func(x *inspect.Point) int { return x.Zones.Kept }),
+		tokens("shortened", func(x *inspect.Point) int { return x.Zones.Shortened }),
+		tokens("full", func(x *inspect.Point) int { return x.Zones.Full }),
+	}
+	return sections, zones
+}
+
+// draw shows series as pictures of one scale, shares apart.
+func (p *statsPrinter) draw(title string, list []series) {
+	fmt.Fprintf(p.w, "\n%s\n", p.title(title))
+	most := 1.0
+	for _, s := range list {
+		for _, v := range s.values {
+			if !s.share {
+				most = max(most, v)
+			}
+		}
+	}
+	for _, s := range list {
+		scale, last := most, s.values[len(s.values)-1]
+		now := thousands(int(last))
+		if s.share {
+			scale, now = 1, fmt.Sprintf("%.1f %%", 100*last)
+		}
+		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, sparkline(s.values, scale, p.width-22), now)
+	}
+}
+
+func (p *statsPrinter) table(title string, list []series) {
+	fmt.Fprintf(p.w, "\n%s\n", title)
+	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "messages\t")
+	for _, s := range list {
+		fmt.Fprintf(w, "%s\t", s.name)
+	}
+	fmt.Fprintln(w)
+	for i, x := range p.Points {
+		fmt.Fprintf(w, "%d\t", x.Messages)
+		for _, s := range list {
+			switch {
+			case !s.share:
+				fmt.Fprintf(w, "%.0f\t", s.values[i])
+			case x.Calls == 0:
+				fmt.Fprint(w, "-\t")
+			default:
+				fmt.Fprintf(w, "%.3f\t", s.values[i])
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+}
+
+func (p *statsPrinter) tools() {
+	if len(p.Tools) == 0 {
+		return
+	}
+	fmt.Fprintf(p.w, "\n%s\n", p.title("results by tool: all of them, and what the present pack shows"))
+	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "results\ttokens\tin the pack\ttokens\tshare\t  tool")
+	for _, t := range p.Tools {
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t  %s\n", t.Results, thousands(t.Whole), t.InPack, thousands(t.Shown), share(t.Shown, t.Whole), cmp.Or(t.Name, "(unknown)"))
+	}
+	w.Flush()
+}
+
+func (p *statsPrinter) epochs() {
+	if len(p.Compactions) == 0 {
+		return
+	}
+	fmt.Fprintf(p.w, "\n%s\n", p.title("requests that began an epoch"))
+	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
+	for _, e := range p.Compactions {
+		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, thousands(e.Before), thousands(e.Tokens), e.Reason)
+	}
+	w.Flush()
+}
+
+func (p *statsPrinter) cache() {
+	c := p.Cache
+	fmt.Fprintf(p.w, "\n%s\n", p.title("predicted cache"))
+	if c.Calls == 0 {
+		fmt.Fprintln(p.w, "  no call of a model yet")
+		return
+	}
+	if c.Sampled {
+		fmt.Fprintf(p.w, "  %s of %s calls were looked at; --calls 0 looks at all\n", thousands(c.Calls), plural(c.All, "call"))
+	} else {
+		fmt.Fprintf(p.w, "  %s\n", plural(c.Calls, "call"))
+	}
+	w := tabwriter.NewWriter(p.w, 2, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range []struct {
+		name   string
+		tokens int
+	}{{"cached", c.Cached}, {"written", c.Written}, {"fresh", c.Fresh}, {"all", c.Tokens}} {
+		fmt.Fprintf(w, "  %-7s\t%s\t%s\t\n", row.name, thousands(row.tokens), share(row.tokens, c.Tokens))
+	}
+	w.Flush()
+}
+
+func (p *statsPrinter) recorded() error {
+	r := p.Recorded
+	if r == nil {
+		return nil
+	}
+	fmt.Fprintf(p.w, "\n%s\n", p.title("recorded usage"))
+	if r.Matched == 0 {
+		_, err := fmt.Fprintf(p.w, "  %s, none of which could be matched with a pack\n", plural(r.Records, "record"))
+		return err
+	}
+	by := map[string]string{"served": "the pack that was opened last before it", "order": "the call of the same number", "arrival": "the call at whose time it came"}[r.By]
+	fmt.Fprintf(p.w, "  %s, %s matched, each with %s\n", plural(r.Records, "record"), thousands(r.Matched), by)
+	fmt.Fprintf(p.w, "  input tokens: recorded %s, counted in packs %s; calibration %.3f\n", thousands(r.Input), thousands(r.Counted), r.Calibration)
+	if r.Cached == 0 {
+		_, err := fmt.Fprintln(p.w, "  nothing is said of a cache")
+		return err
+	}
+	_, err := fmt.Fprintf(p.w, "  read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points\n", 100*r.Share, 100*r.Predicted, 100*r.Difference)
+	return err
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return thousands(n) + " " + what
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/inspect"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+func whyCmd() *cobra.Command {
+	var f packFlags
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "why [flags] SESSION WHAT",
+		Short: "Say where a record or a block stands in a session's prompt, and why",
+		Long: `Say where a record stands in the present pack: in full, shortened, folded, or left
+out and why; which of its lines stand among the key lines, and where the whole can
+be read. Then how it came there: the records that brought each change.
+
+Of a block (a pin, a file, what a generator printed) it says what it asked for and
+what it got, and why it is cut or missing.
+
+WHAT is one of
+  messages:57, 57            a record of messages.jsonl
+  events:12, e12             a record of events.jsonl
+  messages:57-60, e12-e14    several
+  knowledge, pinned/rules.md, ...    a block, by its id in pack.md or by its file
+
+` + sessionHelp + `
+
+Where the store cannot be read, as in a container, the files of the mount are.
+
+` + exitHelp,
+		Example: `  ctxfs why coder/s1 messages:57
+  ctxfs why . 57-60
+  ctxfs why coder/s1 pinned/rules.md
+  ctxfs why coder/s1 e12 --json | jq '.records[0].life'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			event, span, isRecord, err := inspect.ParseRecords(args[1])
+			if err != nil {
+				return usageError{err}
+			}
+			l, err := f.look(c, args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = cmp.Or(err, l.close()) }()
+			if !isRecord {
+				return whyBlock(c, l, args[1], asJSON)
+			}
+			records, err := l.Why(c.Context(), event, span)
+			if err != nil {
+				return err
+			}
+			now, err := l.At(c.Context(), l.Len())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), struct {
+					Messages int              `json:"messages"`
+					PackID   string           `json:"pack_id"`
+					Records  []inspect.Record `json:"records"`
+				}{l.Len(), now.PackID, records})
+			}
+			for i, r := range records {
+				if i > 0 {
+					fmt.Fprintln(c.OutOrStdout())
+				}
+				printRecord(c.OutOrStdout(), r)
+			}
+			return nil
+		},
+	}
+	lookFlags(c, &f)
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func printRecord(w io.Writer, r inspect.Record) {
+	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, thousands(r.Whole))
+	switch {
+	case r.Note != "":
+		fmt.Fprintf(w, "  now     stands nowhere: %s\n", r.Note)
+	case r.Tokens > 0:
+		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, thousands(r.Tokens))
+	default:
+		fmt.Fprintf(w, "  now     %s\n", inWordsOf(r.Place))
+	}
+	for _, line := range r.KeyLines {
+		fmt.Fprintf(w, "  line    %s\n", line)
+	}
+	for _, line := range r.Cited {
+		fmt.Fprintf(w, "  cited   %s\n", strings.TrimPrefix(line, "- "))
+	}
+	if len(r.Footer) > 0 {
+		fmt.Fprintf(w, "  footer  named in %s\n", strings.Join(r.Footer, ", "))
+	}
+	fmt.Fprintf(w, "  whole   %s\n", strings.Join(r.Paths, ", "))
+	for i, t := range r.Life {
+		name := "life"
+		if i > 0 {
+			name = ""
+		}
+		fmt.Fprintf(w, "  %-6s  %s\n", name, turnInWords(r, i, t))
+	}
+}
+
+// inWordsOf says where a record stands that is not shown.
+func inWordsOf(p inspect.Place) string {
+	switch p.How {
+	case "compacted":
+		return "left out: a compaction took it out"
+	case "max_iterations":
+		return "left out: max_iterations of the recipe's journal took it out"
+	case "truncated":
+		return "left out: the recipe's journal drops the oldest records"
+	case "not_in_recipe":
+		return "left out: the recipe has no journal"
+	}
+	return p.String()
+}
+
+// turnInWords says one turn of a record's life.
+func turnInWords(r inspect.Record, i int, t inspect.Turn) string {
+	by := fmt.Sprintf("when message %d came", t.At)
+	if t.Compaction {
+		by = fmt.Sprintf("by the compaction that message %d brought", t.At)
+	}
+	verb := t.Place.String()
+	if t.Zone == inspect.LeftOut {
+		verb = "left out"
+	}
+	if t.Tokens > 0 && (i == 0 || t.Tokens != r.Life[i-1].Tokens) {
+		verb += fmt.Sprintf(", %s tokens", thousands(t.Tokens))
+	}
+	if i == 0 {
+		if r.Record.Event {
+			return fmt.Sprintf("arrived before message %d did: %s", t.At+1, verb)
+		}
+		return "arrived: " + verb
+	}
+	if !t.Compaction && t.EpochReason != "" {
+		by += " (" + t.EpochReason + ")"
+	}
+	return verb + " " + by
+}
+
+func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
+	sources := recipeSources(l.at)
+	b, err := l.Block(c.Context(), name)
+	if errors.Is(err, ctxabi.ErrNotFound) {
+		s := findSource(sources, name)
+		if s == nil {
+			return err
+		}
+		// What the built-in recipe lists and does not find goes without saying in a pack.
+		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: there is no file of it"}
+	} else if err != nil {
+		return err
+	}
+	if s := findSource(sources, b.ID); s != nil {
+		b.Rule = ruleOf(s)
+	}
+	if asJSON {
+		return printJSON(c.OutOrStdout(), b)
+	}
+	w := c.OutOrStdout()
+	state := "stands in the pack whole"
+	switch {
+	case !b.Shown:
+		state = "does not stand in the pack"
+	case b.Cut || b.Left > 0:
+		state = "stands in the pack cut"
+	}
+	if b.Stale {
+		state += ", as it was last seen: its present content did not come in time"
+	}
+	fmt.Fprintf(w, "%s  %s\n", b.ID, state)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "  %-6s  %s\n", name, value)
+		}
+	}
+	row("asked", thousands(b.Asked)+" tokens")
+	row("given", thousands(b.Given)+" tokens")
+	if b.Left > 0 {
+		row("left", thousands(int(b.Left))+" bytes")
+	}
+	row("why", b.Why)
+	row("source", b.Source)
+	row("phase", b.Phase)
+	row("recipe", b.Rule)
+	return nil
+}
+
+// recipeSources are those of the session's recipe; none where it cannot be read.
+func recipeSources(at place) []recipe.Source {
+	if at == (place{}) {
+		return nil
+	}
+	s, err := showRecipe(at)
+	if err != nil {
+		return nil
+	}
+	return s.recipe.Sources
+}
+
+// findSource finds the source of a block: by its id, or as one of several of a directory.
+func findSource(sources []recipe.Source, name string) *recipe.Source {
+	dir, _, _ := strings.Cut(name, "/")
+	for _, is := range []func(*recipe.Source) bool{
+		func(s *recipe.Source) bool { return s.Block == name || s.ID == name },
+		func(s *recipe.Source) bool { return s.Path == name || string(s.Type) == name },
+		func(s *recipe.Source) bool { return string(s.Type) == dir || s.Block == dir },
+	} {
+		if i := slices.IndexFunc(sources, func(s recipe.Source) bool { return is(&s) }); i >= 0 {
+			return &sources[i]
+		}
+	}
+	return nil
+}
+
+// ruleOf says in one line what a recipe asks of a source.
+func ruleOf(s *recipe.Source) string {
+	out := []string{string(s.Type)}
+	switch {
+	case s.Type.Required():
+		out = append(out, "stands verbatim, or there is no pack")
+	case s.Percent:
+		out = append(out, fmt.Sprintf("max_tokens %g%%", float64(s.MaxTokens)/100))
+	case s.MaxTokens > 0:
+		out = append(out, fmt.Sprintf("max_tokens %d", s.MaxTokens))
+	}
+	if s.OnMissing != "" {
+		out = append(out, "on_missing "+string(s.OnMissing))
+	}
+	if s.Condition != nil {
+		out = append(out, "condition "+pack.DescribeCondition(s.Condition))
+	}
+	if s.Origin.File != "" {
+		out = append(out, fmt.Sprintf("%s:%d", s.Origin.File, s.Origin.Line))
+	} else {
+		out = append(out, "of the built-in recipe")
+	}
+	return strings.Join(out, ", ")
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	if n < 0 {
+		return "-" + thousands(-n)
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package inspect
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Diff is what changed from one pack to another.
+type Diff struct {
+	From, To *Side    `json:"-"`
+	Same     bool     `json:"same"` // pack.md has the same bytes
+	Sides    [2]*Side `json:"packs"`
+	Kept     Prefix   `json:"prefix_kept"`
+	Blocks   []Change `json:"blocks"`  // that differ, in the order of the later pack, then those that are gone
+	Records  []Move   `json:"records"` // that stand elsewhere, in the order of their logs; none where the histories have nothing to do with each other
+}
+
+// Side is one of the two packs.
+type Side struct {
+	Name        string   `json:"name"` // as the caller calls it
+	PackID      string   `json:"pack_id"`
+	Messages    int      `json:"messages"`
+	Tokens      int      `json:"tokens"`
+	Epoch       string   `json:"epoch"`
+	EpochReason string   `json:"epoch_reason"`
+	Compactions int      `json:"compactions"`
+	Sections    Sections `json:"sections"`
+	Zones       Zones    `json:"zones"`
+	// MarkdownOnly: of this pack nothing but its pack.md is known any more, so that sections and zones are not.
+	MarkdownOnly bool `json:"markdown_only,omitempty"`
+}
+
+// Prefix is what the later pack has of the beginning of the earlier one, cut back to the end of a line.
+type Prefix struct {
+	Bytes  int     `json:"bytes"`
+	Tokens int     `json:"tokens"`
+	Share  float64 `json:"share"` // of the later pack's tokens
+}
+
+// Change is a block that differs.
+type Change struct {
+	ID     string `json:"id"`
+	What   string `json:"what"` // added, removed, changed
+	Before int    `json:"before_tokens"`
+	After  int    `json:"after_tokens"`
+}
+
+// Move are records that stand elsewhere.
+type Move struct {
+	Source string `json:"source"` // messages or events
+	Range  string `json:"range"`
+	Count  int    `json:"count"`
+	From   Place  `json:"from"`
+	To     Place  `json:"to"`
+	Before int    `json:"before_tokens"`
+	After  int    `json:"after_tokens"`
+}
+
+// Compare says what changed from a to b. related: they are of one session, whose records are the same.
+func Compare(a, b *Pack, nameA, nameB string, related bool) *Diff {
+	d := &Diff{From: a.side(nameA), To: b.side(nameB), Same: a.Markdown == b.Markdown, Blocks: changes(a, b), Records: []Move{}}
+	d.Sides = [2]*Side{d.From, d.To}
+	d.Kept.Bytes = commonLines(a.Markdown, b.Markdown)
+	d.Kept.Tokens = b.counter.CountParts(b.Markdown[:d.Kept.Bytes])
+	if b.Tokens > 0 {
+		d.Kept.Share = float64(d.Kept.Tokens) / float64(b.Tokens)
+	}
+	if related {
+		for _, event := range []bool{false, true} {
+			d.Records = append(d.Records, moves(a, b, event)...)
+		}
+	}
+	return d
+}
+
+// Text is a unified diff of both pack.md; empty when they are the same.
+func Text(a, b *Pack, nameA, nameB string) []byte {
+	return diff.Diff(nameA, []byte(a.Markdown), nameB, []byte(b.Markdown))
+}
+
+func (p *Pack) side(name string) *Side {
+	s := &Side{Name: name, PackID: p.PackID, Messages: p.Messages, Tokens: p.Tokens, Epoch: p.Epoch, EpochReason: p.EpochReason, Compactions: p.Compactions, MarkdownOnly: p.Items == nil}
+	s.Sections, s.Zones = p.Sections()
+	return s
+}
+
+// commonLines is how many bytes two texts begin with alike, cut back to the end of a line.
+func commonLines(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	if n == len(a) && n == len(b) {
+		return n
+	}
+	for n > 0 && a[n-1] != '\n' {
+		n--
+	}
+	return n
+}
+
+// changes compares the blocks around the conversation and those that speak of its past, by their bytes.
+func changes(a, b *Pack) []Change {
+	out := []Change{}
+	before := map[string]string{}
+	for _, p := range a.parts.blocks {
+		before[blockName(p.id)] = p.text
+	}
+	seen := map[string]bool{}
+	for _, p := range b.parts.blocks {
+		id := blockName(p.id)
+		seen[id] = true
+		was, there := before[id]
+		c := Change{ID: id, What: "changed", Before: a.counter.CountCached(was), After: b.counter.CountCached(p.text)}
+		switch {
+		case !there:
+			c.What = "added"
+		case was == p.text:
+			continue
+		}
+		out = append(out, c)
+	}
+	for _, p := range a.parts.blocks {
+		if id := blockName(p.id); !seen[id] {
+			out = append(out, Change{ID: id, What: "removed", Before: a.counter.CountCached(p.text)})
+		}
+	}
+	return out
+}
+
+// blockName is the id of a block without the records that a summary or the key lines are of, which change with each.
+func blockName(id string) string {
+	for _, kind := range []string{"summary", "key lines"} {
+		if len(id) > len(kind)+2 && id[:len(kind)] == kind && id[len(kind)] == ' ' && id[len(kind)+1] == '(' {
+			return kind
+		}
+	}
+	return id
+}
+
+// moves finds the records of one log that stand elsewhere.
+func moves(a, b *Pack, event bool) (out []Move) {
+	var ends []int // where a stretch of either begins, or has ended
+	log := 0
+	if event {
+		log = 1
+	}
+	for _, p := range []*Pack{a, b} {
+		for _, s := range p.spans[log] {
+			ends = append(ends, s.From, s.To+1)
+		}
+	}
+	sort.Ints(ends)
+	ends = slices.Compact(ends)
+	for i := 0; i+1 < len(ends); i++ {
+		span := ctxabi.Span{From: ends[i], To: ends[i+1] - 1}
+		first := Address{event, span.From}
+		m := Move{Source: scheme(event), Range: span.String(), Count: span.Len(), From: a.PlaceOf(first), To: b.PlaceOf(first)}
+		if m.From == m.To {
+			continue
+		}
+		for n := span.From; n <= span.To && (m.From.shown() || m.To.shown()); n++ {
+			m.Before += a.TokensOf(Address{event, n})
+			m.After += b.TokensOf(Address{event, n})
+		}
+		if k := len(out) - 1; k >= 0 && out[k].From == m.From && out[k].To == m.To {
+			if last, _ := ctxabi.ParseSpan(out[k].Range); last.To+1 == span.From {
+				out[k].Range = ctxabi.Span{From: last.From, To: span.To}.String()
+				out[k].Count += m.Count
+				out[k].Before += m.Before
+				out[k].After += m.After
+				continue
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func (p Place) shown() bool { return p.Zone != Absent && p.Zone != LeftOut }

@@ -1,0 +1,17 @@
+// Package inspect says what the packs of a session are and were: where each record stands and how it came there, what
+// changed from one pack to another, and what tokens went into which part of it over time.
+//
+// It decides nothing. All that it says is read from pack.md and pack.json of the moments in question, which a [Source]
+// gives: from a store, or from the files of a mount. Nothing is changed by looking.
+//
+// # Moments
+//
+// A moment is a number of messages: the pack at n is that of the first n records of messages.jsonl, with today's files. So a
+// record that came with message n is first seen in the pack at n.
+//
+// # What a cache would give
+//
+// A model call is an assistant record; its request is the pack at the number of records before it. Of a request a provider
+// with a prefix cache has what the request before it began with and had in front of its footer, cut back to the end of a line;
+// that is cached, what else stands in front of the footer is written to the cache, and the footer is fresh.
+package inspect

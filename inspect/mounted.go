@@ -1,0 +1,103 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Mounted is a session's directory in a mount. Its packs are compiled by the daemon.
+type Mounted struct {
+	dir              string
+	messages, events *session.MemLog
+}
+
+// FromMount looks at the session whose directory is dir.
+func FromMount(dir string) (*Mounted, error) {
+	m := &Mounted{dir: dir, messages: session.NewMemLog(ctxabi.MessagesFile), events: session.NewMemLog(ctxabi.EventsFile)}
+	return m, errors.Join(m.read(ctxabi.MessagesFile, m.messages), m.read(ctxabi.EventsFile, m.events))
+}
+
+func (m *Mounted) read(name string, log *session.MemLog) error {
+	data, err := os.ReadFile(filepath.Join(m.dir, name))
+	if err != nil {
+		return fmt.Errorf("%s is not the directory of a session: %w", m.dir, err)
+	}
+	for line := range bytes.Lines(data) {
+		log.Append(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	return nil
+}
+
+func (m *Mounted) Messages() pack.Records { return m.messages }
+func (m *Mounted) Events() pack.Records   { return m.events }
+
+func (m *Mounted) Pack(_ context.Context, n int) (markdown, account []byte, err error) {
+	return m.at(strconv.Itoa(n))
+}
+
+// at reads both files of a moment.
+func (m *Mounted) at(name string) (markdown, account []byte, err error) {
+	dir := filepath.Join(m.dir, ctxabi.AtDir, name)
+	if account, err = os.ReadFile(filepath.Join(dir, filepath.Base(ctxabi.PackJSONFile))); err == nil {
+		markdown, err = os.ReadFile(filepath.Join(dir, filepath.Base(ctxabi.PackFile)))
+	}
+	return markdown, account, err
+}
+
+func (m *Mounted) Moment(_ context.Context, when time.Time) (int, error) {
+	md, account, err := m.at(when.UTC().Format(time.RFC3339Nano))
+	if err != nil {
+		return 0, err
+	}
+	p, err := NewPack(0, md, account, "")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, s := range p.spans[0] {
+		n = max(n, s.To)
+	}
+	return n, nil
+}
+
+// Served reads packs.jsonl, of which the last row may be on its way.
+func (m *Mounted) Served() ([]Served, error) {
+	data, err := os.ReadFile(filepath.Join(m.dir, ctxabi.PacksFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseServed(data), nil
+}
+
+// parseServed reads rows of packs.jsonl. What is none is passed over.
+func parseServed(data []byte) (rows []Served) {
+	for line := range bytes.Lines(data) {
+		var row Served
+		if json.Unmarshal(line, &row) == nil && row.PackID != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (m *Mounted) ServedPack(id string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(m.dir, ctxabi.ServedDir, filepath.Base(id)+".md"))
+}
+
+// Before knows nothing: the files do not say in which order the records of both logs came.
+func (m *Mounted) Before(int) (int, bool) { return 0, false }

@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// blockHeading begins a block of pack.md.
+const blockHeading = "# Context Block: "
+
+// parts are the pieces of a pack.md: whoever knows lines and fences can take one apart, whatever the records hold.
+type parts struct {
+	blocks  []blockPart
+	records map[Address]string // heading included
+	order   []Address
+	gaps    []gap
+}
+
+// blockPart is one block, heading included; of the conversation its heading alone.
+type blockPart struct{ id, text string }
+
+// gap is a line that stands for records that are left out; a zero Span: none of that log.
+type gap struct{ messages, events ctxabi.Span }
+
+// takeApart reads a pack.md.
+func takeApart(md string) *parts {
+	p := &parts{records: map[Address]string{}}
+	begin := 0
+	finish := func(int) {}
+	var fence fence
+	for at := 0; at < len(md); {
+		end := at + lineLength(md[at:])
+		line := md[at:end]
+		first := at == 0 || md[at-1] == '\n'
+		if first && !fence.open() {
+			if close := p.heading(strings.TrimSuffix(line, "\n")); close != nil {
+				finish(at)
+				begin = at
+				finish = func(end int) { close(md[begin:end]) }
+				at = end
+				continue
+			}
+		}
+		fence.line(line)
+		at = end
+	}
+	finish(len(md))
+	return p
+}
+
+// lineLength is how long the first line of text is, its end included; a return ends one like a newline.
+func lineLength(text string) int {
+	if i := strings.IndexAny(text, "\n\r"); i >= 0 {
+		return i + 1
+	}
+	return len(text)
+}
+
+// heading reads a line that may begin a piece, and gives what takes its text; nil: it begins none.
+func (p *parts) heading(line string) func(text string) {
+	if id, ok := strings.CutPrefix(line, blockHeading); ok {
+		return func(text string) { p.blocks = append(p.blocks, blockPart{id, text}) }
+	}
+	rest, ok := strings.CutPrefix(line, "## ")
+	if !ok {
+		return nil
+	}
+	if names, _, ok := strings.Cut(rest, " left out: "); ok {
+		var g gap
+		for name := range strings.SplitSeq(names, " and ") {
+			m, ok := parseMarks(name)
+			if !ok {
+				return nil
+			}
+			if m.event {
+				g.events = m.span
+			} else {
+				g.messages = m.span
+			}
+		}
+		return func(string) { p.gaps = append(p.gaps, g) }
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	m, ok := parseMarks(name)
+	if !ok || m.span.Len() != 1 {
+		return nil
+	}
+	a := Address{m.event, m.span.From}
+	return func(text string) {
+		p.records[a] = text
+		p.order = append(p.order, a)
+	}
+}
+
+// block gives the text of a block.
+func (p *parts) block(id string) (string, bool) {
+	for _, b := range p.blocks {
+		if b.id == id {
+			return b.text, true
+		}
+	}
+	return "", false
+}
+
+// fence follows the code fences of a text line by line.
+type fence struct {
+	mark   byte // '`' or '~' while one is open, else 0
+	length int
+}
+
+func (f *fence) open() bool { return f.mark != 0 }
+
+func (f *fence) line(line string) {
+	line = strings.TrimLeft(line, " \t")
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return
+	}
+	c := line[0]
+	run := len(line) - len(strings.TrimLeft(line, string(c)))
+	switch {
+	case run < 3:
+	case f.mark == 0 && !(c == '`' && strings.Contains(line[run:], "`")):
+		f.mark, f.length = c, run
+	case f.mark == c && run >= f.length && strings.TrimSpace(line[run:]) == "":
+		f.mark = 0
+	}
+}

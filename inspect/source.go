@@ -1,0 +1,166 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sort"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Source is where a session's packs and records come from. Its history stays as it was when the source was opened.
+type Source interface {
+	Messages() pack.Records
+	Events() pack.Records
+	// Pack gives pack.md and pack.json of the first n messages, n from 0 to their number.
+	Pack(ctx context.Context, n int) (markdown, account []byte, err error)
+	// Moment is how many messages there were at a time.
+	Moment(ctx context.Context, when time.Time) (int, error)
+	// Served are the rows of packs.jsonl, the oldest first; none where nothing was noted.
+	Served() ([]Served, error)
+	// ServedPack is what was served as pack.md under an id; it fails with ctxabi.ErrNotFound when that is not kept.
+	ServedPack(id string) ([]byte, error)
+	// Before says how many messages had arrived before an event; ok is false where the source does not know.
+	Before(event int) (messages int, ok bool)
+}
+
+// Served is one row of packs.jsonl: a pack that was opened after another one was.
+type Served struct {
+	At          time.Time `json:"at"`
+	Compactions int       `json:"compactions"`
+	Epoch       string    `json:"epoch"`
+	EpochReason string    `json:"epoch_reason"`
+	Events      int       `json:"events"`   // of events.jsonl that it covers
+	Messages    int       `json:"messages"` // of messages.jsonl
+	File        string    `json:"file"`
+	KeptBytes   int       `json:"kept_bytes"`
+	KeptTokens  int       `json:"kept_tokens"` // that it has in common with the one before
+	PackID      string    `json:"pack_id"`
+	PrefixBytes int       `json:"prefix_bytes"`
+	Tokens      int       `json:"tokens"`
+}
+
+// Stored is a session in a store.
+type Stored struct {
+	x    *session.Session
+	past *pack.Past
+}
+
+// FromStore looks at a session of a store that is open.
+func FromStore(ctx context.Context, b *pack.Builder, x *session.Session) (*Stored, error) {
+	past, err := b.Past(ctx, x)
+	return &Stored{x, past}, err
+}
+
+func (s *Stored) Messages() pack.Records { return s.past.Timeline().Messages }
+func (s *Stored) Events() pack.Records   { return s.past.Timeline().Events }
+
+func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err error) {
+	b, err := s.past.At(ctx, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.Markdown, b.JSON, nil
+}
+
+func (s *Stored) Moment(_ context.Context, when time.Time) (int, error) {
+	n, err := s.x.MessagesAt(when)
+	return min(n, s.Messages().Len()), err
+}
+
+// Served and ServedPack are what the mount noted.
+func (s *Stored) Served() ([]Served, error) { return nil, nil }
+
+func (s *Stored) ServedPack(id string) ([]byte, error) {
+	return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "no pack %s is kept", id)
+}
+
+func (s *Stored) Before(event int) (int, bool) {
+	m := s.past.Timeline().Messages
+	return sort.Search(m.Len(), func(i int) bool { return int(m.At(i+1).Events) >= event }), true
+}
+
+// History is a session that is looked at: its source, and the packs that were read of it last.
+type History struct {
+	Source
+	packs map[int]*Pack
+	used  []int // the keys of packs, the most recently used last
+}
+
+// maxPacks is how many packs a history remembers.
+const maxPacks = 64
+
+// NewHistory looks at a source.
+func NewHistory(s Source) *History { return &History{Source: s, packs: map[int]*Pack{}} }
+
+// Len is the number of messages.
+func (h *History) Len() int { return h.Messages().Len() }
+
+// At gives the pack of the first n messages.
+func (h *History) At(ctx context.Context, n int) (*Pack, error) {
+	if p := h.packs[n]; p != nil {
+		return p, nil
+	}
+	if n < 0 || n > h.Len() {
+		return nil, ctxabi.E("read", ctxabi.AtDir, ctxabi.ErrNotFound, "there is no pack at %d: the session has %s", n, count(h.Len(), "message"))
+	}
+	md, account, err := h.Pack(ctx, n)
+	if err != nil {
+		return nil, fmt.Errorf("the pack of the first %d messages: %w", n, err)
+	}
+	p, err := NewPack(n, md, account, "")
+	if err != nil {
+		return nil, err
+	}
+	if h.used = append(h.used, n); len(h.used) > maxPacks {
+		delete(h.packs, h.used[0])
+		h.used = h.used[1:]
+	}
+	h.packs[n] = p
+	return p, nil
+}
+
+// AtServed gives a pack that was served, by its id. Where today's files still give the same pack, all is known of it, else what pack.md says.
+func (h *History) AtServed(ctx context.Context, id string) (*Pack, error) {
+	rows, err := h.Served()
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if row.PackID != id {
+			continue
+		}
+		if row.Messages <= h.Len() {
+			if p, err := h.At(ctx, row.Messages); err == nil && p.PackID == id {
+				return p, nil
+			}
+		}
+		md, err := h.ServedPack(id)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
+			return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "%s was served when there were %s, but is kept no longer", id, count(row.Messages, "message"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		p, err := NewPack(row.Messages, md, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		p.PackID, p.Epoch, p.EpochReason, p.Compactions, p.PrefixBytes = id, row.Epoch, row.EpochReason, row.Compactions, row.PrefixBytes
+		return p, nil
+	}
+	return nil, ctxabi.E("read", ctxabi.PacksFile, ctxabi.ErrNotFound, "no pack %s was served", id)
+}
+
+// count gives "1 message", "3 messages".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
