@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -39,11 +40,26 @@ func call(n int, p, before *Pack) Call {
 	}
 	if before != nil {
 		front := p.Markdown[:min(p.PrefixBytes, len(p.Markdown))]
-		shared := commonLines(before.Markdown[:min(before.PrefixBytes, len(before.Markdown))], front)
-		c.Cached = min(p.counter.CountParts(front[:shared]), c.Tokens-c.Fresh)
+		c.Cached = p.counter.CountParts(front[:p.shared(front, before.Markdown[:min(before.PrefixBytes, len(before.Markdown))])])
 	}
 	c.Written = c.Tokens - c.Fresh - c.Cached
 	return c
+}
+
+// shared is how many bytes of front, the part of p in front of its footer, another text begins with, too: whole blocks and records.
+func (p *Pack) shared(front, other string) int {
+	n := commonPrefix(front, other)
+	if n == len(front) {
+		return n
+	}
+	i, found := slices.BinarySearch(p.parts.starts, n)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0
+	}
+	return p.parts.starts[i]
 }
 
 // evenly chooses k of n places, from 0, evenly and with the last one; all of them where k is 0 or not less.

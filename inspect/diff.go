@@ -3,6 +3,7 @@ package inspect
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -90,15 +91,17 @@ func (p *Pack) side(name string) *Side {
 
 // commonLines is how many bytes two texts begin with alike, cut back to the end of a line.
 func commonLines(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
+	n := commonPrefix(a, b)
 	if n == len(a) && n == len(b) {
 		return n
 	}
-	for n > 0 && a[n-1] != '\n' {
-		n--
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
 	return n
 }

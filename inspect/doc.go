@@ -12,6 +12,6 @@
 // # What a cache would give
 //
 // A model call is an assistant record; its request is the pack at the number of records before it. Of a request a provider
-// with a prefix cache has what the request before it began with and had in front of its footer, cut back to the end of a line;
+// with a prefix cache has the blocks and records in front of its footer with which the request before it began, too;
 // that is cached, what else stands in front of the footer is written to the cache, and the footer is fresh.
 package inspect

@@ -15,6 +15,7 @@ type parts struct {
 	records map[Address]string // heading included
 	order   []Address
 	gaps    []gap
+	starts  []int // the offsets at which a piece begins
 }
 
 // blockPart is one block, heading included; of the conversation its heading alone.
@@ -37,6 +38,7 @@ func takeApart(md string) *parts {
 			if close := p.heading(strings.TrimSuffix(line, "\n")); close != nil {
 				finish(at)
 				begin = at
+				p.starts = append(p.starts, at)
 				finish = func(end int) { close(md[begin:end]) }
 				at = end
 				continue
@@ -67,19 +69,9 @@ func (p *parts) heading(line string) func(text string) {
 		return nil
 	}
 	if names, _, ok := strings.Cut(rest, " left out: "); ok {
-		var g gap
-		for name := range strings.SplitSeq(names, " and ") {
-			m, ok := parseMarks(name)
-			if !ok {
-				return nil
-			}
-			if m.event {
-				g.events = m.span
-			} else {
-				g.messages = m.span
-			}
+		if g, ok := parseGap(names); ok {
+			return func(string) { p.gaps = append(p.gaps, g) }
 		}
-		return func(string) { p.gaps = append(p.gaps, g) }
 	}
 	name, _, _ := strings.Cut(rest, " ")
 	m, ok := parseMarks(name)
@@ -91,6 +83,22 @@ func (p *parts) heading(line string) func(text string) {
 		p.records[a] = text
 		p.order = append(p.order, a)
 	}
+}
+
+// parseGap reads "4-9", "e3-e7" or "4-9 and e3-e7".
+func parseGap(names string) (g gap, ok bool) {
+	for name := range strings.SplitSeq(names, " and ") {
+		m, ok := parseMarks(name)
+		if !ok {
+			return g, false
+		}
+		if m.event {
+			g.events = m.span
+		} else {
+			g.messages = m.span
+		}
+	}
+	return g, true
 }
 
 // block gives the text of a block.

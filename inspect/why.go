@@ -206,6 +206,7 @@ func names(text string, a Address) bool {
 		}
 	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n()[],;", r) }) {
+		word = strings.TrimRight(word, ":.")
 		event, span, ok, err := ParseRecords(word)
 		if strings.Contains(word, ":") && ok && err == nil && event == a.Event && span.From <= a.N && a.N <= span.To {
 			return true

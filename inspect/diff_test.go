@@ -1,0 +1,106 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// The moves lead from every place of the first pack to that of the second.
+func TestMovesLeadFromOnePackToTheOther(t *testing.T) {
+	d := newDesk(t)
+	d.fill(120)
+	h := d.look(3000)
+	for _, c := range [][2]int{{0, 1}, {10, 11}, {40, 90}, {90, 40}, {3, h.Len()}, {60, 60}} {
+		a, b := d.at(h, c[0]), d.at(h, c[1])
+		x := Compare(a, b, "a", "b", true)
+		if x.Same != (c[0] == c[1]) || x.Same && len(x.Blocks)+len(x.Records) > 0 {
+			t.Errorf("%v: same %v, %+v, %+v", c, x.Same, x.Blocks, x.Records)
+		}
+		moved := map[string]Place{}
+		for _, m := range x.Records {
+			span, err := ctxabi.ParseSpan(m.Range)
+			if err != nil || span.Len() != m.Count || m.From == m.To {
+				t.Fatalf("%v: %+v, %v", c, m, err)
+			}
+			for n := span.From; n <= span.To; n++ {
+				addr := Address{m.Source == "events", n}
+				if a.PlaceOf(addr) != m.From {
+					t.Errorf("%v: %s was %q, not %q", c, addr, a.PlaceOf(addr), m.From)
+				}
+				moved[addr.String()] = m.To
+			}
+		}
+		for _, event := range []bool{false, true} {
+			for n := 1; n <= h.Len(); n++ {
+				addr := Address{event, n}
+				to, ok := moved[addr.String()]
+				if !ok {
+					to = a.PlaceOf(addr)
+				}
+				if to != b.PlaceOf(addr) {
+					t.Errorf("%v: %s is %q, not %q", c, addr, b.PlaceOf(addr), to)
+				}
+			}
+		}
+		if !strings.HasPrefix(b.Markdown, a.Markdown[:x.Kept.Bytes]) || a.Epoch == b.Epoch && c[0] < c[1] && x.Kept.Bytes < a.PrefixBytes {
+			t.Errorf("%v: %d bytes are kept, the prefix has %d", c, x.Kept.Bytes, a.PrefixBytes)
+		}
+		if text := Text(a, b, "a", "b"); (len(text) == 0) != x.Same || !x.Same && !bytes.Contains(text, []byte("\n@@ ")) {
+			t.Errorf("%v: the text is\n%s", c, text)
+		}
+	}
+}
+
+func TestBlocksThatChange(t *testing.T) {
+	make := func(md string) *Pack {
+		p, err := NewPack(1, []byte(md), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	a := make("# Context Block: system_prompt\nBe good.\n# Context Block: old\nx\n# Context Block: summary (messages:1-9)\n- a\n# Context Block: conversation\n## 1 user\nhi\n# Context Block: same\ny\n")
+	b := make("# Context Block: system_prompt\nBe very good.\n# Context Block: new\nx\n# Context Block: summary (messages:1-12)\n- b\n# Context Block: conversation\n## 1 user\nhi\n# Context Block: same\ny\n")
+	x := Compare(a, b, "a", "b", true)
+	var got []string
+	for _, c := range x.Blocks {
+		got = append(got, c.What+" "+c.ID)
+		if (c.Before == 0) != (c.What == "added") || (c.After == 0) != (c.What == "removed") {
+			t.Errorf("%+v", c)
+		}
+	}
+	if s := strings.Join(got, ", "); s != "changed system_prompt, added new, changed summary, removed old" {
+		t.Error(s)
+	}
+	if x.Kept.Bytes != len("# Context Block: system_prompt\n") || x.Kept.Tokens == 0 || x.Kept.Share <= 0 || !x.From.MarkdownOnly {
+		t.Errorf("%+v", x.Kept)
+	}
+}
+
+// A pack that was served is known whole while today's files give it, else by its pack.md.
+func TestServedPacks(t *testing.T) {
+	d := newDesk(t)
+	d.fill(30)
+	h := d.look(3000)
+	then := d.at(h, 20)
+	m := &memory{Source: h.Source, served: []Served{{PackID: then.PackID, Messages: 20}, {PackID: "sha256-gone", Messages: 9}, {PackID: "sha256-old", Messages: 7, Epoch: "0-x"}},
+		kept: map[string]string{"sha256-old": "# Context Block: conversation\n## 1-3 left out: 3 records, about 9 tokens, context/line/<number>\n## 4 user\nhi\n"}}
+	h = NewHistory(m)
+	ctx := context.Background()
+	if p, err := h.AtServed(ctx, then.PackID); err != nil || p.Items == nil || p.Markdown != then.Markdown {
+		t.Errorf("%v", err)
+	}
+	p, err := h.AtServed(ctx, "sha256-old")
+	if err != nil || p.Items != nil || p.Epoch != "0-x" || p.PackID != "sha256-old" || p.Tokens == 0 || p.PlaceOf(Address{N: 2}).Zone != LeftOut || p.PlaceOf(Address{N: 4}).Zone != Full {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, id := range []string{"sha256-gone", "sha256-never"} {
+		if p, err := h.AtServed(ctx, id); err == nil {
+			t.Errorf("%s: %+v", id, p)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// The turns that are found by halving are those that building every pack shows.
+func TestLivesAreThoseOfEveryPack(t *testing.T) {
+	d := newDesk(t)
+	d.fill(130)
+	ctx := context.Background()
+	for _, budget := range []int{2500, 6000} {
+		h := d.look(budget)
+		every := d.look(budget)
+		var packs []*Pack
+		for n := range every.Len() + 1 {
+			packs = append(packs, d.at(every, n))
+		}
+		if packs[h.Len()].Compactions < 3 {
+			t.Fatalf("only %d compactions at %d", packs[h.Len()].Compactions, budget)
+		}
+		seen := map[Zone]bool{}
+		check := func(event bool, n int) {
+			records, err := h.Why(ctx, event, ctxabi.Span{From: n, To: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := records[0]
+			var want []Turn
+			was := Place{}
+			for at, p := range packs {
+				is := p.PlaceOf(r.Record)
+				seen[is.Zone] = true
+				if is != was {
+					turn := Turn{At: at, Place: is, Tokens: p.TokensOf(r.Record)}
+					if was.Zone != Absent {
+						turn.Compaction = p.Compactions > packs[at-1].Compactions
+						if p.Epoch != packs[at-1].Epoch {
+							turn.EpochReason = p.EpochReason
+						}
+					}
+					want = append(want, turn)
+				}
+				was = is
+			}
+			if r.Note == "" && !reflect.DeepEqual(r.Life, want) {
+				t.Errorf("%s at %d tokens:\n got %+v\nwant %+v", r.Record, budget, r.Life, want)
+			}
+			if r.Note != "" && (!event || len(want) > 0 && want[0].shown()) {
+				t.Errorf("%s: %s, but %+v", r.Record, r.Note, want)
+			}
+			if r.Whole == 0 || r.What == "" || r.Tokens != packs[h.Len()].TokensOf(r.Record) || r.Zone == Full && r.Tokens != r.Whole {
+				t.Errorf("%+v", r)
+			}
+		}
+		for n := 1; n <= h.Len(); n += 3 {
+			check(false, n)
+		}
+		for n := 1; n <= h.Events().Len(); n += 5 {
+			check(true, n)
+		}
+		for _, z := range []Zone{Full, Folded, Kept, LeftOut, Shortened} {
+			if !seen[z] {
+				t.Errorf("at %d no record ever was %s", budget, z)
+			}
+		}
+	}
+}
+
+func TestWhyNamesLinesAndCitations(t *testing.T) {
+	md := "# Context Block: summary (messages:1-9)\n- Asked: mend it (messages:2)\n- Failed: no (messages:22)\n" +
+		"# Context Block: key lines (messages:1-9)\n[2] port = 80\n host = a\n[5] x\n y\n[e2] z\n" +
+		"# Context Block: conversation\n## 1-9 left out: 9 records, about 99 tokens, context/line/<number>\n## 10 user\nhi\n" +
+		"# Context Block: recall\nfrom messages:2-4: port\n"
+	account := `{"items":[{"kind":"summary","extra":true,"phase":"journal","source":"messages","range":"1-9"},{"kind":"key_lines","extra":true,"phase":"journal","source":"messages","range":"1-9"},
+		{"kind":"recent_messages","phase":"journal","source":"messages","range":"10"},{"kind":"recall","id":"recall","phase":"dynamic","source":"recall"}],
+		"omitted":[{"source":"messages","range":"1-9","reason":"compacted"}]}`
+	p, err := NewPack(10, []byte(md), []byte(account), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a                    Address
+		lines, cited, footer []string
+	}{
+		{Address{N: 2}, []string{"port = 80", "host = a"}, []string{"- Asked: mend it (messages:2)"}, []string{"recall"}},
+		{Address{N: 5}, []string{"x", "y"}, nil, nil},
+		{Address{N: 3}, nil, nil, []string{"recall"}},
+		{Address{N: 22}, nil, []string{"- Failed: no (messages:22)"}, nil},
+		{Address{true, 2}, []string{"z"}, nil, nil},
+		{Address{N: 10}, nil, nil, nil},
+	} {
+		lines, cited, footer := p.mentions(c.a)
+		if !slices.Equal(lines, c.lines) || !slices.Equal(cited, c.cited) || !slices.Equal(footer, c.footer) {
+			t.Errorf("%s: %q, %q, %q", c.a, lines, cited, footer)
+		}
+	}
+}
+
+func TestWhyRefuses(t *testing.T) {
+	d := newDesk(t)
+	h := d.look(1000)
+	ctx := context.Background()
+	if _, err := h.Why(ctx, false, ctxabi.Span{From: 1, To: 1}); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("of an empty session: %v", err)
+	}
+	d.fill(20)
+	h = d.look(1000)
+	if _, err := h.Why(ctx, false, ctxabi.Span{From: 3, To: h.Len() + 1}); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("behind the end: %v", err)
+	}
+	if _, err := h.Block(ctx, "knowledge"); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("a block that is not there: %v", err)
+	}
+	if _, err := h.At(ctx, -1); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("at -1: %v", err)
+	}
+}
+
+func TestWhyOfBlocks(t *testing.T) {
+	d := newDesk(t)
+	d.fill(20)
+	long := ""
+	for range 400 {
+		long += "One more line of what was handed over.\n"
+	}
+	d.write("context/handoff.md", long)
+	h := d.look(3000)
+	ctx := context.Background()
+	pin, err := h.Block(ctx, "pinned/rules.md")
+	if err != nil || !pin.Shown || pin.Cut || pin.Asked != pin.Given || pin.Given == 0 || pin.Source != "context/pinned/rules.md" {
+		t.Errorf("%+v, %v", pin, err)
+	}
+	same, err := h.Block(ctx, "context/pinned/rules.md")
+	if err != nil || *same != *pin {
+		t.Errorf("by its path: %+v, %v", same, err)
+	}
+	cut, err := h.Block(ctx, "handoff")
+	if err != nil || !cut.Shown || !cut.Cut || cut.Asked <= cut.Given || cut.Left == 0 || cut.Why == "" {
+		t.Errorf("%+v, %v", cut, err)
+	}
+}
