@@ -47,21 +47,25 @@ type Served struct {
 
 // Stored is a session in a store.
 type Stored struct {
-	x    *session.Session
-	past *pack.Past
+	b        *pack.Builder
+	x        *session.Session
+	timeline *session.Timeline
 }
 
-// FromStore looks at a session of a store that is open.
+// FromStore looks at a session of a store that is open. It fails as [pack.Builder.Current] does.
 func FromStore(ctx context.Context, b *pack.Builder, x *session.Session) (*Stored, error) {
-	past, err := b.Past(ctx, x)
-	return &Stored{x, past}, err
+	if _, err := b.Current(ctx, x); err != nil {
+		return nil, err
+	}
+	t, err := x.Timeline()
+	return &Stored{b, x, t}, err
 }
 
-func (s *Stored) Messages() pack.Records { return s.past.Timeline().Messages }
-func (s *Stored) Events() pack.Records   { return s.past.Timeline().Events }
+func (s *Stored) Messages() pack.Records { return s.timeline.Messages }
+func (s *Stored) Events() pack.Records   { return s.timeline.Events }
 
 func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err error) {
-	b, err := s.past.At(ctx, n)
+	b, err := s.b.At(ctx, s.x, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +85,7 @@ func (s *Stored) ServedPack(id string) ([]byte, error) {
 }
 
 func (s *Stored) Before(event int) (int, bool) {
-	m := s.past.Timeline().Messages
+	m := s.timeline.Messages
 	return sort.Search(m.Len(), func(i int) bool { return int(m.At(i+1).Events) >= event }), true
 }
 

@@ -105,7 +105,7 @@ func (h *History) stands(event int) bool {
 
 // Stands says whether an event is one that packs show.
 func (s *Stored) Stands(event int) bool {
-	_, ok := slices.BinarySearchFunc(s.past.Timeline().Tools, event, func(e session.ToolEvent, event int) int { return int(e.Line) - event })
+	_, ok := slices.BinarySearchFunc(s.timeline.Tools, event, func(e session.ToolEvent, event int) int { return int(e.Line) - event })
 	return ok
 }
 

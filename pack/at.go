@@ -42,7 +42,25 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*Build, er
 	if in.Recipe == nil { // forgotten meanwhile
 		return b.At(ctx, x, n)
 	}
-	if err := in.rewind(x, t); err != nil {
+	in.Files = slices.Clone(in.Files)
+	for at := range in.Recipe.Sources {
+		s := &in.Recipe.Sources[at]
+		if s.Type.Computed() && !slices.ContainsFunc(in.Files, func(f File) bool { return f.At == at }) {
+			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
+		}
+	}
+	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", t.Messages, nil, nil, ""
+	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+		return nil, err
+	}
+	if k := len(t.Tools); k > 0 {
+		last := t.Events.At(int(t.Tools[k-1].Line))
+		in.Tools, in.Events = t.Tools, t.Events
+		if in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1); err != nil {
+			return nil, err
+		}
+	}
+	if in.Errors, err = (&failures{}).newest(in.Recipe, t.Events); err != nil {
 		return nil, err
 	}
 	c, err := tokens.For(in.Encoding)
@@ -54,30 +72,6 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*Build, er
 		b.persistCounts(mm, x, t, c.Encoding())
 		return compile(&in, mm)
 	})
-}
-
-// rewind makes an input that a current pack was made from one of the history of t, a prefix of the session's.
-func (in *Input) rewind(x *session.Session, t *session.Timeline) (err error) {
-	in.Files = slices.Clone(in.Files)
-	for at := range in.Recipe.Sources {
-		s := &in.Recipe.Sources[at]
-		if s.Type.Computed() && !slices.ContainsFunc(in.Files, func(f File) bool { return f.At == at }) {
-			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
-		}
-	}
-	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", t.Messages, nil, nil, ""
-	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return err
-	}
-	if k := len(t.Tools); k > 0 {
-		last := t.Events.At(int(t.Tools[k-1].Line))
-		in.Tools, in.Events = t.Tools, t.Events
-		if in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1); err != nil {
-			return err
-		}
-	}
-	in.Errors, err = (&failures{}).newest(in.Recipe, t.Events)
-	return err
 }
 
 // pastBuild gives the build of an earlier moment that has the id, made by make where it is not remembered.
