@@ -29,6 +29,7 @@ too small
 refused
 x
 80007000
+at
 budget
 errors.jsonl
 gc.policy
@@ -40,7 +41,9 @@ pack.md
 pack.openai.json
 pack.report.md
 pack.responses.json
+packs.jsonl
 pinned
+served
 4`)
 }
 

@@ -13,7 +13,8 @@
 //   - The trust file (trust_node.go) is a user's own, home/<uid>/trust.jsonl: a copy
 //     a handle, too, checked as a whole when it is closed.
 //   - A built file (generation.go) is pack.md or another rendering of a pack: one
-//     inode per build, which never changes.
+//     inode per build, which never changes. Below context/at (at_dir.go) it is of an earlier moment.
+//   - A served file (served_dir.go) is the pack.md of a pack that was read; packs.jsonl lists them.
 //   - A line (line_dir.go) is one record under its number.
 //   - A derived file (derived.go) is small and made anew for whoever looks.
 //   - A plain file (plain_*.go) is all else: the agent's home, and the scratch

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"path"
 	"strconv"
 	"sync"
 	"syscall"
@@ -53,6 +55,8 @@ type builtFile struct {
 	noXattrs
 	p      *place
 	rel    string
+	past   bool // below context/at: the pack of the first at messages
+	at     int
 	gen    weak.Pointer[generation]
 	size   int64
 	made   time.Time
@@ -61,22 +65,38 @@ type builtFile struct {
 	tokens int
 }
 
+// name is the file's path in the session. What opens below context/at is not what was read of the present pack.
+func (n *builtFile) name() string {
+	if n.past {
+		return ctxabi.AtDir + "/" + strconv.Itoa(n.at) + "/" + path.Base(n.rel)
+	}
+	return n.rel
+}
+
+// build makes the build that took the place of the one that is gone.
+func (n *builtFile) build(ctx context.Context) (*pack.Build, error) {
+	if n.past {
+		return n.p.buildAt(ctx, n.at)
+	}
+	return n.p.build(ctx)
+}
+
 // data gives the file's bytes; ok is false when its build is gone and another one took its place.
-func (n *builtFile) data(ctx context.Context) (b []byte, ok bool, err error) {
+func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok bool, err error) {
 	g := n.gen.Value()
 	if g == nil {
-		build, err := n.p.build(ctx)
+		build, err := n.build(ctx)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		g = n.p.generation(build)
 	}
 	b, sum, err := n.p.file(g, n.rel)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	n.p.t.shelf.keep(g)
-	return b, sum == n.sum, nil
+	return b, g.build, sum == n.sum, nil
 }
 
 // nativeFiles are the files of the native renderings.
@@ -101,11 +121,19 @@ func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {
 func (p *place) generation(build *pack.Build) *generation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g := p.built.Value(); g != nil && g.build == build {
+	key := weak.Make(build)
+	if g := p.built[key].Value(); g != nil {
 		return g
 	}
+	if len(p.built) >= p.sweepAt {
+		maps.DeleteFunc(p.built, func(_ weak.Pointer[pack.Build], g weak.Pointer[generation]) bool { return g.Value() == nil })
+		p.sweepAt = max(16, 2*len(p.built))
+	}
+	if p.built == nil {
+		p.built = map[weak.Pointer[pack.Build]]weak.Pointer[generation]{}
+	}
 	g := &generation{build: build, sums: map[string]string{}}
-	p.built = weak.Make(g)
+	p.built[key] = weak.Make(g)
 	return g
 }
 
@@ -114,19 +142,24 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 	if err != nil {
 		return nil, errnoOf(err) // the builder has reported it
 	}
-	gen := d.p.generation(build)
-	data, sum, err := d.p.file(gen, rel)
+	return d.p.showBuild(ctx, &d.Inode, build, &builtFile{rel: rel}, out)
+}
+
+// showBuild fills in n as the inode of its file of build.
+func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	gen := p.generation(build)
+	data, sum, err := p.file(gen, n.rel)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	d.t.shelf.keep(gen)
-	n := &builtFile{p: d.p, rel: rel, gen: weak.Make(gen), size: int64(len(data)), made: build.Made,
-		id: build.ID, sum: sum, tokens: build.Tokens}
+	p.t.shelf.keep(gen)
+	n.p, n.gen, n.size, n.made = p, weak.Make(gen), int64(len(data)), build.Made
+	n.id, n.sum, n.tokens = build.ID, sum, build.Tokens
 	n.fill(&out.Attr)
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
 	key := sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
-	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), rel, key)), 0
+	return parent.NewInode(ctx, n, contentAttr(p.x.ID(), n.name(), key)), 0
 }
 
 func (n *builtFile) fill(a *fuse.Attr) {
@@ -144,21 +177,25 @@ func (n *builtFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.At
 var _ = (gofs.NodeSetattrer)((*builtFile)(nil))
 
 func (n *builtFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return n.p.deny(ctx, "change", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
+	return n.p.deny(ctx, "change", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
 }
 
 var _ = (gofs.NodeOpener)((*builtFile)(nil))
 
 func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.p.deny(ctx, "open", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
+		return nil, 0, n.p.deny(ctx, "open", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
 	}
-	data, ok, err := n.data(ctx)
+	data, build, ok, err := n.data(ctx)
 	switch {
 	case err != nil:
 		return nil, 0, errnoOf(err)
 	case !ok:
 		return nil, 0, syscall.ESTALE // the kernel looks the name up again and finds the present build
+	}
+	if !n.past {
+		who := callerOf(ctx)
+		n.p.t.builder.Opened(ctx, n.p.x, build, pack.Opening{File: n.rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 	}
 	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }

@@ -106,6 +106,7 @@ messages.jsonl
 meta.json
 state
 updated_at
+at
 budget
 errors.jsonl
 gc.policy
@@ -117,7 +118,9 @@ pack.md
 pack.openai.json
 pack.report.md
 pack.responses.json
+packs.jsonl
 pinned
+served
 # Context Block: conversation
 ## 1 user
 hi

@@ -27,8 +27,10 @@ type place struct {
 	x   *session.Session
 	own owner
 
-	mu    sync.Mutex
-	built weak.Pointer[generation] // of the build seen last, while an inode shows it; guarded by mu
+	mu sync.Mutex
+	// built has what is known of each build while the shelf keeps it; it is swept when it has grown to sweepAt. Both are guarded by mu.
+	built   map[weak.Pointer[pack.Build]]weak.Pointer[generation]
+	sweepAt int
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
 	pending map[*controlHandle]struct{}
@@ -185,6 +187,21 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
+}
+
+// buildAt is the pack of the session's first n messages.
+func (p *place) buildAt(ctx context.Context, n int) (*pack.Build, error) {
+	p.settle("")
+	late, cancel := patient(ctx)
+	defer cancel()
+	return p.t.builder.At(pack.WithCaller(late, callerOf(ctx).Pid), p.x, n)
+}
+
+// served is what was read of the session's packs.
+func (p *place) served(ctx context.Context) (*session.Served, error) {
+	late, cancel := patient(ctx)
+	defer cancel()
+	return p.t.builder.Served(late, p.x)
 }
 
 // settleWait is how long settle waits for a handle's release, once. That it

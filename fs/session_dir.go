@@ -33,6 +33,7 @@ var derivedFiles = map[string]bool{
 	ctxabi.LatestFile: true, ctxabi.CreatedFile: true, ctxabi.UpdatedFile: true, ctxabi.ErrorsFile: true,
 	ctxabi.PackFile: true, ctxabi.PackJSONFile: true, ctxabi.ReportFile: true,
 	ctxabi.OpenAIFile: true, ctxabi.AnthropicFile: true, ctxabi.ResponsesFile: true, ctxabi.GeminiFile: true,
+	ctxabi.PacksFile: true,
 }
 
 func packFile(rel string) bool {
@@ -52,6 +53,7 @@ var fixedNames = map[string][]struct {
 		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG},
 		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG},
 		{"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
+		{"packs.jsonl", syscall.S_IFREG}, {"served", syscall.S_IFDIR}, {"at", syscall.S_IFDIR},
 	},
 }
 
@@ -59,7 +61,8 @@ func (d *sessionDir) kindOf(name string) nameKind {
 	rel := d.rel(name)
 	switch {
 	case hidden(name), rel == ctxabi.MessagesFile, rel == ctxabi.EventsFile,
-		rel == ctxabi.ContextDir, rel == ctxabi.PinnedDir, rel == ctxabi.LineDir:
+		rel == ctxabi.ContextDir, rel == ctxabi.PinnedDir, rel == ctxabi.LineDir,
+		rel == ctxabi.AtDir, rel == ctxabi.ServedDir:
 		return protected
 	case derivedFiles[rel]:
 		return derivedName
@@ -110,6 +113,9 @@ func (d *sessionDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 		if packFile(rel) {
 			return d.lookupPack(ctx, rel, out)
 		}
+		if rel == ctxabi.PacksFile {
+			return d.lookupFixed(ctx, rel, out)
+		}
 		n := d.p.derived(rel)
 		if errno := n.fill(&out.Attr); errno != 0 {
 			return nil, errno
@@ -151,6 +157,22 @@ func (d *sessionDir) lookupFixed(ctx context.Context, rel string, out *fuse.Entr
 		n.fill(&out.Attr)
 		keepFixed(out)
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0
+	case ctxabi.AtDir:
+		n := &atDir{fixedDir{p: d.p}}
+		n.fill(&out.Attr)
+		keepFixed(out)
+		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0
+	case ctxabi.ServedDir:
+		n := &servedDir{fixedDir{p: d.p}}
+		n.fill(&out.Attr)
+		keepFixed(out)
+		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0
+	case ctxabi.PacksFile:
+		n := &packsFile{p: d.p}
+		if errno := n.fill(ctx, &out.Attr); errno != 0 {
+			return nil, errno
+		}
+		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), 0
 	}
 	out.SetEntryTimeout(0)
 	return nil, syscall.ENOENT
@@ -225,7 +247,7 @@ func (d *sessionDir) Create(ctx context.Context, name string, flags, mode uint32
 
 func (d *sessionDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	switch rel := d.rel(name); {
-	case rel == ctxabi.ContextDir || rel == ctxabi.PinnedDir || rel == ctxabi.LineDir:
+	case rel == ctxabi.ContextDir || rel == ctxabi.PinnedDir || rel == ctxabi.LineDir || rel == ctxabi.AtDir || rel == ctxabi.ServedDir:
 		return nil, syscall.EEXIST
 	default:
 		return nil, d.p.deny(ctx, "mkdir", rel, ctxabi.ErrProtected, "a session has its own directories; put others in the agent's home")

@@ -3,8 +3,10 @@ package pack
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -12,95 +14,167 @@ import (
 // maxPast is how many builds of earlier moments are remembered of a session.
 const maxPast = 4
 
+// past is what is remembered of the earlier moments of a session. One of them is compiled at a
+// time, without holding up the present pack; what one needed the next finds again.
+type past struct {
+	size atomic.Int64 // about, in bytes
+
+	busy     chan struct{} // holds one token while somebody compiles; guards what follows
+	builds   []*Build      // the most recently used last
+	memo     *memo
+	encoding string // that memo counts with
+	failures failures
+	failed   string // the last failure that was reported
+}
+
 // At gives the pack of the session's first n messages, and of the events that had arrived before the next one,
 // with everything else as it is now: the files and outputs of the current build. With all
 // messages it is the current build. It fails as [Builder.Current] does, and with ctxabi.ErrNotFound when there are not so many.
+//
+// A process that is part of a generator of this session waits for nothing here, either: it gets the files of the last build.
 func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*Build, error) {
-	now, err := b.Current(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	t, err := x.Timeline()
-	if err != nil {
-		return nil, err
-	}
-	switch all := t.Messages.Len(); {
-	case n < 0 || n > all:
-		return nil, ctxabi.E("read", ctxabi.AtDir, ctxabi.ErrNotFound, "there are %d messages, not %d", all, n)
-	case n == all:
-		return now, nil
-	}
-	t = t.Prefix(n)
-	e := b.entry(x.ID())
-	select {
-	case e.busy <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	in := e.made
-	<-e.busy
-	if in.Recipe == nil { // forgotten meanwhile
-		return b.At(ctx, x, n)
-	}
-	in.Files = slices.Clone(in.Files)
-	for at := range in.Recipe.Sources {
-		s := &in.Recipe.Sources[at]
-		if s.Type.Computed() && !slices.ContainsFunc(in.Files, func(f File) bool { return f.At == at }) {
-			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
-		}
-	}
-	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", t.Messages, nil, nil, ""
-	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return nil, err
-	}
-	if k := len(t.Tools); k > 0 {
-		last := t.Events.At(int(t.Tools[k-1].Line))
-		in.Tools, in.Events = t.Tools, t.Events
-		if in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1); err != nil {
+	for again := false; ; again = true {
+		p, err := b.present(ctx, x)
+		if err != nil {
 			return nil, err
 		}
+		t, err := x.Timeline()
+		if err != nil {
+			return nil, err
+		}
+		switch all := t.Messages.Len(); {
+		case n < 0 || n > all:
+			return nil, ctxabi.E("read", ctxabi.AtDir, ctxabi.ErrNotFound, "there are %d messages, not %d", all, n)
+		case n == p.build.Messages:
+			return p.build, nil
+		case n > p.build.Messages && !again: // it came since
+			continue
+		}
+		return b.compilePast(ctx, x, p.in, t.Prefix(n))
 	}
-	if in.Errors, err = (&failures{}).newest(in.Recipe, t.Events); err != nil {
-		return nil, err
-	}
+}
+
+// compilePast gives the pack of in's files and the history of t.
+func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input, t *session.Timeline) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	return e.pastBuild(in.id(c.Encoding()), func() (*Build, error) {
-		mm := newMemo()
-		b.persistCounts(mm, x, t, c.Encoding())
-		return compile(&in, mm)
-	})
+	if err := in.until(x, t); err != nil {
+		return nil, err
+	}
+	e := b.entry(x.ID())
+	p := &e.past
+	select {
+	case p.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	build, err := p.compile(b, x, &in, t, c)
+	before := p.size.Swap(int64(p.bytes()))
+	grown := int(p.size.Load() - before)
+	if err == nil {
+		p.failed = ""
+	} else if p.failed != err.Error() {
+		p.failed = err.Error()
+		defer report(x, err)
+	}
+	<-p.busy
+	b.grow(x.ID(), grown)
+	return build, err
 }
 
-// pastBuild gives the build of an earlier moment that has the id, made by make where it is not remembered.
-func (e *entry) pastBuild(id string, make func() (*Build, error)) (*Build, error) {
-	e.pastMu.Lock()
-	defer e.pastMu.Unlock()
-	at := slices.IndexFunc(e.past, func(b *Build) bool { return b.ID == id })
-	if at < 0 {
-		build, err := make()
-		if err != nil {
-			return nil, err
-		}
-		at = len(e.past)
-		e.past = append(e.past, build)
+// compile compiles in, or finds its pack. p.busy is held.
+func (p *past) compile(b *Builder, x *session.Session, in *Input, t *session.Timeline, c *tokens.Counter) (*Build, error) {
+	if p.memo == nil || p.encoding != c.Encoding() {
+		p.memo, p.encoding = newMemo(), c.Encoding()
 	}
-	build := e.past[at]
-	e.past = append(slices.Delete(e.past, at, at+1), build)
-	if len(e.past) > maxPast {
-		e.past = slices.Delete(e.past, 0, 1)
+	b.persistCounts(p.memo, x, t, c.Encoding())
+	var err error
+	if in.Errors, err = p.failures.newest(in.Recipe, t.Events); err != nil {
+		return nil, err
 	}
+	if err := in.chooseComputed(p.memo, c); err != nil {
+		return nil, err
+	}
+	id := in.id(c.Encoding())
+	if at := slices.IndexFunc(p.builds, func(b *Build) bool { return b.ID == id }); at >= 0 {
+		build := p.builds[at]
+		p.builds = append(slices.Delete(p.builds, at, at+1), build)
+		return build, nil
+	}
+	build, err := compile(in, p.memo)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.builds) == maxPast {
+		p.builds = slices.Delete(p.builds, 0, 1)
+	}
+	p.builds = append(p.builds, build)
 	return build, nil
 }
 
-// pastSize is how many bytes the builds of earlier moments take.
-func (e *entry) pastSize() (n int) {
-	e.pastMu.Lock()
-	defer e.pastMu.Unlock()
-	for _, b := range e.past {
+// bytes is about what p holds. p.busy is held.
+func (p *past) bytes() int {
+	n := 0
+	if p.memo != nil {
+		n += p.memo.size()
+	}
+	for _, b := range p.builds {
 		n += b.Size()
 	}
 	return n
+}
+
+// until gives in the history of t.
+func (in *Input) until(x *session.Session, t *session.Timeline) (err error) {
+	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", t.Messages, nil, nil, ""
+	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+		return err
+	}
+	if k := len(t.Tools); k > 0 {
+		last := t.Events.At(int(t.Tools[k-1].Line))
+		in.Tools, in.Events = t.Tools, t.Events
+		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
+	}
+	return err
+}
+
+// chooseComputed leaves, of what generators made for another history, what the recipe wants with in's.
+// Nothing is run: what is wanted and was not made is pending.
+func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
+	if !slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type.Computed() }) {
+		return nil
+	}
+	made := map[int]File{}
+	for _, f := range in.Files {
+		if f.At >= 0 && in.Recipe.Sources[f.At].Type.Computed() {
+			made[f.At] = f
+		}
+	}
+	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { _, ok := made[f.At]; return ok })
+	for asked := map[int]bool{}; ; {
+		p, err := in.plan(mm, c)
+		if err != nil {
+			return err
+		}
+		before := len(asked)
+		for i := range in.Recipe.Sources {
+			s := &in.Recipe.Sources[i]
+			if !s.Type.Computed() || !p.wanted[i] || asked[i] {
+				continue
+			}
+			asked[i] = true
+			f, ok := made[i]
+			if !ok {
+				f = File{At: i, ID: s.Block, Path: s.Block, Pending: true}
+			}
+			in.Files = append(in.Files, f)
+		}
+		if len(asked) == before {
+			break
+		}
+	}
+	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -38,6 +39,13 @@ func TestAPackOfAnEarlierMomentIsTheOneThatWasGivenThen(t *testing.T) {
 		}
 		if !bytes.Equal(b.Markdown, then[n-1].Markdown) || b.ID != then[n-1].ID {
 			t.Errorf("at %d: not the pack of that moment:\n%s\n-- then:\n%s", n, b.Markdown, then[n-1].Markdown)
+		}
+	}
+	for range 300 {
+		n := 1 + rand.IntN(40)
+		if b, err := d.b.At(ctx, d.x, n); err != nil || !bytes.Equal(b.Markdown, then[n-1].Markdown) || b.ID != then[n-1].ID ||
+			!bytes.Equal(b.JSON, then[n-1].JSON) || !bytes.Equal(b.Report, then[n-1].Report) || b.Messages != n {
+			t.Fatalf("at %d, out of order: %v\n%s\n-- then:\n%s", n, err, b.JSON, then[n-1].JSON)
 		}
 	}
 	if _, err := d.b.At(ctx, d.x, 41); !errors.Is(err, ctxabi.ErrNotFound) {

@@ -15,18 +15,22 @@ import (
 
 // Build is one compiled pack. It never changes.
 type Build struct {
-	ID       string      // "sha256-<hex>" of the inputs
-	Markdown []byte      // pack.md
-	JSON     []byte      // pack.json
-	Report   []byte      // pack.report.md
-	Tokens   int         // exact, of Markdown
-	Epoch    string      // while it is equal, the first PrefixBytes bytes of a pack begin the next
-	Prefix   int         // bytes of Markdown before the footer
-	Head     []HeadBlock // what stands before the journal, in order
-	Recipe   string      // Hash of the recipe it was compiled by
-	Stale    bool        // a workspace file did not answer in time: its last known content was used
-	Made     time.Time
-	native   *native
+	ID          string      // "sha256-<hex>" of the inputs
+	Markdown    []byte      // pack.md
+	JSON        []byte      // pack.json
+	Report      []byte      // pack.report.md
+	Tokens      int         // exact, of Markdown
+	Epoch       string      // while it is equal, the first PrefixBytes bytes of a pack begin the next
+	Prefix      int         // bytes of Markdown before the footer
+	Head        []HeadBlock // what stands before the journal, in order
+	Recipe      string      // Hash of the recipe it was compiled by
+	Messages    int         // records of messages.jsonl that it covers
+	Events      int         // records of events.jsonl up to the last one that stands in it
+	Compactions int         // how often the boundary moved
+	EpochReason string
+	Stale       bool // a workspace file did not answer in time: its last known content was used
+	Made        time.Time
+	native      *native
 }
 
 // HeadBlock is one block before the journal.
@@ -243,7 +247,11 @@ func (d *draft) render() (*Build, error) {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
-	build.Epoch = d.epoch(md.String()[:marks.head])
+	build.Epoch, build.EpochReason = d.epoch(md.String()[:marks.head]), d.epochReason()
+	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
+	if n := len(d.in.Tools); n > 0 {
+		build.Events = int(d.in.Tools[n-1].Line)
+	}
 	var err error
 	if build.JSON, err = d.renderJSON(build, marks); err != nil {
 		return nil, err

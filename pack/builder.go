@@ -38,6 +38,7 @@ type Builder struct {
 	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
+	opened           opened
 
 	mu       sync.Mutex
 	sessions map[string]*list.Element // of *entry, by session id; guarded by mu
@@ -50,8 +51,8 @@ type entry struct {
 	id   string
 	size int // guarded by Builder.mu
 
-	flights atomic.Uint64         // begun so far
-	shown   atomic.Pointer[Build] // the last build, for whoever must not wait
+	flights atomic.Uint64           // begun so far
+	shown   atomic.Pointer[present] // the last build, for whoever must not wait
 
 	busy     chan struct{} // holds one token while somebody compiles; guards what follows
 	done     uint64        // the last flight that gave a build
@@ -65,8 +66,13 @@ type entry struct {
 	computed computed
 	failed   string // the last failure that was reported
 
-	pastMu sync.Mutex
-	past   []*Build // of earlier moments, the most recently used last; guarded by pastMu
+	past past // the packs of earlier moments
+}
+
+// present is a build and what it was made from, but for the records.
+type present struct {
+	build *Build
+	in    Input
 }
 
 // What a builder remembers at most. An evicted session is compiled from its index again.
@@ -104,6 +110,15 @@ func (b *Builder) Close() {
 // A process that is part of a generator of this session ([WithCaller]) gets the last build at once, or one
 // without generators: it must not wait for itself.
 func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, error) {
+	p, err := b.present(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return p.build, nil
+}
+
+// present is Current with what the build was made from.
+func (b *Builder) present(ctx context.Context, x *session.Session) (*present, error) {
 	e := b.entry(x.ID())
 	if b.isInside(ctx, x) {
 		return b.inside(ctx, x, e)
@@ -115,17 +130,21 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 		return nil, ctx.Err()
 	}
 	if e.done > before { // begun after this call, so it saw all that this call may ask for
-		build := e.build
+		p := e.shown.Load()
 		<-e.busy
 		b.reused.Add(1)
-		return build, nil
+		return p, nil
 	}
 	flight := e.flights.Add(1)
 	last := e.build
 	build, err := b.current(ctx, x, e)
+	var p *present
 	if err == nil {
 		e.done, e.failed = flight, ""
-		e.shown.Store(build)
+		if p = e.shown.Load(); p == nil || p.build != build {
+			p = &present{build, e.made}
+			e.shown.Store(p)
+		}
 	} else if e.failed != err.Error() {
 		e.failed = err.Error()
 		defer report(x, err)
@@ -148,7 +167,7 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 		}
 		b.weigh(e, size)
 	}
-	return build, err
+	return p, err
 }
 
 func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*Build, error) {
@@ -265,13 +284,13 @@ func (b *Builder) entry(id string) *entry {
 		b.recent.MoveToFront(at)
 		return at.Value.(*entry)
 	}
-	e := &entry{id: id, busy: make(chan struct{}, 1), memo: newMemo()}
+	e := &entry{id: id, busy: make(chan struct{}, 1), memo: newMemo(), past: past{busy: make(chan struct{}, 1)}}
 	b.sessions[id] = b.recent.PushFront(e)
 	return e
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.size() + e.pastSize()
+	n := 1024 + e.memo.size() + int(e.past.size.Load())
 	if e.build != nil {
 		n += e.build.Size()
 	}

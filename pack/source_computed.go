@@ -35,10 +35,10 @@ func (b *Builder) isInside(ctx context.Context, x *session.Session) bool {
 	return ok && id == x.ID()
 }
 
-// inside is Current for a generator of the session.
-func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*Build, error) {
-	if build := e.shown.Load(); build != nil {
-		return build, nil
+// inside is present for a generator of the session.
+func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*present, error) {
+	if p := e.shown.Load(); p != nil {
+		return p, nil
 	}
 	g, err := b.gather(ctx, x, nil)
 	if err != nil {
@@ -53,7 +53,12 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*Bu
 			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
-	return compile(&in, newMemo())
+	build, err := compile(&in, newMemo())
+	if err != nil {
+		return nil, err
+	}
+	in.Messages, in.Events, in.Tools = nil, nil, nil
+	return &present{build, in}, nil
 }
 
 // computed is what the generators of a build came to.

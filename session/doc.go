@@ -19,6 +19,7 @@
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)
+//	    .ctxfs/served/                   packs that were read: rows, and segments of what they held (served.go)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //
@@ -84,6 +85,6 @@
 // its turn, a channel, and may give up. The order of locks is: logIndex.mu of
 // messages, that of events, Log.mu of messages, that of events, Store.move,
 // Store.mu; openLogs.mu, reports.mu and quotas.mu are taken last and hold none
-// of the others. Stage.mu and Session.mu come before all of them. The janitor,
+// of the others. Stage.mu, Session.mu and Served.mu come before all of them. The janitor,
 // which closes logs that are not used, only tries their locks.
 package session

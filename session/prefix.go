@@ -52,7 +52,7 @@ func (x *Session) MessagesAt(when time.Time) (int, error) {
 	size := int64(0)
 	err = scanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
 		a, ok := parseArrival(line)
-		if ok && a.At > when.UnixNano() {
+		if ok && time.Unix(0, a.At).After(when) {
 			return false
 		}
 		if ok {

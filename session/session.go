@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -28,6 +29,9 @@ type Session struct {
 	removed atomic.Bool // see Store.Remove
 
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
+
+	servedMu sync.Mutex
+	served   weak.Pointer[Served] // while somebody holds it; guarded by servedMu
 
 	mu     sync.Mutex
 	latest struct { // guarded by mu

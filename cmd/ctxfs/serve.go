@@ -77,6 +77,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	defer builder.Flush()
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)

@@ -1,0 +1,432 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// ServedRow is one row of context/packs.jsonl: a pack that was read after another one was.
+type ServedRow struct { // in the order of the keys, as the row is written
+	At          time.Time `json:"at"` // UTC
+	Compactions int       `json:"compactions"`
+	Epoch       string    `json:"epoch"`
+	EpochReason string    `json:"epoch_reason"`
+	Events      int       `json:"events"`      // records of events.jsonl up to the last one that stands in it
+	File        string    `json:"file"`        // the name that was opened first: "pack.md"
+	KeptBytes   int       `json:"kept_bytes"`  // that its pack.md begins with as that of the row before did, up to a line end
+	KeptTokens  int       `json:"kept_tokens"` // of these bytes
+	Messages    int       `json:"messages"`    // records that it covers
+	PackID      string    `json:"pack_id"`
+	PID         uint32    `json:"pid"` // who opened it
+	PrefixBytes int       `json:"prefix_bytes"`
+	Tokens      int       `json:"tokens"` // of its pack.md
+	UID         uint32    `json:"uid"`
+}
+
+// ServedPack is a pack that is kept.
+type ServedPack struct {
+	ID     string    // "sha256-<hex>"
+	SHA256 string    // hex, of its pack.md
+	Size   int       // bytes of it
+	Stored int       // bytes that it takes on the disk
+	Tokens int       // of it
+	First  time.Time // when it was read first
+	Last   time.Time // when it was read again last, after another one was
+}
+
+// Served are the packs of a session that were read. The rows stand in
+// .ctxfs/served/rows as packs.jsonl shows them; what the packs held stands
+// beside it in segments (served_segment.go). Nothing is synced: a row or a pack
+// that lost power tore is not there.
+//
+// It is safe for concurrent use. All who ask for it have the same one, as long as anybody holds it.
+type Served struct {
+	x *Session
+
+	mu       sync.Mutex // guards all that follows
+	rows     []servedAt
+	size     int64 // bytes of the rows
+	dropped  int64 // bytes of rows that were dropped since it was loaded
+	torn     bool  // the file is longer than size
+	segments []*segment
+	last     []byte // pack.md of the last row; nil: not read yet
+}
+
+// servedAt is what is remembered of a row.
+type servedAt struct {
+	at  time.Time
+	id  string
+	end int64 // in the file
+}
+
+const (
+	servedDir  = ctxabi.InternalDir + "/served"
+	servedRows = servedDir + "/rows"
+)
+
+// Served gives the packs that were read.
+func (x *Session) Served() (*Served, error) {
+	x.servedMu.Lock()
+	defer x.servedMu.Unlock()
+	if s := x.served.Value(); s != nil {
+		return s, nil
+	}
+	s := &Served{x: x}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	x.served = weak.Make(s)
+	return s, nil
+}
+
+// load reads the rows and the headers of what is kept.
+func (s *Served) load() error {
+	x := s.x
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	data, err := readWhole(x.store.vfs, x.path(servedRows))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return diskFailed("read", ctxabi.PacksFile, err, "it cannot be read")
+	}
+	for line := range bytes.Lines(data) {
+		var r ServedRow
+		if line[len(line)-1] != '\n' || json.Unmarshal(line, &r) != nil || ctxabi.ParseContentID(r.PackID) != nil {
+			break
+		}
+		s.size += int64(len(line))
+		s.rows = append(s.rows, servedAt{r.At, r.PackID, s.size})
+	}
+	s.torn = s.size < int64(len(data))
+	s.segments, err = x.loadSegments()
+	return err
+}
+
+// Rows gives packs.jsonl, and where it begins in all that it held since start, for [Served.RowsFrom].
+func (s *Served) Rows() (data []byte, begin int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x.store.move.RLock()
+	defer s.x.store.move.RUnlock()
+	data, err = s.read(0)
+	return data, s.dropped, err
+}
+
+// RowsFrom gives the rows behind a place, as [Served.Rows] counts; none when it was dropped meanwhile.
+func (s *Served) RowsFrom(at int64) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at -= s.dropped; at < 0 || at >= s.size {
+		return nil, nil
+	}
+	s.x.store.move.RLock()
+	defer s.x.store.move.RUnlock()
+	return s.read(at)
+}
+
+// read gives the rows from an offset of the file on. s.mu and store.move are held.
+func (s *Served) read(from int64) ([]byte, error) {
+	b := make([]byte, s.size-from)
+	if len(b) == 0 {
+		return nil, nil
+	}
+	f, err := s.x.store.vfs.OpenFile(s.x.path(servedRows), os.O_RDONLY, 0)
+	if err == nil {
+		defer f.Close()
+		err = readFull(f, b, from)
+	}
+	if err != nil {
+		return nil, diskFailed("read", ctxabi.PacksFile, err, "it cannot be read")
+	}
+	return b, nil
+}
+
+// Size is how long packs.jsonl is, and when it changed last.
+func (s *Served) Size() (int64, time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.rows); n > 0 {
+		return s.size, s.rows[n-1].at
+	}
+	return 0, s.x.created
+}
+
+// Last gives the id and pack.md of the last row; "" when there is none, and
+// nil bytes when they are not kept.
+func (s *Served) Last() (id string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.rows) == 0 {
+		return "", nil
+	}
+	id, data = s.rows[len(s.rows)-1].id, s.last
+	if g, i := s.find(id); data == nil && g != nil {
+		s.x.store.move.RLock()
+		defer s.x.store.move.RUnlock()
+		data, _ = s.x.readFrame(g, i)
+		s.last = held(data)
+	}
+	return id, data
+}
+
+// find gives where the pack is kept; a nil segment when it is not. s.mu is held.
+func (s *Served) find(id string) (g *segment, frame int) {
+	for k := len(s.segments) - 1; k >= 0; k-- {
+		for i := len(s.segments[k].frames) - 1; i >= 0; i-- {
+			if s.segments[k].frames[i].ID == id {
+				return s.segments[k], i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Pack gives what the pack's pack.md held. It fails with ctxabi.ErrNotFound when it is not kept, and with
+// ctxabi.ErrIO when these are not the bytes any more.
+func (s *Served) Pack(id string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, i := s.find(id)
+	if g == nil || !s.listed(id) {
+		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "the pack %s is not kept", id)
+	}
+	s.x.store.move.RLock()
+	defer s.x.store.move.RUnlock()
+	return s.x.readFrame(g, i)
+}
+
+// listed says whether a row names the pack. s.mu is held.
+func (s *Served) listed(id string) bool {
+	for i := len(s.rows) - 1; i >= 0; i-- {
+		if s.rows[i].id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Packs lists the packs that are kept and stand in a row, in the order in which they were read first.
+func (s *Served) Packs() []ServedPack {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := map[string]*frame{}
+	for _, g := range s.segments {
+		for i := range g.frames {
+			kept[g.frames[i].ID] = &g.frames[i]
+		}
+	}
+	var list []ServedPack
+	at := map[string]int{}
+	for _, r := range s.rows {
+		f := kept[r.id]
+		if f == nil {
+			continue
+		}
+		i, ok := at[r.id]
+		if !ok {
+			i = len(list)
+			at[r.id] = i
+			list = append(list, ServedPack{ID: r.id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens, First: r.at})
+		}
+		list[i].Last = r.at
+	}
+	return list
+}
+
+// Find gives a pack that is kept and stands in a row.
+func (s *Served) Find(id string) (p ServedPack, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, i := s.find(id)
+	if g == nil {
+		return p, false
+	}
+	f := &g.frames[i]
+	p = ServedPack{ID: id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens}
+	for _, r := range s.rows {
+		if r.id != id {
+			continue
+		}
+		if !ok {
+			p.First, ok = r.at, true
+		}
+		p.Last = r.at
+	}
+	return p, ok
+}
+
+// Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is
+// older than pack_ttl of gc.policy goes. Where it fails nothing was added.
+func (s *Served) Add(row ServedRow, data []byte) error {
+	x := s.x
+	if err := x.store.writable("serve"); err != nil {
+		return err
+	}
+	row.At = row.At.UTC()
+	line, err := row.line()
+	if err != nil {
+		return err
+	}
+	ttl := x.Policy().PackTTL
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	if err := x.store.vfs.Mkdir(x.path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+	}
+	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
+	if ttl > 0 && len(s.rows) > 0 && s.rows[0].at.Before(row.At.Add(-ttl-ttl/8)) {
+		if _, err := s.drop(row.At.Add(-ttl)); err != nil {
+			return err
+		}
+	}
+	if g, _ := s.find(row.PackID); g == nil {
+		if err := s.keep(&row, data, ttl); err != nil {
+			return err
+		}
+	}
+	if err := s.appendRow(line); err != nil {
+		return err
+	}
+	s.size += int64(len(line))
+	s.rows = append(s.rows, servedAt{row.At, row.PackID, s.size})
+	s.last = held(data)
+	return nil
+}
+
+// maxHeld is how long a pack may be to be remembered until the next one comes.
+const maxHeld = 1 << 20
+
+// held is what is remembered of a pack's bytes; nil: they are read again.
+func held(data []byte) []byte {
+	if len(data) > maxHeld {
+		return nil
+	}
+	return data
+}
+
+// line is the row as packs.jsonl has it.
+func (r *ServedRow) line() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(r)
+	return b.Bytes(), err
+}
+
+// appendRow writes a row behind the others. s.mu and store.move are held.
+func (s *Served) appendRow(line []byte) error {
+	torn, err := appendTo(s.x.store.vfs, s.x.path(servedRows), s.size, s.torn, line)
+	s.torn = torn
+	if err != nil {
+		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+	}
+	return nil
+}
+
+// appendTo writes data behind the first size bytes of a file; where that fails it cuts the file back.
+// torn says that the file is longer than size: before, and afterwards.
+func appendTo(v VFS, name string, size int64, torn bool, data []byte) (still bool, err error) {
+	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return torn, err
+	}
+	defer f.Close()
+	if torn {
+		if err := f.Truncate(size); err != nil {
+			return true, err
+		}
+	}
+	if err := writeFull(f, data); err != nil {
+		return f.Truncate(size) != nil, err
+	}
+	return false, nil
+}
+
+// Drop removes the rows until the first that is not older than before, and the packs that no row names any more but for
+// those that others are made from. It says how many rows, and how many bytes of packs, are gone.
+func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
+	if err := s.x.store.writable("drop"); err != nil {
+		return 0, 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x.store.move.RLock()
+	defer s.x.store.move.RUnlock()
+	stored := func() (n int64) {
+		for _, g := range s.segments {
+			n += g.size
+		}
+		return n
+	}
+	was := stored()
+	rows, err = s.drop(before)
+	return rows, was - stored(), err
+}
+
+// drop is Drop; s.mu and store.move are held.
+func (s *Served) drop(before time.Time) (rows int, err error) {
+	for rows < len(s.rows) && s.rows[rows].at.Before(before) {
+		rows++
+	}
+	if rows > 0 {
+		if err := s.dropRows(rows); err != nil {
+			return 0, err
+		}
+	}
+	named := map[string]bool{}
+	for _, r := range s.rows {
+		named[r.id] = true
+	}
+	for k := 0; k < len(s.segments); k++ {
+		if g := s.segments[k]; !g.names(named) {
+			if err := s.x.store.vfs.Remove(s.x.path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return rows, diskFailed("drop", ctxabi.ServedDir, err, "it stays")
+			}
+			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
+			k--
+		}
+	}
+	return rows, nil
+}
+
+// dropRows writes the file of rows anew, without the first n.
+func (s *Served) dropRows(n int) error {
+	v, cut := s.x.store.vfs, s.rows[n-1].end
+	rest, err := s.read(cut)
+	tmp := s.x.store.tmpName()
+	if err == nil {
+		var f File
+		if f, err = v.OpenFile(tmp, osCreate, 0o600); err == nil {
+			if len(rest) > 0 {
+				err = writeFull(f, rest)
+			}
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if err == nil {
+		err = v.Rename(tmp, s.x.path(servedRows))
+	}
+	if err != nil {
+		v.Remove(tmp)
+		return diskFailed("drop", path.Base(servedRows), err, "the old rows stay")
+	}
+	s.rows = append([]servedAt(nil), s.rows[n:]...)
+	for i := range s.rows {
+		s.rows[i].end -= cut
+	}
+	s.size, s.dropped, s.torn = s.size-cut, s.dropped+cut, false
+	if len(s.rows) == 0 {
+		s.last = nil
+	}
+	return nil
+}
