@@ -161,8 +161,12 @@ func TestCountsOfBlocksAddUp(t *testing.T) {
 		a, b := texts().Draw(t, "a")+"\n", "#"+texts().Draw(t, "b")
 		for _, e := range encodings {
 			c, _ := For(e)
-			if sum, whole := c.Count(a)+c.Count(b), c.Count(a+b); sum != whole {
+			whole := c.Count(a + b)
+			if sum := c.Count(a) + c.Count(b); sum != whole {
 				t.Fatalf("%s: %q + %q: %d, the whole %d", e, a, b, sum, whole)
+			}
+			if sum := c.CountParts(a + b); sum != whole {
+				t.Fatalf("%s: %q + %q by parts: %d, the whole %d", e, a, b, sum, whole)
 			}
 		}
 	})

@@ -154,15 +154,22 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		fmt.Fprintf(out, "\nrecords\n")
 		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, m := range d.Records {
-			from := m.From.String()
-			if m.From.Zone == inspect.Absent {
-				from = "new"
-			}
-			fmt.Fprintf(w, "  %s:%s\t%s → %s\t%s → %s tokens\n", m.Source, m.Range, from, m.To, thousands(m.Before), thousands(m.After))
+			fmt.Fprintf(w, "  %s:%s\t%s → %s\t%s → %s tokens\n", m.Source, m.Range, placeOf(m.From, "new"), placeOf(m.To, "not there"), thousands(m.Before), thousands(m.After))
 		}
 		return w.Flush()
 	}
 	return nil
+}
+
+// placeOf is a place in a word or two; absent is what it is called where the record is not in the pack at all.
+func placeOf(p inspect.Place, absent string) string {
+	switch p.Zone {
+	case inspect.Absent:
+		return absent
+	case inspect.LeftOut:
+		return "left out"
+	}
+	return p.String()
 }
 
 // signed writes a difference.

@@ -84,6 +84,9 @@ Where the store cannot be read, as in a container, the files of the mount are.
 	return c
 }
 
+// maxEpochs is how many epochs are printed.
+const maxEpochs = 12
+
 // progressOn tells somebody who waits how far the packs are.
 func progressOn(w io.Writer) func(done, of int) {
 	next := time.Now().Add(2 * time.Second)
@@ -222,9 +225,14 @@ func (p *statsPrinter) epochs() {
 		return
 	}
 	fmt.Fprintf(p.w, "\n%s\n", p.title("requests that began an epoch"))
+	list := p.Compactions
+	if more := len(list) - maxEpochs; more > 0 {
+		list = list[more:]
+		fmt.Fprintf(p.w, "  the last %d of %d; --json gives all\n", maxEpochs, len(p.Compactions))
+	}
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
-	for _, e := range p.Compactions {
+	for _, e := range list {
 		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, thousands(e.Before), thousands(e.Tokens), e.Reason)
 	}
 	w.Flush()
@@ -238,7 +246,7 @@ func (p *statsPrinter) cache() {
 		return
 	}
 	if c.Sampled {
-		fmt.Fprintf(p.w, "  %s of %s calls were looked at; --calls 0 looks at all\n", thousands(c.Calls), plural(c.All, "call"))
+		fmt.Fprintf(p.w, "  %s of %s were looked at; --calls 0 looks at all\n", thousands(c.Calls), plural(c.All, "call"))
 	} else {
 		fmt.Fprintf(p.w, "  %s\n", plural(c.Calls, "call"))
 	}

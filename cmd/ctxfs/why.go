@@ -192,8 +192,10 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 			fmt.Fprintf(w, "  %-6s  %s\n", name, value)
 		}
 	}
-	row("asked", thousands(b.Asked)+" tokens")
-	row("given", thousands(b.Given)+" tokens")
+	if b.Shown || b.Asked > 0 {
+		row("asked", thousands(b.Asked)+" tokens")
+		row("given", thousands(b.Given)+" tokens")
+	}
 	if b.Left > 0 {
 		row("left", thousands(int(b.Left))+" bytes")
 	}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/inspect"
+)
+
+func TestSparkline(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		most   float64
+		width  int
+		want   string
+	}{
+		{[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8}, 8, 20, "▁▂▃▄▅▆▇██"},
+		{[]float64{8, 8, 0, 0}, 8, 2, "█▁"},
+		{[]float64{0, 8, 4}, 8, 1, "▅"},
+		{[]float64{0, 0}, 0, 9, "▁▁"},
+		{[]float64{-3, 99}, 8, 9, "▁█"},
+		{[]float64{1}, 1, 0, ""},
+		{nil, 1, 9, ""},
+	} {
+		if got := sparkline(c.values, c.most, c.width); got != c.want {
+			t.Errorf("%v of %g in %d columns: %q, not %q", c.values, c.most, c.width, got, c.want)
+		}
+	}
+}
+
+func TestScreenOfWhatIsNoTerminal(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if s := screenOf(f); s != (screen{}) {
+		t.Errorf("a file is %+v", s)
+	}
+	if s := screenOf(&bytes.Buffer{}); s != (screen{}) {
+		t.Errorf("a buffer is %+v", s)
+	}
+}
+
+// Statistics of fixed figures, drawn 40 columns wide and as tables.
+func TestStatsArePrinted(t *testing.T) {
+	s := &inspect.Stats{
+		Messages: 1200, Events: 3, Budget: 8000, Encoding: "o200k_base",
+		Now: &inspect.StatsEpoch{Epoch: "2-ab", Reason: "compaction when messages:900 arrived", Compactions: 2, Tokens: 4321},
+		Points: []inspect.Point{
+			{Messages: 600, Tokens: 1000, Sections: inspect.Sections{Stable: 100, Session: 50, Journal: 800, Footer: 50}, Zones: inspect.Zones{Full: 790, Framing: 10}, Calls: 3, Cached: 0.5},
+			{Messages: 1200, Tokens: 4321, Sections: inspect.Sections{Stable: 100, Session: 50, Journal: 4121, Footer: 50},
+				Zones: inspect.Zones{Summary: 11, KeyLines: 400, Folded: 200, Kept: 90, Full: 3000, Shortened: 400, Framing: 20}},
+		},
+		Tools:       []inspect.Tool{{Name: "shell", Results: 40, Whole: 90000, Shown: 900, InPack: 4}, {Results: 1, Whole: 7}},
+		Compactions: []inspect.Epoch{{Messages: 700, Compactions: 1, Reason: "compaction when messages:700 arrived", Tokens: 2000, Before: 5000}},
+		Cache:       inspect.Cache{All: 9, Calls: 3, Sampled: true, Tokens: 4000, Cached: 3000, Written: 900, Fresh: 100, Share: 0.75},
+		Recorded: &inspect.Recorded{Records: 3, Matched: 2, By: "served", Input: 5000, Counted: 4000, Calibration: 1.25, Cached: 2,
+			Predicted: 0.75, Share: 0.7, Difference: 0.05},
+	}
+	print := func(o screen, s *inspect.Stats) string {
+		var b bytes.Buffer
+		if err := (&statsPrinter{&b, o, s}).print(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	const rest = `
+results by tool: all of them, and what the present pack shows
+  results  tokens  in the pack  tokens  share  tool
+       40  90,000            4     900  1.0 %  shell
+        1       7            0       0  0.0 %  (unknown)
+
+requests that began an epoch
+  messages  tokens before  after  why
+       700          5,000  2,000  compaction when messages:700 arrived
+
+predicted cache
+  3 of 9 calls were looked at; --calls 0 looks at all
+    cached   3,000   75.0 %
+    written    900   22.5 %
+    fresh      100    2.5 %
+    all      4,000  100.0 %
+
+recorded usage
+  3 records, 2 matched, each with the pack that was opened last before it
+  input tokens: recorded 5,000, counted in packs 4,000; calibration 1.250
+  read from the cache: recorded 70.0 %, predicted 75.0 %; difference +5.0 points
+`
+	const top = `1,200 messages, 3 events; budget 8,000, o200k_base
+now: 4,321 tokens, 2 compactions; epoch 2-ab, compaction when messages:900 arrived
+`
+	drawn := top + `
+tokens by section
+  stable    ▁▁ 100
+  session   ▁▁ 50
+  journal   ▂█ 4,121
+  footer    ▁▁ 50
+  all       ▂█ 4,321
+  cached    ▅▁ 0.0 %
+
+tokens of the conversation by zone
+  summary   ▁▁ 11
+  key lines ▁▂ 400
+  folded    ▁▁ 200
+  kept      ▁▁ 90
+  shortened ▁▂ 400
+  full      ▃█ 3,000
+` + rest
+	tables := top + `
+tokens by section, and the cache's share since the row before
+  messages  stable  session  journal  footer   all  cached
+       600     100       50      800      50  1000   0.500
+      1200     100       50     4121      50  4321       -
+
+tokens of the conversation by zone
+  messages  summary  key lines  folded  kept  shortened  full
+       600        0          0       0     0          0   790
+      1200       11        400     200    90        400  3000
+` + rest
+	same(t, print(screen{terminal: true, width: 40}, s), drawn)
+	same(t, print(screen{}, s), tables)
+	bold := print(screen{terminal: true, bold: true, width: 40}, s)
+	if !strings.Contains(bold, "\x1b[1mtokens by section\x1b[0m\n") || strings.ReplaceAll(strings.ReplaceAll(bold, "\x1b[1m", ""), "\x1b[0m", "") != drawn {
+		t.Errorf("bold type changes more than itself:\n%s", bold)
+	}
+
+	s.Recorded = &inspect.Recorded{Records: 3}
+	if out := print(screen{}, s); !strings.HasSuffix(out, "recorded usage\n  3 records, none of which could be matched with a pack\n") {
+		t.Errorf("unmatched:\n%s", out)
+	}
+}
+
+func same(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestRecordsArePrinted(t *testing.T) {
+	var b bytes.Buffer
+	printRecord(&b, inspect.Record{
+		Record: inspect.Address{N: 57}, What: "tool shell [call 56.1]", Whole: 1204, Paths: []string{"context/line/57"},
+		Place: inspect.Place{Zone: inspect.LeftOut, How: "compacted"}, KeyLines: []string{"exit 1"}, Cited: []string{"- Failed: no (messages:57)"}, Footer: []string{"recall"},
+		Life: []inspect.Turn{
+			{At: 57, Place: inspect.Place{Zone: inspect.Shortened, How: "log"}, Tokens: 480},
+			{At: 120, Place: inspect.Place{Zone: inspect.Folded}, Tokens: 31, Compaction: true, EpochReason: "compaction when messages:120 arrived"},
+			{At: 203, Place: inspect.Place{Zone: inspect.LeftOut, How: "compacted"}, EpochReason: "the journal was folded tighter (step 2) to fit the budget"},
+		},
+	})
+	same(t, b.String(), `messages:57  tool shell [call 56.1], 1,204 tokens in full
+  now     left out: a compaction took it out
+  line    exit 1
+  cited   Failed: no (messages:57)
+  footer  named in recall
+  whole   context/line/57
+  life    arrived: shortened as log, 480 tokens
+          folded, 31 tokens by the compaction that message 120 brought
+          left out when message 203 came (the journal was folded tighter (step 2) to fit the budget)
+`)
+}
+
+func TestParseMoment(t *testing.T) {
+	for arg, want := range map[string]moment{
+		"coder/s1": {"coder/s1", ""}, "coder/s1@120": {"coder/s1", "120"}, ".@0": {".", "0"},
+		"/ctx/home/a@b/x": {"/ctx/home/a@b/x", ""}, "/ctx/a@b/x@7": {"/ctx/a@b/x", "7"},
+		"coder/s1@2026-05-04T10:00:00Z": {"coder/s1", "2026-05-04T10:00:00Z"}, "x/y@sha256-00": {"x/y", "sha256-00"},
+	} {
+		if got, err := parseMoment(arg); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", arg, got, err)
+		}
+	}
+	for _, arg := range []string{"@3", "coder/s1@", "coder/s1@noon", "coder/s1@2026-05-04", "coder/s1@1.5"} {
+		if got, err := parseMoment(arg); !errors.As(err, new(usageError)) {
+			t.Errorf("%s: %+v, %v", arg, got, err)
+		}
+	}
+}
