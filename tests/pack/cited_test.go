@@ -288,7 +288,7 @@ func TestEveryCitedPathOpens(t *testing.T) {
 				s.Append("events.jsonl", e+"\n")
 				l.events = append(l.events, []byte(e))
 			}
-			cuts := min(6, 1+len(records)/30)
+			cuts, then := min(6, 1+len(records)/30), map[int]string{}
 			for n := range records {
 				s.Append("messages.jsonl", string(records[n])+"\n")
 				if (n+1)*cuts/len(records) == n*cuts/len(records) {
@@ -297,6 +297,18 @@ func TestEveryCitedPathOpens(t *testing.T) {
 				for _, budget := range []string{"4000", "8000"} {
 					s.Write("context/budget", budget)
 					l.look(n + 1)
+				}
+				then[n+1] = s.Read("context/pack.md")
+			}
+			for n, md := range then { // the same files, so the same packs
+				for _, rendering := range []string{"pack.md", "pack.report.md", "pack.anthropic.json"} {
+					got := s.Read(fmt.Sprintf("context/at/%d/%s", n, rendering))
+					for _, path := range cited.FindAllString(got, -1) {
+						l.open(path, fmt.Sprintf("at/%d/%s", n, rendering))
+					}
+					if rendering == "pack.md" && got != md {
+						t.Errorf("at/%d/pack.md is\n%.3000s\nthe pack of %d messages was\n%.3000s", n, got, n, md)
+					}
 				}
 			}
 			t.Logf("%d messages: %d citations of %d paths", len(records), l.stubs, len(l.seen))
