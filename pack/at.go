@@ -70,9 +70,10 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	before := p.bytes() // renderings that were made since were counted then
 	build, err := p.compile(b, x, &in, t, c)
-	before := p.size.Swap(int64(p.bytes()))
-	grown := int(p.size.Load() - before)
+	after := p.bytes()
+	p.size.Store(int64(after))
 	if err == nil {
 		p.failed = ""
 	} else if p.failed != err.Error() {
@@ -80,7 +81,7 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 		defer report(x, err)
 	}
 	<-p.busy
-	b.grow(x.ID(), grown)
+	b.grow(x.ID(), after-before)
 	return build, err
 }
 

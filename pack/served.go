@@ -150,7 +150,9 @@ func (o *opened) work() {
 func (o *opened) failed(x *session.Session, err error) {
 	if !o.failing[x.ID()] {
 		o.failing[x.ID()] = true
-		x.Report(session.RowOf("serve", ctxabi.PacksFile, 0, err))
+		row := session.RowOf("serve", ctxabi.PacksFile, 0, err)
+		row.Op = "serve"
+		x.Report(row)
 	}
 }
 
