@@ -35,9 +35,9 @@ type sizes struct {
 
 var (
 	fullSizes = sizes{rounds: 5, appends: 10000, syncs: 500, opens: 2000, logBytes: 7 << 20, writer: 2000, cats: 2000,
-		steps: 200, history: []int{100, 10_000, 1_000_000}, sessions: 10_000}
+		steps: 200, history: []int{100, 1000, 10_000, 100_000, 1_000_000}, sessions: 10_000}
 	smokeSizes = sizes{rounds: 1, appends: 1000, syncs: 50, opens: 200, logBytes: 7 << 20, writer: 100, cats: 100,
-		steps: 40, history: []int{100, 2000, 20_000}, sessions: 300}
+		steps: 40, history: []int{100, 1000, 100_000}, sessions: 300}
 )
 
 // TestBench measures every row of the table. It fails where a measurement
