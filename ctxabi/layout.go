@@ -14,6 +14,7 @@ const (
 	MaxStaged      = 256 << 20 // staged by one uid
 	MaxStages      = 1024      // handles with a stage, of one uid
 	MaxControl     = 1 << 20   // a control file
+	MaxBlob        = 256 << 20 // a blob that a user stores
 	DefaultBudget  = 32000     // tokens
 	MaxErrorRows   = 100       // rows kept in errors.jsonl
 	ContentIDBytes = 64        // hex digits of a content id
@@ -55,8 +56,10 @@ const (
 	AtDir         = "context/at"
 	ServedDir     = "context/served"
 	PacksFile     = "context/packs.jsonl"
+	SwapDir       = "context/swap"
 	SwapIndexFile = "context/swap/index.jsonl"
 	SwapChunkDir  = "context/swap/chunk"
+	DedupDir      = "context/dedup"
 	DedupIndex    = "context/dedup/index.jsonl"
 	DedupBlobDir  = "context/dedup/blob"
 	InternalDir   = ".ctxfs" // in the store only, never in the mount

@@ -7,7 +7,7 @@ type ContentRef struct {
 	Start  int         `json:"start"`            // the first record, and
 	End    int         `json:"end"`              // the last one, both included; one record where Form is not ""
 	Form   ContentForm `json:"form,omitempty"`   // which bytes of the record
-	Part   int         `json:"part,omitempty"`   // which of the record's results or payloads, from 0
+	Part   int         `json:"part,omitempty"`   // which of the record's results, calls or payloads, from 0
 	Offset int64       `json:"offset,omitempty"` // of the form's bytes, those from here on
 	Length int64       `json:"length,omitempty"` // so many; 0: all that follow
 	Hash   string      `json:"hash"`             // "sha256:<hex>" of the bytes that are meant
@@ -18,10 +18,11 @@ type ContentForm string
 
 // The forms.
 const (
-	FormLines  ContentForm = ""       // the lines of the log, each with its newline
-	FormText   ContentForm = "text"   // Message.Text; of a tool event what its result says
-	FormResult ContentForm = "result" // the text of one of Message.Results
-	FormData   ContentForm = "data"   // the bytes of an image or another payload, out of base64
+	FormLines     ContentForm = ""          // the lines of the log, each with its newline
+	FormText      ContentForm = "text"      // Message.Text; of a tool event what its result says
+	FormResult    ContentForm = "result"    // the text of one of Message.Results
+	FormArguments ContentForm = "arguments" // those of one of Message.Calls; of a tool event its own
+	FormData      ContentForm = "data"      // the bytes of an image or another payload, out of base64
 )
 
 // ID is the content id of what r means: "sha256-<hex>".

@@ -31,6 +31,7 @@ x
 80007000
 at
 budget
+dedup
 errors.jsonl
 gc.policy
 line
@@ -44,6 +45,7 @@ pack.responses.json
 packs.jsonl
 pinned
 served
+swap
 4`)
 }
 

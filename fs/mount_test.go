@@ -108,6 +108,7 @@ state
 updated_at
 at
 budget
+dedup
 errors.jsonl
 gc.policy
 line
@@ -121,6 +122,7 @@ pack.responses.json
 packs.jsonl
 pinned
 served
+swap
 # Context Block: conversation
 ## 1 user
 hi

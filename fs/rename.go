@@ -62,6 +62,9 @@ func (p *plain) Rename(ctx context.Context, name string, newParent gofs.InodeEmb
 
 func rename(ctx context.Context, from directory, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(directory)
+	if _, blobs := newParent.(*blobDir); blobs {
+		return syscall.EXDEV // mv copies then, and what it copies is checked
+	}
 	if !ok {
 		return syscall.EPERM
 	}

@@ -39,7 +39,8 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 func roleOf(x *session.Session, id uint64) (rel string, ok bool) {
 	for _, rel := range []string{"", ctxabi.ContextDir, ctxabi.PinnedDir, ctxabi.LineDir, ctxabi.MessagesFile, ctxabi.EventsFile,
 		ctxabi.LatestFile, ctxabi.CreatedFile, ctxabi.UpdatedFile, ctxabi.ErrorsFile,
-		ctxabi.AtDir, ctxabi.ServedDir, ctxabi.PacksFile} {
+		ctxabi.AtDir, ctxabi.ServedDir, ctxabi.PacksFile,
+		ctxabi.SwapDir, ctxabi.SwapIndexFile, ctxabi.SwapChunkDir, ctxabi.DedupDir, ctxabi.DedupIndex, ctxabi.DedupBlobDir} {
 		if hashIno(classSession, x.ID(), rel) == id {
 			return rel, true
 		}

@@ -54,6 +54,7 @@ var fixedNames = map[string][]struct {
 		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG},
 		{"errors.jsonl", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
 		{"packs.jsonl", syscall.S_IFREG}, {"served", syscall.S_IFDIR}, {"at", syscall.S_IFDIR},
+		{"swap", syscall.S_IFDIR}, {"dedup", syscall.S_IFDIR},
 	},
 }
 
@@ -62,7 +63,7 @@ func (d *sessionDir) kindOf(name string) nameKind {
 	switch {
 	case hidden(name), rel == ctxabi.MessagesFile, rel == ctxabi.EventsFile,
 		rel == ctxabi.ContextDir, rel == ctxabi.PinnedDir, rel == ctxabi.LineDir,
-		rel == ctxabi.AtDir, rel == ctxabi.ServedDir:
+		rel == ctxabi.AtDir, rel == ctxabi.ServedDir, nodeNames[rel]:
 		return protected
 	case derivedFiles[rel]:
 		return derivedName
@@ -174,6 +175,9 @@ func (d *sessionDir) lookupFixed(ctx context.Context, rel string, out *fuse.Entr
 		}
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), 0
 	}
+	if nodeNames[rel] {
+		return d.p.lookupNodes(ctx, d.EmbeddedInode(), rel, out)
+	}
 	out.SetEntryTimeout(0)
 	return nil, syscall.ENOENT
 }
@@ -247,7 +251,7 @@ func (d *sessionDir) Create(ctx context.Context, name string, flags, mode uint32
 
 func (d *sessionDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	switch rel := d.rel(name); {
-	case rel == ctxabi.ContextDir || rel == ctxabi.PinnedDir || rel == ctxabi.LineDir || rel == ctxabi.AtDir || rel == ctxabi.ServedDir:
+	case rel == ctxabi.ContextDir || rel == ctxabi.PinnedDir || rel == ctxabi.LineDir || rel == ctxabi.AtDir || rel == ctxabi.ServedDir || nodeNames[rel]:
 		return nil, syscall.EEXIST
 	default:
 		return nil, d.p.deny(ctx, "mkdir", rel, ctxabi.ErrProtected, "a session has its own directories; put others in the agent's home")

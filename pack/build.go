@@ -31,6 +31,7 @@ type Build struct {
 	Stale       bool // a workspace file did not answer in time: its last known content was used
 	Made        time.Time
 	native      *native
+	left        left // what left the prompt
 }
 
 // HeadBlock is one block before the journal.
@@ -247,6 +248,7 @@ func (d *draft) render() (*Build, error) {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
+	build.left = d.left()
 	build.Epoch, build.EpochReason = d.epoch(md.String()[:marks.head]), d.epochReason()
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
 	if n := len(d.in.Tools); n > 0 {

@@ -66,6 +66,9 @@ type entry struct {
 	computed computed
 	failed   string // the last failure that was reported
 
+	swap  swap  // what left the prompt of Current
+	dedup dedup // what repeats in the history
+
 	past past // the packs of earlier moments
 }
 
@@ -206,6 +209,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if err != nil {
 		return nil, err
 	}
+	e.swap.note(x, in.history(), build.left)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made = g, build, in
 	return build, nil
@@ -290,7 +294,7 @@ func (b *Builder) entry(id string) *entry {
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.size() + int(e.past.size.Load())
+	n := 1024 + e.memo.size() + int(e.past.size.Load()+e.swap.size.Load()+e.dedup.size.Load())
 	if e.build != nil {
 		n += e.build.Size()
 	}

@@ -38,6 +38,7 @@ type fold struct {
 	orphans         int   // length of the run of results without a known call that ends at n
 	turns           int   // assistant records
 	compactions     int
+	cuts            []int     // the boundary after each of them
 	compacted       int       // the record whose arrival brought the last compaction, or 0
 	previous        int       // the boundary before it
 	moved           string    // why it was: byRoom or byIterations
@@ -150,6 +151,7 @@ func (r *foldRules) share(e session.Entry) shareRule {
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
+	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
 
@@ -225,6 +227,7 @@ func (f *fold) moveTo(to int, why string) {
 	f.compacted, f.moved = f.n, why
 	f.compactions++
 	f.starts = append(f.starts[:0], f.starts[to:]...)
+	f.cuts = append(f.cuts, f.starts[0].line)
 	f.keptWeight = f.kept(f.starts[0])
 }
 

@@ -221,7 +221,7 @@ func (mm *memo) size() int {
 		n += len(text)
 	}
 	for _, f := range mm.folds {
-		n += (cap(f.before.starts)+cap(f.now.starts))*128 + 1024
+		n += (cap(f.before.starts)+cap(f.now.starts))*128 + cap(f.now.cuts)*16 + 1024
 	}
 	for _, z := range mm.zoned {
 		n += z.size()

@@ -18,6 +18,8 @@
 //	    .ctxfs/index.events              the same for events                      (cache)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
+//	    .ctxfs/swap .ctxfs/dedup         what left prompts; what repeats              (derived)
+//	    .ctxfs/blobs/                    what users stored under its hash             (truth)
 //	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)
 //	    .ctxfs/served/                   packs that were read: rows, and segments of what they held (served.go)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened

@@ -1,7 +1,11 @@
 package session
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -11,47 +15,130 @@ import (
 func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 	b, err := x.content(r)
 	if err == nil && r.Hash != "" && ctxabi.ContentID(b) != r.ID() {
-		err = ctxabi.E("read", r.Source, ctxabi.ErrIO, "records %s do not give the bytes of %s any more", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
-		x.Report(RowOf("read", r.Source, 0, err))
+		err = x.changed(r)
 	}
 	return b, err
 }
 
+// changed reports that the history does not give the bytes of r.
+func (x *Session) changed(r ctxabi.ContentRef) error {
+	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "records %s do not give the bytes of %s any more", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
+	x.Report(RowOf("read", r.Source, 0, err))
+	return err
+}
+
 func (x *Session) content(r ctxabi.ContentRef) ([]byte, error) {
+	c, err := x.locate(r)
+	if err != nil || c.log == nil {
+		return c.data, err
+	}
+	b := make([]byte, c.size)
+	if _, err := c.log.ReadAt(b, c.from); err != nil && !(err == io.EOF && c.size == 0) {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Content is content of the history that is open for reading at any offset. Raw lines, of which there may be many, are read
+// from the log when they are asked for; of what one record says the bytes are in memory, 16 MiB at most.
+type Content struct {
+	log        *Log
+	from, size int64
+	data       []byte
+}
+
+// OpenContent gives what r means, once all of it was read and checked as [Session.Content] does, in blocks.
+func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
+	c, err := x.locate(r)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := c.sum()
+	if err == nil && "sha256-"+hex.EncodeToString(sum[:]) != r.ID() {
+		err = x.changed(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Measure gives the hash and the length of what r means, reading it in blocks. r.Hash does not count.
+func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int64, err error) {
+	c, err := x.locate(r)
+	if err != nil {
+		return sum, 0, err
+	}
+	sum, err = c.sum()
+	return sum, c.size, err
+}
+
+// Size is the length of the content in bytes.
+func (c *Content) Size() int64 { return c.size }
+
+// ReadAt reads as io.ReaderAt says.
+func (c *Content) ReadAt(p []byte, off int64) (int, error) {
+	if off >= c.size {
+		return 0, io.EOF
+	}
+	if c.log == nil {
+		return bytes.NewReader(c.data).ReadAt(p, off)
+	}
+	short := int64(len(p)) > c.size-off
+	n, err := c.log.ReadAt(p[:min(int64(len(p)), c.size-off)], c.from+off)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// sum hashes the content, of which no more than a block is in memory.
+func (c *Content) sum() (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	if _, err = io.Copy(h, io.NewSectionReader(c, 0, c.size)); err == nil {
+		h.Sum(sum[:0])
+	}
+	return sum, err
+}
+
+// locate finds what r means without reading raw lines.
+func (x *Session) locate(r ctxabi.ContentRef) (*Content, error) {
 	log := &x.messages
 	if r.Source == ctxabi.EventsFile {
 		log = &x.events
 	}
 	ix, err := log.Index()
 	if err != nil {
-		return nil, err
+		return &Content{}, err
 	}
 	if r.Start < 1 || r.End < r.Start || r.End > ix.Len() || r.Form != ctxabi.FormLines && r.Start != r.End {
-		return nil, ctxabi.E("read", r.Source, ctxabi.ErrNotFound, "there are no records %d-%d of %d", r.Start, r.End, ix.Len())
+		return &Content{}, ctxabi.E("read", r.Source, ctxabi.ErrNotFound, "there are no records %d-%d of %d", r.Start, r.End, ix.Len())
 	}
-	var b []byte
+	c := &Content{}
 	if r.Form == ctxabi.FormLines {
-		from, to := ix.row(r.Start).off, ix.row(r.End).end()
-		b = make([]byte, to-from)
-		if _, err := log.ReadAt(b, from); err != nil {
-			return nil, err
-		}
+		c.log, c.from = log, ix.row(r.Start).off
+		c.size = ix.row(r.End).end() - c.from
 	} else {
 		raw, err := ix.Record(r.Start)
+		if err == nil {
+			c.data, err = formOf(raw, r)
+		}
 		if err != nil {
-			return nil, err
+			return &Content{}, err
 		}
-		if b, err = formOf(raw, r); err != nil {
-			return nil, err
-		}
+		c.size = int64(len(c.data))
 	}
-	if r.Offset < 0 || r.Length < 0 || r.Offset > int64(len(b)) || r.Offset+r.Length > int64(len(b)) {
-		return nil, ctxabi.E("read", r.Source, ctxabi.ErrNotFound, "record %d has %d bytes, not %d from %d on", r.Start, len(b), r.Length, r.Offset)
+	if r.Offset < 0 || r.Length < 0 || r.Offset > c.size || r.Offset+r.Length > c.size {
+		return &Content{}, ctxabi.E("read", r.Source, ctxabi.ErrNotFound, "record %d has %d bytes, not %d from %d on", r.Start, c.size, r.Length, r.Offset)
 	}
-	if b = b[r.Offset:]; r.Length > 0 {
-		b = b[:r.Length]
+	c.from, c.size = c.from+r.Offset, c.size-r.Offset
+	if r.Length > 0 {
+		c.size = r.Length
 	}
-	return b, nil
+	if c.log == nil {
+		c.data = c.data[c.from:][:c.size]
+	}
+	return c, nil
 }
 
 // formOf decodes one record as r asks.
@@ -61,10 +148,13 @@ func formOf(raw []byte, r ctxabi.ContentRef) ([]byte, error) {
 	}
 	if r.Source == ctxabi.EventsFile {
 		e, ok := ctxabi.DecodeToolEvent(raw)
-		if r.Form != ctxabi.FormText || !ok {
-			return nil, none("such parts", 0)
+		switch {
+		case r.Form == ctxabi.FormText && ok:
+			return []byte(e.Text), nil
+		case r.Form == ctxabi.FormArguments && ok && r.Part == 0:
+			return []byte(e.Arguments), nil
 		}
-		return []byte(e.Text), nil
+		return nil, none("such parts", 0)
 	}
 	switch r.Form {
 	case ctxabi.FormText:
@@ -75,6 +165,12 @@ func formOf(raw []byte, r ctxabi.ContentRef) ([]byte, error) {
 			return nil, none("results", len(m.Results))
 		}
 		return []byte(m.Results[r.Part].Text), nil
+	case ctxabi.FormArguments:
+		m := ctxabi.DecodeMessage(raw)
+		if r.Part < 0 || r.Part >= len(m.Calls) {
+			return nil, none("calls", len(m.Calls))
+		}
+		return []byte(m.Calls[r.Part].Arguments), nil
 	case ctxabi.FormData:
 		data := ctxabi.Payloads(raw)
 		if r.Part < 0 || r.Part >= len(data) {

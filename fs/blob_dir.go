@@ -1,0 +1,117 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	gofs "github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
+type blobDir struct{ contentDir }
+
+var _ = (gofs.NodeCreater)((*blobDir)(nil))
+
+func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
+	if _, err := d.p.node(ctx, d.rel, name); err == nil {
+		if flags&syscall.O_EXCL != 0 {
+			return nil, nil, 0, syscall.EEXIST
+		}
+		return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+	}
+	stage, err := d.p.x.NewBlobStage(name, writerOf(ctx))
+	if err != nil {
+		return nil, nil, 0, d.p.refuse(ctx, "create", d.rel+"/"+name, err)
+	}
+	inode := d.NewInode(ctx, &contentFile{p: d.p, dir: d.rel, id: name}, contentAttr(d.p.x.ID(), d.rel, name))
+	n := inode.Operations().(*contentFile) // the one that the kernel knows already, where it knows one
+	h := &blobHandle{n: n, stage: stage}
+	n.staging.Store(h)
+	n.stages(&out.Attr)
+	return inode, h, fuse.FOPEN_DIRECT_IO, 0
+}
+
+var _ = (gofs.NodeUnlinker)((*blobDir)(nil))
+
+// Unlink removes what the caller stored. What the history has stays.
+func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
+	err := d.p.x.RemoveBlob(name, callerOf(ctx).Uid)
+	if errors.Is(err, ctxabi.ErrNotFound) {
+		if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
+			return syscall.ENOENT
+		}
+		return d.p.deny(ctx, "remove", d.rel+"/"+name, ctxabi.ErrReadOnly, "the history has it; only what was stored here can be removed")
+	}
+	if err != nil {
+		return d.p.refuse(ctx, "remove", d.rel+"/"+name, err)
+	}
+	return 0
+}
+
+var _ = (gofs.NodeRenamer)((*blobDir)(nil))
+
+// Rename lets mv copy and remove. Within the directory a content has one name.
+func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+	if newParent.EmbeddedInode() != d.EmbeddedInode() {
+		return syscall.EXDEV
+	}
+	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "a content is called by its hash")
+}
+
+// blobHandle is an open blob that is being made, see [session.BlobStage].
+type blobHandle struct {
+	n     *contentFile
+	stage *session.BlobStage
+}
+
+var _ = (gofs.FileReader)((*blobHandle)(nil))
+
+func (h *blobHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	return readAt(h.stage, dest, off)
+}
+
+var _ = (gofs.FileWriter)((*blobHandle)(nil))
+
+func (h *blobHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
+	if h.n.p.t.raw.request(ctx).flags&syscall.O_APPEND != 0 {
+		off = h.stage.Size() // the kernel's idea of the end is that of the stored content
+	}
+	n, err := h.stage.WriteAt(data, off)
+	if err != nil {
+		return 0, h.n.p.refuse(ctx, "write", h.n.rel(), err)
+	}
+	return uint32(n), 0
+}
+
+var _ = (gofs.FileFlusher)((*blobHandle)(nil))
+
+func (h *blobHandle) Flush(ctx context.Context) syscall.Errno {
+	return h.commit(ctx, "close")
+}
+
+var _ = (gofs.FileFsyncer)((*blobHandle)(nil))
+
+// Fsync commits, as a close does: what is not the content yet is on no disk for good.
+func (h *blobHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
+	return h.commit(ctx, "fsync")
+}
+
+func (h *blobHandle) commit(ctx context.Context, op string) syscall.Errno {
+	if err := h.stage.Flush(); err != nil {
+		return h.n.p.refuse(ctx, op, h.n.rel(), err)
+	}
+	return 0
+}
+
+var _ = (gofs.FileReleaser)((*blobHandle)(nil))
+
+func (h *blobHandle) Release(ctx context.Context) syscall.Errno {
+	h.n.staging.CompareAndSwap(h, nil)
+	h.stage.Release()
+	return 0
+}

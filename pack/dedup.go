@@ -1,0 +1,331 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// What repeats in a history is looked for when somebody looks: neither appends nor packs do it. Records are gone
+// through once, in the order of the timeline, and what was learned of them is kept in lines of a batch each, so
+// that the next daemon goes on where this one was.
+
+// dedupName is the derived content that remembers what was gone through.
+const dedupName = "dedup/batches"
+
+// dedupBatch is how many bytes of records one line of it tells of, about.
+const dedupBatch = 4 << 20
+
+// dedup is what repeats in a session's history.
+type dedup struct {
+	size atomic.Int64 // about, in bytes
+
+	mu       sync.Mutex   // held while records are read
+	repeats  *repeatTable // nil: nothing was loaded yet
+	payloads []ctxabi.BlobRow
+	payload  map[string]int   // by id
+	places   int              // of the timeline that were gone through
+	tools    int              // tool events among them
+	rows     []ctxabi.BlobRow // as of places
+	users    []session.Blob   // that shown tells of
+	shown    atomic.Pointer[Nodes]
+}
+
+// batch is what was learned of some records, as it is kept.
+type batch struct {
+	From     int           `json:"from"` // places of the timeline
+	To       int           `json:"to"`
+	Tools    int           `json:"tools"` // tool events up to there
+	Contents []keptContent `json:"contents,omitempty"`
+	Payloads []keptPayload `json:"payloads,omitempty"`
+}
+
+type keptContent struct {
+	Ref    ctxabi.ContentRef `json:"ref"`
+	Size   int               `json:"size"`
+	Chunks []byte            `json:"chunks,omitempty"` // sum and length of each; none where an earlier content says the same
+	Blobs  []foundBlob       `json:"blobs,omitempty"`  // that it was the first to repeat
+}
+
+type keptPayload struct {
+	Ref  ctxabi.ContentRef `json:"ref"`
+	Size int64             `json:"size"`
+	Kind string            `json:"kind"`
+}
+
+// Dedup gives the blobs of a session: what repeats in its history, images and files in it, and what users stored. Where id is known already it
+// gives what is known, which costs nothing.
+func (b *Builder) Dedup(ctx context.Context, x *session.Session, id string) (*Nodes, error) {
+	e := b.entry(x.ID())
+	if n := e.dedup.shown.Load(); id != "" && n != nil {
+		if _, ok := n.Find(id); ok {
+			return n, nil
+		}
+	}
+	was := e.dedup.size.Load()
+	n, err := e.dedup.update(ctx, x)
+	if grown := e.dedup.size.Load() - was; grown > 0 {
+		b.grow(x.ID(), int(grown))
+	}
+	return n, err
+}
+
+func (d *dedup) update(ctx context.Context, x *session.Session) (*Nodes, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, err := x.Timeline()
+	if err != nil {
+		return nil, err
+	}
+	in := Input{Messages: t.Messages, Tools: t.Tools}
+	if len(t.Tools) > 0 {
+		in.Events = t.Events
+	}
+	m := in.history()
+	if d.repeats == nil {
+		d.load(x)
+	}
+	if d.places > m.Len() || toolsUpTo(m, d.places) != d.tools { // the end of a log was lost with the power
+		d.begin()
+		x.RemoveDerived(dedupName)
+	}
+	for d.places < m.Len() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		kept, err := d.read(m)
+		if err != nil {
+			return nil, err
+		}
+		line, err := json.Marshal(kept)
+		if err != nil {
+			return nil, err
+		}
+		x.AppendDerived(dedupName, line) // what is lost is read again
+		d.rows = nil
+	}
+	n, users := d.shown.Load(), x.Blobs()
+	if n == nil || d.rows == nil || !slices.Equal(users, d.users) {
+		if d.rows == nil {
+			d.rows = d.found()
+		}
+		n, d.users = d.index(users), users
+		d.shown.Store(n)
+	}
+	d.size.Store(int64(d.repeats.bytes() + 400*len(d.payloads) + n.bytes()))
+	return n, nil
+}
+
+// toolsUpTo counts the tool events among the first at places of m.
+func toolsUpTo(m Records, at int) int {
+	if t, ok := m.(*timeline); ok {
+		return t.upTo(at)
+	}
+	return 0
+}
+
+func (d *dedup) begin() {
+	d.repeats, d.payloads, d.payload, d.places, d.tools, d.rows = newRepeatTable(), nil, map[string]int{}, 0, 0, nil
+}
+
+// read goes through the next records.
+func (d *dedup) read(m Records) (batch, error) {
+	kept := batch{From: d.places + 1}
+	for bytes := 0; d.places < m.Len() && bytes < dedupBatch; {
+		at := d.places + 1
+		e := m.At(at)
+		bytes += int(e.Len) + 1
+		if int(e.Len) >= minBlob || e.Flags&session.HasImages != 0 {
+			if err := d.readRecord(m, at, &kept); err != nil {
+				return kept, err
+			}
+		}
+		d.places = at
+	}
+	d.tools = toolsUpTo(m, d.places)
+	kept.To, kept.Tools = d.places, d.tools
+	return kept, nil
+}
+
+func (d *dedup) readRecord(m Records, at int, kept *batch) error {
+	a := addressOf(m, at)
+	raw, err := m.Record(at)
+	if err != nil {
+		return unreadable(a, err)
+	}
+	text := func(form ctxabi.ContentForm, part int, text string) {
+		if len(text) < minBlob {
+			return
+		}
+		c := keptContent{Ref: ctxabi.ContentRef{Source: a.log(), Start: a.n, End: a.n, Form: form, Part: part}, Size: len(text)}
+		sum := contentSum(sha256.Sum256([]byte(text)))
+		var chunks []chunkOf
+		if _, known := d.repeats.wholes[sum]; !known {
+			chunks = cut(text)
+		}
+		c.Blobs = d.repeats.add(c.Ref, text, sum, chunks)
+		c.Chunks = packChunks(chunks)
+		c.Ref.Hash = "sha256:" + hex.EncodeToString(sum[:])
+		kept.Contents = append(kept.Contents, c)
+	}
+	if a.event {
+		if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
+			text(ctxabi.FormText, 0, ev.Text)
+			text(ctxabi.FormArguments, 0, ev.Arguments)
+		}
+		return nil
+	}
+	msg := ctxabi.DecodeMessage(raw)
+	text(ctxabi.FormText, 0, msg.Text)
+	for i, r := range msg.Results {
+		text(ctxabi.FormResult, i, r.Text)
+	}
+	for i, c := range msg.Calls {
+		text(ctxabi.FormArguments, i, c.Arguments)
+	}
+	if msg.Images == 0 && m.At(at).Flags&session.HasImages == 0 {
+		return nil
+	}
+	for i, p := range ctxabi.Payloads(raw) {
+		k := keptPayload{Size: int64(len(p.Bytes)), Kind: ctxabi.BlobFile,
+			Ref: withHash(ctxabi.ContentRef{Source: a.log(), Start: a.n, End: a.n, Form: ctxabi.FormData, Part: i}, ctxabi.ContentID(p.Bytes))}
+		if strings.HasPrefix(p.Mime, "image/") {
+			k.Kind = ctxabi.BlobImage
+		}
+		d.addPayload(k)
+		kept.Payloads = append(kept.Payloads, k)
+	}
+	return nil
+}
+
+func (d *dedup) addPayload(k keptPayload) {
+	if i, known := d.payload[k.Ref.Hash]; known {
+		d.payloads[i].Refs++
+		return
+	}
+	d.payload[k.Ref.Hash] = len(d.payloads)
+	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: 1, Source: sourceOf(k.Ref), Ref: k.Ref})
+}
+
+// load goes on where an earlier daemon was. Batches that do not follow each other, or do not fit the history, are dropped.
+func (d *dedup) load(x *session.Session) {
+	d.begin()
+	lines, _ := x.DerivedLines(dedupName)
+	for _, line := range lines {
+		var b batch
+		if json.Unmarshal(line, &b) != nil || b.From != d.places+1 || b.To < b.From || !d.replay(&b) {
+			d.begin()
+			x.RemoveDerived(dedupName)
+			return
+		}
+		d.places, d.tools = b.To, b.Tools
+	}
+}
+
+// replay adds what a batch tells of.
+func (d *dedup) replay(b *batch) bool {
+	for _, c := range b.Contents {
+		sum, ok := sumIn(c.Ref)
+		chunks, whole := unpackChunks(c.Chunks)
+		size := 0
+		for _, chunk := range chunks {
+			size += chunk.length
+		}
+		if _, known := d.repeats.wholes[sum]; !ok || !whole || !known && size != c.Size {
+			return false
+		}
+		d.repeats.hold(unhashed(c.Ref), sum, c.Size, chunks)
+		for _, f := range c.Blobs {
+			if f.Content < 0 || f.Content >= len(d.repeats.contents) || f.From < 0 || f.N < 1 || f.From+f.N > len(d.repeats.contents[f.Content].chunks) {
+				return false
+			}
+			d.repeats.note(f)
+		}
+	}
+	for _, p := range b.Payloads {
+		d.addPayload(p)
+	}
+	return true
+}
+
+func sumIn(r ctxabi.ContentRef) (sum contentSum, ok bool) {
+	b, err := hex.DecodeString(strings.TrimPrefix(r.Hash, "sha256:"))
+	return sum, err == nil && copy(sum[:], b) == len(sum)
+}
+
+// packChunks gives each chunk 14 bytes.
+func packChunks(chunks []chunkOf) (b []byte) {
+	for _, c := range chunks {
+		b = append(b, c.sum[:]...)
+		b = binary.LittleEndian.AppendUint16(b, uint16(c.length))
+	}
+	return b
+}
+
+func unpackChunks(b []byte) (chunks []chunkOf, whole bool) {
+	const each = len(chunkSum{}) + 2
+	for ; len(b) >= each; b = b[each:] {
+		chunks = append(chunks, chunkOf{chunkSum(b), int(binary.LittleEndian.Uint16(b[len(chunkSum{}):]))})
+	}
+	return chunks, len(b) == 0
+}
+
+// found tells of all that was found, in the order of the history.
+func (d *dedup) found() []ctxabi.BlobRow {
+	var rows []ctxabi.BlobRow
+	counts := d.repeats.counts()
+	for i := range d.repeats.blobs {
+		rows = append(rows, d.repeats.row(&d.repeats.blobs[i], counts[i]))
+	}
+	return append(rows, d.payloads...)
+}
+
+// index is rows and what users stored behind them. What both have is the user's, and says how often the history has it.
+func (d *dedup) index(users []session.Blob) *Nodes {
+	refs := map[string]int{}
+	for _, u := range users {
+		refs[u.ID] = 0
+	}
+	if len(users) > 0 {
+		for i := range d.repeats.contents {
+			id := "sha256-" + hex.EncodeToString(d.repeats.contents[i].sum[:])
+			if n, stored := refs[id]; stored {
+				refs[id] = n + 1
+			}
+		}
+	}
+	n := &Nodes{}
+	for _, row := range d.rows {
+		if _, stored := refs[row.Hash]; stored {
+			refs[row.Hash] = max(row.Refs, refs[row.Hash])
+			continue
+		}
+		n.add(row.Hash, Node{Size: row.Bytes, Tokens: row.Tokens, Ref: row.Ref}, row)
+	}
+	for _, u := range users {
+		row := ctxabi.BlobRow{Bytes: u.Size, Hash: u.ID, Kind: ctxabi.BlobFile, Refs: refs[u.ID], Source: ctxabi.BlobOfUser}
+		n.add(u.ID, Node{Size: u.Size}, row)
+	}
+	return n.sorted()
+}
+
+// sourceOf names the record that a ref is of: "messages:12".
+func sourceOf(r ctxabi.ContentRef) string {
+	return fmt.Sprintf("%s:%d", strings.TrimSuffix(r.Source, ".jsonl"), r.Start)
+}
+
+func blobRow(kind string, ref ctxabi.ContentRef, id contentSum, size int64, refs, tokens int) ctxabi.BlobRow {
+	row := ctxabi.BlobRow{Bytes: size, Hash: "sha256-" + hex.EncodeToString(id[:]), Kind: kind, Refs: refs, Source: sourceOf(ref), Tokens: tokens}
+	row.Ref = withHash(ref, row.Hash)
+	return row
+}

@@ -1,0 +1,250 @@
+package pack
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// What left the prompt is noted by the build that first shows it gone, and never forgotten: the range of records that each
+// compaction let go, and each record with a tool's result that is shown shortened. A note is a few bytes that follow from the
+// fold and from what was rendered anyway; no record is read for it. When somebody looks, what is noted is
+// read once, hashed and described, and that is kept as well. So a row that was given
+// stays, whatever budget or recipe comes later.
+
+// left is what a build shows gone, by places of its history.
+type left struct {
+	rules foldRules
+	cuts  []int // the boundary after each compaction
+	short []int // results that are shown shortened
+}
+
+func (d *draft) left() left {
+	if !d.journal.present {
+		return left{}
+	}
+	l := left{rules: d.fold.rules, cuts: d.fold.cuts}
+	for _, p := range d.parts {
+		if p.how != "" && p.zone == inFull && p.From == p.To && isResult(d.history.At(p.From)) {
+			l.short = append(l.short, p.From)
+		}
+	}
+	return l
+}
+
+// swapNote is something that left the prompt: a range of records of one log, or the results of one record.
+type swapNote struct {
+	Source string // "messages" or "events"
+	Range  string
+	Short  bool `json:",omitempty"` // shown shortened
+}
+
+// Names of the derived content that remembers notes and rows.
+const (
+	swapNotes = "swap/notes"
+	swapRows  = "swap/rows"
+)
+
+// swap is what a session's prompts let go.
+type swap struct {
+	size atomic.Int64 // about, in bytes
+
+	mu     sync.Mutex // held for moments only: packs are built meanwhile
+	loaded bool
+	notes  []swapNote
+	known  map[swapNote]bool
+	noted  map[foldRules]int // how many cuts of each fold are
+	short  map[int]bool      // places that are
+
+	reading sync.Mutex // comes before mu; held while records are read
+	read    int        // notes that became rows
+	rows    []ctxabi.SwapRow
+	have    map[ctxabi.ContentRef]bool // of rows, without their hashes
+	shown   atomic.Pointer[Nodes]
+}
+
+// note remembers what l has that was not noted before.
+func (s *swap) note(x *session.Session, m Records, l left) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.noted[l.rules] > len(l.cuts) { // the end of the history was lost with the power
+		s.noted, s.short = nil, nil
+	}
+	done := s.noted[l.rules]
+	fresh := slices.DeleteFunc(slices.Clone(l.short), func(at int) bool { return s.short[at] })
+	if done == len(l.cuts) && len(fresh) == 0 {
+		return
+	}
+	s.load(x)
+	if s.noted == nil {
+		s.noted, s.short = map[foldRules]int{}, map[int]bool{}
+	}
+	var lines [][]byte
+	add := func(log string, span ctxabi.Span, short bool) {
+		n := swapNote{Source: log, Range: span.String(), Short: short}
+		if span.From > 0 && !s.known[n] {
+			s.add(n)
+			line, _ := json.Marshal(n)
+			lines = append(lines, line)
+		}
+	}
+	from := 1
+	if done > 0 {
+		from = l.cuts[done-1]
+	}
+	for _, boundary := range l.cuts[done:] {
+		part := stretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
+		add("messages", part.messages, false)
+		add("events", part.events, false)
+		from = boundary
+	}
+	for _, at := range fresh {
+		a := addressOf(m, at)
+		add(a.scheme(), ctxabi.Span{From: a.n, To: a.n}, true)
+		s.short[at] = true
+	}
+	s.noted[l.rules] = len(l.cuts)
+	if len(lines) > 0 {
+		x.AppendDerived(swapNotes, lines...) // a note that is lost is made again by the first build of the next daemon
+	}
+}
+
+// load reads the notes of earlier daemons; mu is held.
+func (s *swap) load(x *session.Session) {
+	if s.loaded {
+		return
+	}
+	s.loaded, s.known = true, map[swapNote]bool{}
+	lines, _ := x.DerivedLines(swapNotes)
+	for _, line := range lines {
+		var n swapNote
+		if json.Unmarshal(line, &n) == nil && !s.known[n] {
+			s.add(n)
+		}
+	}
+}
+
+func (s *swap) add(n swapNote) {
+	s.notes = append(s.notes, n)
+	s.known[n] = true
+	s.size.Add(128)
+}
+
+// Swap gives what left the session's prompt, up to now, sorted by log and record. Where id is known already it gives what is
+// known, which costs nothing.
+func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*Nodes, error) {
+	e := b.entry(x.ID())
+	if n := e.swap.shown.Load(); id != "" && n != nil {
+		if _, ok := n.Find(id); ok {
+			return n, nil
+		}
+	}
+	if _, err := b.Current(ctx, x); err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	} // a pack that cannot be built lets go of nothing more
+	e = b.entry(x.ID())
+	was := e.swap.size.Load()
+	n, err := e.swap.update(ctx, x)
+	if grown := e.swap.size.Load() - was; grown > 0 {
+		b.grow(x.ID(), int(grown))
+	}
+	return n, err
+}
+
+// update makes rows of the notes that are none yet.
+func (s *swap) update(ctx context.Context, x *session.Session) (*Nodes, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.mu.Lock()
+	s.load(x)
+	notes := s.notes[s.read:]
+	s.mu.Unlock()
+	n := s.shown.Load()
+	if n != nil && len(notes) == 0 {
+		return n, nil
+	}
+	if s.have == nil {
+		s.loadRows(x)
+	}
+	r := &swapReader{x: x}
+	for _, note := range notes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows, err := r.rows(note, s.have)
+		if err != nil {
+			return nil, err
+		}
+		var lines [][]byte
+		for _, row := range rows {
+			s.addRow(row)
+			line, _ := json.Marshal(storedRow{row, row.Ref})
+			lines = append(lines, line)
+		}
+		if len(lines) > 0 {
+			x.AppendDerived(swapRows, lines...) // what is lost is read again
+		}
+		s.read++
+	}
+	slices.SortStableFunc(s.rows, compareRows)
+	before := 0
+	if n != nil {
+		before = n.bytes()
+	}
+	n = &Nodes{}
+	for _, row := range s.rows {
+		n.add(row.ID, Node{Size: row.Bytes, Tokens: row.Tokens, Ref: row.Ref}, row)
+	}
+	s.shown.Store(n.sorted())
+	s.size.Add(int64(n.bytes() - before))
+	return n, nil
+}
+
+// storedRow is a row as it is kept.
+type storedRow struct {
+	ctxabi.SwapRow
+	Ref ctxabi.ContentRef `json:"ref"`
+}
+
+func (s *swap) loadRows(x *session.Session) {
+	s.have = map[ctxabi.ContentRef]bool{}
+	lines, _ := x.DerivedLines(swapRows)
+	for _, line := range lines {
+		var row storedRow
+		if json.Unmarshal(line, &row) == nil && row.ID == row.Ref.ID() && !s.have[unhashed(row.Ref)] {
+			row.SwapRow.Ref = row.Ref
+			s.addRow(row.SwapRow)
+		}
+	}
+}
+
+func (s *swap) addRow(row ctxabi.SwapRow) {
+	s.rows = append(s.rows, row)
+	s.have[unhashed(row.Ref)] = true
+	s.size.Add(int64(len(row.Summary)) + 512)
+}
+
+// unhashed names the bytes that r means whatever they are.
+func unhashed(r ctxabi.ContentRef) ctxabi.ContentRef {
+	r.Hash = ""
+	return r
+}
+
+// compareRows orders rows by where they stand.
+func compareRows(a, b ctxabi.SwapRow) int {
+	if n := strings.Compare(b.Source, a.Source); n != 0 { // messages, then events
+		return n
+	}
+	for _, n := range []int{a.Ref.Start - b.Ref.Start, b.Ref.End - a.Ref.End, strings.Compare(a.Kind, b.Kind), a.Ref.Part - b.Ref.Part} {
+		if n != 0 {
+			return n
+		}
+	}
+	return strings.Compare(string(a.Ref.Form), string(b.Ref.Form))
+}

@@ -1,0 +1,183 @@
+package pack
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Numbers of swap rows.
+const (
+	minOutput      = 1 << 10 // bytes of a result in a range that was let go, for a row of its own; one that is shown shortened has it anyway
+	swapSentence   = 120     // bytes of what a summary takes of one record
+	swapFold       = 40      // tokens of the summary of a tool's output
+	swapSummaryMax = 320     // bytes of a summary
+)
+
+// swapReader reads what notes stand for.
+type swapReader struct {
+	x *session.Session
+}
+
+// rows gives the rows of a note that are not in have: that of the range, and those of the results in it.
+func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []ctxabi.SwapRow, err error) {
+	span, err := ctxabi.ParseSpan(n.Range)
+	if err != nil {
+		return nil, nil // not ours
+	}
+	log, file := r.x.Messages(), ctxabi.MessagesFile
+	if n.Source == "events" {
+		log, file = r.x.Events(), ctxabi.EventsFile
+	}
+	ix, err := log.Index()
+	if err != nil {
+		return nil, err
+	}
+	if span.To > ix.Len() {
+		return nil, nil // the end of the log was lost with the power
+	}
+	whole := ctxabi.ContentRef{Source: file, Start: span.From, End: span.To}
+	if have[whole] {
+		return nil, nil
+	}
+	least := minOutput
+	if n.Short {
+		least = 1
+	}
+	for line := span.From; line <= span.To; line++ {
+		e := ix.At(line)
+		if !isResult(e) || int(e.Len) < least {
+			continue
+		}
+		outputs, err := outputsAt(ix, n.Source == "events", line)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outputs {
+			ref := ctxabi.ContentRef{Source: file, Start: line, End: line, Form: o.form, Part: o.part}
+			if len(o.text) < least || have[ref] {
+				continue
+			}
+			row := ctxabi.SwapRow{Bytes: int64(len(o.text)), ID: ctxabi.ContentID([]byte(o.text)), Kind: ctxabi.SwapOutput,
+				Range: ctxabi.Span{From: line, To: line}.String(), Source: n.Source, Tokens: ctxabi.Weight(o.text),
+				Summary: swapSummary(o.name, compress.Fold(ends(o.text), swapFold))}
+			row.Ref = withHash(ref, row.ID)
+			rows = append(rows, row)
+		}
+	}
+	if n.Short {
+		return rows, nil
+	}
+	sum, size, err := r.x.Measure(whole)
+	if err != nil {
+		return nil, err
+	}
+	row := ctxabi.SwapRow{Bytes: size, ID: "sha256-" + hex.EncodeToString(sum[:]), Kind: ctxabi.SwapRange,
+		Range: n.Range, Source: n.Source, Summary: rangeSummary(ix, n.Source == "events", span)}
+	for line := span.From; line <= span.To; line++ {
+		row.Tokens += int(ix.At(line).Weight)
+	}
+	row.Ref = withHash(whole, row.ID)
+	return append(rows, row), nil // the last: where it is kept, all of the range is
+}
+
+func withHash(ref ctxabi.ContentRef, id string) ctxabi.ContentRef {
+	ref.Hash = strings.Replace(id, "-", ":", 1)
+	return ref
+}
+
+// resultText is what one result in a record says.
+type resultText struct {
+	form ctxabi.ContentForm
+	part int
+	name string // of the tool
+	text string
+}
+
+// outputsAt decodes the results in a record of a log.
+func outputsAt(ix *session.Index, event bool, line int) (list []resultText, err error) {
+	raw, err := ix.Record(line)
+	if err != nil {
+		return nil, unreadable(address{line, event}, err)
+	}
+	e := ix.At(line)
+	if event {
+		ev, ok := ctxabi.DecodeToolEvent(raw)
+		if !ok || !ev.IsResult {
+			return nil, nil
+		}
+		if ev.Name == "" && e.CallOf > 0 {
+			asked, err := eventCall(ix, int(e.CallOf))
+			if err != nil {
+				return nil, err
+			}
+			ev.Name = asked.Name
+		}
+		return []resultText{{form: ctxabi.FormText, name: ev.Name, text: ev.Text}}, nil
+	}
+	m := ctxabi.DecodeMessage(raw)
+	var asked answers
+	if e.CallOf > 0 {
+		if asked, err = callsAt(ix, int(e.CallOf)); err != nil {
+			return nil, err
+		}
+	}
+	name := func(id string) string {
+		if m.Name != "" {
+			return m.Name
+		}
+		return asked.name(id)
+	}
+	if e.Role == ctxabi.Tool && m.Text != "" {
+		list = append(list, resultText{form: ctxabi.FormText, name: name(m.CallID), text: m.Text})
+	}
+	for i, r := range m.Results {
+		list = append(list, resultText{form: ctxabi.FormResult, part: i, name: name(r.CallID), text: r.Text})
+	}
+	return list, nil
+}
+
+// rangeSummary says in one line what a range begins and ends with: the first request in it and the last answer.
+func rangeSummary(ix *session.Index, event bool, span ctxabi.Span) string {
+	sentence := func(line int) string {
+		raw, err := ix.Record(line)
+		if err != nil {
+			return ""
+		}
+		if event {
+			ev, _ := ctxabi.DecodeToolEvent(raw)
+			return strings.TrimSpace(ev.Name + " " + compress.Sentence(ends(ev.Arguments+ev.Text), swapSentence))
+		}
+		m := ctxabi.DecodeMessage(raw)
+		if m.Text == "" && len(m.Calls) > 0 {
+			return m.Calls[0].Name + " " + compress.Clip(oneLine(ends(m.Calls[0].Arguments)), swapSentence)
+		}
+		if m.Text == "" && len(m.Results) > 0 {
+			m.Text = m.Results[0].Text
+		}
+		return compress.Sentence(ends(m.Text), swapSentence)
+	}
+	first, last := span.From, span.To
+	for line := span.To; line >= span.From; line-- {
+		if isUser(ix.At(line)) {
+			first = line
+		}
+	}
+	for line := span.From; line <= span.To; line++ {
+		if ix.At(line).Role == ctxabi.Assistant {
+			last = line
+		}
+	}
+	return swapSummary("", sentence(first)+" … "+sentence(last))
+}
+
+// swapSummary makes one line of a summary.
+func swapSummary(name, text string) string {
+	if name = shortName(name); name != "" {
+		name += ": "
+	}
+	return compress.Clip(name+strings.Trim(oneLine(text), " …"), swapSummaryMax)
+}

@@ -1,0 +1,226 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// BlobStage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
+// its content has the hash that is the blob's name. It is safe for concurrent use.
+//
+//   - A Flush with that content commits it: durable, and unchanging from then on.
+//   - A Flush with other content gives ErrMalformed and keeps it, because a program's close is not always the last
+//     one: that of a child which wrote a part of it comes first. One before the first write gives nothing.
+//   - Release drops what was not committed, with a row in errors.jsonl where the last Flush did not say so.
+type BlobStage struct {
+	x      *Session
+	id     string
+	writer Writer
+
+	mu        sync.Mutex
+	file      File
+	name      string // of file
+	size      int64
+	written   bool
+	refused   bool // the last Flush was, and nothing was written since
+	committed bool
+	running   digest // of the first hashed bytes; nil: they were not written in order
+	hashed    int64
+}
+
+type digest interface {
+	io.Writer
+	Sum(b []byte) []byte
+}
+
+// NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name.
+func (x *Session) NewBlobStage(id string, w Writer) (*BlobStage, error) {
+	err := ctxabi.ParseContentID(id)
+	if err == nil {
+		err = x.store.writable("create")
+	}
+	if err == nil {
+		err = x.store.staged.take(w.UID, 0, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &BlobStage{x: x, id: id, writer: w, name: x.store.tmpName(), running: sha256.New()}
+	if s.file, err = x.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		x.store.staged.give(w.UID, 0, true)
+		return nil, diskFailed("create", blobName(id), err, "it could not be staged")
+	}
+	return s, nil
+}
+
+// Size is the number of bytes staged or committed.
+func (s *BlobStage) Size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
+// Committed says whether the blob is stored.
+func (s *BlobStage) Committed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.committed
+}
+
+// ReadAt reads what is staged or committed.
+func (s *BlobStage) ReadAt(p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.ReadAt(p, off)
+}
+
+// WriteAt stages bytes, anywhere. What does not fit into ctxabi.MaxBlob gives ErrOverBudget, into what its writer may stage ErrQuota.
+func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := max(s.size, off+int64(len(p)))
+	if err := s.grow("write", end); err != nil {
+		return 0, err
+	}
+	var err error
+	if at, anywhere := s.file.(io.WriterAt); anywhere {
+		_, err = at.WriteAt(p, off)
+		err = diskError(err)
+	} else if off == s.size {
+		err = writeFull(s.file, p)
+	} else {
+		err = errors.ErrUnsupported
+	}
+	if err != nil {
+		s.running = nil
+		s.x.store.staged.give(s.writer.UID, end-s.size, false)
+		return 0, diskFailed("write", blobName(s.id), err, "the bytes of this write were not taken")
+	}
+	if s.running != nil && off == s.hashed {
+		s.running.Write(p)
+		s.hashed += int64(len(p))
+	} else {
+		s.running = nil
+	}
+	s.size, s.written, s.refused = end, true, false
+	return len(p), nil
+}
+
+// Truncate cuts what is staged, or extends it with NULs.
+func (s *BlobStage) Truncate(size int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size == s.size {
+		return nil
+	}
+	if err := s.grow("truncate", max(s.size, size)); err != nil {
+		return err
+	}
+	if err := s.file.Truncate(size); err != nil {
+		s.x.store.staged.give(s.writer.UID, max(0, size-s.size), false)
+		return diskFailed("truncate", blobName(s.id), diskError(err), "its size stays")
+	}
+	s.x.store.staged.give(s.writer.UID, max(0, s.size-size), false)
+	s.size, s.running, s.written, s.refused = size, nil, true, false
+	return nil
+}
+
+// grow takes the room for size bytes.
+func (s *BlobStage) grow(op string, size int64) error {
+	switch {
+	case s.committed:
+		return ctxabi.E(op, blobName(s.id), ctxabi.ErrMalformed, "it has the content that is its name; no other can be stored there")
+	case size > ctxabi.MaxBlob:
+		return ctxabi.E(op, blobName(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
+	}
+	return s.x.store.staged.take(s.writer.UID, size-s.size, false)
+}
+
+// Flush commits the blob, see [BlobStage].
+func (s *BlobStage) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.committed {
+		return nil
+	}
+	sum, err := s.sum()
+	switch {
+	case err != nil:
+		return diskFailed("close", blobName(s.id), err, "what was written cannot be read back")
+	case sum == s.id:
+		return s.commit()
+	case !s.written:
+		return nil
+	}
+	s.refused = true
+	return ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed, "the %d bytes written so far are those of %s", s.size, sum)
+}
+
+func (s *BlobStage) sum() (string, error) {
+	if s.running != nil && s.hashed == s.size {
+		return "sha256-" + hex.EncodeToString(s.running.Sum(nil)), nil
+	}
+	return sumOf(s.file, s.size)
+}
+
+// commit moves the staged file into its place.
+func (s *BlobStage) commit() error {
+	store, dir := s.x.store, s.x.path(blobDir)
+	o, err := s.x.owner()
+	if err != nil {
+		return diskFailed("close", blobName(s.id), err, "it was not stored")
+	}
+	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
+		o.UID = s.writer.UID
+	}
+	store.move.RLock()
+	defer store.move.RUnlock()
+	err = store.vfs.Mkdir(dir, 0o700)
+	if err == nil {
+		err = store.vfs.SyncDir(s.x.path(ctxabi.InternalDir))
+	} else if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err == nil {
+		err = store.own(s.name, o, o.fileMode())
+	}
+	if err == nil {
+		err = s.file.Sync()
+	}
+	if err == nil {
+		err = store.vfs.Rename(s.name, s.x.path(blobDir, s.id))
+	}
+	if err == nil {
+		err = store.vfs.SyncDir(dir)
+	}
+	if err != nil {
+		return diskFailed("close", blobName(s.id), err, "it was not stored")
+	}
+	s.committed = true
+	store.staged.give(s.writer.UID, s.size, true)
+	return nil
+}
+
+// Release ends the stage.
+func (s *BlobStage) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.file.Close()
+	if s.committed {
+		return
+	}
+	store := s.x.store
+	store.vfs.Remove(s.name)
+	store.staged.give(s.writer.UID, s.size, true)
+	if !s.refused {
+		s.x.Report(RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
+			"it was closed with %d bytes that are not its content; they were dropped", s.size)))
+	}
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Derived content that grows is kept in lines, each behind its CRC-32C in hex:
+//
+//	9a3cf0b1 {"range":"1-118","source":"messages"}
+//
+// What an append adds begins a line of its own, so that one which a crash tore costs that line alone.
+
+// AppendDerived appends lines, none of which is empty or has a newline, to derived content of that form. It makes it where there is none.
+func (x *Session) AppendDerived(name string, lines ...[]byte) error {
+	rel, err := x.changeDerived("append", name)
+	if err != nil {
+		return err
+	}
+	data := []byte{'\n'}
+	for _, line := range lines {
+		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, castagnoli), line)
+	}
+	s := x.store
+	s.move.RLock()
+	defer s.move.RUnlock()
+	if dir := path.Dir(rel); dir != ctxabi.InternalDir {
+		if err := s.vfs.Mkdir(x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return diskFailed("append", rel, err, "it was not stored")
+		}
+	}
+	f, err := s.vfs.OpenFile(x.path(rel), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return diskFailed("append", rel, err, "it was not stored")
+	}
+	err = writeFull(f, data)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return diskFailed("append", rel, err, "it was not stored whole")
+	}
+	return nil
+}
+
+// DerivedLines gives the lines that were appended and are whole; none when there is no such content.
+func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
+	rel, err := derivedName("read", name)
+	if err != nil {
+		return nil, err
+	}
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	raw, err := readWhole(x.store.vfs, x.path(rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	const sum = len("9a3cf0b1 ")
+	for line := range bytes.Lines(raw) {
+		line, whole := bytes.CutSuffix(line, []byte{'\n'})
+		if !whole || len(line) <= sum {
+			continue
+		}
+		crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
+		if err == nil && uint32(crc) == crc32.Checksum(line[sum:], castagnoli) {
+			lines = append(lines, line[sum:])
+		}
+	}
+	return lines, nil
+}

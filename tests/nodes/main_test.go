@@ -1,0 +1,238 @@
+// Package nodestest reads what left the prompt and what repeats through the mount, and stores blobs as users do.
+package nodestest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+const (
+	swapIndex  = ctxabi.SwapIndexFile
+	dedupIndex = ctxabi.DedupIndex
+)
+
+var sessions atomic.Int64
+
+func session(t *testing.T, m *harness.Mount) *harness.Session {
+	t.Helper()
+	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
+}
+
+// idOf is the name that content has as a chunk or blob.
+func idOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "sha256-" + hex.EncodeToString(sum[:])
+}
+
+// rows reads an index.
+func rows[R any](t *testing.T, s *harness.Session, index string) (list []R) {
+	t.Helper()
+	for i, line := range strings.SplitAfter(s.Read(index), "\n") {
+		if line == "" {
+			continue
+		}
+		var r R
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&r); err != nil || !strings.HasSuffix(line, "}\n") {
+			t.Fatalf("%s, line %d: %v: %q", index, i+1, err, line)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// ls lists a directory of the session.
+func ls(t *testing.T, s *harness.Session, dir string) map[string]bool {
+	t.Helper()
+	entries, err := os.ReadDir(s.Path(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = true
+	}
+	return names
+}
+
+// refOf reads user.ctx.ref of a chunk or blob.
+func refOf(t *testing.T, s *harness.Session, file string) (ref ctxabi.ContentRef) {
+	t.Helper()
+	b := make([]byte, 1024)
+	n, err := unix.Getxattr(s.Path(file), "user.ctx.ref", b)
+	if err == nil {
+		err = json.Unmarshal(b[:n], &ref)
+	}
+	if err != nil {
+		t.Fatalf("user.ctx.ref of %s: %v", file, err)
+	}
+	return ref
+}
+
+// means finds the bytes that a ref means in the logs themselves.
+func means(t *testing.T, s *harness.Session, ref ctxabi.ContentRef) string {
+	t.Helper()
+	lines := strings.SplitAfter(s.Read(ref.Source), "\n")
+	if ref.Form == ctxabi.FormLines {
+		return strings.Join(lines[ref.Start-1:ref.End], "")
+	}
+	line := []byte(strings.TrimSuffix(lines[ref.Start-1], "\n"))
+	var text string
+	event, isEvent := ctxabi.DecodeToolEvent(line)
+	isEvent = isEvent && ref.Source == ctxabi.EventsFile
+	msg := ctxabi.DecodeMessage(line)
+	switch {
+	case isEvent && ref.Form == ctxabi.FormText:
+		text = event.Text
+	case isEvent:
+		text = event.Arguments
+	case ref.Form == ctxabi.FormText:
+		text = msg.Text
+	case ref.Form == ctxabi.FormResult:
+		text = msg.Results[ref.Part].Text
+	case ref.Form == ctxabi.FormArguments:
+		text = msg.Calls[ref.Part].Arguments
+	default:
+		text = string(ctxabi.Payloads(line)[ref.Part].Bytes)
+	}
+	text = text[ref.Offset:]
+	if ref.Length > 0 {
+		text = text[:ref.Length]
+	}
+	return text
+}
+
+// mustBeTrue checks a chunk or blob: its name, its size, its hash, and what it stands for.
+func mustBeTrue(t *testing.T, s *harness.Session, dir, id string, bytesOf int64) string {
+	t.Helper()
+	file := filepath.Join(dir, id)
+	content := s.Read(file)
+	if idOf(content) != id || int64(len(content)) != bytesOf {
+		t.Errorf("%s has %d bytes with the hash %s, its row says %d", file, len(content), idOf(content), bytesOf)
+	}
+	if fi, err := os.Stat(s.Path(file)); err != nil || fi.Size() != int64(len(content)) || fi.Mode()&^0o040 != 0o400 {
+		t.Errorf("%s: %v, %v", file, fi, err)
+	}
+	return content
+}
+
+// swapTree checks the tree of a session and gives its rows.
+func swapTree(t *testing.T, s *harness.Session) []ctxabi.SwapRow {
+	t.Helper()
+	list := rows[ctxabi.SwapRow](t, s, swapIndex)
+	names := ls(t, s, ctxabi.SwapChunkDir)
+	for i, row := range list {
+		if !names[row.ID] {
+			t.Errorf("%s is not listed", row.ID)
+		}
+		content := mustBeTrue(t, s, ctxabi.SwapChunkDir, row.ID, row.Bytes)
+		ref := refOf(t, s, ctxabi.SwapChunkDir+"/"+row.ID)
+		if ref.ID() != row.ID || means(t, s, ref) != content {
+			t.Errorf("row %d: %+v is not what %+v means", i+1, row, ref)
+		}
+		if row.Summary == "" || strings.Contains(row.Summary, "\n") || row.Tokens < 1 {
+			t.Errorf("row %d: %+v", i+1, row)
+		}
+	}
+	return list
+}
+
+// dedupTree checks the tree of a session and gives its rows by id.
+func dedupTree(t *testing.T, s *harness.Session) map[string]ctxabi.BlobRow {
+	t.Helper()
+	list := rows[ctxabi.BlobRow](t, s, dedupIndex)
+	names := ls(t, s, ctxabi.DedupBlobDir)
+	byID := map[string]ctxabi.BlobRow{}
+	for i, row := range list {
+		if _, twice := byID[row.Hash]; twice || !names[row.Hash] {
+			t.Errorf("%s stands twice (%v) or is not listed", row.Hash, twice)
+		}
+		byID[row.Hash] = row
+		content := mustBeTrue(t, s, ctxabi.DedupBlobDir, row.Hash, row.Bytes)
+		if row.Source == ctxabi.BlobOfUser {
+			continue
+		}
+		ref := refOf(t, s, ctxabi.DedupBlobDir+"/"+row.Hash)
+		if source := fmt.Sprintf("%s:%d", strings.TrimSuffix(ref.Source, ".jsonl"), ref.Start); means(t, s, ref) != content || source != row.Source {
+			t.Errorf("row %d: %+v is not what %+v means", i+1, row, ref)
+		}
+		if row.Kind == ctxabi.BlobText && row.Refs < 2 {
+			t.Errorf("row %d: %+v does not repeat", i+1, row)
+		}
+	}
+	if len(names) != len(list) {
+		t.Errorf("%d blobs are listed, there are %d rows", len(names), len(list))
+	}
+	return byID
+}
+
+// jsonLine is a record.
+func jsonLine(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// source looks like a program; other seeds give other lines.
+func source(seed, lines int) string {
+	var b strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&b, "func step%d_%d(in []byte) (out []byte, err error) { return run%d(in, %d) }\n", seed, i, (seed*31+i*7)%97, i*seed)
+	}
+	return b.String()
+}
+
+// talk appends turns of a session that reads files and runs tests.
+func talk(s *harness.Session, from, to int) {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		call := fmt.Sprintf("c%d", i)
+		b.WriteString(harness.Message("user", fmt.Sprintf("Please look at part %d of the program and tell me what it does.", i)))
+		b.WriteString(jsonLine(map[string]any{"role": "assistant", "content": "I will read it.", "tool_calls": []any{
+			map[string]any{"id": call, "type": "function", "function": map[string]any{"name": "read_file", "arguments": fmt.Sprintf(`{"path":"part%d.go"}`, i)}}}}))
+		b.WriteString(jsonLine(map[string]any{"role": "tool", "tool_call_id": call, "content": source(i%7, 40)}))
+		b.WriteString(harness.Message("assistant", fmt.Sprintf("Part %d has 40 functions that call one another.", i)))
+	}
+	s.Append(ctxabi.MessagesFile, b.String())
+}
+
+func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
+	t.Helper()
+	if got, _ := errnoOf(err); errno == 0 && err != nil || errno != 0 && got != errno {
+		t.Errorf("%s: got %v, want %v (%s)", what, err, errno, unix.ErrnoName(errno))
+	}
+}
+
+func errnoOf(err error) (unix.Errno, bool) {
+	for err != nil {
+		if e, ok := err.(unix.Errno); ok {
+			return e, true
+		}
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return 0, false
+		}
+		err = u.Unwrap()
+	}
+	return 0, false
+}
