@@ -15,6 +15,16 @@ import (
 // blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
 type blobDir struct{ contentDir }
 
+func (d *blobDir) fill(a *fuse.Attr) { d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created()) }
+
+var _ = (gofs.NodeGetattrer)((*blobDir)(nil))
+
+func (d *blobDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.fill(&out.Attr)
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
 var _ = (gofs.NodeCreater)((*blobDir)(nil))
 
 func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {

@@ -18,26 +18,8 @@ import (
 
 // contentDir is context/swap/chunk or, within a [blobDir], context/dedup/blob: contents under their hashes.
 type contentDir struct {
-	gofs.Inode
-	denyDir
-	p   *place
+	fixedDir
 	rel string
-}
-
-func (d *contentDir) fill(a *fuse.Attr) {
-	mode := d.p.own.dirMode()
-	if d.rel == ctxabi.SwapChunkDir {
-		mode &^= 0o222
-	}
-	d.p.own.setDir(a, mode, d.p.x.Created())
-}
-
-var _ = (gofs.NodeGetattrer)((*contentDir)(nil))
-
-func (d *contentDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
-	out.SetTimeout(fixedTimeout)
-	return 0
 }
 
 var _ = (gofs.NodeReaddirer)((*contentDir)(nil))

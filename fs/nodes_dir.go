@@ -71,17 +71,17 @@ func (p *place) lookupNodes(ctx context.Context, parent *gofs.Inode, rel string,
 		out.SetEntryTimeout(fixedTimeout)
 		return parent.NewInode(ctx, n, p.attr(syscall.S_IFREG, rel)), 0
 	case ctxabi.DedupBlobDir:
-		n := &blobDir{contentDir{p: p, rel: rel}}
+		n := &blobDir{contentDir{fixedDir{p: p}, rel}}
 		n.fill(&out.Attr)
 		keepFixed(out)
 		return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
 	case ctxabi.SwapChunkDir:
-		n := &contentDir{p: p, rel: rel}
+		n := &contentDir{fixedDir{p: p}, rel}
 		n.fill(&out.Attr)
 		keepFixed(out)
 		return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
 	}
-	n := &nodesDir{p: p, rel: rel}
+	n := &nodesDir{fixedDir{p: p}, rel}
 	n.fill(&out.Attr)
 	keepFixed(out)
 	return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
@@ -89,20 +89,8 @@ func (p *place) lookupNodes(ctx context.Context, parent *gofs.Inode, rel string,
 
 // nodesDir is context/swap or context/dedup.
 type nodesDir struct {
-	gofs.Inode
-	denyDir
-	p   *place
+	fixedDir
 	rel string
-}
-
-func (d *nodesDir) fill(a *fuse.Attr) { d.p.own.setDir(a, d.p.own.dirMode()&^0o222, d.p.x.Created()) }
-
-var _ = (gofs.NodeGetattrer)((*nodesDir)(nil))
-
-func (d *nodesDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
-	out.SetTimeout(fixedTimeout)
-	return 0
 }
 
 var _ = (gofs.NodeLookuper)((*nodesDir)(nil))
