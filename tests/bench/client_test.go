@@ -147,6 +147,9 @@ func write(fd int, b []byte) {
 
 func cat(file string, buf []byte) {
 	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	for err == unix.EINTR { // a build that took long when a signal came
+		fd, err = unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	}
 	must(err)
 	for n := -1; n != 0; {
 		n, err = unix.Read(fd, buf)

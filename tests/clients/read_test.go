@@ -216,6 +216,9 @@ func TestConcurrentReadersOfAChangingPack(t *testing.T) {
 // readWhole opens a pack and reads it by size, mapped or not; it must be one whole pack.
 func readWhole(path string, mapped bool) (int, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY, 0)
+	for err == unix.EINTR { // a build that took long when a signal came
+		fd, err = unix.Open(path, unix.O_RDONLY, 0)
+	}
 	if err != nil {
 		return 0, err
 	}
