@@ -3,6 +3,7 @@ package fs
 import (
 	"context"
 	"path"
+	"regexp"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -31,13 +32,16 @@ type moment struct {
 	at       time.Time // those that had arrived by then
 }
 
+// rfc3339 is stricter than time.Parse.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
 // parseMoment reads a number of messages or an RFC 3339 time, each in the one form in which they are written.
 func parseMoment(name string) (m moment, ok bool) {
 	if n, err := strconv.Atoi(name); err == nil {
 		return moment{messages: n}, n >= 0 && strconv.Itoa(n) == name
 	}
-	err := m.at.UnmarshalText([]byte(name))
-	return m, err == nil && !m.at.IsZero()
+	at, err := time.Parse(time.RFC3339, name)
+	return moment{at: at}, err == nil && rfc3339.MatchString(name) && !at.IsZero()
 }
 
 var _ = (gofs.NodeLookuper)((*atDir)(nil))
