@@ -46,6 +46,7 @@ type batch struct {
 	From     int           `json:"from"` // places of the timeline
 	To       int           `json:"to"`
 	Tools    int           `json:"tools"` // tool events up to there
+	Head     string        `json:"head"`  // of both logs up to there
 	Contents []keptContent `json:"contents,omitempty"`
 	Payloads []keptPayload `json:"payloads,omitempty"`
 }
@@ -93,7 +94,7 @@ func (d *dedup) update(ctx context.Context, x *session.Session) (*Nodes, error) 
 	}
 	m := in.history()
 	if d.repeats == nil {
-		d.load(x)
+		d.load(x, m)
 	}
 	if d.places > m.Len() || toolsUpTo(m, d.places) != d.tools { // the end of a log was lost with the power
 		d.begin()
@@ -104,6 +105,9 @@ func (d *dedup) update(ctx context.Context, x *session.Session) (*Nodes, error) 
 			return nil, err
 		}
 		kept, err := d.read(m)
+		if err == nil {
+			kept.Head, err = headAt(x, m, d.places)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -132,6 +136,35 @@ func toolsUpTo(m Records, at int) int {
 		return t.upTo(at)
 	}
 	return 0
+}
+
+// headAt stands for the first at places of m: the values of both logs' chains.
+func headAt(x *session.Session, m Records, at int) (string, error) {
+	var sizes [2]int64
+	events := toolsUpTo(m, at)
+	if n := at - events; n > 0 {
+		e := logOfPlaces(m).At(n)
+		sizes[0] = e.Offset + int64(e.Len) + 1
+	}
+	if events > 0 {
+		t := m.(*timeline)
+		e := t.events.At(int(t.tools[events-1].Line))
+		sizes[1] = e.Offset + int64(e.Len) + 1
+	}
+	messages, err := x.Messages().HeadAt(sizes[0])
+	if err != nil {
+		return "", err
+	}
+	tools, err := x.Events().HeadAt(sizes[1])
+	return messages + " " + tools, err
+}
+
+// logOfPlaces is the log of messages among m.
+func logOfPlaces(m Records) Records {
+	if t, ok := m.(*timeline); ok {
+		return t.messages
+	}
+	return m
 }
 
 func (d *dedup) begin() {
@@ -217,18 +250,25 @@ func (d *dedup) addPayload(k keptPayload) {
 	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: 1, Source: sourceOf(k.Ref), Ref: k.Ref})
 }
 
-// load goes on where an earlier daemon was. Batches that do not follow each other, or do not fit the history, are dropped.
-func (d *dedup) load(x *session.Session) {
+// load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
+func (d *dedup) load(x *session.Session, m Records) {
 	d.begin()
 	lines, _ := x.DerivedLines(dedupName)
+	head := ""
 	for _, line := range lines {
 		var b batch
-		if json.Unmarshal(line, &b) != nil || b.From != d.places+1 || b.To < b.From || !d.replay(&b) {
-			d.begin()
-			x.RemoveDerived(dedupName)
-			return
+		if json.Unmarshal(line, &b) != nil || b.From != d.places+1 || b.To < b.From || b.To > m.Len() || !d.replay(&b) {
+			head = "another"
+			break
 		}
-		d.places, d.tools = b.To, b.Tools
+		d.places, d.tools, head = b.To, b.Tools, b.Head
+	}
+	if len(lines) == 0 {
+		return
+	}
+	if now, err := headAt(x, m, d.places); err != nil || now != head {
+		d.begin()
+		x.RemoveDerived(dedupName)
 	}
 }
 

@@ -85,34 +85,43 @@ func (s *swap) note(x *session.Session, m Records, l left) {
 	if s.noted == nil {
 		s.noted, s.short = map[foldRules]int{}, map[int]bool{}
 	}
+	notes := rangesOf(m, l.cuts, done)
+	for _, at := range fresh {
+		a := addressOf(m, at)
+		notes = append(notes, swapNote{Source: a.scheme(), Range: ctxabi.Span{From: a.n, To: a.n}.String(), Short: true})
+		s.short[at] = true
+	}
+	s.noted[l.rules] = len(l.cuts)
 	var lines [][]byte
-	add := func(log string, span ctxabi.Span, short bool) {
-		n := swapNote{Source: log, Range: span.String(), Short: short}
-		if span.From > 0 && !s.known[n] {
+	for _, n := range notes {
+		if !s.known[n] {
 			s.add(n)
 			line, _ := json.Marshal(n)
 			lines = append(lines, line)
 		}
 	}
-	from := 1
-	if done > 0 {
-		from = l.cuts[done-1]
-	}
-	for _, boundary := range l.cuts[done:] {
-		part := stretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
-		add("messages", part.messages, false)
-		add("events", part.events, false)
-		from = boundary
-	}
-	for _, at := range fresh {
-		a := addressOf(m, at)
-		add(a.scheme(), ctxabi.Span{From: a.n, To: a.n}, true)
-		s.short[at] = true
-	}
-	s.noted[l.rules] = len(l.cuts)
 	if len(lines) > 0 {
 		x.AppendDerived(swapNotes, lines...) // a note that is lost is made again by the first build of the next daemon
 	}
+}
+
+// rangesOf gives what each compaction but the first done ones let go of each log.
+func rangesOf(m Records, cuts []int, done int) (notes []swapNote) {
+	from := 1
+	if done > 0 {
+		from = cuts[done-1]
+	}
+	for _, boundary := range cuts[done:] {
+		part := stretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
+		if part.messages.From > 0 {
+			notes = append(notes, swapNote{Source: "messages", Range: part.messages.String()})
+		}
+		if part.events.From > 0 {
+			notes = append(notes, swapNote{Source: "events", Range: part.events.String()})
+		}
+		from = boundary
+	}
+	return notes
 }
 
 // load reads the notes of earlier daemons; mu is held.

@@ -1,0 +1,93 @@
+package pack
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Each record behind the boundary is in exactly one range, and what a pack shows of the live ones is in none.
+func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := wholeHistory(t)
+		in := h.input(h.len(), rapid.IntRange(400, 6000).Draw(t, "budget"))
+		b, err := Compile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := in.history()
+		ranged := map[string]int{}
+		for _, n := range rangesOf(m, b.left.cuts, 0) {
+			span, err := ctxabi.ParseSpan(n.Range)
+			if err != nil || n.Short {
+				t.Fatalf("%+v: %v", n, err)
+			}
+			for line := span.From; line <= span.To; line++ {
+				ranged[fmt.Sprintf("%s:%d", n.Source, line)]++
+			}
+		}
+		boundary := 1
+		if n := len(b.left.cuts); n > 0 {
+			boundary = b.left.cuts[n-1]
+		}
+		for at := 1; at <= m.Len(); at++ {
+			want := 0
+			if at < boundary {
+				want = 1
+			}
+			if a := addressOf(m, at); ranged[a.source()] != want {
+				t.Fatalf("%s, at place %d of %d with the boundary at %d, is in %d ranges: %+v", a.source(), at, m.Len(), boundary, ranged[a.source()], rangesOf(m, b.left.cuts, 0))
+			}
+		}
+		// The same as pack.json tells it.
+		behind := []string{"kept_messages", "folded"}
+		var p packJSON
+		if err := json.Unmarshal(b.JSON, &p); err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range p.Items {
+			span, err := ctxabi.ParseSpan(it.Range)
+			if err != nil || it.Source != "messages" && it.Source != "events" || it.Extra {
+				continue
+			}
+			want, known := 0, it.Kind == "recent_messages"
+			if slices.Contains(behind, it.Kind) {
+				want, known = 1, true
+			}
+			if got := ranged[fmt.Sprintf("%s:%d", it.Source, span.From)]; known && got != want {
+				t.Fatalf("%s:%s is %s, and in %d ranges", it.Source, it.Range, it.Kind, got)
+			}
+		}
+		// Ranges that were noted before some compactions are those that are noted after them.
+		if n := len(b.left.cuts); n > 1 {
+			done := rapid.IntRange(1, n-1).Draw(t, "done")
+			if !slices.Equal(slices.Concat(rangesOf(m, b.left.cuts[:done], 0), rangesOf(m, b.left.cuts, done)), rangesOf(m, b.left.cuts, 0)) {
+				t.Fatal("noted bit by bit they are others")
+			}
+		}
+	})
+}
+
+// A history is folded step by step or at once: the cuts are the same.
+func TestCutsFollowFromTheHistory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := history(t)
+		limit := rapid.IntRange(400, 6000).Draw(t, "budget")
+		whole := foldOf(l, limit)
+		mm := newMemo()
+		for n := range l.Len() + 1 {
+			f := mm.fold(l.prefix(n), rulesAt(limit))
+			if len(f.cuts) != f.compactions || !slices.Equal(f.cuts, whole.cuts[:len(f.cuts)]) {
+				t.Fatalf("after %d records the cuts are %v of %d, in the end %v", n, f.cuts, f.compactions, whole.cuts)
+			}
+			if n := len(f.cuts); n > 0 && f.cuts[n-1] != f.boundary() {
+				t.Fatalf("the last cut is %d, the boundary %d", f.cuts[n-1], f.boundary())
+			}
+		}
+	})
+}
