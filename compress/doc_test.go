@@ -17,13 +17,24 @@ func TestDocumentShowsGoldenFiles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range regexp.MustCompile("(?s)<!-- (before|after) (\\w+) -->\n````\n(.*?)\n````\n").FindAllStringSubmatch(string(data), -1) {
 		what, name, text := m[1], m[2], m[3]
+		again, isRepeat := strings.CutPrefix(name, "repeat_")
 		if what == "before" {
-			if !strings.Contains(resultOf(t, name), text) {
-				t.Errorf("%s.in does not hold what stands before %s", name, name)
+			in := ""
+			if isRepeat {
+				in = repeatFile(t, again+".new")
+			} else {
+				in = resultOf(t, name)
+			}
+			if !strings.Contains(in, text) {
+				t.Errorf("the text of %s does not hold what stands before it", name)
 			}
 			continue
 		}
-		want, err := os.ReadFile(filepath.Join("testdata", "results", name+".txt"))
+		file := filepath.Join("testdata", "results", name+".txt")
+		if isRepeat {
+			file = filepath.Join("testdata", "repeats", again+".txt")
+		}
+		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}

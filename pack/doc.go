@@ -101,6 +101,12 @@
 // calls and their results, and in front of it what the user said to bring it about; it stays
 // whole when results come late. With truncate_head a compaction frees no more than is needed, and the first request leaves, too.
 //
+// # What stands above already
+//
+// A result among the live records that repeats an earlier one of them, exactly or mostly, is shown as a reference to it and
+// what differs (repeats.go). It weighs in the fold what it weighs without; so the boundary knows nothing of it, and when
+// a compaction takes the earlier one away there is room for it in full.
+//
 // # Native renderings
 //
 // The bodies of requests to providers (native.go) are made from what pack.md shows, when they are asked for. What

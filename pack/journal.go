@@ -17,6 +17,7 @@ type part struct {
 
 	role     ctxabi.Role // of a record
 	contents []portion   // of a record, without their texts
+	instead  []string    // see rendered
 }
 
 // memo holds what one build may reuse of the builds before it. Nothing in it
@@ -25,6 +26,7 @@ type memo struct {
 	limits   limits // that the folds were made for
 	folds    map[foldRules]*folded
 	zoned    map[zonesOf]*zones
+	repeated map[repeatsOf]*repeats
 	records  map[shownAs]rendered
 	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
@@ -40,7 +42,10 @@ type memo struct {
 }
 
 // shownAs names one rendering of the record at one place.
-type shownAs struct{ at, body int }
+type shownAs struct {
+	at, body int
+	repeats  string // the records that it refers to; "": none
+}
 
 type rendered struct {
 	text   string
@@ -50,10 +55,14 @@ type rendered struct {
 
 	role     ctxabi.Role // of the record
 	contents []portion   // without their texts
+	body     int         // that it was rendered with
+	// instead are the texts that stand in the place of the record's results, in their order; "": the result itself. It is nil where
+	// no result is a reference, and where the rest of the record is shortened, too.
+	instead []string
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
+	return &memo{folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
 }
 
 // made gives the block that key names, by making it where it is not known.
@@ -119,14 +128,20 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	return now
 }
 
-// render renders and counts the record at a place of m.
-func (mm *memo) render(m Records, at, body int, c *tokens.Counter) (rendered, error) {
-	key := shownAs{at, body}
+// render renders and counts the record at a place of m, with references where refs says so.
+func (mm *memo) render(m Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
+	key := shownAs{at, body, refs.String()}
 	r, ok := mm.records[key]
 	if !ok {
-		var err error
-		if r.text, r.how, err = renderAt(m, at, body); err != nil {
+		s, err := readAt(m, at, body)
+		if err != nil {
 			return r, err
+		}
+		r.body = body
+		if len(refs) == 0 {
+			r.text, r.how = s.write(body)
+		} else {
+			r.text, r.how, r.instead = s.refer(refs, body)
 		}
 		if r.role, r.contents, err = outlineAt(m, at, r); err != nil {
 			return r, err
@@ -152,11 +167,11 @@ func (mm *memo) render(m Records, at, body int, c *tokens.Counter) (rendered, er
 func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
 	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
-		if r, err := mm.render(m, p.From, 0, c); err != nil || r.tokens <= p.exact {
+		if r, err := mm.render(m, p.From, 0, nil, c); err != nil || r.tokens <= p.exact {
 			return r, err
 		}
 	}
-	return mm.render(m, p.From, p.body, c)
+	return mm.render(m, p.From, p.body, nil, c)
 }
 
 // forget forgets the renderings that the last build did not use.
@@ -183,6 +198,12 @@ func (mm *memo) forget() {
 		}
 		z.used = false
 	}
+	for key, r := range mm.repeated {
+		if !r.used {
+			delete(mm.repeated, key)
+		}
+		r.used = false
+	}
 }
 
 // follow forgets what does not hold for in any more. A history grows at its
@@ -192,6 +213,7 @@ func (mm *memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
 		clear(mm.folds)
 		clear(mm.zoned)
+		clear(mm.repeated)
 		clear(mm.records)
 		clear(mm.requests)
 		mm.quoted = quote{}
@@ -205,6 +227,7 @@ func (mm *memo) use(l limits) {
 		mm.limits = l
 		clear(mm.folds)
 		clear(mm.zoned)
+		clear(mm.repeated)
 	}
 }
 
@@ -213,6 +236,9 @@ func (mm *memo) size() int {
 	n := 0
 	for _, r := range mm.records {
 		n += len(r.text) + 128 + 192*len(r.contents)
+		for _, text := range r.instead {
+			n += len(text) + 16
+		}
 	}
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256
@@ -225,6 +251,9 @@ func (mm *memo) size() int {
 	}
 	for _, z := range mm.zoned {
 		n += z.size()
+	}
+	for _, r := range mm.repeated {
+		n += r.size()
 	}
 	return n
 }
@@ -243,6 +272,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 	pieces := f.pieces(m, z.from)
 	parts = make([]part, 0, len(pieces)+3)
 	parts = append(parts, z.blocks...)
+	repeats := mm.repeats(f)
 	parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
 	for _, p := range pieces {
 		q := part{piece: p}
@@ -253,10 +283,13 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.tokens = c.CountCached(q.text)
 		} else {
 			r, err := mm.show(m, p, c)
+			if err == nil && repeats != nil && !p.kept && p.From > f.leadLen {
+				r, err = repeats.show(m, p.From, r, c)
+			}
 			if err != nil {
 				return nil, 0, err
 			}
-			q.text, q.tokens, q.how, q.role, q.contents = r.text, r.tokens, r.how, r.role, r.contents
+			q.text, q.tokens, q.how, q.role, q.contents, q.instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
 		}
 		parts = append(parts, q)
 	}

@@ -49,8 +49,9 @@ const (
 )
 
 // contentsOf gives what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
+// instead are the texts that stand in the place of results, where some are references.
 // turn gives the number of the turn that the record belongs to.
-func contentsOf(log Records, at address, shown string, turn func() int) (ctxabi.Role, []portion, error) {
+func contentsOf(log Records, at address, shown string, instead []string, turn func() int) (ctxabi.Role, []portion, error) {
 	raw, err := log.Record(at.n)
 	if err != nil {
 		return 0, nil, unreadable(at, err)
@@ -59,7 +60,7 @@ func contentsOf(log Records, at address, shown string, turn func() int) (ctxabi.
 		_, shown, _ = strings.Cut(shown, "\n")
 	}
 	if at.event {
-		role, c := eventContents(raw, at, shown)
+		role, c := eventContents(raw, at, shown, instead)
 		return role, c, nil
 	}
 	m, parts := ctxabi.DecodeParts(raw)
@@ -71,6 +72,14 @@ func contentsOf(log Records, at address, shown string, turn func() int) (ctxabi.
 		list = cutContents(&m, parts, at, shown)
 	} else {
 		list = wholeContents(&m, parts, at, turn)
+		for i := range list {
+			if list[i].kind == aResult && len(instead) > 0 {
+				if instead[0] != "" {
+					list[i].text = instead[0]
+				}
+				instead = instead[1:]
+			}
+		}
 	}
 	for i := range list {
 		list[i].finish()
@@ -215,12 +224,15 @@ func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at address, shown strin
 func leftOutArguments(at address) string { return `{"left_out":"` + at.path() + `"}` }
 
 // eventContents are the parts of a tool event.
-func eventContents(raw []byte, at address, shown string) (ctxabi.Role, []portion) {
+func eventContents(raw []byte, at address, shown string, instead []string) (ctxabi.Role, []portion) {
 	ev, ok := ctxabi.DecodeToolEvent(raw)
 	if !ok {
 		return ctxabi.RoleUnknown, strange(raw, shown)
 	}
 	text := ev.Text
+	if len(instead) > 0 && instead[0] != "" {
+		text = instead[0]
+	}
 	for range ev.Images {
 		text = strings.TrimLeft(text+"\n[Image in "+ctxabi.LineDir+"/"+at.String()+"]", "\n")
 	}

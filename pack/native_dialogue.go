@@ -115,7 +115,7 @@ func (n *native) contents(messages, events Records) ([][]portion, error) {
 		if l.at.n > log.Len() {
 			return nil, unreadable(l.at, ctxabi.ErrNotFound)
 		}
-		_, list, err := contentsOf(log, l.at, l.shown, func() int { return 0 })
+		_, list, err := contentsOf(log, l.at, l.shown, l.instead, func() int { return 0 })
 		if err != nil {
 			return nil, err
 		}

@@ -16,11 +16,11 @@ func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
 		log = t.log(a)
 	}
 	shown := ""
-	if r.how != "" {
+	if r.how != "" && r.instead == nil {
 		shown = r.text
 	}
 	turn := 0
-	role, list, err := contentsOf(log, a, shown, func() int {
+	role, list, err := contentsOf(log, a, shown, r.instead, func() int {
 		if turn == 0 {
 			turn = max(1, turnOf(log, a.n))
 		}
@@ -48,7 +48,8 @@ func (d *draft) script() *script {
 			l.note = p.text
 		} else {
 			l.role, l.contents = p.role, p.contents
-			if p.how != "" {
+			l.instead = p.instead
+			if p.how != "" && p.instead == nil {
 				l.shown = p.text
 			}
 			l.carried = d.carried(p)

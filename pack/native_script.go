@@ -23,11 +23,12 @@ const (
 type scriptLine struct {
 	at       address
 	role     ctxabi.Role
-	note     string // not a record: this text
-	shown    string // as pack.md shows it, where it is cut
-	past     bool   // behind the boundary
-	carried  bool   // its images are shown
-	tokens   int    // that it takes in pack.md
+	note     string   // not a record: this text
+	shown    string   // as pack.md shows it, where it is cut
+	instead  []string // in the place of its results, where some are references
+	past     bool     // behind the boundary
+	carried  bool     // its images are shown
+	tokens   int      // that it takes in pack.md
 	contents []portion
 }
 

@@ -42,7 +42,7 @@ func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Form
 	out := map[Format]nativeOf{}
 	for _, f := range Formats {
 		data, stable, err := b.native.render(f, logs)
-		if errors.Is(err, ctxabi.ErrOverBudget) && limit > 0 && limit < 1000 && strings.Contains(string(b.Report), "so little room is left that they may not fit") {
+		if errors.Is(err, ctxabi.ErrOverBudget) && limit > 0 && limit < 1200 && strings.Contains(string(b.Report), "so little room is left that they may not fit") {
 			continue // so small a limit has room for pack.md alone, and the report says so
 		}
 		if err != nil {

@@ -28,6 +28,7 @@ func text() *rapid.Generator[string] {
 		rapid.Map(rapid.IntRange(1, 30000), func(n int) string { return strings.Repeat("x", n) }),
 		rapid.Map(rapid.IntRange(1, 800), func(n int) string { return strings.Repeat("line of a log 17:03:55 ok\n", n) }),
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 2000), base64.StdEncoding.EncodeToString),
+		rapid.Map(rapid.IntRange(0, 3*8-1), document), rapid.Map(rapid.IntRange(0, 3*8-1), document),
 	)
 }
 
@@ -146,6 +147,7 @@ func checkPack(t *rapid.T, in Input, b *Build) {
 		}
 	}
 	checkAccounting(t, in, p)
+	checkRepeats(t, p, md)
 	checkZones(t, in, p, md)
 	checkLastUser(t, in, md)
 	checkFraming(t, in, p, md)

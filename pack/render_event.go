@@ -9,21 +9,25 @@ import (
 
 // RenderEvent gives the tool event at a line of events as a pack shows it, as [RenderRecord] does a message.
 func RenderEvent(events Records, line, body int) (string, error) {
-	text, _, err := renderEvent(events, line, body)
-	return text, err
+	s, err := readEvent(events, line, body)
+	if err != nil {
+		return "", err
+	}
+	text, _ := s.write(body)
+	return text, nil
 }
 
-// renderEvent gives a tool event as it stands in pack.md, much as messages stand there:
+// readEvent reads a tool event for pack.md, where it stands much as messages do. Of its call it knows the arguments where body is not 0:
 //
 //	## e3 tool_call
 //	[call e3] run_tests {"path":"./..."}
 //	## e7 tool run_tests [call e3] (error) (exit 1)
 //	212 passed, 1 failed
-func renderEvent(events Records, n, body int) (text, how string, err error) {
+func readEvent(events Records, n, body int) (s shown, err error) {
 	at := address{n, true}
 	raw, err := events.Record(n)
 	if err != nil {
-		return "", "", unreadable(at, err)
+		return s, unreadable(at, err)
 	}
 	ev, ok := ctxabi.DecodeToolEvent(raw)
 	if !ok { // its bytes were changed on the disk
@@ -43,7 +47,7 @@ func renderEvent(events Records, n, body int) (text, how string, err error) {
 			if name == "" || body > 0 {
 				asked, err := eventCall(events, call)
 				if err != nil {
-					return "", "", err
+					return s, err
 				}
 				about.Args = asked.Arguments
 				if name == "" {
@@ -65,7 +69,8 @@ func renderEvent(events Records, n, body int) (text, how string, err error) {
 	}
 	b.WriteByte('\n')
 
-	s := shown{fenced: needsFence(ev.Text), alone: ev.Images == 0 && (ev.IsResult || ev.Name == "" && ev.Arguments == "")}
+	s = shown{at: at, heading: b.String(), fenced: needsFence(ev.Text), results: ev.IsResult,
+		alone: ev.Images == 0 && (ev.IsResult || ev.Name == "" && ev.Arguments == "")}
 	s.add("", ev.Text, ev.IsResult, about)
 	var c strings.Builder
 	for range ev.Images {
@@ -75,8 +80,7 @@ func renderEvent(events Records, n, body int) (text, how string, err error) {
 		s.fenced = writeCall(&c, at.String(), ev.Name, ev.Arguments) || s.fenced
 	}
 	s.add(c.String(), "", false, compress.Hint{})
-	how = s.write(&b, body, at)
-	return b.String(), how, nil
+	return s, nil
 }
 
 // eventCall is the call that event n is.

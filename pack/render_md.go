@@ -10,29 +10,42 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// renderAt gives the record at a place of m as it stands in pack.md; see renderRecord and renderEvent.
+// renderAt gives the record at a place of m as it stands in pack.md.
 // how names the way in which it was shortened: "" not at all, [headAndTail], or a compress.Kind.
 func renderAt(m Records, at, body int) (text, how string, err error) {
+	r, err := readAt(m, at, body)
+	if err != nil {
+		return "", "", err
+	}
+	text, how = r.write(body)
+	return text, how, nil
+}
+
+// readAt reads the record at a place of m for a rendering; see readRecord and readEvent.
+func readAt(m Records, at, body int) (shown, error) {
 	t, ok := m.(*timeline)
 	if !ok {
-		return renderRecord(m, at, body)
+		return readRecord(m, at)
 	}
-	if a := t.address(at); a.event {
-		return renderEvent(t.events, a.n, body)
-	} else {
-		return renderRecord(t.messages, a.n, body)
+	a := t.address(at)
+	if a.event {
+		return readEvent(t.events, a.n, body)
 	}
+	return readRecord(t.messages, a.n)
 }
 
 // RenderRecord gives the message at a line of m as a pack shows it in full, or shortened to about
 // body tokens (by weight) of content where body is not 0.
 func RenderRecord(m Records, line, body int) (string, error) {
-	text, _, err := renderRecord(m, line, body)
-	return text, err
+	r, err := readRecord(m, line)
+	if err != nil {
+		return "", err
+	}
+	text, _ := r.write(body)
+	return text, nil
 }
 
-// renderRecord gives message line as it stands in pack.md. body is how many
-// tokens (by weight) of its content may be shown; 0: all of it. The forms in
+// readRecord reads message line for pack.md. The forms in
 // which calls and results can be written all come out alike:
 //
 //	## 12 assistant
@@ -40,10 +53,10 @@ func RenderRecord(m Records, line, body int) (string, error) {
 //	[call 12.1] read_file {"path":"a.go"}
 //	## 13 tool read_file [call 12.1]
 //	package a
-func renderRecord(m Records, line, body int) (text, how string, err error) {
+func readRecord(m Records, line int) (s shown, err error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return "", "", unreadable(address{n: line}, err)
+		return s, unreadable(address{n: line}, err)
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
@@ -53,7 +66,7 @@ func renderRecord(m Records, line, body int) (text, how string, err error) {
 	var answered answers
 	if e.CallOf > 0 && (msg.Role == ctxabi.Tool || len(msg.Results) > 0) {
 		if answered, err = callsAt(m, int(e.CallOf)); err != nil {
-			return "", "", err
+			return s, err
 		}
 	}
 	// An Anthropic message that only carries one result is what others write as a tool record.
@@ -88,7 +101,9 @@ func renderRecord(m Records, line, body int) (text, how string, err error) {
 		about = compress.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
 	}
 	fenced := e.Flags&session.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
-	s := shown{alone: len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0, fenced: fenced}
+	s = shown{at: address{n: line}, heading: b.String(), fenced: fenced,
+		alone:   len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0,
+		results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && isResult(e))}
 	s.add("", content, role == ctxabi.Tool.String(), about)
 	var c strings.Builder
 	for range msg.Images {
@@ -115,8 +130,7 @@ func renderRecord(m Records, line, body int) (text, how string, err error) {
 		c.Reset()
 	}
 	s.add(c.String(), "", false, compress.Hint{})
-	how = s.write(&b, body, address{n: line})
-	return b.String(), how, nil
+	return s, nil
 }
 
 // writeCall writes one call. fenced: its arguments could be taken for framing.

@@ -172,6 +172,9 @@ func howShortened(how string) string {
 	if how == byFold {
 		return how
 	}
+	if how == byRepeat {
+		return "a reference to what it repeats"
+	}
 	return "shortened as " + how
 }
 

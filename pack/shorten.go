@@ -11,11 +11,14 @@ import (
 // headAndTail is how a record is shortened that is no result of a tool.
 const headAndTail = "head_tail"
 
-// shown is what a record shows below its heading.
+// shown is what a record shows: its heading, and what stands below.
 type shown struct {
-	parts  []shownPart
-	alone  bool // nothing but content: it is fenced as a whole, if at all
-	fenced bool // something in it needs or has a fence
+	at      address
+	heading string // with its newline
+	parts   []shownPart
+	alone   bool // nothing but content: it is fenced as a whole, if at all
+	fenced  bool // something in it needs or has a fence
+	results bool // it is what tools gave, to which native renderings give a place each
 }
 
 // shownPart is a line of framing and a content below it; both may be empty.
@@ -43,29 +46,31 @@ func (s *shown) text() string {
 	return c.String()
 }
 
-// write writes at most body tokens of it (by weight; 0: all) and says how it was shortened.
-func (s shown) write(b *strings.Builder, body int, at address) (how string) {
-	text := s.text()
-	if body == 0 || len(text)/128 <= body && ctxabi.Weight(text) <= body {
-		writeContent(b, text, s.alone && s.fenced)
-		return ""
+// write gives it as it stands in pack.md, with at most body tokens below the heading (by weight; 0: all), and says how it was shortened.
+func (s shown) write(body int) (text, how string) {
+	var b strings.Builder
+	b.WriteString(s.heading)
+	whole := s.text()
+	if body == 0 || len(whole)/128 <= body && ctxabi.Weight(whole) <= body {
+		writeContent(&b, whole, s.alone && s.fenced)
+		return b.String(), ""
 	}
-	how = s.shorten(body, at)
+	how = s.shorten(body)
 	short := s.text()
-	if again, cut := compress.HeadTail(short, body, at.path()); cut {
+	if again, cut := compress.HeadTail(short, body, s.at.path()); cut {
 		short = again
 		if how == "" {
 			how = headAndTail
 		}
 	}
 	// What kept the whole in order may now be on one side of a cut only.
-	writeContent(b, short, s.fenced || unclosed(short))
-	return how
+	writeContent(&b, short, s.fenced || unclosed(short))
+	return b.String(), how
 }
 
 // shorten shortens the results among the parts, each by its kind, so that all of them may fit in body tokens:
 // small ones stay whole, the others share what these leave.
-func (s *shown) shorten(body int, at address) (how string) {
+func (s *shown) shorten(body int) (how string) {
 	s.parts = slices.Clone(s.parts)
 	left := body
 	var results []int
@@ -88,7 +93,7 @@ func (s *shown) shorten(body int, at address) (how string) {
 		if share > 0 && weights[i] > share {
 			p := &s.parts[i]
 			kind := compress.Recognise(p.content, p.about)
-			short, used, cut := compress.Result(p.content, kind, p.about, kind.Limit(share), at.path())
+			short, used, cut := compress.Result(p.content, kind, p.about, kind.Limit(share), s.at.path())
 			if cut {
 				p.content, how = short, string(used)
 			}
