@@ -198,12 +198,9 @@ func TestNoNameBelowAHomeLeadsTheDaemonAstray(t *testing.T) {
 `
 	alices := filepath.Join(m.Store, "home/21001/agent/coder")
 	for _, target := range []string{vault, alices + "/knowledge", alices, "/etc", "/root", "/proc/self", "/proc/1/root/etc", m.Dir, s.Dir, "../session/s1/.ctxfs", "session/s1/.ctxfs", "session/s1/context", ".", ".."} {
-		s.Bash("cd ../..; rm -rf knowledge memory skills playbooks sub node_modules packages context.yaml system_prompt.md tools.json").OK()
 		s.Write("../../context.yaml", recipe)
-		for _, name := range []string{"knowledge", "memory", "skills", "playbooks", "sub", "node_modules", "packages"} {
-			s.Bash("ln -s '" + target + "' ../../" + name).OK()
-		}
-		s.Bash("cd ../..; ln -s '" + target + "/k.md' system_prompt.md; ln -s '" + target + "/id' tools.json").OK()
+		s.Bash("cd ../..; all='knowledge memory skills playbooks sub node_modules packages'; rm -rf $all system_prompt.md tools.json; for n in $all; do ln -s '" + target + "' $n; done; " +
+			"ln -s '" + target + "/k.md' system_prompt.md; ln -s '" + target + "/id' tools.json").OK()
 		noLeak(t, s, target, string(id))
 		s.Bash("cd ../..; rm -f knowledge memory; mkdir -p knowledge memory; ln -s '" + target + "' knowledge/dir; ln -s '" + target + "/k.md' knowledge/file.md; mkfifo memory/pipe; ln -s pipe memory/topipe").OK()
 		noLeak(t, s, target+" one deeper", string(id))
