@@ -30,20 +30,7 @@ type Source interface {
 }
 
 // Served is one row of packs.jsonl: a pack that was opened after another one was.
-type Served struct {
-	At          time.Time `json:"at"`
-	Compactions int       `json:"compactions"`
-	Epoch       string    `json:"epoch"`
-	EpochReason string    `json:"epoch_reason"`
-	Events      int       `json:"events"`   // of events.jsonl that it covers
-	Messages    int       `json:"messages"` // of messages.jsonl
-	File        string    `json:"file"`
-	KeptBytes   int       `json:"kept_bytes"`
-	KeptTokens  int       `json:"kept_tokens"` // that it has in common with the one before
-	PackID      string    `json:"pack_id"`
-	PrefixBytes int       `json:"prefix_bytes"`
-	Tokens      int       `json:"tokens"`
-}
+type Served = session.ServedRow
 
 // Stored is a session in a store.
 type Stored struct {
@@ -77,11 +64,21 @@ func (s *Stored) Moment(_ context.Context, when time.Time) (int, error) {
 	return min(n, s.Messages().Len()), err
 }
 
-// Served and ServedPack are what the mount noted.
-func (s *Stored) Served() ([]Served, error) { return nil, nil }
+func (s *Stored) Served() ([]Served, error) {
+	served, err := s.x.Served()
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := served.Rows()
+	return parseServed(data), err
+}
 
 func (s *Stored) ServedPack(id string) ([]byte, error) {
-	return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "no pack %s is kept", id)
+	served, err := s.x.Served()
+	if err != nil {
+		return nil, err
+	}
+	return served.Pack(id)
 }
 
 func (s *Stored) Before(event int) (int, bool) {

@@ -187,10 +187,12 @@ func TestRecordedUsage(t *testing.T) {
 	if byOrder.By != "order" || byOrder.Matched != 2 || byOrder.Calls[0].Messages != 1 || byOrder.Calls[1].Messages != 3 || byOrder.Calls[1].Counted != d.at(h, 3).Tokens {
 		t.Errorf("%+v", byOrder)
 	}
+	behind := func(event int) int64 { return h.Events().At(event).Offset }
 	m := &memory{Source: h.Source, served: []Served{
-		{PackID: "sha256-a", Events: 0, Messages: 1, Tokens: 100},
-		{PackID: "sha256-b", Events: 2, Messages: 3, Tokens: 200, KeptTokens: 90},
-		{PackID: "sha256-c", Events: 3, Messages: 4, Tokens: 300, KeptTokens: 190},
+		{PackID: "sha256-a", Messages: 1, Tokens: 100},
+		{PackID: "sha256-b", EventsBytes: behind(3), Messages: 3, Tokens: 200, KeptTokens: 90},  // the note of the harness was there
+		{PackID: "sha256-c", EventsBytes: behind(3), Messages: 4, Tokens: 300, KeptTokens: 190}, // somebody looked at the answer before usage was noted
+		{PackID: "sha256-d", EventsBytes: behind(3) + 1, Messages: 3, Tokens: 900},
 	}}
 	served, err := NewHistory(m).Stats(ctx, StatsOptions{Points: 1})
 	if err != nil {

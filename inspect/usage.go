@@ -72,9 +72,8 @@ func (h *History) recorded(s *Stats) (*Recorded, error) {
 		r.Calls = append(r.Calls, UsageOfCall{Event: u.event, Messages: messages, Counted: counted, Input: u.Input, Caches: u.Caches, kept: kept, read: u.CacheRead})
 	}
 	for _, u := range all {
-		// The rows come in the order in which they cover events.
-		if k := sort.Search(len(rows), func(i int) bool { return rows[i].Events >= u.event }); k > 0 {
-			match(u, rows[k-1].Messages, rows[k-1].Tokens, rows[k-1].KeptTokens)
+		if k := h.inForce(rows, h.Events().At(u.event).Offset); k >= 0 {
+			match(u, rows[k].Messages, rows[k].Tokens, rows[k].KeptTokens)
 		}
 	}
 	if r.By = byServed; len(r.Calls) == 0 {
@@ -95,6 +94,20 @@ func (h *History) recorded(s *Stats) (*Recorded, error) {
 	}
 	r.addUp()
 	return r, nil
+}
+
+// inForce is the row of the pack that was opened last before an event came that begins at an offset of events.jsonl; -1: none was.
+// A pack that ends with an answer is no request: somebody looked at it in between.
+func (h *History) inForce(rows []Served, offset int64) int {
+	k := sort.Search(len(rows), func(i int) bool { return rows[i].EventsBytes > offset }) - 1
+	for k > 0 {
+		n := rows[k].Messages
+		if n < 1 || n > h.Len() || h.Messages().At(n).Role != ctxabi.Assistant {
+			break
+		}
+		k--
+	}
+	return k
 }
 
 // requestBefore is the call that a usage record speaks of, by the messages that were there when it came: its answer was the

@@ -48,6 +48,7 @@ type openedBuild struct {
 	of    *openedSession
 	build *Build
 	by    Opening
+	after int64         // length of events.jsonl then
 	done  chan struct{} // closed when it was written
 }
 
@@ -71,7 +72,7 @@ func (b *Builder) Opened(ctx context.Context, x *session.Session, build *Build, 
 		return
 	}
 	s := o.session(x.ID())
-	w := &openedBuild{x: x, of: s, build: build, by: by, done: make(chan struct{})}
+	w := &openedBuild{x: x, of: s, build: build, by: by, after: x.Events().Len(), done: make(chan struct{})}
 	s.build, s.last, s.queued = build.ID, w.done, s.queued+1
 	o.queue, o.bytes = append(o.queue, w), o.bytes+len(build.Markdown)
 	if !o.working {
@@ -174,7 +175,7 @@ func (w *openedBuild) write() (err error) {
 	}
 	kept := keptLines(before, b.Markdown)
 	return s.kept.Add(session.ServedRow{
-		At: w.by.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events,
+		At: w.by.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: w.after,
 		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: c.Count(string(b.Markdown[:kept])), Messages: b.Messages,
 		PackID: b.ID, PID: w.by.PID, PrefixBytes: b.Prefix, Tokens: b.Tokens, UID: w.by.UID,
 	}, b.Markdown)

@@ -48,6 +48,7 @@ func TestEachPackThatIsReadHasARow(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1200})
 	defer d.b.Close()
 	var read []*Build
+	var lengths []int64 // of events.jsonl when each was opened
 	for i := range 40 {
 		if i == 25 {
 			d.b.Flush()
@@ -65,7 +66,7 @@ func TestEachPackThatIsReadHasARow(t *testing.T) {
 		}
 		for _, file := range []string{"context/pack.json", "context/pack.md", "context/pack.json"} {
 			if b := d.openPack(file); len(read) == 0 || read[len(read)-1] != b {
-				read = append(read, b)
+				read, lengths = append(read, b), append(lengths, d.x.Events().Len())
 			}
 		}
 	}
@@ -78,7 +79,7 @@ func TestEachPackThatIsReadHasARow(t *testing.T) {
 	for i, r := range rows {
 		b := read[i]
 		kept := string(b.Markdown[:r.KeptBytes])
-		want := session.ServedRow{At: r.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, File: "pack.json",
+		want := session.ServedRow{At: r.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: lengths[i], File: "pack.json",
 			KeptBytes: r.KeptBytes, KeptTokens: c.Count(kept), Messages: b.Messages, PackID: b.ID, PID: 6, PrefixBytes: b.Prefix, Tokens: b.Tokens, UID: 5}
 		if r != want {
 			t.Errorf("row %d: %+v, want %+v", i, r, want)

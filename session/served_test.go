@@ -54,8 +54,8 @@ func (m *servedModel) lines() string {
 
 // lineOf is a row as packs.jsonl has it.
 func lineOf(r session.ServedRow) string {
-	return fmt.Sprintf(`{"at":"%s","compactions":%d,"epoch":"%s","epoch_reason":"%s","events":%d,"file":"%s","kept_bytes":%d,"kept_tokens":%d,"messages":%d,"pack_id":"%s","pid":%d,"prefix_bytes":%d,"tokens":%d,"uid":%d}`+"\n",
-		r.At.Format(time.RFC3339Nano), r.Compactions, r.Epoch, r.EpochReason, r.Events, r.File, r.KeptBytes, r.KeptTokens, r.Messages, r.PackID, r.PID, r.PrefixBytes, r.Tokens, r.UID)
+	return fmt.Sprintf(`{"at":"%s","compactions":%d,"epoch":"%s","epoch_reason":"%s","events":%d,"events_bytes":%d,"file":"%s","kept_bytes":%d,"kept_tokens":%d,"messages":%d,"pack_id":"%s","pid":%d,"prefix_bytes":%d,"tokens":%d,"uid":%d}`+"\n",
+		r.At.Format(time.RFC3339Nano), r.Compactions, r.Epoch, r.EpochReason, r.Events, r.EventsBytes, r.File, r.KeptBytes, r.KeptTokens, r.Messages, r.PackID, r.PID, r.PrefixBytes, r.Tokens, r.UID)
 }
 
 // check compares all that s shows with the model.
@@ -158,7 +158,7 @@ func TestPacksThatWereReadAreKeptAsTheyWere(t *testing.T) {
 		m := &servedModel{text: map[string]string{}}
 		last, number := "", 0
 		add := func(id, text string, mayFail bool) {
-			row := session.ServedRow{At: now, Epoch: "0-ab", EpochReason: "a < b", File: "pack.md", Messages: number, PackID: id, PID: 7, Tokens: len(text)}
+			row := session.ServedRow{At: now, Epoch: "0-ab", EpochReason: "a < b", EventsBytes: int64(number) * 3, File: "pack.md", Messages: number, PackID: id, PID: 7, Tokens: len(text)}
 			line := lineOf(row)
 			err := served.Add(row, []byte(text))
 			if err == nil {

@@ -101,14 +101,18 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 // mountedSession finds the directory of a session in a mount: above the path that arg is, or where a mount of its store shows it.
 func mountedSession(arg string, at place) (dir string, ok bool) {
 	is := func(dir string) bool {
-		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.BudgetFile, ctxabi.PackJSONFile} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil && name != ctxabi.BudgetFile {
+		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.PackJSONFile} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 				return false
 			}
 		}
 		return true
 	}
-	if abs, err := filepath.Abs(arg); err == nil && arg != "" {
+	abs, err := filepath.Abs(arg)
+	if err == nil && arg != "" {
+		_, err = os.Lstat(abs)
+	}
+	if err == nil && arg != "" {
 		for dir := abs; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if is(dir) {
 				return dir, true

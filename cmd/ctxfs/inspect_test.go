@@ -9,7 +9,7 @@ import (
 )
 
 // TestInspectTour runs the commands of docs/inspect.md and compares what they print with what it says: by a user who can read
-// the store.
+// the store, and by one who sees the mount alone. Both print the same.
 // CTXFS_UPDATE=1 writes it into the document instead.
 func TestInspectTour(t *testing.T) {
 	harness.NeedRoot(t)
@@ -35,7 +35,7 @@ func TestInspectTour(t *testing.T) {
 	for _, c := range []struct {
 		sees string
 		of   harness.Options
-	}{{"store", harness.Options{UID: 1000, GID: 1000}}} {
+	}{{"store", harness.Options{UID: 1000, GID: 1000}}, {"mount", harness.Options{}}} {
 		t.Run(c.sees, func(t *testing.T) {
 			m := harness.Start(t, c.of)
 			printed := m.Tour(t, string(b), harness.Client{UID: 1000, Dir: dir, Env: []string{"PATH=" + harness.UserPath(t)}})

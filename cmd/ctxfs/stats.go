@@ -15,7 +15,7 @@ import (
 // Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.
 const (
 	manyRecords = 4000
-	manyCalls   = 400
+	manyCalls   = 200
 )
 
 func statsCmd() *cobra.Command {
