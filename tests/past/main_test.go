@@ -46,6 +46,7 @@ type row struct {
 	Epoch       string `json:"epoch"`
 	EpochReason string `json:"epoch_reason"`
 	Events      int    `json:"events"`
+	EventsBytes int64  `json:"events_bytes"`
 	File        string `json:"file"`
 	KeptBytes   int    `json:"kept_bytes"`
 	KeptTokens  int    `json:"kept_tokens"`
@@ -64,7 +65,7 @@ func rows(t *testing.T, s *harness.Session) (list []row) {
 		var r row
 		d := json.NewDecoder(strings.NewReader(line))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&r); err != nil || !strings.HasSuffix(line, "}\n") || strings.Count(line, `":`) != 14 {
+		if err := d.Decode(&r); err != nil || !strings.HasSuffix(line, "}\n") || strings.Count(line, `":`) != 15 {
 			t.Fatalf("packs.jsonl: %v in %q", err, line)
 		}
 		list = append(list, r)
