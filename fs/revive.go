@@ -67,6 +67,9 @@ func (r *rootDir) revive(ctx context.Context, x *session.Session, rel string, ou
 		out.Attr = a.Attr
 		return r.NewInode(ctx, n, pl.attr(syscall.S_IFDIR, "")), 0
 	}
+	if nodeNames[rel] {
+		return pl.lookupNodes(ctx, r.EmbeddedInode(), rel, out)
+	}
 	here := path.Dir(rel)
 	if here == "." {
 		here = ""

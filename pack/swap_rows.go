@@ -14,6 +14,7 @@ const (
 	minOutput      = 1 << 10 // bytes of a result in a range that was let go, for a row of its own; one that is shown shortened has it anyway
 	swapSentence   = 120     // bytes of what a summary takes of one record
 	swapFold       = 40      // tokens of the summary of a tool's output
+	swapEdge       = 512     // bytes of each end of it that are looked at
 	swapSummaryMax = 320     // bytes of a summary
 )
 
@@ -63,7 +64,7 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 			}
 			row := ctxabi.SwapRow{Bytes: int64(len(o.text)), ID: ctxabi.ContentID([]byte(o.text)), Kind: ctxabi.SwapOutput,
 				Range: ctxabi.Span{From: line, To: line}.String(), Source: n.Source, Tokens: ctxabi.Weight(o.text),
-				Summary: swapSummary(o.name, compress.Fold(ends(o.text), swapFold))}
+				Summary: swapSummary(o.name, compress.Fold(edges(o.text), swapFold))}
 			row.Ref = withHash(ref, row.ID)
 			rows = append(rows, row)
 		}
@@ -82,6 +83,21 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 	}
 	row.Ref = withHash(whole, row.ID)
 	return append(rows, row), nil // the last: where it is kept, all of the range is
+}
+
+// edges gives whole lines of both ends of a text, as many as are looked at for its summary.
+func edges(text string) string {
+	if len(text) <= 2*swapEdge {
+		return text
+	}
+	head, tail := text[:swapEdge], text[len(text)-swapEdge:]
+	if i := strings.LastIndexByte(head, '\n'); i > 0 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
+		tail = tail[i+1:]
+	}
+	return strings.ToValidUTF8(head+"\n"+tail, "")
 }
 
 func withHash(ref ctxabi.ContentRef, id string) ctxabi.ContentRef {
