@@ -293,3 +293,30 @@ func TestBlobsAreTheirOwners(t *testing.T) {
 	theirs.Bash("printf secret > " + file + " && rm " + file).OK()
 	mine.Bash("cat " + file + " && rm " + file).OK()
 }
+
+// In a shared space every member reads a blob, and who stored it may remove it.
+func TestBlobsOfASpace(t *testing.T) {
+	harness.NeedRoot(t)
+	const team = 7001
+	m := harness.Start(t, harness.Options{})
+	m.CLI(t, "space", "new", "crew", "--group", fmt.Sprint(team), "--store", m.Store).OK()
+	member := func(uid uint32, script string) harness.Result {
+		return m.Run(t, harness.Client{UID: uid, GIDs: []uint32{uid, team}, Argv: []string{"bash", "-c", script}})
+	}
+	dir := "shared/crew/agent/coder/session/s1"
+	file := dir + "/" + blobs + "/" + idOf("ours")
+	member(1001, "mkdir -p "+dir).OK()
+	if got := member(1002, "printf ours > "+file+" && stat -c '%a %u %g' "+file).OK(); got != fmt.Sprintf("440 1002 %d\n", team) {
+		t.Errorf("stored as %q", got)
+	}
+	if got := member(1001, "cat "+file).OK(); got != "ours" {
+		t.Errorf("another member reads %q", got)
+	}
+	if r := member(1001, "rm -f "+file); r.Code == 0 || !strings.Contains(r.Stderr, "Permission denied") {
+		t.Errorf("another member removes it: %d %s", r.Code, r.Stderr)
+	}
+	member(1002, "rm -f "+file).OK()
+	if r := member(1001, "cat "+file); r.Code == 0 {
+		t.Error("it is not removed")
+	}
+}
