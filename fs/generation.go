@@ -195,7 +195,7 @@ func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	}
 	if !n.past {
 		who := callerOf(ctx)
-		n.p.t.builder.Opened(ctx, n.p.x, build, pack.Opening{File: n.rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
+		n.p.t.builder.Opened(n.p.x, build, pack.Opening{File: n.rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 	}
 	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }

@@ -60,15 +60,19 @@ const (
 
 // Opened tells that a file of build, which is one of x, was opened. It waits for nothing while
 // the disk keeps up, and never fails: that something could not be written stands in errors.jsonl, once.
-func (b *Builder) Opened(ctx context.Context, x *session.Session, build *Build, by Opening) {
+func (b *Builder) Opened(x *session.Session, build *Build, by Opening) {
 	o := &b.opened
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.session(x.ID()).build == build.ID {
+		o.mu.Unlock()
 		return
 	}
-	if o.bytes > maxOpened && !o.wait(ctx) {
-		o.failed(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; what is read is not kept"))
+	if !o.room() {
+		tell := o.fails(x)
+		o.mu.Unlock()
+		if tell {
+			reportUnkept(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; what is read is not kept"))
+		}
 		return
 	}
 	s := o.session(x.ID())
@@ -79,6 +83,7 @@ func (b *Builder) Opened(ctx context.Context, x *session.Session, build *Build, 
 		o.working = true
 		go o.work()
 	}
+	o.mu.Unlock()
 }
 
 // session gives what is known of a session. o.mu is held.
@@ -103,8 +108,11 @@ func (o *opened) session(id string) *openedSession {
 	return s
 }
 
-// wait waits until there is room in the queue; false when that takes too long. o.mu is held, but not while it waits.
-func (o *opened) wait(ctx context.Context) bool {
+// room waits until there is room in the queue; false when that takes too long. o.mu is held, but not while it waits.
+func (o *opened) room() bool {
+	if o.bytes <= maxOpened {
+		return true
+	}
 	limit := time.NewTimer(maxOpenedWait)
 	defer limit.Stop()
 	for o.bytes > maxOpened {
@@ -112,8 +120,6 @@ func (o *opened) wait(ctx context.Context) bool {
 		o.mu.Unlock()
 		select {
 		case <-next:
-		case <-ctx.Done():
-			late = true
 		case <-limit.C:
 			late = true
 		}
@@ -136,25 +142,34 @@ func (o *opened) work() {
 		o.mu.Lock()
 		o.queue[0] = nil
 		o.queue, o.bytes = o.queue[1:], o.bytes-len(w.build.Markdown)
+		tell := false
 		if w.of.queued--; err != nil {
 			w.of.build = "" // the next opening tries again
-			o.failed(w.x, err)
+			tell = o.fails(w.x)
 		} else {
 			delete(o.failing, w.x.ID())
+		}
+		if tell {
+			o.mu.Unlock()
+			reportUnkept(w.x, err)
+			o.mu.Lock()
 		}
 		close(w.done)
 	}
 	o.queue, o.working = nil, false
 }
 
-// failed reports what could not be written, once in a row. o.mu is held.
-func (o *opened) failed(x *session.Session, err error) {
-	if !o.failing[x.ID()] {
-		o.failing[x.ID()] = true
-		row := session.RowOf("serve", ctxabi.PacksFile, 0, err)
-		row.Op = "serve"
-		x.Report(row)
-	}
+// fails notes that nothing can be written for a session; true when that is news. o.mu is held.
+func (o *opened) fails(x *session.Session) bool {
+	was := o.failing[x.ID()]
+	o.failing[x.ID()] = true
+	return !was
+}
+
+func reportUnkept(x *session.Session, err error) {
+	row := session.RowOf("serve", ctxabi.PacksFile, 0, err)
+	row.Op = "serve"
+	x.Report(row)
 }
 
 // write adds the row, unless the last one is of this pack.

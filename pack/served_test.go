@@ -19,7 +19,7 @@ import (
 // open tells that a file of the present pack was opened.
 func (d *desk) openPack(file string) *Build {
 	b := d.pack()
-	d.b.Opened(context.Background(), d.x, b, Opening{File: file, UID: 5, PID: 6, At: time.Now()})
+	d.b.Opened(d.x, b, Opening{File: file, UID: 5, PID: 6, At: time.Now()})
 	return b
 }
 
@@ -127,7 +127,7 @@ func TestManyReadersAreWrittenInOrder(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				d.b.Opened(context.Background(), x, b, Opening{File: "context/pack.md", At: time.Now()})
+				d.b.Opened(x, b, Opening{File: "context/pack.md", At: time.Now()})
 				ids = append(ids, b.ID)
 				if i%5 != 4 {
 					continue
