@@ -26,6 +26,7 @@ func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
 }
 
 func TestSizeOfABuiltFileIsWhatIsRead(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	for i := range 30 {
@@ -52,6 +53,7 @@ func TestSizeOfABuiltFileIsWhatIsRead(t *testing.T) {
 }
 
 func TestAnOldHandleKeepsTheOldBytes(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -82,6 +84,7 @@ func TestAnOldHandleKeepsTheOldBytes(t *testing.T) {
 }
 
 func TestAnUnchangedPackIsOneInode(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -104,6 +107,7 @@ func TestAnUnchangedPackIsOneInode(t *testing.T) {
 }
 
 func TestBuiltFilesAreReadOnly(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -129,6 +133,7 @@ func TestBuiltFilesAreReadOnly(t *testing.T) {
 }
 
 func TestLinesGiveRecordsBack(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	long := strings.Repeat("a long line of output\n", 5000)
@@ -168,6 +173,7 @@ func TestLinesGiveRecordsBack(t *testing.T) {
 }
 
 func TestExtendedAttributes(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1+rec2)
@@ -207,6 +213,7 @@ func TestExtendedAttributes(t *testing.T) {
 }
 
 func TestRestartGivesTheSameBytes(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "3000"}})
 	s := session(t, m)
 	for i := range 120 {
@@ -234,6 +241,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 
 // An inode that was looked up does not keep its build in the daemon's memory: opening it finds the build again.
 func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -261,6 +269,7 @@ func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
 
 // A program that reads pack.md as text, as Python's open does, failed for good once a pin was not.
 func TestAPackIsTextWhateverItsFilesHold(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)

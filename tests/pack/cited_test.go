@@ -252,6 +252,7 @@ func (l *looker) look(n int) {
 
 // Every path that packs of the corpus cite opens through the mount and gives the bytes that it stands for.
 func TestEveryCitedPathOpens(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	sets := corpus(t)
 	work := t.TempDir()

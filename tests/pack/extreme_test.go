@@ -61,6 +61,7 @@ func record(role, name, content string) string {
 // What is far larger than a pack, appended by a program as such come: it is taken, each pack keeps its budget by exact count, and shows of it a
 // part with the path that gives all of it back.
 func TestExtremesThroughTheMount(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	counter, err := tokens.For("")
 	if err != nil {

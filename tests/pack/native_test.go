@@ -13,6 +13,7 @@ var nativeFormats = []string{"openai", "anthropic", "responses", "gemini"}
 
 // The native renderings through the mount: listed, valid, with the agent's tools, and of the present history.
 func TestNativeRenderingsThroughTheMount(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Bash(`echo 'You are a careful coding agent.' > ../../system_prompt.md`).OK()

@@ -35,6 +35,7 @@ sources:
 
 // A program that writes an input and then reads the pack finds what it wrote, whatever the input is.
 func TestEachInputIsSeenByTheNextReadThroughTheMount(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	work := workspace(t)
@@ -89,6 +90,7 @@ func TestEachInputIsSeenByTheNextReadThroughTheMount(t *testing.T) {
 }
 
 func TestTheLastGoodRecipeSurvivesTheDaemon(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -128,6 +130,7 @@ func TestTheLastGoodRecipeSurvivesTheDaemon(t *testing.T) {
 
 // An edit of the agent's recipe is reported to its sessions before anybody reads a pack.
 func TestAWrongRecipeIsReportedBeforeItIsUsed(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := m.Session(t, harness.Self(), "watched", "s1")
 	s.Append("messages.jsonl", rec1)
@@ -136,6 +139,7 @@ func TestAWrongRecipeIsReportedBeforeItIsUsed(t *testing.T) {
 }
 
 func TestAMissingSourceIsENODATA(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
@@ -157,6 +161,7 @@ func TestAMissingSourceIsENODATA(t *testing.T) {
 // A root daemon serves a user who owns every name below his home. Whatever he makes of them, he
 // reads nothing that is not his, and the daemon neither hangs nor ends.
 func TestNoNameBelowAHomeLeadsTheDaemonAstray(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	const mallory = 1234
@@ -245,6 +250,7 @@ func trustRow(t *testing.T, m *harness.Mount, rel string) string {
 }
 
 func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	const bob, team = 21002, 21500
@@ -295,6 +301,7 @@ func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
 
 // A generator may read the pack that it is run for: it gets the one before.
 func TestAGeneratorReadsItsOwnPackThroughTheMount(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := m.Session(t, alice, "coder", "s1")

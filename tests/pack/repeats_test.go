@@ -12,6 +12,7 @@ import (
 // A file that is read again stands in the prompt once; the reference in its place stands in every rendering, names what stands in front of it,
 // and its path gives all of the result.
 func TestRepeatsThroughTheMount(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	var file strings.Builder

@@ -17,6 +17,7 @@ const replayBudget = 8000
 
 // Every real session, message by message, the pack read after each.
 func TestReplayOfRealSessions(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(harness.TestData(t), "sessions/*/*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sessions: %v", err)

@@ -43,6 +43,7 @@ func file(t *testing.T, path, data string, uid int, mode os.FileMode) {
 }
 
 func TestWorkspaceFilesAreReadAsTheOwner(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	work := workspace(t)
@@ -100,6 +101,7 @@ func TestWorkspaceFilesAreReadAsTheOwner(t *testing.T) {
 
 // What cannot be read like a file must neither hang a read nor come into the pack.
 func TestAFIFOAsAGENTSDoesNotHangARead(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := m.Session(t, alice, "coder", "s1")
@@ -144,6 +146,7 @@ func TestAFIFOAsAGENTSDoesNotHangARead(t *testing.T) {
 }
 
 func TestCwdIsMapped(t *testing.T) {
+	t.Parallel()
 	harness.NeedRoot(t)
 	work := workspace(t)
 	file(t, filepath.Join(work, "AGENTS.md"), "Mapped guide.\n", alice, 0o600)
@@ -161,6 +164,7 @@ func TestCwdIsMapped(t *testing.T) {
 }
 
 func TestTheAgentsOwnFiles(t *testing.T) {
+	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
