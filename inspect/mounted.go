@@ -72,23 +72,32 @@ func (m *Mounted) Moment(_ context.Context, when time.Time) (int, error) {
 	return n, nil
 }
 
-// Served reads packs.jsonl, of which the last row may be on its way.
 func (m *Mounted) Served() ([]Served, error) {
-	data, err := os.ReadFile(filepath.Join(m.dir, ctxabi.PacksFile))
+	data, err := m.rows(ctxabi.PacksFile)
+	return parseRows(data, isServed), err
+}
+
+func isServed(r *Served) bool { return r.PackID != "" }
+
+func (m *Mounted) Swapped(context.Context) ([]ctxabi.SwapRow, error) {
+	data, err := m.rows(ctxabi.SwapIndexFile)
+	return parseRows(data, func(r *ctxabi.SwapRow) bool { return r.ID != "" }), err
+}
+
+// rows reads a file that an older daemon does not have.
+func (m *Mounted) rows(name string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(m.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return parseServed(data), nil
+	return data, err
 }
 
-// parseServed reads rows of packs.jsonl. What is none is passed over.
-func parseServed(data []byte) (rows []Served) {
+// parseRows reads a JSON object a line. What is none, such as a last row that is on its way, is passed over.
+func parseRows[T any](data []byte, good func(*T) bool) (rows []T) {
 	for line := range bytes.Lines(data) {
-		var row Served
-		if json.Unmarshal(line, &row) == nil && row.PackID != "" {
+		var row T
+		if json.Unmarshal(line, &row) == nil && good(&row) {
 			rows = append(rows, row)
 		}
 	}

@@ -25,6 +25,8 @@ type Source interface {
 	Served() ([]Served, error)
 	// ServedPack is what was served as pack.md under an id; it fails with ctxabi.ErrNotFound when that is not kept.
 	ServedPack(id string) ([]byte, error)
+	// Swapped are the rows of swap/index.jsonl: what left the prompt.
+	Swapped(ctx context.Context) ([]ctxabi.SwapRow, error)
 	// Before says how many messages had arrived before an event; ok is false where the source does not know.
 	Before(event int) (messages int, ok bool)
 }
@@ -70,7 +72,7 @@ func (s *Stored) Served() ([]Served, error) {
 		return nil, err
 	}
 	data, _, err := served.Rows()
-	return parseServed(data), err
+	return parseRows(data, isServed), err
 }
 
 func (s *Stored) ServedPack(id string) ([]byte, error) {
@@ -81,6 +83,14 @@ func (s *Stored) ServedPack(id string) ([]byte, error) {
 	return served.Pack(id)
 }
 
+func (s *Stored) Swapped(ctx context.Context) ([]ctxabi.SwapRow, error) {
+	nodes, err := s.b.Swap(ctx, s.x, "")
+	if err != nil {
+		return nil, err
+	}
+	return parseRows(nodes.Index, func(r *ctxabi.SwapRow) bool { return r.ID != "" }), nil
+}
+
 func (s *Stored) Before(event int) (int, bool) {
 	m := s.timeline.Messages
 	return sort.Search(m.Len(), func(i int) bool { return int(m.At(i+1).Events) >= event }), true
@@ -89,8 +99,9 @@ func (s *Stored) Before(event int) (int, bool) {
 // History is a session that is looked at: its source, and the packs that were read of it last.
 type History struct {
 	Source
-	packs map[int]*Pack
-	used  []int // the keys of packs, the most recently used last
+	packs   map[int]*Pack
+	used    []int            // the keys of packs, those that came first first
+	swapped []ctxabi.SwapRow // nil: not asked for yet
 }
 
 // maxPacks is how many packs a history remembers.

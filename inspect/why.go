@@ -16,7 +16,7 @@ type Record struct {
 	Record Address  `json:"record"`
 	What   string   `json:"what"` // who speaks: "user", "tool read_file", "tool_call"
 	Whole  int      `json:"whole_tokens"`
-	Paths  []string `json:"paths"` // where it can be read: as it was written, decoded, and as a chunk of what was left out
+	Paths  []string `json:"paths"` // where it can be read: as it was written, decoded, and in chunks of what left the prompt
 	Place
 	Tokens   int      `json:"tokens"`              // that it takes of the pack where it stands
 	KeyLines []string `json:"key_lines,omitempty"` // lines of it that stand among the key lines
@@ -82,12 +82,39 @@ func (h *History) record(ctx context.Context, a Address) (r Record, err error) {
 	if len(r.Life) == 0 {
 		r.Note = "no pack shows it"
 	}
-	if where, ok := h.Source.(interface{ Chunk(Address) string }); ok && r.Zone == LeftOut {
-		if path := where.Chunk(a); path != "" {
-			r.Paths = append(r.Paths, path)
+	chunks, err := h.chunks(ctx, a)
+	r.Paths = append(r.Paths, chunks...)
+	return r, err
+}
+
+// chunks are the chunks of context/swap that hold a record: the smallest range of raw lines that left the prompt with it, and
+// what its tool said.
+func (h *History) chunks(ctx context.Context, a Address) (paths []string, err error) {
+	if h.swapped == nil {
+		if h.swapped, err = h.Swapped(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return r, nil
+	var lines, said string
+	least := 0
+	for _, row := range h.swapped {
+		span, err := ctxabi.ParseSpan(row.Range)
+		if err != nil || row.Source != scheme(a.Event) || a.N < span.From || a.N > span.To {
+			continue
+		}
+		switch {
+		case row.Kind == ctxabi.SwapOutput:
+			said = row.ID
+		case lines == "" || span.Len() < least:
+			lines, least = row.ID, span.Len()
+		}
+	}
+	for _, id := range []string{lines, said} {
+		if id != "" {
+			paths = append(paths, ctxabi.SwapChunkDir+"/"+id)
+		}
+	}
+	return paths, nil
 }
 
 // stands says whether an event can have a place in packs.
