@@ -14,66 +14,65 @@ import (
 // The turns that are found by halving are those that building every pack shows.
 func TestLivesAreThoseOfEveryPack(t *testing.T) {
 	d := newDesk(t)
-	d.fill(130)
+	d.fill(110)
 	ctx := context.Background()
-	for _, budget := range []int{2500, 6000} {
-		h := d.look(budget)
-		every := d.look(budget)
-		var packs []*Pack
-		for n := range every.Len() + 1 {
-			packs = append(packs, d.at(every, n))
+	const budget = 2500
+	h := d.look(budget)
+	every := d.look(budget)
+	var packs []*Pack
+	for n := range every.Len() + 1 {
+		packs = append(packs, d.at(every, n))
+	}
+	if packs[h.Len()].Compactions < 3 {
+		t.Fatalf("only %d compactions at %d", packs[h.Len()].Compactions, budget)
+	}
+	seen := map[Zone]bool{}
+	check := func(event bool, n int) {
+		records, err := h.Why(ctx, event, ctxabi.Span{From: n, To: n})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if packs[h.Len()].Compactions < 3 {
-			t.Fatalf("only %d compactions at %d", packs[h.Len()].Compactions, budget)
-		}
-		seen := map[Zone]bool{}
-		check := func(event bool, n int) {
-			records, err := h.Why(ctx, event, ctxabi.Span{From: n, To: n})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := records[0]
-			var want []Turn
-			was := Place{}
-			for at, p := range packs {
-				is := p.PlaceOf(r.Record)
-				seen[is.Zone] = true
-				if is != was {
-					turn := Turn{At: at, Place: is, Tokens: p.TokensOf(r.Record)}
-					if was.Zone != Absent {
-						turn.Compaction = p.Compactions > packs[at-1].Compactions
-						if p.Epoch != packs[at-1].Epoch {
-							turn.EpochReason = p.EpochReason
-						}
+		r := records[0]
+		var want []Turn
+		was := Place{}
+		for at, p := range packs {
+			is := p.PlaceOf(r.Record)
+			seen[is.Zone] = true
+			if is != was {
+				turn := Turn{At: at, Place: is, Tokens: p.TokensOf(r.Record)}
+				if was.Zone != Absent {
+					turn.Compaction = p.Compactions > packs[at-1].Compactions
+					if p.Epoch != packs[at-1].Epoch {
+						turn.EpochReason = p.EpochReason
 					}
-					want = append(want, turn)
 				}
-				was = is
+				want = append(want, turn)
 			}
-			if r.Note == "" && !reflect.DeepEqual(r.Life, want) {
-				t.Errorf("%s at %d tokens:\n got %+v\nwant %+v", r.Record, budget, r.Life, want)
-			}
-			if r.Note != "" && (!event || len(want) > 0 && want[0].shown()) {
-				t.Errorf("%s: %s, but %+v", r.Record, r.Note, want)
-			}
-			chunked := slices.ContainsFunc(r.Paths, func(p string) bool { return strings.HasPrefix(p, ctxabi.SwapChunkDir+"/sha256-") })
-			if r.Zone == LeftOut && !chunked { // one that is shown may have left the prompt at another budget
-				t.Errorf("%s is %s: %q", r.Record, r.Place, r.Paths)
-			}
-			if r.Whole == 0 || r.What == "" || r.Tokens != packs[h.Len()].TokensOf(r.Record) || r.Zone == Full && r.Tokens != r.Whole {
-				t.Errorf("%+v", r)
-			}
+			was = is
 		}
-		for n := 1; n <= h.Len(); n += 3 {
-			check(false, n)
+		if r.Note == "" && !reflect.DeepEqual(r.Life, want) {
+			t.Errorf("%s at %d tokens:\n got %+v\nwant %+v", r.Record, budget, r.Life, want)
 		}
-		for n := 1; n <= h.Events().Len(); n += 5 {
-			check(true, n)
+		if r.Note != "" && (!event || len(want) > 0 && want[0].shown()) {
+			t.Errorf("%s: %s, but %+v", r.Record, r.Note, want)
 		}
-		for _, z := range []Zone{Full, Folded, Kept, LeftOut, Shortened} {
-			if !seen[z] {
-				t.Errorf("at %d no record ever was %s", budget, z)
-			}
+		chunked := slices.ContainsFunc(r.Paths, func(p string) bool { return strings.HasPrefix(p, ctxabi.SwapChunkDir+"/sha256-") })
+		if r.Zone == LeftOut && !chunked { // one that is shown may have left the prompt at another budget
+			t.Errorf("%s is %s: %q", r.Record, r.Place, r.Paths)
+		}
+		if r.Whole == 0 || r.What == "" || r.Tokens != packs[h.Len()].TokensOf(r.Record) || r.Zone == Full && r.Tokens != r.Whole {
+			t.Errorf("%+v", r)
+		}
+	}
+	for n := 1; n <= h.Len(); n += 3 {
+		check(false, n)
+	}
+	for n := 1; n <= h.Events().Len(); n += 5 {
+		check(true, n)
+	}
+	for _, z := range []Zone{Full, Folded, Kept, LeftOut, Shortened} {
+		if !seen[z] {
+			t.Errorf("at %d no record ever was %s", budget, z)
 		}
 	}
 }
