@@ -3,7 +3,6 @@ package pack
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -143,13 +142,13 @@ func (c *portion) forget() {
 
 // wholeContents are the parts of a record that stands in full: results in front, texts that follow each other joined.
 func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at address, turn func() int) (list []portion) {
-	mark := func() string { return fmt.Sprintf("[Image at Turn %d: %s/%s]", turn(), ctxabi.LineDir, at) }
+	mark := func(part []byte, beside string) string { return imageMark(part, beside, turn(), at) }
 	if m.Role == ctxabi.Tool && len(m.Results) == 0 {
 		r := portion{kind: aResult, id: m.CallID, name: m.Name, text: m.Text}
 		for _, p := range parts {
 			switch p.Kind {
 			case ctxabi.PartData:
-				r.data, r.marks = append(r.data, p.Raw), append(r.marks, mark())
+				r.data, r.marks = append(r.data, p.Raw), append(r.marks, mark(p.Raw, m.Text))
 			case ctxabi.PartCall:
 				r.text += "\n[call] " + p.Call.Name + " " + p.Call.Arguments
 			}
@@ -163,7 +162,7 @@ func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at address, turn func
 		r := portion{kind: aResult, id: p.Result.CallID, text: p.Result.Text, failed: p.Result.IsError}
 		for _, inner := range p.Inner {
 			if inner.Kind == ctxabi.PartData {
-				r.data, r.marks = append(r.data, inner.Raw), append(r.marks, mark())
+				r.data, r.marks = append(r.data, inner.Raw), append(r.marks, mark(inner.Raw, p.Result.Text))
 			}
 		}
 		list = append(list, r)
@@ -179,7 +178,7 @@ func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at address, turn func
 		case p.Kind == ctxabi.PartCall: // nobody else calls tools
 			list = append(list, portion{kind: aText, text: "[call] " + p.Call.Name + " " + p.Call.Arguments})
 		case p.Kind == ctxabi.PartData:
-			list = append(list, portion{kind: aDatum, raw: p.Raw, text: mark()})
+			list = append(list, portion{kind: aDatum, raw: p.Raw, text: mark(p.Raw, m.Text)})
 		case p.Kind == ctxabi.PartThinking && m.Role == ctxabi.Assistant:
 			list = append(list, portion{kind: aThought, raw: p.Raw})
 		}

@@ -276,7 +276,7 @@ func TestNativeImagesAndThinking(t *testing.T) {
 	in = inputOf(l, 3000)
 	b := mustCompile(t, in)
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
-		if text := string(n.data); !strings.Contains(text, "[Image at Turn 1: context/line/1]") || strings.Count(text, "iVBORw0KGgo=") > 4 {
+		if text := string(n.data); !strings.Contains(text, " · context/line/1]") || strings.Count(text, "iVBORw0KGgo=") > 4 {
 			t.Errorf("%s:\n%s", f, clip(text))
 		}
 	}

@@ -106,8 +106,11 @@ func readRecord(m Records, line int) (s shown, err error) {
 		results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && isResult(e))}
 	s.add("", content, role == ctxabi.Tool.String(), about)
 	var c strings.Builder
-	for range msg.Images {
-		fmt.Fprintf(&c, "[Image at Turn %d: %s/%d]\n", turnOf(m, line), ctxabi.LineDir, line)
+	if msg.Images > 0 {
+		_, all := ctxabi.DecodeParts(raw)
+		for _, mark := range imageMarks(all, msg.Text, turnOf(m, line), address{n: line}) {
+			c.WriteString(mark + "\n")
+		}
 	}
 	for i, call := range msg.Calls {
 		s.fenced = writeCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.fenced
