@@ -156,12 +156,12 @@ func TestOneRowAPackThatIsRead(t *testing.T) {
 	has("after ctxfs pack", "pack.json", "pack.openai.json", "pack.md", "pack.md")
 }
 
-// Kills while packs are read leave whole rows, and each names what was read.
+// Kills while packs are read leave whole rows, all that had been seen among them, and each names what was read.
 func TestAKillTearsNoRow(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "1500"}})
 	s := session(t, m)
 	read := map[string]string{} // by the hash of the bytes
-	n := 0
+	n, written := 0, 0
 	for round := range 6 {
 		var wg sync.WaitGroup
 		begun := make(chan struct{})
@@ -183,6 +183,9 @@ func TestAKillTearsNoRow(t *testing.T) {
 				}
 				read[ctxabi.ContentID(b)] = string(b)
 				if i == 5+round*3 {
+					if b, err := os.ReadFile(s.Path("context/packs.jsonl")); err == nil { // it waits for the rows of what was read
+						written = strings.Count(string(b), "\n")
+					}
 					close(begun)
 				}
 			}
@@ -192,8 +195,8 @@ func TestAKillTearsNoRow(t *testing.T) {
 		wg.Wait()
 		m.Restart()
 		list := rows(t, s)
-		if len(list) < 5*(round+1) {
-			t.Errorf("round %d: %d rows", round, len(list))
+		if written < 5*(round+1) || len(list) < written {
+			t.Errorf("round %d: %d rows, %d before the kill; %s", round, len(list), written, s.Read("context/errors.jsonl"))
 		}
 		for i, r := range list {
 			got := s.Read("context/served/" + r.PackID + ".md")
@@ -414,7 +417,8 @@ func TestAFullDiskKeepsNobodyFromReading(t *testing.T) {
 		}
 	}
 	kept := len(rows(t, r.Session))
-	if told != 1 || kept > pins {
+	// A row that happened to fit in between ends a trouble.
+	if told < 1 || told*4 > pins+1-kept {
 		t.Errorf("%d rows of %d packs, %d reports of one full disk: %+v", kept, pins+1, told, r.Errors())
 	}
 	if err := os.Remove(filler); err != nil {
