@@ -10,13 +10,12 @@ import (
 
 // Call is one call of a model, and what a provider with a prefix cache would have of its request.
 type Call struct {
-	Record   int    `json:"record"`   // of messages.jsonl: the answer
-	Messages int    `json:"messages"` // that the request is of
-	Tokens   int    `json:"tokens"`   // of the request: cached, written and fresh together
-	Cached   int    `json:"cached"`   // what the request before began with, too
-	Written  int    `json:"written"`  // the rest in front of the footer
-	Fresh    int    `json:"fresh"`    // the footer
-	Epoch    string `json:"-"`
+	Record   int `json:"record"`   // of messages.jsonl: the answer
+	Messages int `json:"messages"` // that the request is of
+	Tokens   int `json:"tokens"`   // of the request: cached, written and fresh together
+	Cached   int `json:"cached"`   // what the request before began with, too
+	Written  int `json:"written"`  // the rest in front of the footer
+	Fresh    int `json:"fresh"`    // the footer
 }
 
 // answers are the records of the history that are calls of a model and have something in front of them.
@@ -30,9 +29,9 @@ func (h *History) answers() (out []int) {
 	return out
 }
 
-// call compares the request that record n answers with the one before it; nil: there is none.
+// call compares p, the request that record n answers, with the one before it; nil: there is none.
 func call(n int, p, before *Pack) Call {
-	c := Call{Record: n, Messages: p.Messages, Tokens: p.Tokens, Epoch: p.Epoch}
+	c := Call{Record: n, Messages: p.Messages, Tokens: p.Tokens}
 	for _, it := range p.Items {
 		if it.Phase == "dynamic" {
 			c.Fresh += it.Tokens

@@ -270,13 +270,3 @@ func (z *Zones) of(it *Item) *int {
 	}
 	return &z.Full
 }
-
-// boundary is the first of the records that stand in front of no compaction; 0: there is none.
-func (p *Pack) boundary() int {
-	for _, s := range p.spans[0] {
-		if s.Zone == Full || s.Zone == Shortened {
-			return s.From
-		}
-	}
-	return 0
-}

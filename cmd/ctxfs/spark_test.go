@@ -164,6 +164,22 @@ func TestRecordsArePrinted(t *testing.T) {
 `)
 }
 
+func TestEventsArePrinted(t *testing.T) {
+	var b bytes.Buffer
+	printRecord(&b, inspect.Record{Record: inspect.Address{Event: true, N: 4}, What: "tool_call", Whole: 9, Paths: []string{"context/line/e4"},
+		Place: inspect.Place{Zone: inspect.Kept}, Tokens: 9, Life: []inspect.Turn{{At: 0, Place: inspect.Place{Zone: inspect.Full}, Tokens: 9}, {At: 7, Place: inspect.Place{Zone: inspect.Kept}, Tokens: 9, Compaction: true}}})
+	printRecord(&b, inspect.Record{Record: inspect.Address{Event: true, N: 5}, What: "event usage", Whole: 12, Paths: []string{"context/line/e5"}, Note: "no pack shows it"})
+	same(t, b.String(), `events:4  tool_call, 9 tokens in full
+  now     kept in full, 9 tokens
+  whole   context/line/e4
+  life    arrived behind message 0: in full, 9 tokens
+          kept in full by the compaction that message 7 brought
+events:5  event usage, 12 tokens in full
+  now     stands nowhere: no pack shows it
+  whole   context/line/e5
+`)
+}
+
 func TestParseMoment(t *testing.T) {
 	for arg, want := range map[string]moment{
 		"coder/s1": {"coder/s1", ""}, "coder/s1@120": {"coder/s1", "120"}, ".@0": {".", "0"},

@@ -146,7 +146,7 @@ func turnInWords(r inspect.Record, i int, t inspect.Turn) string {
 	}
 	if i == 0 {
 		if r.Record.Event {
-			return fmt.Sprintf("arrived before message %d did: %s", t.At+1, verb)
+			return fmt.Sprintf("arrived behind message %d: %s", t.At, verb)
 		}
 		return "arrived: " + verb
 	}
