@@ -1,0 +1,181 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is
+// older than pack_ttl of gc.policy goes. Where it fails nothing was added.
+func (s *Served) Add(row ServedRow, data []byte) error {
+	x := s.x
+	if err := x.store.writable("serve"); err != nil {
+		return err
+	}
+	row.At = row.At.UTC()
+	line, err := row.line()
+	if err != nil {
+		return err
+	}
+	ttl := x.Policy().PackTTL
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	if err := x.store.vfs.Mkdir(x.path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+	}
+	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
+	if ttl > 0 && len(s.rows) > 0 && s.rows[0].at.Before(row.At.Add(-ttl-ttl/8)) {
+		if _, err := s.drop(row.At.Add(-ttl)); err != nil {
+			return err
+		}
+	}
+	if g, _ := s.find(row.PackID); g == nil {
+		if err := s.keep(&row, data, ttl); err != nil {
+			return err
+		}
+	}
+	if err := s.appendRow(line); err != nil {
+		return err
+	}
+	s.size += int64(len(line))
+	s.rows = append(s.rows, servedAt{row.At, row.PackID, s.size})
+	s.last = held(data)
+	return nil
+}
+
+// maxHeld is how long a pack may be to be remembered until the next one comes.
+const maxHeld = 1 << 20
+
+// held is what is remembered of a pack's bytes; nil: they are read again.
+func held(data []byte) []byte {
+	if len(data) > maxHeld {
+		return nil
+	}
+	return data
+}
+
+// line is the row as packs.jsonl has it.
+func (r *ServedRow) line() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(r)
+	return b.Bytes(), err
+}
+
+// appendRow writes a row behind the others. s.mu and store.move are held.
+func (s *Served) appendRow(line []byte) error {
+	torn, err := appendTo(s.x.store.vfs, s.x.path(servedRows), s.size, s.torn, line)
+	s.torn = torn
+	if err != nil {
+		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+	}
+	return nil
+}
+
+// appendTo writes data behind the first size bytes of a file; where that fails it cuts the file back.
+// torn says that the file is longer than size: before, and afterwards.
+func appendTo(v VFS, name string, size int64, torn bool, data []byte) (still bool, err error) {
+	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return torn, err
+	}
+	defer f.Close()
+	if torn {
+		if err := f.Truncate(size); err != nil {
+			return true, err
+		}
+	}
+	if err := writeFull(f, data); err != nil {
+		return f.Truncate(size) != nil, err
+	}
+	return false, nil
+}
+
+// Drop removes the rows until the first that is not older than before, and the packs that no row names any more but for
+// those that others are made from. It says how many rows, and how many bytes of packs, are gone.
+func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
+	if err := s.x.store.writable("drop"); err != nil {
+		return 0, 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x.store.move.RLock()
+	defer s.x.store.move.RUnlock()
+	stored := func() (n int64) {
+		for _, g := range s.segments {
+			n += g.size
+		}
+		return n
+	}
+	was := stored()
+	rows, err = s.drop(before)
+	return rows, was - stored(), err
+}
+
+// drop is Drop; s.mu and store.move are held.
+func (s *Served) drop(before time.Time) (rows int, err error) {
+	for rows < len(s.rows) && s.rows[rows].at.Before(before) {
+		rows++
+	}
+	if rows > 0 {
+		if err := s.dropRows(rows); err != nil {
+			return 0, err
+		}
+	}
+	named := map[string]bool{}
+	for _, r := range s.rows {
+		named[r.id] = true
+	}
+	for k := 0; k < len(s.segments); k++ {
+		if g := s.segments[k]; !g.names(named) {
+			if err := s.x.store.vfs.Remove(s.x.path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return rows, diskFailed("drop", ctxabi.ServedDir, err, "it stays")
+			}
+			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
+			k--
+		}
+	}
+	return rows, nil
+}
+
+// dropRows writes the file of rows anew, without the first n.
+func (s *Served) dropRows(n int) error {
+	v, cut := s.x.store.vfs, s.rows[n-1].end
+	rest, err := s.read(cut)
+	tmp := s.x.store.tmpName()
+	if err == nil {
+		var f File
+		if f, err = v.OpenFile(tmp, osCreate, 0o600); err == nil {
+			if len(rest) > 0 {
+				err = writeFull(f, rest)
+			}
+			err = errors.Join(err, f.Close())
+		}
+	}
+	if err == nil {
+		err = v.Rename(tmp, s.x.path(servedRows))
+	}
+	if err != nil {
+		v.Remove(tmp)
+		return diskFailed("drop", path.Base(servedRows), err, "the old rows stay")
+	}
+	s.rows = append([]servedAt(nil), s.rows[n:]...)
+	for i := range s.rows {
+		s.rows[i].end -= cut
+	}
+	s.size, s.dropped, s.torn = s.size-cut, s.dropped+cut, false
+	if len(s.rows) == 0 {
+		s.last = nil
+	}
+	return nil
+}
