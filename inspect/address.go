@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -31,16 +30,6 @@ func (a Address) Path() string { return ctxabi.LineDir + "/" + a.Mark() }
 
 // MarshalText makes an address a string in JSON.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-func (a Address) compare(b Address) int {
-	if a.Event != b.Event {
-		if b.Event {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a.N, b.N)
-}
 
 func scheme(event bool) string {
 	if event {
