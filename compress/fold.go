@@ -141,3 +141,69 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	tail := tailOf(text[head:], max(1, limit-limit*2/3))
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
 }
+
+// subAgents are words of the names of tools that hand a task to another agent.
+var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "delegate": true, "subtask": true}
+
+// IsSubAgent says whether a tool of this name hands a task to another agent: Task, dispatch_agent, delegateTask. Tools
+// that keep a list of tasks (task_create, update_task) do not.
+func IsSubAgent(name string) bool {
+	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
+	sub := false
+	for _, w := range words {
+		switch w {
+		case "create", "update", "list", "get", "stop", "delete", "add", "complete":
+			return false
+		}
+		sub = sub || subAgents[w]
+	}
+	return sub
+}
+
+// splitCamel puts a blank before each capital that follows a small letter, all in lower case.
+func splitCamel(name string) string {
+	var b strings.Builder
+	small := false
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			if small {
+				b.WriteByte(' ')
+			}
+			c += 'a' - 'A'
+			small = false
+		} else {
+			small = 'a' <= c && c <= 'z'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// Conclusion gives what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
+// last paragraph, and where that is longer the last of its sentences that fit.
+func Conclusion(text string, limit int) string {
+	last := ""
+	for _, p := range Passages(text, longParagraph) {
+		last = text[p.From:p.To]
+	}
+	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
+		last = last[i+2:]
+	}
+	last = strings.Join(strings.Fields(last), " ")
+	if fits(last, limit) {
+		return last
+	}
+	best := ""
+	for at := len(last) - 2; at > 0; at-- {
+		if strings.IndexByte(".!?", last[at-1]) >= 0 && last[at] == ' ' {
+			if !fits(last[at+1:], limit) {
+				break
+			}
+			best = last[at+1:]
+		}
+	}
+	if best == "" {
+		best, _ = ClipTokens(last, limit)
+	}
+	return best
+}

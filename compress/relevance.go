@@ -132,9 +132,7 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 // query says it. The same documents and query give the same bits on every machine.
 func (c *Corpus) Rank(query string) []Hit {
 	scores := make([]float64, c.docs)
-	for _, t := range queryTerms(query) {
-		c.add(t, scores)
-	}
+	c.Score(query, 1, scores)
 	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
@@ -145,8 +143,15 @@ func (c *Corpus) Rank(query string) []Hit {
 	return hits
 }
 
+// Score adds to scores, one for each document, what query is worth to it: weight times its BM25 score.
+func (c *Corpus) Score(query string, weight float64, scores []float64) {
+	for _, t := range queryTerms(query) {
+		c.add(t, weight, scores)
+	}
+}
+
 // add adds what one term is worth to the documents that have it.
-func (c *Corpus) add(t termID, scores []float64) {
+func (c *Corpus) add(t termID, weight float64, scores []float64) {
 	having := 0
 	for _, x := range c.indexes {
 		having += len(x.find(t))
@@ -156,7 +161,7 @@ func (c *Corpus) add(t termID, scores []float64) {
 	}
 	// Conversions keep compilers from fusing operations, and single precision hides the last bits in which logarithms differ between machines.
 	n, df := float64(c.docs), float64(having)
-	worth := float64(float32(math.Log(1 + (n-df+0.5)/(df+0.5))))
+	worth := float64(weight * float64(float32(math.Log(1+(n-df+0.5)/(df+0.5)))))
 	first := 0
 	for _, x := range c.indexes {
 		for _, p := range x.find(t) {

@@ -92,7 +92,7 @@ func TestBaselinesKeepTheBudget(t *testing.T) {
 			last := 0
 			for heading := range strings.SplitSeq(p.Text, "\n## ") {
 				var line int
-				if _, err := fmt.Sscanf(heading, "%d ", &line); err == nil {
+				if _, err := fmt.Sscanf(heading, "%d ", &line); err == nil && !strings.HasSuffix(strings.SplitN(heading, "\n", 2)[0], " (recalled)") {
 					if line <= last {
 						t.Fatalf("%s: %d comes after %d", m.Name, line, last)
 					}

@@ -43,7 +43,8 @@ type block struct {
 	reason   string // why it is cut or left out
 	stale    bool
 	notes    []string
-	selected string // the task that it was chosen for
+	selected string     // the task that it was chosen for
+	recalled []recalled // of old records, what it shows of them
 }
 
 // noCap lets a source show all that it has.
@@ -147,15 +148,27 @@ func (y *layout) fit(b *block, limit int) {
 			}
 		}
 	}
+	raw := b.raw
+	if b.source.Type == recipe.TypeTodo {
+		if folded, ok := todoFolded(b); ok {
+			raw = folded
+			b.notes = append(slices.Clip(b.notes), "finished items are folded")
+		}
+	}
 	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
+		if text := frame(b.id, raw); len(raw) < len(b.raw) {
+			if n := y.counter.CountCached(text); n <= limit {
+				return cached{text: text, tokens: n, cut: true, left: len(b.raw) - len(raw)}
+			}
+		}
 		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
-			short, cut := compress.Head(b.raw, room, b.path)
+			short, cut := compress.Head(raw, room, b.path)
 			text := frame(b.id, short)
 			if n = y.counter.CountCached(text); n <= limit {
 				r := cached{text: text, tokens: n, cut: cut}
 				if cut {
 					kept := strings.LastIndex(short, "\n") + 1 // the note is the last line
-					r.left = len(b.raw) - commonPrefix(short[:kept], b.raw)
+					r.left = len(b.raw) - commonPrefix(short[:kept], raw)
 				}
 				return r
 			}
@@ -173,8 +186,9 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// serve cuts the blocks that do not have room for all of theirs; smaller priorities are served first.
-func (y *layout) serve(goal int) {
+// serve cuts the blocks that do not have room for all of theirs; smaller priorities are served first. It gives what is left for
+// the footer.
+func (y *layout) serve(goal int) int {
 	var order []*block
 	for i := range y.blocks {
 		if b := &y.blocks[i]; b.text != "" && b.class != required {
@@ -207,4 +221,5 @@ func (y *layout) serve(goal int) {
 			*p -= b.tokens
 		}
 	}
+	return l.footer
 }

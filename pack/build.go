@@ -67,16 +67,17 @@ func (c *Compiler) Compile(in Input) (*Build, error) {
 // draft is a pack before it is rendered.
 type draft struct {
 	*layout
-	id     string
-	head   []block
-	parts  []part // the journal
-	fold   *fold
-	step   int
-	footer []block
-	goal   block
-	tokens struct{ head, journal, footer int }
-	kept   kept
-	native *native
+	id         string
+	head       []block
+	parts      []part // the journal
+	fold       *fold
+	step       int
+	footer     []block
+	goal       block
+	footerLeft int // tokens that nothing after the journal takes
+	tokens     struct{ head, journal, footer int }
+	kept       kept
+	native     *native
 }
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
@@ -95,6 +96,9 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.recall(); err != nil {
+		return nil, err
+	}
 	d.id = in.id(c.Encoding())
 	if before != nil {
 		d.kept = d.since(before)
@@ -102,7 +106,7 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	return d.render()
 }
 
-// draft makes a pack up to its rendering.
+// draft makes a pack up to what it recalls and its rendering.
 func (in *Input) draft(mm *memo, c *tokens.Counter) (*draft, error) {
 	y, err := in.layout(mm, c)
 	if err != nil {
@@ -127,16 +131,14 @@ func (d *draft) frame() error {
 	if l.limit > 0 && l.required >= l.limit {
 		return overBudget(l)
 	}
-	text, err := d.memo.goal(d.todo, d.history, d.clock, l)
+	text, n, err := d.makeGoal()
 	if err != nil {
 		return err
 	}
 	if text != "" {
-		if n := d.counter.CountCached(text); l.limit == 0 || n <= l.footer {
-			d.goal = block{id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, trust: "history", text: text, tokens: n, asked: n}
-		}
+		d.goal = block{id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, trust: "history", text: text, tokens: n, asked: n}
 	}
-	d.serve(d.goal.tokens)
+	d.footerLeft = d.serve(d.goal.tokens)
 	for _, p := range []phase{phaseStable, phaseSession, phaseDynamic} {
 		for _, b := range d.blocks {
 			switch {

@@ -71,6 +71,15 @@ func (y *layout) useChain(from, end, journal int) {
 		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
 			waiting = true
 		}
+		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall.go
+			if s.Phase != recipe.Dynamic {
+				why(k, "it stands after the journal or nowhere: what it shows changes with each record")
+				continue
+			}
+			y.blocks = append(y.blocks, y.blank(k, ""))
+			found = k
+			continue
+		}
 		blocks := y.contents(k, f.task, noCap)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.text != "" }) {
 			if s.Type == recipe.TypeSystemRole {

@@ -98,7 +98,7 @@ func TestOneChangeRendersOneBlock(t *testing.T) {
 		sameBuild(t, b, mustCompile(t, in))
 		return mm.rendered - before
 	}
-	if n := build(); n < len(allTypes)-1 {
+	if n := build(); n < len(allTypes)-2 {
 		t.Fatalf("%d blocks at first", n)
 	}
 	if n := build(); n != 0 {

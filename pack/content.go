@@ -29,6 +29,8 @@ func (y *layout) blank(k int, id string) block {
 	case b.path != "":
 	case s.Type == recipe.TypeErrors:
 		b.path = ctxabi.EventsFile
+	case s.Type == recipe.TypeRecall:
+		b.path = ctxabi.LineDir
 	default:
 		b.path = id
 	}

@@ -107,6 +107,15 @@
 // what differs (repeats.go). It weighs in the fold what it weighs without; so the boundary knows nothing of it, and when
 // a compaction takes the earlier one away there is room for it in full.
 //
+// # Recall
+//
+// After the journal a pack shows parts of old records that matter for what is asked now (recall.go): the passages of the
+// records behind the boundary that answer the last request best and, the longer the agent has been at work, what it does
+// at the moment. They stand word by word, each below the heading of its record, and repeat nothing that stands in the
+// pack. They take what the journal and all others leave of the footer's share, so that they never move the boundary or
+// change the epoch. The index over old records is made anew when the boundary moves, over a window of them.
+// Without a journal all records can be recalled. Their items are extra, too.
+//
 // # Native renderings
 //
 // The bodies of requests to providers (native.go) are made from what pack.md shows, when they are asked for. What
@@ -118,7 +127,8 @@
 // Blocks begin with "# Context Block: <id>", messages with "## <line> <role>",
 // calls in one with "[call <line>.<n>]", which is also how a result names
 // the call that it answers. Tool events begin with "## e<line> tool_call" or
-// "## e<line> tool", and their calls with "[call e<line>]". Content is never altered. Where a line of it looks
+// "## e<line> tool", and their calls with "[call e<line>]". The heading of a record that is folded says so,
+// and so does that of a part that is recalled: "## <line> <role> (recalled)". Content is never altered. Where a line of it looks
 // like one of these, or where it leaves a code fence open, it stands in a
 // fence longer than any run of backticks in it; a reader that knows lines and
 // fences can therefore take every pack apart again, whatever the records hold.

@@ -2,33 +2,90 @@ package pack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// goal gives the last block of a pack: how far the open todos are, what comes
-// next, and the last request of the user when it stands far above. "" when
-// there is nothing to say.
-func (mm *memo) goal(todo string, m Records, f *fold, l limits) (string, error) {
-	var b strings.Builder
-	if done, all, next := progress(todo); all > 0 {
-		fmt.Fprintf(&b, "Progress %d/%d.", done, all)
-		if next != "" {
-			b.WriteString(" Next: " + next)
+// goal is what the last block of a pack says.
+type goal struct {
+	done, all int    // todos, or tasks of the plan
+	next      string // the first open one
+	failed    []string
+	request   string // of the user, where it stands far above
+}
+
+// makeGoal gives the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
+// are out of sight, and the last request of the user when it stands far above. "" when there is nothing to say.
+func (d *draft) makeGoal() (text string, tokens int, err error) {
+	mm, m, f, l := d.memo, d.history, d.clock, d.limits
+	var g goal
+	if g.done, g.all, g.next = progress(d.todo); g.all == 0 && !slices.ContainsFunc(d.blocks, func(b block) bool { return b.kind == string(recipe.TypePlan) && b.text != "" }) {
+		g.done, g.all, g.next = planProgress(d.plan)
+	}
+	if g.request, err = mm.lastRequest(m, f, l); err != nil {
+		return "", 0, err
+	}
+	room := failedTokens
+	if l.limit > 0 {
+		room = min(room, l.footer/4)
+	}
+	for _, line := range mm.attempts(m, m.Len()) {
+		if room -= d.counter.CountCached(line) + 4; room < 0 {
+			break
 		}
-		b.WriteByte('\n')
+		g.failed = append(g.failed, line)
 	}
-	quote, err := mm.lastRequest(m, f, l)
-	if err != nil {
-		return "", err
+	var s style
+	if d.recipe.Variation {
+		s = styleOf(m.Len())
 	}
-	b.WriteString(quote)
-	if b.Len() == 0 {
-		return "", nil
+	for {
+		if text = g.text(s); text == "" {
+			return "", 0, nil
+		}
+		text = frame("goal", text)
+		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
+			return text, tokens, nil
+		}
+		if len(g.failed) == 0 {
+			return "", 0, nil
+		}
+		g.failed = g.failed[:len(g.failed)-1]
 	}
-	return frame("goal", b.String()), nil
+}
+
+// failedTokens is the most that failed attempts take of the goal.
+const failedTokens = 150
+
+// planProgress is how far the tasks of a plan are; those that nobody will do do not count.
+func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
+	if plan == nil {
+		return 0, 0, ""
+	}
+	current := plan.Current()
+	if current != nil && (current.Finished() || current.Dropped()) {
+		current = nil
+	}
+	for i := range plan.Tasks {
+		t := &plan.Tasks[i]
+		switch {
+		case t.Dropped():
+			continue
+		case t.Finished():
+			done++
+		case current == nil:
+			current = t
+		}
+		all++
+	}
+	if current != nil {
+		next, _ = compress.HeadTail(taskName(current), 40, ctxabi.PlanFile)
+	}
+	return done, all, oneLine(next)
 }
 
 // progress reads the check boxes of a todo list.

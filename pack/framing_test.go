@@ -16,7 +16,15 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 	blocks, records, fence := readBack(md)
 	var want []string
 	wantBlocks := 0
+	recalls := map[string]bool{}
 	for _, it := range p.Items {
+		if it.Kind == "recall" {
+			if !recalls[it.ID] {
+				recalls[it.ID] = true
+				wantBlocks++
+			}
+			continue
+		}
 		if it.Source != "messages" && it.Source != "events" || it.Extra {
 			wantBlocks++
 			continue
@@ -61,7 +69,7 @@ func readBack(md string) (blocks, records []string, fence string) {
 			blocks = append(blocks, strings.TrimPrefix(line, blockHeading))
 		case strings.HasPrefix(line, "## "):
 			number, rest, _ := strings.Cut(line[3:], " ")
-			if from, _, _ := strings.Cut(strings.TrimPrefix(number, "e"), "-"); isNumber(from) && (strings.Contains(rest, "(folded)") || !strings.Contains(rest, "left out: ") && !strings.HasPrefix(rest, "left out")) {
+			if from, _, _ := strings.Cut(strings.TrimPrefix(number, "e"), "-"); isNumber(from) && !strings.HasSuffix(rest, "(recalled)") && (strings.Contains(rest, "(folded)") || !strings.Contains(rest, "left out: ") && !strings.HasPrefix(rest, "left out")) {
 				records = append(records, number)
 			}
 		}

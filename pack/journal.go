@@ -31,6 +31,9 @@ type memo struct {
 	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
 	quoted   quote
+	recalled *oldRecords       // as the last build saw them
+	tried    map[int][]attempt // how calls of the newest records ended, by place
+	asks     map[int]string    // what the newest records say, by place
 	corpora  *corpora
 	parsed   *parsedTools // of the last build
 	rendered int          // blocks that were made and not found here, so far
@@ -216,7 +219,9 @@ func (mm *memo) follow(in *Input) {
 		clear(mm.repeated)
 		clear(mm.records)
 		clear(mm.requests)
-		mm.quoted = quote{}
+		clear(mm.asks)
+		clear(mm.tried)
+		mm.recalled, mm.quoted = nil, quote{}
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
@@ -243,6 +248,7 @@ func (mm *memo) size() int {
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256
 	}
+	n += 256 * len(mm.tried)
 	for _, text := range mm.requests {
 		n += len(text)
 	}
@@ -254,6 +260,9 @@ func (mm *memo) size() int {
 	}
 	for _, r := range mm.repeated {
 		n += r.size()
+	}
+	if mm.recalled != nil {
+		n += mm.recalled.size()
 	}
 	return n
 }

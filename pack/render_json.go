@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -144,6 +145,9 @@ func addBlock(items []item, b block) []item {
 	if b.text == "" {
 		return items
 	}
+	if len(b.recalled) > 0 {
+		return addRecalled(items, b)
+	}
 	it := item{ID: b.id, Kind: b.kind, Source: b.path, Phase: b.phase, Trust: b.trust,
 		Tokens: b.tokens, SHA256: hexOf([]byte(b.text)), Cut: b.cut, Stale: b.stale}
 	if b.cut {
@@ -153,6 +157,19 @@ func addBlock(items []item, b block) []item {
 		it.Files = b.shown
 	}
 	return append(items, it)
+}
+
+// addRecalled adds an item for each part of an old record; the first one has the block's heading.
+func addRecalled(items []item, b block) []item {
+	for _, r := range b.recalled {
+		it := item{ID: b.id, Kind: b.kind, Source: r.address.scheme(), Range: strconv.Itoa(r.address.n), Phase: b.phase, Trust: b.trust,
+			Extra: true, Tokens: r.tokens, SHA256: hexOf([]byte(r.text)), Cut: r.cut}
+		if r.cut {
+			it.Path = r.address.path()
+		}
+		items = append(items, it)
+	}
+	return items
 }
 
 func (d *draft) strategyJSON() strategyJSON {

@@ -122,6 +122,9 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 		b.WriteString(" (error)")
 	}
 	switch {
+	case r.result && compress.IsSubAgent(r.name):
+		writeWord(&b, oneLine(compress.Conclusion(r.text, 2*foldedResult)))
+		cut = true
 	case r.result:
 		writeWord(&b, oneLine(compress.Fold(r.text, foldedResult)))
 		cut = true

@@ -16,6 +16,7 @@ type Recipe struct {
 	Wait           time.Duration // how long a read may wait for generators
 	History        History
 	Summarizer     *Generator
+	Variation      bool       // the goal is written another way each turn
 	Env            []Variable // in order of their names
 	Messages       []Message  // instead of the strategy's sections
 	Strategies     []Strategy // built-in ones and those defined here, in order of their names

@@ -130,7 +130,7 @@ func (b built) account(t *testing.T, n int) {
 		}
 	}
 	for _, it := range b.Items {
-		if it.Kind != "key_lines" && it.Kind != "summary" && it.Kind != "todo" && it.Kind != "goal" {
+		if it.Kind != "key_lines" && it.Kind != "summary" && it.Kind != "recall" && it.Kind != "todo" && it.Kind != "goal" {
 			add(it.Source, it.Range)
 		}
 	}

@@ -38,7 +38,7 @@ func TestEachPairOfSources(t *testing.T) {
 		"pipeline":      `{type: pipeline, id: piped, stages: [{generator: [cat, f.md]}, {generator: [tr, a-z, A-Z]}], refresh: compaction}`,
 	}
 	stable := map[string]bool{"system_role": true, "tools": true, "skills": true}
-	for _, typ := range strings.Fields("system_role tools skills pinned memory knowledge playbook summary facts decisions refs handoff journal children recall errors plan todo") {
+	for _, typ := range strings.Fields("system_role tools skills pinned memory knowledge playbook summary facts decisions refs handoff journal children errors plan todo") { // recall shows what no other shows
 		sources[typ] = "{type: " + typ + "}"
 	}
 	read := func(lines ...string) built {
@@ -66,7 +66,7 @@ func TestEachPairOfSources(t *testing.T) {
 			alone[typ] = append(alone[typ], id)
 			text[typ+" "+id] = b.block(id)
 		}
-		if len(alone[typ]) == 0 && typ != "children" && typ != "recall" {
+		if len(alone[typ]) == 0 && typ != "children" {
 			t.Errorf("%s alone gives no block:\n%s\n%s", typ, b.md, s.Read("context/pack.report.md"))
 		}
 	}

@@ -1,0 +1,75 @@
+package compress
+
+import (
+	"slices"
+	"strings"
+)
+
+// Passage is a part of a text: the bytes from From to before To, whole lines without blanks at their ends.
+type Passage struct{ From, To int }
+
+// Passages splits a text into parts of at most about size bytes. They end at line ends,
+// or at one that is written \n as in the arguments of a call, where they can at a blank line; a very long
+// line is given in pieces, and what is no text in pieces (base64) not at all.
+func Passages(text string, size int) (out []Passage) {
+	open := false // the last of out may go on
+	add := func(from, to int) {
+		line := strings.TrimSpace(text[from:to])
+		last := len(out) - 1
+		switch {
+		case line == "":
+			open = open && out[last].To-out[last].From < size/2
+			return
+		case isPayload(line):
+			open = false
+			return
+		}
+		from += strings.Index(text[from:to], line)
+		to = from + len(line)
+		if open && to-out[last].From <= size {
+			out[last].To = to
+			return
+		}
+		out, open = append(out, Passage{from, to}), true
+	}
+	for at := 0; at < len(text); {
+		end, skip := lineEnd(text[at:])
+		line := text[at : at+end]
+		for len(line) > longKeyLine {
+			to := pieceEnd(line)
+			add(at, at+to)
+			at, line = at+to, line[to:]
+		}
+		add(at, at+len(line))
+		at += len(line) + skip
+	}
+	return out
+}
+
+// Identifiers gives the distinct identifiers of a text (see eachWord) in its order, at most so many.
+func Identifiers(text string, most int) (out []string) {
+	seen := map[string]bool{}
+	EachLine(text, func(_ int, line string) {
+		eachWord(line, func(w string, kind wordKind) {
+			if kind == idWord && len(out) < most && !seen[w] {
+				seen[w] = true
+				out = append(out, w)
+			}
+		})
+	})
+	return slices.Clip(out)
+}
+
+// Mentioned sets those of words to true that a text has among its identifiers.
+func Mentioned(text string, words map[string]bool) {
+	EachLine(text, func(_ int, line string) {
+		eachWord(line, func(w string, kind wordKind) {
+			if kind != idWord {
+				return
+			}
+			if there, asked := words[w]; asked && !there {
+				words[w] = true
+			}
+		})
+	})
+}

@@ -1,0 +1,291 @@
+package pack
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// Recall shows again what old records say that matters now: passages of the records behind the
+// boundary that the pack does not show otherwise, word by word.
+//
+// What is asked for follows from where the session is. Right after a request of the user it is that request (with the
+// open todos), and the best passages stand as they rank, each record's a little higher for those beside it. The longer an
+// agent has been working on it, the more the newest records ask, newer passages count
+// for more, so do those with identifiers that stand nowhere in the pack, and identifiers of the best ones ask once more.
+//
+// It takes what the others after the journal and the journal itself leave, so that it never moves the
+// boundary, and none of the prefix.
+const (
+	recallHeading = blockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
+
+	minRecall    = 60   // tokens below which it is not worth its heading
+	recallHits   = 64   // passages that are looked at
+	recallTask   = 2000 // bytes of the request
+	recallNewest = 4    // records that ask, beside the request
+	recallAsks   = 750  // bytes at each end of one of these
+	recallAgain  = 3    // passages whose identifiers ask once more
+	recallFades  = 50   // records after which a passage counts for less
+	freshEnough  = 3    // identifiers that stand nowhere else
+)
+
+// recalled is a part of an old record as it stands in a pack.
+type recalled struct {
+	address  address
+	of       *oldRecord
+	from, to int    // bytes of it
+	text     string // framed
+	tokens   int
+	cut      bool // the record says more
+}
+
+// recall fills the block of the recipe's source with what there is room for. The journal is folded.
+func (d *draft) recall() error {
+	k := slices.IndexFunc(d.footer, func(b block) bool { return b.source.Type == recipe.TypeRecall && b.reason == "" })
+	if k < 0 {
+		return nil
+	}
+	b := &d.footer[k]
+	room := defaultCaps[recipe.TypeRecall]
+	if l := d.limits.limit; l > 0 {
+		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.bound)
+	} else if b.class == explicit && !b.source.Percent {
+		room = b.source.MaxTokens
+	}
+	boundary := d.fold.boundary()
+	if !d.journal.present {
+		boundary = d.fold.n + 1
+	}
+	if boundary == 1 || room < minRecall {
+		return nil
+	}
+	parts, err := d.recalled(boundary, room-d.counter.CountCached(recallHeading))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	parts[0].text = recallHeading + parts[0].text
+	parts[0].tokens += d.counter.CountCached(recallHeading)
+	var names []string
+	for _, p := range parts {
+		b.text += p.text
+		b.tokens += p.tokens
+		names = append(names, p.address.source())
+	}
+	b.asked, b.recalled = b.tokens, parts
+	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}
+	d.tokens.footer += b.tokens
+	d.native.bound += b.tokens
+	return nil
+}
+
+// recalled chooses passages for room tokens, in the order of the records.
+func (d *draft) recalled(boundary, room int) ([]recalled, error) {
+	o := d.memo.old(d.history, boundary)
+	hits, working, err := d.rank(o)
+	if err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	shown := newView(hits)
+	for _, b := range d.head {
+		shown.add(b.text)
+	}
+	for _, p := range d.parts {
+		shown.add(p.text)
+		if p.zone == inFolds || p.zone == inSummary {
+			shown.lines.WriteString(p.text)
+		}
+	}
+	for _, b := range d.footer {
+		shown.add(b.text)
+	}
+	shown.add(d.goal.text)
+
+	var out []recalled
+	first := 0.0 // the best score
+	for len(hits) > 0 {
+		best, most := -1, 0.0
+		for i := range hits {
+			fresh := float64(min(shown.fresh(&hits[i]), freshEnough)) / freshEnough
+			score := float64(hits[i].score * float64(1-float64(0.8*float64(working*float64(1-fresh)))))
+			if score > most {
+				best, most = i, score
+			}
+		}
+		if best < 0 || most < first*relevantShare {
+			break
+		}
+		first = max(first, most)
+		h := hits[best]
+		hits = slices.Delete(hits, best, best+1)
+		from, to := shown.unseen(&h)
+		if from == to {
+			continue
+		}
+		r := d.excerpt(h.of, from, to)
+		if r.tokens > room {
+			continue
+		}
+		room -= r.tokens
+		shown.take(&h)
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b recalled) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
+	return d.joined(out), nil
+}
+
+// excerpt is a part of a record with its heading.
+func (d *draft) excerpt(of *oldRecord, from, to int) recalled {
+	r := recalled{address: addressOf(d.history, of.at), of: of, from: from, to: to}
+	content := of.text[from:to]
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.address, of.who)
+	writeContent(&b, content, needsFence(content))
+	r.text = b.String()
+	r.tokens = d.counter.CountCached(r.text)
+	r.cut = !of.whole || strings.TrimSpace(of.text) != content
+	return r
+}
+
+// joined puts parts of a record together that follow each other.
+func (d *draft) joined(parts []recalled) (out []recalled) {
+	for _, r := range parts {
+		if n := len(out) - 1; n >= 0 && out[n].of == r.of && strings.TrimLeft(r.of.text[out[n].to:r.from], " \t\r\n") == "" {
+			if both := d.excerpt(r.of, out[n].from, r.to); both.tokens <= out[n].tokens+r.tokens {
+				out[n] = both
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// oldHit is a passage that answers what is asked.
+type oldHit struct {
+	oldPassage
+	doc   int
+	score float64
+	lines []oldLine
+	words []string // identifiers
+}
+
+// oldLine is a line of a passage, without blanks at its ends.
+type oldLine struct{ from, to int }
+
+// rank gives the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
+func (d *draft) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
+	working = 1 - decay(d.fold.n-d.fold.last.line, 2)
+	scores := make([]float64, len(o.passages))
+	ask := func(query string, weight float64) {
+		if weight > 0 {
+			o.corpus.Score(query, weight, scores)
+		}
+	}
+	ask(compress.Clip(d.current, recallTask), 1-float64(working/2))
+	if working > 0 {
+		newest, err := d.memo.newest(d.history, d.fold.n)
+		if err != nil {
+			return nil, 0, err
+		}
+		ask(newest, working)
+		var names strings.Builder
+		for _, doc := range best(scores, recallAgain) {
+			for _, w := range compress.Identifiers(o.passages[doc].text(), recallHits) {
+				names.WriteString(w + "\n")
+			}
+		}
+		ask(names.String(), float64(0.3*working))
+	}
+	o.besides(scores, float64(0.4*float64(1-working)))
+	whole := map[int]bool{}
+	for _, p := range d.parts {
+		if p.From > 0 && !p.omitted && p.how == "" {
+			whole[p.From] = true
+		}
+	}
+	for doc := range scores {
+		p := &o.passages[doc]
+		if whole[p.of.at] {
+			scores[doc] = 0
+			continue
+		}
+		age := 1 - decay(d.fold.n-p.of.at, recallFades)
+		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
+	}
+	for _, doc := range best(scores, recallHits) {
+		h := oldHit{oldPassage: o.passages[doc], doc: doc, score: scores[doc]}
+		text := h.text()
+		h.words = compress.Identifiers(text, recallHits)
+		at := 0
+		compress.EachLine(text, func(_ int, line string) {
+			from := at + strings.Index(text[at:], line)
+			at = from + len(line)
+			h.lines = append(h.lines, oldLine{from, at})
+		})
+		hits = append(hits, h)
+	}
+	return hits, working, nil
+}
+
+// besides lets a record that is one passage count for more where those before and after it answer.
+func (o *oldRecords) besides(scores []float64, share float64) {
+	if share == 0 || len(o.passages) == 0 {
+		return
+	}
+	first := o.passages[0].of.at
+	most := make([]float64, o.boundary-first+2) // of each record, behind one that is not there
+	for doc, score := range scores {
+		k := o.passages[doc].of.at - first + 1
+		most[k] = max(most[k], score)
+	}
+	for doc := range scores {
+		if of := o.passages[doc].of; of.passages == 1 {
+			k := of.at - first + 1
+			scores[doc] += float64(share * max(most[k-1], most[k+1]))
+		}
+	}
+}
+
+// best gives the places of the n highest scores above 0, the highest first, of equal ones the newest.
+func best(scores []float64, n int) (places []int) {
+	for i, s := range scores {
+		if s <= 0 || len(places) == n && s < scores[places[n-1]] {
+			continue
+		}
+		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] <= s })
+		if places = slices.Insert(places, at, i); len(places) > n {
+			places = places[:n]
+		}
+	}
+	return places
+}
+
+// decay is what is left of 1 after n steps of which each half halves it, the same on every machine.
+func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
+
+// newest gives what the newest of n records say, in short.
+func (mm *memo) newest(m Records, n int) (string, error) {
+	known := map[int]string{}
+	var b strings.Builder
+	for at := n; at > max(0, n-recallNewest); at-- {
+		text, ok := mm.asks[at]
+		if !ok {
+			r, err := said(m, at)
+			if err != nil {
+				return "", err
+			}
+			text, _ = bothEnds(r.whole(), recallAsks)
+		}
+		known[at] = text
+		b.WriteString(text + "\n")
+	}
+	mm.asks = known
+	return b.String(), nil
+}

@@ -1,0 +1,161 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Numbers of the index over old records. Its window is wider than that of the zones, which
+// choose their lines from the newest: what is asked for again may lie further back, and to rank a
+// passage costs less than to weigh its words.
+const (
+	recallRecords = 2048    // that are looked at
+	recallBytes   = 2 << 20 // likewise, of the log, no more than the ends of each
+	segmentLen    = 32      // records
+	passageBytes  = 400     // about a hundred tokens
+	recallEnds    = 8 << 10 // bytes that are looked at at each end of a record
+)
+
+// oldRecords are the passages of the records behind a boundary, ranked against each other. The window that they are
+// from does not grow with the history. They are read in segments of records that begin at the same places wherever
+// the boundary is, so that only what is new is read when it moves.
+type oldRecords struct {
+	boundary int
+	segments []*segment
+	passages []oldPassage // of all segments: the documents of the corpus
+	corpus   *compress.Corpus
+}
+
+// segment is some records in a row.
+type segment struct {
+	first, n int
+	passages []oldPassage
+	index    *compress.Index
+	size     int // bytes, about
+}
+
+// oldPassage is a part of what a record says.
+type oldPassage struct {
+	compress.Passage
+	of *oldRecord
+}
+
+func (p *oldPassage) text() string { return p.of.text[p.From:p.To] }
+
+// oldRecord is a record as far as it can be recalled.
+type oldRecord struct {
+	at       int    // its place
+	who      string // "user", "tool run_tests"
+	text     string // what is looked at of it
+	whole    bool   // which is all of it
+	passages int
+}
+
+// old gives the records behind a boundary.
+func (mm *memo) old(m Records, boundary int) *oldRecords {
+	before := mm.recalled
+	if before != nil && before.boundary == boundary {
+		return before
+	}
+	known := map[int]*segment{}
+	if before != nil {
+		for _, s := range before.segments {
+			known[s.first] = s
+		}
+	}
+	o := &oldRecords{boundary: boundary}
+	var indexes []*compress.Index
+	readable := true
+	for _, first := range recallWindow(m, boundary) {
+		n := min(segmentLen, boundary-first)
+		s := known[first]
+		if s == nil || s.n != n {
+			var ok bool
+			s, ok = readSegment(m, first, n)
+			readable = readable && ok
+		}
+		o.segments = append(o.segments, s)
+		o.passages = append(o.passages, s.passages...)
+		indexes = append(indexes, s.index)
+	}
+	o.corpus = compress.JoinIndexes(indexes...)
+	if readable { // else the next build tries again
+		mm.recalled = o
+	}
+	return o
+}
+
+// recallWindow gives where the segments begin that are looked at, oldest first.
+func recallWindow(m Records, boundary int) (firsts []int) {
+	bytes := 0
+	for first := (boundary-2)/segmentLen*segmentLen + 1; first > 0 && boundary > 1; first -= segmentLen {
+		for at := first; at < min(first+segmentLen, boundary); at++ {
+			bytes += min(int(m.At(at).Len), 2*recallEnds)
+		}
+		if len(firsts) > 0 && (bytes > recallBytes || boundary-first > recallRecords) {
+			break
+		}
+		firsts = append(firsts, first)
+	}
+	slices.Reverse(firsts)
+	return firsts
+}
+
+// readSegment reads n records from first on; ok is false when one cannot be read.
+func readSegment(m Records, first, n int) (s *segment, ok bool) {
+	s, ok = &segment{first: first, n: n}, true
+	var docs []string
+	for at := first; at < first+n; at++ {
+		r, err := said(m, at)
+		if err != nil {
+			ok = false
+			continue
+		}
+		old := &oldRecord{at: at, who: r.who(m, at)}
+		old.text, old.whole = bothEnds(r.whole(), recallEnds)
+		found := compress.Passages(old.text, passageBytes)
+		old.passages = len(found)
+		for _, p := range found {
+			s.passages = append(s.passages, oldPassage{p, old})
+			docs = append(docs, old.text[p.From:p.To])
+		}
+		s.size += len(old.text) + 96 + 32*len(found)
+	}
+	s.index = compress.NewIndex(docs)
+	s.size += s.index.Size()
+	return s, ok
+}
+
+// who is what a heading calls the one who says it.
+func (s *saying) who(m Records, at int) string {
+	var b strings.Builder
+	switch e := m.At(at); {
+	case s.result:
+		b.WriteString("tool")
+	case e.Role == ctxabi.Event:
+		b.WriteString("tool_call")
+	default:
+		b.WriteString(e.Role.String())
+	}
+	writeWord(&b, shortName(s.name))
+	return b.String()
+}
+
+// bothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
+func bothEnds(text string, n int) (short string, whole bool) {
+	if len(text) <= 2*n {
+		return strings.Clone(text), true
+	}
+	return strings.ToValidUTF8(text[:n], "") + "\n" + strings.ToValidUTF8(text[len(text)-n:], ""), false
+}
+
+func (o *oldRecords) size() int {
+	n := 32 * len(o.passages)
+	for _, s := range o.segments {
+		n += s.size
+	}
+	return n
+}

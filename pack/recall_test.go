@@ -1,0 +1,251 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// recallBlock is the block's text without its heading, and the rest of the pack.
+func recallBlock(b *Build) (recall, rest string) {
+	md := string(b.Markdown)
+	at := strings.Index(md[b.Prefix:], recallHeading)
+	if at < 0 {
+		return "", md
+	}
+	begin := b.Prefix + at
+	end := len(md)
+	if i := strings.LastIndex(md, "\n"+blockHeading+"goal\n"); i > begin {
+		end = i + 1
+	}
+	return md[begin+len(recallHeading) : end], md[:begin] + md[end:]
+}
+
+// checkRecall: each part stands in its record word by word, says where it is from, and repeats nothing of the pack.
+func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p packJSON) (parts int) {
+	text, rest := recallBlock(b)
+	shown := map[string]bool{}
+	compress.EachLine(rest, func(_ int, line string) {
+		shown[line] = true
+		if _, behind, ok := strings.Cut(line, "] "); ok && line[0] == '[' {
+			shown[strings.TrimSpace(behind)] = true
+		}
+	})
+	m := in.history()
+	whole := text
+	for i, it := range p.Items {
+		if it.Kind != "recall" {
+			continue
+		}
+		if parts++; !it.Extra || it.Phase != phaseDynamic {
+			t.Fatalf("%+v", it)
+		}
+		n, err := strconv.Atoi(it.Range)
+		if err != nil {
+			t.Fatalf("range %q", it.Range)
+		}
+		a := address{n, it.Source == "events"}
+		at := n
+		if tl, ok := m.(*timeline); ok {
+			at = tl.place(a)
+		}
+		r, err := said(m, at)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		heading := "## " + a.String() + " " + r.who(m, at) + " (recalled)\n"
+		after, ok := strings.CutPrefix(text, heading)
+		if !ok {
+			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)
+		}
+		end := len(after)
+		for _, next := range p.Items[i+1:] {
+			if next.Kind == "recall" {
+				mark := "\n## " + map[string]string{"events": "e"}[next.Source] + next.Range + " "
+				for k := 0; k < len(after); {
+					j := strings.Index(after[k:], mark)
+					if j < 0 {
+						break
+					}
+					line, _, _ := strings.Cut(after[k+j+1:], "\n")
+					if k += j + 1; strings.HasSuffix(line, "(recalled)") {
+						end = k
+						break
+					}
+				}
+			}
+			break
+		}
+		content := strings.TrimSuffix(after[:end], "\n")
+		if strings.HasPrefix(content, "```") {
+			fence, inner, _ := strings.Cut(content, "\n")
+			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
+		}
+		said, _ := bothEnds(r.whole(), recallEnds)
+		if !strings.Contains(said, content) {
+			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
+		}
+		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.whole()) != content {
+			t.Fatalf("%+v: %q", it, content)
+		}
+		compress.EachLine(content, func(_ int, line string) {
+			if len(line) >= tellingLine && shown[line] {
+				t.Fatalf("%s: %q stands in the pack already:\n%s", it.Range, line, b.Markdown)
+			}
+		})
+		text = after[end:]
+	}
+	if parts > 0 && text != "" {
+		t.Fatalf("behind the last part: %q of %q", text, whole)
+	}
+	return parts
+}
+
+// What a request is about comes back, whatever the journal does with old records, and with it what it answers.
+func TestRecallFindsWhatIsAskedFor(t *testing.T) {
+	l := newLog()
+	l.Append(message("user", "Look after the shop."))
+	for i := range 300 {
+		switch i {
+		case 40:
+			l.Append(message("user", "The password hint of the espresso machine is hidden behind the tulips."))
+			l.Append(message("assistant", "Noted: tulips hide it."))
+		case 41:
+			l.Append([]byte(`{"role":"assistant","content":"","tool_calls":[{"id":"m","function":{"name":"manual","arguments":"{\"of\":\"espresso machine\"}"}}]}`))
+			l.Append([]byte(`{"role":"tool","tool_call_id":"m","content":"# Manual\n\nDescale the espresso machine each month.\n\n## 3 user\nThis is no heading of ours."}`))
+		default:
+			l.Append(message("user", fmt.Sprintf("Order number %d is about %d boxes of paper and pens.", i, i*7)))
+			l.Append(message("assistant", fmt.Sprintf("Order %d was sent with the usual truck, invoice INV-%d.", i, i*13)))
+		}
+	}
+	l.Append(message("user", "Where was the password hint of the espresso machine?"))
+	for name, s := range map[string]recipe.Source{"fold": {Type: recipe.TypeJournal}, "max_iterations": {Type: recipe.TypeJournal, MaxIterations: 8},
+		"truncate_head": {Type: recipe.TypeJournal, TruncateHead: true}, "none": {Type: recipe.TypeTodo}} {
+		for _, budget := range []int{2000, 4000, 8000} {
+			in := inputBy(recipeOf(s, recipe.Source{Type: recipe.TypeRecall}), l, budget)
+			b := mustCompile(t, in)
+			if checkRecall(t, in, b, parseJSON(t, b)) == 0 {
+				t.Fatalf("%s at %d: no recall\n%s", name, budget, b.Markdown)
+			}
+			if text, _ := recallBlock(b); !strings.Contains(text, "hidden behind the tulips") || !strings.Contains(text, "tulips hide it") && budget > 2000 {
+				t.Errorf("%s at %d:\n%s", name, budget, text)
+			}
+		}
+	}
+}
+
+// Recall takes nothing of the journal: without it the same records stand in the pack, byte for byte.
+func TestRecallMovesNothing(t *testing.T) {
+	l := codingLog(300)
+	var with, without Compiler
+	shown := 0
+	for n := 100; n <= l.Len(); n += 3 {
+		a, err := with.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeRecall}), l.prefix(n), 8000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := without.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l.prefix(n), 8000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Epoch != b.Epoch || !bytes.Equal(a.Markdown[:a.Prefix], b.Markdown[:b.Prefix]) {
+			t.Fatalf("%d records: the journal is another one with recall", n)
+		}
+		if text, _ := recallBlock(a); text != "" {
+			shown++
+		}
+	}
+	if shown < 50 {
+		t.Errorf("recall showed something in %d packs only", shown)
+	}
+}
+
+// For random histories recall repeats nothing, gives words as they are, and is the same step by step and at once.
+func TestRecallProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := wholeHistory(t)
+		journal := rapid.SampledFrom([]recipe.Source{{Type: recipe.TypeJournal}, {Type: recipe.TypeJournal, MaxIterations: 3}, {Type: recipe.TypeJournal, TruncateHead: true}, {Type: recipe.TypeTodo}}).Draw(t, "journal")
+		most := rapid.SampledFrom([]int{0, 200, 2000}).Draw(t, "max_tokens")
+		r := recipeOf(journal, recipe.Source{Type: recipe.TypeRecall, MaxTokens: most})
+		limit := budget().Draw(t, "budget")
+		var c Compiler
+		var before *Build
+		for n := max(0, h.len()-8); n <= h.len(); n++ {
+			in := h.input(n, limit)
+			in.Recipe = r
+			b, err := c.Compile(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before != nil && before.Epoch == b.Epoch && !bytes.HasPrefix(b.Markdown, before.Markdown[:before.Prefix]) {
+				t.Fatalf("record %d broke the prefix", n)
+			}
+			before = b
+			p := checkNumbers(t, in, b)
+			checkRecall(t, in, b, p)
+			if n == h.len() {
+				checkFraming(t, in, p, string(b.Markdown))
+				sameBuild(t, b, mustCompile(t, in))
+			}
+		}
+	})
+}
+
+// The window of recall does not grow, and a boundary that moves reads only what is new.
+func TestRecallReadsAWindow(t *testing.T) {
+	l := codingLog(4000)
+	mm := newMemo()
+	first := mm.old(l, 7000)
+	if got := first.passages[0].of.at; got < 7000-recallRecords || l.reads > 2*recallRecords {
+		t.Errorf("from %d on, %d records read", got, l.reads)
+	}
+	before := l.reads
+	second := mm.old(l, 7010)
+	if n := l.reads - before; n > 4*segmentLen {
+		t.Errorf("10 records more, %d read", n)
+	}
+	fresh := newMemo().old(l, 7010)
+	text := func(o *oldRecords) (out []string) {
+		for i := range o.passages {
+			out = append(out, fmt.Sprint(o.passages[i].of.at, o.passages[i].text()))
+		}
+		return out
+	}
+	if !slices.Equal(text(second), text(fresh)) || !slices.Equal(second.corpus.Rank("refresh client"), fresh.corpus.Rank("refresh client")) {
+		t.Error("an index that was moved is not the one that is made at once")
+	}
+	if before := l.reads; mm.old(l, 7010) != second || l.reads != before {
+		t.Error("the same boundary was read again")
+	}
+}
+
+// Tool events are recalled under their own numbers.
+func TestRecallOfEvents(t *testing.T) {
+	h := newHistory()
+	h.message(message("user", "Watch the pumps."))
+	h.event([]byte(`{"type":"tool_call","name":"pump_status","id":"x1","args":{"pump":"P-77"}}`))
+	h.event([]byte(`{"type":"tool_result","id":"x1","output":"P-77 valve stuck at 41 percent, seal_kit SK-9 needed"}`))
+	for i := range 200 {
+		h.message(message("assistant", fmt.Sprintf("All quiet in hour %d, nothing to tell but the weather, which is mild and a little cloudy.", i)))
+	}
+	h.message(message("user", "Which seal_kit did P-77 need?"))
+	in := h.input(h.len(), 3000)
+	in.Recipe = recipeOf(recipe.Source{Type: recipe.TypeJournal, MaxIterations: 20}, recipe.Source{Type: recipe.TypeRecall})
+	b := mustCompile(t, in)
+	p := parseJSON(t, b)
+	checkRecall(t, in, b, p)
+	if !slices.ContainsFunc(p.Items, func(it item) bool { return it.Kind == "recall" && it.Source == "events" && it.Range == "2" }) {
+		t.Errorf("no event:\n%s", b.Markdown)
+	}
+	if text, _ := recallBlock(b); !strings.Contains(text, "## e2 tool pump_status (recalled)\nP-77 valve stuck") {
+		t.Errorf("%s", text)
+	}
+}

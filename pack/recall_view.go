@@ -1,0 +1,112 @@
+package pack
+
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// tellingLine is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
+const tellingLine = 8
+
+// view knows which lines and identifiers of some passages stand in a pack.
+type view struct {
+	shown map[string]bool // lines of the passages
+	named map[string]bool // identifiers of the passages
+	lines strings.Builder // texts that put several lines into one
+}
+
+func newView(hits []oldHit) *view {
+	s := &view{shown: map[string]bool{}, named: map[string]bool{}}
+	for i := range hits {
+		h := &hits[i]
+		for _, l := range h.lines {
+			if l.to-l.from >= tellingLine {
+				s.shown[h.text()[l.from:l.to]] = false
+			}
+		}
+		for _, w := range h.words {
+			s.named[w] = false
+		}
+	}
+	return s
+}
+
+// add notes what stands in a text of the pack.
+func (s *view) add(text string) {
+	compress.EachLine(text, func(_ int, line string) {
+		s.note(line)
+		if line[0] == '[' { // a key line behind the number of its record
+			if _, rest, ok := strings.Cut(line, "] "); ok {
+				s.note(strings.TrimSpace(rest))
+			}
+		}
+	})
+	compress.Mentioned(text, s.named)
+}
+
+func (s *view) note(line string) {
+	if _, asked := s.shown[line]; asked {
+		s.shown[line] = true
+	}
+}
+
+// has says whether a line stands in the pack.
+func (s *view) has(line string) bool {
+	if known := s.shown[line]; known {
+		return true
+	}
+	if strings.Contains(s.lines.String(), line) {
+		s.shown[line] = true
+		return true
+	}
+	return false
+}
+
+// fresh counts the identifiers of a passage that do not stand in the pack.
+func (s *view) fresh(h *oldHit) (n int) {
+	for _, w := range h.words {
+		if !s.named[w] {
+			n++
+		}
+	}
+	return n
+}
+
+// unseen gives the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
+func (s *view) unseen(h *oldHit) (from, to int) {
+	text := h.text()
+	begin, end := -1, -1
+	finish := func() {
+		if begin >= 0 && end-begin > to-from {
+			from, to = begin, end
+		}
+		begin = -1
+	}
+	for _, l := range h.lines {
+		switch {
+		case l.to-l.from < tellingLine:
+		case s.has(text[l.from:l.to]):
+			finish()
+		default:
+			if begin < 0 {
+				begin = l.from
+			}
+			end = l.to
+		}
+	}
+	finish()
+	return h.From + from, h.From + to
+}
+
+// take notes that a passage stands in the pack now.
+func (s *view) take(h *oldHit) {
+	for _, l := range h.lines {
+		if line := h.text()[l.from:l.to]; len(line) >= tellingLine {
+			s.shown[line] = true
+		}
+	}
+	for _, w := range h.words {
+		s.named[w] = true
+	}
+}
