@@ -8,10 +8,10 @@ import (
 
 // Numbers of [Repeat].
 const (
-	repeatShare = 600     // thousandths of the bytes that must be the same
-	repeatText  = 700     // thousandths of the bytes that may be shown
-	repeatEdits = 400     // lines that came or went, at most
-	repeatBytes = 2 << 20 // a longer content is only known as a repeat when it is one exactly
+	repeatShare = 600       // thousandths of the bytes that must be the same
+	repeatText  = 700       // thousandths of the bytes that may be shown
+	repeatEdits = 400       // lines that came or went, at most
+	repeatBytes = 512 << 10 // a longer content is only known as a repeat when it is one exactly
 )
 
 // Repeat shows a content that repeats an earlier one, which its reader has before him: a reference, and what is new.
@@ -64,27 +64,16 @@ func (r *repeat) reference(what, some string) string {
 
 // part is the reference when new is whole lines of old, read again.
 func (r *repeat) part() string {
-	new := strings.TrimSuffix(r.new, "\n")
-	for from := 0; ; {
-		at := strings.Index(r.old[from:], new)
-		if at < 0 {
-			return ""
-		}
-		at += from
-		end := at + len(new)
-		if (at == 0 || r.old[at-1] == '\n') && (end == len(r.old) || r.old[end] == '\n') {
-			first := strings.Count(r.old[:at], "\n") + 1
-			if end >= len(r.old)-1 && at == 0 {
-				return r.reference("the same as "+r.name+" above", "")
-			}
-			return r.reference(fmt.Sprintf("the same as %s of %s above", span(first, first+strings.Count(new, "\n")), r.name), "")
-		}
-		next := strings.IndexByte(r.old[at:], '\n')
-		if next < 0 {
-			return ""
-		}
-		from = at + next + 1
+	old, new := "\n"+strings.TrimSuffix(r.old, "\n")+"\n", "\n"+strings.TrimSuffix(r.new, "\n")+"\n"
+	at := strings.Index(old, new)
+	switch {
+	case at < 0:
+		return ""
+	case len(old) == len(new):
+		return r.reference("the same as "+r.name+" above", "")
 	}
+	first := strings.Count(old[:at], "\n") + 1
+	return r.reference(fmt.Sprintf("the same as %s of %s above", span(first, first+strings.Count(new, "\n")-2), r.name), "")
 }
 
 // span names lines by their numbers.
@@ -188,11 +177,14 @@ func (r *repeat) keyOf(a, b []string) (key func(string) string, but string) {
 		}
 		return n
 	}
-	if count(b)*10 >= len(b)*9 && count(a)*10 >= len(a)*9 && r.kind != KindLog {
+	if r.kind != KindLog && count(b)*10 >= len(b)*9 && count(a)*10 >= len(a)*9 {
 		return func(l string) string { return numbered.ReplaceAllString(l, "") }, " but for the numbers of lines"
 	}
 	if r.kind == KindLog {
 		return func(l string) string {
+			if !strings.ContainsAny(l, "0123456789") {
+				return l
+			}
 			if c := classify(l); c == classMessage || c == classDetail {
 				return l // how long it waited may be why it failed
 			}
