@@ -14,7 +14,7 @@ import (
 type Source struct {
 	Text string
 	Age  int  // in records: 0 for the newest
-	Tool bool // a tool's output; what people and models say counts twice as much
+	Tool bool // a tool's output; what people and models say counts four times as much
 	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
 	Shown bool
 }
@@ -30,8 +30,9 @@ type KeyLine struct {
 const (
 	halfLife     = 120  // after so many records a word matters half as much
 	dampening    = 0.7  // the power of the sum over all records that hold it
-	plainShare   = 0.12 // of a plain word's weight against an identifier's
-	lineOverhead = 2    // tokens that a line takes beside its text
+	plainShare   = 0.15 // of a plain word's weight against an identifier's
+	saidWorth    = 4    // of what people and models say, against a tool's output
+	lineOverhead = 4    // tokens that a line takes beside its text
 	longKeyLine  = 700  // bytes; longer ones are taken in pieces
 	pieceLen     = 320  // bytes of such a piece
 	minFields    = 2    // a line of one word says nothing of it
@@ -41,7 +42,7 @@ const (
 // KeyLines chooses lines that say again what of the sources may be needed later
 // and is not shown, for at most room tokens, by cost: greedily, by the weight of the
 // identifiers that are not covered yet per token. The weight of an identifier is the
-// sum over the records that hold it of 0.5^(age/120), twice that where it does not stand in a tool's
+// sum over the records that hold it of 0.5^(age/120), four times that where it does not stand in a tool's
 // output, to the power of 0.7; that of a plain word is a fraction of it. covered are texts that are shown
 // beside the sources. The lines come in the order of their sources. A line that occurs
 // several times is taken from the last record that has it.
@@ -113,7 +114,7 @@ func newPicker(sources []Source, covered []string) *picker {
 	for i, s := range sources {
 		worth := math.Exp2(-float64(s.Age) / halfLife)
 		if !s.Tool {
-			worth = float64(2 * worth)
+			worth = float64(saidWorth * worth)
 		}
 		EachLine(s.Text, func(n int, line string) {
 			c := &candidate{KeyLine: KeyLine{Source: i, Line: n, Text: line}}

@@ -58,6 +58,9 @@ type account struct {
 // extras are kinds of items that speak of records which are accounted for elsewhere.
 var extras = []string{"key_lines", "summary", "facts", "decisions", "refs", "recall", "todo", "goal"}
 
+// zones are those of them that are a part of the journal.
+var zones = []string{"key_lines", "summary"}
+
 // check holds a pack to what can be seen from outside.
 func (m *compiled) check(p *Pack, b *pack.Build, n int) {
 	wrong := func(format string, args ...any) { p.Wrong = append(p.Wrong, fmt.Sprintf(format, args...)) }
@@ -77,6 +80,9 @@ func (m *compiled) check(p *Pack, b *pack.Build, n int) {
 	newest := 0
 	for i, a := range slices.Concat(f.Items, f.Omitted) {
 		if a.Source != "messages" || slices.Contains(extras, a.Kind) {
+			if a.Source == "messages" && slices.Contains(zones, a.Kind) {
+				p.Journal += a.Tokens
+			}
 			continue
 		}
 		span, err := ctxabi.ParseSpan(a.Range)

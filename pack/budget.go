@@ -127,9 +127,10 @@ func capOf(s *recipe.Source, limit int) int {
 	return scaled(defaultCaps[s.Type], limit)
 }
 
-// firstScale is what weights count for at first, in thousandths: they err upwards, and what blocks do not use is left for the
-// journal. Where that overflows, the next step counts them for more.
-const firstScale = 800
+// firstScale is what weights count for at first, in thousandths. They err upwards, which costs little: the first compaction is
+// decided by an exact count, and what a later one leaves is counted, too. Where it overflows nevertheless, the next step counts
+// weights for more.
+const firstScale = 1000
 
 // promiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
 const promiseStep = 15
@@ -150,7 +151,7 @@ func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
 	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
 	if r.History == (recipe.History{}) {
-		j.high, j.low, j.minGain, j.keyLines = 1000, 850, 150, 330
+		j.high, j.low, j.minGain, j.keyLines = 1000, 820, 150, 420
 	}
 	if s != nil {
 		j.present, j.iterations, j.step, j.truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
@@ -190,8 +191,10 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	f.other = shareRule{above: most, to: most}
 	f.user = f.other
 	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
-	tool := min(max(toolFloor, room/8), toolMost, room/3)
+	tool := min(max(toolFloor, room*toolShare/1000), toolMost, room/3)
 	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
+	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
+	f.tight.to = min(f.tight.to, f.tight.above)
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -201,6 +204,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	}
 	for range min(max(step-6, 0), 8) {
 		f.tool = f.tool.less()
+		f.tight = f.tight.less()
 		f.other = f.other.less()
 	}
 	if step > 14 {
@@ -215,15 +219,17 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 			f.leadCap, f.firstCap = 0, 0
 		}
 	}
-	if j.truncate {
-		f.firstCap = 0
+	if j.truncate { // it is always full
+		f.firstCap, f.tight = 0, f.tool
 	}
 	return f
 }
 
-// What a tool result may show, in tokens: 1500 characters or an eighth of the room, whichever is more, but never above toolMost.
+// What a tool result may show whole, in tokens: 1500 characters or toolShare thousandths of the room, whichever is more, but never
+// above toolMost; a tenth of the room where it would bring a compaction by itself.
 const (
 	toolFloor = 400
+	toolShare = 180
 	toolMost  = 3000
 )
 

@@ -33,7 +33,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 		{name: "after the journal, too", sources: []source{journal, {Type: recipe.TypeComputed, ID: "a", MaxTokens: 2000, Phase: recipe.Dynamic}}, asks: 9000,
 			least: map[string]int{"a": 1900}, most: map[string]int{"a": 2000}, journal: 1000},
 		{name: "a smaller priority is served first", sources: []source{{Type: recipe.TypeComputed, ID: "a", MaxTokens: 6000}, {Type: recipe.TypeComputed, ID: "b", MaxTokens: 6000, Priority: 5}, journal}, asks: 9000,
-			least: map[string]int{"b": 5900}, most: map[string]int{"a": 1100}, journal: 350},
+			least: map[string]int{"b": 5900}, most: map[string]int{"a": 1100}, journal: 250},
 		{name: "of two files as well", sources: []source{{Type: recipe.TypeFile, ID: "a"}, {Type: recipe.TypeFile, ID: "b", Priority: 5}, journal}, asks: 5000, whole: []string{"b"},
 			most: map[string]int{"a": 2100}},
 		{name: "default caps scale with the limit", sources: []source{{Type: recipe.TypeComputed, ID: "a"}, {Type: recipe.TypeSummary}, journal, {Type: recipe.TypeTodo}}, asks: 9000,

@@ -280,7 +280,7 @@ func (d *draft) epoch(head string) string {
 		fmt.Fprintf(h, "head %d\n%s\nno journal", len(head), head)
 		return "0-" + hex.EncodeToString(h.Sum(nil)[:8])
 	}
-	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.boundary())
+	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.boundary(), d.fold.rules)
 	return fmt.Sprintf("%d-%s", d.fold.compactions, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 

@@ -82,6 +82,9 @@ func (y *layout) ask(k int) (n int, yields bool) {
 		if y.limit == 0 {
 			return 0, false
 		}
+		if s.Type == recipe.TypeFile && len(y.files[k]) == 0 {
+			return 0, false
+		}
 		return capOf(s, y.limit), false
 	}
 	if !s.Type.Computed() && len(y.files[k]) == 0 && !(s.Type == recipe.TypeErrors && len(y.in.Errors) > 0) {

@@ -75,11 +75,13 @@
 //
 // # How the journal stays within its room
 //
-// A fold over the index (history.go) decides by weights alone, so that it
-// depends on the records' prefix and on nothing else. It shows every record
+// A fold over the index (history.go) decides by weights, so that it
+// depends on the records' prefix and on nothing else; only until the first compaction it counts
+// exactly. It shows every record
 // in full or, above its share, head and tail; when the records since the
 // boundary outgrow the room, one compaction moves the boundary so far that it
-// does not happen again soon. Weights are estimates. Where the exact count of
+// does not happen again soon: what stands for the older records is made to fill the journal to
+// its low mark in exact tokens, so that what came since is what the next compaction frees. Weights are estimates. Where the exact count of
 // a pack overflows nevertheless, or a single group of calls and results is too
 // large, the fold is done again a step tighter (budget.go) until it fits; which
 // step fits is a function of the inputs, and part of the epoch.

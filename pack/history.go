@@ -25,6 +25,9 @@ import (
 type fold struct {
 	rules foldRules // never change
 
+	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
+	exactly func() (int64, bool)
+
 	n               int   // records folded so far
 	total           sums  // over all of them
 	shown           int64 // what they would weigh as a pack shows them, scaled
@@ -34,9 +37,14 @@ type fold struct {
 	first           anchor
 	last            anchor // the newest user record
 	starts          []start
-	keptWeight      int64 // of what stays behind the boundary
-	orphans         int   // length of the run of results without a known call that ends at n
-	turns           int   // assistant records
+	tight           []int // results that came when there was too little left for them, of those from the boundary before on
+	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
+	settledShown    int64 // what shown was then
+	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
+	held            int64 // the settledWeight of the compaction before, and the record that brought that one; 0: none was
+	heldAt          int
+	orphans         int // length of the run of results without a known call that ends at n
+	turns           int // assistant records
 	compactions     int
 	cuts            []int     // the boundary after each of them
 	compacted       int       // the record whose arrival brought the last compaction, or 0
@@ -108,6 +116,7 @@ type foldRules struct {
 	leadCap  int // for all leading records together
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
+	tight    shareRule // for a result that would bring a compaction by itself
 	user     shareRule
 	other    shareRule
 	anywhere bool // the boundary may fall inside a group
@@ -134,7 +143,7 @@ const leadFloor = 48
 // orphansTogether is how many results without a known call in a row stay with the record before them.
 const orphansTogether = 32
 
-// share gives the weight that record e may show when it stands among the live ones.
+// share gives the weight that record e may show when it stands among the live ones and there is room.
 func (r *foldRules) share(e session.Entry) shareRule {
 	switch {
 	case r.room == 0:
@@ -151,6 +160,7 @@ func (r *foldRules) share(e session.Entry) shareRule {
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
+	g.exactly, g.tight = nil, slices.Clone(f.tight)
 	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
@@ -175,7 +185,12 @@ func (f *fold) add(e session.Entry) {
 		f.leadShown += f.scaled(w)
 		f.shown += f.scaled(w)
 	} else {
-		f.shown += f.scaled(f.rules.share(e).shown(weight))
+		rule := f.rules.share(e)
+		if isResult(e) && f.rules.room > 0 && f.weight()+f.scaled(rule.shown(weight)) > f.rules.room {
+			f.tight = append(f.tight, line)
+			rule = f.rules.tight
+		}
+		f.shown += f.scaled(rule.shown(weight))
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
@@ -186,13 +201,26 @@ func (f *fold) add(e session.Entry) {
 	if f.rules.iterations > 0 && f.live() > f.rules.iterations {
 		f.dropIterations()
 	}
-	if f.rules.room > 0 && f.weight() > f.rules.room {
+	if f.rules.room > 0 && f.weight() > f.rules.room && !f.fitsExactly() {
 		f.compact()
 	}
 	if f.compacted == line {
 		f.previous, f.settledUser = boundary, f.last
 		f.settledRequests = slices.Clone(f.requests)
 	}
+}
+
+// fitsExactly says whether all records fit by an exact count, as long as there was no compaction.
+func (f *fold) fitsExactly() bool {
+	if f.boundary() != 1 || f.exactly == nil || f.compactions > 0 {
+		return false
+	}
+	n, ok := f.exactly()
+	if !ok {
+		return false
+	}
+	f.surplus = f.shown - n
+	return f.weight() <= f.rules.room
 }
 
 // iterate notes whether record e begins an iteration: one answer of the assistant with its calls and
@@ -218,17 +246,22 @@ func (f *fold) dropIterations() {
 	from := f.iteration - max(1, f.rules.iterations+1-f.rules.step) + 1
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
-		f.moveTo(to, byIterations)
+		f.moveTo(to, f.after(to), byIterations)
 	}
 }
 
 // moveTo makes starts[to] the boundary.
-func (f *fold) moveTo(to int, why string) {
+func (f *fold) moveTo(to int, after int64, why string) {
+	if f.compacted != f.n {
+		f.held, f.heldAt = f.settledWeight, f.compacted
+	}
 	f.compacted, f.moved = f.n, why
 	f.compactions++
+	old, _ := slices.BinarySearch(f.tight, f.boundary())
+	f.tight = slices.Clone(f.tight[old:])
 	f.starts = append(f.starts[:0], f.starts[to:]...)
 	f.cuts = append(f.cuts, f.starts[0].line)
-	f.keptWeight = f.kept(f.starts[0])
+	f.settledWeight, f.settledShown = after, f.shown
 }
 
 func (f *fold) noteUser(e session.Entry, line int, before sums) {
@@ -305,16 +338,35 @@ func (f *fold) weight() int64 {
 	if len(f.starts) == 0 {
 		return 0
 	}
-	return f.keptWeight + f.shown - f.starts[0].shown
+	if f.boundary() == 1 {
+		return f.shown - f.surplus
+	}
+	return f.settledWeight + f.shown - f.settledShown
 }
 
-// kept is what stays of the records before s: some as they are, and the zones.
-func (f *fold) kept(s start) int64 {
+// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
+func (f *fold) after(i int) int64 {
+	s := f.starts[i]
+	live := f.shown - s.shown
 	if s.line == 1 {
-		return 0
+		return live
 	}
-	base := f.keptRecords(s)
-	return base + f.rules.zonesIn(f.rules.room-base).all()
+	kept := f.keptRecords(s)
+	z := f.rules.zonesIn(f.rules.room - kept).all()
+	if z == 0 {
+		return kept + live
+	}
+	return max(f.low(kept), kept+live+z/3)
+}
+
+// low is what a compaction brings the journal to where so much of it stays as it is.
+func (f *fold) low(kept int64) int64 {
+	return f.rules.room - f.movable(kept)*(1000-f.rules.low)/1000
+}
+
+// movable is what marks and gains are shares of: the room, but no more than twice what is not kept anyway.
+func (f *fold) movable(kept int64) int64 {
+	return min(f.rules.room, 2*max(0, f.rules.room-kept))
 }
 
 // keptRecords is what the records before s take that stay as they are.
@@ -348,21 +400,28 @@ func (f *fold) compact() {
 	if newest == 0 {
 		return
 	}
-	remains := func(i int) int64 { return f.kept(f.starts[i]) + f.shown - f.starts[i].shown }
-	low := func(i int) int64 {
-		kept := f.keptRecords(f.starts[i])
-		return kept + max(0, f.rules.room-kept)*f.rules.low/1000
+	fits := func(i int) bool {
+		s := f.starts[i]
+		kept := f.keptRecords(s)
+		return kept+f.shown-s.shown+f.rules.zonesIn(f.rules.room-kept).all() <= f.low(kept)
 	}
 	to := newest
-	if remains(newest) <= low(newest) {
-		for to = 1; remains(to) > low(to); to++ {
+	if fits(newest) {
+		for to = 1; !fits(to); to++ {
 		}
 	}
-	gain := f.weight() - remains(to)
-	if gain <= 0 || gain < max(0, f.rules.room-f.keptRecords(f.starts[to]))*f.rules.minGain/1000 {
+	// Zones take less before a compaction frees too little.
+	after, least := f.after(to), f.leastGain(f.starts[to])
+	after = min(after, max(f.weight()-least, f.keptRecords(f.starts[to])+f.shown-f.starts[to].shown))
+	if gain := f.weight() - after; gain <= 0 || gain < least {
 		return
 	}
-	f.moveTo(to, byRoom)
+	f.moveTo(to, after, byRoom)
+}
+
+// leastGain is what a compaction frees at least that makes s the boundary.
+func (f *fold) leastGain(s start) int64 {
+	return f.movable(f.keptRecords(s)) * f.rules.minGain / 1000
 }
 
 // boundary is the first live record.

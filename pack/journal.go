@@ -27,6 +27,7 @@ type memo struct {
 	folds    map[foldRules]*folded
 	zoned    map[zonesOf]*zones
 	repeated map[repeatsOf]*repeats
+	counter  *tokens.Counter // of the build going on
 	records  map[shownAs]rendered
 	blocks   map[[sha256.Size]byte]cached
 	requests map[int]string // what users asked, by place
@@ -118,6 +119,14 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	}
 	now := f.now.clone()
 	before := f.now
+	unread := false
+	if c := mm.counter; c != nil && rules.scale == firstScale {
+		now.exactly = func() (int64, bool) {
+			n, err := mm.count(m, now.pieces(m, 0), c)
+			unread = unread || err != nil
+			return n, err == nil
+		}
+	}
 	for now.n < n {
 		if now.n == n-1 && before.n < n-1 {
 			before = now.clone()
@@ -127,7 +136,12 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	if n == 0 {
 		before = now
 	}
-	mm.folds[rules] = &folded{before, now}
+	now.exactly = nil
+	if unread { // a record that could not be read may be there next time
+		delete(mm.folds, rules)
+	} else {
+		mm.folds[rules] = &folded{before, now}
+	}
 	return now
 }
 
@@ -175,6 +189,22 @@ func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 		}
 	}
 	return mm.render(m, p.From, p.body, nil, c)
+}
+
+// count sums up the tokens of pieces of the journal.
+func (mm *memo) count(m Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
+	for _, p := range pieces {
+		if p.omitted {
+			n += int64(c.CountCached(leftOut(p, stretchOf(m, p.Span))))
+			continue
+		}
+		r, err := mm.show(m, p, c)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(r.tokens)
+	}
+	return n, nil
 }
 
 // forget forgets the renderings that the last build did not use.

@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"slices"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -21,11 +23,7 @@ func (f *fold) pieces(m Records, folded int) []piece {
 	var out []piece
 	leadLeft := f.rules.leadCap
 	show := func(line int, kept bool, rule shareRule) {
-		p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
-		if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
-			p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact
-		}
-		out = append(out, p)
+		out = append(out, pieceOf(m, line, kept, rule))
 	}
 	lead := func(line int) {
 		show(line, f.boundary() > 1, shareRule{above: leadLeft, to: leadLeft})
@@ -80,9 +78,27 @@ func (f *fold) pieces(m Records, folded int) []piece {
 			lead(line)
 			continue
 		}
-		show(line, false, f.rules.share(m.At(line)))
+		out = append(out, f.alive(m, line))
 	}
 	return out
+}
+
+// alive is a record as it is shown that is live and no leading one.
+func (f *fold) alive(m Records, line int) piece {
+	rule := f.rules.share(m.At(line))
+	if _, tight := slices.BinarySearch(f.tight, line); tight {
+		rule = f.rules.tight
+	}
+	return pieceOf(m, line, false, rule)
+}
+
+// pieceOf is a record of which a rule says how much is shown.
+func pieceOf(m Records, line int, kept bool, rule shareRule) piece {
+	p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
+	if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
+		p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact
+	}
+	return p
 }
 
 // recordOverhead is the part of a record's weight that its heading takes; see ctxabi.Message.Weight.

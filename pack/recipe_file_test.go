@@ -245,7 +245,7 @@ func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	reason("context/pinned/more.md was added")
 	d.append(longLog(90).records()...)
 	reason("compaction when messages:")
-	d.write("../../context.yaml", "sources: [{type: pinned}, {type: journal}]\n")
+	d.write("../../context.yaml", "history: {key_lines: 0.2}\nsources: [{type: pinned}, {type: journal}]\n")
 	reason("recipe changed")
 }
 

@@ -31,8 +31,8 @@ func (j journalRule) zoneRules(step int) zoneRules {
 		return zoneRules{}
 	}
 	z := zoneRules{summary: zoneSummary, lines: j.keyLines, folds: zoneFolds}
-	// What is live keeps at least two fifths of what stays.
-	if most := j.low * 6 / 10; z.all() > most {
+	// What is live keeps at least a fifth of what stays.
+	if most := j.low * 8 / 10; z.all() > most {
 		z = zoneRules{z.summary * most / z.all(), z.lines * most / z.all(), z.folds * most / z.all()}
 	}
 	for range max(0, step-6) / 2 {
@@ -44,8 +44,9 @@ func (j journalRule) zoneRules(step int) zoneRules {
 // Numbers of zones.
 const (
 	zoneSummary = 30  // thousandths of the room
-	zoneFolds   = 70  // likewise
+	zoneFolds   = 100 // likewise
 	maxSummary  = 500 // tokens
+	minRefold   = 100 // tokens that key lines leave over: more records are folded
 	minZoned    = 600 // tokens of room below which there are no zones
 
 	windowRecords = 1024    // that are looked at to choose key lines
@@ -55,7 +56,8 @@ const (
 	foldedResult = 30  // tokens of a tool's output
 	foldedText   = 160 // of what an assistant said
 	foldedCall   = 160 // of the arguments of a call
-	foldedUser   = 160 // of a request
+
+	foldedUser = 160 // of a request
 )
 
 func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
@@ -111,7 +113,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 	rooms := f.rules.zonesIn(f.rules.room - f.keptRecords(s))
 	z := &zones{boundary: s.line, at: f.compacted}
 	if rooms.all() > 0 {
-		b := &zoner{m: m, f: f, c: c, z: z}
+		b := &zoner{m: m, mm: mm, f: f, c: c, z: z}
 		if err := b.make(rooms); err != nil || b.unread {
 			return z, err
 		}
@@ -122,15 +124,23 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 
 // zoner makes the zones of one compaction.
 type zoner struct {
-	m Records
-	f *fold
-	c *tokens.Counter
-	z *zones
+	m  Records
+	mm *memo
+	f  *fold
+	c  *tokens.Counter
+	z  *zones
 
 	unread bool // a record could not be read
 }
 
 func (b *zoner) make(rooms zoneRules) error {
+	room, err := b.room()
+	if err != nil {
+		return err
+	}
+	if all := rooms.all(); all > room {
+		rooms = zoneRules{rooms.summary * room / all, rooms.lines * room / all, rooms.folds * room / all}
+	}
 	b.fold(int(rooms.folds))
 	covered, whole, err := b.covered()
 	if err != nil {
@@ -140,10 +150,49 @@ func (b *zoner) make(rooms zoneRules) error {
 		b.z.blocks = append(b.z.blocks, summary)
 		covered = append(covered, summary.text)
 	}
-	if lines := b.keyLines(int(rooms.lines), covered, whole); lines.text != "" {
+	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
+		room -= int64(p.tokens)
+	}
+	if lines := b.keyLines(int(room), covered, whole); lines.text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
+		room -= int64(lines.tokens)
+	}
+	if room > minRefold {
+		for _, p := range b.z.folds {
+			room += int64(p.tokens)
+		}
+		b.fold(int(room))
 	}
 	return nil
+}
+
+// room is what the zones may take in exact tokens: what the records that are shown leave of what the
+// journal is to come to, and so little that the compaction frees what it must.
+func (b *zoner) room() (int64, error) {
+	at := *b.f
+	at.n = b.z.at
+	shown, err := b.mm.count(b.m, at.pieces(b.m, 0), b.c)
+	if err != nil {
+		return 0, err
+	}
+	before := int64(0)
+	if b.f.heldAt == 0 {
+		first := at
+		first.starts = []start{{line: 1}}
+		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
+			return 0, err
+		}
+	} else {
+		for line := b.f.heldAt + 1; line <= at.n; line++ {
+			r, err := b.mm.show(b.m, at.alive(b.m, line), b.c)
+			if err != nil {
+				return 0, err
+			}
+			before += int64(r.tokens)
+		}
+		before += b.f.held
+	}
+	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
 }
 
 // isKept says whether the record at a place behind the boundary stands there as it is.
@@ -215,12 +264,12 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 		case p.zone == inFolds:
 			out = append(out, b.z.folds[p.From-b.z.from].text)
 		case !p.omitted:
-			text, how, err := renderAt(b.m, p.From, p.body)
+			r, err := b.mm.show(b.m, p, b.c)
 			if err != nil {
 				return nil, nil, err
 			}
-			out = append(out, text)
-			whole[p.From] = how == ""
+			out = append(out, r.text)
+			whole[p.From] = r.how == ""
 		}
 	}
 	return out, whole, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // lowShare is low as a share of high where only high is given.
-const lowShare = 0.85
+const lowShare = 0.82
 
 // check looks at what concerns several keys of one mapping.
 func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.Node) {
