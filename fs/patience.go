@@ -6,7 +6,7 @@ import (
 )
 
 // interruptGrace is how much longer a request is worked on after a signal came to the process that asked.
-const interruptGrace = time.Second
+const interruptGrace = 5 * time.Second
 
 // patient is ctx, cancelled interruptGrace later. The kernel interrupts a request for any signal, and EINTR is
 // an answer that programs do not expect of a regular file: a runtime that preempts its threads by

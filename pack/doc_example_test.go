@@ -73,6 +73,6 @@ func TestTheDocumentShowsWhatACompactionMakes(t *testing.T) {
 
 // What the document shows: the first records of the example, in few tokens.
 const (
-	exampleRecords = 120
-	exampleBudget  = 2400
+	exampleRecords = 100
+	exampleBudget  = 1600
 )
