@@ -10,17 +10,6 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// renderAt gives the record at a place of m as it stands in pack.md.
-// how names the way in which it was shortened: "" not at all, [headAndTail], or a compress.Kind.
-func renderAt(m Records, at, body int) (text, how string, err error) {
-	r, err := readAt(m, at, body)
-	if err != nil {
-		return "", "", err
-	}
-	text, how = r.write(body)
-	return text, how, nil
-}
-
 // readAt reads the record at a place of m for a rendering; see readRecord and readEvent.
 func readAt(m Records, at, body int) (shown, error) {
 	t, ok := m.(*timeline)
