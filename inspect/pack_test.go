@@ -38,6 +38,7 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 		}
 	}
 	all := p.Framing
+	blocks := map[string]int{} // what is recalled is an item for each part of one block
 	for _, it := range p.Items {
 		all += it.Tokens
 		switch event, ok := ofLog(it.Source); {
@@ -54,9 +55,12 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 				t.Errorf("at %d: %s:%s has %d tokens in pack.md, %d in pack.json", n, it.Source, it.Range, sum, it.Tokens)
 			}
 		case it.isBlock():
-			if text, ok := p.parts.block(it.ID); !ok || p.counter.Count(text) != it.Tokens {
-				t.Errorf("at %d: block %s of %d tokens is\n%s", n, it.ID, it.Tokens, text)
-			}
+			blocks[it.ID] += it.Tokens
+		}
+	}
+	for id, tokens := range blocks {
+		if text, ok := p.parts.block(id); !ok || p.counter.CountParts(text) != tokens {
+			t.Errorf("at %d: block %s of %d tokens is\n%s", n, id, tokens, text)
 		}
 	}
 	s, z := p.Sections()

@@ -9,6 +9,9 @@ import (
 // blockHeading begins a block of pack.md.
 const blockHeading = "# Context Block: "
 
+// conversation is the block in which records stand.
+const conversation = "conversation"
+
 // parts are the pieces of a pack.md: whoever knows lines and fences can take one apart, whatever the records hold.
 type parts struct {
 	blocks  []blockPart
@@ -16,6 +19,8 @@ type parts struct {
 	order   []Address
 	gaps    []gap
 	starts  []int // the offsets at which a piece begins
+
+	here string // the block that is being read
 }
 
 // blockPart is one block, heading included; of the conversation its heading alone.
@@ -62,10 +67,11 @@ func lineLength(text string) int {
 // heading reads a line that may begin a piece, and gives what takes its text; nil: it begins none.
 func (p *parts) heading(line string) func(text string) {
 	if id, ok := strings.CutPrefix(line, blockHeading); ok {
+		p.here = id
 		return func(text string) { p.blocks = append(p.blocks, blockPart{id, text}) }
 	}
 	rest, ok := strings.CutPrefix(line, "## ")
-	if !ok {
+	if !ok || p.here != conversation { // parts of records that are recalled are that block's
 		return nil
 	}
 	if names, _, ok := strings.Cut(rest, " left out: "); ok {
