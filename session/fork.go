@@ -113,7 +113,30 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 			}
 		}
 	}
+	if err := w.blobs(); err != nil {
+		return false, err
+	}
 	return shared, w.meta(n)
+}
+
+// blobs takes along what users stored. It never changes, so both sessions may have one file under two names.
+func (w *forkWriter) blobs() error {
+	list := w.x.Blobs()
+	if len(list) == 0 {
+		return nil
+	}
+	dir := path.Join(w.dir, blobDir)
+	if err := w.s.vfs.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	w.s.move.RLock()
+	defer w.s.move.RUnlock()
+	for _, b := range list {
+		if err := w.s.vfs.Link(w.x.path(blobDir, b.ID), path.Join(dir, b.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return w.s.vfs.SyncDir(dir)
 }
 
 // log writes the first size bytes of a log and the rows of their commits, chained for the new session.

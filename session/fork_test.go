@@ -44,6 +44,18 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			blob := ctxabi.ContentID([]byte("a blob"))
+			stage, err := x.NewBlobStage(blob, root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stage.WriteAt([]byte("a blob"), 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := stage.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			stage.Release()
 			all, _ := x.Timeline()
 			for _, n := range []int{0, 1, 7, 10, 11, 12, 13, -1} {
 				ref := refA
@@ -82,6 +94,11 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 				}
 				if pin, err := f.Control("context/pinned/a.md"); string(pin) != "pin\n" {
 					t.Errorf("pin %q: %v", pin, err)
+				}
+				if b, err := f.OpenBlob(blob); err != nil {
+					t.Errorf("what was stored is not there: %v", err)
+				} else {
+					b.Close()
 				}
 				if f.ID() == x.ID() {
 					t.Error("the fork has the id of the session")
