@@ -277,7 +277,7 @@ func TestALargeRangeIsServedInPieces(t *testing.T) {
 	s := session(t, m)
 	s.Write(ctxabi.BudgetFile, "4000\n")
 	for i := range 12 {
-		s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Listing %d:\n", i)+source(i, 1<<14)))
+		s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Listing %d:\n", i)+source(i, 1<<15)))
 	}
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "And now?"))
 	largest := int64(0)
