@@ -31,7 +31,8 @@ type Build struct {
 	Stale       bool // a workspace file did not answer in time: its last known content was used
 	Made        time.Time
 	native      *native
-	left        left // what left the prompt
+	left        left     // what left the prompt
+	borders     []border // of the blocks and records before the footer
 }
 
 // HeadBlock is one block before the journal.
@@ -220,8 +221,14 @@ func (d *draft) render() (*Build, error) {
 	var md strings.Builder
 	marks := marks{}
 	build := &Build{ID: d.id, Tokens: d.total(), Recipe: d.recipe.Hash}
+	so := 0 // tokens so far
+	end := func(tokens int) {
+		so += tokens
+		build.borders = append(build.borders, border{md.Len(), so})
+	}
 	for _, b := range d.head {
 		md.WriteString(b.text)
+		end(b.tokens)
 		if b.phase == phaseStable {
 			marks.stable = md.Len()
 		}
@@ -236,6 +243,7 @@ func (d *draft) render() (*Build, error) {
 			marks.past = md.Len() + len(p.text)
 		}
 		md.WriteString(p.text)
+		end(p.tokens)
 	}
 	marks.prefix = md.Len()
 	for _, b := range d.footer {

@@ -23,21 +23,22 @@ type part struct {
 // memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
 type memo struct {
-	limits   limits // that the folds were made for
-	folds    map[foldRules]*folded
-	zoned    map[zonesOf]*zones
-	repeated map[repeatsOf]*repeats
-	counter  *tokens.Counter // of the build going on
-	records  map[shownAs]rendered
-	blocks   map[[sha256.Size]byte]cached
-	requests map[int]string // what users asked, by place
-	quoted   quote
-	recalled *oldRecords       // as the last build saw them
-	tried    map[int][]attempt // how calls of the newest records ended, by place
-	asks     map[int]string    // what the newest records say, by place
-	corpora  *corpora
-	parsed   *parsedTools // of the last build
-	rendered int          // blocks that were made and not found here, so far
+	limits      limits // that the folds were made for
+	folds       map[foldRules]*folded
+	zoned       map[zonesOf]*zones
+	repeated    map[repeatsOf]*repeats
+	counter     *tokens.Counter // of the build going on
+	records     map[shownAs]rendered
+	blocks      map[[sha256.Size]byte]cached
+	requests    map[int]string        // what users asked, by place
+	inventories map[string]*inventory // by the text
+	quoted      quote
+	recalled    *oldRecords       // as the last build saw them
+	tried       map[int][]attempt // how calls of the newest records ended, by place
+	asks        map[int]string    // what the newest records say, by place
+	corpora     *corpora
+	parsed      *parsedTools // of the last build
+	rendered    int          // blocks that were made and not found here, so far
 
 	known   func(at address) int         // a persisted count of a record in full, or 0
 	counted func(at address, tokens int) // told of each new one
@@ -66,7 +67,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, corpora: newCorpora()}
+	return &memo{folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
 }
 
 // made gives the block that key names, by making it where it is not known.
@@ -225,6 +226,12 @@ func (mm *memo) forget() {
 		r.used = false
 		mm.blocks[key] = r
 	}
+	for key, v := range mm.inventories {
+		if !v.used {
+			delete(mm.inventories, key)
+		}
+		v.used = false
+	}
 	for key, z := range mm.zoned {
 		if !z.used {
 			delete(mm.zoned, key)
@@ -277,6 +284,9 @@ func (mm *memo) size() int {
 	}
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256
+	}
+	for _, v := range mm.inventories {
+		n += v.size()
 	}
 	n += 256 * len(mm.tried)
 	for _, text := range mm.requests {

@@ -94,18 +94,18 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 	}
 	shown := newView(hits)
 	for _, b := range d.head {
-		shown.add(b.text)
+		shown.add(d.memo.inventory(b.text))
 	}
 	for _, p := range d.parts {
-		shown.add(p.text)
+		shown.add(d.memo.inventory(p.text))
 		if p.zone == inFolds || p.zone == inSummary {
 			shown.lines.WriteString(p.text)
 		}
 	}
 	for _, b := range d.footer {
-		shown.add(b.text)
+		shown.add(d.memo.inventory(b.text))
 	}
-	shown.add(d.goal.text)
+	shown.add(d.memo.inventory(d.goal.text))
 
 	var out []recalled
 	first := 0.0 // the best score

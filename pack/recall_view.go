@@ -32,17 +32,48 @@ func newView(hits []oldHit) *view {
 	return s
 }
 
-// add notes what stands in a text of the pack.
-func (s *view) add(text string) {
-	compress.EachLine(text, func(_ int, line string) {
-		s.note(line)
-		if line[0] == '[' { // a key line behind the number of its record
-			if _, rest, ok := strings.Cut(line, "] "); ok {
-				s.note(strings.TrimSpace(rest))
+// inventory is what a view looks for in a text of the pack: its telling lines and its identifiers.
+type inventory struct {
+	lines, words []string
+	used         bool // by the build going on
+}
+
+// inventory gives that of a text. Most texts of a pack stand in the next one, too.
+func (mm *memo) inventory(text string) *inventory {
+	v, ok := mm.inventories[text]
+	if !ok {
+		v = &inventory{words: compress.Identifiers(text, len(text))}
+		add := func(line string) {
+			if len(line) >= tellingLine {
+				v.lines = append(v.lines, line)
 			}
 		}
-	})
-	compress.Mentioned(text, s.named)
+		compress.EachLine(text, func(_ int, line string) {
+			add(line)
+			if line[0] == '[' { // a key line behind the number of its record
+				if _, rest, ok := strings.Cut(line, "] "); ok {
+					add(strings.TrimSpace(rest))
+				}
+			}
+		})
+		mm.inventories[text] = v
+	}
+	v.used = true
+	return v
+}
+
+func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) }
+
+// add notes what stands in a text of the pack.
+func (s *view) add(v *inventory) {
+	for _, line := range v.lines {
+		s.note(line)
+	}
+	for _, w := range v.words {
+		if _, asked := s.named[w]; asked {
+			s.named[w] = true
+		}
+	}
 }
 
 func (s *view) note(line string) {

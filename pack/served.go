@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"context"
 	"path"
+	"sort"
 	"sync"
 	"time"
 
@@ -191,9 +192,22 @@ func (w *openedBuild) write() (err error) {
 	kept := keptLines(before, b.Markdown)
 	return s.kept.Add(session.ServedRow{
 		At: w.by.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: w.after,
-		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: c.Count(string(b.Markdown[:kept])), Messages: b.Messages,
+		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: b.tokensOf(kept, c), Messages: b.Messages,
 		PackID: b.ID, PID: w.by.PID, PrefixBytes: b.Prefix, Tokens: b.Tokens, UID: w.by.UID,
 	}, b.Markdown)
+}
+
+// border is where a block or a record of pack.md ends, and the tokens up to there.
+type border struct{ bytes, tokens int }
+
+// tokensOf counts the first n bytes of pack.md. Counts of whole blocks and records add up; what is left over is counted.
+func (b *Build) tokensOf(n int, c *tokens.Counter) int {
+	i := sort.Search(len(b.borders), func(i int) bool { return b.borders[i].bytes > n })
+	var at border
+	if i > 0 {
+		at = b.borders[i-1]
+	}
+	return at.tokens + c.Count(string(b.Markdown[at.bytes:n]))
 }
 
 // counter counts in the encoding of the build.
