@@ -1,6 +1,9 @@
 package harness
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -16,4 +19,19 @@ func Eventually(tb testing.TB, what string, done func() bool) {
 		}
 		time.Sleep(wait)
 	}
+}
+
+// TempDir is a directory for copies out of a mount: it can be removed whatever their modes are.
+func TempDir(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	tb.Cleanup(func() {
+		filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+			if e != nil && e.IsDir() {
+				os.Chmod(name, 0o700)
+			}
+			return nil
+		})
+	})
+	return dir
 }

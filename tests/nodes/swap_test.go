@@ -235,12 +235,16 @@ func TestChunksAreReadOnly(t *testing.T) {
 	}
 	wantErrno(t, "truncate", unix.Truncate(chunk, 0), unix.EACCES)
 	wantErrno(t, "chmod", unix.Chmod(chunk, 0o600), unix.EACCES)
-	wantErrno(t, "rm of a chunk", unix.Unlink(chunk), unix.EPERM)
-	wantErrno(t, "rm of the index", unix.Unlink(s.Path(swapIndex)), unix.EPERM)
-	wantErrno(t, "rmdir", unix.Rmdir(s.Path(ctxabi.SwapChunkDir)), unix.EPERM)
-	wantErrno(t, "mkdir", unix.Mkdir(s.Path(ctxabi.SwapDir+"/x"), 0o700), unix.EPERM)
+	never := unix.EACCES // the directory's mode says it first
+	if os.Getuid() == 0 {
+		never = unix.EPERM // which root passes by
+	}
+	wantErrno(t, "rm of a chunk", unix.Unlink(chunk), never)
+	wantErrno(t, "rm of the index", unix.Unlink(s.Path(swapIndex)), never)
+	wantErrno(t, "rmdir", unix.Rmdir(s.Path(ctxabi.SwapChunkDir)), never)
+	wantErrno(t, "mkdir", unix.Mkdir(s.Path(ctxabi.SwapDir+"/x"), 0o700), never)
 	_, err := os.Create(s.Path(ctxabi.SwapChunkDir + "/" + idOf("x")))
-	wantErrno(t, "a new chunk", err, unix.EPERM)
+	wantErrno(t, "a new chunk", err, never)
 	for _, name := range []string{idOf("nowhere"), "sha256-12", "x", ".x", strings.ToUpper(idOf("x"))} {
 		for _, dir := range []string{ctxabi.SwapChunkDir, ctxabi.DedupBlobDir} {
 			_, err := os.Stat(s.Path(dir + "/" + name))
@@ -256,7 +260,7 @@ func TestCopyOfASession(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := long(t, m)
 	list := rows[ctxabi.SwapRow](t, s, swapIndex)
-	to := t.TempDir()
+	to := harness.TempDir(t)
 	s.Run("cp", "-a", s.Dir, to).OK()
 	for _, row := range list {
 		b, err := os.ReadFile(filepath.Join(to, s.Name, ctxabi.SwapChunkDir, row.ID))

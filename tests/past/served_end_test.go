@@ -21,7 +21,7 @@ func TestCopiesAndWalksEnd(t *testing.T) {
 	for range 5 {
 		r.next()
 	}
-	out := t.TempDir()
+	out := harness.TempDir(t)
 	r.Bash("find . -type f -exec grep -l 'turn3 says' {} + | sort; ls -laR . ; du -s .").OK()
 	m.Run(t, harness.Client{UID: r.UID, Dir: "/", Argv: []string{"cp", "-a", r.Dir, out + "/copy"}}).OK()
 	for i, row := range rows(t, r.Session) {
