@@ -59,17 +59,3 @@ func Identifiers(text string, most int) (out []string) {
 	})
 	return slices.Clip(out)
 }
-
-// Mentioned sets those of words to true that a text has among its identifiers.
-func Mentioned(text string, words map[string]bool) {
-	EachLine(text, func(_ int, line string) {
-		eachWord(line, func(w string, kind wordKind) {
-			if kind != idWord {
-				return
-			}
-			if there, asked := words[w]; asked && !there {
-				words[w] = true
-			}
-		})
-	})
-}

@@ -63,9 +63,4 @@ func TestIdentifiersOfText(t *testing.T) {
 	if got := Identifiers(text, 2); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
-	words := map[string]bool{"RetryMax": false, "503": false, "config.go": false, "then": false}
-	Mentioned(text, words)
-	if !words["RetryMax"] || !words["503"] || words["config.go"] || words["then"] {
-		t.Errorf("%v", words)
-	}
 }

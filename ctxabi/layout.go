@@ -65,6 +65,12 @@ const (
 	InternalDir   = ".ctxfs" // in the store only, never in the mount
 )
 
+// Attributes of a session's directory that are set to do what no call of a file system says.
+const (
+	ForkAttr   = "user.ctx.fork"   // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message
+	RemoveAttr = "user.ctx.remove" // the session's name, to be sure: removes it with its history, for good
+)
+
 // Names at the root of the mount and in an agent's home.
 const (
 	HomeDir          = "home"

@@ -17,21 +17,7 @@ import (
 // lineDir is context/line: record n of messages.jsonl under the name n, its
 // text under n.txt; record n of events.jsonl under e<n> and e<n>.txt. It lists
 // nothing, so that cp -a and grep -r stay finite.
-type lineDir struct {
-	gofs.Inode
-	denyDir
-	p *place
-}
-
-func (d *lineDir) fill(a *fuse.Attr) { d.p.own.setDir(a, d.p.own.dirMode()&^0o222, d.p.x.Created()) }
-
-var _ = (gofs.NodeGetattrer)((*lineDir)(nil))
-
-func (d *lineDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
+type lineDir struct{ fixedDir }
 
 var _ = (gofs.NodeReaddirer)((*lineDir)(nil))
 

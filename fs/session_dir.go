@@ -154,7 +154,7 @@ func (d *sessionDir) lookupFixed(ctx context.Context, rel string, out *fuse.Entr
 		keepFixed(out)
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0
 	case ctxabi.LineDir:
-		n := &lineDir{p: d.p}
+		n := &lineDir{fixedDir{p: d.p}}
 		n.fill(&out.Attr)
 		keepFixed(out)
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0

@@ -9,23 +9,13 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// What no call of a file system says is done by setting an attribute of a session's directory, which every language can:
-//
-//	user.ctx.fork    NAME, NAME@LINE or AGENT/NAME@LINE   makes a session with this one's history, up to that message
-//	user.ctx.remove  the session's name, to be sure       removes it with its history, for good
-//
-// Neither attribute is there to be read.
-const (
-	forkVerb   = xattrPrefix + "fork"
-	removeVerb = xattrPrefix + "remove"
-)
-
+// Setxattr does what is asked for by an attribute of the session; neither is there to be read.
 func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	switch {
 	case d.here != "":
-	case name == forkVerb:
+	case name == ctxabi.ForkAttr:
 		return d.fork(ctx, string(data))
-	case name == removeVerb:
+	case name == ctxabi.RemoveAttr:
 		return d.remove(ctx, string(data))
 	}
 	return noXattrs{}.Setxattr(ctx, name, data, flags)

@@ -33,15 +33,17 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 		Example: "  ctxfs session fork coder/s1@120 another-way\n  cd \"$(ctxfs session fork . tried)\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			arg, line, at := cutPoint(args[0])
+			m, err := parseMoment(args[0])
+			if err != nil {
+				return err
+			}
 			n := -1
-			if at {
-				var err error
-				if n, err = strconv.Atoi(line); err != nil || n < 0 {
-					return usagef("%q is not a number of messages", line)
+			if m.point != "" {
+				if n, err = strconv.Atoi(m.point); err != nil || n < 0 {
+					return usagef("%q is not a number of messages", m.point)
 				}
 			}
-			from, err := findSession(arg, store)
+			from, err := findSession(m.session, store)
 			if err != nil {
 				return err
 			}
@@ -54,7 +56,7 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 			if err := cmp.Or(ctxabi.ValidName(to.Agent), ctxabi.ValidName(to.Session)); err != nil {
 				return usageError{err}
 			}
-			dir, how, err := fork(arg, from, n, to)
+			dir, how, err := fork(m.session, from, n, to)
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 				fmt.Fprintln(c.ErrOrStderr(), how)
@@ -64,15 +66,6 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 	}
 	storeFlag(c, &store)
 	return c
-}
-
-// cutPoint takes SESSION@LINE apart.
-func cutPoint(arg string) (session, line string, ok bool) {
-	i := strings.LastIndexByte(arg, '@')
-	if i < 0 {
-		return arg, "", false
-	}
-	return arg[:i], arg[i+1:], true
 }
 
 // mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; "" when there is none.
@@ -94,7 +87,7 @@ func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err er
 		if n >= 0 {
 			asked += "@" + strconv.Itoa(n)
 		}
-		if err := unix.Setxattr(mounted, "user.ctx.fork", []byte(asked), 0); err != nil {
+		if err := unix.Setxattr(mounted, ctxabi.ForkAttr, []byte(asked), 0); err != nil {
 			return "", "", refused(mounted, &os.PathError{Op: "fork", Path: mounted, Err: err})
 		}
 		dir = strings.TrimSuffix(mounted, from.ref.Path()) + to.Path()
@@ -202,7 +195,7 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 
 func removeSession(arg string, at place) (err error) {
 	if mounted := mountedDir(arg, at); mounted != "" {
-		if err := unix.Setxattr(mounted, "user.ctx.remove", []byte(at.ref.Session), 0); err != nil {
+		if err := unix.Setxattr(mounted, ctxabi.RemoveAttr, []byte(at.ref.Session), 0); err != nil {
 			return refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
 		}
 		return nil
