@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -305,100 +304,10 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// unixMode turns permission bits as the kernel writes them (02770) into a fs.FileMode.
-func unixMode(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
-	if m&0o2000 != 0 {
-		mode |= fs.ModeSetgid
-	}
-	return mode
-}
-
-// osCreate are the flags of a new file that is written from its beginning.
-const osCreate = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
-
-// readWhole reads a small file.
-func readWhole(v VFS, name string) ([]byte, error) {
-	f, err := v.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: not a regular file", name, fs.ErrInvalid)
-	}
-	b := make([]byte, fi.Size())
-	n, err := f.ReadAt(b, 0)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	return b[:n], nil
-}
-
-// writeSynced writes a file whole and syncs it; the caller syncs its directory.
-func writeSynced(v VFS, name string, data []byte, perm fs.FileMode) error {
-	return fillSynced(v, name, perm, allOf(data))
-}
-
-// allOf writes data, for fillSynced.
-func allOf(data []byte) func(w File) error {
-	return func(w File) error {
-		if len(data) == 0 {
-			return nil
-		}
-		return writeFull(w, data)
-	}
-}
-
-// fillSynced is writeSynced with what fill writes.
-func fillSynced(v VFS, name string, perm fs.FileMode, fill func(w File) error) error {
-	f, err := v.OpenFile(name, osCreate, perm)
-	if err != nil {
-		return err
-	}
-	err = fill(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// writeFull is one write(2) whose short count is an error.
-func writeFull(f io.Writer, data []byte) error {
-	n, err := f.Write(data)
-	if err == nil && n < len(data) {
-		err = io.ErrShortWrite
-	}
-	return err
-}
-
-// removeAll removes name and what is in it, as far as it can.
-func removeAll(v VFS, name string) {
-	if v.Remove(name) == nil {
-		return
-	}
-	entries, _ := v.ReadDir(name)
-	for _, e := range entries {
-		removeAll(v, path.Join(name, e.Name()))
-	}
-	v.Remove(name)
-}
-
 // inStore gives the absolute name of a path relative to the store.
 func (s *Store) inStore(elem ...string) string {
 	return path.Join(s.dir, path.Join(elem...))
 }
-
-// trimNewline drops one newline at the end.
-func trimNewline(b []byte) string { return strings.TrimSuffix(string(b), "\n") }
 
 // Loaded calls yield for every session that was looked up since the store was opened.
 func (s *Store) Loaded(yield func(*Session) bool) {
