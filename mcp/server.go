@@ -45,11 +45,12 @@ type server struct {
 	watcher watcher
 }
 
-// Serve speaks to one client until that closes in, or ctx ends.
+// Serve speaks to one client, a JSON-RPC message a line, until that closes in, or ctx ends. A line that is none is answered with an error.
 func Serve(ctx context.Context, c Config, in io.ReadCloser, out io.WriteCloser) error {
 	s := newServer(c)
 	defer s.watcher.close()
-	err := s.sdk.Run(ctx, drained{&sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxRequest}})
+	ends := newFrames(in, out)
+	err := s.sdk.Run(ctx, drained{&sdk.IOTransport{Reader: ends, Writer: ends, MaxLineLength: -1}}) // frames has bounded it
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -102,7 +102,7 @@ func TestTheServerEndsWithItsInput(t *testing.T) {
 	for name, in := range map[string]string{"at once": "", "after hello": hello, "in the middle of a message": hello + `{"jsonrpc":"2.0","id":2`} {
 		t.Run(name, func(t *testing.T) {
 			r := m.Run(t, harness.Client{UID: s.UID, Dir: s.Dir, Argv: []string{harness.Binary(t), "mcp", "."}, Stdin: strings.NewReader(in)})
-			if r.Code != 0 && name != "in the middle of a message" {
+			if r.Code != 0 {
 				t.Errorf("status %d: %s", r.Code, r.Stderr)
 			}
 			if answers := strings.Count(r.Stdout, `"result":`); answers != strings.Count(in, hello) {
@@ -114,6 +114,33 @@ func TestTheServerEndsWithItsInput(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A line that is no message is answered as JSON-RPC asks, and the session goes on.
+func TestALineThatIsNoMessageDoesNotEndTheSession(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	s := m.Session(t, harness.Self(), "coder", "s1")
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	const last = `{"jsonrpc":"2.0","id":9,"method":"tools/list"}` + "\n"
+	for bad, want := range map[string]string{
+		"oops":                     `"id":null,"error":{"code":-32700,`,
+		`{"jsonrpc":"2.0","id":2,`: `"id":null,"error":{"code":-32700,`,
+		`{"jsonrpc":"2.0","id":2,"method":"ping"}{}`: `"id":null,"error":{"code":-32700,`,
+		"42":                       `"id":null,"error":{"code":-32600,`,
+		`{"id":2,"method":"ping"}`: `"id":2,"error":{"code":-32600,`,
+		`{"jsonrpc":"2.0"}`:        `"id":null,"error":{"code":-32600,`,
+		"\xff\xfe":                 `"id":null,"error":{"code":-32700,`,
+		"  \r":                     ``,
+	} {
+		r := m.Run(t, harness.Client{UID: s.UID, Dir: s.Dir, Argv: []string{harness.Binary(t), "mcp", "."}, Stdin: strings.NewReader(hello + bad + "\n" + last)})
+		if r.Code != 0 || !strings.Contains(r.Stdout, `"id":9,"result"`) {
+			t.Errorf("%q ended the session with status %d: %s", bad, r.Code, r.Stderr)
+		}
+		if got := strings.Count(r.Stdout, `"error":`); !strings.Contains(r.Stdout, want) || got != min(len(want), 1) {
+			t.Errorf("%q was answered %s", bad, r.Stdout)
+		}
 	}
 }
 
