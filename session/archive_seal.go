@@ -2,12 +2,9 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	stdhash "hash"
-	"io"
 	"os"
 	"path"
 
@@ -169,86 +166,6 @@ func cmpErr(errs ...error) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// rowCheck compares bytes that are written to it with what arrival rows announce.
-type rowCheck struct {
-	l    *Log
-	rows []arrival // that are left
-	last hash
-	off  int64
-	sum  stdhash.Hash
-}
-
-// newRowCheck reads the rows of [from, to) and checks their chain; last is its value at to.
-func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
-	c := &rowCheck{l: l, off: from, sum: sha256.New()}
-	odd := func(at int64) error {
-		return ctxabi.E("archive", l.name, ctxabi.ErrIO, "the arrival rows do not fit at byte %d; its records stay as they are (see ctxfs verify)", at)
-	}
-	begin, err := seekArrival(f.arrivals, end, max(from-1, 0))
-	if err != nil {
-		return nil, err
-	}
-	chain := chainSeed(l.session.id, l.name)
-	next := int64(0)
-	known := begin == 0 // chain and next are those in front of the row
-	var failed error
-	err = scanLines(f.arrivals, begin, end, func(_, _ int64, line []byte, whole bool) bool {
-		a, ok := parseArrival(line)
-		switch {
-		case !ok || !whole:
-			failed = odd(c.off)
-		case a.end() <= from: // in front of what is sealed
-		case known && (a.Off != next || chainNext(chain, a.SHA, a.Off, a.Len) != a.Chain) || a.Off > max(next, from) || a.end() > to:
-			failed = odd(a.Off)
-		default:
-			c.rows = append(c.rows, a)
-		}
-		next, chain, known = a.end(), a.Chain, true
-		return failed == nil && next < to
-	})
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	if next != to || len(c.rows) == 0 || c.rows[0].Off > from {
-		return nil, odd(from)
-	}
-	c.last, c.off = chain, c.rows[0].Off
-	if c.off < from { // a row that was made at an open covers sealed records, too
-		_, err = io.Copy(c, io.NewSectionReader(f.data, c.off, from-c.off))
-	}
-	return c, err
-}
-
-func (c *rowCheck) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		if len(c.rows) == 0 {
-			return 0, errors.New("it reads back longer than it was written")
-		}
-		a := &c.rows[0]
-		take := min(int64(len(b)), a.end()-c.off)
-		c.sum.Write(b[:take])
-		b, c.off = b[take:], c.off+take
-		if c.off < a.end() {
-			break
-		}
-		if hash(c.sum.Sum(nil)) != a.SHA {
-			return 0, ctxabi.E("archive", c.l.name, ctxabi.ErrIO,
-				"bytes %d to %d are not what arrived; its records stay as they are (see ctxfs verify)", a.Off, a.end())
-		}
-		c.sum.Reset()
-		c.rows = c.rows[1:]
-	}
-	return n, nil
-}
-
-func (c *rowCheck) done() error {
-	if len(c.rows) > 0 {
-		return io.ErrUnexpectedEOF
 	}
 	return nil
 }

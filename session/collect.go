@@ -211,7 +211,7 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 	if err != nil {
 		return 0, false, diskFailed("collect", rel, err, "it stays")
 	}
-	removeAll(s.vfs, tmp)
+	s.removeAll(tmp)
 	return k.Size, true, nil
 }
 
@@ -330,7 +330,7 @@ func (s *Store) RemoveUnowned(name string) error {
 	if path.Dir(name) != tmpDir {
 		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", tmpDir)
 	}
-	removeAll(s.vfs, s.inStore(name))
+	s.removeAll(s.inStore(name))
 	if _, err := s.vfs.Stat(s.inStore(name)); err == nil {
 		return ctxabi.E("collect", name, ctxabi.ErrIO, "it could not be removed")
 	}

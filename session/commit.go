@@ -167,6 +167,9 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	if err := writeFull(f.data, b.Data); err != nil {
 		return 0, l.rollBack(f, tail, err)
 	}
+	if err := l.kept(f, "append"); err != nil {
+		return 0, err
+	}
 
 	l.mu.Lock()
 	l.tail = logTail{size: a.end(), arrivals: tail.arrivals + int64(len(l.row)), chain: a.Chain}

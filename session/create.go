@@ -61,11 +61,11 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	}
 	tmp := s.tmpName()
 	if err := s.build(tmp, o); err != nil {
-		removeAll(s.vfs, tmp)
+		s.removeAll(tmp)
 		return nil, diskFailed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.vfs.Rename(tmp, dir); err != nil {
-		removeAll(s.vfs, tmp)
+		s.removeAll(tmp)
 		return nil, diskFailed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {

@@ -27,6 +27,16 @@ const MaxOpenLogs = maxOpenLogs
 // MaxKeys is how many requests a log remembers.
 const MaxKeys = maxKeys
 
+// SetMarkEvery lays the marks of arrival rows closer, in bytes, and gives back what puts them where they were.
+func SetMarkEvery(n int64) (undo func()) {
+	was := markEvery
+	markEvery = n
+	return func() { markEvery = was }
+}
+
+// RemoveAll removes a path of the store with what is in it.
+func RemoveAll(s *Store, name string) { s.removeAll(name) }
+
 // Names inside a session.
 var (
 	ArrivalsFile  = arrivalsFile("messages.jsonl")

@@ -58,7 +58,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 	s.create.Lock()
 	defer s.create.Unlock()
 	if err == nil && exists() { // made meanwhile
-		removeAll(s.vfs, tmp)
+		s.removeAll(tmp)
 		return nil, false, taken
 	}
 	if err == nil {
@@ -68,7 +68,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 		err = s.vfs.SyncDir(path.Dir(dir))
 	}
 	if err != nil {
-		removeAll(s.vfs, tmp)
+		s.removeAll(tmp)
 		return nil, false, diskFailed("fork", "", err, "the session was not made")
 	}
 	fork, err = s.Session(ref)

@@ -64,9 +64,9 @@ func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any)
 // Remove is the remedy for a cache: it is removed, and made again when it is needed.
 func (f *CheckedFile) Remove() Remedy {
 	return Remedy{"removed; it is made again when it is needed", func() error {
-		v := f.t.c.s.vfs
-		removeAll(v, f.path())
-		return v.SyncDir(path.Dir(f.path()))
+		s := f.t.c.s
+		s.removeAll(f.path())
+		return s.vfs.SyncDir(path.Dir(f.path()))
 	}}
 }
 

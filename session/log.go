@@ -45,6 +45,7 @@ type Log struct {
 	sealing chan struct{} // as turn, of those who seal a part
 
 	index logIndex
+	marks arrivalMarks
 }
 
 // logFiles are a log's open descriptors.
@@ -323,6 +324,20 @@ func (l *Log) Sync(ctx context.Context) error {
 	if err := f.data.Sync(); err != nil {
 		return l.breakDown("fsync", err)
 	}
+	return l.kept(f, "fsync")
+}
+
+var errRemoved = errors.New("its file was removed from the store")
+
+// kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
+// is written to it ends with the daemon.
+func (l *Log) kept(f *logFiles, op string) error {
+	for _, file := range []File{f.data, f.arrivals} {
+		fi, err := file.Stat()
+		if err == nil && linksOf(fi) == 0 && !l.session.removed.Load() {
+			return l.breakDown(op, errRemoved)
+		}
+	}
 	return nil
 }
 
@@ -343,6 +358,9 @@ func (l *Log) breakDown(op string, cause error) error {
 	l.broken.Store(true)
 	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
 		Why: "the disk failed; the log takes nothing more until ctxfs is started anew"}
+	if errors.Is(cause, errRemoved) {
+		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
+	}
 	l.session.store.o.Logger.Error("log broke down", "session", l.session.id, "log", l.name, "err", cause)
 	l.session.report(op, l.name, err)
 	return err

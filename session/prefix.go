@@ -1,7 +1,9 @@
 package session
 
 import (
+	"math"
 	"sort"
+	"sync"
 	"time"
 )
 
@@ -34,13 +36,45 @@ func (t *Timeline) Prefix(n int) *Timeline {
 }
 
 // MessagesAt is how many messages the session had at a time: those of the commits until the first that arrived later.
-// It goes by the daemon's clock as it was then.
+// It goes by the daemon's clock as it was then. The first call of a process reads the arrival rows up to there.
 func (x *Session) MessagesAt(when time.Time) (int, error) {
 	ix, err := x.messages.Index()
 	if err != nil || ix.n == 0 {
 		return 0, err
 	}
-	l := &x.messages
+	size, err := x.messages.sizeAt(unixNano(when))
+	return sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }), err
+}
+
+// arrivalMark is what is known in front of an arrival row. Clocks go back, so that rows cannot be halved by their times;
+// the latest time until a row only grows.
+type arrivalMark struct {
+	at     int64 // of the row, in its file
+	size   int64 // of the log
+	latest int64 // unix ns of the latest row until then
+}
+
+// arrivalMarks are in the order of the rows, and begin with the first.
+type arrivalMarks struct {
+	mu   sync.Mutex
+	list []arrivalMark // guarded by mu
+}
+
+// markEvery is how many bytes of rows there are between two marks. Tests lower it.
+var markEvery int64 = 256 << 10
+
+// unixNano is the time in ns since 1970, or the nearest that there is.
+func unixNano(t time.Time) int64 {
+	if first, last := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); t.Before(first) {
+		return math.MinInt64
+	} else if t.After(last) {
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// sizeAt is how many bytes the log had at a time, in ns since 1970.
+func (l *Log) sizeAt(when int64) (int64, error) {
 	f, err := l.acquire()
 	if err != nil {
 		return 0, err
@@ -49,16 +83,29 @@ func (x *Session) MessagesAt(when time.Time) (int, error) {
 	l.mu.Lock()
 	end := l.tail.arrivals
 	l.mu.Unlock()
-	size := int64(0)
-	err = scanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
+	m := &l.marks
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.list) == 0 {
+		m.list = []arrivalMark{{latest: math.MinInt64}}
+	}
+	i := sort.Search(len(m.list)-1, func(i int) bool { return m.list[i+1].latest > when })
+	here := m.list[i]
+	unknown := i == len(m.list)-1
+	err = scanLines(f.arrivals, here.at, end, func(at, _ int64, line []byte, _ bool) bool {
 		a, ok := parseArrival(line)
-		if ok && time.Unix(0, a.At).After(when) {
+		if !ok {
+			return true
+		}
+		if unknown && at >= m.list[len(m.list)-1].at+markEvery {
+			here.at = at
+			m.list = append(m.list, here)
+		}
+		if a.At > when {
 			return false
 		}
-		if ok {
-			size = a.end()
-		}
+		here.size, here.latest = a.end(), max(here.latest, a.At)
 		return true
 	})
-	return sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }), err
+	return here.size, err
 }

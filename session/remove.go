@@ -60,7 +60,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	for _, l := range []*Log{&x.messages, &x.events} {
 		l.gone()
 	}
-	removeAll(s.vfs, tmp)
+	s.removeAll(tmp)
 	return true, nil
 }
 

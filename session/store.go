@@ -179,7 +179,7 @@ func (s *Store) start() error {
 	}
 	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
 	for _, e := range entries {
-		removeAll(s.vfs, path.Join(s.dir, tmpDir, e.Name()))
+		s.removeAll(path.Join(s.dir, tmpDir, e.Name()))
 	}
 	s.open.start()
 	return nil

@@ -250,3 +250,37 @@ func TestManySessionsAreCheap(t *testing.T) {
 	runtime.KeepAlive(s)
 	t.Logf("an idle session takes %d bytes", grown/sessions)
 }
+
+// What is removed lies in the store, even where a directory on the way became a link that leads out of it.
+func TestNothingOutsideOfTheStoreIsRemoved(t *testing.T) {
+	base := t.TempDir()
+	outside := filepath.Join(base, "outside", "index")
+	if err := os.MkdirAll(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(outside, "precious")
+	if err := os.WriteFile(precious, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, filepath.Join(base, "store"), session.Options{})
+	for name, link := range map[string]string{
+		"home/x/index": "home/x",       // on the way
+		"tmp/build":    "tmp/build/to", // in what is removed
+		"tmp/itself":   "tmp/itself",
+	} {
+		at := filepath.Join(s.Dir(), link)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Dir(outside), at); err != nil {
+			t.Fatal(err)
+		}
+		session.RemoveAll(s, filepath.Join(s.Dir(), name))
+		if _, err := os.Stat(precious); err != nil {
+			t.Fatalf("removing %s in the store: %v", name, err)
+		}
+		if _, err := os.Lstat(filepath.Join(s.Dir(), name)); name != "home/x/index" && err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}

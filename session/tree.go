@@ -136,7 +136,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 		err = s.vfs.Rename(tmp, dir)
 	}
 	if err != nil {
-		removeAll(s.vfs, tmp)
+		s.removeAll(tmp)
 		return "", fmt.Errorf("make space %s: %w", name, err)
 	}
 	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {

@@ -85,6 +85,16 @@ func (osVFS) Tree(dir string) (tree, error) {
 	return osTree{r}, nil
 }
 
+// RemoveBelow removes what rel leads to from dir, and all that is in it. No link and no directory that is put in the place of another leads out of dir.
+func (osVFS) RemoveBelow(dir, rel string) error {
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return diskError(err)
+	}
+	defer r.Close()
+	return diskError(r.RemoveAll(rel))
+}
+
 func (osVFS) Symlink(target, name string) error { return diskError(os.Symlink(target, name)) }
 
 type osTree struct{ *os.Root }
