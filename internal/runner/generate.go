@@ -127,15 +127,17 @@ func (c *Client) outputFile(ctx context.Context, what kind, uid, gid uint32, pat
 // if the command touched that, else standard output, else the file.
 func (c *Client) output(ctx context.Context, uid, gid uint32, path string, before content, stdout []byte) (data []byte, failed string) {
 	after, why := c.outputFile(ctx, wholeFile, uid, gid, path)
-	touched := after.exists != before.exists || after.id != before.id
+	touched := after.exists != before.exists || after.id != before.id || after.id == identity{} && after.reason != before.reason
 	switch {
 	case why != "":
 		return nil, why
+	case !touched && len(stdout) > 0: // whatever is there
+		return stdout, ""
 	case strings.HasSuffix(after.reason, "not a regular file"), strings.HasPrefix(after.reason, "larger than"):
 		return nil, "the output is " + after.reason
 	case after.reason != "":
 		return nil, "the output cannot be read: " + after.reason
-	case after.exists && (touched || len(stdout) == 0):
+	case after.exists:
 		return after.data, ""
 	case len(stdout) == 0:
 		return nil, "neither the output file nor standard output was written"

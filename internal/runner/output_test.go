@@ -57,7 +57,18 @@ func TestOutputFileOrStandardOutput(t *testing.T) {
 		{name: "too large", script: `head -c 4194305 /dev/zero >out`, failed: "the output is larger than 4194304 bytes"},
 		{name: "just not too large", script: `head -c 4194304 /dev/zero >out`, data: strings.Repeat("\x00", 4194304)},
 		{name: "5 GiB", before: `5 GiB`, script: `echo x >>out`, failed: "ended by signal: file size limit exceeded"},
-		{name: "5 GiB before", before: `5 GiB`, script: `echo words`, failed: "the output is larger than 4194304 bytes"},
+		{name: "5 GiB before", before: `5 GiB`, script: `echo words`, data: "words\n"},
+		{name: "5 GiB before, silent", before: `5 GiB`, script: `:`, failed: "the output is larger than 4194304 bytes"},
+		{name: "a FIFO before, standard output", before: `mkfifo out`, script: `echo words`, data: "words\n"},
+		{name: "a FIFO before, silent", before: `mkfifo out`, script: `:`, failed: "the output is a FIFO, not a regular file"},
+		{name: "a directory before, standard output", before: `mkdir out`, script: `echo words`, data: "words\n"},
+		{name: "a link to a secret before, standard output", before: `ln -s ` + secret + ` out`, script: `echo words`, data: "words\n"},
+		{name: "a link to a secret before, silent", before: `ln -s ` + secret + ` out`, script: `:`, failed: "the output cannot be read: permission denied"},
+		{name: "a link to itself before, standard output", before: `ln -s out out`, script: `echo words`, data: "words\n"},
+		{name: "a FIFO that took a file's place", before: `echo old >out`, script: `rm out; mkfifo out; echo words`, failed: "the output is a FIFO, not a regular file"},
+		{name: "a hard link to what was there", before: `echo old >real`, script: `ln real out`, data: "old\n"},
+		{name: "through a link to a directory", before: `mkdir real; ln -s real gone`, script: `echo file >gone/out; echo words`, data: "file\n"},
+		{name: "through a link to a directory of somebody else", before: `ln -s /root gone`, script: `echo words`, data: "words\n"},
 		{name: "a failure", script: `echo file >out; exit 1`, failed: "exit status 1"},
 		{name: "in a directory that is not there", before: `missing`, script: `echo words`, data: "words\n"},
 	} {
@@ -79,7 +90,7 @@ func TestOutputFileOrStandardOutput(t *testing.T) {
 			}
 			cmd, mark := marked(dir, x.script)
 			cmd.Output = filepath.Join(dir, "out")
-			if x.before == "missing" {
+			if x.before == "missing" || strings.Contains(x.before, "gone") {
 				cmd.Output = filepath.Join(dir, "gone/out")
 			}
 			o := runAs(t, c, uid, cmd)

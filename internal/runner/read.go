@@ -50,16 +50,16 @@ func readFile(req request) answer {
 			return answer{Exists: true, Unchanged: true, ID: before, Settled: true}
 		}
 		if before.Size > req.Max {
-			return tooLarge(req.Max)
+			return tooLarge(req.Max, before)
 		}
 		data, err := readAll(look, req.Max)
 		if err != nil {
 			a = refused(err)
-			a.Exists = true
+			a.Exists, a.ID = true, before
 			return a
 		}
 		if int64(len(data)) > req.Max {
-			return tooLarge(req.Max)
+			return tooLarge(req.Max, before)
 		}
 		after, a := identify(look)
 		if a.Reason != "" {
@@ -93,7 +93,7 @@ func isInterrupted(err error) bool {
 	return errors.As(err, &e) && e.Temporary() && !e.Timeout()
 }
 
-// identify gives the identity of a regular file; for anything else an answer with a Reason.
+// identify gives the identity of a regular file; for anything else an answer with a Reason, and its identity if it has one.
 func identify(fd int) (identity, answer) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -101,10 +101,11 @@ func identify(fd int) (identity, answer) {
 		a.Exists = true
 		return identity{}, a
 	}
+	id := identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return identity{}, answer{Exists: true, Reason: typeName(st.Mode) + ", not a regular file"}
+		return id, answer{Exists: true, ID: id, Reason: typeName(st.Mode) + ", not a regular file"}
 	}
-	return identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}, answer{}
+	return id, answer{}
 }
 
 func typeName(mode uint32) string {
@@ -129,8 +130,8 @@ func readAll(look int, max int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, max+1))
 }
 
-func tooLarge(max int64) answer {
-	return answer{Exists: true, Reason: fmt.Sprintf("larger than %d bytes", max)}
+func tooLarge(max int64, id identity) answer {
+	return answer{Exists: true, ID: id, Reason: fmt.Sprintf("larger than %d bytes", max)}
 }
 
 // refused gives the answer for a failed open: absent, or the system's words without the path.

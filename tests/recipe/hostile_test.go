@@ -78,6 +78,7 @@ func TestHostileGenerators(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := harness.Start(t, harness.Options{})
+	// One that failed is tried again, at the earliest a second later: whatever it did, it must fail in the same way then.
 	for _, c := range []struct {
 		name, script string
 		// content of the block gen: "" for none; a reason of the report where there is none.
@@ -127,13 +128,15 @@ rm -f "$VICTIM_HOME/system_prompt.md"; chmod 777 "$VICTIM_HOME"; ln -sf /etc/sha
 		{name: "reads-its-own-pack", script: `cat "$CTX_SESSION/context/pack.md" "$CTX_SESSION/context/pack.json" >/dev/null && cat "$CTX_SESSION"/context/*.md > /dev/null && grep -rq "" "$CTX_SESSION"; echo content`, content: "content\n"},
 		{name: "wants-privileges", script: `su -c 'echo evil' < /dev/null; sudo -n echo evil; python3 -c 'import os; os.setuid(0)'; python3 -c 'import os; os.setgroups([0])'; mount -t tmpfs tmpfs /mnt; unshare -m true && echo evil; echo content; grep -E '^(CapEff|CapPrm|CapBnd|NoNewPrivs)' /proc/self/status`,
 			content: "content\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n"},
-		{name: "output-is-a-fifo", script: `mkfifo out.md`, reason: "FIFO"},
-		{name: "output-is-a-link-to-shadow", script: `ln -s /etc/shadow out.md`, reason: "denied"},
-		{name: "output-is-a-link-to-a-secret", script: `ln -s ` + secret + ` out.md`, reason: "denied"},
-		{name: "output-is-a-link-to-the-victim", script: `ln -s "$VICTIM_WORK/AGENTS.md" out.md`, reason: "denied"},
-		{name: "output-is-a-link-to-zeros", script: `ln -s /dev/zero out.md`, reason: "gen"},
-		{name: "output-is-a-directory", script: `mkdir out.md`, reason: "director"},
-		{name: "output-is-a-socket", script: python(`import socket; socket.socket(socket.AF_UNIX).bind("out.md")`), reason: "gen"},
+		{name: "output-is-a-fifo", script: `rm -rf out.md; mkfifo out.md`, reason: "FIFO"},
+		{name: "output-is-a-link-to-shadow", script: `ln -sfn /etc/shadow out.md`, reason: "denied"},
+		{name: "output-is-a-link-to-a-secret", script: `ln -sfn ` + secret + ` out.md`, reason: "denied"},
+		{name: "output-is-a-link-to-the-victim", script: `ln -sfn "$VICTIM_WORK/AGENTS.md" out.md`, reason: "denied"},
+		{name: "output-is-a-link-to-zeros", script: `ln -sfn /dev/zero out.md`, reason: "gen"},
+		{name: "output-is-a-directory", script: `mkdir -p out.md`, reason: "director"},
+		{name: "output-is-a-socket", script: python(`import contextlib, os, socket
+with contextlib.suppress(OSError): os.unlink("out.md")
+socket.socket(socket.AF_UNIX).bind("out.md")`), reason: "gen"},
 		{name: "output-is-of-5-gib", script: `truncate -s 5G out.md`, reason: "gen"},
 		{name: "output-is-binary", script: `head -c 3000 /dev/urandom > out.md`, reason: "gen"},
 		{name: "output-holds-nul", script: `printf 'text\0text\n' > out.md`, reason: "gen"},
