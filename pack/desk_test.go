@@ -136,7 +136,7 @@ func (d *desk) chmod(name string, mode os.FileMode) {
 	}
 }
 
-// trust makes the owner trust files of the team's agent as they are now, and no others.
+// trust makes the owner trust files of the agent as they are now, and no others.
 func (d *desk) trust(names ...string) {
 	d.t.Helper()
 	var rows []byte
@@ -145,7 +145,7 @@ func (d *desk) trust(names ...string) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		rows = fmt.Appendf(rows, `{"path":"shared/team/agent/coder/%s","sha256":"%s"}`+"\n", name, strings.TrimPrefix(ctxabi.ContentID(data), "sha256-"))
+		rows = fmt.Appendf(rows, `{"path":"%s/%s","sha256":"%s"}`+"\n", d.x.Ref().AgentHome(), name, strings.TrimPrefix(ctxabi.ContentID(data), "sha256-"))
 	}
 	if err := d.store.SetTrust(uint32(os.Getuid()), uint32(os.Getgid()), rows); err != nil {
 		d.t.Fatal(err)

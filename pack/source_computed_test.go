@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -221,5 +222,67 @@ func TestAScriptOfASpaceNeedsTrust(t *testing.T) {
 	d.append(message("assistant", "ok"))
 	if d.pack(); f.count() != 1 {
 		t.Error("an edited script was run")
+	}
+}
+
+// An update of a package can replace the program and leave the recipe as it was.
+func TestAnUpdatedScriptOfATrustedPackageNeedsTrustAgain(t *testing.T) {
+	for _, command := range []string{
+		`[sh, "${RECIPE_DIR}/map.sh"]`, `["${AGENT_HOME}/node_modules/pkg/map.sh"]`, `["/ctx/` + deskRef.AgentHome() + `/node_modules/pkg/map.sh"]`,
+		`[tool, "--script=${RECIPE_DIR}/map.sh"]`, `["${RECIPE_DIR}/../.bin/map"]`,
+	} {
+		d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+		d.append(message("user", "hi"))
+		d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
+		if err := errors.Join(os.MkdirAll(filepath.Join(d.x.Dir(), "../../node_modules/.bin"), 0o755), os.Symlink("../pkg/map.sh", filepath.Join(d.x.Dir(), "../../node_modules/.bin/map"))); err != nil {
+			t.Fatal(err)
+		}
+		d.write("../../node_modules/pkg/data.md", "one\n")
+		d.write("../../node_modules/pkg/context.yaml", "sources:\n  - {type: computed_file, id: map, on_missing: skip, generator: {command: "+command+"}}\n")
+		d.write("../../context.yaml", "import: pkg\nsources:\n  - {type: journal}\n")
+		d.trust("node_modules/pkg/context.yaml")
+		script := "node_modules/pkg/map.sh"
+		if strings.Contains(command, ".bin") {
+			script = "node_modules/.bin/map"
+		}
+		if b := d.pack(); f.count() != 0 || !strings.Contains(string(b.Report), "ctxfs trust /ctx/"+deskRef.AgentHome()+"/"+script) {
+			t.Fatalf("%s: %d runs:\n%s", command, f.count(), b.Report)
+		}
+		d.trust("node_modules/pkg/context.yaml", script)
+		if b := d.pack(); f.count() != 1 || !strings.Contains(string(b.Markdown), "A map.") {
+			t.Fatalf("%s: %d runs:\n%s", command, f.count(), b.Report)
+		}
+		d.write("../../node_modules/pkg/data.md", "two\n") // no command names it
+		d.append(message("assistant", "ok"))
+		if d.pack(); f.count() != 2 {
+			t.Errorf("%s: %d runs", command, f.count())
+		}
+		d.write("../../node_modules/pkg/map.sh", "rm -rf ~\n")
+		d.append(message("assistant", "ok"))
+		if b := d.pack(); f.count() != 2 || strings.Contains(string(b.Markdown), "A map.") {
+			t.Errorf("%s: an updated script was run:\n%s", command, b.Report)
+		}
+	}
+}
+
+// What an agent's own recipe names in a package is its user's own choice, and a data file of the agent is no program of a package.
+func TestNoScriptButAPackagesOwnNeedsTrust(t *testing.T) {
+	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+	d.append(message("user", "hi"))
+	d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
+	d.write("../../notes.md", "one\n")
+	d.write("../../context.yaml", "sources:\n  - {type: computed_file, id: map, generator: {command: [sh, \"${AGENT_HOME}/node_modules/pkg/map.sh\"]}}\n  - {type: journal}\n")
+	if d.pack(); f.count() != 1 {
+		t.Errorf("%d runs of the agent's own generator", f.count())
+	}
+	d.write("../../node_modules/pkg/context.yaml", "sources:\n  - {type: computed_file, id: map, on_missing: skip, generator: {command: [wc, \"${AGENT_HOME}/notes.md\"]}}\n")
+	d.write("../../context.yaml", "import: pkg\nsources:\n  - {type: journal}\n")
+	d.trust("node_modules/pkg/context.yaml")
+	for i := range 2 {
+		d.write("../../notes.md", strings.Repeat("more\n", i+2))
+		d.append(message("assistant", "ok"))
+		if b := d.pack(); f.count() != i+2 {
+			t.Errorf("%d runs:\n%s", f.count(), b.Report)
+		}
 	}
 }

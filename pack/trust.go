@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -22,7 +23,7 @@ type trust struct {
 	chosen     *chosen
 	cwd, env   *stocked
 	rows       map[ctxabi.Trust]bool
-	scripts    map[int]string // why the commands of a source must not run: a file of the space that one names; by the source's index
+	scripts    map[int]string // why the commands of a source must not run: a file that one names; by the source's index
 }
 
 func (b *Builder) newTrust(x *session.Session, g *gathered, rel string, cwd, env *stocked) *trust {
@@ -98,37 +99,105 @@ func (t *trust) outside() string {
 	return t.own(path.Join(t.rel, ctxabi.EnvFile), t.env)
 }
 
-// look finds the files of a shared space that the commands of source at name: others may write them.
+// look finds the files that the commands of the source at name, and that must be trusted as they are: those of a shared space,
+// which others may write, and where a package says the commands, those of packages, which an update replaces.
 func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
-	if t.ref.Space == "" {
+	space := t.ref.Space != ""
+	if !space && !InPackage(s.Origin.File) {
 		return
 	}
+	for _, rel := range words.named(s, t.rel) {
+		if !space && !InPackage(rel) {
+			continue
+		}
+		f := h.file(rel, maxFile)
+		if !f.sign.regular() {
+			continue
+		}
+		reason := ""
+		switch {
+		case space:
+			reason = t.own(rel, f)
+		case f.big:
+			reason = fmt.Sprintf("not trusted: %s is %s", rel, f.reason)
+		default:
+			reason = t.ask(rel, hex.EncodeToString(f.sum[:]))
+		}
+		if reason != "" {
+			if t.scripts == nil {
+				t.scripts = map[int]string{}
+			}
+			t.scripts[at] = reason
+		}
+	}
+}
+
+// InPackage says whether a file of an agent's home, by its path there, is one of a package.
+func InPackage(rel string) bool {
+	return strings.HasPrefix(rel, "node_modules/") || strings.HasPrefix(rel, "packages/")
+}
+
+// named lists what the words of a source's commands name in the agent's home, by the paths there: a word, or what
+// stands in it behind a =. Commands run in the session's directory rel where there is no workspace.
+func (x *lexicon) named(s *recipe.Source, rel string) (names []string) {
 	for _, stage := range s.Stages {
 		for _, arg := range stage.Command {
-			loc := words.locate(arg, s.Origin)
-			if !loc.inHome && words.cwd == "" && !path.IsAbs(arg) {
-				loc = location{inHome: true, rel: path.Join(t.rel, arg)} // commands run in the session's directory then
+			words := []string{arg}
+			if _, value, ok := strings.Cut(arg, "="); ok {
+				words = append(words, value)
 			}
-			if !loc.inHome {
-				continue
-			}
-			f := h.file(loc.rel, maxFile)
-			if reason := t.own(loc.rel, f); reason != "" && f.sign.regular() {
-				if t.scripts == nil {
-					t.scripts = map[int]string{}
+			for _, word := range words {
+				loc := x.locate(word, s.Origin)
+				below, ok := strings.CutPrefix(loc.path, x.home+"/")
+				switch {
+				case loc.inHome:
+					names = append(names, loc.rel)
+				case ok:
+					names = append(names, below)
+				case x.cwd == "" && !path.IsAbs(word):
+					names = append(names, path.Join(rel, word))
 				}
-				t.scripts[at] = reason
 			}
 		}
 	}
+	return names
+}
+
+// Program is what a recipe lets run: the commands of a source, or the summarizer.
+type Program struct {
+	Name   string
+	Origin recipe.Origin
+	Stages []recipe.Stage
+	// Files are those of packages that the commands name, by their paths in the agent's home, where a package says
+	// the commands: they must be trusted, too.
+	Files []string
+}
+
+// Programs lists what a recipe lets run, for an agent whose home is mounted at home.
+func Programs(r *recipe.Recipe, home string) (all []Program) {
+	words := newLexicon(r, nil, "", home, ".")
+	add := func(name string, s *recipe.Source) {
+		if len(s.Stages) == 0 {
+			return
+		}
+		p := Program{Name: name, Origin: s.Origin, Stages: s.Stages}
+		if InPackage(s.Origin.File) {
+			p.Files = slices.DeleteFunc(words.named(s, "."), func(rel string) bool { return !InPackage(rel) })
+		}
+		all = append(all, p)
+	}
+	for i := range r.Sources {
+		add(r.Sources[i].Block, &r.Sources[i])
+	}
+	if s := summarizerSource(r); s != nil {
+		add("the summarizer", s)
+	}
+	return all
 }
 
 // generator says why the generators of the source at are not run, or "".
 func (t *trust) generator(at int, s *recipe.Source) string {
 	if reason := t.outside(); reason != "" {
-		return reason
-	}
-	if reason := t.scripts[at]; reason != "" {
 		return reason
 	}
 	speaks := map[string]bool{s.Origin.File: true} // for what is run: the command, and the environment it finds
@@ -145,5 +214,5 @@ func (t *trust) generator(at int, s *recipe.Source) string {
 			return reason
 		}
 	}
-	return ""
+	return t.scripts[at]
 }

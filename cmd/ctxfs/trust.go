@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
 )
 
 func trustCmd() *cobra.Command {
@@ -35,8 +36,11 @@ outside of the store. The programs are printed; the command itself is the
 consent, it asks nothing.
 
 Trust holds for the content that the file has now: after an edit it needs a new
-one. (Programs that it names by path may change without.) It stands in
-home/UID/trust.jsonl of the mount, which is yours alone.
+one. So it is with the files of packages that the commands of a package name
+(sh ${RECIPE_DIR}/tools/map.sh): they are trusted together with its recipe, as
+they are, and an update that changes one asks again. What such a file loads in
+its turn, and programs outside of packages, may change without. Trust stands
+in home/UID/trust.jsonl of the mount, which is yours alone.
 
 ` + exitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
@@ -178,39 +182,64 @@ func (t trusts) hash(name string) (sum string, data []byte, err error) {
 	return hex.EncodeToString(s[:]), data, err
 }
 
-// trust adds a row for name; arg is what the user calls it.
+// trust adds a row for name, and for the files of packages that a recipe names; arg is what the user calls it.
 func (t trusts) trust(out io.Writer, name, arg string) error {
-	sum, data, err := t.hash(name)
-	if err != nil {
+	if _, _, err := t.hash(name); err != nil {
 		return err
 	}
 	rows, err := t.read()
 	if err != nil {
 		return err
 	}
-	if path.Base(name) == ctxabi.CwdFile {
+	names := []string{name}
+	switch {
+	case path.Base(name) == ctxabi.CwdFile:
+		_, data, err := t.hash(name)
+		if err != nil {
+			return err
+		}
 		fmt.Fprintf(out, "%s: the workspace %s\n", arg, bytes.TrimSpace(data))
-	} else if err := tellGenerators(out, t.mount, name, arg); err != nil {
-		return err
+	case isRecipe(t.mount, name):
+		with, err := tellGenerators(out, t.mount, name, arg)
+		if err != nil {
+			return err
+		}
+		names = append(names, with...)
+	default:
+		fmt.Fprintf(out, "%s: a file that commands of a recipe may name\n", arg)
 	}
-	row := ctxabi.Trust{Path: name, SHA256: sum}
-	if slices.Contains(rows, row) {
+	before := len(rows)
+	for _, n := range names {
+		sum, _, err := t.hash(n)
+		if err != nil {
+			return err
+		}
+		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == before {
 		fmt.Fprintln(out, "trusted already")
 		return nil
 	}
-	if err := t.write(append(rows, row)); err != nil {
+	if err := t.write(rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "trusted as it is now")
 	return nil
 }
 
+// revoke takes the rows of name away, and with a package's recipe those of the package's files.
 func (t trusts) revoke(out io.Writer, name string) error {
 	rows, err := t.read()
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool { return r.Path == name })
+	_, entry := agentHomeOf(name)
+	dir := path.Dir(name) + "/"
+	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool {
+		return r.Path == name || pack.InPackage(entry) && path.Base(name) == ctxabi.AgentRecipeFile && strings.HasPrefix(r.Path, dir)
+	})
 	if len(kept) == len(rows) {
 		return fmt.Errorf("%s is not trusted; 'ctxfs trust --list' shows what is", name)
 	}

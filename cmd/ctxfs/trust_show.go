@@ -4,67 +4,104 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
 // tellGenerators prints what the recipe called name in a mount would run; arg is what
-// the user calls it.
-func tellGenerators(out io.Writer, mountpoint, name, arg string) error {
-	r, entry, err := recipeWith(mountpoint, name, arg)
+// the user calls it. The files of packages that it names with that are what it gives, by their names in the mount.
+func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string, err error) {
+	home, entry := agentHomeOf(name)
+	r, err := recipeWith(mountpoint, home, entry, arg)
 	var wrong recipe.Problems
 	if errors.As(err, &wrong) {
 		f, _ := findRecipe(arg)
 		report := recipeReport{Problems: f.problems(wrong)}
 		report.print(out)
-		return errors.New("nothing was trusted: the recipe has mistakes")
+		return nil, errors.New("nothing was trusted: the recipe has mistakes")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := 0
-	for _, s := range r.Sources {
-		if s.Origin.File != entry {
+	for _, v := range r.Env {
+		if at := r.Origins["env."+v.Name]; at.File == entry {
+			n++
+			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + v.Value}))
+		}
+	}
+	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home)) {
+		if p.Origin.File != entry {
 			continue
 		}
-		for _, stage := range s.Stages {
+		for _, stage := range p.Stages {
 			n++
-			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, s.Origin.Line, s.Block, commandLine(stage.Command))
+			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(stage.Command))
+		}
+		for _, rel := range p.Files {
+			file := path.Join(home, rel)
+			if fi, err := os.Stat(filepath.Join(mountpoint, file)); err != nil || !fi.Mode().IsRegular() || slices.Contains(with, file) {
+				continue
+			}
+			with = append(with, file)
+			fmt.Fprintf(out, "  and with it, as it is now: %s\n", rel)
 		}
 	}
 	if n == 0 {
 		fmt.Fprintf(out, "%s runs nothing\n", arg)
 	}
-	return nil
+	return with, nil
 }
 
-// recipeWith gives a recipe that name is a part of, and what name is called in
-// it. That is the agent's own recipe where it imports name, else name alone.
-func recipeWith(mountpoint, name, arg string) (*recipe.Recipe, string, error) {
+// agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
+func agentHomeOf(name string) (home, entry string) {
 	parts := strings.Split(name, "/")
-	if len(parts) > 4 && parts[2] == ctxabi.AgentDir {
-		home := filepath.Join(mountpoint, path.Join(parts[:4]...))
-		entry := path.Join(parts[4:]...)
-		own := recipeFile{filepath.Join(home, ctxabi.AgentRecipeFile), home, ctxabi.AgentRecipeFile}
-		if r, err := own.load(); err == nil {
-			for _, f := range r.Files {
-				if f.Path == entry {
-					return r, entry, nil
-				}
-			}
+	if len(parts) <= 4 || parts[2] != ctxabi.AgentDir {
+		return "", name
+	}
+	return path.Join(parts[:4]...), path.Join(parts[4:]...)
+}
+
+// isRecipe tells a recipe from a script: by its name, or because the agent's own recipe imports it.
+func isRecipe(mountpoint, name string) bool {
+	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+		return true
+	}
+	home, entry := agentHomeOf(name)
+	r, err := ownRecipe(filepath.Join(mountpoint, home))
+	return err == nil && imports(r, entry)
+}
+
+func ownRecipe(home string) (*recipe.Recipe, error) {
+	return recipeFile{filepath.Join(home, ctxabi.AgentRecipeFile), home, ctxabi.AgentRecipeFile}.load()
+}
+
+func imports(r *recipe.Recipe, entry string) bool {
+	return slices.ContainsFunc(r.Files, func(f recipe.File) bool { return f.Path == entry })
+}
+
+// recipeWith gives a recipe that entry of an agent's home is a part of: the agent's own where it imports it, else entry alone.
+func recipeWith(mountpoint, home, entry, arg string) (*recipe.Recipe, error) {
+	if home == "" {
+		f, err := findRecipe(arg)
+		if err != nil {
+			return nil, err
 		}
+		return f.load()
 	}
-	f, err := findRecipe(arg)
-	if err != nil {
-		return nil, "", err
+	dir := filepath.Join(mountpoint, home)
+	if r, err := ownRecipe(dir); err == nil && imports(r, entry) {
+		return r, nil
 	}
-	r, err := f.load()
-	return r, f.entry, err
+	return recipeFile{arg, dir, entry}.load()
 }
 
 // commandLine writes a command so that it is clear where each argument ends.

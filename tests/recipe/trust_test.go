@@ -78,6 +78,36 @@ func TestAnImportedFilesGeneratorNeedsTrust(t *testing.T) {
 	s.wantTrust(true, "after trust")
 }
 
+// What npm does at an update: the recipe stays, the script is another one. And trust that is taken back counts from the next read on.
+func TestAnUpdatedScriptOfAPackageNeedsTrustAgain(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	const recipe, script = "home/node_modules/@a/b/context.yaml", "home/node_modules/@a/b/bin/gen.sh"
+	s.putBytes(script, "#!/bin/sh\necho run >> runs; echo made by gen\n")
+	s.put(recipe, `sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: ["${RECIPE_DIR}/bin/gen.sh"]}}]`)
+	s.recipe("wait_ms: 60000\nimport: '@a/b'\nsources: [{type: journal}]\n")
+	s.say("user", "Begin.")
+	s.wantTrust(false, "before trust")
+	s.cli("trust", s.path(recipe)).OK()
+	s.wantTrust(true, "after trust")
+	update := func(word string) {
+		s.putBytes(script+".new", "#!/bin/sh\necho run >> runs; echo made by gen "+word+"\n")
+		s.client("", `mv "$1.new" "$1"`, s.path(script)).OK()
+	}
+	update("two")
+	s.wantTrust(false, "after an update of the script")
+	if report := s.Read("context/pack.report.md"); !strings.Contains(report, "ctxfs trust "+s.path(script)) {
+		t.Errorf("the report does not name the script:\n%s", report)
+	}
+	s.say("assistant", "Yes.")
+	s.wantTrust(false, "after an update, with a longer history")
+	s.cli("trust", s.path(recipe)).OK()
+	s.wantTrust(true, "trusted again")
+	s.cli("trust", "--revoke", s.path(recipe)).OK()
+	s.wantTrust(false, "by the read after it was revoked")
+}
+
 // A recipe that somebody else owns: root wrote it, or left it.
 func TestAForeignRecipesGeneratorNeedsTrust(t *testing.T) {
 	t.Parallel()
