@@ -286,7 +286,7 @@ func TestStrategies(t *testing.T) {
 				t.Errorf("%s shows %s", c.want, left)
 			}
 		}
-		if c.want == "general" && c.name != "" && !strings.Contains(string(b.Report), "- note: ") {
+		if c.want == "general" && c.name != "" && !strings.Contains(string(b.Report), "\n- error: ") {
 			t.Errorf("the report does not say why %s is not used:\n%s", c.name, b.Report)
 		}
 	}

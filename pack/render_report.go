@@ -41,6 +41,9 @@ func (d *draft) renderReport(b *Build) []byte {
 	if note := d.summaryNote(); note != "" {
 		line("- summary: %s", oneLine(note))
 	}
+	if d.wrong != "" {
+		line("- error: %s", oneLine(d.wrong))
+	}
 	for _, note := range d.notes {
 		line("- note: %s", oneLine(note))
 	}
@@ -82,7 +85,7 @@ func (d *draft) renderReport(b *Build) []byte {
 			switch {
 			case x.path == "": // what a command printed
 				name = x.id
-			case x.id != x.path && x.source != nil && x.source.Origin.File != "":
+			case x.id != x.path && x.source != nil && (x.source.Origin.File != "" || x.kind == "section"):
 				name = x.id + ": " + x.path
 			}
 			line("| %s | %d | %d | %d | %s |", cell(name), x.asked, x.tokens, x.left, cell(strings.Join(why, "; ")))

@@ -54,6 +54,7 @@ type layout struct {
 
 	plan     *ctxabi.Plan
 	strategy recipe.Strategy
+	wrong    string   // why it is not the strategy that was asked for; "": it is
 	notes    []string // for the report
 	prompt   bool     // the strategy's system prompt stands in the pack
 
@@ -133,14 +134,12 @@ func (y *layout) readTodo(at int) {
 }
 
 func (y *layout) chooseStrategy() {
-	has := func(s recipe.Section) bool {
-		text, _ := y.section(s)
-		return strings.TrimSpace(text) != ""
-	}
-	var note string
-	if y.strategy, note = chooseStrategy(y.recipe, y.in.Agent, has); note != "" {
-		y.notes = append(y.notes, note)
-	}
+	y.strategy, y.wrong = chooseStrategy(y.recipe, y.in.Agent, func(s recipe.Section) string {
+		if text, _ := y.section(s); strings.TrimSpace(text) != "" {
+			return ""
+		}
+		return whyEmpty(s, y.plan)
+	})
 }
 
 // section is what a section of a strategy says now, and where that is from.

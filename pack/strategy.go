@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,8 +30,8 @@ type strategyMessage struct {
 
 // chooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
 // name is in the agent's ([byAgent]), else general. Where a section that it
-// requires has no content (has says so), general is used, and note, for the report, says why.
-func chooseStrategy(r *recipe.Recipe, agent string, has func(recipe.Section) bool) (s recipe.Strategy, note string) {
+// requires has no content (lacks says why), general is used, and wrong, for the report, says so.
+func chooseStrategy(r *recipe.Recipe, agent string, lacks func(recipe.Section) string) (s recipe.Strategy, wrong string) {
 	if r == nil {
 		r = recipe.Default()
 	}
@@ -38,23 +40,25 @@ func chooseStrategy(r *recipe.Recipe, agent string, has func(recipe.Section) boo
 		name = byAgent(r.Strategies, agent)
 	}
 	s, ok := strategyNamed(r.Strategies, name)
-	if !ok {
-		if name != general {
-			note = fmt.Sprintf("there is no strategy %q; %s is used", name, general)
+	switch {
+	case ok:
+		for _, sec := range s.Sections {
+			if !sec.Required {
+				continue
+			}
+			if why := lacks(sec); why != "" {
+				wrong = fmt.Sprintf("the strategy %s needs its section %s, but %s; %s is used", s.Name, sec.Name, why, general)
+				break
+			}
 		}
+	case name != general:
+		wrong = fmt.Sprintf("there is no strategy %q; %s is used", name, general)
+	}
+	if !ok || wrong != "" {
 		s, _ = strategyNamed(r.Strategies, general)
 		s.Name = general
-		return s, note
 	}
-	for _, sec := range s.Sections {
-		if sec.Required && !has(sec) {
-			note = fmt.Sprintf("the strategy %s needs its section %s, which has no content (%s); %s is used", s.Name, sec.Name, sectionSource(sec), general)
-			s, _ = strategyNamed(r.Strategies, general)
-			s.Name = general
-			return s, note
-		}
-	}
-	return s, ""
+	return s, wrong
 }
 
 func strategyNamed(all []recipe.Strategy, name string) (recipe.Strategy, bool) {
@@ -138,6 +142,26 @@ func sectionSource(s recipe.Section) string {
 		part = "tasks[current]." + part
 	}
 	return ctxabi.PlanFile + " " + part
+}
+
+// whyEmpty says what is to be done about a section without content.
+func whyEmpty(s recipe.Section, plan *ctxabi.Plan) string {
+	part, ofPlan := strings.CutPrefix(s.From, "plan.")
+	switch {
+	case s.From == "review.diff":
+		return ctxabi.DiffFile + " is not there"
+	case !ofPlan:
+		return cmp.Or(s.Path, "its text") + " has no content"
+	case plan == nil:
+		return "there is no " + ctxabi.PlanFile
+	case part == "issue" || part == "design" || part == "constraints":
+		return ctxabi.PlanFile + " has no " + part
+	case plan.Current() == nil:
+		return ctxabi.PlanFile + " has no current task: set its current_task_id"
+	case part == "task":
+		return "the current task of " + ctxabi.PlanFile + " has no title and no description"
+	}
+	return "the current task of " + ctxabi.PlanFile + " has no " + part
 }
 
 // planSection gives one part of a plan as a prompt shows it.
@@ -268,17 +292,16 @@ func strategyMessages(system string, sections []section, override []recipe.Messa
 // where that is not the one that was asked for, why. planFile and diff are
 // context/plan.json and context/review.diff, empty when they are not there; the
 // files that sections name are taken to be there.
-func StrategyOf(r *recipe.Recipe, agent string, planFile, diff []byte) (name, note string) {
-	plan, err := ctxabi.ParsePlan(planFile)
-	if err != nil {
-		plan = &ctxabi.Plan{}
+func StrategyOf(r *recipe.Recipe, agent string, planFile, diff []byte) (name, wrong string) {
+	var plan *ctxabi.Plan
+	if len(bytes.TrimSpace(planFile)) > 0 {
+		plan, _ = ctxabi.ParsePlan(planFile)
 	}
-	s, note := chooseStrategy(r, agent, func(s recipe.Section) bool {
-		if s.From == "" {
-			return true
+	s, wrong := chooseStrategy(r, agent, func(s recipe.Section) string {
+		if text, _ := sectionText(s, plan, diff, nil); text != "" || s.Path != "" {
+			return ""
 		}
-		text, _ := sectionText(s, plan, diff, nil)
-		return text != ""
+		return whyEmpty(s, plan)
 	})
-	return s.Name, note
+	return s.Name, wrong
 }

@@ -20,7 +20,7 @@ var testStrategies = []recipe.Strategy{
 }
 
 func TestStrategyIsChosen(t *testing.T) {
-	all := func(recipe.Section) bool { return true }
+	all := func(recipe.Section) string { return "" }
 	for _, c := range []struct{ written, agent, want, note string }{
 		{"", "developer", "developer", ""},
 		{"", "Developer", "developer", ""},
@@ -52,18 +52,48 @@ func TestStrategyIsChosen(t *testing.T) {
 	}
 }
 
+// The words say what to write, and where.
 func TestADeveloperWithoutATaskGetsTheGeneralStrategy(t *testing.T) {
 	r := &recipe.Recipe{Strategies: testStrategies}
-	has := func(plan string) func(recipe.Section) bool {
-		p := planOf(t, plan)
-		return func(s recipe.Section) bool { text, _ := sectionText(s, p, nil, nil); return text != "" }
+	for plan, want := range map[string]string{
+		``:   "there is no context/plan.json",
+		"\n": "there is no context/plan.json",
+		`{}`: "context/plan.json has no current task: set its current_task_id",
+		`{"tasks":[{"id":"a","description":"do it"}]}`:                   "context/plan.json has no current task: set its current_task_id",
+		`{"tasks":[{"id":"a","title":" "}],"current_task_id":"a"}`:       "the current task of context/plan.json has no title and no description",
+		`{"tasks":[{"id":"a","description":"x"}],"current_task_id":"a"}`: "",
+		`{"tasks":[{"id":"a","title":"x"}],"current_task_id":"a"}`:       "",
+	} {
+		name, wrong := StrategyOf(r, "developer", []byte(plan), nil)
+		if want == "" {
+			if name != "developer" || wrong != "" {
+				t.Errorf("%s: %s, %q", plan, name, wrong)
+			}
+		} else if full := "the strategy developer needs its section Task, but " + want + "; general is used"; name != "general" || wrong != full {
+			t.Errorf("%s: %s, %q, want %q", plan, name, wrong, full)
+		}
 	}
-	s, note := chooseStrategy(r, "developer", has(`{"tasks":[{"id":"a","description":"do it"}]}`))
-	if s.Name != "general" || note != "the strategy developer needs its section Task, which has no content (context/plan.json tasks[current]); general is used" {
-		t.Errorf("%s, %q", s.Name, note)
-	}
-	if s, note := chooseStrategy(r, "developer", has(`{"tasks":[{"id":"a","description":"do it"}],"current_task_id":"a"}`)); s.Name != "developer" || note != "" {
-		t.Errorf("%s, %q", s.Name, note)
+}
+
+func TestARequiredSectionSaysWhatItLacks(t *testing.T) {
+	const plan = `{"tasks":[{"id":"a","title":"x"}],"current_task_id":"a"}`
+	for _, c := range []struct {
+		section recipe.Section
+		want    string
+	}{
+		{recipe.Section{From: "plan.issue"}, "context/plan.json has no issue"},
+		{recipe.Section{From: "plan.design"}, "context/plan.json has no design"},
+		{recipe.Section{From: "plan.constraints"}, "context/plan.json has no constraints"},
+		{recipe.Section{From: "plan.files"}, "the current task of context/plan.json has no files"},
+		{recipe.Section{From: "plan.steps"}, "the current task of context/plan.json has no steps"},
+		{recipe.Section{From: "plan.acceptance"}, "the current task of context/plan.json has no acceptance"},
+		{recipe.Section{From: "review.diff"}, "context/review.diff is not there"},
+	} {
+		c.section.Name, c.section.Required = "S", true
+		r := &recipe.Recipe{Strategy: "mine", Strategies: []recipe.Strategy{{Name: "mine", Sections: []recipe.Section{c.section}}}}
+		if name, wrong := StrategyOf(r, "x", []byte(plan), nil); name != "general" || wrong != "the strategy mine needs its section S, but "+c.want+"; general is used" {
+			t.Errorf("%s: %s, %q", c.section.From, name, wrong)
+		}
 	}
 }
 

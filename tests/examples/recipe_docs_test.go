@@ -13,26 +13,68 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+var (
+	yamlBlock = regexp.MustCompile("(?msi)^[ \t>]*`{3,} *ya?ml\\b[^\n]*\n(.*?)^[ \t>]*`{3,}[ \t]*$")
+	yamlFence = regexp.MustCompile("(?mi)^[ \t>]*(`{3,}|~{3,}) *ya?ml")
+)
 
-// yamlBlocks gives the YAML blocks of README and docs/recipe.md as whole recipes, by document and line.
+// notRecipes are the YAML blocks that are none: their first lines, by document.
+var notRecipes = map[string]string{"docs/containers.md": "volumes:"} // a compose file
+
+// markdown gives the texts of all documents of the repository, by their names.
+func markdown(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir(harness.Root(), func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "node_modules" || e.Name() == ".git"):
+			return fs.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		name, err := filepath.Rel(harness.Root(), path)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		texts[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// yamlBlocks gives the YAML blocks of all documents, and the recipes of the examples, as whole recipes, by document and line.
 func yamlBlocks(t *testing.T) map[string]string {
 	t.Helper()
-	blocks := map[string]string{}
-	for _, name := range []string{"README.md", "docs/recipe.md"} {
-		b, err := os.ReadFile(filepath.Join(harness.Root(), name))
-		if err != nil {
-			t.Fatal(err)
+	blocks, skipped := map[string]string{}, map[string]bool{}
+	for name, doc := range markdown(t) {
+		found := yamlBlock.FindAllStringSubmatchIndex(doc, -1)
+		if n := len(yamlFence.FindAllString(doc, -1)); n != len(found) {
+			t.Errorf("%s begins %d YAML blocks, %d of them are taken", name, n, len(found))
 		}
-		for _, at := range yamlBlock.FindAllSubmatchIndex(b, -1) {
-			text := string(b[at[2]:at[3]])
+		for _, at := range found {
+			text := doc[at[2]:at[3]]
+			if first, _, _ := strings.Cut(text, "\n"); notRecipes[name] != "" && first == notRecipes[name] {
+				skipped[name] = true
+				continue
+			}
 			if strings.HasPrefix(text, "- ") { // a piece of a list of sources
 				text = "sources:\n" + text
 				if !strings.Contains(text, "type: journal") {
 					text += "- {type: journal}\n"
 				}
 			}
-			blocks[fmt.Sprintf("%s line %d", name, strings.Count(string(b[:at[0]]), "\n")+1)] = text
+			blocks[fmt.Sprintf("%s line %d", name, strings.Count(doc[:at[0]], "\n")+1)] = text
+		}
+	}
+	for name := range notRecipes {
+		if !skipped[name] {
+			t.Errorf("%s has no YAML any more that is no recipe", name)
 		}
 	}
 	return blocks
