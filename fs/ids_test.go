@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -31,7 +32,15 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := newTree(Options{Store: store, Builder: builder, Logger: slog.New(slog.DiscardHandler)})
+	if _, err := x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"hi"}` + "\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.MakeChild("kid"); err != nil {
+		t.Fatal(err)
+	}
+	engine := search.New(store, search.Config{})
+	defer engine.Close()
+	tr, err := newTree(Options{Store: store, Builder: builder, Search: engine, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,15 +48,39 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 	tr.raw = &rawFS{t: tr, RawFileSystem: gofs.NewNodeFS(&rootDir{t: tr}, &gofs.Options{ExternalNodeID: true, NullPermissions: true,
 		RootStableAttr: &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1}})}
 	cancel := make(chan struct{})
-	for rel, mode := range map[string]uint32{
-		"": syscall.S_IFDIR, ctxabi.ContextDir: syscall.S_IFDIR, ctxabi.LineDir: syscall.S_IFDIR,
-		ctxabi.MessagesFile: syscall.S_IFREG, ctxabi.BudgetFile: syscall.S_IFREG, ctxabi.ErrorsFile: syscall.S_IFREG,
-	} {
-		id := roleAttr(mode, x.ID(), rel).Ino
+	revive := func(rel string, mode uint32) (id uint64) {
+		t.Helper()
+		id = roleAttr(mode, x.ID(), rel).Ino
 		var out fuse.EntryOut
 		code := tr.raw.Lookup(cancel, &fuse.InHeader{NodeId: id}, ".", &out)
 		if !code.Ok() || out.NodeId != id || out.Mode&syscall.S_IFMT != mode {
 			t.Errorf("%q: %v, node %x of mode %o, want %x of mode %o", rel, code, out.NodeId, out.Mode, id, mode)
+		}
+		return id
+	}
+	for _, rel := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.LatestFile, ctxabi.CreatedFile, ctxabi.UpdatedFile,
+		ctxabi.StateFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.SummaryFile, ctxabi.FactsFile,
+		ctxabi.ErrorsFile, ctxabi.PacksFile, ctxabi.GCReportFile, ctxabi.RecentFile, ctxabi.SwapIndexFile, ctxabi.DedupIndex} {
+		revive(rel, syscall.S_IFREG)
+	}
+	dirs := map[string]string{ // with a name that is in them, "" where they are empty
+		"": ctxabi.MessagesFile, ctxabi.ContextDir: "budget", ctxabi.PinnedDir: "", ctxabi.LineDir: "1", ctxabi.AtDir: "1", ctxabi.ServedDir: "",
+		ctxabi.SearchDir: "hi", ctxabi.ChildDir: "kid", ctxabi.SwapDir: "index.jsonl", ctxabi.SwapChunkDir: "", ctxabi.DedupDir: "blob", ctxabi.DedupBlobDir: "",
+	}
+	for rel := range madeDirs {
+		if _, ok := dirs[rel]; !ok {
+			t.Errorf("%s is not tried", rel)
+		}
+	}
+	for rel, name := range dirs {
+		id := revive(rel, syscall.S_IFDIR)
+		if name != "" {
+			if code := tr.raw.Lookup(cancel, &fuse.InHeader{NodeId: id}, name, &fuse.EntryOut{}); !code.Ok() {
+				t.Errorf("%s in %q: %v", name, rel, code)
+			}
+		}
+		if code := tr.raw.Lookup(cancel, &fuse.InHeader{NodeId: id}, "nothing\x01", &fuse.EntryOut{}); code == fuse.Status(syscall.ESTALE) {
+			t.Errorf("%q was found by its number and is of no use", rel)
 		}
 	}
 	for _, id := range []uint64{12345, classTree<<classShift | 1, classSession<<classShift | 1, plainBit | 7} {
