@@ -202,11 +202,28 @@ func (s *Store) keepUsersOut() error {
 	}
 	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
 		dir := path.Join(s.dir, name)
-		if fi, err = s.vfs.Stat(dir); err == nil && fi.Mode().Perm() != 0o700 {
+		if fi, err = s.vfs.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
+			return ctxabi.E("open", "", ctxabi.ErrProtected, "%s is not a directory; move it away", dir)
+		}
+		if err == nil && fi.Mode().Perm() != 0o700 {
 			err = s.vfs.Chmod(dir, 0o700)
 		}
 		if err != nil {
 			return fmt.Errorf("open store %s: %w", s.dir, err)
+		}
+	}
+	return nil
+}
+
+// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it removes
+// nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is still to be closed.
+func (s *Store) Discard() error {
+	if err := s.writable("remove"); err != nil {
+		return err
+	}
+	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, tmpDir, StoreFile} {
+		if err := s.vfs.Remove(path.Join(s.dir, name)); err != nil {
+			return fmt.Errorf("discard store %s: %w", s.dir, err)
 		}
 	}
 	return nil

@@ -72,7 +72,8 @@ func writeFile(file string, volumes map[string]*volume) (err error) {
 			err = fmt.Errorf("the volumes cannot be kept: %w", err)
 		}
 	}()
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	os.Remove(temp) // whatever it is: a link in its place would lead elsewhere
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,13 @@ func (d daemonInfo) write() error {
 		return err
 	}
 	temp := d.file() + ".new"
-	if err := os.WriteFile(temp, append(b, '\n'), 0o644); err != nil {
+	os.Remove(temp) // whatever it is: a link in its place would lead elsewhere
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.Write(append(b, '\n'))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		os.Remove(temp)
 		os.Remove(d.file()) // rather nothing than the words of an earlier daemon
 		return err

@@ -22,8 +22,9 @@ const mostLog = 4 << 20
 type daemonLog struct {
 	background bool // it will go to a file, whatever standard error is until then
 
-	mu   sync.Mutex
-	file string // guarded by mu; "": standard error stays what it is
+	mu    sync.Mutex
+	file  string // guarded by mu; "": standard error stays what it is
+	ofOwn bool   // guarded by mu: the file must be this daemon's own
 }
 
 // journal says whether standard error goes to the journal of systemd: what
@@ -41,17 +42,43 @@ func (d *daemonLog) handler(level slog.Level) slog.Handler {
 }
 
 // toFile sends everything this process prints from now on, a panic too, to the
-// file name. When it has grown beyond mostLog it is kept once under another name.
-func (d *daemonLog) toFile(name string) error {
+// file name. When it has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
+// stands there than a file of this user's: a store may have had another owner, who put a link there.
+func (d *daemonLog) toFile(name string, ofOwn bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.file = name
+	d.file, d.ofOwn = name, ofOwn
 	return d.open()
+}
+
+const logFlags = os.O_CREATE | os.O_APPEND | os.O_WRONLY
+
+// openOwn opens a log that nobody else has a hand in.
+func openOwn(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, logFlags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err == nil {
+		var st unix.Stat_t
+		if err = unix.Fstat(int(file.Fd()), &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == os.Geteuid() && st.Nlink == 1 {
+			return file, nil
+		}
+		file.Close()
+	}
+	if _, there := os.Lstat(name); there != nil {
+		return nil, err
+	}
+	if err := os.Rename(name, olderLog(name)); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, logFlags|os.O_EXCL, 0o600)
 }
 
 // open makes the file standard output and error. The caller holds mu.
 func (d *daemonLog) open() error {
-	file, err := os.OpenFile(d.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	open := openOwn
+	if !d.ofOwn {
+		open = func(name string) (*os.File, error) { return os.OpenFile(name, logFlags, 0o600) }
+	}
+	file, err := open(d.file)
 	if err != nil {
 		return err
 	}

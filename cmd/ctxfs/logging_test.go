@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,7 +45,7 @@ func init() {
 	harness.Helper("log-much", func(args []string) int {
 		var d daemonLog
 		log := slog.New(d.handler(slog.LevelInfo))
-		if err := d.toFile(args[0]); err != nil {
+		if err := d.toFile(args[0], true); err != nil {
 			fmt.Println(err)
 			return 1
 		}
@@ -85,6 +86,43 @@ func TestLogFileIsBounded(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*"))
 	if err != nil || len(all) != 2 {
 		t.Errorf("there are %q", all)
+	}
+}
+
+// A store that had another owner may have anything under the name of the log: root would have written into what a link there leads to.
+func TestALogThatIsNotTheDaemonsOwnIsMovedAside(t *testing.T) {
+	for what, plant := range map[string]func(name, other string) error{
+		"a link":          func(name, other string) error { return os.Symlink(other, name) },
+		"a second name":   func(name, other string) error { return os.Link(other, name) },
+		"a dangling link": func(name, other string) error { return os.Symlink(other+"-is-not-there", name) },
+		"a FIFO":          func(name, other string) error { return unix.Mkfifo(name, 0o600) },
+		"a directory":     func(name, other string) error { return os.Mkdir(name, 0o700) },
+	} {
+		dir := t.TempDir()
+		other, name := filepath.Join(dir, "passwd"), filepath.Join(dir, "ctxfs.log")
+		if err := errors.Join(os.WriteFile(other, []byte("root"), 0o600), plant(name, other)); err != nil {
+			t.Fatal(err)
+		}
+		file, err := openOwn(name)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		fmt.Fprint(file, "log")
+		file.Close()
+		if b, err := os.ReadFile(other); err != nil || string(b) != "root" {
+			t.Errorf("%s: the other file holds %q, %v", what, b, err)
+		}
+		if fi, err := os.Lstat(name); err != nil || !fi.Mode().IsRegular() || fi.Size() != 3 {
+			t.Errorf("%s: the log is %v, %v", what, fi, err)
+		}
+		if _, err := os.Lstat(other + "-is-not-there"); err == nil {
+			t.Errorf("%s: what it led to was made", what)
+		}
+		if file, err = openOwn(name); err != nil {
+			t.Errorf("%s: once more: %v", what, err)
+		}
+		file.Close()
 	}
 }
 

@@ -54,15 +54,22 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	takeBack := newStore(f)
 	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor)})
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, store.Close()) }()
+	served := false
+	defer func() {
+		if !served {
+			takeBack(store)
+		}
+		err = cmp.Or(err, store.Close())
+	}()
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if err := output.toFile(f.log); err != nil {
+		if err := output.toFile(f.log, inside(f.log, f.store)); err != nil {
 			return err
 		}
 		logged = true
@@ -127,6 +134,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return orBusy(f.mountpoint, err)
 	}
+	served = true
 	endClients := endGenerators
 	if docker != nil {
 		volumes, err := volume.Open(filepath.Join(f.store, session.VolumesFile), f.mountpoint, server)
@@ -156,6 +164,24 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		defer stopWatch()
 	}
 	return waitForEnd(server, stop, endClients, f, log)
+}
+
+// newStore looks whether there is a store, before one is made. It gives what takes a new one away again, for a mount that fails:
+// a mistyped --store leaves nothing behind.
+func newStore(f mountFlags) (takeBack func(*session.Store)) {
+	_, noStore := os.Lstat(filepath.Join(f.store, session.StoreFile))
+	_, noDir := os.Lstat(f.store)
+	return func(s *session.Store) {
+		if !errors.Is(noStore, os.ErrNotExist) || s.Discard() != nil {
+			return
+		}
+		if inside(f.log, f.store) {
+			os.Remove(f.log) // whoever waits for the mount is told what is in it
+		}
+		if noDir != nil {
+			os.Remove(f.store)
+		}
+	}
 }
 
 // listenForDocker gives the socket of the volume plugin: what systemd passed, else a new one at path; nil
