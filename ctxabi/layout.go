@@ -70,6 +70,21 @@ const (
 	InternalDir   = ".ctxfs" // in the store only, never in the mount
 )
 
+// IsView says whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
+func IsView(rel string) bool {
+	switch rel {
+	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile,
+		ErrorsFile, PacksFile, RecentFile, GCReportFile:
+		return true
+	}
+	for _, dir := range []string{LineDir, AtDir, ServedDir, SwapDir, DedupDir, SearchDir} {
+		if strings.HasPrefix(rel, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Attributes of a session's directory that are set to do what no call of a file system says.
 const (
 	ForkAttr    = "user.ctx.fork"    // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -51,12 +52,21 @@ const (
 // limits share one budget out. All are in tokens.
 type limits struct {
 	limit    int // budget − reserve; 0: no limit
+	reserve  int
 	required int // exact, of all required blocks
 	whole    int // for all blocks that are to stand whole, wherever they stand
 	head     int // for the capped blocks before the journal
 	standard int // of these, for those with a default cap
 	footer   int // for the capped blocks after it and the goal
 	room     int // for the journal; 0: no limit
+}
+
+// tokens says the limit in words.
+func (l limits) tokens() string {
+	if l.reserve > 0 {
+		return fmt.Sprintf("the %d tokens that reserve_tokens, which is %d, leaves", l.limit, l.reserve)
+	}
+	return fmt.Sprintf("%d tokens", l.limit)
 }
 
 // demand is what a recipe's sources ask for. It depends on the recipe, the budget and
@@ -75,7 +85,7 @@ func share(budget, reserve int, d demand) limits {
 	if budget == 0 {
 		return limits{required: d.required, room: d.journal}
 	}
-	l := limits{limit: max(1, budget-reserve), required: d.required}
+	l := limits{limit: max(1, budget-reserve), reserve: reserve, required: d.required}
 	keep := max(minJournal, l.limit/8)
 	free := max(0, l.limit-l.required)
 	footer := min(max(200, l.limit/20), l.limit/8)

@@ -212,8 +212,8 @@ func (d *draft) fill() error {
 
 func overBudget(l limits) error {
 	return ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrOverBudget,
-		"system_prompt.md and pinned/ take %d of %d tokens, which leaves no room for the conversation; raise %s or shorten them",
-		l.required, l.limit, ctxabi.BudgetFile)
+		"system_prompt.md and pinned/ take %d of %s, which leaves no room for the conversation; raise %s or shorten them",
+		l.required, l.tokens(), ctxabi.BudgetFile)
 }
 
 // render writes the files of the build, but for pack.json, which is written when it is asked for, as native renderings are.

@@ -371,6 +371,20 @@ func TestRequiredPartsAboveTheBudget(t *testing.T) {
 	d.pack()
 }
 
+// A reserve above the budget is named as the cause, where the pack is read and where a budget is written.
+func TestAReserveThatLeavesNothingIsNamed(t *testing.T) {
+	d := newDesk(t, Config{Budget: 1000})
+	d.append(message("user", "hi"))
+	d.write("../../context.yaml", "total_max_tokens: 300\nreserve_tokens: 400\nsources: [{type: journal}]\n")
+	const want = "the 1 tokens that reserve_tokens, which is 400, leaves"
+	if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrOverBudget) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+	if err := d.b.CheckFits(d.x, ctxabi.BudgetFile, []byte("350")); !errors.Is(err, ctxabi.ErrOverBudget) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // mute is a workspace that answers nothing in time.
 type mute struct{}
 

@@ -50,8 +50,8 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 	}
 	if l := y.limits; l.limit > 0 && l.required+minJournal > l.limit {
 		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
-			"what stands verbatim (the system prompt and pinned/) would take %d of %d tokens, and the conversation needs at least %d; raise %s or shorten it",
-			l.required, l.limit, minJournal, ctxabi.BudgetFile)
+			"what stands verbatim (the system prompt and pinned/) would take %d of %s, and the conversation needs at least %d; raise %s or shorten it",
+			l.required, l.tokens(), minJournal, ctxabi.BudgetFile)
 	}
 	return nil
 }

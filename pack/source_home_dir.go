@@ -134,17 +134,28 @@ func (h *home) readList(rel string, d *dirFD) *listed {
 	return l
 }
 
-// walk gives the files below the directory rel, in the order of their paths, with depth directories at most.
-// more says that there are others beyond the bound of files.
-func (h *home) walk(rel string, depth int) (files []string, more bool) {
+// walk gives the files below the directory rel, in the order of their paths, with maxDirDepth directories one in another at most.
+// A directory that links lead to as well is gone through once. more says that there are others beyond the bound of files.
+func (h *home) walk(rel string) (files []string, more bool) {
+	return h.walkOn(rel, maxDirDepth, map[uint64]bool{})
+}
+
+// walkOn is walk below the directories that were entered, by their inodes.
+func (h *home) walkOn(rel string, depth int, entered map[uint64]bool) (files []string, more bool) {
 	l := h.list(rel)
+	if ino := l.sign.ino; ino != 0 {
+		if entered[ino] {
+			return nil, false
+		}
+		entered[ino] = true
+	}
 	for _, name := range l.names {
 		at := path.Join(rel, name)
 		switch {
 		case !l.subs[name]:
 			files = append(files, at)
 		case depth > 1:
-			below, m := h.walk(at, depth-1)
+			below, m := h.walkOn(at, depth-1, entered)
 			files, more = append(files, below...), more || m
 		}
 		if len(files) > maxDirFiles {

@@ -34,6 +34,7 @@ const (
 	reasonNoText  = "it is not text"
 	reasonOutside = "it does not lie in the agent's home"
 	reasonLink    = "it is a link that leads nowhere in the agent's home"
+	reasonView    = "ctxfs makes it from the history, and a source reads what was written"
 )
 
 // file gives the file rel, read anew only when it may have changed. At most most bytes of it are used.

@@ -106,7 +106,9 @@ func (s *sources) source(at int, src *recipe.Source) error {
 	case recipe.TypeComputed, recipe.TypePipeline:
 		s.g.trust.look(s.h, s.g.words, at, src)
 	case recipe.TypeFile:
-		s.file(at, src.Block, where, src.Origin)
+		if c := s.file(at, src.Block, where, src.Origin); c != nil && c.absent {
+			s.viewed(at, src, where)
+		}
 	default:
 		if where == "" {
 			return nil
@@ -144,6 +146,14 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 		s.g.files = append(s.g.files, File{At: at, ID: id, Path: loc.path})
 	}
 	return nil
+}
+
+// viewed says of a file of the session that a reader of the mount may see and that was never written why it yields nothing.
+func (s *sources) viewed(at int, src *recipe.Source, where string) {
+	name := s.place(where, src.Origin)
+	if ctxabi.IsView(name) || session.IsNote(name) {
+		s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: name, Reason: reasonView})
+	}
 }
 
 // stored adds a file of the home, if it is there. Of a note that ctxfs derives it adds what the agent wrote beside that.
@@ -254,7 +264,7 @@ func (s *sources) directory(at int, src *recipe.Source, where string) {
 	if !ok {
 		return
 	}
-	names, more := s.h.walk(rel, maxDirDepth)
+	names, more := s.h.walk(rel)
 	size, others, first := 0, 0, ""
 	for i, name := range names {
 		c := s.h.file(name, maxFile).content

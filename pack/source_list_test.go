@@ -1,12 +1,17 @@
 package pack
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
@@ -29,6 +34,48 @@ func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
 	// What is kept of it counts.
 	if size := d.b.entry(d.x.ID()).size; size < 2*len(big) {
 		t.Errorf("%d bytes are counted for more than %d", size, 2*len(big))
+	}
+}
+
+// A link to the directory above, or to another one that is listed, brings no memory twice.
+func TestALinkBringsNoMemoryTwice(t *testing.T) {
+	d := newDesk(t, Config{Budget: 8000})
+	d.append(message("user", "Ask the ledger."))
+	d.write("../../context.yaml", "sources: [{type: memory, top: 10}, {type: journal}]\n")
+	d.write("../../memory/a.md", "All about the ledger.\n")
+	d.write("../../memory/deep/b.md", "The ledger is deep.\n")
+	d.write("../../other/c.md", "The other ledger.\n")
+	for name, to := range map[string]string{"up": "..", "self": ".", "deep/top": "..", "first": "../other", "last": "../other", "round": "round"} {
+		if err := os.Symlink(to, filepath.Join(d.x.Dir(), "../../memory", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	md := string(d.pack().Markdown)
+	for _, text := range []string{"All about the ledger.", "The ledger is deep.", "The other ledger."} {
+		if n := strings.Count(md, text); n != 1 {
+			t.Errorf("%q stands there %d times:\n%s", text, n, md)
+		}
+	}
+}
+
+// A recipe that names a file which the mount shows and nobody wrote is told why it gets nothing.
+func TestAViewIsNoSourceAndTheReportSaysSo(t *testing.T) {
+	d := newDesk(t, Config{Budget: 8000})
+	d.append(message("user", "Ask the ledger."), message("assistant", "It says 3."))
+	d.write("../../context.yaml", "sources:\n  - {type: file, id: last, path: \"${SESSION}/latest.md\", on_missing: skip}\n"+
+		"  - {type: file, id: line, path: \"${SESSION}/context/line/1\", on_missing: skip}\n  - {type: file, id: notes, path: \"${SESSION}/context/facts.jsonl\", on_missing: skip}\n"+
+		"  - {type: file, id: absent, path: \"${SESSION}/scratch.md\", on_missing: skip}\n  - {type: journal}\n")
+	b := d.pack()
+	if n := strings.Count(string(b.Report), reasonView); n != 3 {
+		t.Errorf("said %d times of 3 files:\n%s", n, b.Report)
+	}
+	d.write("context/facts.jsonl", `{"text":"The limit is 3."}`+"\n")
+	if b := d.pack(); !strings.Contains(string(b.Markdown), "The limit is 3.") || strings.Count(string(b.Report), reasonView) != 2 {
+		t.Errorf("what was written is not shown:\n%s\n%s", b.Markdown, b.Report)
+	}
+	d.write("../../context.yaml", "sources:\n  - {type: file, id: last, path: \"${SESSION}/latest.md\"}\n  - {type: journal}\n")
+	if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), reasonView) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -211,13 +211,18 @@ sources:
   - {type: computed_file, id: b, generator: [a], refresh: compaction}
   - {type: computed_file, id: c, generator: [a], cache: {strategy: never}}
   - {type: computed_file, id: d, generator: [a], cache: {strategy: ttl, ttl: 1m}}
+  - {type: file, path: "${SESSION}/context/../messages.jsonl"}
+  - {type: file, path: "${SESSION}/latest.md"}
+  - {type: file, path: "${SESSION}/scratch.md"}
   - {type: journal, max_iterations: 20, max_tokens: 50%}
+  - {type: file, path: "${SESSION}/state"}
   - {type: computed_file, generator: [a]}
 `, "truncate.yaml": "sources: [{type: journal, strategy: truncate_head}]\n", "none.yaml": "sources: [{type: todo}]\n",
 		"plain.yaml": "summarizer: {command: [a]}\nsources: [{type: journal}]\n"}
 	for entry, want := range map[string][]string{
 		"context.yaml": {"context.yaml:6:32: pinned: max_tokens has no effect", "context.yaml:7:5: todo: it changes", "context.yaml:8:5: a: it runs each turn",
-			"context.yaml:10:68: c: it runs at each look", "context.yaml:11:68: d: it runs again by the clock", "context.yaml:12:37: journal: it drops an iteration",
+			"context.yaml:10:68: c: it runs at each look", "context.yaml:11:68: d: it runs again by the clock", "context.yaml:12:24: file (messages.jsonl): it changes",
+			"context.yaml:13:24: file (latest.md): it yields nothing", "context.yaml:15:37: journal: it drops an iteration",
 			"context.yaml:3:13: summarizer", "context.yaml:2:17: reserve_tokens", `context.yaml:4:40: leaves_out of mine names "nothing"`},
 		"truncate.yaml": {"truncate.yaml:1:37: journal: truncate_head"},
 		"none.yaml":     {"none.yaml:1:1: no source has the type journal"},

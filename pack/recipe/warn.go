@@ -2,7 +2,11 @@ package recipe
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Warnings says what is allowed but unwise, in the order of the recipe's lines.
@@ -22,6 +26,9 @@ func (r *Recipe) Warnings() (w []Problem) {
 		}
 		if s.Type.Required() && s.MaxTokens > 0 {
 			warn("max_tokens", "max_tokens has no effect: it is given whole or not at all")
+		}
+		if name := sessionFile(s.Path); s.Type == TypeFile && ctxabi.IsView(name) {
+			warn("path", "it yields nothing: ctxfs makes %s from the history, and a source reads what was written", name)
 		}
 		if s.Percent && r.TotalMaxTokens == 0 {
 			warn("max_tokens", "a share of a budget without a limit is no limit")
@@ -55,6 +62,18 @@ func (r *Recipe) Warnings() (w []Problem) {
 	return w
 }
 
+// restless are the files of a session that change with its records.
+var restless = []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.StateFile, ctxabi.TodoFile, ctxabi.PlanFile}
+
+// sessionFile is the path of a file of the session, relative to it, as far as the recipe alone tells; else "".
+func sessionFile(p string) string {
+	rest, ok := strings.CutPrefix(p, "${"+VarSession+"}/")
+	if !ok {
+		return ""
+	}
+	return path.Clean(rest)
+}
+
 // start is the place for what concerns all of the recipe.
 func (r *Recipe) start() Origin {
 	if len(r.Files) == 0 {
@@ -79,5 +98,7 @@ func (s *Source) warnPrefix(warn func(key, format string, args ...any)) {
 		warn("cache.strategy", "it runs again by the clock, and stands before the journal, %s its output does", breaks)
 	case s.Type.Computed() && s.Cache.Strategy == "" && s.Refresh == EachTurn:
 		warn("refresh", "it runs each turn, and stands before the journal, %s its output does; use refresh: compaction, or put it after the journal", breaks)
+	case s.Type == TypeFile && slices.Contains(restless, sessionFile(s.Path)):
+		warn("path", "it changes as the session goes on, %s; put it after the journal", breaks)
 	}
 }
