@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -23,6 +24,57 @@ func TestTheProtocolAsPrinted(t *testing.T) { runCases(t, "testdata/protocol/*.t
 
 // A pack for each type of source, condition, cache, import and strategy.
 func TestGoldenPacks(t *testing.T) { runCases(t, "testdata/golden/*.txtar") }
+
+// A case of a type of source that shows nothing of it would hold whatever the type did.
+func TestEachGoldenPackShowsItsSource(t *testing.T) {
+	for _, typ := range types(t) {
+		name := "testdata/golden/source-" + strings.ReplaceAll(typ, "_", "-") + ".txtar"
+		heading := "# Context Block: " + typ
+		switch typ { // the id is the recipe's
+		case "file":
+			heading = "# Context Block: file (DELTA.md)\n"
+		case "computed_file":
+			name, heading = "testdata/golden/source-computed-stdout.txtar", "# Context Block: a\n"
+		case "pipeline":
+			heading = "# Context Block: piped\n"
+		case "journal":
+			name, heading = "testdata/golden/source-journal-step.txtar", "# Context Block: conversation\n"
+		}
+		ar, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		uses, shows := false, false
+		for _, f := range ar.Files {
+			switch f.Name {
+			case "home/context.yaml":
+				uses = strings.Contains(string(f.Data), "type: "+typ)
+			case "want/pack.md":
+				shows = strings.Contains("\n"+string(f.Data), "\n"+heading)
+			}
+		}
+		if !uses || !shows {
+			t.Errorf("%s: the recipe uses %s: %v, the pack shows it: %v", name, typ, uses, shows)
+		}
+	}
+}
+
+// types are the types of sources, as the reference lists them.
+func types(t *testing.T) (all []string) {
+	t.Helper()
+	_, table, _ := strings.Cut(string(recipe.Reference()), "### Types of sources\n")
+	for line := range strings.Lines(table) {
+		if rest, ok := strings.CutPrefix(line, "| `"); ok {
+			typ, _, _ := strings.Cut(rest, "`")
+			all = append(all, typ)
+		}
+	}
+	if len(all) < 21 {
+		t.Fatalf("the reference lists %q", all)
+	}
+	return all
+}
 
 func runCases(t *testing.T, pattern string) {
 	t.Parallel()

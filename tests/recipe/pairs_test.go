@@ -11,7 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// Each pair of types of sources: what each gives alone stands in the pack of both, in the order of the phases and then of the list.
+// Each pair of types of sources, a type beside itself among them: what each gives alone stands in the pack of both, in the order of
+// the phases and then of the list. Recall alone depends on the other: it shows nothing that stands in the pack.
 func TestEachPairOfSources(t *testing.T) {
 	t.Parallel()
 	harness.Need(t, "python3")
@@ -38,8 +39,10 @@ func TestEachPairOfSources(t *testing.T) {
 		"pipeline":      `{type: pipeline, id: piped, stages: [{generator: [cat, f.md]}, {generator: [tr, a-z, A-Z]}], refresh: compaction}`,
 	}
 	stable := map[string]bool{"system_role": true, "tools": true, "skills": true}
-	for _, typ := range strings.Fields("system_role tools skills pinned memory knowledge playbook summary facts decisions refs handoff journal children errors plan todo") { // recall shows what no other shows
-		sources[typ] = "{type: " + typ + "}"
+	for _, typ := range types(t) {
+		if sources[typ] == "" {
+			sources[typ] = "{type: " + typ + "}"
+		}
 	}
 	read := func(lines ...string) built {
 		t.Helper()
@@ -53,11 +56,11 @@ func TestEachPairOfSources(t *testing.T) {
 		}
 		return b
 	}
-	types := make([]string, 0, len(sources))
+	var kinds []string
 	alone := map[string][]string{} // the blocks of a type
 	text := map[string]string{}
 	for typ, line := range sources {
-		types = append(types, typ)
+		kinds = append(kinds, typ)
 		b := read(line)
 		for _, id := range b.blocks() {
 			if id == "goal" || typ != "handoff" && strings.HasPrefix(id, "general/") {
@@ -66,13 +69,19 @@ func TestEachPairOfSources(t *testing.T) {
 			alone[typ] = append(alone[typ], id)
 			text[typ+" "+id] = b.block(id)
 		}
-		if len(alone[typ]) == 0 && typ != "children" {
+		if len(alone[typ]) == 0 {
 			t.Errorf("%s alone gives no block:\n%s\n%s", typ, b.md, s.Read("context/pack.report.md"))
 		}
 	}
-	slices.Sort(types)
-	for i, x := range types {
-		for _, y := range types[i+1:] {
+	slices.Sort(kinds)
+	for i, x := range kinds {
+		for _, y := range kinds[i:] {
+			if x == y {
+				if x != "journal" { // there is one at most
+					twins(t, read(sources[x], twinOf(sources[x])), alone[x], func(id string) string { return text[x+" "+id] })
+				}
+				continue
+			}
 			first, second := x, y
 			if (i+len(y))%2 == 0 { // half of them the other way round
 				first, second = y, x
@@ -81,7 +90,7 @@ func TestEachPairOfSources(t *testing.T) {
 				first, second = second, first
 			}
 			b := read(sources[first], sources[second])
-			if stable[second] && !stable[first] {
+			if stable[second] && !stable[first] || first == "recall" { // which stands last in any case
 				first, second = second, first
 			}
 			var got []string
@@ -91,16 +100,63 @@ func TestEachPairOfSources(t *testing.T) {
 				}
 			}
 			want := slices.Concat(alone[first], alone[second])
+			if first == "journal" && second == "recall" {
+				want = alone[first]
+			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s and %s: blocks %q, want %q", x, y, got, want)
 			}
 			for _, typ := range []string{x, y} {
 				for _, id := range alone[typ] {
-					if b.block(id) != text[typ+" "+id] {
+					if typ != "recall" && b.block(id) != text[typ+" "+id] {
 						t.Errorf("%s and %s: block %s is\n%s\nand alone\n%s", x, y, id, b.block(id), text[typ+" "+id])
 					}
 				}
 			}
 		}
+	}
+}
+
+// twinOf is a line of a recipe under another id.
+func twinOf(line string) string {
+	typ, rest, _ := strings.Cut(strings.TrimPrefix(line, "{type: "), ",")
+	typ = strings.TrimSuffix(typ, "}")
+	if id, more, ok := strings.Cut(rest, ","); ok && strings.Contains(id, "id:") {
+		return "{type: " + typ + ", id: twin," + more
+	}
+	return "{type: " + typ + ", id: twin}"
+}
+
+// twins fails the test unless the blocks of a source stand twice in b, the second time under the name twin.
+func twins(t *testing.T, b built, alone []string, text func(id string) string) {
+	t.Helper()
+	var want []string
+	for _, id := range alone {
+		want = append(want, id)
+		if !strings.HasPrefix(alone[0], "recall") && b.block(id) != text(id) {
+			t.Errorf("%s beside its twin is\n%s\nand alone\n%s", id, b.block(id), text(id))
+		}
+	}
+	for _, id := range alone {
+		name := "twin"
+		if _, file, ok := strings.Cut(id, "/"); ok {
+			name += "/" + file
+		}
+		if strings.HasPrefix(id, "recall") { // the first says it all
+			continue
+		}
+		want = append(want, name)
+		if b.block(name) != text(id) {
+			t.Errorf("%s, the twin of %s, is\n%s\nand should be\n%s", name, id, b.block(name), text(id))
+		}
+	}
+	var got []string
+	for _, id := range b.blocks() {
+		if id != "goal" {
+			got = append(got, id)
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q stand there, want %q:\n%s", got, want, b.md)
 	}
 }
