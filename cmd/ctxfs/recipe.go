@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"os"
 	"path"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -98,20 +101,40 @@ func (f recipeFile) load() (*recipe.Recipe, error) {
 	}
 	defer home.Close()
 	// A file that cannot be read at all is no mistake in a recipe.
-	if _, err := home.ReadFile(f.entry); err != nil {
-		var at *iofs.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return nil, fmt.Errorf("%s: %w", f.arg, err)
+	if _, err := readRegular(home, f.entry); err != nil {
+		return nil, fmt.Errorf("%s: %w", cmp.Or(f.arg, `""`), err)
 	}
-	return recipe.Load(f.entry, func(name string) ([]byte, error) {
-		b, err := home.ReadFile(path.Clean(name))
-		if errors.Is(err, iofs.ErrNotExist) {
-			return nil, iofs.ErrNotExist
+	return recipe.Load(f.entry, func(name string) ([]byte, error) { return readRegular(home, path.Clean(name)) })
+}
+
+// readRegular reads a regular file below home; of one that is larger than any recipe only so much
+// that this is seen. Its error does not name the file.
+func readRegular(home *os.Root, name string) ([]byte, error) {
+	file, err := home.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // a FIFO waits for nobody
+	if err == nil {
+		defer file.Close()
+		var fi os.FileInfo
+		switch fi, err = file.Stat(); {
+		case err != nil:
+		case fi.IsDir():
+			return nil, errors.New("is a directory")
+		case !fi.Mode().IsRegular():
+			return nil, errors.New("it is no regular file")
+		default:
+			var b []byte
+			if b, err = io.ReadAll(io.LimitReader(file, ctxabi.MaxControl+1)); err == nil {
+				return b, nil
+			}
 		}
-		return b, err
-	})
+	}
+	var at *iofs.PathError
+	switch {
+	case errors.As(err, &at) && at.Err.Error() == "path escapes from parent":
+		return nil, errors.New("it is a link that leads out of the agent's home")
+	case errors.As(err, &at):
+		return nil, at.Err
+	}
+	return nil, err
 }
 
 // inSession says that it is the recipe of one session.

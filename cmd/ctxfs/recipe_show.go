@@ -43,7 +43,9 @@ applies now. Only files are read; no generator runs.
 			var wrong recipe.Problems
 			if errors.As(err, &wrong) {
 				report := recipeReport{Problems: shown.file.problems(wrong)}
-				return errors.Join(report.print(c.ErrOrStderr()), silent{exitFailed})
+				err := report.print(c.ErrOrStderr())
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
+				return errors.Join(err, silent{exitFailed})
 			}
 			if err != nil {
 				return err

@@ -79,9 +79,10 @@ func TestProblemsOfAllFilesAreFound(t *testing.T) {
 		"id2.yaml":                        "sources:\n  - {type: facts, id: y}\n",
 	}
 	for entry, want := range map[string]string{
-		"context.yaml": `context.yaml:2:8: model must be a string, it is a number; quote it
+		"context.yaml": `context.yaml:2:8: model must be a string, it is the number 3; quote it
 a.yaml:1:11: a file source needs "path"
-packages/pkg/context.yaml:4:22: duplicate id "x"; it is in line 3 already`,
+packages/pkg/context.yaml:4:22: duplicate id "x"; it is in line 3 already
+packages/pkg/more.yaml:1:11: strategy is "none"; allowed: architect, developer, general, reviewer`,
 		"cycle.yaml":                     `node_modules/back/context.yaml:1:9: import cycle: node_modules/other/context.yaml -> node_modules/back/context.yaml -> node_modules/other/context.yaml`,
 		"session/s/context/context.yaml": `b.yaml:1:9: import cycle: session/s/context/context.yaml -> b.yaml -> session/s/context/context.yaml`,
 		"session/s/context/outside.yaml": `session/s/context/outside.yaml:1:9: import "../../../../x.yaml": it is outside of the agent's home`,
@@ -104,7 +105,7 @@ func TestHugeFilesAreRefusedOrReadWithoutQuadraticWork(t *testing.T) {
 		"sources: [{type: todo}]\nmessages:\n" + many("  - {role: user, content: c%d}\n"): "more than 50000 values, aliases followed",
 		"sources: [{type: todo}]\nstrategies:\n" + many("  s%d: {}\n"):                    "strategies has 20000 entries; at most 1000 are allowed",
 		"sources:\n" + many("  - a%d\n"):                                                  "sources has 20000 entries; at most 1000 are allowed",
-		strings.Repeat("#", maxFile+1):                                                    "the file has 1048577 bytes; a recipe has at most 1048576",
+		strings.Repeat("#", maxFile+1):                                                    "the file has more than 1048576 bytes; no recipe may",
 	} {
 		_, err := Load("a.yaml", home{"a.yaml": text}.read)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -60,10 +60,12 @@ type field struct {
 	For      []string // values of the tag with which it is allowed; nil: with all. "" is for mappings without the tag
 	Must     bool     // required wherever it is allowed
 	Enum     []string
+	Examples []string          // of a string that may be any
 	Min, Max float64           // of numbers, and of a list's length; Max 0: no limit
 	Above    bool              // Min itself is too small
 	Default  string            // in YAML; "" : none
 	Defaults map[string]string // by the tag's value, instead of Default
+	Title    bool              // it becomes a heading
 	Tunes    bool              // of a source: may be changed in one that is imported without repeating the rest
 	Doc      string
 	at       func(any) any // points to the field of a *Recipe, *Source, ...; nil: the loader has it
@@ -96,6 +98,9 @@ const (
 	maxTimeout = 600_000   // ms
 	maxWait    = 60_000    // ms
 )
+
+// encodings are those that package tokens counts in.
+var encodings = []string{"o200k_base", "cl100k_base"}
 
 // typeInfo is what is known of a type of source.
 type typeInfo struct {
@@ -188,9 +193,9 @@ var objects = []object{
 	{Name: "recipe", Is: "a recipe", Doc: "The file itself.", Fields: []field{
 		{Key: "version", Kind: version, Doc: "Version of the format, 1 or 1.x. It may be left out."},
 		{Key: "import", Kind: oneOrMore, Min: 1, Doc: "Recipes that this one builds on: a path that begins with `./` or `../` (from the file it is written in) or ends in `.yaml`, or the name of a package in `node_modules/` or `packages/` of the agent's home."},
-		{Key: "strategy", Kind: text, Doc: "Name of a strategy, built in or of `strategies`. Without it the agent's name chooses, else `general` applies.", at: ofRecipe(func(r *Recipe) any { return &r.Strategy })},
+		{Key: "strategy", Kind: text, Examples: []string{"architect", "developer", "reviewer", "general"}, Doc: "Name of a strategy, built in or of `strategies`. Without it the agent's name chooses, else `general` applies.", at: ofRecipe(func(r *Recipe) any { return &r.Strategy })},
 		{Key: "model", Kind: text, Doc: "Name of the model, which gives the encoding that tokens are counted in.", at: ofRecipe(func(r *Recipe) any { return &r.Model })},
-		{Key: "encoding", Kind: text, Doc: "The encoding itself, for example `o200k_base`.", at: ofRecipe(func(r *Recipe) any { return &r.Encoding })},
+		{Key: "encoding", Kind: text, Enum: encodings, Doc: "The encoding itself. It wins over `model`.", at: ofRecipe(func(r *Recipe) any { return &r.Encoding })},
 		{Key: "total_max_tokens", Kind: integer, Max: maxTokens, Doc: "Budget of the pack in tokens; 0 is no limit. A `context/budget` that is not empty wins.", at: ofRecipe(func(r *Recipe) any { return &r.TotalMaxTokens })},
 		{Key: "reserve_tokens", Kind: integer, Max: maxTokens, Default: "0", Doc: "Tokens of the budget that are kept free for the answer.", at: ofRecipe(func(r *Recipe) any { return &r.ReserveTokens })},
 		{Key: "wait_ms", Kind: millis, Max: maxWait, Default: "500", Doc: "How long a read waits for commands before it uses their last output.", at: ofRecipe(func(r *Recipe) any { return &r.Wait })},
@@ -210,7 +215,7 @@ var objects = []object{
 	}},
 	{Name: "source", Is: "a source", Tag: "type", Doc: "One source of blocks. One without a `type` changes the source of the same `id` that an import brought.", Fields: []field{
 		{Key: "type", Kind: text, Must: true, Enum: anyType, Doc: "What it is.", at: ofSource(func(s *Source) any { return &s.Type })},
-		{Key: "id", Kind: text, Doc: "Name of its block, unique in the recipe. A source of a recipe that imports takes the place of the one with the same id.", at: ofSource(func(s *Source) any { return &s.ID })},
+		{Key: "id", Kind: text, Title: true, Doc: "Name of its block, unique in the recipe. A source of a recipe that imports takes the place of the one with the same id.", at: ofSource(func(s *Source) any { return &s.ID })},
 		{Key: "path", Kind: template, For: onlyFile, Must: true, Doc: "The file. A relative path begins at `${CWD}`.", at: ofSource(func(s *Source) any { return &s.Path })},
 		{Key: "generator", Kind: runs, Of: "generator", For: onlyComputed, Must: true, Doc: "The command: a list of words, or a mapping.", at: ofSource(func(s *Source) any { return &s.only().Generator })},
 		{Key: "output_path", Kind: template, For: onlyComputed, Doc: "File that the command may write. Where it leaves that alone, and without this key, its standard output is the content.", at: ofSource(func(s *Source) any { return &s.only().Output })},
@@ -262,7 +267,7 @@ var objects = []object{
 		{Key: "leaves_out", Kind: texts, Doc: "Types or ids of sources that are not used.", at: ofStrategy(func(s *Strategy) any { return &s.LeavesOut })},
 	}},
 	{Name: "section", Is: "a section", Doc: "A named part, from one of `from`, `path` and `text`.", Fields: []field{
-		{Key: "name", Kind: text, Must: true, Doc: "Its heading, unique in the strategy.", at: ofSection(func(s *Section) any { return &s.Name })},
+		{Key: "name", Kind: text, Title: true, Must: true, Doc: "Its heading, unique in the strategy.", at: ofSection(func(s *Section) any { return &s.Name })},
 		{Key: "from", Kind: text, Enum: []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"}, Doc: "A part of `context/plan.json`, or `context/review.diff`.", at: ofSection(func(s *Section) any { return &s.From })},
 		{Key: "path", Kind: template, Doc: "A file.", at: ofSection(func(s *Section) any { return &s.Path })},
 		{Key: "text", Kind: text, Doc: "The text itself.", at: ofSection(func(s *Section) any { return &s.Text })},

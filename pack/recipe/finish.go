@@ -15,10 +15,16 @@ func (l *loader) finish() {
 	r := l.out
 	journal := slices.IndexFunc(l.groups, func(g group) bool { return g[0].Type == TypeJournal })
 	for i, g := range l.groups {
+		if slices.ContainsFunc(g, func(s Source) bool { return s.Type == "" }) {
+			return // it may be the journal, and without it no phase is known
+		}
 		for j := range g {
 			g[j].place(&g[0], journal >= 0 && i > journal)
 		}
 		r.Sources = append(r.Sources, g...)
+	}
+	if len(r.Sources) == 0 && len(l.problems) > 0 {
+		return
 	}
 	if len(r.Sources) == 0 {
 		l.add(Problem{Origin: Origin{r.Name, 1, 1}, Text: `a recipe needs "sources"`})
@@ -28,9 +34,19 @@ func (l *loader) finish() {
 		l.add(Problem{Origin: Origin{r.Name, 1, 1}, Text: fmt.Sprintf("%d sources; at most %d are allowed", len(r.Sources), maxSources)})
 		return
 	}
-	l.blocks()
+	l.ids()
 	l.states()
-	if s := r.Strategy; s != "" && !slices.ContainsFunc(r.Strategies, func(t Strategy) bool { return t.Name == s }) {
+	l.strategy()
+	if len(l.problems) == 0 {
+		l.blocks()
+		r.Hash = r.hash()
+	}
+}
+
+// strategy checks that the strategy that is named is there.
+func (l *loader) strategy() {
+	r := l.out
+	if s := r.Strategy; s != "" && !l.lacking && !slices.ContainsFunc(r.Strategies, func(t Strategy) bool { return t.Name == s }) {
 		var names []string
 		for _, t := range r.Strategies {
 			names = append(names, t.Name)
@@ -41,7 +57,6 @@ func (l *loader) finish() {
 		}
 		l.add(Problem{Origin: r.Origins["strategy"], Text: fmt.Sprintf("strategy is %.60q;%s allowed: %s", s, hint, strings.Join(names, ", "))})
 	}
-	r.Hash = r.hash()
 }
 
 // place gives a source its phase and, where it is built in, its path.
@@ -63,20 +78,30 @@ func (s *Source) place(head *Source, afterJournal bool) {
 	}
 }
 
-// blocks gives every source the id of its block. Ids that were written come
-// first; where another name is taken already, it is given a number.
-func (l *loader) blocks() {
+// ids refuses an id that stands in two files; twice in one was found when that was read.
+func (l *loader) ids() {
 	taken := map[string]Origin{}
 	for i := range l.out.Sources {
 		s := &l.out.Sources[i]
 		if s.ID == "" {
 			continue
 		}
-		if first, dup := taken[s.ID]; dup {
-			l.add(Problem{Origin: s.Origins["id"], Text: fmt.Sprintf("duplicate id %q; it is in %s:%d already", s.ID, first.File, first.Line)})
+		at := s.Origins["id"]
+		if first, dup := taken[s.ID]; dup && !l.said(at) {
+			l.add(Problem{Origin: at, Text: fmt.Sprintf("duplicate id %q; it is in %s:%d already", s.ID, first.File, first.Line)})
 		}
-		taken[s.ID] = s.Origins["id"]
-		s.Block = s.ID
+		taken[s.ID] = at
+	}
+}
+
+// blocks gives every source the id of its block. Ids that were written come
+// first; where another name is taken already, it is given a number.
+func (l *loader) blocks() {
+	taken := map[string]Origin{}
+	for i := range l.out.Sources {
+		if s := &l.out.Sources[i]; s.ID != "" {
+			taken[s.ID], s.Block = s.Origins["id"], s.ID
+		}
 	}
 	head := ""
 	for i := range l.out.Sources {

@@ -20,6 +20,7 @@ func FuzzLoad(f *testing.F) {
 			f.Add(data)
 		}
 	}
+	schema := compiled(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h := home{"context.yaml": string(data)}
 		for k, v := range packages {
@@ -37,6 +38,9 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		again(t, r)
+		if err := valid(t, schema, string(r.YAML())); err != nil {
+			t.Errorf("the schema refuses what is shown: %v", err)
+		}
 		r.Warnings()
 		for _, v := range r.Templates() {
 			if v.Origin.Line == 0 && v.Source >= 0 {

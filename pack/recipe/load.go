@@ -43,9 +43,7 @@ func Load(entry string, read Read) (*Recipe, error) {
 		return nil, Problems{{Origin: Origin{entry, 1, 1}, Text: fmt.Sprintf("it cannot be read: %v", err), err: err}}
 	}
 	l.file(File{Path: entry}, data)
-	if len(l.problems) == 0 {
-		l.finish()
-	}
+	l.finish()
 	if len(l.problems) > 0 {
 		return nil, l.sorted()
 	}
@@ -84,6 +82,7 @@ type loader struct {
 	out      *Recipe
 	groups   []group
 	stack    []string // files that are being read, each imported by the one before it
+	lacking  bool     // a file could not be read: what it defines is not known
 	problems Problems
 }
 
@@ -109,6 +108,11 @@ func (l *loader) add(p Problem) {
 	if !slices.ContainsFunc(l.problems, func(q Problem) bool { return q.Origin == p.Origin && q.Text == p.Text }) && len(l.problems) < maxProblems {
 		l.problems = append(l.problems, p)
 	}
+}
+
+// said says whether something is wrong at a place already.
+func (l *loader) said(at Origin) bool {
+	return slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Origin == at })
 }
 
 // must panics when what is built in is wrong.
@@ -146,6 +150,7 @@ func (l *loader) file(f File, data []byte) {
 	l.out.Files = append(l.out.Files, f)
 	root, problem := parse(f.Path, data)
 	if problem != nil {
+		l.lacking = true
 		l.add(*problem)
 		return
 	}
@@ -162,6 +167,7 @@ func (l *loader) recipe(r *reader, root *yaml.Node) {
 	r.object(root, "recipe", l.out, "", true)
 	var own []group
 	if n := lookup(root, "sources"); n != nil {
+		l.out.Origins["sources"] = r.origin(n)
 		own = r.sources(n, l.groups)
 	}
 	for _, g := range own {
@@ -178,14 +184,23 @@ func (l *loader) recipe(r *reader, root *yaml.Node) {
 	}
 }
 
-// lookup gives the value of a key of a mapping, merged ones included, or nil.
+// lookup gives the value of a key of a mapping, those of merged ones behind its own, or nil.
 func lookup(n *yaml.Node, key string) *yaml.Node {
 	if n = follow(n); n.Kind != yaml.MappingNode {
 		return nil
 	}
+	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if follow(n.Content[i]).Value == key {
-			return n.Content[i+1]
+		switch k, v := n.Content[i], n.Content[i+1]; {
+		case isMerge(k):
+			merged = append(merged, mergedBy(v)...)
+		case follow(k).Value == key:
+			return v
+		}
+	}
+	for _, m := range merged {
+		if v := lookup(m, key); v != nil {
+			return v
 		}
 	}
 	return nil
@@ -217,6 +232,7 @@ func (l *loader) imports(r *reader, f File, root *yaml.Node) {
 func (l *loader) importOne(r *reader, f File, n *yaml.Node, what string) {
 	places, pkg, why := candidates(f, what)
 	if why != "" {
+		l.lacking = true
 		r.bad(n, "import %.80q: %s", what, why)
 		return
 	}
@@ -233,6 +249,7 @@ func (l *loader) importOne(r *reader, f File, n *yaml.Node, what string) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
+			l.lacking = true
 			l.add(Problem{Origin: r.origin(n), Text: fmt.Sprintf("import %.80q: %s cannot be read: %v", what, p, err), err: err})
 			return
 		case len(l.out.Files) == maxFiles:
@@ -242,13 +259,22 @@ func (l *loader) importOne(r *reader, f File, n *yaml.Node, what string) {
 		l.file(File{Path: p, Imported: true, Package: pkg}, data)
 		return
 	}
-	r.bad(n, "import %.80q: not found; looked for %s in the agent's home", what, strings.Join(places, " and "))
+	hint := ""
+	if beside := path.Join(path.Dir(f.Path), what+".yaml"); len(places) > 1 && !strings.HasPrefix(beside, "..") {
+		if _, err := l.read(beside); err == nil {
+			hint = fmt.Sprintf("; did you mean \"./%s.yaml\"?", what)
+		}
+	}
+	l.lacking = true
+	r.bad(n, "import %.80q: not found; looked for %s in the agent's home%s", what, strings.Join(places, " and "), hint)
 }
 
 // candidates gives the paths at which an import may be, in order.
 func candidates(f File, what string) (places []string, pkg, why string) {
 	local := strings.HasPrefix(what, "./") || strings.HasPrefix(what, "../") || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml")
 	switch {
+	case strings.Contains(what, "://"):
+		return nil, "", "ctxfs fetches nothing; bring it here (npm install, cp) and import it by its path or name"
 	case strings.HasPrefix(what, "/"):
 		return nil, "", "an absolute path; write one that is relative to this file, or the name of a package"
 	case local:

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +25,7 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 		return nil, &Problem{Origin: Origin{file, line, column}, Text: fmt.Sprintf(format, args...)}
 	}
 	if len(data) > maxFile {
-		return bad(1, 1, "the file has %d bytes; a recipe has at most %d", len(data), maxFile)
+		return bad(1, 1, "the file has more than %d bytes; no recipe may", maxFile)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
@@ -95,45 +94,6 @@ func place(data []byte, at int) (line, column int) {
 	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 }
 
-var (
-	yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
-	tabbed   = regexp.MustCompile(`(?m)^ *\t`)
-)
-
-// syntax finds out where data is no YAML. The library gives a line, for some errors the one after.
-func syntax(data []byte, err error) (line, column int, why string) {
-	lines := 1 + bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n"))
-	why, line = strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		why = err.Error()[len(m[0]):]
-	}
-	if at := tabbed.FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
-		line, column = place(data, at[1]-1)
-		return line, column, "a tab; indent with blanks"
-	}
-	line = min(max(line, 1), lines)
-	if len(data) <= maxSearch {
-		line = firstBad(data, line)
-	}
-	text := string(bytes.Split(data, []byte("\n"))[line-1])
-	return line, 1 + len(text) - len(strings.TrimLeft(text, " ")), why
-}
-
-// maxSearch is the size in bytes up to which the line of an error is looked for by trying.
-const maxSearch = 8 << 10
-
-// firstBad gives the line behind the longest beginning of data that is YAML; told where
-// there is none. The library often tells where a list began, not where it went wrong.
-func firstBad(data []byte, told int) int {
-	for at := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n'); at > 0; at = bytes.LastIndexByte(data[:at], '\n') {
-		if _, err := decode(yaml.NewDecoder(bytes.NewReader(data[:at]))); err == nil {
-			return 2 + bytes.Count(data[:at], []byte("\n"))
-		}
-	}
-	return told
-}
-
 // measure walks a document with its aliases followed, and finds where it goes too far.
 type measure struct {
 	open  map[*yaml.Node]bool // around the node that is looked at
@@ -167,12 +127,38 @@ func (m *measure) walk(n *yaml.Node, depth int) {
 // pair is one key of a mapping.
 type pair struct{ key, value *yaml.Node }
 
+// isMerge says whether a key is <<.
+func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" }
+
+// mergedBy gives the mappings that the value of << names.
+func mergedBy(v *yaml.Node) []*yaml.Node {
+	if to := follow(v); to.Kind == yaml.SequenceNode {
+		return to.Content
+	}
+	return []*yaml.Node{v}
+}
+
 // follow gives what an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	return n
+}
+
+// instead says what to write instead of a value that must be a mapping, or "".
+func instead(n *yaml.Node) string {
+	s := follow(n).Value
+	key, value, colon := strings.Cut(s, ":")
+	switch {
+	case follow(n).Kind != yaml.ScalarNode || s == "" || strings.Contains(s, "\n"):
+		return ""
+	case colon && value != "" && !strings.Contains(key, " "):
+		return fmt.Sprintf("; put a blank behind the colon: %.40s: %.40s", key, value)
+	case slices.Contains(anyType, s):
+		return "; write {type: " + s + "}"
+	}
+	return ""
 }
 
 // what says in words of which type a value is.
@@ -185,11 +171,11 @@ func what(n *yaml.Node) string {
 	}
 	switch n.ShortTag() {
 	case "!!str":
-		return "a string"
+		return fmt.Sprintf("the string %.60q", n.Value)
 	case "!!int", "!!float":
-		return "a number"
+		return fmt.Sprintf("the number %.60s", n.Value)
 	case "!!bool":
-		return "true or false"
+		return n.Value
 	case "!!null":
 		return "empty"
 	case "!!timestamp":

@@ -42,7 +42,7 @@ func (r *reader) mark(key string, n *yaml.Node) {
 // pairs gives the keys of a mapping, those of merged ones (<<) behind its own.
 func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
 	if follow(n).Kind != yaml.MappingNode {
-		r.bad(n, "%s must be a mapping, it is %s", is, what(n))
+		r.bad(n, "%s must be a mapping, it is %s%s", is, what(n), instead(n))
 		return nil, false
 	}
 	n = follow(n)
@@ -52,12 +52,8 @@ func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
 		k, v := n.Content[i], n.Content[i+1]
 		name := follow(k)
 		switch {
-		case k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge":
-			if v = follow(v); v.Kind == yaml.SequenceNode {
-				merged = append(merged, v.Content...)
-			} else {
-				merged = append(merged, v)
-			}
+		case isMerge(k):
+			merged = append(merged, mergedBy(v)...)
 		case name.Kind != yaml.ScalarNode:
 			r.bad(k, "a key of %s must be a string, it is %s", is, what(k))
 		case seen[name.Value] != nil:
@@ -186,7 +182,9 @@ func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
 	switch {
 	case prefix != "":
 		r.origins[key] = r.origin(n) // below a key that was marked
-	case f.Of != "history" && f.Kind != variables: // which are read over those of an import
+	case f.Of == "history" || f.Kind == variables: // which are read over those of an import
+		r.origins[key] = r.origin(n)
+	default:
 		r.mark(key, n)
 	}
 	r.value(n, f, f.at(v), key)
@@ -219,6 +217,10 @@ func (r *reader) value(n *yaml.Node, f *field, at any, key string) {
 			r.defaults(o, g, "")
 			i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Kind == command })
 			r.field(n, &o.Fields[i], g, key+".")
+			return
+		}
+		if follow(n).Kind != yaml.MappingNode {
+			r.bad(n, "%s must be a list of words or a mapping, it is %s; write [program, argument]", f.Key, what(n))
 			return
 		}
 		r.object(n, f.Of, g, key+".", false)

@@ -20,11 +20,14 @@ import (
 func (r *reader) items(n *yaml.Node, f *field) (items []*yaml.Node, ok bool) {
 	to := follow(n)
 	if to.Kind != yaml.SequenceNode {
-		or := ""
+		or, write := "", ""
 		if f.Kind == oneOrMore {
 			or = "a string or "
 		}
-		r.bad(n, "%s must be %sa list, it is %s", f.Key, or, what(n))
+		if to.Kind == yaml.ScalarNode && to.ShortTag() == "!!str" && f.Kind != mappings {
+			write = "; write it between [ and ]"
+		}
+		r.bad(n, "%s must be %sa list, it is %s%s", f.Key, or, what(n), write)
 		return nil, false
 	}
 	if len(to.Content) < int(f.Min) {
@@ -69,7 +72,11 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 			return false
 		}
 	case pattern:
-		if _, err := regexp.Compile("(?i)" + s); err != nil {
+		_, err := regexp.Compile(s)
+		if err == nil {
+			_, err = regexp.Compile("(?i)" + s) // as it is used
+		}
+		if err != nil {
 			r.bad(n, "%s is no regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return false
 		}
@@ -90,6 +97,8 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 	*to = s
 	return true
 }
+
+var decimal = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 
 var percentage = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
 
@@ -171,15 +180,22 @@ func (r *reader) scalar(n *yaml.Node, f *field, at any) {
 // whole reads an integer within the field's bounds.
 func (r *reader) whole(n *yaml.Node, f *field, is string) (i int, ok bool) {
 	v := follow(n)
-	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" {
-		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!float" {
-			r.bad(n, "%s is %.60s; it must be %s", f.Key, v.Value, is)
-		} else {
-			r.bad(n, "%s must be %s, it is %s", f.Key, is, what(n))
+	tag := v.ShortTag()
+	if v.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
+		quotes := ""
+		if v.Kind == yaml.ScalarNode && decimal.MatchString(v.Value) {
+			quotes = "; write it without quotes"
 		}
+		r.bad(n, "%s must be %s, it is %s%s", f.Key, is, what(n), quotes)
 		return 0, false
 	}
-	if err := v.Decode(&i); err != nil || float64(i) < f.Min || float64(i) > f.Max {
+	// A reader of YAML 1.1 takes 010 for 8, one of 1.2 for 10.
+	if !decimal.MatchString(v.Value) {
+		r.bad(n, "%s is %.60s; it must be %s in decimal digits", f.Key, v.Value, is)
+		return 0, false
+	}
+	i, err := strconv.Atoi(v.Value)
+	if err != nil || float64(i) < f.Min || float64(i) > f.Max {
 		r.bad(n, "%s is %.60s; it must be from %.0f to %.0f", f.Key, v.Value, f.Min, f.Max)
 		return 0, false
 	}

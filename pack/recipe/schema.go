@@ -9,12 +9,25 @@ import (
 // js is a piece of JSON Schema.
 type js map[string]any
 
-// Schema is the JSON Schema (draft 2020-12) of a recipe, for editors. It knows
-// keys, types, ranges and choices; only Load knows patterns, ids and imports.
+// Forms of strings as regular expressions that JavaScript has, too.
+const (
+	templates = `^([^$]|\$\$|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$([^${]|$))*$`
+	noShare   = `^0+(\.0+)?%$|^[2-9][0-9][0-9]|^10[1-9]|^1[1-9][0-9]|^100\.0?[1-9]`
+	imports   = `^\.\.?/|^[^/].*\.ya?ml$|^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`
+)
+
+// Schema is the JSON Schema (draft 2020-12) of a recipe, for editors. It knows keys, types, ranges,
+// choices and forms; only Load knows which regular expressions compile, which ids and files there are, and what
+// concerns several sources.
 func Schema() []byte {
-	defs := js{}
+	defs := js{"fallback": js{"title": "fallback", "required": []string{"type"}, "allOf": []js{
+		{"$ref": "#/$defs/source"},
+		{"not": js{"required": []string{"fallback"}}},
+		{"properties": js{"type": js{"not": js{"const": TypeJournal}}}},
+	}}}
 	for i := range objects {
 		defs[objects[i].Name] = objects[i].schema()
+		defs[objects[i].Name].(js)["title"] = objects[i].Name
 	}
 	root := js{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -44,29 +57,46 @@ func (o *object) schema() js {
 		}
 		return s
 	}
-	var variants []js
-	for _, tag := range o.Fields[0].Enum {
-		v := o.variant(tag)
-		v["properties"].(js)[o.Tag] = js{"const": tag, "description": o.Fields[0].Doc}
-		v["required"] = append([]string{o.Tag}, slices.DeleteFunc(v["required"].([]string), func(s string) bool { return s == o.Tag })...)
-		variants = append(variants, v)
+	// What an editor offers, and what it says of a mistake, follows from the tag's value alone.
+	var rules []js
+	tag := &o.Fields[0]
+	for _, name := range tag.Enum {
+		v := o.variant(name)
+		v["properties"].(js)[o.Tag] = true
+		rules = append(rules, js{"if": js{"required": []string{o.Tag}, "properties": js{o.Tag: js{"const": name}}}, "then": v})
 	}
+	s := js{"type": "object", "description": o.Doc, "properties": js{o.Tag: o.tag()}}
+	untagged := js{"required": []string{o.Tag}}
 	switch {
 	case o.Name == "source": // changes of an imported one
-		tuned := js{}
+		tuned := js{o.Tag: true}
 		for i := range o.Fields {
 			if f := &o.Fields[i]; f.Tunes || f.Key == "id" {
 				tuned[f.Key] = f.schema("")
 			}
 		}
-		variants = append(variants, js{"type": "object", "properties": tuned, "required": []string{"id"}, "additionalProperties": false})
-	case !o.Fields[0].Must:
-		v := o.variant("")
-		delete(v["properties"].(js), o.Tag)
-		v["oneOf"] = requireOne("all", "any", "not")
-		variants = append(variants, v)
+		untagged = js{"properties": tuned, "required": []string{"id"}, "additionalProperties": false}
+	case !tag.Must:
+		untagged = o.variant("")
+		untagged["properties"].(js)[o.Tag] = true
+		untagged["oneOf"] = requireOne("all", "any", "not")
 	}
-	return js{"description": o.Doc, "anyOf": variants}
+	rules = append(rules, js{"if": js{"not": js{"required": []string{o.Tag}}}, "then": untagged})
+	s["allOf"] = rules
+	return s
+}
+
+// tag is the schema of the value that decides what else an object has.
+func (o *object) tag() js {
+	var words []js
+	for _, name := range o.Fields[0].Enum {
+		w := js{"const": name}
+		if i := slices.IndexFunc(types, func(t typeInfo) bool { return string(t.Type) == name }); i >= 0 && o.Name == "source" {
+			w["description"] = types[i].Doc
+		}
+		words = append(words, w)
+	}
+	return js{"description": o.Fields[0].Doc, "enum": o.Fields[0].Enum, "anyOf": words}
 }
 
 func requireOne(keys ...string) (all []js) {
@@ -98,6 +128,11 @@ func (f *field) schema(tag string) js {
 	word := js{"type": "string"}
 	if f.Enum != nil {
 		word["enum"] = f.Enum
+	} else if f.Kind != command && f.Key != "system_prompt" {
+		word["minLength"] = 1
+	}
+	if f.Title {
+		word["maxLength"], word["not"] = maxTitle, js{"pattern": `^\s|\s$|[\x00-\x1f]`}
 	}
 	list := func(items js) js {
 		l := js{"type": "array", "items": items}
@@ -112,8 +147,12 @@ func (f *field) schema(tag string) js {
 	s := word
 	switch f.Kind {
 	case version:
-		s = js{"type": []string{"string", "number"}}
-	case scalar, span, text, template, pattern, choice:
+		s = js{"anyOf": []js{{"type": "number", "minimum": 1, "exclusiveMaximum": 2}, {"type": "string", "pattern": versions.String()}}}
+	case span:
+		word["pattern"] = `^([0-9.]+(ns|us|µs|μs|ms|s|m|h|d|w))+$`
+	case template:
+		word["pattern"] = templates
+	case scalar, text, pattern, choice:
 	case boolean:
 		s = js{"type": "boolean"}
 	case integer, millis:
@@ -125,10 +164,20 @@ func (f *field) schema(tag string) js {
 			s["exclusiveMinimum"] = f.Min
 		}
 	case share:
-		s = js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage.String()}}}
-	case texts, globs, command:
+		s = js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage.String(), "not": js{"pattern": noShare}}}}
+	case texts:
 		s = list(word)
+	case globs:
+		word["not"] = js{"pattern": `^/|(^|/)\.\.(/|$)`}
+		s = list(word)
+	case command:
+		word["pattern"] = templates
+		s = list(word)
+		s["prefixItems"] = []js{{"type": "string", "pattern": templates, "minLength": 1}}
 	case oneOrMore:
+		if f.Key == "import" {
+			word["pattern"] = imports
+		}
 		s = js{"anyOf": []js{word, list(word)}}
 	case runs:
 		o := objectOf(f.Of)
@@ -138,12 +187,22 @@ func (f *field) schema(tag string) js {
 		s = ref(f.Of)
 	case mappings:
 		s = list(ref(f.Of))
+		switch f.Key {
+		case "fallback":
+			s["items"] = ref("fallback")
+		case "sources":
+			s["contains"] = js{"required": []string{"type"}, "properties": js{"type": js{"const": TypeJournal}}}
+			s["minContains"], s["maxContains"] = 0, 1
+		}
 	case named:
 		s = js{"type": "object", "additionalProperties": ref(f.Of)}
 	case variables:
-		s = js{"type": "object", "propertyNames": js{"pattern": variableName.String()}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
+		s = js{"type": "object", "propertyNames": js{"pattern": variableName.String(), "not": js{"enum": builtinVars}}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
 	}
 	s["description"] = f.Doc
+	if f.Examples != nil {
+		s["examples"] = f.Examples
+	}
 	if d := f.fallback(tag); d != "" {
 		switch f.Kind {
 		case text, choice:

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func compiled(t *testing.T) *jsonschema.Schema {
+func compiled(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {
@@ -30,7 +31,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 }
 
 // valid says what the schema has against a YAML text.
-func valid(t *testing.T, s *jsonschema.Schema, text string) error {
+func valid(t testing.TB, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
@@ -64,10 +65,9 @@ func TestSchemaAcceptsWhatLoadAccepts(t *testing.T) {
 	}
 }
 
-// What only Load knows: patterns, ids, imports, names, and how a file is written.
-var beyondSchema = []string{"bad_", "glob_", "duplicate_id", "two_", "state_is", "strategy_unknown", "strategy_sections_same", "variable_",
-	"import_", "env_reserved", "history_low", "history_nan", "version_", "id_", "cache_ttl_bad", "cache_ttl_zero", "max_tokens_percent",
-	"path_empty", "message_empty", "strategy_section_empty", "command_program", "fallback_", "yaml_"}
+// What only Load knows: whether expressions compile, which ids and files there are, what concerns several places, and how a file is written.
+var beyondSchema = []string{"bad_", "duplicate_id", "state_is_", "strategy_unknown", "strategy_sections_same", "two_documents",
+	"import_itself", "import_not_found", "import_outside", "import_package_", "import_tune_", "import_url", "import_without_a_path", "history_low", "history_nan", "yaml_"}
 
 func TestSchemaRefusesWhatLoadRefuses(t *testing.T) {
 	s := compiled(t)
@@ -90,8 +90,54 @@ func TestSchemaRefusesWhatLoadRefuses(t *testing.T) {
 		}
 		refused++
 	}
-	if refused < 60 {
+	if refused < 80 {
 		t.Errorf("only %d recipes were tried", refused)
+	}
+}
+
+// An editor offers the values of a key that decides about others before these are there, and their own words.
+func TestEditorsOfferEveryTypeOfASource(t *testing.T) {
+	var s struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Enum  []string
+				AnyOf []struct{ Const, Description string }
+			}
+			AllOf []struct {
+				If struct {
+					Properties map[string]struct{ Const string }
+				}
+				Then struct{ Properties map[string]any }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if o.Tag == "" {
+			continue
+		}
+		got := s.Defs[o.Name]
+		if !slices.Equal(got.Properties[o.Tag].Enum, o.Fields[0].Enum) {
+			t.Errorf("%s offers %v for %s", o.Name, got.Properties[o.Tag].Enum, o.Tag)
+		}
+		for i, value := range o.Fields[0].Enum {
+			rule := got.AllOf[i]
+			if rule.If.Properties[o.Tag].Const != value {
+				t.Fatalf("%s: rule %d is %+v", o.Name, i, rule)
+			}
+			var keys []string
+			for key := range rule.Then.Properties {
+				keys = append(keys, key)
+			}
+			if want := keysOf(&o, value, true, false); len(want) != len(keys) || slices.ContainsFunc(want, func(k string) bool { return !slices.Contains(keys, k) }) {
+				t.Errorf("for %s %s an editor offers %v, not %v", value, o.Name, keys, want)
+			}
+			if o.Name == "source" && got.Properties[o.Tag].AnyOf[i].Description == "" {
+				t.Errorf("an editor does not say what %s is", value)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -50,6 +51,10 @@ func (r *reader) group(n *yaml.Node, imported []group) group {
 		if g := r.tuned(n, imported); g != nil {
 			return g
 		}
+		if id := lookup(n, "id"); id != nil && len(imported) > 0 {
+			r.unknown(id, imported)
+			return group{{}}
+		}
 	}
 	g := group{r.source(n)}
 	back := lookup(n, "fallback")
@@ -58,6 +63,7 @@ func (r *reader) group(n *yaml.Node, imported []group) group {
 	}
 	o := objectOf("source")
 	f := &o.Fields[slices.IndexFunc(o.Fields, func(f field) bool { return f.Key == "fallback" })]
+	g[0].Origins["fallback"] = r.origin(back)
 	items, _ := r.items(back, f)
 	for i, c := range items {
 		s := r.source(c)
@@ -80,6 +86,21 @@ func (r *reader) group(n *yaml.Node, imported []group) group {
 		g = append(g, s)
 	}
 	return g
+}
+
+// unknown says that a source without a type changes one that no import brought.
+func (r *reader) unknown(id *yaml.Node, imported []group) {
+	var ids []string
+	for _, g := range imported {
+		if key := g.key(); key != "" {
+			ids = append(ids, key)
+		}
+	}
+	hint := ""
+	if near := nearest(follow(id).Value, ids); near != "" {
+		hint = fmt.Sprintf(" did you mean %q?", near)
+	}
+	r.bad(id, "no imported source has the id %.60q;%s they have: %s; a source of its own needs a type", follow(id).Value, hint, strings.Join(ids, ", "))
 }
 
 // source reads one source.

@@ -12,16 +12,16 @@ import (
 )
 
 // YAML gives the effective recipe in full: Load reads it again to a recipe of the
-// same Hash. The comment of each line says where it was written: "# context.yaml:7",
+// same Hash. The comment of every line says where it was written: "# context.yaml:7",
 // "# built in", or "# default" where nobody did.
 func (r *Recipe) YAML() []byte {
 	w := &writer{origins: r.Origins}
 	w.object(objectOf("recipe"), r, "", 0)
-	w.line(0, "sources:", "")
+	w.line(0, "sources:", w.origin("sources"))
 	for i := 0; i < len(r.Sources); i++ {
 		w.source(&r.Sources[i], 1)
 		if i+1 < len(r.Sources) && r.Sources[i+1].Fallback > 0 {
-			w.line(2, "fallback:", "")
+			w.line(2, "fallback:", w.origin("fallback"))
 			for i+1 < len(r.Sources) && r.Sources[i+1].Fallback > 0 {
 				i++
 				w.source(&r.Sources[i], 3)
@@ -55,10 +55,14 @@ func (w *writer) line(level int, s, comment string) {
 // origin says where a key was written.
 func (w *writer) origin(key string) string {
 	at, ok := w.origins[key]
-	switch {
-	case !ok:
+	if !ok {
 		return "default"
-	case at == Origin{}:
+	}
+	return at.words()
+}
+
+func (at Origin) words() string {
+	if at == (Origin{}) {
 		return "built in"
 	}
 	// A path may hold anything but a line break.
@@ -111,40 +115,34 @@ func (w *writer) field(f *field, at any, key string, level int) {
 	value := func(s string) { w.line(level, f.Key+": "+s, from) }
 	switch f.Kind {
 	case mapping, runs:
-		w.line(level, f.Key+":", "")
+		w.line(level, f.Key+":", from)
 		to := reflect.ValueOf(at)
 		if to.Elem().Kind() == reflect.Pointer {
 			to = to.Elem()
 		}
 		w.object(objectOf(f.Of), to.Interface(), key+".", level+1)
 	case mappings:
-		w.line(level, f.Key+":", "")
+		w.line(level, f.Key+":", from)
 		list := reflect.ValueOf(at).Elem()
 		for i := range list.Len() {
 			w.dash = true
 			w.object(objectOf(f.Of), list.Index(i).Addr().Interface(), fmt.Sprintf("%s[%d].", key, i), level+2)
 		}
 	case named:
-		w.line(level, f.Key+":", "")
+		w.line(level, f.Key+":", from)
 		outer := w.origins
 		for _, s := range *at.(*[]Strategy) {
 			w.origins = s.Origins
 			if s.SystemPrompt == "" && len(s.Sections) == 0 && len(s.LeavesOut) == 0 {
-				at := ""
-				if s.Origin == (Origin{}) {
-					at = "built in"
-				} else {
-					at = s.Origin.File + ":" + strconv.Itoa(s.Origin.Line)
-				}
-				w.line(level+1, quoted(s.Name)+": {}", at)
+				w.line(level+1, quoted(s.Name)+": {}", s.Origin.words())
 				continue
 			}
-			w.line(level+1, quoted(s.Name)+":", "")
+			w.line(level+1, quoted(s.Name)+":", s.Origin.words())
 			w.object(objectOf(f.Of), &s, "", level+2)
 		}
 		w.origins = outer
 	case variables:
-		w.line(level, f.Key+":", "")
+		w.line(level, f.Key+":", from)
 		for _, v := range *at.(*[]Variable) {
 			w.line(level+1, quoted(v.Name)+": "+quoted(v.Value), w.origin(key+"."+v.Name))
 		}

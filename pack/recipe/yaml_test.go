@@ -1,15 +1,25 @@
 package recipe
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"testing"
 )
+
+// from is how a line of an effective recipe ends.
+var from = regexp.MustCompile(`(?:[^ ]:|[^ ]) # (?:default|built in|.+:[1-9][0-9]*)\n$`)
 
 // again checks what holds of every recipe: it survives YAML and JSON.
 func again(t *testing.T, r *Recipe) {
 	t.Helper()
 	text := r.YAML()
+	for line := range bytes.Lines(text) {
+		if !from.Match(line) {
+			t.Errorf("a line does not say where it is from: %s", line)
+		}
+	}
 	s, err := Load("again.yaml", home{"again.yaml": string(text)}.read)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

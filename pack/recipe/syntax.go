@@ -1,0 +1,247 @@
+package recipe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The library says of a file that is no YAML a line at best, often the one where a list
+// began, in the words of its grammar. What is here finds the place by trying how much of
+// the file is YAML, and says what a person can do there.
+
+// Bounds of the search for a place, in bytes.
+const (
+	maxSearch = 8 << 10 // of the file
+	maxLine   = 500     // of the line that is wrong
+)
+
+var (
+	yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+	tabbed   = regexp.MustCompile(`(?m)^ *\t`)
+)
+
+// syntax finds out where data is no YAML and why. err is what the library says.
+func syntax(data []byte, err error) (line, column int, why string) {
+	why, line = strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		why = err.Error()[len(m[0]):]
+	}
+	if at := tabbed.FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
+		line, column = place(data, at[1]-1)
+		return line, column, "a tab; indent with blanks"
+	}
+	line = min(max(line, 1), 1+bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")))
+	known := len(data) <= maxSearch
+	if known {
+		line = firstBad(data, line)
+	}
+	start := 0
+	for range line - 1 {
+		start += bytes.IndexByte(data[start:], '\n') + 1
+	}
+	end := start + len(data[start:])
+	if i := bytes.IndexByte(data[start:], '\n'); i >= 0 {
+		end = start + i
+	}
+	first := start + len(data[start:end]) - len(bytes.TrimLeft(data[start:end], " "))
+	at := first
+	if known && end-start <= maxLine {
+		for i := end; i > first; i-- {
+			if isYAML(data[:i]) {
+				at = i + len(data[i:end]) - len(bytes.TrimLeft(data[i:end], " "))
+				break
+			}
+		}
+		at, why = remedy(data, first, at, why)
+	}
+	line, column = place(data, at)
+	return line, column, why
+}
+
+// isYAML says whether data is any number of documents.
+func isYAML(data []byte) bool {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		if _, err := decode(d); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// firstBad gives the line behind the longest beginning of data that is YAML; told where there is none.
+func firstBad(data []byte, told int) int {
+	for at := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n'); at > 0; at = bytes.LastIndexByte(data[:at], '\n') {
+		if isYAML(data[:at]) {
+			return 2 + bytes.Count(data[:at], []byte("\n"))
+		}
+	}
+	return told
+}
+
+// remedy says what to do at data[at], before which all is YAML; first is where the text of that line begins.
+// It may find that the mistake is elsewhere. Of what it does not know it says what the library does.
+func remedy(data []byte, first, at int, why string) (int, string) {
+	rest := data[at:]
+	switch {
+	case len(rest) == 0:
+		return at, why
+	case strings.HasPrefix(why, "unknown anchor"):
+		return at, fmt.Sprintf("%.40s stands for what an anchor named, and there is none; quote it if it is a text", word(rest))
+	case strings.Contains(why, "could not find expected ':'"):
+		return first, `this is no "key: value"; behind a key stand a colon and a blank`
+	}
+	switch c := rest[0]; c {
+	case '"', '\'', '[', '{':
+		f := flow{data: data, indent: indent(data, first)}
+		if where, text := f.find(at); text != "" {
+			return where, text
+		}
+	case '@', '`', '%', '*', '&', '|', '>':
+		return at, fmt.Sprintf("a text cannot begin with %c; quote it", c)
+	case '\t':
+		return at, "a tab; indent with blanks"
+	case ']', '}':
+		return at, fmt.Sprintf("%c closes nothing; quote it if it is part of a text", c)
+	case ':':
+		if bytes.Contains(data[first:at], []byte(": ")) {
+			return at, "a second colon in one line; quote the value"
+		}
+		return first, "it is indented deeper than the line above, which has its value already or lacks its colon"
+	}
+	if at == first || strings.Trim(string(data[first:at]), "- ") == "" {
+		return at, "its indentation fits no line above; the entries of one list, and the keys of one mapping, begin in the same column"
+	}
+	if strings.HasPrefix(why, "did not find expected") {
+		return at, "nothing can follow what stands before; quote all of it if it is one text"
+	}
+	return at, why
+}
+
+// word is the text at the beginning of data up to a blank, a comma or a bracket.
+func word(data []byte) []byte {
+	if i := bytes.IndexAny(data, " \n,[]{}"); i > 0 {
+		return data[:i]
+	}
+	return data
+}
+
+// indent is how far the line with data[at] is indented.
+func indent(data []byte, at int) int {
+	line := data[bytes.LastIndexByte(data[:at], '\n')+1:]
+	return len(line) - len(bytes.TrimLeft(line, " "))
+}
+
+// flow looks for what is wrong in a list or mapping in brackets, or in a quoted string.
+type flow struct {
+	data   []byte
+	indent int   // of the line in which it begins
+	open   []int // where the brackets stand that are not closed yet
+}
+
+// find gives the place of the first mistake from at on, and what to do; "" where it knows none.
+func (f *flow) find(at int) (int, string) {
+	fresh, closed := true, -1 // a value or a key may begin here; where the last quoted string ended
+	for i := at; i < len(f.data); i++ {
+		switch c := f.data[i]; c {
+		case '"', '\'':
+			if !fresh {
+				continue // within a text
+			}
+			end, where, text := f.quoted(i)
+			if text != "" {
+				return where, text
+			}
+			if i, closed, fresh = end, end, false; len(f.open) == 0 {
+				return 0, ""
+			}
+		case '[', '{':
+			if !fresh {
+				return i, fmt.Sprintf("%c in a text between brackets; quote the text", c)
+			}
+			f.open = append(f.open, i)
+		case ']', '}':
+			n := len(f.open) - 1
+			if b := f.data[f.open[n]]; c != b+2 {
+				line, column := place(f.data, f.open[n])
+				return i, fmt.Sprintf("%c is here, but the %c of line %d, column %d is not closed yet", c, b, line, column)
+			}
+			if f.open, fresh = f.open[:n], false; n == 0 {
+				return 0, ""
+			}
+		case ',':
+			if before := bytes.TrimRight(f.data[:i], " \n"); bytes.IndexByte([]byte(",[{"), before[len(before)-1]) >= 0 {
+				return i, "a comma with nothing before it"
+			}
+			fresh = true
+		case ':':
+			fresh = fresh || closed == i-1 || i+1 == len(f.data) || bytes.IndexByte([]byte(" \n,[]{}"), f.data[i+1]) >= 0
+		case '#':
+			if i > 0 && bytes.IndexByte([]byte(" \n"), f.data[i-1]) >= 0 {
+				if j := bytes.IndexByte(f.data[i:], '\n'); j >= 0 {
+					i += j - 1
+				}
+			}
+		case '\n':
+			if f.ends(i) {
+				return f.unclosed()
+			}
+		case '@', '`', '%', '|', '>', '*', '&':
+			named := (c == '*' || c == '&') && i+1 < len(f.data) && (f.data[i+1] == '_' || f.data[i+1] >= '0' && f.data[i+1] <= '9' || f.data[i+1]|0x20 >= 'a' && f.data[i+1]|0x20 <= 'z')
+			if fresh && !named {
+				return i, fmt.Sprintf("a text cannot begin with %c; quote it", c)
+			}
+			fresh = false
+		case ' ':
+		default:
+			fresh = false
+		}
+	}
+	return f.unclosed()
+}
+
+// ends says whether the line behind the line break at i cannot belong to what is open: it is not indented deeper.
+func (f *flow) ends(i int) bool {
+	next := bytes.TrimLeft(f.data[i:], " \n")
+	if len(next) == 0 || next[0] == ']' || next[0] == '}' {
+		return false
+	}
+	return indent(f.data, len(f.data)-len(next)) <= f.indent
+}
+
+func (f *flow) unclosed() (int, string) {
+	if len(f.open) == 0 {
+		return 0, ""
+	}
+	at := f.open[len(f.open)-1]
+	return at, fmt.Sprintf("%c has no closing %c", f.data[at], f.data[at]+2)
+}
+
+// quoted gives the offset of the end of the string that begins at i, or what is wrong with it.
+func (f *flow) quoted(i int) (end, at int, why string) {
+	q := f.data[i]
+	for j := i + 1; j < len(f.data); j++ {
+		switch c := f.data[j]; {
+		case c == '\n' && f.ends(j):
+			return 0, i, fmt.Sprintf("a text begins here with %c and has no closing one", q)
+		case c == '\\' && q == '"':
+			if j++; j < len(f.data) && bytes.IndexByte([]byte("0abt\tnvfre \"/\\N_LPxuU\n"), f.data[j]) < 0 {
+				_, n := utf8.DecodeRune(f.data[j:])
+				return 0, j - 1, fmt.Sprintf(`\%s means nothing between "; write \\ for a backslash, or put the text between '`, f.data[j:j+n])
+			}
+		case c == q && q == '\'' && j+1 < len(f.data) && f.data[j+1] == q:
+			j++
+		case c == q:
+			return j, 0, ""
+		}
+	}
+	return 0, i, fmt.Sprintf("a text begins here with %c and has no closing one", q)
+}
