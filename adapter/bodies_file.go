@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // element is one of a file.
@@ -41,31 +43,25 @@ func elements(r io.Reader) (list []element, as string, lost *Loss, err error) {
 
 // arrayElements takes an array as far as it goes.
 func arrayElements(doc []byte) (list []element, lost *Loss) {
-	d := json.NewDecoder(bytes.NewReader(doc))
-	_, err := d.Token()
-	for err == nil && d.More() {
-		var v json.RawMessage
-		from := d.InputOffset()
-		if err = d.Decode(&v); err == nil {
-			list = append(list, element{where: fmt.Sprintf("message %d", len(list)+1), raw: v})
-			continue
-		}
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			rest := bytes.TrimLeft(doc[from:], ", \t\r\n")
-			list = append(list, element{where: "what follows it", line: Line{Bytes: rest, Problem: "is not JSON"}})
-			return list, nil
-		}
+	end := 1 // of what was taken
+	whole := ctxabi.EachElement(doc, maxObjectNesting, func(v []byte) {
+		end = cap(doc) - cap(v) + len(v)
+		list = append(list, element{where: fmt.Sprintf("message %d", len(list)+1), raw: v[:len(v):len(v)]})
+	})
+	if whole {
+		return list, nil
 	}
-	if err == nil {
-		_, err = d.Token()
+	rest := bytes.TrimLeft(doc[end:], " \t\r\n")
+	if after, closed := bytes.CutPrefix(rest, []byte("]")); closed {
+		return append(list, element{line: Line{Bytes: bytes.TrimSpace(after), Problem: "is not JSON"}}), nil
 	}
-	if err != nil {
+	apart := len(rest) == 0 || bytes.HasPrefix(rest, []byte(",")) == (len(list) > 0)
+	rest = bytes.TrimLeft(rest, ", \t\r\n")
+	var v json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(rest)).Decode(&v); apart && (err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF)) {
 		return list, &Loss{fmt.Sprintf("message %d", len(list)+1), "is cut off: the transcript ends in it; import again when it is whole"}
 	}
-	if rest := bytes.TrimSpace(doc[d.InputOffset():]); len(rest) > 0 {
-		list = append(list, element{line: Line{Bytes: rest, Problem: "is not JSON"}})
-	}
-	return list, nil
+	return append(list, element{where: "what follows it", line: Line{Bytes: rest, Problem: "is not JSON"}}), nil
 }
 
 // valueElements takes JSON values behind each other; nil when the first one is none.

@@ -64,19 +64,23 @@ func keepFixed(out *fuse.EntryOut) {
 	out.SetAttrTimeout(fixedTimeout)
 }
 
-// usersDir is home/: every uid resolves there, for everyone.
-type usersDir struct {
+// topDir is home/ or shared/, which belong to whoever mounted.
+type topDir struct {
 	gofs.Inode
 	denyDir
-	t *tree
+	t   *tree
+	rel string
 }
 
-var _ = (gofs.NodeGetattrer)((*usersDir)(nil))
+var _ = (gofs.NodeGetattrer)((*topDir)(nil))
 
-func (d *usersDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(ctxabi.HomeDir))
+func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(d.rel))
 	return 0
 }
+
+// usersDir is home/: every uid resolves there, for everyone.
+type usersDir struct{ topDir }
 
 var _ = (gofs.NodeLookuper)((*usersDir)(nil))
 
@@ -125,18 +129,7 @@ func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (go
 }
 
 // spacesDir is shared/.
-type spacesDir struct {
-	gofs.Inode
-	denyDir
-	t *tree
-}
-
-var _ = (gofs.NodeGetattrer)((*spacesDir)(nil))
-
-func (d *spacesDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(ctxabi.SharedDir))
-	return 0
-}
+type spacesDir struct{ topDir }
 
 var _ = (gofs.NodeLookuper)((*spacesDir)(nil))
 

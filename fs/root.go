@@ -62,9 +62,9 @@ func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	case ctxabi.HomeDir, ctxabi.SharedDir:
 		r.owner().setDir(&out.Attr, 0o755, r.t.dirTime(name))
 		out.SetAttrTimeout(fixedTimeout)
-		var n gofs.InodeEmbedder = &usersDir{t: r.t}
+		var n gofs.InodeEmbedder = &usersDir{topDir{t: r.t, rel: ctxabi.HomeDir}}
 		if name == ctxabi.SharedDir {
-			n = &spacesDir{t: r.t}
+			n = &spacesDir{topDir{t: r.t, rel: ctxabi.SharedDir}}
 		}
 		return r.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, name)), 0
 	case ctxabi.ReadmeFile:

@@ -138,19 +138,25 @@ func checkErrors(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	var good []byte
-	bad := 0
-	for line := range bytes.Lines(data) {
+	good, bad := goodLines(data, func(line []byte) bool {
 		var row ErrorRow
-		if line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != "" {
+		return line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != ""
+	})
+	if bad > 0 {
+		f.Report(Odd, f.Rewrite(good), "%d of its lines are no reports", bad)
+	}
+}
+
+// goodLines is data without the lines that are not ok, and how many these are. A line has its newline.
+func goodLines(data []byte, ok func(line []byte) bool) (good []byte, bad int) {
+	for line := range bytes.Lines(data) {
+		if ok(line) {
 			good = append(good, line...)
 		} else {
 			bad++
 		}
 	}
-	if bad > 0 {
-		f.Report(Odd, f.Rewrite(good), "%d of its lines are no reports", bad)
-	}
+	return good, bad
 }
 
 // checkBlob holds what a user stored against the hash that is its name.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,15 +14,10 @@ func checkServedRows(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	var good []byte
-	bad := 0
-	for line := range bytes.Lines(data) {
-		if _, ok := parseServedRow(line); ok {
-			good = append(good, line...)
-		} else {
-			bad++
-		}
-	}
+	good, bad := goodLines(data, func(line []byte) bool {
+		_, ok := parseServedRow(line)
+		return ok
+	})
 	if bad > 0 {
 		f.Report(Lost, f.Rewrite(good), "%d of its rows are damaged: when these packs were read is lost", bad)
 	}

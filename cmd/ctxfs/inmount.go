@@ -79,7 +79,7 @@ func agentDir(root, agent string) (string, error) {
 // tree's name for it below the mount, or a path to it or into it. Where create
 // is set, one that is not there is made.
 func sessionDir(arg, mount string, create bool) (dir string, err error) {
-	if filepath.IsAbs(arg) || strings.HasPrefix(arg, ".") {
+	if isPath(arg) {
 		if dir, ok := mountedSession(arg, place{}); ok {
 			return dir, nil
 		}
@@ -87,13 +87,12 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 			return "", err
 		}
 	} else {
-		ref, err := ctxabi.ParseRef(arg)
+		ref, ok, err := namedSession(arg)
 		if err != nil {
-			agent, name, ok := strings.Cut(strings.Trim(arg, "/"), "/")
-			if !ok || ctxabi.ValidName(agent) != nil || ctxabi.ValidName(name) != nil {
-				return "", usagef("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, sessionHelp)
-			}
-			ref = ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent, Session: name}
+			return "", usagef("%q is not AGENT/SESSION: %w", arg, err)
+		}
+		if !ok {
+			return "", usagef("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, sessionHelp)
 		}
 		root, err := mountRoot(mount)
 		if err != nil {

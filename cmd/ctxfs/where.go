@@ -134,17 +134,9 @@ func onlyStore() (store string, ok bool) {
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {
 	store = storeMeant(store)
-	var badName error
-	if !filepath.IsAbs(arg) && !strings.HasPrefix(arg, ".") {
-		if ref, err := ctxabi.ParseRef(arg); err == nil {
-			return place{store, ref}, nil
-		}
-		parts := strings.Split(strings.Trim(arg, "/"), "/")
-		if len(parts) == 2 {
-			if badName = cmp.Or(ctxabi.ValidName(parts[0]), ctxabi.ValidName(parts[1])); badName == nil {
-				return place{store, ctxabi.Ref{UID: uint32(os.Getuid()), Agent: parts[0], Session: parts[1]}}, nil
-			}
-		}
+	ref, ok, badName := namedSession(arg)
+	if ok {
+		return place{store, ref}, nil
 	}
 	unknown := usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
 	if badName != nil {
@@ -175,12 +167,33 @@ func findSession(arg, store string) (place, error) {
 	if _, err := os.Lstat(abs); err == nil {
 		rel = sessionPart(rel)
 	}
-	ref, err := ctxabi.ParseRef(rel)
-	if err != nil {
+	if ref, err = ctxabi.ParseRef(rel); err != nil {
 		return place{}, usageError{err}
 	}
 	return place{store, ref}, nil
 }
+
+// namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user, and what the tree
+// calls it. Where arg would be the first but for a name in it, err says what is wrong with that.
+func namedSession(arg string) (ref ctxabi.Ref, ok bool, err error) {
+	if isPath(arg) {
+		return ref, false, nil
+	}
+	if ref, err := ctxabi.ParseRef(arg); err == nil {
+		return ref, true, nil
+	}
+	agent, name, ok := strings.Cut(strings.Trim(arg, "/"), "/")
+	if !ok || strings.Contains(name, "/") {
+		return ref, false, nil
+	}
+	if err := cmp.Or(ctxabi.ValidName(agent), ctxabi.ValidName(name)); err != nil {
+		return ref, false, err
+	}
+	return ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent, Session: name}, true, nil
+}
+
+// isPath says whether SESSION is certainly a path.
+func isPath(arg string) bool { return filepath.IsAbs(arg) || strings.HasPrefix(arg, ".") }
 
 // evalExisting resolves the symbolic links of what exists of a path: a session may be still to be made.
 func evalExisting(p string) (string, error) {
