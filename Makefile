@@ -33,8 +33,8 @@ test: ## install what the tests need, then run all of them
 
 race: ## the packages with concurrency in them, under the race detector
 	@scripts/setup.sh race
-	$(GO) test -race -short -timeout 15m ./session/... ./pack/... ./fs ./internal/runner ./gc ./volume ./mcp/... ./tests/gc
-	$(GO) test -race -short -timeout 15m -run 'Concurrent|Cache' ./tokens
+	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/runner ./gc ./volume ./mcp/... ./tests/gc
+	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./tokens
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
 	@scripts/setup.sh run

@@ -60,7 +60,7 @@ func mountStore(t *testing.T) *mounted {
 // sh runs a script as uid with the mount as its directory, and gives what it printed.
 func (m *mounted) sh(uid int, script string) string {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", "cd \"$M\" || exit 9\n"+script)
 	cmd.Dir = "/"

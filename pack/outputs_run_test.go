@@ -115,7 +115,7 @@ func TestRunsAreBoundedAndShared(t *testing.T) {
 }
 
 func TestClosingLeavesNothingRunning(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	store, err := session.Open(t.TempDir(), session.Options{})
 	if err != nil {
 		t.Fatal(err)

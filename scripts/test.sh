@@ -1,16 +1,22 @@
 #!/usr/bin/env bash
-# All tests. Packages that neither mount nor start a process share the machine; the others fill disks and kill daemons: one at a time.
+# All tests, or what the arguments of go test narrow them to. Packages share the machine, as many at once as it has
+# processors: each has its own stores, mounts, users and disks (images in files).
 set -eu
 cd "$(dirname "$0")/.."
+umask 022 # tests act as several users, who run what is built here
 export PATH=$PATH:/usr/sbin:/sbin
 export CTXFS_ALL_CLIENTS=1 # a missing client program is a failure here, not a skip
 go build -buildvcs=false ./...
-alone='/(tests|cmd|fs|internal|examples)(/|$)'
-result=0
-# -count=1: the packages under tests/ build the daemon themselves, which the test cache does not see.
-run() { go test -count=1 -timeout 20m "$@" </dev/null || result=1; }
-# shellcheck disable=SC2046 # lists of packages on purpose
-run "$@" $(go list ./... | grep -vE "$alone")
-# shellcheck disable=SC2046
-run -p 1 "$@" $(go list ./... | grep -E "$alone")
-exit $result
+# The program under test, built once for all packages of this run and for no other.
+bin=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-test-bin-XXXXXX")
+trap 'rm -rf "$bin"' EXIT
+chmod 755 "$bin"
+go build -buildvcs=false -o "$bin/ctxfs" ./cmd/ctxfs
+export CTXFS_BIN=$bin/ctxfs
+# The longest come first, so that none of them is left alone at the end.
+first='/(pack|eval|session|tests/(bench|container|recipe|fsck|crash|host|examples))$'
+packages=$(go list ./...)
+# -count=1: the test cache does not see which program is under test. -vet=off: scripts/lint.sh vets, and more than this.
+# The timeout is for what hangs, on machines however slow.
+# shellcheck disable=SC2046,SC2086 # lists of packages on purpose
+go test -count=1 -vet=off -timeout 60m "$@" $(grep -E "$first" <<<"$packages") $(grep -vE "$first" <<<"$packages") </dev/null

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	long  = time.Minute           // longer than anything takes
+	long  = 3 * time.Minute       // longer than anything takes
 	short = 50 * time.Millisecond // for what does not come anyway
 	limit = 1 << 20
 )

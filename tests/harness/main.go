@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -23,6 +24,8 @@ func Main(m *testing.M) {
 		}
 		os.Exit(run(os.Args[1:]))
 	}
+	// Other users run the programs and enter the directories that tests make, whatever the umask of the tester.
+	syscall.Umask(0o022)
 	flag.Parse()
 	stop := watchdog()
 	code := m.Run()

@@ -19,7 +19,7 @@ import (
 
 // Patience is how long a test waits for something that ought to happen at
 // once. It bounds failures only: no test that passes depends on it.
-const Patience = 60 * time.Second
+const Patience = 3 * time.Minute
 
 // Options say how a daemon is started. The zero value is a root mount of a new
 // store (of the tester's own uid where the tester is not root).
