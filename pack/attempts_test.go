@@ -140,6 +140,7 @@ func readGoal(t *rapid.T, text string) (g goal) {
 
 // Variation changes nothing before the footer, and only with the number of records.
 func TestVariationStaysInTheFooter(t *testing.T) {
+	pure(t)
 	l := codingLog(40)
 	plain, varied := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeTodo}), recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeTodo})
 	varied.Variation = true

@@ -12,6 +12,7 @@ func lines(n int) []byte { return []byte(strings.Repeat("some words that stand i
 
 // What each class of source is given when there is much of everything, at a limit of 8,000 beside a long session.
 func TestWhoGetsHowMuch(t *testing.T) {
+	pure(t)
 	type source = recipe.Source
 	journal := source{Type: recipe.TypeJournal}
 	for _, c := range []struct {

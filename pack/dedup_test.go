@@ -149,6 +149,7 @@ func TestRepeatsOfALoop(t *testing.T) {
 
 // Of chunks that were not seen for long only the newest are known again, and memory has a bound.
 func TestRepeatsForget(t *testing.T) {
+	pure(t)
 	r := newRepeatTable()
 	add := func(from, n int) []foundBlob {
 		chunks := make([]chunkOf, n)

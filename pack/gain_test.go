@@ -46,6 +46,7 @@ func weights(t *rapid.T) *memLog {
 // A compaction for want of room happens only when there is none, and frees the least gain against the journal as it would be without it:
 // whatever the weights are, at every budget and however tight the fold.
 func TestCompactionsFreeTheLeastGain(t *testing.T) {
+	pure(t)
 	all := 0
 	rapid.Check(t, func(t *rapid.T) {
 		l := weights(t)

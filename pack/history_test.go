@@ -110,6 +110,7 @@ func TestCompactionsAreRare(t *testing.T) {
 
 // One group that no budget holds: each of its records gets less rather than none.
 func TestHugeGroup(t *testing.T) {
+	pure(t)
 	var calls []string
 	for i := range 60 {
 		calls = append(calls, fmt.Sprintf(`{"id":"c%d","name":"read","arguments":"{}"}`, i))
@@ -131,10 +132,7 @@ func TestHugeGroup(t *testing.T) {
 
 // No record can fail a build: the extremes that were met in real sessions, and beyond.
 func TestExtremeRecords(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("long, and one goroutine: nothing for the race detector")
-	}
+	pure(t)
 	big := map[string]string{
 		"find /":         strings.Repeat("/usr/share/doc/libfoo/changelog.Debian.gz\n", 16_000),
 		"loop":           strings.Repeat("y\n", 600_000),
@@ -170,6 +168,7 @@ func TestNoLimit(t *testing.T) {
 }
 
 func TestTinyBudgets(t *testing.T) {
+	pure(t)
 	l := longLog(300)
 	for budget := minJournal; budget < 700; budget += 13 {
 		b := mustCompile(t, inputOf(l, budget))

@@ -54,6 +54,7 @@ func checkKept(t failer, encoding string, before, b *Build) {
 
 // What is kept of the pack of one record fewer is what it has in common with it, through compactions, too.
 func TestKeptProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		var before *Build
@@ -81,6 +82,7 @@ func TestKeptProperties(t *testing.T) {
 
 // A compaction keeps the blocks in front of the conversation, what comes between two keeps all but the new record.
 func TestKeptThroughCompactions(t *testing.T) {
+	pure(t)
 	l := longLog(160)
 	var c Compiler
 	var before *Build
@@ -117,6 +119,7 @@ func TestKeptThroughCompactions(t *testing.T) {
 // The marks of Anthropic's rendering stand where pack.json has its breakpoints, few enough and close enough. The last one may
 // stand before a call that has no result yet, and where there are marks left one stands in between.
 func TestBreakpointsAreWhereMarksStand(t *testing.T) {
+	pure(t)
 	l := longLog(260)
 	between := 0
 	for n := 1; n <= l.Len(); n += 3 {

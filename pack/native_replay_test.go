@@ -70,9 +70,7 @@ func thinkingLog(n int) (records [][]byte) {
 // TestNativeReplay replays sessions record by record at the budgets of the table of measures: every rendering is valid, fits, and carries the
 // agent's tools; within an epoch each begins as the one before.
 func TestNativeReplay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and one goroutine: nothing for the race detector")
-	}
+	pure(t)
 	sets := replays(t)
 	for _, limit := range []int{4000, 8000, 16000, 32000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {

@@ -162,6 +162,7 @@ func brokenHistory(t *rapid.T, most int) *memHistory {
 
 // Whatever the history holds, every rendering is one that its provider takes, and fits.
 func TestNativeProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 25), files(t), budget().Draw(t, "budget")
 		in := h.input(h.len(), limit, fs...)
@@ -188,7 +189,7 @@ func TestNativeProperties(t *testing.T) {
 
 // Record by record: within an epoch what stands before the tail of a rendering begins the next one.
 func TestNativePrefixProperties(t *testing.T) {
-	t.Parallel()
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
 		mm := newMemo()

@@ -48,6 +48,7 @@ func factsOf(b *Build) (cited []string) {
 
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
+	pure(t)
 	const n = findsFirst + 4*findsNewest
 	l := longNoted(n)
 	read := counted{l, map[int]bool{}}

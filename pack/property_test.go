@@ -113,12 +113,23 @@ func files(t *rapid.T) []File {
 	return out
 }
 
+// pure says of a test that it is the work of one goroutine on values of its own: it shares the processors with its like, and the race detector,
+// which makes it many times longer and finds nothing there, leaves it to the plain run (-short).
+func pure(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and one goroutine: nothing for the race detector")
+	}
+	t.Parallel()
+}
+
 func budget() *rapid.Generator[int] {
 	return rapid.OneOf(rapid.IntRange(500, 3000), rapid.IntRange(1000, 40000), rapid.SampledFrom([]int{400, 2000, 8000, 32000, 0}))
 }
 
 // For random histories, files and budgets every pack keeps every promise.
 func TestPackProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		encoding := rapid.SampledFrom([]string{"o200k_base", "cl100k_base"}).Draw(t, "encoding")
@@ -270,6 +281,7 @@ func checkLastUser(t *rapid.T, in Input, md string) {
 // Record by record: within an epoch the prefix only grows, and what was
 // compiled step by step is what is compiled at once.
 func TestPrefixAndIncrementalProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		var c Compiler
@@ -321,6 +333,7 @@ func TestBoundaryKeepsGroupsTogether(t *testing.T) {
 
 // A fold reads no record; the zones behind its boundary and recall look at a window of them.
 func TestFoldReadsNoRecord(t *testing.T) {
+	pure(t)
 	l := longLog(5000)
 	b := mustCompile(t, inputOf(l, 2000))
 	if parseJSON(t, b).Compactions == 0 {
@@ -334,6 +347,7 @@ func TestFoldReadsNoRecord(t *testing.T) {
 // Whatever CheckFits lets pass can be built, however odd the history: the
 // conversation gets along with the least that it is promised.
 func TestLeastRoomIsEnough(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs := wholeHistory(t), files(t)
 		counter, err := counterFor("")

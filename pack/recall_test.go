@@ -144,6 +144,7 @@ func TestRecallFindsWhatIsAskedFor(t *testing.T) {
 
 // Recall takes nothing of the journal: without it the same records stand in the pack, byte for byte.
 func TestRecallMovesNothing(t *testing.T) {
+	pure(t)
 	l := codingLog(300)
 	var with, without Compiler
 	shown := 0
@@ -170,6 +171,7 @@ func TestRecallMovesNothing(t *testing.T) {
 
 // For random histories recall repeats nothing, gives words as they are, and is the same step by step and at once.
 func TestRecallProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h := wholeHistory(t)
 		journal := rapid.SampledFrom([]recipe.Source{{Type: recipe.TypeJournal}, {Type: recipe.TypeJournal, MaxIterations: 3}, {Type: recipe.TypeJournal, TruncateHead: true}, {Type: recipe.TypeTodo}}).Draw(t, "journal")

@@ -144,6 +144,7 @@ func allowed(t *rapid.T, in Input, err error) bool {
 
 // For random recipes, files and histories every pack keeps every promise.
 func TestRecipeProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
@@ -209,6 +210,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 // Record by record with a random recipe, files edited in between: within an epoch the prefix only grows, and what
 // was compiled step by step is what is compiled at once.
 func TestRecipePrefixProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
@@ -285,6 +287,7 @@ func TestShareProperties(t *testing.T) {
 // max_iterations against the plain meaning of the words: at every moment the newest N
 // iterations are live, no more and no fewer, and the oldest k leave at a time.
 func TestMaxIterationsIsExact(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		most, step := rapid.IntRange(1, 5).Draw(t, "N"), rapid.IntRange(1, 3).Draw(t, "k")
 		r := recipeOf(recipe.Source{Type: recipe.TypeJournal, MaxIterations: most, Step: step})

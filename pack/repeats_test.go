@@ -157,6 +157,7 @@ func TestRepeats(t *testing.T) {
 
 // For histories that say the same again and again every promise holds, in every form and at every length.
 func TestRepeatProperties(t *testing.T) {
+	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, id := newHistory(), 0
 		for range rapid.IntRange(5, 40).Draw(t, "turns") {

@@ -18,10 +18,7 @@ import (
 // count and every pack of an epoch must begin with the prefix of the one
 // before. With -v it prints the table of README.md.
 func TestReplay(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("long, and one goroutine: nothing for the race detector")
-	}
+	pure(t)
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
 		dir = "../../shared/data"
@@ -36,6 +33,7 @@ func TestReplay(t *testing.T) {
 	budgets := []int{2000, 4000, 8000, 16000, 32000}
 	sums := map[string]map[int]*replaySum{}
 	var sets []string
+	of := map[string][]string{}
 	for _, file := range sessions {
 		set := filepath.Base(filepath.Dir(file))
 		if sums[set] == nil {
@@ -45,8 +43,18 @@ func TestReplay(t *testing.T) {
 				sums[set][budget] = &replaySum{}
 			}
 		}
-		replay(t, file, budgets, sums[set])
+		of[set] = append(of[set], file)
 	}
+	t.Run("sets", func(t *testing.T) {
+		for _, set := range sets {
+			t.Run(set, func(t *testing.T) {
+				t.Parallel()
+				for _, file := range of[set] {
+					replay(t, file, budgets, sums[set])
+				}
+			})
+		}
+	})
 
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n| sessions | budget | packs | over budget | compactions | tokens a pack | prefix kept | cost a token | build p50 | p99 |\n")
