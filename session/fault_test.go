@@ -258,6 +258,14 @@ func operations(t *testing.T) (all, changes int) {
 	return all, changes
 }
 
+// sparse is the step from one fault to the next: all are tried, and some of them under the race detector (-short), for which all are alike.
+func sparse() int {
+	if testing.Short() {
+		return 7
+	}
+	return 1
+}
+
 func TestEveryOperationFailsOnce(t *testing.T) {
 	all, changes := operations(t)
 	for _, c := range []struct {
@@ -266,7 +274,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 		ops     int
 	}{{sessiontest.EIO, false, all}, {sessiontest.ENOSPC, true, changes}, {sessiontest.Short, true, changes}} {
 		for _, count := range []int{1, 3} { // the operation; and what would clean up after it
-			for at := 1; at <= c.ops; at++ {
+			for at := 1; at <= c.ops; at += sparse() {
 				w := newWorld()
 				w.disk.Fail(sessiontest.Fault{Kind: c.kind, At: at, Count: count, Changes: c.changes})
 				w.run()
@@ -280,7 +288,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 
 func TestEveryNthOperationFails(t *testing.T) {
 	for _, kind := range []sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short} {
-		for n := 2; n <= 60; n++ {
+		for n := 2; n <= 60; n += sparse() {
 			for _, changes := range []bool{false, true} {
 				w := newWorld()
 				w.disk.Fail(sessiontest.Fault{Kind: kind, Every: n, Changes: changes})
@@ -294,7 +302,7 @@ func TestEveryNthOperationFails(t *testing.T) {
 
 func TestKilledAtEveryOperation(t *testing.T) {
 	_, changes := operations(t)
-	for at := 1; at <= changes+1; at++ {
+	for at := 1; at <= changes+1; at += sparse() {
 		w := newWorld()
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 		w.run()
@@ -310,7 +318,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 	if testing.Short() {
 		seeds = 1
 	}
-	for at := 1; at <= changes+1; at++ {
+	for at := 1; at <= changes+1; at += sparse() {
 		for seed := range seeds {
 			w := newWorld()
 			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})

@@ -93,7 +93,7 @@ func newGuest(t *testing.T, files ...string) *guest {
 		cmd.Process.Kill() // and with it, as its parent dies, process 1 and all below
 		<-ended
 		out, err := exec.Command("unshare", "--mount", "--propagation", "private", "bash", "-c",
-			`mount -t cgroup2 cgroup2 $1/cgroup && cd $1/cgroup/$2 && until find . -depth -mindepth 1 -type d -exec rmdir {} + && cd .. && rmdir $2; do :; done 2>/dev/null`,
+			`umount -l -a -t fuse.ctxfs; mount -t cgroup2 cgroup2 $1/cgroup && cd $1/cgroup/$2 && until find . -depth -mindepth 1 -type d -exec rmdir {} + && cd .. && rmdir $2; do :; done 2>/dev/null`,
 			"clean", dir, group).CombinedOutput()
 		if err != nil {
 			t.Errorf("control groups of the guest: %v\n%s", err, out)
