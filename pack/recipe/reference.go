@@ -14,7 +14,7 @@ func Reference() []byte {
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n", strings.ToUpper(o.Name[:1])+o.Name[1:], o.Doc)
 		for j := range o.Fields {
 			f := &o.Fields[j]
-			fmt.Fprintf(&b, "- `%s`: %s%s  \n  %s\n", f.Key, f.value(), f.notes(o), f.Doc)
+			fmt.Fprintf(&b, "- `%s`: %s%s  \n  %s  \n  Example: `%s: %s`\n", f.Key, f.value(), f.notes(o), f.Doc, f.Key, examples[o.Name+"."+f.Key])
 		}
 		b.WriteByte('\n')
 	}
@@ -25,6 +25,20 @@ func Reference() []byte {
 			reads = "`" + t.Path + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", t.Type, reads, t.Doc)
+	}
+	b.WriteString("\n### Built-in strategies\n\n| strategy | sections (from) | does not apply without | leaves out |\n| --- | --- | --- | --- |\n")
+	for _, t := range Default().Strategies {
+		var sections, needs, left []string
+		for _, s := range t.Sections {
+			sections = append(sections, fmt.Sprintf("%s (`%s`)", s.Name, s.From))
+			if s.Required {
+				needs = append(needs, s.Name)
+			}
+		}
+		for _, l := range t.LeavesOut {
+			left = append(left, "`"+l+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", t.Name, strings.Join(sections, ", "), strings.Join(needs, ", "), strings.Join(left, ", "))
 	}
 	return []byte(b.String())
 }

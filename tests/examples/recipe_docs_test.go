@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	yamlBlock = regexp.MustCompile("(?msi)^[ \t>]*`{3,} *ya?ml\\b[^\n]*\n(.*?)^[ \t>]*`{3,}[ \t]*$")
-	yamlFence = regexp.MustCompile("(?mi)^[ \t>]*(`{3,}|~{3,}) *ya?ml")
+	yamlBlock    = regexp.MustCompile("(?msi)^[ \t>]*`{3,} *ya?ml\\b[^\n]*\n(.*?)^[ \t>]*`{3,}[ \t]*$")
+	inlineSource = regexp.MustCompile("`(\\{type: [^`\n]+\\})`")
+	yamlFence    = regexp.MustCompile("(?mi)^[ \t>]*(`{3,}|~{3,}) *ya?ml")
 )
 
 // notRecipes are the YAML blocks that are none: their first lines, by document.
@@ -71,6 +72,13 @@ func yamlBlocks(t *testing.T) map[string]string {
 			}
 			blocks[fmt.Sprintf("%s line %d", name, strings.Count(doc[:at[0]], "\n")+1)] = text
 		}
+	}
+	for i, inline := range inlineSource.FindAllStringSubmatch(markdown(t)["docs/recipe.md"], -1) {
+		text := "sources:\n- " + inline[1] + "\n"
+		if !strings.Contains(text, "type: journal") {
+			text += "- {type: journal}\n"
+		}
+		blocks[fmt.Sprintf("docs/recipe.md, source %d in its text", i+1)] = text
 	}
 	for name := range notRecipes {
 		if !skipped[name] {
