@@ -105,8 +105,8 @@ func (x *Index) find(t termID) []posting {
 // Corpus is documents that are ranked against each other. It is safe for concurrent use.
 type Corpus struct {
 	indexes []*Index
-	docs    int
-	mean    float64 // length of a document
+	norms   []float64 // of each document; see normOf
+	once    []float64 // what a term that stands once in a document gives to it, as a share of the term's worth
 }
 
 // NewCorpus reads docs.
@@ -115,15 +115,21 @@ func NewCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
 // JoinIndexes makes one corpus of several indexes: the documents of the second are numbered on from
 // those of the first, and so on. It costs next to nothing.
 func JoinIndexes(indexes ...*Index) *Corpus {
-	c := &Corpus{indexes: indexes}
-	total := int64(0)
+	docs, total := 0, int64(0)
 	for _, x := range indexes {
-		c.docs += len(x.lengths)
+		docs += len(x.lengths)
 		for _, n := range x.lengths {
 			total += int64(n)
 		}
 	}
-	c.mean = float64(max(1, total)) / float64(max(1, c.docs))
+	mean := float64(max(1, total)) / float64(max(1, docs))
+	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs), once: make([]float64, 0, docs)}
+	for _, x := range indexes {
+		for _, n := range x.lengths {
+			norm := normOf(int(n), mean)
+			c.norms, c.once = append(c.norms, norm), append(c.once, saturated(1, norm))
+		}
+	}
 	return c
 }
 
@@ -131,7 +137,7 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 // best first, equal ones in their order. A term counts once however often the
 // query says it. The same documents and query give the same bits on every machine.
 func (c *Corpus) Rank(query string) []Hit {
-	scores := make([]float64, c.docs)
+	scores := make([]float64, len(c.norms))
 	c.Score(query, 1, scores)
 	var hits []Hit
 	for doc, score := range scores {
@@ -145,25 +151,32 @@ func (c *Corpus) Rank(query string) []Hit {
 
 // Score adds to scores, one for each document, what query is worth to it: weight times its BM25 score.
 func (c *Corpus) Score(query string, weight float64, scores []float64) {
+	found := make([][]posting, len(c.indexes))
 	for _, t := range queryTerms(query) {
-		c.add(t, weight, scores)
+		c.add(t, weight, scores, found)
 	}
 }
 
-// add adds what one term is worth to the documents that have it.
-func (c *Corpus) add(t termID, weight float64, scores []float64) {
+// add adds what one term is worth to the documents that have it. It finds the term's postings in each index into found.
+func (c *Corpus) add(t termID, weight float64, scores []float64, found [][]posting) {
 	having := 0
-	for _, x := range c.indexes {
-		having += len(x.find(t))
+	for i, x := range c.indexes {
+		found[i] = x.find(t)
+		having += len(found[i])
 	}
 	if having == 0 {
 		return
 	}
-	worth := float64(weight * Worth(c.docs, having))
+	worth := float64(weight * Worth(len(c.norms), having))
 	first := 0
-	for _, x := range c.indexes {
-		for _, p := range x.find(t) {
-			scores[first+int(p.doc)] += Gain(worth, int(p.count), int(x.lengths[p.doc]), c.mean)
+	for i, x := range c.indexes {
+		for _, p := range found[i] {
+			doc := first + int(p.doc)
+			if p.count == 1 { // most are
+				scores[doc] += float64(worth * c.once[doc])
+			} else {
+				scores[doc] += float64(worth * saturated(int(p.count), c.norms[doc]))
+			}
 		}
 		first += len(x.lengths)
 	}
@@ -179,9 +192,18 @@ func Worth(docs, having int) float64 {
 // Gain is what a term of some worth gives to a document of so many terms that has it count times, where documents
 // have mean terms. It grows with count and falls with length.
 func Gain(worth float64, count, length int, mean float64) float64 {
+	return float64(worth * saturated(count, normOf(length, mean)))
+}
+
+// normOf is after how many repetitions a term gives half of the most that it can give to a document of so many terms.
+func normOf(length int, mean float64) float64 {
+	return float64(bm25K1 * float64(1-bm25B+float64(bm25B*float64(float64(length)/mean))))
+}
+
+// saturated is the part of its worth that a term gives which stands count times in a document of some norm.
+func saturated(count int, norm float64) float64 {
 	n := float64(count)
-	norm := float64(bm25K1 * float64(1-bm25B+float64(bm25B*float64(float64(length)/mean))))
-	return float64(worth * float64(float64(n*(bm25K1+1))/float64(n+norm)))
+	return float64(float64(n*(bm25K1+1)) / float64(n+norm))
 }
 
 // queryTerms gives the distinct terms of a query in its order.

@@ -39,6 +39,7 @@ type memo struct {
 	inventories map[string]*inventory // by the text
 	quoted      quote
 	recalled    *oldRecords       // as the last build saw them
+	stands      *amongst          // what of them stands in the zones of the last build
 	tried       map[int][]attempt // how calls of the newest records ended, by place
 	asks        map[int]string    // what the newest records say, by place
 	corpora     *corpora
@@ -323,6 +324,9 @@ func (mm *memo) size() int {
 	}
 	if mm.recalled != nil {
 		n += mm.recalled.size()
+	}
+	if mm.stands != nil {
+		n += mm.stands.size()
 	}
 	return n
 }

@@ -92,15 +92,18 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
-	shown := newView(hits)
+	var several []string
+	for _, p := range d.parts {
+		if p.zone == inFolds || p.zone == inSummary || p.zone == inNotes {
+			several = append(several, p.text)
+		}
+	}
+	shown := newView(hits, d.memo.amongst(several))
 	for _, b := range d.head {
 		shown.add(d.memo.inventory(b.text))
 	}
 	for _, p := range d.parts {
 		shown.add(d.memo.inventory(p.text))
-		if p.zone == inFolds || p.zone == inSummary || p.zone == inNotes {
-			shown.lines.WriteString(p.text)
-		}
 	}
 	for _, b := range d.footer {
 		shown.add(d.memo.inventory(b.text))
@@ -109,10 +112,11 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 
 	var out []recalled
 	first := 0.0 // the best score
+	shown.freshen(hits)
 	for len(hits) > 0 {
 		best, most := -1, 0.0
 		for i := range hits {
-			fresh := float64(min(shown.fresh(&hits[i]), freshEnough)) / freshEnough
+			fresh := float64(min(hits[i].fresh, freshEnough)) / freshEnough
 			score := float64(hits[i].score * float64(1-float64(0.8*float64(working*float64(1-fresh)))))
 			if score > most {
 				best, most = i, score
@@ -134,6 +138,7 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 		}
 		room -= r.tokens
 		shown.take(&h)
+		shown.freshen(hits)
 		out = append(out, r)
 	}
 	slices.SortFunc(out, func(a, b recalled) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
@@ -174,6 +179,7 @@ type oldHit struct {
 	score float64
 	lines []oldLine
 	words []string // identifiers
+	fresh int      // of these, those that stand nowhere in the pack
 }
 
 // oldLine is a line of a passage, without blanks at its ends.

@@ -251,3 +251,28 @@ func TestRecallOfEvents(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// What stands in folds and the like is looked up once for all builds that show the same of them. A journal that
+// drops what does not fit has none of these, ever: nothing is kept for it.
+func TestRecallRemembersLinesNoLongerThanTheTextsTheyStandIn(t *testing.T) {
+	mm := newMemo()
+	first := mm.amongst([]string{"## 1 user (folded) run the tests\n", "## 2 tool (folded) 3 failed\n"})
+	if !first.line("run the tests") || first.line("4 failed") || len(first.has) != 2 {
+		t.Fatalf("remembers %v", first.has)
+	}
+	if mm.amongst([]string{"## 1 user (folded) run the tests\n", "## 2 tool (folded) 3 failed\n"}) != first {
+		t.Error("the same texts are looked through again")
+	}
+	if next := mm.amongst([]string{"## 2 tool (folded) 4 failed\n"}); next.line("run the tests") || !next.line("4 failed") {
+		t.Error("other texts are taken for the last ones")
+	}
+	none := mm.amongst(nil)
+	for _, line := range []string{"run the tests", "4 failed"} {
+		if none.line(line) {
+			t.Errorf("%q stands in nothing", line)
+		}
+	}
+	if len(none.has) != 0 {
+		t.Errorf("remembers %v", none.has)
+	}
+}

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -13,11 +14,43 @@ const tellingLine = 8
 type view struct {
 	shown map[string]bool // lines of the passages
 	named map[string]bool // identifiers of the passages
-	lines strings.Builder // texts that put several lines into one
+	among *amongst
 }
 
-func newView(hits []oldHit) *view {
-	s := &view{shown: map[string]bool{}, named: map[string]bool{}}
+// amongst knows which lines stand in some texts that put several lines into one: folds, a summary and notes. These change with
+// a compaction, and the same lines are looked for again at each build.
+type amongst struct {
+	texts []string
+	all   string // these
+	has   map[string]bool
+}
+
+// amongst is that of some texts, as it was where they are those of the last build.
+func (mm *memo) amongst(texts []string) *amongst {
+	if a := mm.stands; a != nil && slices.Equal(a.texts, texts) {
+		return a
+	}
+	mm.stands = &amongst{texts: texts, all: strings.Join(texts, ""), has: map[string]bool{}}
+	return mm.stands
+}
+
+// line says whether a line stands in them.
+func (a *amongst) line(line string) bool {
+	if a.all == "" { // and would stay so for as long as the session lives
+		return false
+	}
+	there, known := a.has[line]
+	if !known {
+		there = strings.Contains(a.all, line)
+		a.has[line] = there
+	}
+	return there
+}
+
+func (a *amongst) size() int { return len(a.all) + 48*len(a.has) }
+
+func newView(hits []oldHit, among *amongst) *view {
+	s := &view{shown: map[string]bool{}, named: map[string]bool{}, among: among}
 	for i := range hits {
 		h := &hits[i]
 		for _, l := range h.lines {
@@ -84,24 +117,20 @@ func (s *view) note(line string) {
 
 // has says whether a line stands in the pack.
 func (s *view) has(line string) bool {
-	if known := s.shown[line]; known {
-		return true
-	}
-	if strings.Contains(s.lines.String(), line) {
-		s.shown[line] = true
-		return true
-	}
-	return false
+	return s.shown[line] || s.among.line(line)
 }
 
-// fresh counts the identifiers of a passage that do not stand in the pack.
-func (s *view) fresh(h *oldHit) (n int) {
-	for _, w := range h.words {
-		if !s.named[w] {
-			n++
+// freshen counts the identifiers of each passage that do not stand in the pack.
+func (s *view) freshen(hits []oldHit) {
+	for i := range hits {
+		h := &hits[i]
+		h.fresh = 0
+		for _, w := range h.words {
+			if !s.named[w] {
+				h.fresh++
+			}
 		}
 	}
-	return n
 }
 
 // unseen gives the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
