@@ -38,6 +38,13 @@ func eachWord(line string, emit func(word string, kind wordKind)) {
 	}
 	from := -1
 	for at := 0; at < len(line); {
+		if classes[line[at]]&ofWord != 0 {
+			if from < 0 {
+				from = at
+			}
+			at++
+			continue
+		}
 		c, size := runeAt(line, at)
 		if inWord(c) {
 			if from < 0 {
@@ -60,16 +67,52 @@ func eachWord(line string, emit func(word string, kind wordKind)) {
 	}
 }
 
+// What a byte can be; most text is ASCII, and much of it is read for its words.
+const (
+	lowerByte = 1 << iota
+	upperByte
+	digitByte
+	markByte // one of / . _ : @ #
+	dashByte
+	textByte // of a character beyond ASCII
+
+	letterBytes = lowerByte | upperByte
+	endBytes    = markByte | dashByte
+	ofWord      = letterBytes | digitByte | endBytes
+)
+
+var classes = func() (all [256]uint8) {
+	for c := range all {
+		switch {
+		case c >= utf8.RuneSelf:
+			all[c] = textByte
+		case 'a' <= c && c <= 'z':
+			all[c] = lowerByte
+		case 'A' <= c && c <= 'Z':
+			all[c] = upperByte
+		case '0' <= c && c <= '9':
+			all[c] = digitByte
+		case c == '-':
+			all[c] = dashByte
+		case strings.IndexByte("/._:@#", byte(c)) >= 0:
+			all[c] = markByte
+		}
+	}
+	return all
+}()
+
 func inWord(c rune) bool {
 	if c < utf8.RuneSelf {
-		return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/' || c == '.' || c == '_' || c == ':' || c == '@' || c == '#' || c == '-'
+		return classes[c]&ofWord != 0
 	}
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c))
 }
 
 // trimWord takes away punctuation at the ends; a path keeps its first slash, a hidden file its dot.
 func trimWord(w string) string {
-	w = strings.TrimRight(w, ".:@#-_/")
+	for w != "" && classes[w[len(w)-1]]&endBytes != 0 {
+		w = w[:len(w)-1]
+	}
 	for w != "" {
 		switch {
 		case w[0] == ':' || w[0] == '@' || w[0] == '#' || w[0] == '-', strings.HasPrefix(w, ".."), strings.HasPrefix(w, "//"):
@@ -87,6 +130,33 @@ func kindOf(w string) wordKind {
 	if len(w) < 3 || len(w) > 4*maxIdentifier {
 		return otherWord
 	}
+	var all, last uint8 // classes of its bytes, and of the one before
+	digits, camel := 0, false
+	for i := 0; i < len(w); i++ {
+		c := classes[w[i]]
+		if c == digitByte {
+			digits++
+		}
+		camel = camel || c == upperByte && last == lowerByte
+		all, last = all|c, c
+	}
+	switch {
+	case all&textByte != 0:
+		return kindOfText(w)
+	case len(w) > maxIdentifier:
+	case all&letterBytes == 0 && digits >= 3:
+		return idWord
+	case len(w) < 4:
+	case all&markByte != 0 || all&letterBytes != 0 && digits > 0 || camel:
+		return idWord
+	case all&dashByte == 0 && digits == 0:
+		return plainWord
+	}
+	return otherWord
+}
+
+// kindOfText is kindOf of a word of any characters.
+func kindOfText(w string) wordKind {
 	var runes, digits, letters, marks, rest int
 	camel, lower := false, false
 	for _, c := range w {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -35,7 +36,6 @@ const (
 	lineOverhead = 4    // tokens that a line takes beside its text
 	longKeyLine  = 700  // bytes; longer ones are taken in pieces
 	pieceLen     = 320  // bytes of such a piece
-	minFields    = 2    // a line of one word says nothing of it
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
 )
 
@@ -100,7 +100,7 @@ func newPicker(sources []Source, covered []string) *picker {
 	p := &picker{numbers: map[termID]int32{}}
 	var uses []wordUse
 	number := func(w string, kind wordKind) int32 {
-		id := hash([]byte(w))
+		id := hashString(w)
 		n, ok := p.numbers[id]
 		if !ok {
 			n = int32(len(uses))
@@ -111,13 +111,14 @@ func newPicker(sources []Source, covered []string) *picker {
 	}
 	byText := map[termID]*candidate{}
 	var all []*candidate
+	var words []int32 // of one line
 	for i, s := range sources {
 		worth := math.Exp2(-float64(s.Age) / halfLife)
 		if !s.Tool {
 			worth = float64(saidWorth * worth)
 		}
 		EachLine(s.Text, func(n int, line string) {
-			c := &candidate{KeyLine: KeyLine{Source: i, Line: n, Text: line}}
+			words = words[:0]
 			eachWord(line, func(w string, kind wordKind) {
 				if kind == otherWord {
 					return
@@ -126,19 +127,19 @@ func newPicker(sources []Source, covered []string) *picker {
 				if u := &uses[k]; u.last != i+1 {
 					u.sum, u.last = u.sum+worth, i+1
 				}
-				c.words = append(c.words, k)
+				words = append(words, k)
 			})
-			if s.Shown || len(c.words) == 0 || len(strings.Fields(line)) < minFields {
-				return
+			if s.Shown || len(words) == 0 || strings.IndexFunc(line, unicode.IsSpace) < 0 {
+				return // a line of one word says nothing of it
 			}
-			slices.Sort(c.words)
-			c.words = slices.Compact(c.words)
-			id := hash([]byte(line))
+			at := KeyLine{Source: i, Line: n, Text: line}
+			id := hashString(line)
 			if same := byText[id]; same != nil {
-				same.KeyLine = c.KeyLine
+				same.KeyLine = at
 				return
 			}
-			c.tokens = int64(ctxabi.Weight(line) + lineOverhead)
+			slices.Sort(words)
+			c := &candidate{KeyLine: at, words: slices.Clone(slices.Compact(words)), tokens: int64(ctxabi.Weight(line) + lineOverhead)}
 			byText[id] = c
 			all = append(all, c)
 		})
@@ -154,7 +155,7 @@ func newPicker(sources []Source, covered []string) *picker {
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
 			eachWord(line, func(w string, _ wordKind) {
-				if n, ok := p.numbers[hash([]byte(w))]; ok {
+				if n, ok := p.numbers[hashString(w)]; ok {
 					p.weights[n] = 0
 				}
 			})

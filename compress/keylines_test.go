@@ -185,3 +185,18 @@ func TestSentences(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A word of ASCII is looked at byte by byte, and is what it would be character by character.
+func TestKindOfASCIIWords(t *testing.T) {
+	seen := map[wordKind]bool{}
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.StringMatching(`[a-cA-C0-2/._:@#-]{3,8}|[a-cA-C]{3,6}|[0-9-]{3,6}|[a-c.]{115,125}`).Draw(t, "word")
+		seen[kindOf(w)] = true
+		if got, want := kindOf(w), kindOfText(w); got != want {
+			t.Fatalf("%q is %d, want %d", w, got, want)
+		}
+	})
+	if len(seen) < 3 {
+		t.Errorf("only kinds %v were drawn", seen)
+	}
+}
