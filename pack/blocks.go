@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -66,19 +67,22 @@ type cached struct {
 
 // keyOf names a rendering: the place and the cap of a block, and what it is made from.
 func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %d %d %s\n", b.id, b.path, limit, y.limit, y.counter.Encoding())
+	key := fmt.Appendf(nil, "%q %q %d %d %s\n", b.id, b.path, limit, y.limit, y.counter.Encoding())
 	for _, x := range of {
 		switch x := x.(type) {
 		case [sha256.Size]byte:
-			h.Write(x[:])
+			key = append(key, x[:]...)
+		case string:
+			key = append(append(strconv.AppendInt(key, int64(len(x)), 10), ' '), x...)
+		case *File:
+			sum := x.digest()
+			key = append(append(key, sum[:]...), x.ID...)
+			key = append(append(append(key, 0), x.Path...), 0)
 		default:
-			fmt.Fprintf(h, "%#v\n", x)
+			key = fmt.Appendf(key, "%#v\n", x)
 		}
 	}
-	var key [sha256.Size]byte
-	h.Sum(key[:0])
-	return key
+	return sha256.Sum256(key)
 }
 
 // add renders b within limit tokens and appends it to blocks; make is called where that was not done before.

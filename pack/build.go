@@ -87,12 +87,22 @@ type draft struct {
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
 func compile(in *Input, mm *memo) (*Build, error) {
+	d, err := in.complete(mm)
+	if err != nil {
+		return nil, err
+	}
+	return d.render(), nil
+}
+
+// complete makes a pack up to its rendering.
+func (in *Input) complete(mm *memo) (*draft, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	defer mm.forget()
-	before := in.stretchesBefore(mm, c)
+	around := in.around(c.Encoding())
+	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {
 		return nil, err
@@ -100,11 +110,11 @@ func compile(in *Input, mm *memo) (*Build, error) {
 	if err := d.recall(); err != nil {
 		return nil, err
 	}
-	d.id = in.id(c.Encoding())
+	d.id = in.idOf(around)
 	d.kept = d.since(before)
-	mm.last = in.drafting(c)
+	mm.last = in.drafting(around)
 	mm.last.stretches = d.stretches()
-	return d.render(), nil
+	return d, nil
 }
 
 // draft makes a pack up to what it recalls and its rendering.

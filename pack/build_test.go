@@ -1,10 +1,13 @@
 package pack
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -74,11 +77,12 @@ func TestPackID(t *testing.T) {
 	}
 	base, stateful := id(r, func(*Input) {}), id(withState, func(*Input) {})
 	for name, change := range map[string]func(*Input){
-		"skills": func(in *Input) { in.Skills = []string{"a"} },
-		"errors": func(in *Input) { in.Errors = sampleErrors },
-		"exists": func(in *Input) { in.Exists = map[string]bool{"a": true} },
-		"files":  func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
-		"recipe": func(in *Input) { in.Recipe = withState },
+		"skills":    func(in *Input) { in.Skills = []string{"a"} },
+		"errors":    func(in *Input) { in.Errors = sampleErrors },
+		"exists":    func(in *Input) { in.Exists = map[string]bool{"a": true} },
+		"files":     func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
+		"summaries": func(in *Input) { in.Summaries = []Summary{{To: 1, After: 2, Text: "x"}} },
+		"recipe":    func(in *Input) { in.Recipe = withState },
 	} {
 		if id(r, change) == base {
 			t.Errorf("%s: the same id", name)
@@ -90,6 +94,22 @@ func TestPackID(t *testing.T) {
 	}
 	if id(r, func(in *Input) { in.Notes, in.EpochReason = []string{"x"}, "y" }) != base {
 		t.Error("notes and the reason of the epoch are no part of the id")
+	}
+}
+
+// A pack keeps its id when ctxfs is updated: what is kept of it (context/served, ctxfs why) goes by that.
+func TestPackIDIsThatOfEarlierVersions(t *testing.T) {
+	sum := sha256.Sum256([]byte("other"))
+	for _, f := range []File{
+		{At: 3, ID: "knowledge/a.md", Path: "knowledge/a \"b\"\n\x01é\u2028.md", Data: []byte("text"), Stale: true},
+		{At: ofTodo, Reason: "it is not text", Pending: true, Life: ctxabi.OriginMixed},
+		{ID: "made", Data: []byte("text"), sum: &sum},
+	} {
+		want := fmt.Sprintf("file %d %q %q life %q stale %v pending %v reason %q bytes %d sha256 %x\n",
+			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.digest())
+		if got := string(f.appendTo(nil)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,8 +138,9 @@ func mostThat(most int, ok func(n int) bool) int {
 
 // usable gives the indices of the files that hold text, in the order of their paths.
 func usable(files []File) (order []int) {
-	for i, f := range files {
-		if f.Reason == "" && !f.Pending && strings.TrimSpace(string(f.Data)) != "" {
+	for i := range files {
+		f := &files[i]
+		if f.Reason == "" && !f.Pending && len(bytes.TrimSpace(f.Data)) > 0 {
 			order = append(order, i)
 		}
 	}

@@ -101,7 +101,7 @@ func (y *layout) trustOfOrigin(o recipe.Origin) string {
 // limit is what the block may take; task is what a source that chooses chooses for.
 func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 	s := &y.recipe.Sources[k]
-	var usable []File
+	usable := make([]File, 0, len(y.files[k]))
 	for _, f := range y.files[k] {
 		if f.Reason != "" {
 			b := y.blank(k, f.ID)
@@ -149,7 +149,7 @@ func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 		of = append(of, y.in.Skills)
 	}
 	for i := range usable {
-		of = append(of, usable[i].ID, usable[i].Path, usable[i].digest())
+		of = append(of, &usable[i])
 	}
 	blocks = y.add(blocks, b, limit, of, func(fits func(string) bool) selection {
 		return y.choose(s, usable, task, fits)
@@ -160,7 +160,8 @@ func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 	return blocks
 }
 
-func (y *layout) usable(at int) (files []File) {
+func (y *layout) usable(at int) []File {
+	files := make([]File, 0, len(y.files[at]))
 	for _, f := range y.files[at] {
 		if f.Reason == "" && len(f.Data) > 0 {
 			files = append(files, *f)

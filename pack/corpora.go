@@ -23,7 +23,10 @@ type corpora struct {
 	made  int // how many files were read, for tests
 }
 
-type corpusKey [sha256.Size]byte
+type corpusKey struct {
+	way, path string
+	sum       [sha256.Size]byte // of the content
+}
 
 // splitFile is one file, split into parts and indexed.
 type splitFile struct {
@@ -41,15 +44,7 @@ func (c *corpora) file(f *File, way string, split func(path, text string) *split
 	if c == nil {
 		return split(f.Path, string(f.Data))
 	}
-	h := sha256.New()
-	for _, s := range []string{way, f.Path} {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
-	}
-	h.Write(f.Data)
-	var key corpusKey
-	h.Sum(key[:0])
-
+	key := corpusKey{way, f.Path, f.digest()}
 	c.mu.Lock()
 	if e, ok := c.known[key]; ok {
 		c.order.MoveToFront(e)

@@ -30,9 +30,13 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build,
 	}
 	was := e.epoch
 	in.EpochReason = was.Reason
-	build, err := compile(in, e.memo)
-	if err != nil || build.Epoch == was.Epoch {
-		return build, err
+	d, err := in.complete(e.memo)
+	if err != nil {
+		return nil, err
+	}
+	build := d.render()
+	if build.Epoch == was.Epoch {
+		return build, nil
 	}
 	now := &epochNote{Epoch: build.Epoch, Recipe: build.Recipe, Budget: in.Budget, Redact: build.Redaction, Head: build.Head}
 	if was.Epoch != "" {
@@ -40,9 +44,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build,
 	}
 	if now.Reason != in.EpochReason {
 		in.EpochReason = now.Reason
-		if build, err = compile(in, e.memo); err != nil {
-			return nil, err
-		}
+		build = d.render()
 	}
 	e.epoch = now
 	if data, err := json.Marshal(now); err == nil {

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
@@ -102,7 +103,12 @@ func (in *Input) recipe() *recipe.Recipe {
 
 // id is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
 func (in *Input) id(encoding string) string {
-	h := in.around(encoding)
+	return in.idOf(in.around(encoding))
+}
+
+// idOf is the id where around is the hash of all but the records.
+func (in *Input) idOf(around hash.Cloner) string {
+	h := in.withSummaries(around)
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	if n := len(in.Tools); n > 0 {
 		fmt.Fprintf(h, "events %d last %+v chain %s\n", n, in.Tools[n-1], in.EventsHead)
@@ -110,10 +116,10 @@ func (in *Input) id(encoding string) string {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// around is the hash of all that decides those bytes, but for the records.
-func (in *Input) around(encoding string) hash.Hash {
+// around is the hash of all that decides those bytes, but for what depends on the number of records.
+func (in *Input) around(encoding string) hash.Cloner {
 	r := in.recipe()
-	h := sha256.New()
+	h := sha256.New().(hash.Cloner)
 	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
 		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
 	if in.Redaction != nil {
@@ -134,10 +140,33 @@ func (in *Input) around(encoding string) hash.Hash {
 	for i := range in.Children {
 		fmt.Fprintf(h, "child %+q\n", in.Children[i].fields())
 	}
+	var line []byte
 	for i := range in.Files {
-		f := &in.Files[i]
-		fmt.Fprintf(h, "file %d %q %q life %q stale %v pending %v reason %q bytes %d sha256 %x\n",
-			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.digest())
+		line = in.Files[i].appendTo(line[:0])
+		h.Write(line)
+	}
+	return h
+}
+
+// appendTo appends a line that says all that a pack depends on of the file. A recipe may name hundreds of them.
+func (f *File) appendTo(b []byte) []byte {
+	b = strconv.AppendInt(append(b, "file "...), int64(f.At), 10)
+	b = strconv.AppendQuote(append(b, ' '), f.ID)
+	b = strconv.AppendQuote(append(b, ' '), f.Path)
+	b = strconv.AppendQuote(append(b, " life "...), f.Life)
+	b = strconv.AppendBool(append(b, " stale "...), f.Stale)
+	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
+	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
+	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
+	sum := f.digest()
+	return append(hex.AppendEncode(append(b, " sha256 "...), sum[:]), '\n')
+}
+
+// withSummaries adds to the hash of all but the records the summaries that may stand among so many.
+func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
+	h, err := around.Clone()
+	if err != nil {
+		panic(err) // SHA-256 can be cloned
 	}
 	for _, s := range in.usable() {
 		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.id())

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"crypto/sha256"
+	"hash"
 
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -44,20 +45,20 @@ type drafted struct {
 	stretches       []part
 }
 
-// drafting is what the pack of in is called among drafts, without what stands in it.
-func (in *Input) drafting(c *tokens.Counter) (n drafted) {
-	in.around(c.Encoding()).Sum(n.around[:0])
+// drafting is what the pack of in is called among drafts, without what stands in it, where around is the hash of all but the records.
+func (in *Input) drafting(around hash.Cloner) (n drafted) {
+	in.withSummaries(around).Sum(n.around[:0])
 	n.messages, n.tools = in.Messages.Len(), len(in.Tools)
 	return n
 }
 
 // stretchesBefore are those of the pack of one record fewer; none where there is no such pack.
-func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter) []part {
+func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter, around hash.Cloner) []part {
 	less, ok := in.before()
 	if !ok {
 		return nil
 	}
-	if n, last := less.drafting(c), &mm.last; n.around == last.around && n.messages == last.messages && n.tools == last.tools {
+	if n, last := less.drafting(around), &mm.last; n.around == last.around && n.messages == last.messages && n.tools == last.tools {
 		return last.stretches
 	}
 	before, err := less.draft(mm, c)
