@@ -28,7 +28,8 @@
 // The kernel checks modes and owners (default_permissions) before a request
 // comes here, so every attribute shown is one that counts. No answer depends on
 // who asks, as the kernel's caches are shared by all, but for one: a process that a
-// generator started does not wait for the pack that it is part of (pack.WithCaller). Paths of the store are
+// generator started does not wait for the pack that it is part of (pack.WithCaller). So that the kernel does not
+// hold it up either, no look-up of a pack waits for generators (awaited.go). Paths of the store are
 // opened as beneath.go tells, because the names in a home are in its owner's
 // hands and the daemon may be root.
 //

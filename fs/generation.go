@@ -138,9 +138,14 @@ func (p *place) generation(build *pack.Build) *generation {
 }
 
 func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	build, err := d.p.build(ctx)
-	if err != nil {
+	build, ok, err := d.p.buildAtOnce(ctx)
+	switch {
+	case err != nil:
 		return nil, errnoOf(err) // the builder has reported it
+	case !ok:
+		n := &awaitedFile{p: d.p, rel: rel}
+		d.p.own.setFile(&out.Attr, d.p.own.readMode(), 0, d.p.x.Updated())
+		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), 0
 	}
 	return d.p.showBuild(ctx, &d.Inode, build, &builtFile{rel: rel}, out)
 }
@@ -195,11 +200,16 @@ func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	}
 	n.p.opens(ctx, n.rel)
 	if !n.past {
-		n.p.found(n.rel)
-		who := callerOf(ctx)
-		n.p.t.builder.Opened(n.p.x, build, pack.Opening{File: n.rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
+		n.p.opened(ctx, n.rel, build)
 	}
 	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+}
+
+// opened notes that the file rel of a present build was opened.
+func (p *place) opened(ctx context.Context, rel string, build *pack.Build) {
+	p.found(rel)
+	who := callerOf(ctx)
+	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
 func (n *builtFile) facts() facts {

@@ -27,6 +27,7 @@ type Config struct {
 	Mountpoint string
 	Generators Generators       // nil: commands are not run
 	Redact     *redact.Redactor // nil: packs show secrets as they stand in the history
+	Inside     bool             // this process is part of a generator: it gets packs without generators
 	WaitForAll bool             // a build waits for all generators, however long they take
 }
 
@@ -60,6 +61,7 @@ type entry struct {
 	used    atomic.Int64            // when it was used last, in ns since 1970
 	flights atomic.Uint64           // begun so far
 	shown   atomic.Pointer[present] // the last build, for whoever must not wait
+	waits   atomic.Bool             // whoever compiles waits for generators
 
 	busy       chan struct{} // holds one token while somebody compiles; guards what follows
 	done       uint64        // the last flight that gave a build
@@ -146,11 +148,31 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*Build, erro
 	return p.build, nil
 }
 
+// errWaits says that generators run which a pack has to wait for.
+var errWaits = errors.New("generators are waited for")
+
+type atOnceKey struct{}
+
+// AtOnce is Current for whoever must not wait for generators: where that has to be, they are started and ok is false.
+func (b *Builder) AtOnce(ctx context.Context, x *session.Session) (build *Build, ok bool, err error) {
+	build, err = b.Current(context.WithValue(ctx, atOnceKey{}, true), x)
+	if errors.Is(err, errWaits) {
+		return nil, false, nil
+	}
+	return build, err == nil, err
+}
+
+// mustNotWait says whether ctx is of AtOnce.
+func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != nil }
+
 // present is Current with what the build was made from.
 func (b *Builder) present(ctx context.Context, x *session.Session) (*present, error) {
 	e := b.use(x)
 	if b.isInside(ctx, x) {
 		return b.inside(ctx, x, e)
+	}
+	if e.waits.Load() && mustNotWait(ctx) {
+		return nil, errWaits
 	}
 	before := e.flights.Load()
 	select {
@@ -174,7 +196,7 @@ func (b *Builder) present(ctx context.Context, x *session.Session) (*present, er
 			p = &present{build, e.made}
 			e.shown.Store(p)
 		}
-	} else if e.failed != err.Error() {
+	} else if e.failed != err.Error() && !errors.Is(err, errWaits) {
 		e.failed = err.Error()
 		defer report(x, err)
 	}

@@ -126,12 +126,21 @@ const (
 // gather gives what each of wants came to, running what has to run, as uid with gid. It
 // waits at most wait for all of them together, and for the end of every run when
 // wait is negative. A run that has been waited for so long already is not
-// waited for again; it goes on, and the next gather after its end has what it made.
+// waited for again; it goes on, and the next gather after its end has what it made. For AtOnce it is nil where
+// it had to wait, and runs nothing then.
 func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, wait time.Duration) []made {
 	start := time.Now()
 	looks := o.lookAll(ctx, uid, gid, wants, wait)
 	asks := make([]ask, len(wants))
 	o.load(x, wants)
+	if mustNotWait(ctx) && wait != 0 {
+		for i := range wants {
+			if o.hasToWait(x, &wants[i], looks[i], start, wait) {
+				o.mu.Unlock()
+				return nil
+			}
+		}
+	}
 	for i := range wants {
 		asks[i] = o.ask(x, uid, gid, &wants[i], looks[i])
 	}
@@ -206,16 +215,37 @@ func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook)
 	if w.cache.Strategy == recipe.CacheTTL {
 		a.ttl = w.cache.TTL
 	}
-	now := o.now()
-	switch g, f := st.good, st.failed; {
-	case g != nil && g.key == a.key && w.cache.Strategy != recipe.CacheNever && (a.ttl == 0 || g.age(now) < a.ttl):
+	switch covered, runs := o.due(st, w, a.key); {
+	case covered:
 		a.covered = true
-	case f != nil && f.key == a.key && now.Before(f.until):
-	case o.closed:
-	default:
+	case runs:
 		a.job = o.join(st, &job{out: st, x: x, uid: uid, gid: gid, want: *w, key: a.key, wanted: time.Now(), done: make(chan struct{})})
 	}
 	return a
+}
+
+// due says whether st has what w with that key wants, and else whether it has to run for it now. mu is held.
+func (o *outputs) due(st *output, w *want, key string) (covered, runs bool) {
+	now, g, f := o.now(), st.good, st.failed
+	switch {
+	case g != nil && g.key == key && w.cache.Strategy != recipe.CacheNever && (w.cache.Strategy != recipe.CacheTTL || w.cache.TTL == 0 || g.age(now) < w.cache.TTL):
+		return true, false
+	case f != nil && f.key == key && now.Before(f.until):
+		return false, false
+	}
+	return false, !o.closed
+}
+
+// hasToWait says that a gather since start would wait for w. mu is held, and the source is loaded.
+func (o *outputs) hasToWait(x *session.Session, w *want, l inputLook, start time.Time, wait time.Duration) bool {
+	st := o.sessions[x.ID()][w.name]
+	key := st.key(w, l)
+	if _, runs := o.due(st, w, key); !runs {
+		return false
+	}
+	j := st.job
+	joins := j != nil && j.want.entry == w.entry && j.started && !j.off && j.key == key && w.cache.Strategy != recipe.CacheNever
+	return !joins || j.rest(start, wait) > 0
 }
 
 // age is how long ago the run ended; very long when the clock was set back since.

@@ -102,10 +102,7 @@ func (r *runners) pick() *job {
 func (j *job) wait(ctx context.Context, start time.Time, wait time.Duration) {
 	var late <-chan time.Time
 	if wait >= 0 {
-		if j.wanted.Before(start) {
-			start = j.wanted
-		}
-		rest := wait - time.Since(start)
+		rest := j.rest(start, wait)
 		if rest <= 0 {
 			return
 		}
@@ -118,6 +115,14 @@ func (j *job) wait(ctx context.Context, start time.Time, wait time.Duration) {
 	case <-late:
 	case <-ctx.Done():
 	}
+}
+
+// rest is how long whoever waits since start for wait at most waits still.
+func (j *job) rest(start time.Time, wait time.Duration) time.Duration {
+	if j.wanted.Before(start) {
+		start = j.wanted
+	}
+	return wait - time.Since(start)
 }
 
 // end says how j ended. outputs.mu is held.

@@ -27,6 +27,9 @@ func WithCaller(ctx context.Context, pid uint32) context.Context {
 
 // isInside says whether whoever asks is part of a generator of x.
 func (b *Builder) isInside(ctx context.Context, x *session.Session) bool {
+	if b.config.Inside {
+		return true
+	}
 	pid, ok := ctx.Value(callerKey{}).(uint32)
 	if !ok || pid == 0 || b.config.Generators == nil {
 		return false
@@ -87,14 +90,21 @@ func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g
 }
 
 // compute adds what the generators of in's recipe make to its files, those that are wanted.
-func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *gathered, in *Input, c *tokens.Counter) error {
+func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *gathered, in *Input, c *tokens.Counter) (err error) {
 	if b.outputs != nil && e.computed.chosen != g.chosen {
 		b.outputs.retain(x, computedNames(g.chosen.recipe))
 	}
+	last := e.computed
 	e.computed = computed{chosen: g.chosen}
 	if !g.computes {
 		return nil
 	}
+	defer func() {
+		if e.waits.Store(false); err != nil {
+			e.computed = last // which the last build goes on with
+		}
+	}()
+	e.waits.Store(true)
 	begin, wait := time.Now(), b.waitFor(g.chosen.recipe)
 	for asked := map[int]bool{}; ; {
 		p, err := in.plan(e.memo, c)
@@ -134,6 +144,9 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 		made := b.outputs.gather(ctx, x, g.owner.uid, g.owner.gid, wants, left)
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if made == nil {
+			return errWaits
 		}
 		for k := range made {
 			in.Files = append(in.Files, made[k].file(at[k], g.chosen.recipe.Sources[at[k]].Block))

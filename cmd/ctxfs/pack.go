@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -123,6 +125,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	inside := insideGenerator(at.ref)
 	workspace, err := runner.Start(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: true, Redact: redactor,
+		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
 	})
 	if err != nil {
 		return nil, err
@@ -149,6 +152,14 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 		return b.Report, nil
 	}
 	return builder.Native(x, b, pack.Format(f.format))
+}
+
+// insideGenerator says that this is part of a generator of the session: it must not start itself. A generator
+// that asks for its own pack gets one without generators. Where the mount is does not matter: the daemon
+// cannot be seen from in there.
+func insideGenerator(ref ctxabi.Ref) bool {
+	return os.Getenv("CTX_AGENT") == ref.Agent && os.Getenv("DELTA_RUN_ID") == ref.Session && os.Getenv("CTX_BUDGET") != "" &&
+		strings.HasSuffix(path.Clean(os.Getenv("CTX_SESSION")), "/"+ref.Path())
 }
 
 // openToRead opens a store without its lock.

@@ -142,6 +142,85 @@ sources:
 	}
 }
 
+// The first look at a pack starts a generator that looks at it, too: neither waits for the other, so that the first
+// reader, who would wait a minute, has what it made.
+func TestAGeneratorsFirstLookAtItsOwnPackDoesNotWait(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	for name, c := range map[string]struct{ reader, script string }{
+		"the same file":        {"pack.md", `cat "$CTX_SESSION/context/pack.md"`},
+		"as JSON":              {"pack.json", `cat "$CTX_SESSION/context/pack.json"`},
+		"a rendering":          {"pack.openai.json", `cat "$CTX_SESSION/context/pack.openai.json"`},
+		"all files":            {"pack.report.md", `cat "$CTX_SESSION"/context/pack.*`},
+		"its size":             {"pack.md", `stat "$CTX_SESSION/context/pack.md"`},
+		"a child":              {"pack.md", `sh -c 'cat "$CTX_SESSION/context/pack.md" | wc -l'; true`},
+		"a daemon":             {"pack.md", `setsid sh -c 'cat "$CTX_SESSION/context/pack.md" > got' & while ! [ -s got ]; do sleep 0.01; done; cat got`},
+		"by another path":      {"pack.md", `cd "$CTX_SESSION/context/pinned" && cat ../../../s1/./context/pack.md`},
+		"an earlier pack":      {"pack.md", `cat "$CTX_SESSION/context/at/1/pack.md"`},
+		"what was served":      {"pack.md", `ls -R "$CTX_SESSION/context/served"; cat "$CTX_SESSION/context/packs.jsonl"`},
+		"what was left out":    {"pack.md", `cat "$CTX_SESSION/context/swap/index.jsonl"; ls -lR "$CTX_SESSION/context"`},
+		"a file beside it":     {"pack.md", `echo '- [ ] mine' > "$CTX_SESSION/context/todo.md"; rm "$CTX_SESSION/context/todo.md"`},
+		"after a new message":  {"pack.md", `echo '{"role":"assistant","content":"mine"}' >> "$CTX_SESSION/messages.jsonl"; cat "$CTX_SESSION/context/pack.md"`},
+		"the command line":     {"pack.md", `"$CTXFS" pack "$CTX_SESSION" || true`},
+		"the command, by name": {"pack.md", `cd "$CTX_SESSION" && "$CTXFS" pack . --format json || true`},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, m, owner())
+			s.putBytes("work/gen", "#!/bin/bash\necho run >> runs\n("+c.script+") > seen 2>&1\necho \"saw $?\"\n")
+			s.recipe(`
+wait_ms: 60000
+env: {MARK: "$MARK", CTXFS: "` + harness.Binary(t) + `"}
+sources:
+  - {type: computed_file, id: gen, generator: {command: ["$WORK/gen"], timeout_ms: 120000}, cache: {strategy: file_hash, invalidate_on: [input]}}
+  - {type: journal}
+`)
+			s.say("user", "Begin.")
+			first := s.Read("context/" + c.reader)
+			b := s.pack()
+			if s.want(b, "gen", "saw 0\n"); b.Stale {
+				t.Error("it is stale")
+			}
+			if !strings.Contains(first, "saw 0") && c.reader != "pack.json" && c.reader != "pack.report.md" || strings.Contains(first, `"stale":true`) {
+				t.Errorf("the first reader got\n%s", first)
+			}
+			if n := s.lines("work/runs"); n != 1 {
+				t.Errorf("%d runs", n)
+			}
+		})
+	}
+}
+
+// While a generator runs, stat says what an open and a read give, and so does whoever has the file open.
+func TestAnAwaitedPackIsAsLargeAsStatSays(t *testing.T) {
+	t.Parallel()
+	harness.Need(t, "python3")
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/input", "0\n")
+	s.recipe(`wait_ms: 60000
+sources: [{type: computed_file, id: gen, generator: {command: [cat, input]}, cache: {strategy: file_hash, invalidate_on: [input]}}, {type: journal}]` + "\n")
+	s.say("user", "Begin.")
+	for i := range 5 {
+		s.put("work/input", strings.Repeat("more\n", 10*i)+"end\n")
+		got := s.client("", `python3 - "$1" <<'END'
+import mmap, os, sys
+before = os.stat(sys.argv[1])
+with open(sys.argv[1], "rb") as f:
+    held = os.fstat(f.fileno())
+    data = f.read()
+    mapped = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ, flags=mmap.MAP_PRIVATE)[:]
+assert before.st_size == held.st_size == len(data), (before.st_size, held.st_size, len(data))
+assert mapped == data, (len(mapped), len(data))
+os.getxattr(sys.argv[1], "user.ctx.pack_id")
+print(data.count(b"more"))
+END`, s.Path("context/pack.md")).OK()
+		if got != fmt.Sprintln(10*i) {
+			t.Errorf("round %d: %s", i, got)
+		}
+	}
+}
+
 // ctxfs pack beside a daemon, and without one, gives the bytes that the mount gives; it waits for generators.
 func TestPackOfTheCommandLineWaitsForGenerators(t *testing.T) {
 	t.Parallel()
