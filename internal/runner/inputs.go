@@ -31,7 +31,7 @@ const (
 // the files, their device, inode and size and the times of their last change,
 // by the user's reader, which looks at nothing but the directories that a
 // glob can match in. All files count, those
-// below .git, too, where a glob matches them. A symlink to a file stands for that file; one to a directory is not
+// below .git, too, where a glob matches them, and all files below a directory that is named without a wildcard. A symlink to a file stands for that file; one to a directory is not
 // followed, unless it stands in front of the first wildcard.
 func (c *Client) Inputs(ctx context.Context, uid, gid uint32, dir string, globs []string, wait time.Duration) (fingerprint string, stale bool, reason string) {
 	words := strings.Join(append([]string{dir}, globs...), "\x00")
@@ -95,8 +95,12 @@ func (s *search) find(dir, glob string) error {
 	if !path.IsAbs(base) {
 		base = filepath.Join(dir, base)
 	}
-	if !strings.ContainsAny(pattern, `*?[{\`) { // the file itself
-		return s.add(unix.AT_FDCWD, filepath.Join(base, pattern), filepath.Join(base, pattern))
+	if !strings.ContainsAny(pattern, `*?[{\`) { // the file itself, or all that a directory holds
+		base = filepath.Join(base, pattern)
+		if st, err := os.Stat(base); err != nil || !st.IsDir() {
+			return s.add(unix.AT_FDCWD, base, base)
+		}
+		pattern = "**"
 	}
 	fd, err := openAlone(base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC)
 	if err != nil {

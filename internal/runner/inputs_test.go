@@ -45,7 +45,8 @@ func TestInputsMatchAsGlobsSay(t *testing.T) {
 	}
 	for glob, want := range map[string]string{
 		"*.go": "a.go", "src/*.go": "src/.hidden.go src/a.go", "src/**/*.go": "src/.hidden.go src/a.go src/x/a.go src/x/y/b.go",
-		"**/*.md": "src/x/y/c.md", "src/*/a.go": "src/x/a.go", "b.txt": "b.txt", "nowhere": "", "nowhere/**": "", "src": "", "**": "*",
+		"**/*.md": "src/x/y/c.md", "src/*/a.go": "src/x/a.go", "b.txt": "b.txt", "nowhere": "", "nowhere/**": "", "**": "*",
+		"src": "src/.hidden.go src/a.go src/x/a.go src/x/y/b.go src/x/y/c.md", "src/x/y/": "src/x/y/b.go src/x/y/c.md", "src/x*": "",
 		"{a.go,src/x/*.go}": "a.go src/x/a.go", "src/{x,z}/**": "src/x/a.go src/x/y/b.go src/x/y/c.md", "lib/*.go": "lib/a.go lib/gone.go lib/link.go",
 		"link/*.go": "link/.hidden.go link/a.go", "*/HEAD": ".git/HEAD", "./src/../b.txt": "b.txt", `odd/\[x\].go`: "odd/[x].go", "odd/[x].go": "odd/x.go",
 		filepath.Join(dir, "src/a.go"): "src/a.go",

@@ -67,6 +67,24 @@ func TestACachedGeneratorIsNotRunAgainByReads(t *testing.T) {
 	s.wantRuns(5, "after another command")
 }
 
+// A directory that is named without a wildcard is not an input that never changes.
+func TestADirectoryAmongTheInputsIsAllBelowIt(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/src/a.go", "package a\n")
+	s.recipe("wait_ms: 60000\nsources:\n  - {type: computed_file, id: gen, " + counting + `, cache: {strategy: file_hash, invalidate_on: [src/]}}` + "\n  - {type: journal}\n")
+	s.say("user", "Begin.")
+	s.reads(10)
+	s.wantRuns(1, "at first")
+	s.put("work/src/a.go", "package b\n")
+	s.want(s.pack(), "gen", "package b\n")
+	s.put("work/src/deep/er/c.md", "c\n")
+	s.put("work/notes.md", "no input\n")
+	s.reads(10)
+	s.wantRuns(3, "after a change and a new file below it")
+}
+
 func TestWithoutACacheAGeneratorRunsOnceATurn(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
