@@ -31,9 +31,11 @@ type Build struct {
 	Stale       bool // a workspace file did not answer in time: its last known content was used
 	Made        time.Time
 	native      *native
-	left        left     // what left the prompt
-	backlog     backlog  // what a summarizer may be asked for
-	places      int      // of its history
+	left        left    // what left the prompt
+	backlog     backlog // what a summarizer may be asked for
+	places      int     // of its history
+	room        int     // for the journal, in tokens; 0: no limit
+	encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
 }
@@ -269,6 +271,7 @@ func (d *draft) render() *Build {
 		}
 	}
 	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.n
+	build.room, build.encoding = d.limits.room, d.counter.Encoding()
 	build.Epoch, build.EpochReason = d.epoch(md.String()[:marks.head]), d.epochReason()
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
 	if n := len(d.in.Tools); n > 0 {
@@ -351,7 +354,10 @@ func (b *Build) changedFrom(before *Build) string {
 		case h.Chosen && compacted:
 		case !ok:
 			return h.Source + " was added"
-		case old.SHA256 != h.SHA256:
+		case old.SHA256 == h.SHA256:
+		case old.Source != h.Source:
+			return "what stands in " + h.ID + " changed"
+		default:
 			return h.Source + " changed"
 		}
 	}

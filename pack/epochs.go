@@ -2,7 +2,7 @@ package pack
 
 import (
 	"encoding/json"
-	"strings"
+	"fmt"
 
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -18,6 +18,9 @@ type epochNote struct {
 	Redact string      `json:"redact,omitempty"` // Fingerprint
 	Head   []HeadBlock `json:"head"`
 	Reason string      `json:"reason,omitempty"` // why it began; "": what the files prove
+
+	Encoding string `json:"encoding,omitempty"`
+	Room     int    `json:"room,omitempty"` // for the journal, in tokens
 }
 
 // compileEpoch compiles in. Where an epoch begins, it compares the pack with the last one to say why.
@@ -38,7 +41,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build,
 	if build.Epoch == was.Epoch {
 		return build, nil
 	}
-	now := &epochNote{Epoch: build.Epoch, Recipe: build.Recipe, Budget: in.Budget, Redact: build.Redaction, Head: build.Head}
+	now := &epochNote{Epoch: build.Epoch, Recipe: build.Recipe, Budget: in.Budget, Redact: build.Redaction, Head: build.Head, Encoding: build.encoding, Room: build.room}
 	if was.Epoch != "" {
 		now.Reason = was.ended(now, build)
 	}
@@ -58,10 +61,14 @@ func (n *epochNote) ended(next *epochNote, build *Build) string {
 	if reason := build.changedFrom(&Build{Epoch: n.Epoch, Recipe: n.Recipe, Redaction: n.Redact, Head: n.Head}); reason != "" {
 		return reason
 	}
-	before, _, _ := strings.Cut(n.Epoch, "-")
-	after, _, _ := strings.Cut(next.Epoch, "-")
-	if before == after && n.Budget != next.Budget {
+	// Each of these folds the history anew, so that compactions which are said to have happened meanwhile are not what began the epoch.
+	switch {
+	case n.Budget != next.Budget:
 		return "the budget changed"
+	case n.Encoding != "" && n.Encoding != next.Encoding:
+		return fmt.Sprintf("tokens are counted with %s now", next.Encoding)
+	case n.Room > 0 && n.Room != next.Room:
+		return fmt.Sprintf("the other blocks leave the journal room for %d tokens, and left %d", next.Room, n.Room)
 	}
 	return ""
 }

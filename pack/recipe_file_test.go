@@ -249,6 +249,46 @@ func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	reason("recipe changed")
 }
 
+// An edit of which no block shows anything can begin an epoch, too. Its reason is no compaction that did not happen.
+func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
+	c := Config{Budget: 1500}
+	d := newDesk(t, c)
+	d.append(longLog(5).records()...)
+	d.write("../../memory/a.md", "The first memory.\n")
+	d.write("../../memory/b.md", "The second memory.\n")
+	last := d.pack()
+	reason := func(want string) {
+		t.Helper()
+		now := d.pack()
+		if now.Epoch == last.Epoch || !strings.Contains(now.EpochReason, want) {
+			t.Errorf("epoch %s after %s, reason %q, want %q", now.Epoch, last.Epoch, now.EpochReason, want)
+		}
+		last = now
+	}
+	d.write("../../skills/asleep.md", "---\nactive: false\n---\nNobody reads this.\n")
+	reason("the other blocks leave the journal room for")
+	d.append(longLog(90).records()...)
+	reason("compaction when messages:")
+	if err := os.Remove(filepath.Join(d.x.Dir(), "../../skills/asleep.md")); err != nil {
+		t.Fatal(err)
+	}
+	reason("the other blocks leave the journal room for")
+	d.write("meta.json", `{"model":"gpt-4"}`)
+	reason("tokens are counted with cl100k_base now")
+	d.write("../../memory/b.md", "Not that.\n")
+	reason("../../memory changed")
+	if err := os.Remove(filepath.Join(d.x.Dir(), "../../memory/a.md")); err != nil {
+		t.Fatal(err)
+	}
+	reason("what stands in memory changed")
+	d.write("context/budget", "900\n")
+	reason("the budget changed") // and history is folded anew
+	d.restart(c)
+	if got := d.pack().EpochReason; got != last.EpochReason {
+		t.Errorf("after a restart: %q", got)
+	}
+}
+
 func TestCheckFitsCountsByTheRecipe(t *testing.T) {
 	d := newDesk(t, Config{Budget: 100000})
 	pin := []byte(strings.Repeat("word ", 700))
