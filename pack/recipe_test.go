@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // recipeOf is a recipe of sources, with the defaults that the parser fills in.
@@ -312,6 +313,29 @@ func TestJournalForms(t *testing.T) {
 		}
 		if name == "truncated" && (strings.Contains(string(b.Markdown), "## 2 user") || !strings.Contains(string(b.Markdown), "## 1 system")) {
 			t.Errorf("the first request is kept, or the system record is not:\n%s", b.Markdown)
+		}
+	}
+}
+
+// The encodings that a recipe may name are those that tokens are counted in.
+func TestEveryEncodingOfARecipeCounts(t *testing.T) {
+	var schema struct {
+		Defs struct {
+			Recipe struct {
+				Properties struct{ Encoding struct{ Enum []string } }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(recipe.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	names := schema.Defs.Recipe.Properties.Encoding.Enum
+	if !slices.Contains(names, tokens.DefaultEncoding) || len(names) < 2 {
+		t.Errorf("a recipe may name %v", names)
+	}
+	for _, name := range names {
+		if c, err := tokens.For(name); err != nil || c.Encoding() != name {
+			t.Errorf("%s: %v, %v", name, c, err)
 		}
 	}
 }

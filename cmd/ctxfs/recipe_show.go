@@ -130,6 +130,11 @@ func (s shownRecipe) print(out io.Writer) error {
 	if s.note != "" {
 		fmt.Fprintf(out, "#           %s\n", strings.ReplaceAll(s.note, "\n", "\n#           "))
 	}
+	for _, t := range s.recipe.Strategies {
+		if t.Name == s.strategy && len(t.LeavesOut) > 0 {
+			fmt.Fprintf(out, "#           it leaves out %s\n", strings.Join(t.LeavesOut, ", "))
+		}
+	}
 	// Built-in strategies that do not apply say nothing of this session.
 	r := *s.recipe
 	r.Strategies = slices.DeleteFunc(slices.Clone(r.Strategies), func(t recipe.Strategy) bool {

@@ -122,3 +122,30 @@ func many(format string) string {
 	}
 	return b.String()
 }
+
+// A strategy that a file defines which cannot be read is not called unknown, and a journal whose type is misspelt makes no other source wrong.
+func TestAMistakeIsNotToldTwice(t *testing.T) {
+	for text, want := range map[string]string{
+		"import: ./none.yaml\nstrategy: mine\nsources: [{type: todo}]\n":                                                           `c.yaml:1:9: import "./none.yaml": not found; looked for none.yaml in the agent's home`,
+		"import: ./bad.yaml\nstrategy: mine\nsources: [{type: todo}]\n":                                                            `bad.yaml:1:10: not YAML: [ has no closing ]`,
+		"sources: [{type: journa}, {type: todo, condition: {when: state_is, state: idle}}]\nimport: ./good.yaml\nstrategy: good\n": `c.yaml:1:18: type is "journa"; did you mean "journal"? allowed: ` + strings.Join(anyType, ", "),
+	} {
+		_, err := Load("c.yaml", home{"c.yaml": text, "bad.yaml": "sources: [\n", "good.yaml": "strategies: {good: {}}\n"}.read)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\n%v\nexpected\n%s", text, err, want)
+		}
+	}
+}
+
+// Of a file or a line that is too large to be searched the library's line and words are told.
+func TestALargeFileThatIsNoYAML(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("# a comment\n", 1000) + "sources: [\n":          "c.yaml:1001:1: not YAML: ",
+		"sources:\n  - {type: file, path: " + strings.Repeat("x", 1000): "c.yaml:2:3: not YAML: ",
+	} {
+		_, err := Load("c.yaml", home{"c.yaml": text}.read)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.40q: %.200v, not %s", text, err, want)
+		}
+	}
+}

@@ -262,3 +262,15 @@ func TestExpand(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What << merges counts as if it stood there, whichever key it is.
+func TestAFallbackThatIsMergedIsKept(t *testing.T) {
+	r := load(t, home{"context.yaml": "sources:\n  - &a {type: file, path: a, fallback: [{type: file, path: b}]}\n  - {<<: *a, path: c}\n  - {<<: [{path: d}, *a]}\n"}, "context.yaml")
+	var got []string
+	for _, s := range r.Sources {
+		got = append(got, fmt.Sprint(s.Path, s.Fallback))
+	}
+	if want := []string{"a0", "b1", "c0", "b1", "d0", "b1"}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}

@@ -109,4 +109,17 @@ func TestNpmInstallsARecipePackage(t *testing.T) {
 			t.Errorf("no %q in\n%s\n%s", want, pack, s.Read("context/errors.jsonl"))
 		}
 	}
+	// An update of the package is in the very next pack.
+	m.Run(t, harness.Client{UID: harness.Self(), Dir: clone(t), Env: []string{"HOME=" + home, "npm_config_update_notifier=false", "agent=" + s.AgentHome()},
+		Argv: []string{"bash", "-c", `
+			set -e
+			cd examples/team-package/package
+			sed -i 's/"version": *"[^"]*"/"version": "99.0.0"/' package.json
+			sed -i 's/A change comes with a test/A change comes with two tests/' $(grep -rl 'A change comes with a test' .)
+			tarball=$(npm pack --silent)
+			npm install --prefix $agent --offline --no-audit --no-fund ./$tarball
+		`}}).OK()
+	if pack := s.Read("context/pack.md"); !strings.Contains(pack, "A change comes with two tests") {
+		t.Errorf("the update is not in the pack:\n%s\n%s", pack, s.Read("context/errors.jsonl"))
+	}
 }

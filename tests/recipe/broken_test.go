@@ -112,3 +112,52 @@ func TestTheLastGoodRecipeSurvivesARestart(t *testing.T) {
 		t.Errorf("without a recipe, not the default one:\n%s", b.md)
 	}
 }
+
+// Whoever reads, and how often: a mistake is told once, and again only when it was made again.
+func TestAMistakeIsReportedOncePerChange(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/f.md", "The file.\n")
+	s.say("user", "Begin.")
+	const good = "sources: [{type: file, id: good, path: f.md}, {type: journal}]\n"
+	rows := func() (n int) {
+		for _, r := range s.Errors() {
+			if r.Op == "recipe" {
+				n++
+			}
+		}
+		return n
+	}
+	look := func(want int) {
+		t.Helper()
+		for i := range 10 {
+			for _, name := range []string{"context/pack.md", "context/pack.json", "context/pack.report.md", "context/pack.openai.json"} {
+				s.Read(name)
+			}
+			if i == 5 {
+				s.say("assistant", "A record.")
+			}
+		}
+		if n := rows(); n != want {
+			t.Errorf("%d rows, want %d: %+v", n, want, s.Errors())
+		}
+	}
+	s.recipe(good)
+	look(0)
+	s.recipe("sources: [{type: fil}]\n")
+	look(1)
+	m.Restart()
+	look(1)
+	s.recipe("sources: [{type: fil}] # another text, the same mistake in the same place\n")
+	look(1)
+	s.recipe(good)
+	look(1)
+	s.recipe("sources: [{type: fil}]\n")
+	look(2)
+	s.recipe("modle: x\nwait_ms: y\nsources: [{type: fil}]\n")
+	look(5)
+	if md := s.Read("context/pack.md"); strings.Contains(md, "fil}") || strings.Contains(md, "modle") {
+		t.Errorf("the mistake is in the pack:\n%s", md)
+	}
+}

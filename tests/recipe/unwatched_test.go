@@ -1,0 +1,115 @@
+package recipetest
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// exhaust takes all inotify instances of a user until the test ends: whoever asks for one gets EMFILE.
+func exhaust(t *testing.T, uid uint32) {
+	t.Helper()
+	harness.Need(t, "python3")
+	b, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
+	if err != nil {
+		t.Skipf("no inotify here: %v", err)
+	}
+	var nofile unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &nofile); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64); err != nil || n+100 > nofile.Max {
+		t.Skipf("%s inotify instances are more than one process can hold (%d descriptors)", strings.TrimSpace(string(b)), nofile.Max)
+	}
+	cmd := exec.Command("/bin/sh", "-c", `exec python3 -c "$0"`, `
+import ctypes, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+while ctypes.CDLL(None).inotify_init() >= 0: pass
+print('none is left', flush=True)
+sys.stdin.read()`)
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"} // not the tester's, whose programs others may not run
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); io.Copy(io.Discard, out); cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+}
+
+// Where the system gives no events at all, each change is seen by the next read all the same.
+func TestWithoutEventsEachChangeIsSeenByTheNextRead(t *testing.T) {
+	harness.NeedRoot(t)
+	harness.NeedFusermount(t)
+	nobody, err := user.Lookup("nobody") // fusermount3 serves known users only
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := uint32(n)
+	exhaust(t, uid)
+	m := harness.Start(t, harness.Options{UID: uid, GID: uid})
+	if !strings.Contains(m.Log.String(), "recipes are checked only when a pack is read") {
+		t.Fatalf("the daemon has events:\n%s", m.Log)
+	}
+	s := newStage(t, m, uid)
+	inStore := filepath.Join(m.Store, strings.TrimPrefix(s.AgentHome(), m.Dir))
+	run := func(script string) {
+		t.Helper()
+		m.Run(t, harness.Client{UID: uid, Dir: s.AgentHome(), Argv: []string{"bash", "-ec", script}, Env: []string{"STORE=" + inStore, "WORK=" + s.work}}).OK()
+	}
+	pack := func() string {
+		t.Helper()
+		r := m.Run(t, harness.Client{UID: uid, Dir: s.Dir, Argv: []string{"cat", "context/pack.md"}})
+		return r.OK()
+	}
+	s.put("work/f.md", "The file.\n")
+	s.put("home/memory/m.md", "Begin the old way.\n")
+	m.Run(t, harness.Client{UID: uid, Dir: s.Dir, Argv: []string{"bash", "-c", `cat >> messages.jsonl`}, Stdin: strings.NewReader(harness.Message("user", "Begin."))}).OK()
+	for _, c := range []struct{ script, is string }{
+		{`echo 'sources: [{type: file, id: v1, path: f.md}, {type: journal}]' > context.yaml`, "Block: v1"},
+		{`sed -i s/v1/v2/ context.yaml`, "Block: v2"},
+		{`sed s/v2/v3/ context.yaml > c.tmp; mv c.tmp context.yaml`, "Block: v3"},
+		{`sed -i s/v3/v4/ $STORE/context.yaml`, "Block: v4"},
+		{`sed s/v4/v5/ $STORE/context.yaml > $STORE/c.tmp; mv $STORE/c.tmp $STORE/context.yaml`, "Block: v5"},
+		{`echo 'sources: [{type: file, id: b1, path: f.md}]' > base.yaml; echo '{import: ./base.yaml, sources: [{type: memory}, {type: journal}]}' > context.yaml`, "Block: b1"},
+		{`sed -i s/b1/b2/ base.yaml`, "Block: b2"},
+		{`sed -i s/b2/b3/ $STORE/base.yaml`, "Block: b3"},
+		{`mkdir -p node_modules/p; echo 'sources: [{type: file, id: p1, path: f.md}]' > node_modules/p/context.yaml; sed -i s/b3/gone/ base.yaml; echo 'import: p' >> base.yaml`, "Block: p1"},
+		{`mkdir q; echo 'sources: [{type: file, id: p2, path: f.md}]' > q/context.yaml; mv node_modules/p old; mv q node_modules/p`, "Block: p2"},
+		{`echo 'The new file.' > "$WORK/f.md"`, "The new file."},
+		{`echo 'Begin the new way.' > memory/m.md`, "Begin the new way."},
+		{`echo 'Begin in the store.' > $STORE/memory/m.md`, "Begin in the store."},
+		{`echo 'sources: [{type: file, id: s1, path: f.md}, {type: journal}]' > session/s1/context/context.yaml`, "Block: s1"},
+		{`rm session/s1/context/context.yaml`, "Block: p2"},
+		{`rm context.yaml; echo 'A guide.' > "$WORK/DELTA.md"`, "A guide."},
+	} {
+		run(c.script)
+		if md := pack(); !strings.Contains(md, c.is) {
+			t.Errorf("after %s the pack lacks %q:\n%s", c.script, c.is, md)
+		}
+	}
+}
