@@ -137,12 +137,19 @@ func TestAMistakeIsNotToldTwice(t *testing.T) {
 	}
 }
 
-// Of a file or a line that is too large to be searched the library's line and words are told.
-func TestALargeFileThatIsNoYAML(t *testing.T) {
+// Of a file that is too large to be searched the library's line is told; one of many lines, or of a long one, is searched for a while and no longer.
+func TestTheSearchForAMistakeEnds(t *testing.T) {
 	for text, want := range map[string]string{
 		strings.Repeat("# a comment\n", 1000) + "sources: [\n":          "c.yaml:1001:1: not YAML: ",
-		"sources:\n  - {type: file, path: " + strings.Repeat("x", 1000): "c.yaml:2:3: not YAML: ",
+		"sources:\n  - {type: file, path: " + strings.Repeat("x", 7000): "c.yaml:2:3: not YAML: ",
+		"sources: [\n" + strings.Repeat("a\n", 4000):                    "c.yaml:4001:1: not YAML: ",
+		"sources: {\n" + strings.Repeat("[\n", 4000):                    "c.yaml:4001:1: not YAML: ",
 	} {
+		s := search{data: []byte(text), left: maxTried}
+		s.firstBad(1)
+		if s.left < -len(text) {
+			t.Errorf("%.40q: %d bytes were parsed, at most %d and one try may be", text, maxTried-s.left, maxTried)
+		}
 		_, err := Load("c.yaml", home{"c.yaml": text}.read)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.40q: %.200v, not %s", text, err, want)

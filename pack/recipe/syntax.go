@@ -17,10 +17,10 @@ import (
 // began, in the words of its grammar. What is here finds the place by trying how much of
 // the file is YAML, and says what a person can do there.
 
-// Bounds of the search for a place, in bytes.
+// Bounds of the search for a place, in bytes. A reader of a pack waits for it.
 const (
-	maxSearch = 8 << 10 // of the file
-	maxLine   = 500     // of the line that is wrong
+	maxSearch = 8 << 10   // of the file
+	maxTried  = 512 << 10 // of all that is parsed
 )
 
 var (
@@ -40,9 +40,10 @@ func syntax(data []byte, err error) (line, column int, why string) {
 		return line, column, "a tab; indent with blanks"
 	}
 	line = min(max(line, 1), 1+bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")))
+	s := search{data: data, left: maxTried}
 	known := len(data) <= maxSearch
 	if known {
-		line = firstBad(data, line)
+		line = s.firstBad(line)
 	}
 	start := 0
 	for range line - 1 {
@@ -54,9 +55,9 @@ func syntax(data []byte, err error) (line, column int, why string) {
 	}
 	first := start + len(data[start:end]) - len(bytes.TrimLeft(data[start:end], " "))
 	at := first
-	if known && end-start <= maxLine {
-		for i := end; i > first; i-- {
-			if isYAML(data[:i]) {
+	if known && s.left > 0 {
+		for i := end; i > first && s.left > 0; i-- {
+			if s.isYAML(i) {
 				at = i + len(data[i:end]) - len(bytes.TrimLeft(data[i:end], " "))
 				break
 			}
@@ -67,9 +68,18 @@ func syntax(data []byte, err error) (line, column int, why string) {
 	return line, column, why
 }
 
-// isYAML says whether data is any number of documents.
-func isYAML(data []byte) bool {
-	d := yaml.NewDecoder(bytes.NewReader(data))
+// search tries how much of a file is YAML.
+type search struct {
+	data []byte
+	left int // bytes that may still be parsed; below 0 nothing is known any more
+}
+
+// isYAML says whether the first n bytes are any number of documents.
+func (s *search) isYAML(n int) bool {
+	if s.left -= n; s.left < 0 {
+		return false
+	}
+	d := yaml.NewDecoder(bytes.NewReader(s.data[:n]))
 	for {
 		if _, err := decode(d); err != nil {
 			return errors.Is(err, io.EOF)
@@ -77,12 +87,15 @@ func isYAML(data []byte) bool {
 	}
 }
 
-// firstBad gives the line behind the longest beginning of data that is YAML; told where there is none.
-func firstBad(data []byte, told int) int {
-	for at := bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n'); at > 0; at = bytes.LastIndexByte(data[:at], '\n') {
-		if isYAML(data[:at]) {
-			return 2 + bytes.Count(data[:at], []byte("\n"))
+// firstBad gives the line behind the longest beginning that is YAML; told where that is not found in time.
+func (s *search) firstBad(told int) int {
+	for at := bytes.LastIndexByte(bytes.TrimRight(s.data, "\n"), '\n'); at > 0 && s.left > 0; at = bytes.LastIndexByte(s.data[:at], '\n') {
+		if s.isYAML(at) {
+			return 2 + bytes.Count(s.data[:at], []byte("\n"))
 		}
+	}
+	if s.left > 0 {
+		return 1
 	}
 	return told
 }
@@ -95,7 +108,8 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 	case len(rest) == 0:
 		return at, why
 	case strings.HasPrefix(why, "unknown anchor"):
-		return at, fmt.Sprintf("%.40s stands for what an anchor named, and there is none; quote it if it is a text", word(rest))
+		alias := "*" + strings.Split(why+"''", "'")[1]
+		return at + max(0, bytes.Index(rest, []byte(alias))), fmt.Sprintf("%.40s stands for what an anchor named, and there is none; quote it if it is a text", alias)
 	case strings.Contains(why, "could not find expected ':'"):
 		return first, `this is no "key: value"; behind a key stand a colon and a blank`
 	}
@@ -124,14 +138,6 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 		return at, "nothing can follow what stands before; quote all of it if it is one text"
 	}
 	return at, why
-}
-
-// word is the text at the beginning of data up to a blank, a comma or a bracket.
-func word(data []byte) []byte {
-	if i := bytes.IndexAny(data, " \n,[]{}"); i > 0 {
-		return data[:i]
-	}
-	return data
 }
 
 // indent is how far the line with data[at] is indented.
