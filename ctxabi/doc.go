@@ -13,6 +13,7 @@
 //
 // Check functions decide what may enter a log. Decode functions read what is
 // there: they never fail, because nothing that passed a check may break a
-// later read. Errors are the sentinels of errors.go; only package fs turns
-// them into errno values.
+// later read. Check, Parse and Valid functions fail with [ErrMalformed], or as
+// they say themselves. Errors are the sentinels of errors.go; only package fs
+// turns them into errno values.
 package ctxabi

@@ -13,7 +13,9 @@ func EachField(b []byte, depth int, field func(key, value []byte)) (ok bool) {
 	return s.peek() == '{' && s.object(1, field) && s.atEnd()
 }
 
-// EachElement is EachField of a list.
+// EachElement calls element with each value of the JSON list that is all of b,
+// but for blanks around it: parts of b, in their order. ok is as of [EachField]; where it is
+// false, the values in front of the mistake were given.
 func EachElement(b []byte, depth int, element func(value []byte)) (ok bool) {
 	s := scanner{b: b, maxDepth: depth}
 	s.blanks()

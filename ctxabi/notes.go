@@ -36,7 +36,7 @@ const (
 	RefChild    = "child_result"
 )
 
-// RefKinds are all of them.
+// RefKinds are all kinds of refs.
 var RefKinds = []string{RefFile, RefArtifact, RefOutput, RefSwap, RefChild}
 
 // Origins of a file that the agent may write and ctxfs derives otherwise: the attribute user.ctx.origin.

@@ -14,7 +14,7 @@ func (m *Message) Said() []byte {
 	return b
 }
 
-// Said is the same of a tool event.
+// Said is what a search looks for of a tool event: what its result says, or the name and the arguments of its call.
 func (e *ToolEvent) Said() []byte {
 	b := appendLine(nil, e.Text)
 	if !e.IsResult {
@@ -23,7 +23,7 @@ func (e *ToolEvent) Said() []byte {
 	return b
 }
 
-// SaidOfOther is the same of an event that is not of a tool: its JSON.
+// SaidOfOther is what a search looks for of an event that is not of a tool: its JSON.
 func SaidOfOther(event []byte) []byte { return appendLine(nil, string(event)) }
 
 // appendLine appends s, if it is not empty, with a newline at its end.

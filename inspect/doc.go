@@ -9,6 +9,11 @@
 // A moment is a number of messages: the pack at n is that of the first n records of messages.jsonl, with today's files. So a
 // record that came with message n is first seen in the pack at n.
 //
+// # Errors
+//
+// Whoever asks for a record, a block, a moment or a pack that is not there gets ctxabi.ErrNotFound, and ctxabi.ErrMalformed for what is none.
+// All other errors are those of the [Source]: of reading a store, or the files of a mount.
+//
 // # What a cache would give
 //
 // A model call is an assistant record; its request is the pack at the number of records before it. Of a request a provider

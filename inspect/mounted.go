@@ -23,7 +23,7 @@ type Mounted struct {
 	messages, events *session.MemLog
 }
 
-// FromMount looks at the session whose directory is dir.
+// FromMount reads the logs of the session whose directory is dir, in a mount. It fails where they cannot be read.
 func FromMount(dir string) (*Mounted, error) {
 	m := &Mounted{dir: dir, messages: session.NewMemLog(ctxabi.MessagesFile), events: session.NewMemLog(ctxabi.EventsFile)}
 	return m, errors.Join(m.read(ctxabi.MessagesFile, m.messages), m.read(ctxabi.EventsFile, m.events))

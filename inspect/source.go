@@ -113,7 +113,7 @@ func NewHistory(s Source) *History { return &History{Source: s, packs: map[int]*
 // Len is the number of messages.
 func (h *History) Len() int { return h.Messages().Len() }
 
-// At gives the pack of the first n messages.
+// At gives the pack of the first n messages, n from 0 to Len. The last 64 that were asked for are kept.
 func (h *History) At(ctx context.Context, n int) (*Pack, error) {
 	if p := h.packs[n]; p != nil {
 		return p, nil

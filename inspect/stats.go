@@ -77,12 +77,12 @@ type Cache struct {
 
 // StatsOptions say what is looked at.
 type StatsOptions struct {
-	Points   int                // at most so many moments
+	Points   int                // at most so many moments, evenly spread, the first and the last among them
 	Calls    int                // at most so many calls, evenly spread; 0: all
 	Progress func(done, of int) // before each pack; nil: not
 }
 
-// Stats goes through the history once.
+// Stats goes through the history once. It builds a pack for each point and each call: the time grows with both.
 func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 	now, err := h.At(ctx, h.Len())
 	if err != nil {

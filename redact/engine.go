@@ -74,7 +74,7 @@ type Found struct {
 	carry  bool
 }
 
-// New gives a Redactor that passes over what is allowed; nil allows nothing.
+// New gives a Redactor that passes over what is allowed; nil allows nothing. It fails when allow names a rule that there is not.
 func New(allow *Allow) (*Redactor, error) {
 	if allow == nil {
 		allow = &Allow{}

@@ -10,6 +10,7 @@ import (
 )
 
 // Owner searches all sessions of an owner or, where of has an agent, of that agent. It opens none of another owner.
+// A session that cannot be read is no error, it is counted in Result.Unread.
 func (e *Engine) Owner(ctx context.Context, of ctxabi.Ref, q Query) (*Result, error) {
 	of.Session = ""
 	return e.search(ctx, q, func(ctx context.Context) (gathered, error) { return e.gather(ctx, of) })

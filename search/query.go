@@ -167,6 +167,7 @@ func (q *Query) filter(key, value string) error {
 }
 
 // Prepare checks a query that was made by hand, and fills in what it does not say.
+// It fails with ctxabi.ErrMalformed.
 func (q *Query) Prepare() error {
 	if !utf8.ValidString(q.Text) || strings.IndexByte(q.Text, 0) >= 0 || len(q.Text) > maxText {
 		return malformed("a query is text of up to %d bytes", maxText)

@@ -60,7 +60,7 @@ const (
 	maxAlso  = 8
 )
 
-// Session searches one session.
+// Session searches one session. See the package for its errors.
 func (e *Engine) Session(ctx context.Context, x *session.Session, q Query) (*Result, error) {
 	return e.search(ctx, q, func(ctx context.Context) (g gathered, err error) {
 		n := e.index(x)

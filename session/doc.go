@@ -62,6 +62,18 @@
 //   - Caches follow from the truth: an index that was loaded, extended or built
 //     from nothing is the same, value for value.
 //
+// # Errors
+//
+// Errors are of these kinds, most of them an [ctxabi.Error] with a sentence for a person:
+//
+//   - ErrMalformed, ErrTooLarge: the bytes were judged, and nothing of them was taken
+//   - ErrNotFound, ErrExists: of a session, a child, a blob; whatever reads or writes a session that was removed gives ErrNotFound
+//   - ErrReadOnly: the store was opened with Options.ReadOnly
+//   - ErrNoSpace, ErrQuota: nothing of it was taken; the same can be tried again
+//   - ErrIO: the disk failed, or what it holds is not what was written (see [IsDamage])
+//
+// Whoever gives up waiting gets the error of his context.
+//
 // # A handle's bytes
 //
 // A [Stage] belongs to one open handle. Each Write is one request:

@@ -19,5 +19,9 @@
 // https://docs.docker.com/engine/extend/plugins_volume/. It is told nothing
 // of who asks: whoever may talk to Docker is root.
 //
+// What is refused is an [ctxabi.Error] with a sentence that Docker shows to whoever asked: ctxabi.ErrMalformed for a
+// bad name or option, ErrNotFound where there is no such volume, space or directory, ErrExists for a name that means
+// another one, ErrProtected for one that is mounted. Any other error is one of the disk; the volumes are as they were then.
+//
 // What is a directory of the mount, the mount decides: see [Tree].
 package volume

@@ -49,7 +49,7 @@ type volume struct {
 }
 
 // Open reads the definitions in file, which need not exist. mountpoint is where Docker finds
-// the tree.
+// the tree. A line that is no volume is ctxabi.ErrMalformed.
 func Open(file, mountpoint string, tree Tree) (*Volumes, error) {
 	v := &Volumes{tree: tree, mount: mountpoint, file: file, now: time.Now}
 	var err error
