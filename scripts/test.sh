@@ -13,10 +13,12 @@ trap 'rm -rf "$bin"' EXIT
 chmod 755 "$bin"
 go build -buildvcs=false -o "$bin/ctxfs" ./cmd/ctxfs
 export CTXFS_BIN=$bin/ctxfs
-# The longest come first, so that none of them is left alone at the end.
-first='/(pack|eval|session|tests/(bench|container|recipe|fsck|crash|host|examples))$'
-packages=$(go list ./...)
+# The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is left alone at the end.
+module=$(go list -m)
+first="pack tests/container eval tests/host session tests/recipe cmd/ctxfs tests/fsck tests/bench tests/gc"
+# shellcheck disable=SC2086 # a list of words
+packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
 # -count=1: the test cache does not see which program is under test. -vet=off: scripts/lint.sh vets, and more than this.
 # The timeout is for what hangs, on machines however slow.
-# shellcheck disable=SC2046,SC2086 # lists of packages on purpose
-go test -count=1 -vet=off -timeout 60m "$@" $(grep -E "$first" <<<"$packages") $(grep -vE "$first" <<<"$packages") </dev/null
+# shellcheck disable=SC2086
+go test -count=1 -vet=off -timeout 60m "$@" $packages </dev/null
