@@ -158,6 +158,32 @@ try:
     print("got it")
 except MemoryError: print("content")
 `), content: "content\n"},
+		{name: "gives-nothing", script: `:`, reason: "neither the output file nor standard output was written"},
+		{name: "stdout-is-latin-1", script: `printf 'caf\351\n'`, reason: "it is not text"},
+		{name: "stdout-is-one-line-a-byte-too-long", script: `head -c 4194305 /dev/zero | tr '\0' x`, reason: "more than 4 MiB"},
+		{name: "closes-stdout-and-goes-on", script: `exec >&- 2>&-; sleep 1000`, reason: "3s", hangs: true},
+		{name: "output-by-rename", script: `echo renamed > new.md; mv new.md out.md; echo not this`, content: "renamed\n"},
+		{name: "output-is-a-hard-link-to-the-victims", script: `rm -f out.md; for f in "$VICTIM_WORK/AGENTS.md" ` + secret + ` /etc/shadow; do ln "$f" out.md; done; true`, reason: "gen"},
+		{name: "output-in-a-link-to-the-victims-home", script: `rm -f out.md; ln -sfn "$VICTIM_HOME" away; ln -s away/system_prompt.md out.md`, reason: "denied"},
+		{name: "leaves-zombies", script: python(`
+import os, time
+for i in range(100):
+    if os.fork() == 0: os._exit(0)
+time.sleep(1000)
+`), reason: "3s", hangs: true},
+		{name: "opens-10000-files", script: python(`
+import os
+held = []
+try:
+    while len(held) < 10000: held.append(os.open("/dev/null", os.O_RDONLY))
+    print("all of them")
+except OSError: print("content")
+`), content: "content\n"},
+		{name: "traces-its-parent", script: python(`
+import ctypes, os
+libc = ctypes.CDLL(None)
+print("content" if libc.ptrace(16, os.getppid(), 0, 0) == -1 else "traced")
+`), content: "content\n"},
 		{name: "fills-its-output", script: `yes fill > out.md; echo content`, reason: "gen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
