@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -70,7 +71,9 @@ func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	case ctxabi.ReadmeFile:
 		return r.small(ctx, name, out, func() ([]byte, time.Time) { return []byte(readme), r.t.started })
 	case ctxabi.StatusFile:
-		return r.small(ctx, name, out, func() ([]byte, time.Time) { return r.t.status(), time.Now() })
+		n := &statusFile{derivedFile: derivedFile{content: func() ([]byte, time.Time, error) { return r.t.status(), time.Now(), nil }, own: r.owner(), mode: 0o444}}
+		n.own.setFile(&out.Attr, n.mode, 0, r.t.started) // whoever wants to know the size asks for it
+		return r.NewInode(ctx, n, treeAttr(syscall.S_IFREG, name)), 0
 	}
 	return nil, syscall.ENOENT
 }
@@ -81,6 +84,37 @@ func (r *rootDir) small(ctx context.Context, name string, out *fuse.EntryOut, co
 		return nil, errno
 	}
 	return r.NewInode(ctx, n, treeAttr(syscall.S_IFREG, name)), 0
+}
+
+// statusFile counts the sessions of the store, once for whoever opens it: the stat of what was just opened is of that.
+type statusFile struct {
+	derivedFile
+	opened atomic.Pointer[statusOpened]
+}
+
+type statusOpened struct {
+	size int
+	at   time.Time
+}
+
+var _ = (gofs.NodeGetattrer)((*statusFile)(nil))
+
+func (n *statusFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	if o := n.opened.Load(); o != nil && time.Since(o.at) < time.Second {
+		n.own.setFile(&out.Attr, n.mode, int64(o.size), o.at)
+		return 0
+	}
+	return n.fill(&out.Attr)
+}
+
+var _ = (gofs.NodeOpener)((*statusFile)(nil))
+
+func (n *statusFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	h, mode, errno := n.derivedFile.Open(ctx, flags)
+	if data, ok := h.(bytesHandle); ok {
+		n.opened.Store(&statusOpened{len(data), time.Now()})
+	}
+	return h, mode, errno
 }
 
 var _ = (gofs.NodeReaddirer)((*rootDir)(nil))

@@ -211,6 +211,12 @@ func TestSmallFilesOfASession(t *testing.T) {
 		}
 	}
 	status, _ := os.ReadFile(filepath.Join(m.Dir, "status"))
+	if m.Session(t, harness.Self(), "counted", "at-once"); !strings.Contains(string(status), "\nsessions=1\n") {
+		t.Errorf("status before another session:\n%s", status)
+	}
+	if next, err := os.ReadFile(filepath.Join(m.Dir, "status")); err != nil || !strings.Contains(string(next), "\nsessions=2\n") {
+		t.Errorf("status does not count a session that was just made: %v\n%s", err, next)
+	}
 	for line := range strings.Lines(string(status)) {
 		if k, _, ok := strings.Cut(line, "="); !ok || k == "" {
 			t.Errorf("status: %q is not KEY=VALUE", line)
