@@ -64,6 +64,7 @@ func TestEachGoldenPackShowsItsSource(t *testing.T) {
 func types(t *testing.T) (all []string) {
 	t.Helper()
 	_, table, _ := strings.Cut(string(recipe.Reference()), "### Types of sources\n")
+	table, _, _ = strings.Cut(table, "\n### ")
 	for line := range strings.Lines(table) {
 		if rest, ok := strings.CutPrefix(line, "| `"); ok {
 			typ, _, _ := strings.Cut(rest, "`")
