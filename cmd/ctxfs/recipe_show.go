@@ -24,9 +24,10 @@ func recipeShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [flags] SESSION",
 		Short: "Show the recipe that a session's packs are made by",
-		Long: `Show the effective recipe of a session as YAML: imports merged and defaults filled
-in, each part with the file and line that it is from, and the strategy that
-applies now. Only files are read; no generator runs.
+		Long: `Show the effective recipe of a session as YAML: imports merged and defaults
+filled in, each part with the file and line that it is from. The strategy that
+applies now is named, and where that is not the one that was asked for, what it
+lacks. Only files are read; no generator runs.
 
 ` + sessionHelp + `
 
