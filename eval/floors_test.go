@@ -15,7 +15,7 @@ type floor struct {
 
 func checkFloors(t *testing.T, sessions []*Session, floors []floor) {
 	t.Helper()
-	o := Options{Cuts: 40, Jobs: 2}
+	o := Options{Cuts: 40, Jobs: 2, Alone: true}
 	for _, f := range floors {
 		o.Budgets = append(o.Budgets, f.budget)
 	}

@@ -9,7 +9,7 @@ func (r *replay) questions() error {
 		if err != nil {
 			return err
 		}
-		for i, m := range makers {
+		for i, m := range r.options.makers() {
 			p, err := m.make(asked, r.counter, r.budget, r.recipe).Pack(asked.Messages.Len())
 			if err != nil {
 				return err

@@ -116,7 +116,7 @@ func (r *replay) run() error {
 			break
 		}
 	}
-	for _, m := range makers {
+	for _, m := range r.options.makers() {
 		r.states = append(r.states, &state{Row: Row{Method: m.Name, Budget: r.budget, Figures: map[Figure]Mean{}}, method: m.make(r.s, r.counter, r.budget, r.recipe)})
 	}
 	if r.first == 0 {

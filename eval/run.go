@@ -18,6 +18,7 @@ type Options struct {
 	Encoding string
 	Recipe   *recipe.Recipe // nil: the default one
 	Only     []Figure       // none: all
+	Alone    bool           // ctxfs without the methods that it is compared with
 	Lost     bool           // note what is lost
 	Jobs     int
 	Progress func(done, of int) // called by one goroutine at a time; nil: not
@@ -25,6 +26,14 @@ type Options struct {
 
 func (o *Options) wants(figures ...Figure) bool {
 	return len(o.Only) == 0 || slices.ContainsFunc(figures, func(f Figure) bool { return slices.Contains(o.Only, f) })
+}
+
+// makers are the methods that are wanted.
+func (o *Options) makers() []maker {
+	if o.Alone {
+		return slices.DeleteFunc(slices.Clone(makers), func(m maker) bool { return m.Name != Ctxfs })
+	}
+	return makers
 }
 
 // SessionResult is what one session gave.
@@ -139,12 +148,13 @@ func sum(list []int) (n int) {
 
 // means gives the means over sessions, a row for each budget and method.
 func means(sessions []SessionResult, budgets []int) (rows []Row, builds []Builds) {
+	methods := len(sessions[0].Rows) / len(budgets)
 	for b, budget := range budgets {
 		var times []time.Duration
-		for m, maker := range makers {
-			all := Row{Method: maker.Name, Budget: budget, Figures: map[Figure]Mean{}}
+		for m := range methods {
+			all := Row{Method: sessions[0].Rows[m].Method, Budget: budget, Figures: map[Figure]Mean{}}
 			for _, s := range sessions {
-				row := &s.Rows[b*len(makers)+m]
+				row := &s.Rows[b*methods+m]
 				for f, v := range row.Figures {
 					if v.N > 0 {
 						mean := all.Figures[f]

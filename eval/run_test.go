@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +144,26 @@ func TestAHistoryThatFits(t *testing.T) {
 	var b bytes.Buffer
 	if err := r.WriteMarkdown(&b, &o); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Its figures are those that it has beside the others.
+func TestCtxfsMeasuredAlone(t *testing.T) {
+	o := Options{Budgets: []int{2000, 4000}, Cuts: 2, Jobs: 1, Only: []Figure{FRC, FarCtx}}
+	all := mustRun(t, example(t), o)
+	o.Alone = true
+	alone := mustRun(t, example(t), o)
+	var want []Row
+	for _, row := range all.Rows {
+		if row.Method == Ctxfs {
+			want = append(want, row)
+		}
+	}
+	if len(want) != 2 || want[0].Cuts == 0 || !reflect.DeepEqual(alone.Rows, want) {
+		t.Errorf("alone:\n%+v\nbeside others:\n%+v", alone.Rows, want)
+	}
+	if err := alone.WriteMarkdown(io.Discard, &o); err != nil {
+		t.Error(err)
 	}
 }
 

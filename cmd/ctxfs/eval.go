@@ -21,6 +21,7 @@ type evalFlags struct {
 	encoding      string
 	recipe, lost  string
 	asJSON, quick bool
+	alone         bool
 	derived       bool
 	seeds         int
 	options       eval.Options // what all of these mean
@@ -97,6 +98,7 @@ docs/eval.md says more, and how to judge what comes out.`,
 	fl.IntVar(&f.cuts, "cuts", 100, "at most so many cuts through a session; 0: all")
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many replays run at a time")
 	fl.StringSliceVar(&f.only, "only", nil, "`FIGURE`: measure only this, or these")
+	fl.BoolVar(&f.alone, "alone", false, "measure ctxfs without the methods it is compared with")
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
 	fl.StringVar(&f.recipe, "recipe", "", "`FILE`: compile by this recipe, to try what it says of the history")
 	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs lost, or the notes, to this `FILE`, a JSON object a line")
@@ -126,7 +128,7 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return usagef("--seeds goes with --derived")
 	}
 	if f.derived {
-		for _, other := range []string{"budgets", "cuts", "only", "recipe", "quick", "encoding", "jobs"} {
+		for _, other := range []string{"budgets", "cuts", "only", "alone", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
 				return usagef("--%s does not go with --derived, which builds no packs", other)
 			}
@@ -135,7 +137,7 @@ func (f *evalFlags) check(given func(string) bool) error {
 	if f.cuts < 0 || f.jobs < 1 {
 		return usagef("--cuts is not negative, --jobs is at least 1")
 	}
-	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Jobs: f.jobs, Lost: f.lost != ""}
+	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
 	for _, name := range f.only {
 		figure, err := eval.ParseFigure(name)
 		if err != nil {
