@@ -106,8 +106,12 @@ func (x *Index) find(t termID) []posting {
 type Corpus struct {
 	indexes []*Index
 	norms   []float64 // of each document; see normOf
-	once    []float64 // what a term that stands once in a document gives to it, as a share of the term's worth
+	few     []few     // likewise
 }
+
+// few is what a term gives to a document in which it stands once, twice and so on, as a share of the term's worth. Nearly
+// all do.
+type few [4]float64
 
 // NewCorpus reads docs.
 func NewCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
@@ -123,11 +127,15 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 		}
 	}
 	mean := float64(max(1, total)) / float64(max(1, docs))
-	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs), once: make([]float64, 0, docs)}
+	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs), few: make([]few, 0, docs)}
 	for _, x := range indexes {
 		for _, n := range x.lengths {
 			norm := normOf(int(n), mean)
-			c.norms, c.once = append(c.norms, norm), append(c.once, saturated(1, norm))
+			var f few
+			for i := range f {
+				f[i] = saturated(i+1, norm)
+			}
+			c.norms, c.few = append(c.norms, norm), append(c.few, f)
 		}
 	}
 	return c
@@ -170,15 +178,16 @@ func (c *Corpus) add(t termID, weight float64, scores []float64, found [][]posti
 	worth := float64(weight * Worth(len(c.norms), having))
 	first := 0
 	for i, x := range c.indexes {
+		end := first + len(x.lengths)
+		to, few := scores[first:end], c.few[first:end]
 		for _, p := range found[i] {
-			doc := first + int(p.doc)
-			if p.count == 1 { // most are
-				scores[doc] += float64(worth * c.once[doc])
+			if n := uint(p.count - 1); n < uint(len(few[0])) {
+				to[p.doc] += float64(worth * few[p.doc][n])
 			} else {
-				scores[doc] += float64(worth * saturated(int(p.count), c.norms[doc]))
+				to[p.doc] += float64(worth * saturated(int(p.count), c.norms[first+int(p.doc)]))
 			}
 		}
-		first += len(x.lengths)
+		first = end
 	}
 }
 
