@@ -2,6 +2,8 @@ package fs
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"syscall"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -20,32 +22,85 @@ type awaitedFile struct {
 	noXattrs
 	p   *place
 	rel string
+	*standIn
 }
 
-// built gives the file of the present build.
-func (n *awaitedFile) built(ctx context.Context) (build *pack.Build, data []byte, sum string, errno syscall.Errno) {
+// standIn is the identity of an awaited file. Whoever looks the name up until the build is there gets the same one, and
+// from then on it is that of the build's file: between a stat and an open nothing seems to have taken the file's place,
+// and builds that are open at once are different inodes.
+type standIn struct {
+	attr gofs.StableAttr
+	file atomic.Pointer[builtFile] // nil: nobody has opened it, or looked it up again since the build is there
+}
+
+var standIns atomic.Int64
+
+// standIn gives what stands for the file rel until its build is there.
+func (p *place) standIn(rel string) *standIn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.awaited[rel]
+	if s == nil {
+		// The kernel may remember numbers of an earlier daemon.
+		key := fmt.Sprintf("awaited %d %d", p.t.started.UnixNano(), standIns.Add(1))
+		s = &standIn{attr: contentAttr(p.x.ID(), rel, key)}
+		if p.awaited == nil {
+			p.awaited = map[string]*standIn{}
+		}
+		p.awaited[rel] = s
+	}
+	return s
+}
+
+// standsFor gives what stands for the file n of gen; nil: nothing, since it was not awaited. What is awaited still stands for
+// it from now on, but if only is not nil, no other. A generator that looks at the pack before is no end of the waiting.
+func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, only *standIn) *standIn {
+	inside := p.t.builder.IsInside(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.awaited[n.rel]; s != nil && (only == nil || only == s) && !inside {
+		delete(p.awaited, n.rel)
+		s.file.Store(n)
+		if gen.stands == nil {
+			gen.stands = map[string]*standIn{}
+		}
+		gen.stands[n.rel] = s
+	}
+	return gen.stands[n.rel]
+}
+
+// present gives the file of the present build.
+func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generation, errno syscall.Errno) {
 	build, err := n.p.build(ctx)
 	if err != nil {
-		return nil, nil, "", errnoOf(err) // the builder has reported it
+		return nil, nil, errnoOf(err) // the builder has reported it
 	}
-	g := n.p.generation(build)
-	if data, sum, err = n.p.file(g, n.rel); err != nil {
-		return nil, nil, "", errnoOf(err)
+	f = &builtFile{rel: n.rel}
+	if gen, err = n.p.fillIn(f, build); err != nil {
+		return nil, nil, errnoOf(err)
 	}
-	n.p.t.shelf.keep(g)
-	return build, data, sum, 0
+	return f, gen, 0
+}
+
+// known gives the file that n stands for, or that of the present build while n stands for none.
+func (n *awaitedFile) known(ctx context.Context) (*builtFile, syscall.Errno) {
+	if f := n.file.Load(); f != nil {
+		return f, 0
+	}
+	f, _, errno := n.present(ctx)
+	return f, errno
 }
 
 var _ = (gofs.NodeGetattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	if h, open := f.(awaitedHandle); open {
-		n.p.own.setFile(&out.Attr, n.p.own.readMode(), int64(len(h.bytesHandle)), h.build.Made)
+		h.file.fill(&out.Attr)
 		return 0
 	}
-	build, data, _, errno := n.built(ctx)
+	file, errno := n.known(ctx)
 	if errno == 0 {
-		n.p.own.setFile(&out.Attr, n.p.own.readMode(), int64(len(data)), build.Made)
+		file.fill(&out.Attr)
 	}
 	return errno
 }
@@ -59,7 +114,7 @@ func (n *awaitedFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 // awaitedHandle is an awaitedFile that is open.
 type awaitedHandle struct {
 	bytesHandle
-	build *pack.Build
+	file *builtFile
 }
 
 var _ = (gofs.NodeOpener)((*awaitedFile)(nil))
@@ -68,40 +123,36 @@ func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
 	}
-	build, data, _, errno := n.built(ctx)
+	file, gen, errno := n.present(ctx)
 	if errno != 0 {
 		return nil, 0, errno
 	}
-	n.p.opens(ctx, n.rel)
-	n.p.opened(ctx, n.rel, build)
-	return awaitedHandle{data, build}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
-}
-
-// facts are those of the present build's file.
-func (n *awaitedFile) facts(ctx context.Context) (facts, syscall.Errno) {
-	build, _, sum, errno := n.built(ctx)
-	if errno != 0 {
-		return nil, errno
+	data, _, err := n.p.file(gen, n.rel)
+	if err != nil {
+		return nil, 0, errnoOf(err)
 	}
-	return (&builtFile{rel: n.rel, id: build.ID, sum: sum, tokens: build.Tokens}).facts(), 0
+	n.p.standsFor(ctx, gen, file, n.standIn)
+	n.p.opens(ctx, n.rel)
+	n.p.opened(ctx, n.rel, gen.build)
+	return awaitedHandle{data, file}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 }
 
 var _ = (gofs.NodeGetxattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	f, errno := n.facts(ctx)
+	f, errno := n.known(ctx)
 	if errno != 0 {
 		return 0, errno
 	}
-	return f.Get(name, dest)
+	return f.facts().Get(name, dest)
 }
 
 var _ = (gofs.NodeListxattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	f, errno := n.facts(ctx)
+	f, errno := n.known(ctx)
 	if errno != 0 {
 		return 0, errno
 	}
-	return f.List(dest)
+	return f.facts().List(dest)
 }

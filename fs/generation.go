@@ -30,6 +30,8 @@ type generation struct {
 
 	mu   sync.Mutex
 	sums map[string]string // by file, hex SHA-256; guarded by mu
+
+	stands map[string]*standIn // by file, what was looked up when it was awaited; guarded by the place's mu
 }
 
 func (g *generation) size() int { return g.build.Size() }
@@ -143,28 +145,42 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 	case err != nil:
 		return nil, errnoOf(err) // the builder has reported it
 	case !ok:
-		n := &awaitedFile{p: d.p, rel: rel}
+		n := &awaitedFile{p: d.p, rel: rel, standIn: d.p.standIn(rel)}
 		d.p.own.setFile(&out.Attr, d.p.own.readMode(), 0, d.p.x.Updated())
-		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), 0
+		return d.NewInode(ctx, n, n.attr), 0
 	}
 	return d.p.showBuild(ctx, &d.Inode, build, &builtFile{rel: rel}, out)
 }
 
 // showBuild fills in n as the inode of its file of build.
 func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	gen, err := p.fillIn(n, build)
+	if err != nil {
+		return nil, errnoOf(err)
+	}
+	n.fill(&out.Attr)
+	if !n.past {
+		if s := p.standsFor(ctx, gen, n, nil); s != nil {
+			return parent.NewInode(ctx, n, s.attr), 0
+		}
+	}
+	out.SetAttrTimeout(foreverValid)
+	// Same bytes under another id or time are another inode: attributes are content too.
+	key := n.sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
+	return parent.NewInode(ctx, n, contentAttr(p.x.ID(), n.name(), key)), 0
+}
+
+// fillIn makes n the file of build.
+func (p *place) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
 	gen := p.generation(build)
 	data, sum, err := p.file(gen, n.rel)
 	if err != nil {
-		return nil, errnoOf(err)
+		return nil, err
 	}
 	p.t.shelf.keep(gen)
 	n.p, n.gen, n.size, n.made = p, weak.Make(gen), int64(len(data)), build.Made
 	n.id, n.sum, n.tokens = build.ID, sum, build.Tokens
-	n.fill(&out.Attr)
-	out.SetAttrTimeout(foreverValid)
-	// Same bytes under another id or time are another inode: attributes are content too.
-	key := sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
-	return parent.NewInode(ctx, n, contentAttr(p.x.ID(), n.name(), key)), 0
+	return gen, nil
 }
 
 func (n *builtFile) fill(a *fuse.Attr) {

@@ -33,6 +33,8 @@ type place struct {
 	sweepAt int
 	// removed has, of files that come back, who removed them and has not looked since; guarded by mu.
 	removed map[string]removal
+	// awaited has, of files of packs that were looked up while their build was awaited, what stands for them; guarded by mu.
+	awaited map[string]*standIn
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
 	pending map[*controlHandle]struct{}

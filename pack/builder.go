@@ -153,7 +153,7 @@ var errWaits = errors.New("generators are waited for")
 
 type atOnceKey struct{}
 
-// AtOnce is Current for whoever must not wait for generators: where that has to be, they are started and ok is false.
+// AtOnce is Current for whoever must not wait for generators: where that has to be, none is started and ok is false.
 func (b *Builder) AtOnce(ctx context.Context, x *session.Session) (build *Build, ok bool, err error) {
 	build, err = b.Current(context.WithValue(ctx, atOnceKey{}, true), x)
 	if errors.Is(err, errWaits) {
@@ -168,7 +168,7 @@ func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != ni
 // present is Current with what the build was made from.
 func (b *Builder) present(ctx context.Context, x *session.Session) (*present, error) {
 	e := b.use(x)
-	if b.isInside(ctx, x) {
+	if b.IsInside(ctx, x) {
 		return b.inside(ctx, x, e)
 	}
 	if e.waits.Load() && mustNotWait(ctx) {

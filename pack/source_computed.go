@@ -25,8 +25,8 @@ func WithCaller(ctx context.Context, pid uint32) context.Context {
 	return context.WithValue(ctx, callerKey{}, pid)
 }
 
-// isInside says whether whoever asks is part of a generator of x.
-func (b *Builder) isInside(ctx context.Context, x *session.Session) bool {
+// IsInside says whether whoever asks is part of a generator of x.
+func (b *Builder) IsInside(ctx context.Context, x *session.Session) bool {
 	if b.config.Inside {
 		return true
 	}

@@ -152,7 +152,7 @@ func (w *watcher) check(ctx context.Context, dir string) {
 // CheckRecipe reports what is wrong with the session's recipe in its errors.jsonl, where that was not done before.
 // For a generator of the session, whose build may be waiting for it, the next pack does that.
 func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
-	if b.isInside(ctx, x) {
+	if b.IsInside(ctx, x) {
 		return
 	}
 	e := b.use(x)
