@@ -52,7 +52,7 @@ func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, er
 // entryNotes is what a builder remembers of a session's notes.
 type entryNotes struct {
 	once  sync.Once
-	finds *finds
+	finds atomic.Pointer[finds] // made once; also those look who do not make them
 	plain plainEvents
 
 	mu     sync.Mutex
@@ -75,8 +75,8 @@ type shownNotes struct {
 
 // findsOf gives the entry's findings.
 func (e *entry) findsOf(x *session.Session) *finds {
-	e.notes.once.Do(func() { e.notes.finds = newFinds(e.keeper(x)) })
-	return e.notes.finds
+	e.notes.once.Do(func() { e.notes.finds.Store(newFinds(e.keeper(x))) })
+	return e.notes.finds.Load()
 }
 
 // near gives the findings without those of a gap.
@@ -91,8 +91,8 @@ func (n *entryNotes) near(gap ctxabi.Span) *finds {
 
 func (n *entryNotes) bytes() int {
 	size := 0
-	if n.finds != nil {
-		size = int(n.finds.size.Load())
+	if f := n.finds.Load(); f != nil {
+		size = int(f.size.Load())
 	}
 	if s := n.shown.Load(); s != nil {
 		size += s.bytes

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -178,5 +179,26 @@ func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(d.x.Dir(), ctxabi.InternalDir, findsName)); err == nil {
 		t.Error("it wrote")
+	}
+}
+
+// The size of what is remembered was looked at while the first pack made it; the race detector tells.
+func TestNotesAskedForBesideTheFirstPack(t *testing.T) {
+	d := newDesk(t, Config{Budget: 2000})
+	d.append(longLog(20).records()...)
+	for range 50 {
+		d.builder(Config{Budget: 2000})
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := d.b.Current(context.Background(), d.x); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			if _, err := d.b.Notes(context.Background(), d.x); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Wait()
 	}
 }
