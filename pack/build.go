@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 	"time"
@@ -89,21 +90,20 @@ type draft struct {
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
 func compile(in *Input, mm *memo) (*Build, error) {
-	d, err := in.complete(mm)
+	c, err := tokens.For(in.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	d, err := in.complete(mm, c, in.around(c.Encoding()))
 	if err != nil {
 		return nil, err
 	}
 	return d.render(), nil
 }
 
-// complete makes a pack up to its rendering.
-func (in *Input) complete(mm *memo) (*draft, error) {
-	c, err := tokens.For(in.Encoding)
-	if err != nil {
-		return nil, err
-	}
+// complete makes a pack up to its rendering. around is the hash of all but the records.
+func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
 	defer mm.forget()
-	around := in.around(c.Encoding())
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {

@@ -257,12 +257,13 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if err := e.veil.input(&in, t, &e.unread); err != nil { // outputs and the summary have come
 		return nil, err
 	}
-	if e.build != nil && in.id(c.Encoding()) == e.build.ID && sameNotes(&in, &e.made) {
+	around := in.around(c.Encoding())
+	if e.build != nil && in.idOf(around) == e.build.ID && sameNotes(&in, &e.made) {
 		e.last = g
 		return e.build, nil
 	}
 	e.memo.ctx = ctx
-	build, err := b.compileEpoch(x, e, &in)
+	build, err := b.compileEpoch(x, e, &in, c, around)
 	if err != nil {
 		return nil, err
 	}

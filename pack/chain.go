@@ -12,8 +12,8 @@ import (
 // missing begins the reason of a source that has no file at all.
 const missing = "missing"
 
-// useSources decides which sources are used and makes their blocks.
-func (y *layout) useSources(journal int) {
+// useSources decides which sources are used and makes their blocks, of those chains that it is asked to.
+func (y *layout) useSources(journal int, asked func(chain []recipe.Source) bool) {
 	sources := y.recipe.Sources
 	y.wanted = make([]bool, len(sources))
 	y.journal.present = false
@@ -22,11 +22,17 @@ func (y *layout) useSources(journal int) {
 		for end < len(sources) && sources[end].Fallback > 0 {
 			end++
 		}
-		y.useChain(k, end, journal)
+		if asked(sources[k:end]) {
+			y.useChain(k, end, journal)
+		}
 		k = end
 	}
+}
+
+// useSections makes the blocks of the strategy's sections.
+func (y *layout) useSections() {
 	for i, s := range y.strategy.Sections {
-		b := y.sectionBlock(s, len(sources)+i)
+		b := y.sectionBlock(s, len(y.recipe.Sources)+i)
 		// That the built-in recipe's strategies find no plan goes without saying.
 		if b.text != "" || s.Required || y.strategy.Origin.File != "" {
 			y.blocks = append(y.blocks, b)

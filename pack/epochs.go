@@ -3,8 +3,10 @@ package pack
 import (
 	"encoding/json"
 	"fmt"
+	"hash"
 
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // epochFile remembers a session's last epoch, in its internal directory.
@@ -23,8 +25,8 @@ type epochNote struct {
 	Room     int    `json:"room,omitempty"` // for the journal, in tokens
 }
 
-// compileEpoch compiles in. Where an epoch begins, it compares the pack with the last one to say why.
-func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build, error) {
+// compileEpoch compiles in; around is the hash of all of it but the records. Where an epoch begins, it compares the pack with the last one to say why.
+func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input, c *tokens.Counter, around hash.Cloner) (*Build, error) {
 	if e.epoch == nil {
 		e.epoch = &epochNote{}
 		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
@@ -33,7 +35,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input) (*Build,
 	}
 	was := e.epoch
 	in.EpochReason = was.Reason
-	d, err := in.complete(e.memo)
+	d, err := in.complete(e.memo, c, around)
 	if err != nil {
 		return nil, err
 	}

@@ -27,17 +27,20 @@ type planned struct {
 	wanted []bool
 }
 
-// plan finds the settled point and which sources are wanted. mm may be kept
-// from one call to the next for the same session, and shared with compile; nil: a new one.
+// plan finds the settled point and which sources are wanted, of the chains that have a generator: the others are not
+// looked at. mm may be kept from one call to the next for the same session, and shared with compile; nil: a new one.
 // That a source is missing is no error here.
 func (in *Input) plan(mm *memo, c *tokens.Counter) (planned, error) {
 	if mm == nil {
 		mm = newMemo()
 	}
-	y, err := in.layout(mm, c)
+	y, journal, err := in.settled(mm, c)
 	if err != nil {
 		return planned{}, err
 	}
+	y.useSources(journal, func(chain []recipe.Source) bool {
+		return slices.ContainsFunc(chain, func(s recipe.Source) bool { return s.Type.Computed() })
+	})
 	return y.planned, nil
 }
 
@@ -83,20 +86,27 @@ func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
 }
 
 func (in *Input) layout(mm *memo, c *tokens.Counter) (*layout, error) {
+	y, journal, err := in.settled(mm, c)
+	if err != nil {
+		return nil, err
+	}
+	y.useSources(journal, func([]recipe.Source) bool { return true })
+	y.useSections()
+	return y, nil
+}
+
+// settled is a layout that knows its settled point and uses no source yet, and the index of the recipe's journal.
+func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, err error) {
 	mm.follow(in)
-	y := in.begin(mm, c)
+	y = in.begin(mm, c)
 	y.history = in.history()
-	j := y.findJournal()
-	want := y.demand(j)
+	journal = y.findJournal()
+	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	mm.use(y.limits)
 	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
 	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits, 0))
-	if err := y.settle(); err != nil {
-		return nil, err
-	}
-	y.useSources(j)
-	return y, nil
+	return y, journal, y.settle()
 }
 
 // readState reads the plan and the todo list.
