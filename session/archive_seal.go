@@ -216,11 +216,14 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err != nil {
 		return s.undo(d, err)
 	}
+	d.swapping.Store(true)
 	if err := v.Rename(s.tail, x.path(l.name)); err != nil {
+		d.swapping.Store(false)
 		next.Close()
 		return s.undo(d, err)
 	}
 	d.swap(s.part, next)
+	d.swapping.Store(false)
 	if err := v.SyncDir(x.Dir()); err != nil {
 		// The old file may be back after a loss of power, without what would be appended now.
 		return l.breakDown("archive", err)

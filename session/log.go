@@ -332,13 +332,16 @@ var errRemoved = errors.New("its file was removed from the store")
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
 // is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	for _, file := range []File{f.data, f.arrivals} {
-		fi, err := file.Stat()
-		if err == nil && linksOf(fi) == 0 && !l.session.removed.Load() {
-			return l.breakDown(op, errRemoved)
-		}
+	if (f.data.nameless() || nameless(f.arrivals)) && !l.session.removed.Load() {
+		return l.breakDown(op, errRemoved)
 	}
 	return nil
+}
+
+// nameless says that a file has no name any more.
+func nameless(f File) bool {
+	fi, err := f.Stat()
+	return err == nil && linksOf(fi) == 0
 }
 
 // usable says whether the log may still be written.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // logData is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
@@ -20,6 +21,8 @@ type logData struct {
 
 	pending   bool  // the list of parts in the store is not that of parts
 	redundant []int // numbers of parts of which the tail has the records
+
+	swapping atomic.Bool // the tail may have lost its name to the next one
 }
 
 var _ File = (*logData)(nil)
@@ -107,6 +110,26 @@ func (d *logData) Stat() (fs.FileInfo, error) {
 		return nil, err
 	}
 	return sizedInfo{fi, d.base + fi.Size()}, nil
+}
+
+// nameless says that the tail has no name any more, and that it is not sealing that takes its name away.
+func (d *logData) nameless() bool {
+	for {
+		tail := d.current()
+		if !nameless(tail) || d.swapping.Load() {
+			return false
+		}
+		if tail == d.current() {
+			return true
+		}
+	}
+}
+
+// current is the tail.
+func (d *logData) current() File {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.tail
 }
 
 type sizedInfo struct {
