@@ -19,6 +19,7 @@ type frames struct {
 	in   io.Closer
 	r    *bufio.Reader
 	rest []byte // of the message that is being handed on
+	list bool   // the client has asked for a version of the protocol that has lists of messages
 
 	mu  sync.Mutex     // held for a whole message
 	out io.WriteCloser // guarded by mu
@@ -46,14 +47,19 @@ func (f *frames) Read(p []byte) (int, error) {
 		case !json.Valid(line):
 			err = f.refuse(jsonrpc.CodeParseError, nil, fmt.Sprintf("a message is one JSON object on one line, this begins with %.40q", line))
 		case line[0] == '{':
-			if _, wrong := jsonrpc.DecodeMessage(line); wrong == nil {
+			if message, wrong := jsonrpc.DecodeMessage(line); wrong == nil {
+				f.hear(message)
 				f.rest = append(line, '\n')
 				continue
 			}
 			err = f.refuse(jsonrpc.CodeInvalidRequest, line, `a message has "jsonrpc":"2.0" and a method, or an id and a result`)
-		case line[0] == '[': // a list of them, in old versions of the protocol: the SDK knows which are spoken
-			f.rest = append(line, '\n')
-			continue
+		case line[0] == '[':
+			why := f.checkList(line)
+			if why == "" {
+				f.rest = append(line, '\n')
+				continue
+			}
+			err = f.refuse(jsonrpc.CodeInvalidRequest, nil, why)
 		default:
 			err = f.refuse(jsonrpc.CodeInvalidRequest, nil, "a message is a JSON object")
 		}
@@ -64,6 +70,41 @@ func (f *frames) Read(p []byte) (int, error) {
 	n := copy(p, f.rest)
 	f.rest = f.rest[n:]
 	return n, nil
+}
+
+// hear notes which version of the protocol the client asks for.
+func (f *frames) hear(message jsonrpc.Message) {
+	var asked struct {
+		Version string `json:"protocolVersion"`
+	}
+	if r, ok := message.(*jsonrpc.Request); ok && r.Method == "initialize" && json.Unmarshal(r.Params, &asked) == nil {
+		f.list = asked.Version == "2024-11-05" || asked.Version == "2025-03-26"
+	}
+}
+
+// checkList says why a line is no list of messages that the SDK takes, or "".
+func (f *frames) checkList(line []byte) string {
+	var list []json.RawMessage
+	if err := json.Unmarshal(line, &list); err != nil || len(list) == 0 {
+		return "a list of messages has one at least"
+	}
+	if !f.list {
+		return "this version of the protocol has no lists of messages; send each on a line of its own"
+	}
+	asked := map[any]bool{}
+	for i, one := range list {
+		message, err := jsonrpc.DecodeMessage(one)
+		if err != nil {
+			return fmt.Sprintf("message %d of the list is none", i+1)
+		}
+		if r, ok := message.(*jsonrpc.Request); ok {
+			if asked[r.ID.Raw()] {
+				return fmt.Sprintf("message %d of the list has the id of another, or is one more without any; send it on a line of its own", i+1)
+			}
+			asked[r.ID.Raw()] = true
+		}
+	}
+	return ""
 }
 
 // line reads a line and gives it without the blanks around it, and its size in bytes; of one that is too large

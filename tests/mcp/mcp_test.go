@@ -98,6 +98,7 @@ func TestTheLockFileNamesNoHost(t *testing.T) {
 func TestTheServerEndsWithItsInput(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := m.Session(t, harness.Self(), "coder", "s1")
+	const old = "2025-03-26"
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	for name, in := range map[string]string{"at once": "", "after hello": hello, "in the middle of a message": hello + `{"jsonrpc":"2.0","id":2`} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,7 @@ func TestTheServerEndsWithItsInput(t *testing.T) {
 func TestALineThatIsNoMessageDoesNotEndTheSession(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := m.Session(t, harness.Self(), "coder", "s1")
+	const old = "2025-03-26"
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	const last = `{"jsonrpc":"2.0","id":9,"method":"tools/list"}` + "\n"
@@ -133,7 +135,18 @@ func TestALineThatIsNoMessageDoesNotEndTheSession(t *testing.T) {
 		`{"jsonrpc":"2.0"}`:        `"id":null,"error":{"code":-32600,`,
 		"\xff\xfe":                 `"id":null,"error":{"code":-32700,`,
 		"  \r":                     ``,
+		"[]":                       `"id":null,"error":{"code":-32600,`,
+		"[1]":                      `"id":null,"error":{"code":-32600,`,
+		`[{"jsonrpc":"2.0","id":2,"method":"ping"}]`: `"id":null,"error":{"code":-32600,`,
+		old + `[]`:  `"id":null,"error":{"code":-32600,`,
+		old + `[1]`: `"id":null,"error":{"code":-32600,`,
+		old + `[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`: `"id":null,"error":{"code":-32600,`,
+		old + `[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":3,"method":"ping"}]`: ``,
 	} {
+		hello := hello
+		if rest, ok := strings.CutPrefix(bad, old); ok {
+			hello, bad = strings.Replace(hello, "2025-06-18", old, 1), rest
+		}
 		r := m.Run(t, harness.Client{UID: s.UID, Dir: s.Dir, Argv: []string{harness.Binary(t), "mcp", "."}, Stdin: strings.NewReader(hello + bad + "\n" + last)})
 		if r.Code != 0 || !strings.Contains(r.Stdout, `"id":9,"result"`) {
 			t.Errorf("%q ended the session with status %d: %s", bad, r.Code, r.Stderr)
