@@ -33,8 +33,10 @@ const (
 	dampening    = 0.7  // the power of the sum over all records that hold it
 	plainShare   = 0.15 // of a plain word's weight against an identifier's
 	saidWorth    = 4    // of what people and models say, against a tool's output
+	chosenWorth  = 20   // a word that a chosen line has weighs so many times less
+	shownWorth   = 40   // and one that is shown beside the sources
 	lineOverhead = 4    // tokens that a line takes beside its text
-	longKeyLine  = 700  // bytes; longer ones are taken in pieces
+	longKeyLine  = 1600 // bytes; longer ones are taken in pieces. What an API answers is one line, and a piece of it says little
 	pieceLen     = 320  // bytes of such a piece
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
 )
@@ -43,7 +45,8 @@ const (
 // and is not shown, for at most room tokens, by cost: greedily, by the weight of the
 // identifiers that are not covered yet per token. The weight of an identifier is the
 // sum over the records that hold it of 0.5^(age/120), four times that where it does not stand in a tool's
-// output, to the power of 0.7; that of a plain word is a fraction of it. covered are texts that are shown
+// output, to the power of 0.7; that of a plain word is a fraction of it. A word that is covered weighs little, but not
+// nothing: where there is room, another line that says something else of it stands there, too. covered are texts that are shown
 // beside the sources. The lines come in the order of their sources. A line that occurs
 // several times is taken from the last record that has it.
 func KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
@@ -85,7 +88,7 @@ type candidate struct {
 // picker chooses candidates one after another.
 type picker struct {
 	numbers map[termID]int32 // of words
-	weights []int64          // by number, in 1/1024; 0: covered
+	weights []int64          // by number, in 1/1024
 	heap    []*candidate
 }
 
@@ -152,16 +155,24 @@ func newPicker(sources []Source, covered []string) *picker {
 		}
 		p.weights[i] = max(1, int64(w))
 	}
+	shown := make([]bool, len(uses))
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
+			if same := byText[hashString(line)]; same != nil {
+				same.tokens = 0 // it stands there already
+			}
 			eachWord(line, func(w string, _ wordKind) {
-				if n, ok := p.numbers[hashString(w)]; ok {
-					p.weights[n] = 0
+				if n, ok := p.numbers[hashString(w)]; ok && !shown[n] {
+					shown[n] = true
+					p.weights[n] /= shownWorth
 				}
 			})
 		})
 	}
 	for _, c := range all {
+		if c.tokens == 0 {
+			continue
+		}
 		if c.gain = p.gain(c); c.gain > 0 {
 			p.heap = append(p.heap, c)
 		}
@@ -179,7 +190,7 @@ func (p *picker) gain(c *candidate) (sum int64) {
 
 func (p *picker) cover(words []int32) {
 	for _, w := range words {
-		p.weights[w] = 0
+		p.weights[w] /= chosenWorth
 	}
 }
 

@@ -1,6 +1,9 @@
 package compress
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // class is what a line of a log tells.
 type class uint8
@@ -182,12 +185,35 @@ func (r *result) log() (string, bool) {
 	}
 	s.cover(byClass[classWarning], 0.5, nil)
 	s.cover(append(append([]int{}, byClass[classMessage]...), byClass[className]...), 1, nil)
-	s.cover(plain, 1, nil)
+	s.cover(plain, 1, s.apart(plain))
 	s.fill()
 
 	s.left += counts
 	s.count(leader, members)
 	return s.write("")
+}
+
+// apart weighs lines: the more of them begin with the same two words, the less each of these tells. What a program does
+// stands in a series of lines, what it found in lines of their own.
+func (s *sheet) apart(lines []int) func(i int) float64 {
+	openings, counts := make([]string, len(s.lines)), map[string]int{}
+	for _, i := range lines {
+		openings[i] = opening(s.lines[i])
+		counts[openings[i]]++
+	}
+	return func(i int) float64 {
+		return 1 / math.Sqrt(float64(max(1, counts[openings[i]])))
+	}
+}
+
+// opening is a line up to its second blank.
+func opening(line string) string {
+	line = strings.TrimSpace(line)
+	end := strings.IndexByte(line, ' ') + 1
+	if n := strings.IndexByte(line[end:], ' '); n >= 0 {
+		return line[:end+n]
+	}
+	return line
 }
 
 // count notes for each make how many of its lines are not shown, where there is room for that.

@@ -205,12 +205,13 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
+	f.free = most
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
 	}
 	if step > 0 {
-		f.minGain = 0
+		f.minGain, f.free = 0, 0
 	}
 	for range min(max(step-6, 0), 8) {
 		f.tool = f.tool.less()
@@ -230,7 +231,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 		}
 	}
 	if j.truncate { // it is always full
-		f.firstCap, f.tight = 0, f.tool
+		f.firstCap, f.tight, f.free = 0, f.tool, 0
 	}
 	return f
 }

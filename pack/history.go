@@ -37,7 +37,7 @@ type fold struct {
 	first           anchor
 	last            anchor // the newest user record
 	starts          []start
-	tight           []int // results that came when there was too little left for them, of those from the boundary before on
+	odd             []odd // results that came when there was little or much room, of those from the boundary before on
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
 	settledShown    int64 // what shown was then
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
@@ -117,6 +117,7 @@ type foldRules struct {
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
+	free     int       // the most of a result that comes while there is much room
 	user     shareRule
 	other    shareRule
 	anywhere bool // the boundary may fall inside a group
@@ -156,11 +157,37 @@ func (r *foldRules) share(e session.Entry) shareRule {
 	return r.other
 }
 
+// odd is a result that has a share of its own, by what room there was when it came.
+type odd struct {
+	line int
+	rule shareRule
+}
+
+// arriving is the share of a result that comes now: less where it would bring a compaction by itself, and up to half
+// of what is free where it is to be shortened although there is much room yet. A history that hardly exceeds the
+// limit shows its large results whole that way.
+func (f *fold) arriving(weight int) (rule shareRule, own bool) {
+	rule = f.rules.tool
+	free := f.rules.room - f.weight()
+	if f.scaled(rule.shown(weight)) > free {
+		return f.rules.tight, true
+	}
+	if to := min(int(free*1000/f.rules.scale/2), f.rules.free); weight > rule.above && to > rule.to {
+		return shareRule{above: to, to: to}, true
+	}
+	return rule, false
+}
+
+// oddAt finds the first odd result from a line on, and whether it is the one on it.
+func (f *fold) oddAt(line int) (int, bool) {
+	return slices.BinarySearchFunc(f.odd, line, func(o odd, line int) int { return o.line - line })
+}
+
 // clone gives a fold that goes on by itself.
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
-	g.exactly, g.tight = nil, slices.Clone(f.tight)
+	g.exactly, g.odd = nil, slices.Clone(f.odd)
 	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
@@ -186,9 +213,11 @@ func (f *fold) add(e session.Entry) {
 		f.shown += f.scaled(w)
 	} else {
 		rule := f.rules.share(e)
-		if isResult(e) && f.rules.room > 0 && f.weight()+f.scaled(rule.shown(weight)) > f.rules.room {
-			f.tight = append(f.tight, line)
-			rule = f.rules.tight
+		if isResult(e) && f.rules.room > 0 {
+			own := false
+			if rule, own = f.arriving(weight); own {
+				f.odd = append(f.odd, odd{line, rule})
+			}
 		}
 		f.shown += f.scaled(rule.shown(weight))
 	}
@@ -257,8 +286,8 @@ func (f *fold) moveTo(to int, after int64, why string) {
 	}
 	f.compacted, f.moved = f.n, why
 	f.compactions++
-	old, _ := slices.BinarySearch(f.tight, f.boundary())
-	f.tight = slices.Clone(f.tight[old:])
+	old, _ := f.oddAt(f.boundary())
+	f.odd = slices.Clone(f.odd[old:])
 	f.starts = append(f.starts[:0], f.starts[to:]...)
 	f.cuts = append(f.cuts, f.starts[0].line)
 	f.settledWeight, f.settledShown = after, f.shown

@@ -1,10 +1,6 @@
 package pack
 
-import (
-	"slices"
-
-	"github.com/ctxfs/ctxfs/ctxabi"
-)
+import "github.com/ctxfs/ctxfs/ctxabi"
 
 // piece is a record that is shown, or a range of records that is left out.
 type piece struct {
@@ -86,8 +82,8 @@ func (f *fold) pieces(m Records, folded int) []piece {
 // alive is a record as it is shown that is live and no leading one.
 func (f *fold) alive(m Records, line int) piece {
 	rule := f.rules.share(m.At(line))
-	if _, tight := slices.BinarySearch(f.tight, line); tight {
-		rule = f.rules.tight
+	if at, ok := f.oddAt(line); ok {
+		rule = f.odd[at].rule
 	}
 	return pieceOf(m, line, false, rule)
 }
