@@ -61,14 +61,30 @@ func (t *trust) foreign(name string) bool {
 
 // ask says why the file name (relative to the agent's home) with that content must be trusted first, or "".
 func (t *trust) ask(name, sum string) string {
-	at := path.Join(t.ref.AgentHome(), name)
-	if t.rows[ctxabi.Trust{Path: at, SHA256: sum}] {
+	if t.rows[ctxabi.Trust{Path: path.Join(t.ref.AgentHome(), name), SHA256: sum}] {
 		return ""
 	}
-	if t.mountpoint != "" {
-		at = path.Join(t.mountpoint, at)
+	return t.untrusted(name, "")
+}
+
+// untrusted says what is to be done about a file that is not trusted; wrong is why it cannot be as it is.
+func (t *trust) untrusted(name, wrong string) string {
+	at := path.Join(t.mountpoint, t.ref.AgentHome(), name)
+	if wrong != "" {
+		return fmt.Sprintf("not trusted: %s%s, and run: ctxfs trust %s", name, wrong, at)
 	}
 	return fmt.Sprintf("not trusted; look at the file and run: ctxfs trust %s", at)
+}
+
+// noted says whether a file was trusted once, whatever it held.
+func (t *trust) noted(name string) bool {
+	at := path.Join(t.ref.AgentHome(), name)
+	for row := range t.rows {
+		if row.Path == at {
+			return true
+		}
+	}
+	return false
 }
 
 // own says why a file (by its path in the agent's home) in a shared space does not speak for the session's owner, or "".
@@ -111,11 +127,14 @@ func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
 			continue
 		}
 		f := h.file(rel, maxFile)
-		if !f.sign.regular() {
-			continue
-		}
 		reason := ""
 		switch {
+		case f.reason == reasonLink && (!space || f.sign.uid != t.owner || !f.sign.exists()):
+			reason = t.untrusted(rel, " leads out of the agent's home, where it may become anything; put the file itself there")
+		case !f.sign.regular():
+			if f.sign.exists() && t.noted(rel) { // some programs run what such a directory holds
+				reason = t.untrusted(rel, " was a file when it was trusted; put one there")
+			}
 		case space:
 			reason = t.own(rel, f)
 		case f.big:

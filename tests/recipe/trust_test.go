@@ -108,6 +108,36 @@ func TestAnUpdatedScriptOfAPackageNeedsTrustAgain(t *testing.T) {
 	s.wantTrust(false, "by the read after it was revoked")
 }
 
+// A script that was trusted is replaced by what is no file of the home: it leads elsewhere, or holds what is run instead.
+func TestATrustedScriptThatIsNoFileAnyMoreDoesNotRun(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	const recipe = "home/node_modules/@a/b/context.yaml"
+	for name, replace := range map[string]string{
+		"by a link":              `rm bin/gen && ln -s "$2/evil/gen" bin/gen`,
+		"by a link for its path": `rm -r bin && ln -s "$2/evil" bin`,
+		"by a directory":         `rm bin/gen && mkdir bin/gen && cp "$2/evil/gen" bin/gen/it`,
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, m, owner())
+			const script = "#!/bin/sh\necho run >> runs; echo made by gen\n"
+			s.putBytes("home/node_modules/@a/b/bin/gen", script)
+			s.putBytes("work/evil/gen", script)
+			s.put(recipe, `sources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [sh, -c, 'if [ -d "$$0" ]; then "$$0/it"; else "$$0"; fi', "${RECIPE_DIR}/bin/gen"]}}]`)
+			s.recipe("wait_ms: 60000\nimport: '@a/b'\nsources: [{type: journal}]\n")
+			s.say("user", "Begin.")
+			s.cli("trust", s.path(recipe)).OK()
+			s.wantTrust(true, "after trust")
+			s.client("", `cd "$1" && `+replace, s.path("home/node_modules/@a/b"), s.work).OK()
+			s.wantTrust(false, "replaced "+name)
+			if report := s.Read("context/pack.report.md"); !strings.Contains(report, "not trusted: node_modules/@a/b/bin/gen ") {
+				t.Errorf("the report does not say why:\n%s", report)
+			}
+		})
+	}
+}
+
 // A recipe that somebody else owns: root wrote it, or left it.
 func TestAForeignRecipesGeneratorNeedsTrust(t *testing.T) {
 	t.Parallel()
