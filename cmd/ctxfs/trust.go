@@ -17,6 +17,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
@@ -182,11 +183,30 @@ func (t trusts) hash(name string) (sum string, data []byte, err error) {
 	return hex.EncodeToString(s[:]), data, err
 }
 
+// lock keeps others of the same user from changing the file until unlock.
+func (t trusts) lock() (unlock func() error, err error) {
+	dir, err := os.Open(filepath.Dir(t.file))
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		dir.Close()
+		return nil, fmt.Errorf("lock %s: %w", dir.Name(), err)
+	}
+	return dir.Close, nil
+}
+
 // trust adds a row for name, and for the files of packages that a recipe names; arg is what the user calls it.
 func (t trusts) trust(out io.Writer, name, arg string) error {
-	if _, _, err := t.hash(name); err != nil {
+	seen, _, err := t.hash(name)
+	if err != nil {
 		return err
 	}
+	unlock, err := t.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	rows, err := t.read()
 	if err != nil {
 		return err
@@ -214,6 +234,9 @@ func (t trusts) trust(out io.Writer, name, arg string) error {
 		if err != nil {
 			return err
 		}
+		if n == name && sum != seen {
+			return fmt.Errorf("%s changed while it was looked at; nothing was trusted, do it again", arg)
+		}
 		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
@@ -231,6 +254,11 @@ func (t trusts) trust(out io.Writer, name, arg string) error {
 
 // revoke takes the rows of name away, and with a package's recipe those of the package's files.
 func (t trusts) revoke(out io.Writer, name string) error {
+	unlock, err := t.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	rows, err := t.read()
 	if err != nil {
 		return err

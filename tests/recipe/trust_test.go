@@ -138,6 +138,21 @@ func TestATrustedScriptThatIsNoFileAnyMoreDoesNotRun(t *testing.T) {
 	}
 }
 
+// Commands of one user that trust and revoke at once take no row from each other.
+func TestTrustsAtOnceAreAllKept(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	for _, when := range []struct{ flag, want string }{{"", "12\n"}, {"--revoke", "0\n"}} {
+		if got := s.client("", `cd "$1" && for i in $(seq 12); do
+			mkdir -p packages/p$i; echo "sources: [{type: journal}]" > packages/p$i/context.yaml
+			"$2" trust $3 packages/p$i/context.yaml >/dev/null & done; wait
+			cat ../../trust.jsonl 2>/dev/null | wc -l`, s.AgentHome(), harness.Binary(t), when.flag).OK(); got != when.want {
+			t.Errorf("trust %s, twelve at once: %s rows", when.flag, strings.TrimSpace(got))
+		}
+	}
+}
+
 // A recipe that somebody else owns: root wrote it, or left it.
 func TestAForeignRecipesGeneratorNeedsTrust(t *testing.T) {
 	t.Parallel()
