@@ -25,6 +25,7 @@ type home struct {
 	now   *look
 	at    time.Time
 	dirs  map[string]*dirFD
+	found map[*stocked]bool // files of last that are known to be as they were
 }
 
 // look is what was seen in a home. It does not change once the look is over.

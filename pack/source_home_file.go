@@ -68,7 +68,7 @@ func (h *home) lookAt(rel string, most int64, allowed bool) *stocked {
 	}
 	if d := h.dir(path.Dir(rel)); d.fd < 0 && d.reason != "" {
 		return refused(d.reason)
-	} else if before != nil && before.absent && d.same {
+	} else if before != nil && d.same && (before.absent || h.found[before]) {
 		return before // what is not there appears with a change of its directory
 	}
 	s := h.sign(rel)

@@ -87,10 +87,12 @@ func (g *gathered) bytes() int {
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
 	var before *look
 	var answers map[string]WorkspaceFile
-	if last != nil && b.still(ctx, x, last) {
-		return last, nil
-	}
+	var found map[*stocked]bool
 	if last != nil {
+		var same bool
+		if same, found = b.still(ctx, x, last); same {
+			return last, nil
+		}
 		before, answers = last.look, last.outside
 	}
 	h, rel, err := b.openHome(x, before)
@@ -98,6 +100,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		return nil, err
 	}
 	defer h.close()
+	h.found = found
 	g := &gathered{length: x.Messages().Len(), events: x.Events().Len(), ref: x.Ref(), look: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, last)
 	if err := g.lookAtChildren(x, last, b.entry(x.ID()).veil); err != nil {

@@ -24,7 +24,7 @@ type sighted struct {
 
 type sightedFile struct {
 	name string
-	sign sign
+	*stocked
 }
 
 // path gives what must be as it was for the look to hold, nil when its signs cannot tell: a file changed
@@ -48,7 +48,7 @@ func (l *look) path() []sighted {
 		case d == nil || !f.sign.exists() || f.sign.ino == 0:
 			return nil
 		default:
-			d.files = append(d.files, sightedFile{path.Base(rel), f.sign})
+			d.files = append(d.files, sightedFile{path.Base(rel), f})
 		}
 	}
 	all := make([]sighted, 0, len(byDir))
@@ -80,36 +80,41 @@ func (l *look) absentDir(rel string) bool {
 	return ok && !s.exists()
 }
 
-// still says whether all that g was made from is as it was. When it cannot tell, it says no.
-func (b *Builder) still(ctx context.Context, x *session.Session, g *gathered) bool {
+// still says whether all that g was made from is as it was. When it cannot tell, it says no, and which files it found as they were.
+func (b *Builder) still(ctx context.Context, x *session.Session, g *gathered) (ok bool, found map[*stocked]bool) {
 	if x.Messages().Len() != g.length || x.Events().Len() != g.events || x.Ref() != g.ref || g.ref.Space != "" || g.trust.needed() {
-		return false
+		return false, nil
 	}
 	if !g.sameChildren(x) || !g.sameHandover(x) {
-		return false
+		return false, nil
 	}
 	if !g.look.walked {
 		g.look.walked, g.look.way = true, g.look.path()
 	}
-	return g.look.way != nil && b.same(x, g.look.way) && b.sameOutside(ctx, g)
+	if g.look.way == nil {
+		return false, nil
+	}
+	ok, found = b.same(x, g.look.way)
+	return ok && b.sameOutside(ctx, g), found
 }
 
-// same compares the signs of what was seen with what is there now.
-func (b *Builder) same(x *session.Session, way []sighted) bool {
+// same compares the signs of what was seen with what is there now, and gives the files that it found the same, up to the first other one.
+func (b *Builder) same(x *session.Session, way []sighted) (ok bool, found map[*stocked]bool) {
 	h, _, err := b.openHome(x, nil)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	defer h.close()
+	found = map[*stocked]bool{}
 	for i := range way {
-		if !sameDirectory(h.fd, &way[i]) {
-			return false
+		if !sameDirectory(h.fd, &way[i], found) {
+			return false, found
 		}
 	}
-	return true
+	return true, found
 }
 
-func sameDirectory(home int, d *sighted) bool {
+func sameDirectory(home int, d *sighted, found map[*stocked]bool) bool {
 	fd := home
 	if d.rel != "." {
 		var err error
@@ -126,6 +131,7 @@ func sameDirectory(home int, d *sighted) bool {
 		if directory(fd).sign(f.name) != f.sign {
 			return false
 		}
+		found[f.stocked] = true
 	}
 	return true
 }

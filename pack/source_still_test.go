@@ -2,10 +2,19 @@ package pack
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// settled says whether a look that goes the way of the last one finds all as it was.
+func settled(d *desk) bool {
+	ok, _ := d.b.still(context.Background(), d.x, d.b.entry(d.x.ID()).last)
+	return ok
+}
 
 // A look that goes the way of the one before it must find whatever a look at everything would find.
 func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
@@ -39,7 +48,7 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 			d.write("../../knowledge/a.md", "The one.\n")
 			d.append(message("user", "one, deeper, more, linked"))
 			first := d.pack()
-			for !d.b.still(context.Background(), d.x, d.b.entry(d.x.ID()).last) {
+			for !settled(d) {
 				if d.pack() != first {
 					t.Fatal("another build of the same files")
 				}
@@ -49,5 +58,46 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 				t.Error("the change is not seen")
 			}
 		})
+	}
+}
+
+// What was found the same on the way to the first change is not looked at again: the pack is still that of whoever looks at
+// all for the first time, whichever files were changed, moved and removed together.
+func TestChangedFilesAreFoundAmongThoseThatAreNot(t *testing.T) {
+	const dirs, files = 3, 4
+	name := func(dir, file int) string { return fmt.Sprintf("../../knowledge/d%d/f%d.md", dir, file) }
+	d := newDesk(t, Config{Budget: 64000})
+	d.write("../../context.yaml", "sources: [{type: knowledge, top: 100}, {type: pinned}, {type: journal}]\n")
+	for dir := range dirs {
+		for file := range files {
+			d.write(name(dir, file), fmt.Sprintf("word first %d %d\n", dir, file))
+		}
+	}
+	d.append(message("user", "word"))
+	path := func(dir int) string { return filepath.Join(d.x.Dir(), filepath.Dir(name(dir, 0))) }
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 30 {
+		for d.pack(); !settled(d); d.pack() {
+		}
+		var edits []string
+		for n := range 1 + random.IntN(3) {
+			dir, file, edit := random.IntN(dirs), random.IntN(files), random.IntN(4)
+			edits = append(edits, fmt.Sprint(edit, dir, file))
+			switch edit {
+			case 0:
+				os.Remove(filepath.Join(d.x.Dir(), name(dir, file)))
+			case 1: // two directories change their places
+				os.Rename(path(dir), path(dir)+"x")
+				os.Rename(path((dir+1)%dirs), path(dir))
+				os.Rename(path(dir)+"x", path((dir+1)%dirs))
+			default:
+				d.write(name(dir, file), strings.Repeat(fmt.Sprintf("word edit %d %d\n", round, n), 1+n))
+			}
+		}
+		got := string(d.pack().Markdown)
+		d.b.Drop(d.x)
+		if want := string(d.pack().Markdown); got != want {
+			t.Fatalf("after %q:\n%s\nis not what a first look gives:\n%s", edits, got, want)
+		}
 	}
 }
