@@ -41,7 +41,7 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 }
 
 // Head keeps the first lines of text, at most limit tokens by ctxabi.Weight,
-// and says in a last line what is left out and where the whole stands.
+// and says in a last line what is left out and where the whole stands. A code fence that is open there is closed before.
 func Head(text string, limit int, path string) (short string, cut bool) {
 	if fits(text, limit) {
 		return text, false
@@ -52,11 +52,23 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 			return note(wholeLines(text, 0, len(text)), len(text), path), true
 		}
 		head := headOf(text, room)
-		short = join(text[:head], note(wholeLines(text, head, len(text)), len(text)-head, path), "")
+		last := note(wholeLines(text, head, len(text)), len(text)-head, path)
+		if open := openFence(text[:head]); open != "" {
+			last = open + "\n" + last
+		}
+		short = join(text[:head], last, "")
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
+}
+
+// openFence gives the mark of the code fence that text leaves open, "" for none.
+func openFence(text string) (open string) {
+	for line := range strings.Lines(text) {
+		open = fenceAfter(open, strings.TrimSpace(line))
+	}
+	return open
 }
 
 // fits weighs text only as far as the answer needs: no 128 bytes weigh less than one token.

@@ -55,10 +55,25 @@ func TestHeadGolden(t *testing.T) {
 	}
 }
 
+// What follows a fence that is cut would be taken for code.
+func TestHeadClosesAFenceThatIsCut(t *testing.T) {
+	code := strings.Repeat("delta and more of it\n", 50)
+	for text, want := range map[string]string{
+		"alpha\n```go\n" + code + "```\nomega\n":       "alpha\n```go\ndelta and more of it\n```\n[51 lines, 1039 bytes left out, all of it in context/line/97.txt]",
+		"alpha\n~~~~\n```\n" + code + "~~~~\n":         "alpha\n~~~~\n```\n~~~~\n[51 lines, 1055 bytes left out, all of it in context/line/97.txt]",
+		"alpha\n```\nx\n```\n" + code + "```\n" + code: "alpha\n```\nx\n```\n[101 lines, 2104 bytes left out, all of it in context/line/97.txt]",
+	} {
+		if got, cut := Head(text, 36, path); got != want || !cut {
+			t.Errorf("got %v\n%s\nwant\n%s", cut, got, want)
+		}
+	}
+}
+
 func texts() *rapid.Generator[string] {
 	line := rapid.OneOf(
 		rapid.String(),
 		rapid.StringMatching(`[a-z ]{0,80}`),
+		rapid.SampledFrom([]string{"```", "```go", "~~~~", "  ```", "~~~"}),
 		rapid.StringOfN(rapid.RuneFrom([]rune("你好😀é`# \t")), 0, 300, -1),
 		rapid.Map(rapid.IntRange(0, 3000), func(n int) string { return strings.Repeat("x", n) }),
 	)
@@ -86,7 +101,16 @@ func TestHeadTailProperties(t *testing.T) {
 			if cut {
 				head, tail, _ := strings.Cut(short, "["+noteOf(short))
 				tail = strings.TrimPrefix(tail, "\n")
-				if !strings.HasPrefix(text, strings.TrimSuffix(head, "\n")) || !strings.HasSuffix(text, tail) {
+				head = strings.TrimSuffix(head, "\n")
+				if name == "Head" {
+					if openFence(head) != "" {
+						t.Fatalf("a fence is left open: %q", short)
+					}
+					if before := strings.LastIndexByte(head, '\n'); !strings.HasPrefix(text, head) && fenceMark(head[before+1:]) != "" {
+						head = head[:max(0, before)] // it was closed
+					}
+				}
+				if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
 					t.Fatalf("not the head and tail of the text: %q", short)
 				}
 			}

@@ -28,16 +28,13 @@ func readLines(text string) []mdLine {
 		l := mdLine{from: at, to: at + len(whole), indent: indentOf(whole)}
 		at = l.to
 		n := len(lines)
-		switch mark := fenceMark(s); {
+		switch open := fenceAfter(fence, s); {
 		case fence != "":
-			l.code, l.joined = true, true
-			if mark != "" && mark[0] == fence[0] && len(mark) >= len(fence) && len(s) == len(mark) {
-				fence = ""
-			}
+			fence, l.code, l.joined = open, true, true
 		case s == "":
 			l.blank, l.joined = true, led
-		case mark != "":
-			fence, l.code, l.joined = mark, true, led
+		case open != "":
+			fence, l.code, l.joined = open, true, led
 		default:
 			l.joined = led || table && s[0] == '|'
 			l.level, l.title = heading(s, l.indent)
@@ -89,6 +86,18 @@ func fenceMark(s string) string {
 		return ""
 	}
 	return s[:n]
+}
+
+// fenceAfter gives the mark of the code fence that is open behind a line without blanks around it; open is that of the one before it, "" for none.
+func fenceAfter(open, s string) string {
+	mark := fenceMark(s)
+	switch {
+	case open == "":
+		return mark
+	case mark != "" && mark[0] == open[0] && len(mark) >= len(open) && len(s) == len(mark):
+		return ""
+	}
+	return open
 }
 
 // heading gives the level and title of a line that begins with one to six #.

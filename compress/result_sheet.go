@@ -313,13 +313,8 @@ func (s *sheet) write(before string) (short string, ok bool) {
 		b.WriteString(s.above[i])
 		b.WriteString(line)
 		bytes += len(line)
-		if mark := fenceMark(strings.TrimSpace(line)); mark != "" && (i == 0 || !s.glued[i-1]) {
-			switch {
-			case open == "":
-				open = mark
-			case mark[0] == open[0] && len(mark) >= len(open) && len(strings.TrimSpace(line)) == len(mark):
-				open = ""
-			}
+		if i == 0 || !s.glued[i-1] {
+			open = fenceAfter(open, strings.TrimSpace(line))
 		}
 		if s.glued[i] && s.shown[i+1] {
 			continue
