@@ -98,7 +98,6 @@ func TestTheLockFileNamesNoHost(t *testing.T) {
 func TestTheServerEndsWithItsInput(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := m.Session(t, harness.Self(), "coder", "s1")
-	const old = "2025-03-26"
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	for name, in := range map[string]string{"at once": "", "after hello": hello, "in the middle of a message": hello + `{"jsonrpc":"2.0","id":2`} {
 		t.Run(name, func(t *testing.T) {
