@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // Constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009), as Lucene's
@@ -22,14 +23,25 @@ type Hit struct {
 	Score float64
 }
 
-// Index holds the terms of some documents. It never changes and may be part of
+// Index holds the terms of some documents. They never change, and it may be part of
 // many corpora at once, so that of many files only those that changed are read again.
 type Index struct {
 	terms    []termID  // sorted
 	ends     []int32   // of each term's postings
 	postings []posting // by term, then by document
 	lengths  []int32   // of the documents, in terms
+	ranked   atomic.Pointer[ranked]
 }
+
+// ranked is what stands in an index of the query that it was ranked for last. Mostly that is asked again when one of many files
+// changed, or one record came.
+type ranked struct {
+	query   string
+	matches []match
+}
+
+// match is a term of a query, by its place in it, and where its postings stand in an index.
+type match struct{ term, from, to int32 }
 
 // posting says how often a term stands in a document.
 type posting struct{ doc, count int32 }
@@ -89,17 +101,30 @@ func NewIndex(docs []string) *Index {
 	return x
 }
 
-// find gives the postings of a term.
-func (x *Index) find(t termID) []posting {
-	i, ok := slices.BinarySearch(x.terms, t)
-	if !ok {
-		return nil
+// match adds to found those of terms that stand in the index, in their order.
+func (x *Index) match(terms []termID, found []match) []match {
+	for k, t := range terms {
+		i, ok := slices.BinarySearch(x.terms, t)
+		if !ok {
+			continue
+		}
+		from := int32(0)
+		if i > 0 {
+			from = x.ends[i-1]
+		}
+		found = append(found, match{int32(k), from, x.ends[i]})
 	}
-	from := int32(0)
-	if i > 0 {
-		from = x.ends[i-1]
+	return found
+}
+
+// matchAgain is match of the terms of query, which may have been asked for the last time, too.
+func (x *Index) matchAgain(query string, terms []termID) []match {
+	r := x.ranked.Load()
+	if r == nil || r.query != query {
+		r = &ranked{query, x.match(terms, nil)}
+		x.ranked.Store(r)
 	}
-	return x.postings[from:x.ends[i]]
+	return r.matches
 }
 
 // Corpus is documents that are ranked against each other. It is safe for concurrent use.
@@ -146,7 +171,8 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 // query says it. The same documents and query give the same bits on every machine.
 func (c *Corpus) Rank(query string) []Hit {
 	scores := make([]float64, len(c.norms))
-	c.Score(query, 1, scores)
+	terms := queryTerms(query)
+	c.add(terms, 1, scores, func(x *Index) []match { return x.matchAgain(query, terms) })
 	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
@@ -159,32 +185,42 @@ func (c *Corpus) Rank(query string) []Hit {
 
 // Score adds to scores, one for each document, what query is worth to it: weight times its BM25 score.
 func (c *Corpus) Score(query string, weight float64, scores []float64) {
-	found := make([][]posting, len(c.indexes))
-	for _, t := range queryTerms(query) {
-		c.add(t, weight, scores, found)
-	}
+	terms := queryTerms(query)
+	var all []match
+	c.add(terms, weight, scores, func(x *Index) []match {
+		n := len(all)
+		all = x.match(terms, all)
+		return all[n:]
+	})
 }
 
-// add adds what one term is worth to the documents that have it. It finds the term's postings in each index into found.
-func (c *Corpus) add(t termID, weight float64, scores []float64, found [][]posting) {
-	having := 0
+// add adds to scores what terms are worth to the documents that have them: to each document in the order of the terms.
+// matches finds them in an index.
+func (c *Corpus) add(terms []termID, weight float64, scores []float64, matches func(x *Index) []match) {
+	found := make([][]match, len(c.indexes))
+	having := make([]int, len(terms))
 	for i, x := range c.indexes {
-		found[i] = x.find(t)
-		having += len(found[i])
+		found[i] = matches(x)
+		for _, m := range found[i] {
+			having[m.term] += int(m.to - m.from)
+		}
 	}
-	if having == 0 {
-		return
+	worth := make([]float64, len(terms))
+	for k, n := range having {
+		worth[k] = float64(weight * Worth(len(c.norms), n))
 	}
-	worth := float64(weight * Worth(len(c.norms), having))
 	first := 0
 	for i, x := range c.indexes {
 		end := first + len(x.lengths)
 		to, few := scores[first:end], c.few[first:end]
-		for _, p := range found[i] {
-			if n := uint(p.count - 1); n < uint(len(few[0])) {
-				to[p.doc] += float64(worth * few[p.doc][n])
-			} else {
-				to[p.doc] += float64(worth * saturated(int(p.count), c.norms[first+int(p.doc)]))
+		for _, m := range found[i] {
+			worth := worth[m.term]
+			for _, p := range x.postings[m.from:m.to] {
+				if n := uint(p.count - 1); n < uint(len(few[0])) {
+					to[p.doc] += float64(worth * few[p.doc][n])
+				} else {
+					to[p.doc] += float64(worth * saturated(int(p.count), c.norms[first+int(p.doc)]))
+				}
 			}
 		}
 		first = end
@@ -234,10 +270,5 @@ func Covers(text, phrase string) bool {
 		return false
 	}
 	x := NewIndex([]string{text})
-	for _, t := range wanted {
-		if len(x.find(t)) == 0 {
-			return false
-		}
-	}
-	return true
+	return len(x.match(wanted, nil)) == len(wanted)
 }

@@ -154,6 +154,30 @@ func TestRankIsBM25(t *testing.T) {
 	})
 }
 
+// What an index knows of the query before changes no hit, whatever other queries and corpora come between.
+func TestRankingAgainIsRankingForTheFirstTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		some := rapid.SliceOfN(rapid.SampledFrom(letters), 0, 7)
+		var texts []string
+		var indexes []*Index
+		for range rapid.IntRange(1, 5).Draw(t, "files") {
+			texts = append(texts, strings.Join(some.Draw(t, "text"), " "))
+			indexes = append(indexes, NewIndex(texts[len(texts)-1:]))
+		}
+		for range rapid.IntRange(1, 5).Draw(t, "rankings") {
+			k := rapid.IntRange(0, len(texts)-1).Draw(t, "changed")
+			texts[k] = strings.Join(some.Draw(t, "other text"), " ")
+			indexes[k] = NewIndex(texts[k : k+1])
+			query := strings.Join(some.Draw(t, "query"), " ")
+			for range 2 {
+				if got, want := JoinIndexes(indexes...).Rank(query), NewCorpus(texts).Rank(query); !slices.Equal(got, want) {
+					t.Fatalf("%q in %q: %v, for the first time %v", query, texts, got, want)
+				}
+			}
+		}
+	})
+}
+
 func rangeOf(n int) []int {
 	all := make([]int, n)
 	for i := range all {
