@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ func (o *outputs) look(ctx context.Context, uid, gid uint32, w *want, wait time.
 	return inputLook{fingerprint: fingerprint}
 }
 
-// lookAll looks at the inputs of all wants at once.
+// lookAll looks at the inputs of all wants at once, and once at those that several have in common.
 func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wait time.Duration) []inputLook {
 	if wait < 0 {
 		wait = forAll
@@ -45,8 +46,11 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 	looks := make([]inputLook, len(wants))
 	var all sync.WaitGroup
 	last := -1 // is looked at by this goroutine: mostly there is but one
+	first := func(i int) int {
+		return slices.IndexFunc(wants, func(w want) bool { return w.sameInputs(&wants[i]) })
+	}
 	for i := range wants {
-		if wants[i].cache.Strategy != recipe.CacheFileHash {
+		if wants[i].cache.Strategy != recipe.CacheFileHash || first(i) < i {
 			continue
 		}
 		if j := last; j >= 0 {
@@ -58,7 +62,17 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 		looks[last] = o.look(ctx, uid, gid, &wants[last], wait)
 	}
 	all.Wait()
+	for i := range wants {
+		if wants[i].cache.Strategy == recipe.CacheFileHash {
+			looks[i] = looks[first(i)]
+		}
+	}
 	return looks
+}
+
+// sameInputs says that a look at the inputs of v is one at those of w.
+func (w *want) sameInputs(v *want) bool {
+	return w.cache.Strategy == v.cache.Strategy && w.dir == v.dir && slices.Equal(w.cache.InvalidateOn, v.cache.InvalidateOn)
 }
 
 // key is a hash of all that w has to run again for; "" when the inputs are not known yet.
