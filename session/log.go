@@ -329,46 +329,6 @@ func (l *Log) Sync(ctx context.Context) error {
 
 var errRemoved = errors.New("its file was removed from the store")
 
-// kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
-// is written to it ends with the daemon.
-func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.nameless() || nameless(f.arrivals)) && !l.session.removed.Load() {
-		return l.breakDown(op, errRemoved)
-	}
-	return nil
-}
-
-// nameless says that a file has no name any more.
-func nameless(f File) bool {
-	fi, err := f.Stat()
-	return err == nil && linksOf(fi) == 0
-}
-
-// usable says whether the log may still be written.
-func (l *Log) usable(op string) error {
-	if err := l.session.store.writable(op); err != nil {
-		return err
-	}
-	if l.broken.Load() {
-		return ctxabi.E(op, l.name, ctxabi.ErrIO,
-			"the disk failed earlier; nothing more is taken until ctxfs is started anew and has re-read the log")
-	}
-	return nil
-}
-
-// breakDown remembers that the log's disk cannot be trusted any more.
-func (l *Log) breakDown(op string, cause error) error {
-	l.broken.Store(true)
-	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
-		Why: "the disk failed; the log takes nothing more until ctxfs is started anew"}
-	if errors.Is(cause, errRemoved) {
-		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
-	}
-	l.session.store.o.Logger.Error("log broke down", "session", l.session.id, "log", l.name, "err", cause)
-	l.session.report(op, l.name, err)
-	return err
-}
-
 // syncAll syncs data and arrivals of an open log that was written to.
 func (l *Log) syncAll() error {
 	l.mu.Lock()
