@@ -117,7 +117,7 @@ type foldRules struct {
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
-	free     int       // the most of a result that comes while there is much room
+	free     int       // a result that comes while there is much room is shown whole up to this
 	user     shareRule
 	other    shareRule
 	anywhere bool // the boundary may fall inside a group
@@ -163,16 +163,15 @@ type odd struct {
 	rule shareRule
 }
 
-// arriving is the share of a result that comes now: less where it would bring a compaction by itself, and up to half
-// of what is free where it is to be shortened although there is much room yet. A history that hardly exceeds the
-// limit shows its large results whole that way.
+// arriving is the share of a result that comes now: less where it would bring a compaction by itself, and all of it where
+// that takes no more than half of what is free. A history that hardly exceeds the limit shows its large results whole that way.
 func (f *fold) arriving(weight int) (rule shareRule, own bool) {
 	rule = f.rules.tool
 	free := f.rules.room - f.weight()
 	if f.scaled(rule.shown(weight)) > free {
 		return f.rules.tight, true
 	}
-	if to := min(int(free*1000/f.rules.scale/2), f.rules.free); weight > rule.above && to > rule.to {
+	if to := min(int(free*1000/f.rules.scale/2), f.rules.free); weight > rule.above && weight <= to {
 		return shareRule{above: to, to: to}, true
 	}
 	return rule, false

@@ -97,6 +97,20 @@ func TestCheckRecipeReportsOnce(t *testing.T) {
 	}
 }
 
+// A shell empties a file before it writes it: who looks after recipes saw that, and errors.jsonl told of a mistake that nobody made.
+func TestAnEmptyRecipeIsToldByThePackAlone(t *testing.T) {
+	d := newDesk(t, Config{Budget: 3000})
+	d.write("../../context.yaml", "")
+	d.b.CheckRecipe(context.Background(), d.x)
+	if rows := string(d.x.Errors()); rows != "" {
+		t.Errorf("errors.jsonl before anybody read:\n%s", rows)
+	}
+	d.pack()
+	if rows := string(d.x.Errors()); strings.Count(rows, "the file is empty") != 1 {
+		t.Errorf("errors.jsonl:\n%s", rows)
+	}
+}
+
 // Whoever owns a home can put links there. None leads a daemon that runs as root out of it, or to what is internal.
 func TestNoLinkLeadsOutOfAHome(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})

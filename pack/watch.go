@@ -136,9 +136,6 @@ func (w *watcher) check(ctx context.Context, dir string) {
 	if _, err := os.Lstat(dir); err != nil || store == nil {
 		return
 	}
-	if fi, err := os.Lstat(filepath.Join(dir, ctxabi.AgentRecipeFile)); err == nil && fi.Size() == 0 {
-		return // somebody is between truncating it and writing
-	}
 	for x := range store.Loaded {
 		if ctx.Err() != nil {
 			return
@@ -167,5 +164,8 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 		return // the next pack says so
 	}
 	defer h.close()
+	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
+		return // somebody is between truncating it and writing; if not, the next pack says so
+	}
 	b.setUp(x, &gathered{ref: x.Ref(), look: h.now}, h, rel, nil)
 }

@@ -236,11 +236,11 @@ func TestAHugeDiffIsCutInItsFence(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	first := slices.Index(lines, "-line 0 with ``` in it")
 	note := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "all of it in context/review.diff") })
-	fence := lines[len(lines)-1]
-	if first < 4 || note < first+10 || len(fence) < 4 || strings.Trim(fence, "`") != "" || !strings.HasPrefix(lines[0], fence) {
+	fence := lines[max(0, note-1)]
+	if first != 4 || note != len(lines)-1 || len(fence) < 4 || strings.Trim(fence, "`") != "" || lines[0] != fence+"diff" {
 		t.Fatalf("the block begins %q and ends %q", lines[:6], lines[len(lines)-4:])
 	}
-	for i, l := range lines[first:note] {
+	for i, l := range lines[first : note-1] {
 		if want := fmt.Sprintf("-line %d with ``` in it", i); l != want {
 			t.Fatalf("line %d is %q, want %q", i, l, want)
 		}
