@@ -252,7 +252,7 @@ func TestAHugeDiffIsCutInItsFence(t *testing.T) {
 		t.Errorf("the report is\n%s", report)
 	}
 	for _, format := range formats {
-		if got := s.spoken(format); len(got) != 2 || !strings.HasPrefix(got[0].text, "## Diff\n"+fence) || !strings.Contains(got[0].text, fence+"\n\n## Task\n") {
+		if got := s.spoken(format); len(got) != 2 || !strings.HasPrefix(got[0].text, "## Diff\n"+fence) || !strings.Contains(got[0].text, fence+"\n"+lines[note]+"\n\n## Task\n") {
 			t.Errorf("%s says %.300q", format, got)
 		}
 	}
