@@ -123,6 +123,13 @@ func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
 	}
+	if f := n.file.Load(); f != nil { // the look-up before has seen that it is of the present build
+		if data, build, ok, err := f.data(ctx); ok && err == nil {
+			n.p.opens(ctx, n.rel)
+			n.p.opened(ctx, n.rel, build)
+			return awaitedHandle{bytesHandle(data), f}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+		}
+	}
 	file, gen, errno := n.present(ctx)
 	if errno != 0 {
 		return nil, 0, errno
