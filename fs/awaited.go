@@ -125,9 +125,7 @@ func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	}
 	if f := n.file.Load(); f != nil { // the look-up before has seen that it is of the present build
 		if data, build, ok, err := f.data(ctx); ok && err == nil {
-			n.p.opens(ctx, n.rel)
-			n.p.opened(ctx, n.rel, build)
-			return awaitedHandle{bytesHandle(data), f}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+			return n.handle(ctx, f, data, build)
 		}
 	}
 	file, gen, errno := n.present(ctx)
@@ -139,8 +137,13 @@ func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 		return nil, 0, errnoOf(err)
 	}
 	n.p.standsFor(ctx, gen, file, n.standIn)
+	return n.handle(ctx, file, data, gen.build)
+}
+
+// handle opens file, of which data are the bytes. The kernel keeps none of them, since several builds can be open.
+func (n *awaitedFile) handle(ctx context.Context, file *builtFile, data []byte, build *pack.Build) (gofs.FileHandle, uint32, syscall.Errno) {
 	n.p.opens(ctx, n.rel)
-	n.p.opened(ctx, n.rel, gen.build)
+	n.p.opened(ctx, n.rel, build)
 	return awaitedHandle{data, file}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 }
 

@@ -7,17 +7,25 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
+var awaitedCaches = []string{"{strategy: file_hash, invalidate_on: [input]}", "{strategy: never}"}
+
+// newAwaited makes a session whose pack shows the file input, by a generator that readers wait for.
+func newAwaited(t *testing.T, m *harness.Mount, cache string) *stage {
+	s := newStage(t, m, owner())
+	s.put("work/input", "0\n")
+	s.recipe("wait_ms: 60000\nsources: [{type: computed_file, id: gen, generator: {command: [cat, input]}, cache: " + cache + "}, {type: journal}]\n")
+	s.say("user", "Begin.")
+	return s
+}
+
 // Programs that look at a file and then open it find the same one, whether or not they were the first to look for a
 // pack that its generators hold up: cp leaves out what somebody put in another's place meanwhile.
 func TestAnAwaitedPackIsNotReplacedBetweenAStatAndAnOpen(t *testing.T) {
 	t.Parallel()
 	harness.Need(t, "python3")
 	m := harness.Start(t, harness.Options{})
-	for _, cache := range []string{"{strategy: file_hash, invalidate_on: [input]}", "{strategy: never}"} {
-		s := newStage(t, m, owner())
-		s.put("work/input", "0\n")
-		s.recipe("wait_ms: 60000\nsources: [{type: computed_file, id: gen, generator: {command: [cat, input]}, cache: " + cache + "}, {type: journal}]\n")
-		s.say("user", "Begin.")
+	for _, cache := range awaitedCaches {
+		s := newAwaited(t, m, cache)
 		for _, copies := range []string{`cp "$1" copied`, `cp -a "$1" copied`, `cp -r "$1" copied`, `python3 - "$1" <<'END'
 import os, sys
 before = os.lstat(sys.argv[1])
@@ -40,11 +48,8 @@ func TestAnOpenAwaitedPackIsWhatItWas(t *testing.T) {
 	t.Parallel()
 	harness.Need(t, "python3")
 	m := harness.Start(t, harness.Options{})
-	for _, cache := range []string{"{strategy: file_hash, invalidate_on: [input]}", "{strategy: never}"} {
-		s := newStage(t, m, owner())
-		s.put("work/input", "0\n")
-		s.recipe("wait_ms: 60000\nsources: [{type: computed_file, id: gen, generator: {command: [cat, input]}, cache: " + cache + "}, {type: journal}]\n")
-		s.say("user", "Begin.")
+	for _, cache := range awaitedCaches {
+		s := newAwaited(t, m, cache)
 		s.client("", `cd "$2" && python3 - "$1" <<'END'
 import hashlib, mmap, os, sys
 held = []
