@@ -117,6 +117,51 @@ func TestConcurrentSearches(t *testing.T) {
 	}
 }
 
+// A search that has begun reads what it saw to its end, whatever becomes of it meanwhile, and finds no damage in that.
+func TestASearchOutlivesMergesOfWhatItReads(t *testing.T) {
+	w := newWorld(t, Config{Wait: -1})
+	defer w.stop()
+	x := w.session(s1)
+	n := w.e.index(x)
+	defer w.e.release(n)
+	grow := func() {
+		fillSession(w, x, 100)
+		w.append(x.Messages(), message("user", "needle"))
+		<-n.build()
+	}
+	grow()
+	old, err := n.view(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 * fanIn {
+		grow()
+	}
+	q, _ := ParseName("needle")
+	if err := q.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if n.has(old) {
+		t.Fatal("nothing was merged")
+	}
+	if r, err := w.e.answer(context.Background(), q, []*view{old}); err != nil || r.Count != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	n.drop(old, errDamaged)
+	if len(n.parts[0].segments) == 0 || len(x.Errors()) > 0 {
+		t.Errorf("a damage of what is used no more made the index anew: %s", x.Errors())
+	}
+	old.close()
+	m := readManifest(x)
+	named := []string{manifestFile}
+	for _, s := range m.Logs[0].Segments {
+		named = append(named, s.Name)
+	}
+	if got := files(x); len(got) != len(named) {
+		t.Errorf("on the disk are %q, of use %q", got, named)
+	}
+}
+
 // An owner's search opens no session of another.
 func TestOwnersAreApart(t *testing.T) {
 	w := newWorld(t, Config{})

@@ -33,6 +33,7 @@ type index struct {
 	parts    [2]part       // messages, events
 	next     int           // number of the next segment
 	building chan struct{} // closed when the builder that is at work ends; nil: none is
+	merged   []*segment    // whose files are removed once no view reads them
 	told     bool          // that it was damaged
 	failed   string        // why the last builder could not go on; "": it could
 }
@@ -46,9 +47,11 @@ type part struct {
 	last     *segment
 }
 
-// view is what there is to search at one moment.
+// view is what there is to search at one moment. What it names can be read until it is closed, whatever is merged meanwhile.
 type view struct {
 	x        *session.Session
+	n        *index
+	pinned   []*segment
 	segments [2][]*segment
 	upTo     [2]int // records that are indexed without a gap
 	all      [2]int // records that there are
@@ -57,6 +60,36 @@ type view struct {
 }
 
 func (v *view) complete() bool { return v.upTo == v.all }
+
+// close lets go of the segments; it may be called twice, and on nil.
+func (v *view) close() {
+	if v == nil || len(v.pinned) == 0 {
+		return
+	}
+	v.n.mu.Lock()
+	for _, s := range v.pinned {
+		s.views--
+	}
+	v.n.mu.Unlock()
+	v.pinned = nil
+	v.n.removeMerged()
+}
+
+// removeMerged removes the files of merged segments that no view reads.
+func (n *index) removeMerged() {
+	n.mu.Lock()
+	var free []*segment
+	n.merged = slices.DeleteFunc(n.merged, func(s *segment) bool {
+		if s.views == 0 {
+			free = append(free, s)
+		}
+		return s.views == 0
+	})
+	n.mu.Unlock()
+	for _, s := range free {
+		n.x.RemoveDerived(s.name)
+	}
+}
 
 // load reads what is on the disk; mu is held.
 func (n *index) load() {
@@ -107,7 +140,7 @@ func (n *index) sweep(m *manifest) {
 
 // discard lets go of an index that cannot be used, and says so once; mu is held.
 func (n *index) discard(why string) {
-	n.parts, n.next = [2]part{}, 1
+	n.parts, n.merged = [2]part{}, nil // next goes on: a view still has the old names
 	if n.e.c.ReadOnly {
 		return
 	}
@@ -118,8 +151,9 @@ func (n *index) discard(why string) {
 	}
 }
 
-// drop is discard after a damage that was found while it was used.
-func (n *index) drop(why error) {
+// drop is discard after a damage that was found in a view. One of segments that are in use no more says nothing of the
+// others: somebody made the index anew meanwhile.
+func (n *index) drop(v *view, why error) {
 	select {
 	case n.work <- struct{}{}:
 		defer func() { <-n.work }()
@@ -128,8 +162,21 @@ func (n *index) drop(why error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !n.e.c.ReadOnly && !n.has(v) {
+		return
+	}
 	n.discard(why.Error())
 	n.loaded = !n.e.c.ReadOnly // there, a daemon may have replaced it meanwhile
+}
+
+// has says whether one of the view's segments is still part of the index; mu is held.
+func (n *index) has(v *view) bool {
+	for _, p := range n.parts {
+		if slices.ContainsFunc(v.pinned, func(s *segment) bool { return s == p.last || slices.Contains(p.segments, s) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // view brings the index up to date, as far as that is done until ctx ends, and gives what there is then.
@@ -139,6 +186,7 @@ func (n *index) view(ctx context.Context) (*view, error) {
 		if err != nil || rest == 0 {
 			return v, err
 		}
+		v.close()
 		if building == nil && rest <= inlineBytes {
 			if err := n.catchUp(ctx, v); err != nil {
 				return nil, err
@@ -159,6 +207,7 @@ func (n *index) view(ctx context.Context) (*view, error) {
 			if rest > inlineBytes && now.upTo == v.upTo || n.e.ctx.Err() != nil { // it could not go on
 				return n.behind(now)
 			}
+			now.close()
 		case <-ctx.Done():
 			if v, rest, _, err = n.look(); err != nil || rest == 0 {
 				return v, err
@@ -169,9 +218,9 @@ func (n *index) view(ctx context.Context) (*view, error) {
 }
 
 // look gives what there is, and how many bytes of the logs are not in it. The logs' own indexes are read only where
-// something is missing.
+// something is missing. The view is to be closed.
 func (n *index) look() (v *view, rest int64, building chan struct{}, err error) {
-	v = &view{x: n.x}
+	v = &view{x: n.x, n: n}
 	n.mu.Lock()
 	n.load()
 	n.mu.Unlock()
@@ -200,11 +249,15 @@ func (n *index) look() (v *view, rest int64, building chan struct{}, err error) 
 			v.segments[i] = append(v.segments[i], p.last)
 			v.upTo[i] += p.last.n
 		}
+		v.pinned = append(v.pinned, v.segments[i]...)
 		v.all[i] = v.upTo[i]
 		if ix[i] != nil && ix[i].Len() > v.upTo[i] {
 			v.all[i] = ix[i].Len()
 			rest += ix[i].Size() - p.size()
 		}
+	}
+	for _, s := range v.pinned {
+		s.views++
 	}
 	v.ix = ix
 	return v, rest, n.building, nil

@@ -16,7 +16,7 @@ func (n *index) save(ctx context.Context, most int64) error {
 	n.mu.Lock()
 	parts, next := n.parts, n.next
 	n.mu.Unlock()
-	var garbage []string
+	var merged []*segment
 	for i := range parts {
 		p := &parts[i]
 		p.segments = slices.Clone(p.segments)
@@ -43,9 +43,7 @@ func (n *index) save(ctx context.Context, most int64) error {
 			if err != nil {
 				return err
 			}
-			for _, s := range old {
-				garbage = append(garbage, s.name)
-			}
+			merged = append(merged, old...)
 			p.segments = append(p.segments[:len(p.segments)-k], s)
 		}
 	}
@@ -64,11 +62,9 @@ func (n *index) save(ctx context.Context, most int64) error {
 		return err
 	}
 	n.mu.Lock()
-	n.parts, n.next = parts, next
+	n.parts, n.next, n.merged = parts, next, append(n.merged, merged...)
 	n.mu.Unlock()
-	for _, name := range garbage {
-		n.x.RemoveDerived(name) // who reads it has it open
-	}
+	n.removeMerged()
 	return nil
 }
 
@@ -165,6 +161,7 @@ func (n *index) fill(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		v.close()
 		n.mu.Lock()
 		parts := n.parts
 		n.mu.Unlock()

@@ -34,6 +34,7 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 		}
 		v, rest, building, err := n.look()
 		if err == nil && rest > 0 && rest <= inlineBytes && building == nil && ctx.Err() == nil {
+			v.close()
 			if err = n.catchUp(ctx, v); err == nil {
 				v, rest, _, err = n.look()
 			}
@@ -44,6 +45,7 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 			continue
 		}
 		if rest > 0 {
+			v.close()
 			late = append(late, n)
 			continue
 		}

@@ -99,8 +99,13 @@ func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.C
 		again := errors.As(err, &of) && errors.Is(err, errDamaged)
 		for _, n := range g.held {
 			if again && n.x == of.v.x {
-				n.drop(of.err)
+				n.drop(of.v, of.err)
 			}
+		}
+		for _, v := range g.views {
+			v.close()
+		}
+		for _, n := range g.held {
 			e.grown(n)
 			e.release(n)
 		}

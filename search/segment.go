@@ -28,6 +28,8 @@ type segment struct {
 	data []byte // of one in memory
 
 	rows atomic.Pointer[rows] // once they were needed
+
+	views int // that read it; guarded by index.mu
 }
 
 // bytesAt is a segment in memory.

@@ -31,7 +31,6 @@ func TestAppendsToFilesThatWereRemovedFromTheStoreAreNotAcknowledged(t *testing.
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer m.Kill() // asked to stop, it says once more that the disk failed
 			defer unix.Close(fd)
 			if _, err := unix.Write(fd, []byte(record)); !errors.Is(err, unix.EIO) {
 				t.Errorf("write: %v, want EIO", err)
@@ -45,6 +44,7 @@ func TestAppendsToFilesThatWereRemovedFromTheStoreAreNotAcknowledged(t *testing.
 			if rows := s.Errors(); name != "the session" && (len(rows) == 0 || !strings.Contains(rows[0].Reason, "somebody removed the log from the store")) {
 				t.Errorf("errors.jsonl: %v", rows)
 			}
+			m.Kill() // asked to stop, it would say once more that the disk failed. Its log is whole once it has ended
 			if !strings.Contains(m.Log.String(), "its file was removed from the store") {
 				t.Error("the daemon's log does not say why")
 			}
