@@ -32,8 +32,8 @@ type moment struct {
 	at       time.Time // those that had arrived by then
 }
 
-// rfc3339 is stricter than time.Parse.
-var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+// rfc3339 is stricter than time.Parse. The comma is what date -Ins writes.
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // parseMoment reads a number of messages or an RFC 3339 time, each in the one form in which they are written.
 func parseMoment(name string) (m moment, ok bool) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,13 +13,14 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// documents are the ones whose console blocks are run, by their path below the repository's root:
-// those of docs that are listed, and that of each example.
+// documents are the ones whose console blocks are run, by their path below the repository's root: all that have
+// some, but those that the command's own tests run.
 func documents(t *testing.T) []string {
 	t.Helper()
-	names := []string{"docs/recipe.md", "docs/tools.md"}
-	for name := range markdown(t) {
-		if ok, _ := path.Match("examples/*/README.md", name); ok { // what lies deeper belongs to the example
+	var names []string
+	elsewhere := []string{"README.md", "docs/files.md", "docs/inspect.md"}
+	for name, text := range markdown(t) {
+		if len(harness.TourCommands(text)) > 0 && !slices.Contains(elsewhere, name) {
 			names = append(names, name)
 		}
 	}
@@ -70,8 +70,13 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 	}
 	for _, by := range mounts {
 		m := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon})
+		redacting := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon, Args: []string{"--redact"}})
 		uid := by.uid
 		for _, name := range documents(t) {
+			m := m
+			if name == "docs/redaction.md" {
+				m = redacting
+			}
 			t.Run(fmt.Sprintf("%s as %d of %d", strings.ReplaceAll(name, "/", " "), uid, by.daemon), func(t *testing.T) {
 				file := filepath.Join(harness.Root(), name)
 				said, err := os.ReadFile(file)
@@ -81,7 +86,7 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 				if len(harness.TourCommands(string(said))) == 0 {
 					t.Fatal("there is nothing to run in it")
 				}
-				printed := m.Tour(t, string(said), harness.Client{UID: uid, Dir: clone(t), Env: []string{"PATH=" + harness.UserPath(t)}})
+				printed := m.Tour(t, string(said), harness.Client{UID: uid, Dir: clone(t), Env: []string{"PATH=" + harness.UserPath(t), "CTXFS_MOUNT=" + m.Dir}})
 				harness.CheckTour(t, file, string(said), printed)
 			})
 		}
