@@ -37,6 +37,9 @@ const (
 	reasonView    = "ctxfs makes it from the history, and a source reads what was written"
 )
 
+// ReasonPack says of a file of the workspace that it leads to a pack, of which no pack is made.
+const ReasonPack = "it leads to a pack; " + reasonView
+
 // file gives the file rel, read anew only when it may have changed. At most most bytes of it are used.
 func (h *home) file(rel string, most int64) *stocked {
 	rel = path.Clean(rel)

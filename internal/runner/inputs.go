@@ -97,6 +97,9 @@ func (s *search) find(dir, glob string) error {
 	}
 	if !strings.ContainsAny(pattern, `*?[{\`) { // the file itself, or all that a directory holds
 		base = filepath.Join(base, pattern)
+		if leadsToPack(base) {
+			return s.add(unix.AT_FDCWD, base, base)
+		}
 		if st, err := os.Stat(base); err != nil || !st.IsDir() {
 			return s.add(unix.AT_FDCWD, base, base)
 		}
@@ -162,10 +165,17 @@ func (s *search) add(dir int, name, whole string) error {
 	if s.seen[whole] {
 		return nil
 	}
+	if isPack(whole) { // it says nothing that the history does not say
+		return nil
+	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(dir, name, &st, 0); err != nil { // a symlink to nowhere is there, too
-		if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			return nil
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK && !leadsToPack(whole) {
+		var led unix.Stat_t
+		if unix.Fstatat(dir, name, &led, 0) == nil { // a symlink to nowhere is there, too
+			st = led
 		}
 	}
 	if s.entries++; s.entries > maxInputs {

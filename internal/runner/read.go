@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/pack"
 )
 
 // settleTime is longer than the steps in which any filesystem counts time: a
@@ -33,9 +35,9 @@ func readFile(req request) answer {
 	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return answer{Reason: "not an absolute path"}
 	}
-	look, err := openAlone(path, unix.O_PATH|unix.O_CLOEXEC)
-	if err != nil {
-		return refused(err)
+	look, a := openUnlessPack(path)
+	if look < 0 {
+		return a
 	}
 	defer unix.Close(look)
 	for try := 0; ; try++ {
@@ -71,6 +73,31 @@ func readFile(req request) answer {
 			return answer{Exists: true, ID: after, Settled: settled, Data: data}
 		}
 	}
+}
+
+// openUnlessPack opens a path through O_PATH; fd is negative where it does not.
+func openUnlessPack(name string) (fd int, a answer) {
+	itself := answer{Exists: true, Reason: pack.ReasonPack}
+	if isPack(name) {
+		return -1, itself
+	}
+	const flags = unix.O_PATH | unix.O_CLOEXEC
+	fd, err := openAlone(name, flags|unix.O_NOFOLLOW)
+	if err != nil {
+		return -1, refused(err)
+	}
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return fd, answer{}
+	}
+	unix.Close(fd)
+	if leadsToPack(name) {
+		return -1, itself
+	}
+	if fd, err = openAlone(name, flags); err != nil {
+		return -1, refused(err)
+	}
+	return fd, answer{}
 }
 
 // openAlone opens a path without os.File, whose care for files that are kept

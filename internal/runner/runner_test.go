@@ -350,3 +350,28 @@ func TestManyReadersAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A file called as a pack is called is one only where a session of a mount has it.
+func TestAFileThatIsOnlyCalledLikeAPackIsRead(t *testing.T) {
+	c, dir := start(t), home(t, os.Getuid())
+	for _, rel := range []string{"context/pack.json", "pack.md", "context/at/1/pack.report.md", "context/swap/index.jsonl"} {
+		name := filepath.Join(dir, rel)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{name, filepath.Join(dir, "context/errors.jsonl")} {
+			if err := os.WriteFile(file, []byte(rel), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link := name + ".link"
+		if err := os.Symlink(filepath.Base(name), link); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range readAs(t, c, os.Getuid(), long, name, link) {
+			if string(f.Data) != rel || f.Reason != "" {
+				t.Errorf("%s: %q, %q", f.Path, f.Data, f.Reason)
+			}
+		}
+	}
+}
