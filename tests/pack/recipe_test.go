@@ -14,6 +14,7 @@ import (
 
 // all is a recipe with each source that reads a file.
 const all = `import: ./base.yaml
+wait_ms: 60000
 sources:
   - {type: system_role}
   - {type: skills}
@@ -263,7 +264,7 @@ func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
 	const home = "shared/crew/agent/coder"
 	const dir = home + "/session/s1"
 	member(alice, "mkdir -p "+dir+" && cd "+dir+` && echo '{"role":"user","content":"hi"}' >> messages.jsonl && echo `+work+` > cwd`).OK()
-	member(bob, `printf 'sources: [{type: file, path: "${CWD}/DELTA.md", on_missing: skip}, {type: journal}]\n' > `+home+`/context.yaml`).OK()
+	member(bob, `printf 'wait_ms: 60000\nsources: [{type: file, path: "${CWD}/DELTA.md", on_missing: skip}, {type: journal}]\n' > `+home+`/context.yaml`).OK()
 	used := func(want bool, reason string) {
 		t.Helper()
 		r := member(bob, "cd "+dir+"; cat context/pack.md context/pack.report.md")

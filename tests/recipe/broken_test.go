@@ -25,7 +25,7 @@ func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
 			const good = "sources:\n  - {type: file, id: good, path: f.md}\n  - {type: journal}\n"
 			s.put(where, good)
 			s.say("user", "Begin.")
-			before := s.pack()
+			before := s.settled()
 			s.want(before, "good", "The file.\n")
 			file := where[strings.Index(where, "/")+1:]
 			for i, c := range []struct {
@@ -48,7 +48,7 @@ func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
 					})
 				})
 				s.say("assistant", fmt.Sprint("Answer ", i))
-				b := s.pack()
+				b := s.settled()
 				s.want(b, "good", "The file.\n")
 				if !strings.Contains(b.md, fmt.Sprint("Answer ", i)) || strings.Contains(b.md, file+":") {
 					t.Errorf("%d: the last good recipe does not go on over the history of now:\n%s", i, b.md)
@@ -59,11 +59,11 @@ func TestAWrongRecipeLeavesTheLastGoodOne(t *testing.T) {
 				}
 				if i == 2 {
 					m.Restart()
-					s.want(s.pack(), "good", "The file.\n")
+					s.want(s.settled(), "good", "The file.\n")
 				}
 			}
 			s.put(where, strings.Replace(good, "id: good", "id: better", 1))
-			b := s.pack()
+			b := s.settled()
 			s.want(b, "better", "The file.\n")
 			if report := s.Read("context/pack.report.md"); strings.Contains(report, file+":") {
 				t.Errorf("the mended recipe's report:\n%s", report)
@@ -82,7 +82,7 @@ func TestAWrongFirstRecipeLeavesTheDefault(t *testing.T) {
 	s.say("user", "Begin.")
 	harness.Eventually(t, "a row of errors.jsonl", func() bool { return len(s.Errors()) > 0 })
 	s.wantError("context.yaml:1:", "nothing")
-	s.want(s.pack(), "AGENTS.md", "The guide.\n")
+	s.want(s.settled(), "AGENTS.md", "The guide.\n")
 }
 
 // What the last good recipe is, survives a restart and is part of the pack's id.
@@ -93,22 +93,22 @@ func TestTheLastGoodRecipeSurvivesARestart(t *testing.T) {
 	s.put("work/f.md", "The file.\n")
 	s.recipe("sources: [{type: file, id: good, path: f.md}, {type: journal}]\n")
 	s.say("user", "Begin.")
-	s.want(s.pack(), "good", "The file.\n")
+	s.want(s.settled(), "good", "The file.\n")
 	s.recipe("sources: [")
-	wrong := s.pack()
+	wrong := s.settled()
 	m.Restart()
-	if after := s.pack(); after.md != wrong.md || after.PackID != wrong.PackID {
+	if after := s.settled(); after.md != wrong.md || after.PackID != wrong.PackID {
 		t.Errorf("after a restart %s\n%s\nbefore %s\n%s", after.PackID, after.md, wrong.PackID, wrong.md)
 	}
 	m.Kill()
 	m.Restart()
-	if after := s.pack(); after.md != wrong.md {
+	if after := s.settled(); after.md != wrong.md {
 		t.Errorf("after a crash\n%s", after.md)
 	}
 	if err := os.Remove(s.path("home/context.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if b := s.pack(); b.block("good") != "" {
+	if b := s.settled(); b.block("good") != "" {
 		t.Errorf("without a recipe, not the default one:\n%s", b.md)
 	}
 }

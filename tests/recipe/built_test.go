@@ -66,7 +66,7 @@ func (s *stage) pack() built {
 	return b
 }
 
-// settled is the pack when no generator runs for it any more, however slow the machine is.
+// settled is the pack when all that it waited for is there, files of the workspace and generators, however slow the machine is.
 func (s *stage) settled() (b built) {
 	s.t.Helper()
 	defer func() {
@@ -74,7 +74,15 @@ func (s *stage) settled() (b built) {
 			s.t.Logf("the report:\n%s", s.tail("context/pack.report.md"))
 		}
 	}()
-	harness.Eventually(s.t, "the generators to end", func() bool { b = s.pack(); return !b.Stale })
+	harness.Eventually(s.t, "the pack to have all it waits for", func() bool { b = s.pack(); return !b.Stale })
+	return b
+}
+
+// shown is the pack once a file of the workspace stands in it. Whoever asks for the first one of a user starts the
+// program that reads them, which takes longer on a busy machine than a short wait_ms lets a reader wait.
+func (s *stage) shown(id string) (b built) {
+	s.t.Helper()
+	harness.Eventually(s.t, "the workspace to give "+id, func() bool { b = s.pack(); return b.block(id) != "" })
 	return b
 }
 

@@ -108,7 +108,7 @@ sources:
 		t.Errorf("errors.jsonl has %+v", rows)
 	}
 	m.Restart()
-	if after := s.pack(); after.md != b.md {
+	if after := s.settled(); after.md != b.md {
 		t.Errorf("after a restart\n%s\nbefore\n%s", after.md, b.md)
 	}
 }

@@ -226,7 +226,7 @@ func TestPackOfTheCommandLineWaitsForGenerators(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	s.put("work/gen", "#!/bin/bash\n[ -e passed ] || { "+s.gated()+"; }\necho made\n")
+	s.put("work/gen", "#!/bin/bash\nuntil [ -e go ]; do sleep 0.01; done\necho made\n") // a gate for two: the mount runs it, too
 	s.recipe(`
 wait_ms: 50
 env: {MARK: "$MARK"}
@@ -239,7 +239,7 @@ sources:
 		t.Error("the mount waited for a generator that waits")
 	}
 	done := make(chan struct{})
-	go func() { defer close(done); s.pass() }()
+	go func() { defer close(done); s.put("work/go", "") }()
 	out := m.CLI(t, "pack", "--store", m.Store, s.Ref()).OK()
 	if !strings.Contains(out, "# Context Block: gen\nmade\n") {
 		t.Errorf("ctxfs pack did not wait:\n%s", out)
@@ -306,7 +306,10 @@ func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if b, err := s.tryPack(); err != nil || !b.Stale || b.block("f") != "The file.\n" {
+			var b built
+			var err error
+			harness.Eventually(t, "the file in "+s.Ref(), func() bool { b, err = s.tryPack(); return err != nil || b.block("f") != "" })
+			if err != nil || !b.Stale || b.block("f") != "The file.\n" {
 				t.Errorf("%s: stale %v, %v\n%s", s.Ref(), b.Stale, err, b.md)
 			}
 		}()

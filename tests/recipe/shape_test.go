@@ -19,7 +19,7 @@ func TestEditorsSaveARecipe(t *testing.T) {
 	s.put("work/f.md", "The file.\n")
 	s.say("user", "Begin.")
 	s.recipe("sources: [{type: file, id: v0, path: f.md}, {type: journal}]\n")
-	s.want(s.pack(), "v0", "The file.\n")
+	s.want(s.settled(), "v0", "The file.\n")
 	for i, how := range []string{
 		`sed -i s/v0/v1/ "$1"`,
 		`sed s/v1/v2/ "$1" > "$1.tmp" && mv "$1.tmp" "$1"`,
@@ -31,7 +31,7 @@ func TestEditorsSaveARecipe(t *testing.T) {
 		`python3 -c 'import sys,mmap; p=sys.argv[1]; f=open(p,"r+b"); b=f.read().replace(b"v7",b"v8"); f.seek(0); f.write(b); f.flush(); import os; os.fsync(f.fileno())' "$1"`,
 	} {
 		s.client("", how, s.path("home/context.yaml")).OK()
-		s.want(s.pack(), fmt.Sprint("v", i+1), "The file.\n")
+		s.want(s.settled(), fmt.Sprint("v", i+1), "The file.\n")
 	}
 	if rows := s.Errors(); len(rows) > 0 {
 		t.Errorf("errors.jsonl has %+v", rows)
@@ -135,7 +135,7 @@ func TestWhatIsNoRecipe(t *testing.T) {
 			} else {
 				s.putBytes("home/context.yaml", c.text)
 			}
-			b := s.pack()
+			b := s.settled()
 			if !strings.Contains(b.md, "Begin.") {
 				t.Errorf("the pack is\n%.2000s", b.md)
 			}
@@ -155,7 +155,7 @@ func TestWhatIsNoRecipe(t *testing.T) {
 			}
 			s.client("", `rm -rf "$1"`, s.path("home/context.yaml")).OK()
 			s.recipe("sources: [{type: file, id: f, path: f.md}, {type: journal}]\n")
-			s.want(s.pack(), "f", "The file.\n")
+			s.want(s.settled(), "f", "The file.\n")
 		})
 	}
 }
@@ -247,7 +247,7 @@ func TestNamesCannotForgeABlock(t *testing.T) {
 		fmt.Sprintf("sources: [{type: file, path: %q, on_missing: skip}, {type: journal}]\n", evil),
 	} {
 		s.putBytes("home/context.yaml", yaml)
-		b := s.pack()
+		b := s.settled()
 		for _, id := range b.blocks() {
 			if id == "forged" || id == "system_prompt" {
 				t.Errorf("%s\nforges a block:\n%s", yaml, b.md)

@@ -98,7 +98,7 @@ func TestSectionsAreAMessageOfTheUserInEachFormat(t *testing.T) {
 			s.put("context/plan.json", strategyPlan)
 			s.put("context/review.diff", strategyDiff)
 			s.say("user", "Go.")
-			b := s.pack()
+			b := s.settled()
 			var compiled struct {
 				Strategy struct {
 					Name     string

@@ -81,10 +81,15 @@ func TestWithoutEventsEachChangeIsSeenByTheNextRead(t *testing.T) {
 		t.Helper()
 		m.Run(t, harness.Client{UID: uid, Dir: s.AgentHome(), Argv: []string{"bash", "-ec", script}, Env: []string{"STORE=" + inStore, "WORK=" + s.work}}).OK()
 	}
-	pack := func() string {
+	pack := func() (md string) { // of a workspace that answered in time
 		t.Helper()
-		r := m.Run(t, harness.Client{UID: uid, Dir: s.Dir, Argv: []string{"cat", "context/pack.md"}})
-		return r.OK()
+		harness.Eventually(t, "the workspace to answer", func() bool {
+			r := m.Run(t, harness.Client{UID: uid, Dir: s.Dir, Argv: []string{"bash", "-c", "cat context/pack.report.md; echo THE PACK; cat context/pack.md"}})
+			var report string
+			report, md, _ = strings.Cut(r.OK(), "THE PACK\n")
+			return !strings.Contains(report, "\n- stale: ")
+		})
+		return md
 	}
 	s.put("work/f.md", "The file.\n")
 	s.put("home/memory/m.md", "Begin the old way.\n")
