@@ -32,6 +32,9 @@ func TestKillLoop(t *testing.T) {
 	length := map[string]int{}
 	for round := range rounds {
 		waitReader, wait := l.startReader(), l.start(0, 20)
+		if round == 0 { // that something is written at all is no question of the machine's speed
+			harness.Eventually(t, "a record to be acknowledged", func() bool { return len(readJournal(t, l.journal(0)).acked) > 0 })
+		}
 		time.Sleep(time.Duration(rnd.IntN(400)) * time.Millisecond) // the random moment
 		m.Kill()
 		wait()

@@ -83,6 +83,9 @@ func group(pgid int) (procs []string) {
 		f := strings.Fields(rest)
 		if len(f) > 2 && f[2] == fmt.Sprint(pgid) && f[0] != "Z" && f[0] != "X" {
 			cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+			if len(cmdline) == 0 {
+				continue // it has let go of its memory, and of its files next: it is ending, however long the kernel takes
+			}
 			procs = append(procs, filepath.Base(filepath.Dir(name))+": "+strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}
 	}

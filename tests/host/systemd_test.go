@@ -108,7 +108,7 @@ func (g *guest) stopWhileBusy(t *testing.T) {
 		journalctl -u ctxfs -o cat | grep -o 'files are still open\|SIGKILL\|Deactivated.*' | uniq
 		grep fuse.ctxfs /proc/mounts || echo no mount
 		cat <&7 2>&1 || true
-		timeout 60 sh -c 'while ps -eo stat= | grep -q ^D; do sleep 0.1; done' && echo nobody hangs`)
+		timeout 120 sh -c 'while ps -eo stat= | grep -q ^D; do sleep 0.1; done' && echo nobody hangs`)
 	// The daemon gave up by itself: nobody had to kill it.
 	if out != "files are still open\nDeactivated successfully.\nno mount\ncat: -: Transport endpoint is not connected\nnobody hangs\n" {
 		t.Errorf("a stop while a file is open:\n%s", out)
