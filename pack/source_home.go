@@ -28,7 +28,7 @@ type home struct {
 	found map[*stocked]bool // files of last that are known to be as they were
 }
 
-// look is what was seen in a home. It does not change once the look is over.
+// look is what was seen in a home. It does not change once the look is over, but for the signs of files that begin to tell; see still.
 type look struct {
 	files map[string]*stocked // by path relative to the home
 	lists map[string]*listed

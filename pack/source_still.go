@@ -27,7 +27,7 @@ type sightedFile struct {
 	*stocked
 }
 
-// path gives what must be as it was for the look to hold, nil when its signs cannot tell: a file changed
+// path gives what must be as it was for the look to hold, nil when its signs cannot tell: a directory changed
 // lately, or something was reached by a link.
 func (l *look) path() []sighted {
 	if l.linked || l.here() != l.entered {
@@ -45,7 +45,7 @@ func (l *look) path() []sighted {
 		d := byDir[path.Dir(rel)]
 		switch {
 		case f.absent && (d != nil || l.absentDir(path.Dir(rel))):
-		case d == nil || !f.sign.exists() || f.sign.ino == 0:
+		case d == nil || !f.sign.exists():
 			return nil
 		default:
 			d.files = append(d.files, sightedFile{path.Base(rel), f})
@@ -107,18 +107,18 @@ func (b *Builder) same(x *session.Session, way []sighted) (ok bool, found map[*s
 	defer h.close()
 	found = map[*stocked]bool{}
 	for i := range way {
-		if !sameDirectory(h.fd, &way[i], found) {
+		if !h.sameDirectory(&way[i], found) {
 			return false, found
 		}
 	}
 	return true, found
 }
 
-func sameDirectory(home int, d *sighted, found map[*stocked]bool) bool {
-	fd := home
+func (h *home) sameDirectory(d *sighted, found map[*stocked]bool) bool {
+	fd := h.fd
 	if d.rel != "." {
 		var err error
-		if fd, err = beneath.Open(home, d.rel, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
+		if fd, err = beneath.Open(h.fd, d.rel, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
 			return false
 		}
 		defer unix.Close(fd)
@@ -128,10 +128,24 @@ func sameDirectory(home int, d *sighted, found map[*stocked]bool) bool {
 		return false
 	}
 	for _, f := range d.files {
-		if directory(fd).sign(f.name) != f.sign {
+		s := directory(fd).sign(f.name)
+		if s != f.sign && !h.sameContent(path.Join(d.rel, f.name), s, f.stocked) {
 			return false
 		}
 		found[f.stocked] = true
+	}
+	return true
+}
+
+// sameContent is for the file rel that had changed so lately, when f was read, that its sign hid another change: it says whether it
+// holds what it held then. Once its sign, which is s now, tells, f has it.
+func (h *home) sameContent(rel string, s sign, f *stocked) bool {
+	ino := s.ino
+	if s.ino = 0; s != f.sign || !f.content.equal(h.read(rel, s, maxFile)) || h.now.linked {
+		return false
+	}
+	if !s.fresh(h.at) {
+		f.sign.ino = ino
 	}
 	return true
 }

@@ -61,6 +61,33 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 	}
 }
 
+// The kernel looks a changed pack's name up twice. The second look goes the way of the first, though the sign of the file that
+// has just changed tells nothing yet: a look at everything costs as much as the change did.
+func TestALookBehindAChangeDoesNotLookAtEverything(t *testing.T) {
+	d := newDesk(t, Config{Budget: 8000})
+	d.write("../../context.yaml", "sources: [{type: knowledge}, {type: file, path: \"${AGENT_HOME}/a.md\"}, {type: journal}]\n")
+	for i := range 20 {
+		d.write(fmt.Sprintf("../../knowledge/k%02d.md", i), fmt.Sprintf("Note %d.\n", i))
+	}
+	d.write("../../a.md", "Round 0.\n")
+	d.append(message("user", "notes"))
+	for d.pack(); !settled(d) || !isSettled(d); d.pack() {
+	}
+	for round := range 20 {
+		want := fmt.Sprintf("Round %d.\n", 1+round)
+		d.write("../../a.md", want) // in its place: its directory does not change
+		if settled(d) {
+			t.Fatalf("%q is not seen", want)
+		}
+		if got := string(d.pack().Markdown); !strings.Contains(got, want) {
+			t.Fatalf("%q is not in the pack:\n%s", want, got)
+		}
+		if !settled(d) {
+			t.Fatalf("%q: the next look goes another way", want)
+		}
+	}
+}
+
 // What was found the same on the way to the first change is not looked at again: the pack is still that of whoever looks at
 // all for the first time, whichever files were changed, moved and removed together.
 func TestChangedFilesAreFoundAmongThoseThatAreNot(t *testing.T) {
