@@ -28,13 +28,19 @@ type mounted struct {
 
 func mountStore(t *testing.T) *mounted {
 	t.Helper()
+	return mountWith(t, pack.Config{Budget: 32000})
+}
+
+// mountWith is mountStore with packs of its own kind.
+func mountWith(t *testing.T, c pack.Config) *mounted {
+	t.Helper()
 	dir := t.TempDir()
 	store, err := session.Open(filepath.Join(dir, "store"), session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	builder, err := pack.NewBuilder(pack.Config{Budget: 32000})
+	builder, err := pack.NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
