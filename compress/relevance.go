@@ -101,27 +101,40 @@ func NewIndex(docs []string) *Index {
 	return x
 }
 
-// match adds to found those of terms that stand in the index, in their order.
-func (x *Index) match(terms []termID, found []match) []match {
-	for k, t := range terms {
-		i, ok := slices.BinarySearch(x.terms, t)
-		if !ok {
+// match adds to found those of a query's terms that stand in the index, in their order. Both have theirs sorted, so that
+// each is looked for from where the one before was.
+func (x *Index) match(q *query, found []match) []match {
+	i := 0
+	for _, k := range q.sorted {
+		t := q.terms[k]
+		step := 1
+		for i+step < len(x.terms) && x.terms[i+step] < t {
+			i, step = i+step, 2*step
+		}
+		n, ok := slices.BinarySearch(x.terms[i:min(i+step+1, len(x.terms))], t)
+		if i += n; ok {
+			q.at[k] = int32(i + 1)
+		}
+	}
+	for k, at := range q.at {
+		if at == 0 {
 			continue
 		}
-		from := int32(0)
-		if i > 0 {
-			from = x.ends[i-1]
+		q.at[k] = 0
+		m := match{term: int32(k), to: x.ends[at-1]}
+		if at > 1 {
+			m.from = x.ends[at-2]
 		}
-		found = append(found, match{int32(k), from, x.ends[i]})
+		found = append(found, m)
 	}
 	return found
 }
 
-// matchAgain is match of the terms of query, which may have been asked for the last time, too.
-func (x *Index) matchAgain(query string, terms []termID) []match {
+// matchAgain is match of a query, which may have been asked for the last time, too.
+func (x *Index) matchAgain(q *query) []match {
 	r := x.ranked.Load()
-	if r == nil || r.query != query {
-		r = &ranked{query, x.match(terms, nil)}
+	if r == nil || r.query != q.text {
+		r = &ranked{q.text, x.match(q, nil)}
 		x.ranked.Store(r)
 	}
 	return r.matches
@@ -171,8 +184,8 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 // query says it. The same documents and query give the same bits on every machine.
 func (c *Corpus) Rank(query string) []Hit {
 	scores := make([]float64, len(c.norms))
-	terms := queryTerms(query)
-	c.add(terms, 1, scores, func(x *Index) []match { return x.matchAgain(query, terms) })
+	q := newQuery(query)
+	c.add(q.terms, 1, scores, func(x *Index) []match { return x.matchAgain(q) })
 	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
@@ -185,11 +198,11 @@ func (c *Corpus) Rank(query string) []Hit {
 
 // Score adds to scores, one for each document, what query is worth to it: weight times its BM25 score.
 func (c *Corpus) Score(query string, weight float64, scores []float64) {
-	terms := queryTerms(query)
+	q := newQuery(query)
 	var all []match
-	c.add(terms, weight, scores, func(x *Index) []match {
+	c.add(q.terms, weight, scores, func(x *Index) []match {
 		n := len(all)
-		all = x.match(terms, all)
+		all = x.match(q, all)
 		return all[n:]
 	})
 }
@@ -251,24 +264,35 @@ func saturated(count int, norm float64) float64 {
 	return float64(float64(n*(bm25K1+1)) / float64(n+norm))
 }
 
-// queryTerms gives the distinct terms of a query in its order.
-func queryTerms(query string) (terms []termID) {
+// query is what is asked of indexes. It is not safe for concurrent use.
+type query struct {
+	text   string
+	terms  []termID // distinct ones, in the order of the text
+	sorted []int32  // places of these, sorted by term
+	at     []int32  // for match: where in an index each is, from 1; 0: nowhere
+}
+
+func newQuery(text string) *query {
+	q := &query{text: text}
 	seen := map[termID]bool{}
-	eachTerm(query, func(t termID) {
-		if !seen[t] && len(terms) < maxQuery {
+	eachTerm(text, func(t termID) {
+		if !seen[t] && len(q.terms) < maxQuery {
 			seen[t] = true
-			terms = append(terms, t)
+			q.sorted = append(q.sorted, int32(len(q.terms)))
+			q.terms = append(q.terms, t)
 		}
 	})
-	return terms
+	slices.SortFunc(q.sorted, func(a, b int32) int { return cmp.Compare(q.terms[a], q.terms[b]) })
+	q.at = make([]int32, len(q.terms))
+	return q
 }
 
 // Covers says whether each term of phrase, which has at least one, is a term of text.
 func Covers(text, phrase string) bool {
-	wanted := queryTerms(phrase)
-	if len(wanted) == 0 {
+	q := newQuery(phrase)
+	if len(q.terms) == 0 {
 		return false
 	}
 	x := NewIndex([]string{text})
-	return len(x.match(wanted, nil)) == len(wanted)
+	return len(x.match(q, nil)) == len(q.terms)
 }
