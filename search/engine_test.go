@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 // While an index is made, an answer says how far it is, and what was appended last is found already.
@@ -222,4 +225,149 @@ func TestAnswersFit(t *testing.T) {
 func sorted(s []string) []string {
 	slices.Sort(s)
 	return s
+}
+
+// watchedDisk is a disk that tells of each read of a file in a session's own directory.
+type watchedDisk struct {
+	*sessiontest.Disk
+	read func(name string)
+}
+
+type watchedFile struct {
+	session.File
+	name string
+	d    *watchedDisk
+}
+
+func (d *watchedDisk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
+	f, err := d.Disk.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &watchedFile{f, name, d}, nil
+}
+
+func (f *watchedFile) ReadAt(p []byte, off int64) (int, error) {
+	if f.d.read != nil {
+		f.d.read(f.name)
+	}
+	return f.File.ReadAt(p, off)
+}
+
+// watched is a world of two sessions with a needle each, whose records are indexed on the disk.
+func watched(t *testing.T) (w *world, d *watchedDisk, xs [2]*session.Session) {
+	w = newWorld(t, Config{Wait: -1})
+	w.stop()
+	d = &watchedDisk{Disk: w.disk}
+	store, err := session.Open("/store", session.Options{VFS: d, Now: w.disk.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store, w.e = store, New(store, Config{Wait: -1})
+	for i := range xs {
+		ref := s1
+		ref.Session = fmt.Sprint("s", i)
+		xs[i] = w.session(ref)
+		w.append(xs[i].Messages(), message("user", fmt.Sprint("needle in haystack ", i)))
+		n := w.e.index(xs[i])
+		<-n.build()
+		w.e.release(n)
+	}
+	return w, d, xs
+}
+
+func isMessages(name string) bool { return path.Base(name) == ctxabi.MessagesFile }
+
+// Where sessions are moved while they are searched, hits stay with the records that they are of.
+func TestASearchOutlivesARename(t *testing.T) {
+	w, d, xs := watched(t)
+	defer w.stop()
+	home := xs[0].Ref().AgentHome()
+	d.read = func(name string) {
+		if isMessages(name) {
+			d.read = nil
+			if err := w.store.Rename(home, path.Dir(home)+"/renamed"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	r, err := w.e.Owner(context.Background(), ctxabi.Ref{UID: s1.UID}, Query{Text: "needle"})
+	if err != nil || len(r.Hits) != 2 || d.read != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, h := range r.Hits {
+		if want := "needle in haystack " + strings.TrimPrefix(h.Ref.Session, "s"); !strings.Contains(h.doc.said, want) {
+			t.Errorf("a hit of %s says %q", h.Ref, h.doc.said)
+		}
+	}
+}
+
+// A session that is removed while all of its owner's are searched costs that search its own hits.
+func TestASearchOutlivesARemoval(t *testing.T) {
+	for what, at := range map[string]func(name string) bool{
+		"its records are read": isMessages,
+		"its index is read":    func(name string) bool { return isSegment("search/" + path.Base(name)) },
+	} {
+		w, d, xs := watched(t)
+		d.read = func(name string) {
+			if at(name) {
+				d.read = nil
+				for i, x := range xs { // the other one than is being read
+					if !strings.Contains(name, x.Dir()+"/") {
+						if err := w.store.Remove(xs[i].Ref()); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			}
+		}
+		r, err := w.e.Owner(context.Background(), ctxabi.Ref{UID: s1.UID}, Query{Text: "needle"})
+		if err != nil || len(r.Hits) != 1 || len(r.Sessions) != 1 || r.Unread != 0 || d.read != nil {
+			t.Errorf("removed while %s: %+v, %v", what, r, err)
+		}
+		d.read = nil
+		w.stop()
+	}
+}
+
+// A reader beside the daemon that merges what he is about to read looks again, and makes no index of his own.
+func TestAReaderBesideADaemonFindsItsMergedIndex(t *testing.T) {
+	w, _, xs := watched(t)
+	defer w.stop()
+	beside := &watchedDisk{Disk: w.disk}
+	store, err := session.Open("/store", session.Options{VFS: beside, Now: w.disk.Now, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := New(store, Config{Wait: -1, ReadOnly: true})
+	defer e.Close()
+	x, err := store.Session(xs[0].Ref())
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside.read = func(name string) {
+		if path.Base(name) == path.Base(manifestFile) {
+			beside.read = nil
+			for range fanIn {
+				fillSession(w, xs[0], 100)
+				n := w.e.index(xs[0])
+				<-n.build()
+				w.e.release(n)
+			}
+		}
+	}
+	n := e.index(x)
+	defer e.release(n)
+	v, _, _, err := n.look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.pinned) == 0 || beside.read != nil {
+		t.Error("the daemon's index is not used")
+	}
+	v.close()
+	if got := x.Errors(); len(got) > 0 {
+		t.Errorf("%s", got)
+	}
 }

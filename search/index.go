@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ type index struct {
 	next     int           // number of the next segment
 	building chan struct{} // closed when the builder that is at work ends; nil: none is
 	merged   []*segment    // whose files are removed once no view reads them
+	from     *manifest     // that load read; nil: there was none
 	told     bool          // that it was damaged
 	failed   string        // why the last builder could not go on; "": it could
 }
@@ -97,27 +99,39 @@ func (n *index) load() {
 		return
 	}
 	n.loaded, n.next, n.parts = true, 1, [2]part{}
-	m := readManifest(n.x)
-	if m == nil {
-		if !n.e.c.ReadOnly {
-			remove(n.x) // of another version, torn, or none
-		}
-		return
-	}
-	why := m.fits(n.x)
-	if why == "" {
-		parts, err := m.open(n.x)
-		if err == nil {
-			n.sweep(m)
-			n.next = m.Next
-			for i, p := range m.Logs {
-				n.parts[i] = part{segments: parts[i], records: p.Records, bytes: p.Bytes}
+	for {
+		m := readManifest(n.x)
+		n.from = m
+		if m == nil {
+			if !n.e.c.ReadOnly {
+				remove(n.x) // of another version, torn, or none
 			}
 			return
 		}
-		why = err.Error()
+		why := m.fits(n.x)
+		if why == "" {
+			parts, err := m.open(n.x)
+			if err == nil {
+				n.sweep(m)
+				n.next = m.Next
+				for i, p := range m.Logs {
+					n.parts[i] = part{segments: parts[i], records: p.Records, bytes: p.Bytes}
+				}
+				return
+			}
+			why = err.Error()
+		}
+		if !n.replaced() {
+			n.discard(why)
+			return
+		}
 	}
-	n.discard(why)
+}
+
+// replaced says whether a daemon beside this process made another index of what load read: what that named is gone then, and
+// not damaged. mu is held.
+func (n *index) replaced() bool {
+	return n.e.c.ReadOnly && n.from != nil && !reflect.DeepEqual(n.from, readManifest(n.x))
 }
 
 // sweep removes segments that a crash left behind.
@@ -152,21 +166,23 @@ func (n *index) discard(why string) {
 }
 
 // drop is discard after a damage that was found in a view. One of segments that are in use no more says nothing of the
-// others: somebody made the index anew meanwhile.
-func (n *index) drop(v *view, why error) {
+// others: somebody, here or in another process, made the index anew meanwhile, and drop says so.
+func (n *index) drop(v *view, why error) (already bool) {
 	select {
 	case n.work <- struct{}{}:
 		defer func() { <-n.work }()
 	default:
-		return // whoever is at work meets it
+		return false // whoever is at work meets it
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.e.c.ReadOnly && !n.has(v) {
-		return
+	if len(v.pinned) > 0 && !n.has(v) {
+		return true
 	}
+	already = n.replaced()
 	n.discard(why.Error())
-	n.loaded = !n.e.c.ReadOnly // there, a daemon may have replaced it meanwhile
+	n.loaded = !n.e.c.ReadOnly // there, it is read again
+	return already
 }
 
 // has says whether one of the view's segments is still part of the index; mu is held.

@@ -39,6 +39,9 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 				v, rest, _, err = n.look()
 			}
 		}
+		if err != nil && x.Removed() {
+			continue
+		}
 		if err != nil {
 			e.log.Warn("search", "session", ref, "err", err)
 			g.unread++
@@ -57,7 +60,9 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 		case <-ctx.Done():
 		}
 		for _, n := range late {
-			if !n.isLoaded() {
+			if n.x.Removed() {
+				continue
+			} else if !n.isLoaded() {
 				g.unread++
 			} else if v, _, _, err := n.look(); err == nil {
 				g.views = append(g.views, v)

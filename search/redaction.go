@@ -23,11 +23,11 @@ func (f *finder) redacted(h *Hit, r *logReader) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	history, _, err := historyOf(f.viewOf(h).x)
+	history, _, err := historyOf(h.v.x)
 	if err != nil {
 		return document{}, err
 	}
-	if raw, err = f.redact.Ledger(f.viewOf(h).x.ID()).Record(history, h.Event, h.Line, raw); err != nil {
+	if raw, err = f.redact.Ledger(h.v.x.ID()).Record(history, h.Event, h.Line, raw); err != nil {
 		return document{}, err
 	}
 	return r.decode(h.Line, raw)
@@ -38,7 +38,7 @@ func (f *finder) said() (string, error) {
 	text, _ := f.redact.Text(f.q.Text)
 	seen := map[*session.Session]bool{}
 	for i := range f.hits {
-		x := f.viewOf(&f.hits[i]).x
+		x := f.hits[i].v.x
 		if seen[x] {
 			continue
 		}

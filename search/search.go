@@ -47,6 +47,7 @@ type Hit struct {
 	Also  []int   // lines of the same log that say the same
 	Exact int     // how many of the query's bare identifiers it holds
 
+	v     *view // of the session that it is of, whatever that is called by now
 	doc   document
 	print uint32
 }
@@ -86,7 +87,7 @@ func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.C
 	if err := q.Prepare(); err != nil {
 		return nil, err
 	}
-	for range maxRetry {
+	for left := maxRetry; left > 0; {
 		waiting, cancel := e.waiting(ctx)
 		g, err := get(waiting)
 		cancel()
@@ -97,9 +98,22 @@ func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.C
 		}
 		var of *viewError
 		again := errors.As(err, &of) && errors.Is(err, errDamaged)
-		for _, n := range g.held {
-			if again && n.x == of.v.x {
-				n.drop(of.v, of.err)
+		removed := false
+		for _, v := range g.views {
+			removed = removed || err != nil && v.x.Removed()
+		}
+		switch {
+		case removed && g.many:
+			again = true // it is not among them any more
+		case removed:
+			again = false
+			err = ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
+		case again:
+			left--
+			for _, n := range g.held {
+				if n.x == of.v.x && n.drop(of.v, of.err) {
+					left++
+				}
 			}
 		}
 		for _, v := range g.views {
@@ -300,26 +314,17 @@ func (f *finder) find(ctx context.Context) error {
 	f.count = max(f.count, len(f.hits))
 	for i := range f.hits {
 		h := &f.hits[i]
-		d, err := f.document(&hit{v: f.viewOf(h), event: h.Event, line: h.Line, print: h.print})
+		d, err := f.document(&hit{v: h.v, event: h.Event, line: h.Line, print: h.print})
 		if err != nil {
 			return err
 		}
 		if d != nil {
 			h.doc, h.Who = *d, d.who()
 			if f.redact != nil {
-				if h.doc, err = f.redacted(h, f.readers[readerKey{f.viewOf(h), h.Event}]); err != nil {
+				if h.doc, err = f.redacted(h, f.readers[readerKey{h.v, h.Event}]); err != nil {
 					return err
 				}
 			}
-		}
-	}
-	return nil
-}
-
-func (f *finder) viewOf(h *Hit) *view {
-	for _, s := range f.m.sources {
-		if s.v.x.Ref() == h.Ref {
-			return s.v
 		}
 	}
 	return nil
@@ -342,7 +347,7 @@ func (f *finder) group(hits []hit, exact map[place]int) {
 		}
 		if len(f.hits) < f.q.N {
 			at[k] = len(f.hits)
-			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), Event: h.event, Line: h.line, Score: h.score, Exact: exact[h.place()], print: h.print})
+			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), v: h.v, Event: h.event, Line: h.line, Score: h.score, Exact: exact[h.place()], print: h.print})
 		}
 	}
 	for i := range f.hits {

@@ -125,6 +125,9 @@ func (x *Session) Ref() ctxabi.Ref { return x.place.Load().ref }
 // Dir is the session's absolute directory in the store.
 func (x *Session) Dir() string { return x.place.Load().dir }
 
+// Removed says whether the session was taken out of the store since it was looked up.
+func (x *Session) Removed() bool { return x.removed.Load() }
+
 // Store is the store the session belongs to.
 func (x *Session) Store() *Store { return x.store }
 
