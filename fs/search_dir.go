@@ -142,8 +142,7 @@ type searchFile struct {
 	state  func() (key string, at time.Time) // "": not known
 	used   func()                            // it was opened
 
-	key  string // on the shelf
-	sum  string // SHA-256 of the content
+	sum  string // SHA-256 of the content, under which it is on the shelf
 	size int64
 	at   time.Time
 }
@@ -152,8 +151,8 @@ type searchFile struct {
 func (n *searchFile) answer(ctx context.Context) error {
 	state, at := n.state()
 	n.at = at
-	data, known := n.t.answers.get(state)
-	if !known || state == "" {
+	data, known := n.t.answers.of(state)
+	if !known {
 		late, cancel := patient(ctx)
 		defer cancel()
 		r, err := n.search(late)
@@ -167,10 +166,7 @@ func (n *searchFile) answer(ctx context.Context) error {
 	}
 	sum := sha256.Sum256(data)
 	n.sum, n.size = hex.EncodeToString(sum[:]), int64(len(data))
-	if n.key = state; n.key == "" {
-		n.key = n.sum
-	}
-	n.t.answers.put(n.key, data)
+	n.t.answers.put(state, n.sum, data)
 	return nil
 }
 
@@ -196,13 +192,13 @@ func (n *searchFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, u
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, syscall.EACCES
 	}
-	data, ok := n.t.answers.get(n.key)
+	data, ok := n.t.answers.get(n.sum)
 	if !ok {
 		again := &searchFile{t: n.t, name: n.name, search: n.search, state: n.state}
 		if err := again.answer(ctx); err != nil {
 			return nil, 0, errnoOf(err)
 		}
-		if data, ok = n.t.answers.get(again.key); !ok || again.sum != n.sum {
+		if data, ok = n.t.answers.get(n.sum); !ok {
 			return nil, 0, syscall.ESTALE // there is more by now: let the kernel look again
 		}
 	}

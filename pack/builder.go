@@ -269,20 +269,21 @@ func (b *Builder) persistCounts(e *entry, mm *memo, x *session.Session, t *sessi
 }
 
 // A tool event has its place when no message is on its way any more that may
-// stand in front of it; one takes microseconds, and so much of them is waited for.
+// stand in front of it. One takes microseconds, and on a busy machine as long as
+// its writer is not let go on; more than mostSettling is the disk's.
 const (
-	settleTries = 100
-	settlePause = 200 * time.Microsecond
+	settlePause  = 200 * time.Microsecond
+	mostSettling = 5 * time.Second
 )
 
 // snapshot fills in both logs as they were at one moment. An event whose place
 // is not certain in time stands in a later pack.
 func snapshot(ctx context.Context, x *session.Session, e *entry, in *Input) (t *session.Timeline, err error) {
-	for range settleTries {
+	for begin := time.Now(); ; {
 		if t, err = x.Timeline(); err != nil {
 			return nil, err
 		}
-		if t.Settled == t.Events.Size() {
+		if t.Settled == t.Events.Size() || time.Since(begin) > mostSettling {
 			break
 		}
 		select {

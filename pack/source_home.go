@@ -19,7 +19,9 @@ import (
 // it, so all of it is opened beneath its descriptor: a link may lead about within the home, and never out of it.
 // What did not change since the last look is taken from there.
 type home struct {
-	fd    int // O_PATH
+	fd    int        // O_PATH
+	ref   ctxabi.Ref // of the session, when it was opened
+	moves uint64     // of it until then
 	space *spaceRules
 	last  *look
 	now   *look
@@ -62,30 +64,27 @@ func (b *Builder) storeRoot(dir string) (*os.File, error) {
 
 // openHome opens the home of the session's agent. rel is the session's directory in it.
 func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
-	ref := x.Ref()
-	store, ok := strings.CutSuffix(x.Dir(), "/"+ref.Path())
-	if !ok { // it was renamed between the two
-		ref = x.Ref()
-		store, ok = strings.CutSuffix(x.Dir(), "/"+ref.Path())
-	}
 	failed := func(err error) error {
 		return &ctxabi.Error{Op: "pack", Kind: ctxabi.ErrIO, Why: "the agent's home cannot be opened", Err: err}
 	}
-	if !ok {
-		return nil, "", failed(errors.New("the session is being renamed"))
-	}
-	root, err := b.storeRoot(store)
+	root, err := b.storeRoot(x.Store().Dir())
 	if err != nil {
 		return nil, "", failed(err)
 	}
-	fd, err := beneath.Open(int(root.Fd()), ref.AgentHome(), unix.O_PATH|unix.O_DIRECTORY, 0)
+	var ref ctxabi.Ref
+	var fd int
+	var moves uint64
+	x.InPlace(func(at ctxabi.Ref, n uint64) {
+		ref, moves = at, n
+		fd, err = beneath.Open(int(root.Fd()), ref.AgentHome(), unix.O_PATH|unix.O_DIRECTORY, 0)
+	})
 	if err != nil {
 		return nil, "", failed(err)
 	}
 	if last == nil {
 		last = &look{}
 	}
-	h = &home{fd: fd, last: last, at: time.Now(), dirs: map[string]*dirFD{},
+	h = &home{fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
 		now: &look{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {
@@ -95,6 +94,12 @@ func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string,
 		}
 	}
 	return h, rel, nil
+}
+
+// moved says whether the session was moved, or removed, since the home was opened: what was not found in it may be elsewhere.
+func (h *home) moved(x *session.Session) (moved bool) {
+	x.InPlace(func(_ ctxabi.Ref, n uint64) { moved = n != h.moves })
+	return moved
 }
 
 func (h *home) close() {

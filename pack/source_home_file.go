@@ -58,6 +58,16 @@ func (h *home) internal(rel string, most int64) *stocked {
 	return f
 }
 
+// again gives a file that was absent, if it is there by now.
+func (h *home) again(rel string, most int64) *stocked {
+	rel = path.Clean(rel)
+	if s := h.sign(rel); s.exists() {
+		s.ino = 0 // the look at its directory was before: the next one reads both
+		h.now.files[rel] = &stocked{sign: s, content: h.read(rel, s, most)}
+	}
+	return h.now.files[rel]
+}
+
 func (h *home) lookAt(rel string, most int64, allowed bool) *stocked {
 	before := h.last.files[rel]
 	refused := func(reason string) *stocked {

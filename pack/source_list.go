@@ -163,7 +163,11 @@ func (s *sources) stored(at int, id, rel string) *content {
 	if session.IsNote(name) {
 		life = ctxabi.OriginAgent
 		if c.absent {
-			if c, life = s.h.internal(path.Join(s.rel, ctxabi.OwnNote(name)), maxFile).content, ctxabi.OriginMixed; c.absent {
+			c, life = s.h.internal(path.Join(s.rel, ctxabi.OwnNote(name)), maxFile).content, ctxabi.OriginMixed
+			if c.absent { // the note may have taken its place between the two looks
+				c, life = s.h.again(rel, maxFile).content, ctxabi.OriginAgent
+			}
+			if c.absent {
 				return c
 			}
 		}

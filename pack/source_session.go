@@ -85,31 +85,42 @@ func (g *gathered) bytes() int {
 
 // gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
+	for {
+		g, moved, err := b.lookAround(ctx, x, last)
+		if !moved {
+			return g, err
+		}
+	}
+}
+
+// lookAround is gather, unless the session was moved meanwhile.
+func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gathered) (_ *gathered, moved bool, err error) {
 	var before *look
 	var answers map[string]WorkspaceFile
 	var found map[*stocked]bool
 	if last != nil {
 		var same bool
 		if same, found = b.still(ctx, x, last); same {
-			return last, nil
+			return last, false, nil
 		}
 		before, answers = last.look, last.outside
 	}
 	h, rel, err := b.openHome(x, before)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer h.close()
+	defer func() { moved = h.moved(x) }()
 	h.found = found
-	g := &gathered{length: x.Messages().Len(), events: x.Events().Len(), ref: x.Ref(), look: h.now, exists: map[string]bool{}}
+	g := &gathered{length: x.Messages().Len(), events: x.Events().Len(), ref: h.ref, look: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, last)
 	if err := g.lookAtChildren(x, last, b.entry(x.ID()).veil); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
 	g.handover, s.handover = x.HandedOver(g.parent)
 	if err := s.all(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b.readOutside(ctx, g, s, answers)
 	g.refused = map[int]string{}
@@ -130,9 +141,9 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 		last.trust = g.trust
 		last.outside, last.asked = g.outside, g.asked
 		last.children, last.parent, last.handover = g.children, g.parent, g.handover
-		return last, nil
+		return last, false, nil
 	}
-	return g, nil
+	return g, false, nil
 }
 
 // setUp finds the recipe and the settings.
@@ -221,7 +232,7 @@ func (b *Builder) required(x *session.Session) (*gathered, error) {
 		return nil, err
 	}
 	defer h.close()
-	g := &gathered{ref: x.Ref(), look: h.now, exists: map[string]bool{}}
+	g := &gathered{ref: h.ref, look: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, nil)
 	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
 	for at := range s.recipe.Sources {

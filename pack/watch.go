@@ -167,5 +167,5 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
 		return // somebody is between truncating it and writing; if not, the next pack says so
 	}
-	b.setUp(x, &gathered{ref: x.Ref(), look: h.now}, h, rel, nil)
+	b.setUp(x, &gathered{ref: h.ref, look: h.now}, h, rel, nil)
 }

@@ -66,21 +66,36 @@ func (x *Session) SetDerived(name string, data []byte) error {
 	s := x.store
 	s.move.RLock()
 	defer s.move.RUnlock()
-	file, tmp := x.path(rel), s.tmpName()
+	tmp := s.tmpName()
 	err = s.writeDerived(tmp, data)
-	if dir := path.Dir(rel); err == nil && dir != ctxabi.InternalDir {
-		if err = s.vfs.Mkdir(x.path(dir), 0o700); errors.Is(err, fs.ErrExist) {
-			err = nil
-		}
-	}
 	if err == nil {
-		err = s.vfs.Rename(tmp, file)
+		err = x.inDerivedDir(rel, func(file string) error { return s.vfs.Rename(tmp, file) })
 	}
 	if err != nil {
 		s.vfs.Remove(tmp)
 		return diskFailed("set", rel, err, "it was not stored")
 	}
 	return nil
+}
+
+// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
+// swept before put found it. store.move is held.
+func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
+	v, dir := x.store.vfs, path.Dir(rel)
+	for {
+		if dir != ctxabi.InternalDir {
+			if err := v.Mkdir(x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+		}
+		err := put(x.path(rel))
+		if !errors.Is(err, fs.ErrNotExist) || dir == ctxabi.InternalDir {
+			return err
+		}
+		if _, gone := v.Stat(x.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
+			return err
+		}
+	}
 }
 
 func (s *Store) writeDerived(name string, data []byte) error {

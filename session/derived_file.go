@@ -1,11 +1,8 @@
 package session
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -54,13 +51,8 @@ func (w *DerivedWriter) Commit() error {
 	s := w.x.store
 	s.move.RLock()
 	defer s.move.RUnlock()
-	if dir := path.Dir(w.rel); w.failed == nil && dir != ctxabi.InternalDir {
-		if err := s.vfs.Mkdir(w.x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			w.failed = err
-		}
-	}
 	if w.failed == nil {
-		w.failed = s.vfs.Rename(w.tmp, w.x.path(w.rel))
+		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.vfs.Rename(w.tmp, file) })
 	}
 	if w.failed != nil {
 		s.vfs.Remove(w.tmp)

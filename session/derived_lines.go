@@ -7,10 +7,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
-	"path"
 	"strconv"
-
-	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Derived content that grows is kept in lines, each behind its CRC-32C in hex:
@@ -36,12 +33,11 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	s := x.store
 	s.move.RLock()
 	defer s.move.RUnlock()
-	if dir := path.Dir(rel); dir != ctxabi.InternalDir {
-		if err := s.vfs.Mkdir(x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return diskFailed("append", rel, err, "it was not stored")
-		}
-	}
-	f, err := s.vfs.OpenFile(x.path(rel), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	var f File
+	err = x.inDerivedDir(rel, func(file string) (err error) {
+		f, err = s.vfs.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		return err
+	})
 	if err != nil {
 		return diskFailed("append", rel, err, "it was not stored")
 	}

@@ -192,7 +192,7 @@ func (t *sessionTree) unchanged(l *Log) *Log {
 	o := s.o
 	o.ReadOnly = true
 	look := &Session{store: &Store{o: o, vfs: s.vfs, dir: s.dir, id: s.id}, id: l.session.id}
-	look.place.Store(&place{t.ref, t.dir})
+	look.place.Store(&place{ref: t.ref, dir: t.dir})
 	look.messages.init(look, l.name)
 	return &look.messages
 }

@@ -31,7 +31,7 @@ func checkSegment(f *CheckedFile) {
 		return
 	}
 	x := &Session{store: f.t.c.s}
-	x.place.Store(&place{f.t.ref, f.t.dir})
+	x.place.Store(&place{ref: f.t.ref, dir: f.t.dir})
 	g := &segment{number: n}
 	if err := x.loadSegment(g); err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)

@@ -24,16 +24,23 @@ func IsNote(name string) bool { return slices.Contains(ctxabi.NoteFiles, name) }
 
 // Note reads a note from the disk.
 func (x *Session) Note(name string) (Note, error) {
-	for _, at := range []struct{ name, origin string }{{name, ctxabi.OriginAgent}, {ctxabi.OwnNote(name), ctxabi.OriginMixed}} {
-		own, err := x.Control(at.name)
-		if err == nil {
-			return Note{at.origin, own}, nil
+	own := ctxabi.OwnNote(name)
+	for {
+		changes := x.changes.Load()
+		// The first one is looked for again at the end: it may have taken the other's place between the looks.
+		for _, at := range []struct{ name, origin string }{{name, ctxabi.OriginAgent}, {own, ctxabi.OriginMixed}, {name, ctxabi.OriginAgent}} {
+			data, err := x.Control(at.name)
+			if err == nil {
+				return Note{at.origin, data}, nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				return Note{}, err
+			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return Note{}, err
+		if x.changes.Load() == changes {
+			return Note{Origin: ctxabi.OriginDerived}, nil
 		}
 	}
-	return Note{Origin: ctxabi.OriginDerived}, nil
 }
 
 // AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is checked like a control file.

@@ -82,7 +82,7 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	// Another session may come to stand under its name: what still holds this one finds nothing.
 	nowhere := ref
 	nowhere.Session = ".removed-" + x.id
-	x.place.Store(&place{nowhere, s.inStore(nowhere.Path())})
+	x.put(nowhere)
 	return s.vfs.SyncDir(path.Dir(dir))
 }
 

@@ -51,8 +51,9 @@ type Session struct {
 
 // place is where a session is. Renaming replaces it whole.
 type place struct {
-	ref ctxabi.Ref
-	dir string
+	ref   ctxabi.Ref
+	dir   string
+	moves uint64 // before it came here
 }
 
 // Session gives the session at ref. It reads nothing but the session's id, and
@@ -109,7 +110,7 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, idFile)
 	}
 	x := &Session{store: s, id: id, created: fi.ModTime()}
-	x.place.Store(&place{ref, dir})
+	x.place.Store(&place{ref: ref, dir: dir})
 	x.messages.init(x, ctxabi.MessagesFile)
 	x.events.init(x, ctxabi.EventsFile)
 	x.latest.length = -1
@@ -130,6 +131,19 @@ func (x *Session) Removed() bool { return x.removed.Load() }
 
 // Store is the store the session belongs to.
 func (x *Session) Store() *Store { return x.store }
+
+// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
+func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	p := x.place.Load()
+	do(p.ref, p.moves)
+}
+
+// put says where the session is from now on. store.move is held for writing.
+func (x *Session) put(ref ctxabi.Ref) {
+	x.place.Store(&place{ref, x.store.inStore(ref.Path()), x.place.Load().moves + 1})
+}
 
 // Messages is messages.jsonl.
 func (x *Session) Messages() *Log { return &x.messages }

@@ -260,7 +260,7 @@ func (s *Store) rename(from, to string) error {
 		}
 		delete(s.sessions, ref)
 		s.sessions[moved] = x
-		x.place.Store(&place{moved, s.inStore(moved.Path())})
+		x.put(moved)
 	}
 	return nil
 }
