@@ -182,7 +182,7 @@ func (c *Collector) sweepOnce(ctx context.Context, ref ctxabi.Ref, asked bool) (
 		if !gone && (asked || !r.quiet()) {
 			err = x.SetReport(r.Text())
 		}
-		c.note(ref, st, p, r, gone)
+		c.note(ref, x, st, p, r, gone)
 		return err
 	})
 }
@@ -207,10 +207,10 @@ func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (fre
 }
 
 // note remembers when the session is to be looked at again, and counts.
-func (c *Collector) note(ref ctxabi.Ref, st *state, p *Plan, r *Report, gone bool) {
+func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Report, gone bool) {
 	p.wake(p.At.Add(soonest(p.Policy)))
 	stamp := ""
-	if look, err := c.store.Look(ref, ""); err == nil {
+	if look, err := c.store.Look(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
 		stamp = look.Stamp
 	}
 	c.mu.Lock()

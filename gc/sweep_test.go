@@ -175,3 +175,22 @@ func TestARoundIsBounded(t *testing.T) {
 		t.Errorf("after two rounds %d of %d sessions were swept", len(seen), maxSwept+5)
 	}
 }
+
+// A policy that changes while its session is swept is heeded by the next round, and not when the old one would have asked again.
+func TestAPolicyThatChangesDuringASweepIsSeen(t *testing.T) {
+	s := newFakeStore(1)
+	x := s.sessions[s.refs[0]]
+	x.items = []Item{{Kind: Cache, Path: "old", Used: s.now.Add(-40 * day)}, {Kind: Cache, Path: "young", Used: s.now.Add(-2 * day)}}
+	c := New(s, Options{})
+	x.meddle = func() { x.policy.SwapTTL = day }
+	round := func() {
+		if _, err := c.Round(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	x.meddle = nil
+	if round(); len(x.items) != 0 {
+		t.Errorf("left after the next round: %v", x.items)
+	}
+}

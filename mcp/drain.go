@@ -10,8 +10,9 @@ import (
 )
 
 // patience is how long calls that are under way may take to be answered once
-// the client has closed its end.
-const patience = 5 * time.Second
+// the client has closed its end: a pack that waits for its generators, on a
+// machine that is busy. A client that does not want to wait ends the process.
+const patience = time.Minute
 
 // drained is a transport that tells the SDK of the end of its input only when
 // what was asked before it is answered. The SDK drops what is under way, so that
