@@ -56,7 +56,7 @@ func mountWith(t *testing.T, c pack.Config) *mounted {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := srv.Shutdown(10 * time.Second); err != nil {
+		if err := srv.Shutdown(5 * time.Minute); err != nil {
 			t.Error(err)
 		}
 	})
