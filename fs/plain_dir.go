@@ -276,7 +276,19 @@ func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
 var _ = (gofs.NodeRmdirer)((*plain)(nil))
 
 func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
-	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) })
+	var last *unix.Statx_t
+	errno := p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
+		if last, err = statName(dir, name); err == nil {
+			err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		}
+		return err
+	})
+	if child := p.GetChild(name); errno == 0 && child != nil {
+		if n, ok := child.Operations().(plainer); ok && n.base().ino == last.Ino {
+			n.base().gone.Store(last)
+		}
+	}
+	return errno
 }
 
 var _ = (gofs.NodeReaddirer)((*plain)(nil))

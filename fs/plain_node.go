@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -24,6 +25,8 @@ type plain struct {
 	gofs.Inode
 	t        *tree
 	dev, ino uint64 // on the disk; 0: a directory of the tree that need not exist yet
+
+	gone atomic.Pointer[unix.Statx_t] // what a directory was like when it was removed; nil: it was not
 }
 
 // plainer is every node that has a plain inside.
@@ -95,10 +98,15 @@ func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOu
 	if h, ok := f.(*plainHandle); ok { // also answers for a file that has no name any more
 		return h.Getattr(ctx, out)
 	}
-	return p.with(func(_ int, x *unix.Statx_t) error {
+	errno := p.with(func(_ int, x *unix.Statx_t) error {
 		attrFromStatx(&out.Attr, x)
 		return nil
 	})
+	if x := p.gone.Load(); x != nil && errno != 0 { // who stands in it goes on seeing it, or could not even leave it
+		attrFromStatx(&out.Attr, x)
+		out.Nlink, errno = 0, 0
+	}
+	return errno
 }
 
 var _ = (gofs.NodeSetattrer)((*plain)(nil))

@@ -2,12 +2,16 @@ package fs
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A directory that is gone from under a rename once stopped every request: the
@@ -25,6 +29,37 @@ for f in (lambda: os.rename("a", "b", src_dir_fd=fd, dst_dir_fd=fd), lambda: os.
 PY
 cd ..; mkdir e; (for i in $(seq 300); do mv e f; mv f e; done) & (for i in $(seq 300); do echo x > e/g; rm e/g; done) 2>/dev/null; wait; ls`)
 	m.expect(got, "ENOENT\nENOENT\ne\nsession")
+}
+
+// Whoever stands in a directory that is removed still sees it, however long ago that was: else he could not go to the one above.
+func TestARemovedDirectoryIsSeenByWhoStandsInIt(t *testing.T) {
+	m := mountStore(t)
+	dir := filepath.Join(m.dir, "home", strconv.Itoa(os.Geteuid()), "agent/coder/d/e")
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0) // as a working directory, which is no open file to the daemon
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	see := func(when string) {
+		t.Helper()
+		var x unix.Statx_t
+		err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_FORCE_SYNC, unix.STATX_BASIC_STATS, &x)
+		if err != nil || x.Mode != unix.S_IFDIR|0o750 || x.Nlink != 0 || x.Uid != uint32(os.Geteuid()) {
+			t.Errorf("%s: mode %o, %d links, uid %d, %v", when, x.Mode, x.Nlink, x.Uid, err)
+		}
+	}
+	see("removed")
+	other := filepath.Join(m.dir, "home", strconv.Itoa(os.Geteuid()), "agent/coder/f")
+	if err := errors.Join(os.Mkdir(other, 0o700), os.Rename(other, dir)); err != nil {
+		t.Fatal(err)
+	}
+	see("another in its place")
 }
 
 func TestShutdownServesOpenFilesUntilTheyAreClosed(t *testing.T) {

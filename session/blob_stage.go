@@ -174,9 +174,12 @@ func (s *BlobStage) sum() (string, error) {
 
 // commit moves the staged file into its place.
 func (s *BlobStage) commit() error {
-	store, dir := s.x.store, s.x.path(blobDir)
+	store := s.x.store
 	s.x.blobs.RLock()
 	defer s.x.blobs.RUnlock()
+	store.move.RLock()
+	defer store.move.RUnlock()
+	dir := s.x.path(blobDir)
 	o, err := s.x.owner()
 	if err != nil {
 		return diskFailed("close", blobName(s.id), err, "it was not stored")
@@ -184,8 +187,6 @@ func (s *BlobStage) commit() error {
 	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
 		o.UID = s.writer.UID
 	}
-	store.move.RLock()
-	defer store.move.RUnlock()
 	err = store.vfs.Mkdir(dir, 0o700)
 	if err == nil {
 		err = store.vfs.SyncDir(s.x.path(ctxabi.InternalDir))

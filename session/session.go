@@ -158,11 +158,13 @@ func (x *Session) Created() time.Time { return x.created }
 func (x *Session) Updated() time.Time {
 	if x.touched.Load() == 0 {
 		last := x.created
+		x.store.move.RLock()
 		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
 			if fi, err := x.store.vfs.Stat(x.path(name)); err == nil && fi.ModTime().After(last) {
 				last = fi.ModTime()
 			}
 		}
+		x.store.move.RUnlock()
 		x.touched.CompareAndSwap(0, last.UnixNano())
 	}
 	t := time.Unix(0, x.touched.Load())
