@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // capture reads what a command writes to one pipe, all of it, and keeps the
@@ -15,6 +18,7 @@ type capture struct {
 	full chan struct{} // closed when more than max came
 	done chan struct{} // closed when data is complete
 	data []byte
+	over bool // full is closed
 }
 
 func (s *shim) capture(max int, tail bool) (*capture, error) {
@@ -36,29 +40,57 @@ func (s *shim) capture(max int, tail bool) (*capture, error) {
 func (c *capture) read() {
 	defer close(c.done)
 	buf := make([]byte, 64<<10)
-	for over := false; ; {
+	for {
 		n, err := c.r.Read(buf)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.drain(buf)
+		}
 		if err != nil {
 			return
 		}
-		c.data = append(c.data, buf[:n]...)
-		if len(c.data) <= c.max {
-			continue
-		}
-		if c.tail {
-			c.data = append(c.data[:0], c.data[len(c.data)-c.max:]...)
-			continue
-		}
+		c.keep(buf[:n])
+	}
+}
+
+func (c *capture) keep(b []byte) {
+	c.data = append(c.data, b...)
+	switch {
+	case len(c.data) <= c.max:
+	case c.tail:
+		c.data = append(c.data[:0], c.data[len(c.data)-c.max:]...)
+	default:
 		c.data = c.data[:c.max+1]
-		if !over {
-			over = true
+		if !c.over {
+			c.over = true
 			close(c.full)
 		}
 	}
 }
 
+// drain reads what lies in the pipe already: on a busy machine nobody may have come to read it yet.
+func (c *capture) drain(buf []byte) {
+	raw, err := c.r.SyscallConn()
+	if err != nil {
+		return
+	}
+	raw.Control(func(fd uintptr) {
+		left, _ := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0) // somebody may go on writing
+		for left > 0 {
+			n, err := unix.Read(int(fd), buf[:min(left, len(buf))])
+			if isInterrupted(err) {
+				continue
+			}
+			if n <= 0 {
+				return
+			}
+			c.keep(buf[:n])
+			left -= n
+		}
+	})
+}
+
 // take gives what was written, when all that had the pipe is gone. One that
-// gave it away to a process outside is not waited for.
+// gave it away to a process outside is not waited for, but what was written by then is read.
 func (c *capture) take() []byte {
 	select {
 	case <-c.done:
