@@ -34,12 +34,24 @@ func eachWord(text string, emit func(word string)) {
 		case c == '\\' && at+1 < len(text) && strings.IndexByte(`ntr"\`, text[at+1]) >= 0: // an escape of JSON is no letter
 			end(at)
 			size = 2
+		case c == 0x1b: // nor is a colour of a terminal a word
+			end(at)
+			size = escape(text[at:])
 		default:
 			end(at)
 		}
 		at += size
 	}
 	end(len(text))
+}
+
+// escape is how long the control sequence is that s begins with: "\x1b[1;31m".
+func escape(s string) int {
+	parameters, ok := strings.CutPrefix(s, "\x1b[")
+	if !ok {
+		return 1
+	}
+	return len(s) - max(0, len(strings.TrimLeft(parameters, "0123456789:;<=>?"))-1)
 }
 
 func inWord(c rune) bool {

@@ -24,6 +24,7 @@ func TestWords(t *testing.T) {
 		"a_b -flag --long=on end_":               "a_b flag long on end",
 		"a[i].trim(f(x).join('.json'))":          "a i trim f x join .json",
 		"bad \xff\xfe bytes":                     "bad bytes",
+		"\x1b[38;21mflag\x1b[0m a\x1b[Kb \x1b":   "flag a b",
 	} {
 		if got := strings.Join(wordsOf(text), " "); got != want {
 			t.Errorf("%q\n got %s\nwant %s", text, got, want)
@@ -94,6 +95,7 @@ func TestResembles(t *testing.T) {
 		{"src/a.go", "listing\nsrc/a.go", false}, // a bare word
 		{"listing\nsrc/a.go", "listing\nsrc/a.go", true},
 		{"other\nsrc/a.go", "listing\nsrc/a.go", false},
+		{"utf-8 : flag_1", "\x1b[38;21mutf-8 : flag_1\x1b[0m", true}, // without its colours
 	} {
 		if got := last(c.shown).resembles(last(c.original)); got != c.want {
 			t.Errorf("%q of %q: %v", c.shown, c.original, got)
