@@ -88,11 +88,8 @@ func choose(x *session.Session, h *home, rel string, env *content, last *chosen)
 		kept.keep(x, r)
 		return c
 	}
-	c.recipe = kept.Recipe
+	c.recipe = kept.usable(env.data, rel)
 	instead := "the last good recipe is used"
-	if c.recipe != nil && len(newLexicon(c.recipe, env.data, "", "", rel).undefined(c.recipe)) > 0 {
-		c.recipe = nil
-	}
 	if c.recipe == nil {
 		c.recipe, instead = recipe.Default(), "the default recipe is used"
 	}
@@ -133,6 +130,20 @@ func (k keptRecipe) write(x *session.Session) {
 	if data, err := json.Marshal(k); err == nil {
 		x.SetDerived(keptFile, data) // at worst the next recipe that is wrong finds an older one, or none
 	}
+}
+
+// LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.
+// nil: the default one is.
+func LastGoodRecipe(x *session.Session, env []byte) *recipe.Recipe {
+	return readKept(x).usable(env, path.Join(ctxabi.SessionDir, x.Ref().Session))
+}
+
+// usable is the last good recipe, or nil where a variable of it has no value any more.
+func (k keptRecipe) usable(env []byte, rel string) *recipe.Recipe {
+	if k.Recipe == nil || len(newLexicon(k.Recipe, env, "", "", rel).undefined(k.Recipe)) > 0 {
+		return nil
+	}
+	return k.Recipe
 }
 
 // keep remembers a good recipe.

@@ -27,7 +27,9 @@ func recipeShowCmd() *cobra.Command {
 		Long: `Show the effective recipe of a session as YAML: imports merged and defaults
 filled in, each part with the file and line that it is from. The strategy that
 applies now is named, and where that is not the one that was asked for, what it
-lacks. Only files are read; no generator runs.
+lacks. Where the recipe is wrong, its mistakes are told and what goes on being
+used until they are mended is shown: the last good recipe, or the built-in one.
+Only files are read; no generator runs.
 
 ` + sessionHelp + `
 
@@ -44,8 +46,17 @@ lacks. Only files are read; no generator runs.
 			var wrong recipe.Problems
 			if errors.As(err, &wrong) {
 				report := recipeReport{Problems: shown.file.problems(wrong)}
-				err := report.print(c.ErrOrStderr())
-				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
+				err = errors.Join(report.print(c.ErrOrStderr()), shown.fallBack(at))
+				if shown.instead == "" {
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
+					return errors.Join(err, silent{exitFailed})
+				}
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended,", shown.instead, "goes on:")
+				if err == nil && asJSON {
+					err = printJSON(out, shown.recipe)
+				} else if err == nil {
+					err = shown.print(out)
+				}
 				return errors.Join(err, silent{exitFailed})
 			}
 			if err != nil {
@@ -65,7 +76,9 @@ lacks. Only files are read; no generator runs.
 // shownRecipe is the recipe of one session.
 type shownRecipe struct {
 	session  string
+	dir      string     // of the session
 	file     recipeFile // zero: the built-in recipe
+	instead  string     // what applies because the file is wrong; "": the file does, or nobody can tell
 	recipe   *recipe.Recipe
 	strategy string
 	note     string
@@ -81,8 +94,8 @@ func showRecipe(at place) (s shownRecipe, err error) {
 			root = m.point
 		}
 	}
-	dir := filepath.Join(root, s.session)
-	if _, err := os.Stat(dir); errors.Is(err, iofs.ErrNotExist) {
+	s.dir = filepath.Join(root, s.session)
+	if _, err := os.Stat(s.dir); errors.Is(err, iofs.ErrNotExist) {
 		return s, fmt.Errorf("there is no session %s in %s; one of another store is named by its path in the mount", s.session, root)
 	} else if err != nil {
 		return s, err
@@ -99,16 +112,45 @@ func showRecipe(at place) (s shownRecipe, err error) {
 		}
 		break
 	}
-	plan, err := os.ReadFile(filepath.Join(dir, ctxabi.PlanFile))
+	return s, s.chooseStrategy(at)
+}
+
+// chooseStrategy finds the strategy that applies with s's recipe.
+func (s *shownRecipe) chooseStrategy(at place) error {
+	plan, err := os.ReadFile(filepath.Join(s.dir, ctxabi.PlanFile))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return s, err
+		return err
 	}
-	diff, err := os.ReadFile(filepath.Join(dir, ctxabi.DiffFile))
+	diff, err := os.ReadFile(filepath.Join(s.dir, ctxabi.DiffFile))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return s, err
+		return err
 	}
 	s.strategy, s.note = pack.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
-	return s, nil
+	return nil
+}
+
+// fallBack makes s the recipe that packs are made by while the file is wrong. No mount shows it: who may not read the store learns nothing.
+func (s *shownRecipe) fallBack(at place) error {
+	store, err := openToRead(at.store)
+	if errors.Is(err, iofs.ErrPermission) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer store.Close()
+	x, err := store.Session(at.ref)
+	if err != nil {
+		return err
+	}
+	env, err := os.ReadFile(filepath.Join(s.dir, ctxabi.EnvFile))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	s.instead = "the last good recipe"
+	if s.recipe = pack.LastGoodRecipe(x, env); s.recipe == nil {
+		s.recipe, s.instead = recipe.Default(), "the built-in recipe"
+	}
+	return s.chooseStrategy(at)
 }
 
 // mountOfStore finds a mount of a store.
@@ -126,6 +168,9 @@ func (s shownRecipe) print(out io.Writer) error {
 	from := "the built-in recipe; there is no context.yaml"
 	if s.file.entry != "" {
 		from = s.file.arg
+	}
+	if s.instead != "" {
+		from = s.instead + "; " + from + " is wrong"
 	}
 	fmt.Fprintf(out, "# session   %s\n# recipe    %s\n# strategy  %s\n", s.session, from, s.strategy)
 	if s.note != "" {
