@@ -117,9 +117,5 @@ func (d *momentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if err != nil {
 		return nil, d.p.refuse(ctx, "read", ctxabi.AtDir, err)
 	}
-	build, err := d.p.buildAt(ctx, n)
-	if err != nil {
-		return nil, errnoOf(err) // the builder has reported it
-	}
-	return d.p.showBuild(ctx, &d.Inode, build, &builtFile{rel: rel, past: true, at: n}, out)
+	return d.p.lookupBuilt(ctx, &d.Inode, &builtFile{p: d.p, rel: rel, past: true, at: n}, out)
 }

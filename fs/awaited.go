@@ -20,8 +20,7 @@ import (
 type awaitedFile struct {
 	gofs.Inode
 	noXattrs
-	p   *place
-	rel string
+	what *builtFile // what the look-up asked for; no build is known of it
 	*standIn
 }
 
@@ -35,19 +34,19 @@ type standIn struct {
 
 var standIns atomic.Int64
 
-// standIn gives what stands for the file rel until its build is there.
-func (p *place) standIn(rel string) *standIn {
+// standIn gives what stands for the file called name until its build is there.
+func (p *place) standIn(name string) *standIn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.awaited[rel]
+	s := p.awaited[name]
 	if s == nil {
 		// The kernel may remember numbers of an earlier daemon.
 		key := fmt.Sprintf("awaited %d %d", p.t.started.UnixNano(), standIns.Add(1))
-		s = &standIn{attr: contentAttr(p.x.ID(), rel, key)}
+		s = &standIn{attr: contentAttr(p.x.ID(), name, key)}
 		if p.awaited == nil {
 			p.awaited = map[string]*standIn{}
 		}
-		p.awaited[rel] = s
+		p.awaited[name] = s
 	}
 	return s
 }
@@ -58,25 +57,26 @@ func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, on
 	inside := p.t.builder.IsInside(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.awaited[n.rel]; s != nil && (only == nil || only == s) && !inside {
-		delete(p.awaited, n.rel)
+	name := n.name()
+	if s := p.awaited[name]; s != nil && (only == nil || only == s) && !inside {
+		delete(p.awaited, name)
 		s.file.Store(n)
 		if gen.stands == nil {
 			gen.stands = map[string]*standIn{}
 		}
-		gen.stands[n.rel] = s
+		gen.stands[name] = s
 	}
-	return gen.stands[n.rel]
+	return gen.stands[name]
 }
 
 // present gives the file of the present build.
 func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generation, errno syscall.Errno) {
-	build, err := n.p.build(ctx)
+	build, err := n.what.build(ctx)
 	if err != nil {
 		return nil, nil, errnoOf(err) // the builder has reported it
 	}
-	f = &builtFile{rel: n.rel}
-	if gen, err = n.p.fillIn(f, build); err != nil {
+	f = &builtFile{rel: n.what.rel, past: n.what.past, at: n.what.at}
+	if gen, err = n.what.p.fillIn(f, build); err != nil {
 		return nil, nil, errnoOf(err)
 	}
 	return f, gen, 0
@@ -108,7 +108,7 @@ func (n *awaitedFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 var _ = (gofs.NodeSetattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return n.p.deny(ctx, "change", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
+	return n.what.p.deny(ctx, "change", n.what.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
 }
 
 // awaitedHandle is an awaitedFile that is open.
@@ -121,30 +121,29 @@ var _ = (gofs.NodeOpener)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.p.deny(ctx, "open", n.rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
+		return nil, 0, n.what.p.deny(ctx, "open", n.what.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
 	}
 	if f := n.file.Load(); f != nil { // the look-up before has seen that it is of the present build
 		if data, build, ok, err := f.data(ctx); ok && err == nil {
-			return n.handle(ctx, f, data, build)
+			return f.handle(ctx, data, build)
 		}
 	}
 	file, gen, errno := n.present(ctx)
 	if errno != 0 {
 		return nil, 0, errno
 	}
-	data, _, err := n.p.file(gen, n.rel)
+	data, _, err := file.p.file(gen, file.rel)
 	if err != nil {
 		return nil, 0, errnoOf(err)
 	}
-	n.p.standsFor(ctx, gen, file, n.standIn)
-	return n.handle(ctx, file, data, gen.build)
+	file.p.standsFor(ctx, gen, file, n.standIn)
+	return file.handle(ctx, data, gen.build)
 }
 
-// handle opens file, of which data are the bytes. The kernel keeps none of them, since several builds can be open.
-func (n *awaitedFile) handle(ctx context.Context, file *builtFile, data []byte, build *pack.Build) (gofs.FileHandle, uint32, syscall.Errno) {
-	n.p.opens(ctx, n.rel)
-	n.p.opened(ctx, n.rel, build)
-	return awaitedHandle{data, file}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+// handle opens n, of which data are the bytes, for who found what stands for it. The kernel keeps none of them, since several builds can be open.
+func (n *builtFile) handle(ctx context.Context, data []byte, build *pack.Build) (gofs.FileHandle, uint32, syscall.Errno) {
+	n.read(ctx, build)
+	return awaitedHandle{data, n}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
 }
 
 var _ = (gofs.NodeGetxattrer)((*awaitedFile)(nil))

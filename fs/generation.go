@@ -140,16 +140,21 @@ func (p *place) generation(build *pack.Build) *generation {
 }
 
 func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	build, ok, err := d.p.buildAtOnce(ctx)
+	return d.p.lookupBuilt(ctx, &d.Inode, &builtFile{p: d.p, rel: rel}, out)
+}
+
+// lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
+func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	build, err := n.build(pack.AtOnce(ctx))
 	switch {
+	case pack.Waits(err):
+		a := &awaitedFile{what: n, standIn: p.standIn(n.name())}
+		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
+		return parent.NewInode(ctx, a, a.attr), 0
 	case err != nil:
 		return nil, errnoOf(err) // the builder has reported it
-	case !ok:
-		n := &awaitedFile{p: d.p, rel: rel, standIn: d.p.standIn(rel)}
-		d.p.own.setFile(&out.Attr, d.p.own.readMode(), 0, d.p.x.Updated())
-		return d.NewInode(ctx, n, n.attr), 0
 	}
-	return d.p.showBuild(ctx, &d.Inode, build, &builtFile{rel: rel}, out)
+	return p.showBuild(ctx, parent, build, n, out)
 }
 
 // showBuild fills in n as the inode of its file of build.
@@ -159,10 +164,8 @@ func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.B
 		return nil, errnoOf(err)
 	}
 	n.fill(&out.Attr)
-	if !n.past {
-		if s := p.standsFor(ctx, gen, n, nil); s != nil {
-			return parent.NewInode(ctx, n, s.attr), 0
-		}
+	if s := p.standsFor(ctx, gen, n, nil); s != nil {
+		return parent.NewInode(ctx, n, s.attr), 0
 	}
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
@@ -214,11 +217,16 @@ func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	case !ok:
 		return nil, 0, syscall.ESTALE // the kernel looks the name up again and finds the present build
 	}
+	n.read(ctx, build)
+	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+}
+
+// read notes that somebody reads n, a file of build.
+func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 	n.p.opens(ctx, n.rel)
 	if !n.past {
 		n.p.opened(ctx, n.rel, build)
 	}
-	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
 // opened notes that the file rel of a present build was opened.

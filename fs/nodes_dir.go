@@ -65,7 +65,7 @@ func (p *place) lookupNodes(ctx context.Context, parent *gofs.Inode, rel string,
 	switch rel {
 	case ctxabi.SwapIndexFile, ctxabi.DedupIndex:
 		n := &indexFile{p: p, rel: rel}
-		if errno := n.fill(ctx, &out.Attr); errno != 0 {
+		if errno := n.fill(pack.AtOnce(ctx), &out.Attr); errno != 0 {
 			return nil, errno
 		}
 		out.SetEntryTimeout(fixedTimeout)

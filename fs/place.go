@@ -219,14 +219,6 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
 }
 
-// buildAtOnce is build, unless generators have to be waited for.
-func (p *place) buildAtOnce(ctx context.Context) (build *pack.Build, ok bool, err error) {
-	p.settle("")
-	late, cancel := patient(ctx)
-	defer cancel()
-	return p.t.builder.AtOnce(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
-}
-
 // buildAt is the pack of the session's first n messages.
 func (p *place) buildAt(ctx context.Context, n int) (*pack.Build, error) {
 	p.settle("")

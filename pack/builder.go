@@ -114,14 +114,12 @@ var errWaits = errors.New("generators are waited for")
 
 type atOnceKey struct{}
 
-// AtOnce is Current for whoever must not wait for generators: where that has to be, none is started and ok is false.
-func (b *Builder) AtOnce(ctx context.Context, x *session.Session) (build *Build, ok bool, err error) {
-	build, err = b.Current(context.WithValue(ctx, atOnceKey{}, true), x)
-	if errors.Is(err, errWaits) {
-		return nil, false, nil
-	}
-	return build, err == nil, err
-}
+// AtOnce is a context for whoever must not wait for generators. Where that has to be, none is started, and what fails fails with
+// an error that [Waits].
+func AtOnce(ctx context.Context) context.Context { return context.WithValue(ctx, atOnceKey{}, true) }
+
+// Waits says whether an error is that of a pack that has to be waited for; see [AtOnce].
+func Waits(err error) bool { return errors.Is(err, errWaits) }
 
 // mustNotWait says whether ctx is of AtOnce.
 func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != nil }
@@ -132,12 +130,20 @@ func (b *Builder) present(ctx context.Context, x *session.Session) (*present, er
 	if b.IsInside(ctx, x) {
 		return b.inside(ctx, x, e)
 	}
-	if e.waits.Load() && mustNotWait(ctx) {
-		return nil, errWaits
+	var generators <-chan struct{}
+	if mustNotWait(ctx) {
+		generators = e.waits.raised()
 	}
 	before := e.flights.Load()
 	select {
+	case <-generators:
+		return nil, errWaits
+	default:
+	}
+	select {
 	case e.busy <- struct{}{}:
+	case <-generators:
+		return nil, errWaits
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -15,7 +15,7 @@ type entry struct {
 	used    atomic.Int64            // when it was used last, in ns since 1970
 	flights atomic.Uint64           // begun so far
 	shown   atomic.Pointer[present] // the last build, for whoever must not wait
-	waits   atomic.Bool             // whoever compiles waits for generators
+	waits   *signal                 // whoever compiles waits for generators
 
 	busy       chan struct{} // holds one token while somebody compiles; guards what follows
 	done       uint64        // the last flight that gave a build
@@ -61,7 +61,7 @@ func (b *Builder) entry(id string) *entry {
 		b.recent.MoveToFront(at)
 		return at.Value.(*entry)
 	}
-	e := &entry{id: id, busy: make(chan struct{}, 1), memo: newMemo(), past: past{busy: make(chan struct{}, 1)}, veil: newVeil(b.config.Redact, id)}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: newMemo(), past: past{busy: make(chan struct{}, 1)}, veil: newVeil(b.config.Redact, id)}
 	b.sessions[id] = b.recent.PushFront(e)
 	return e
 }

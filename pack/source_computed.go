@@ -57,10 +57,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
-	if s := (summarizer{}); g.chosen.recipe.Summarizer != nil && g.refused[ofSummarizer] == "" {
-		s.use(x, in.history(), makerOf(g.chosen.recipe.Summarizer))
-		in.Summaries = s.list
-	}
+	in.Summaries = g.summaries(x, &in)
 	if err := e.veil.input(&in, t, &e.unread); err != nil {
 		return nil, err
 	}
@@ -100,11 +97,11 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 		return nil
 	}
 	defer func() {
-		if e.waits.Store(false); err != nil {
+		if e.waits.lower(); err != nil {
 			e.computed = last // which the last build goes on with
 		}
 	}()
-	e.waits.Store(true)
+	e.waits.raise()
 	begin, wait := time.Now(), b.waitFor(g.chosen.recipe)
 	for asked := map[int]bool{}; ; {
 		p, err := in.plan(e.memo, c)

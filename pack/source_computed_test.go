@@ -175,40 +175,8 @@ func TestAReadThatIsGivenUpHidesNoChangedInput(t *testing.T) {
 }
 
 // Who must not wait for generators starts none, and gets what is there when there is nothing to wait for.
-func TestAtOnceNeitherRunsNorWaits(t *testing.T) {
-	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
-	atOnce := func(want bool, when string) {
-		t.Helper()
-		runs := f.count()
-		b, ok, err := d.b.AtOnce(context.Background(), d.x)
-		if err != nil || ok != want || (b != nil) != want || f.count() != runs {
-			t.Errorf("%s: %v, %v, %v, %d runs more", when, b, ok, err, f.count()-runs)
-		}
-	}
-	d.write("../../context.yaml", "sources: [{type: journal}]\n")
-	atOnce(true, "without generators")
-	f.files = map[string]inputs{"/host/work": {fingerprint: "1"}}
-	d.write("../../context.yaml", hashedRecipe)
-	atOnce(false, "before a first run")
-	d.pack()
-	atOnce(true, "after it")
-	f.set(func() { f.files["/host/work"] = inputs{fingerprint: "2"} })
-	atOnce(false, "with a changed input")
-	if len(d.x.Errors()) > 0 {
-		t.Errorf("%s", d.x.Errors())
-	}
-	d.write("../../context.yaml", strings.Replace(hashedRecipe, "file_hash, invalidate_on: [\"*\"]", "never", 1))
-	d.pack()
-	atOnce(false, "of one that each look runs")
-	c := d.b.config
-	c.Inside = true
-	d.builder(c)
-	atOnce(true, "inside of a generator")
-	if b := d.pack(); !b.Stale || strings.Contains(string(b.Markdown), "A map.") {
-		t.Errorf("inside of a generator: %s", b.Markdown)
-	}
-}
-
+// Who must not wait for generators, and came while whoever will wait for them had not begun to, waits no longer than that.
+// What the summarizer said is known without the generators, one of which may be asking.
 func TestImportedGeneratorsNeedTrust(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 	pkg := "sources:\n  - {type: computed_file, id: map, on_missing: skip, generator: {command: [make-map]}, output_path: map.md}\n"

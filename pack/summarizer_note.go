@@ -19,11 +19,41 @@ func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *en
 			return nil
 		}
 	}
-	p, err := b.present(ctx, x) // which knows the recipe as it is, and whether it is trusted
-	if err != nil || len(p.in.Summaries) == 0 {
+	var list []Summary
+	p, err := b.present(AtOnce(ctx), x) // which knows the recipe as it is, and whether it is trusted
+	if err == nil {
+		list = p.in.Summaries
+	} else if Waits(err) { // it may be a generator who asks
+		list, _ = b.summariesNow(ctx, x, e)
+	}
+	if len(list) == 0 {
 		return nil
 	}
-	return &p.in.Summaries[len(p.in.Summaries)-1]
+	return &list[len(list)-1]
+}
+
+// summariesNow gives the summaries of the recipe as it is, which hang on no generator.
+func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry) ([]Summary, error) {
+	g, err := b.gather(ctx, x, nil)
+	if err != nil {
+		return nil, err
+	}
+	in := g.input()
+	if _, err := snapshot(ctx, x, e, &in); err != nil {
+		return nil, err
+	}
+	return g.summaries(x, &in), nil
+}
+
+// summaries gives those that stand in packs of in, or wait to, where the summarizer is trusted.
+func (g *gathered) summaries(x *session.Session, in *Input) []Summary {
+	maker := g.chosen.recipe.Summarizer
+	if maker == nil || g.refused[ofSummarizer] != "" {
+		return nil
+	}
+	s := summarizer{}
+	s.use(x, in.history(), makerOf(maker))
+	return s.list
 }
 
 // citesOne is the end of a derived line: the record that it is from.

@@ -156,7 +156,7 @@ func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*Nod
 	}
 	if _, err := b.Current(ctx, x); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
-	} // a pack that cannot be built lets go of nothing more
+	} // a pack that cannot be built, or must not be waited for, lets go of nothing more
 	e = b.use(x)
 	was := e.swap.size.Load()
 	n, err := e.swap.update(ctx, x, e)

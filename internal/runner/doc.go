@@ -20,7 +20,8 @@
 // when it is idle or old, and asks for another, with growing pauses, when it
 // dies. A path that hangs (a dead network mount, a file inside the very mount
 // the daemon serves) holds one slot of one user's reader, and nothing else
-// waits for it. When the broker itself is gone, the client answers from what
+// waits for it; a pack of such a mount, whose reader may be waiting for that very read, is known by where it
+// stands and not looked up (packs.go). When the broker itself is gone, the client answers from what
 // it knows and marks it stale.
 //
 // All are the same program: the hidden verb "runner" calls [Main].

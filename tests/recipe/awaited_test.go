@@ -67,3 +67,20 @@ for n in (1, 300, 20, 1500):
 END`, s.Path("context/pack.md"), s.work).OK()
 	}
 }
+
+// A generator that reads what is made of its own pack waits for nobody, also while somebody who looks up the same name is
+// the one who waits for it.
+func TestAGeneratorIsNotHeldUpByWhoLooksUpTheSameName(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	for _, name := range []string{"context/pack.md", "context/at/1/pack.md", "context/swap/index.jsonl", "context/summary.md"} {
+		s := newStage(t, m, owner())
+		s.recipe("wait_ms: 60000\nsummarizer: {command: [cat]}\nsources:\n- {type: computed_file, id: gen, generator: {command: [sh, -c, 'head -c 1 \"$CTX_SESSION/" + name + "\" >/dev/null; echo made']}}\n- {type: journal}\n")
+		s.say("user", "Begin.")
+		s.say("user", "Go on.")
+		s.Read(name)
+		if b := s.pack(); b.Stale || b.block("gen") != "made\n" {
+			t.Errorf("%s: stale %v, the pack is\n%s", name, b.Stale, b.md)
+		}
+	}
+}

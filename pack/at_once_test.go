@@ -1,0 +1,96 @@
+package pack
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestAtOnceNeitherRunsNorWaits(t *testing.T) {
+	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+	atOnce := func(want bool, when string) {
+		t.Helper()
+		runs := f.count()
+		b, err := d.b.Current(AtOnce(context.Background()), d.x)
+		if want && err != nil || !want && !Waits(err) || (b != nil) != want || f.count() != runs {
+			t.Errorf("%s: %v, %v, %d runs more", when, b, err, f.count()-runs)
+		}
+	}
+	d.write("../../context.yaml", "sources: [{type: journal}]\n")
+	atOnce(true, "without generators")
+	f.files = map[string]inputs{"/host/work": {fingerprint: "1"}}
+	d.write("../../context.yaml", hashedRecipe)
+	atOnce(false, "before a first run")
+	d.pack()
+	atOnce(true, "after it")
+	f.set(func() { f.files["/host/work"] = inputs{fingerprint: "2"} })
+	atOnce(false, "with a changed input")
+	if len(d.x.Errors()) > 0 {
+		t.Errorf("%s", d.x.Errors())
+	}
+	d.write("../../context.yaml", strings.Replace(hashedRecipe, "file_hash, invalidate_on: [\"*\"]", "never", 1))
+	d.pack()
+	atOnce(false, "of one that each look runs")
+	c := d.b.config
+	c.Inside = true
+	d.builder(c)
+	atOnce(true, "inside of a generator")
+	if b := d.pack(); !b.Stale || strings.Contains(string(b.Markdown), "A map.") {
+		t.Errorf("inside of a generator: %s", b.Markdown)
+	}
+}
+
+func TestAtOnceEndsWhenTheBuildBeforeItWaits(t *testing.T) {
+	d, f := computing(t, nil)
+	g := &gate{asked: make(chan struct{}, 10), open: make(chan struct{}, 10)}
+	c := d.b.config
+	c.Workspace = g
+	d.builder(c)
+	d.write("../../context.yaml", hashedRecipe+"  - {type: file, path: f.md, on_missing: skip}\n")
+	entered, release := make(chan struct{}), make(chan struct{})
+	f.auto = func(Command) (Output, error) {
+		close(entered)
+		<-release
+		return Output{Data: []byte("A map.\n")}, nil
+	}
+	var done sync.WaitGroup
+	done.Go(func() { d.pack() })
+	<-g.asked // it is busy, and no generator runs yet
+	answer := make(chan error, 1)
+	done.Go(func() {
+		_, err := d.b.Current(AtOnce(context.Background()), d.x)
+		answer <- err
+	})
+	g.open <- struct{}{}
+	<-entered
+	if err := <-answer; !Waits(err) {
+		t.Errorf("got %v", err)
+	}
+	close(release)
+	done.Wait()
+}
+
+func TestNotesWaitForNoGenerator(t *testing.T) {
+	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+	f.files = map[string]inputs{"/host/work": {fingerprint: "1"}}
+	d.write("../../context.yaml", "summarizer: {command: [sum-up]}"+hashedRecipe)
+	d.pack()
+	entered, release := make(chan struct{}), make(chan struct{})
+	f.set(func() {
+		f.auto = func(Command) (Output, error) {
+			close(entered)
+			<-release
+			return Output{}, nil
+		}
+		f.files = map[string]inputs{"/host/work": {fingerprint: "2"}}
+	})
+	var done sync.WaitGroup
+	done.Go(func() { d.pack() })
+	<-entered
+	if _, err := d.b.Notes(context.Background(), d.x); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	done.Wait()
+}
