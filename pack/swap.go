@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -129,14 +130,25 @@ func (s *swap) load(x *session.Session) {
 	if s.loaded {
 		return
 	}
-	s.loaded, s.known = true, map[swapNote]bool{}
 	lines, _ := x.DerivedLines(swapNotes)
+	s.loaded, s.known = true, make(map[swapNote]bool, len(lines))
 	for _, line := range lines {
-		var n swapNote
-		if json.Unmarshal(line, &n) == nil && !s.known[n] {
+		if n, ok := readSwapNote(line); ok && !s.known[n] {
 			s.add(n)
 		}
 	}
+}
+
+// readSwapNote reads a note as it is kept. The first pack after a start waits for all of them, tens of thousands in a long session: nearly
+// all are ranges of messages, which are cut out of their lines.
+func readSwapNote(line []byte) (n swapNote, ok bool) {
+	if rest, found := bytes.CutPrefix(line, []byte(`{"Source":"messages","Range":"`)); found {
+		if span, found := bytes.CutSuffix(rest, []byte(`"}`)); found && !bytes.ContainsAny(span, `"\`) {
+			return swapNote{Source: "messages", Range: string(span)}, true
+		}
+	}
+	err := json.Unmarshal(line, &n)
+	return n, err == nil
 }
 
 func (s *swap) add(n swapNote) {

@@ -91,3 +91,22 @@ func TestCutsFollowFromTheHistory(t *testing.T) {
 		}
 	})
 }
+
+// A note that is cut out of its line is the one that was written, whatever stands there.
+func TestSwapNotesAreReadAsTheyWereWritten(t *testing.T) {
+	for _, n := range []swapNote{
+		{Source: "messages", Range: "1-118"}, {Source: "messages", Range: "7", Short: true}, {Source: "events", Range: "3-4"},
+		{Source: "messages"}, {Source: "messages", Range: `1"},{"Source":"messages`}, {Source: "messages", Range: `\`}, {},
+	} {
+		line, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := readSwapNote(line); !ok || got != n {
+			t.Errorf("%s is read as %+v, %v", line, got, ok)
+		}
+		if got, ok := readSwapNote(line[:len(line)-1]); ok {
+			t.Errorf("%s is read as %+v", line[:len(line)-1], got)
+		}
+	}
+}
