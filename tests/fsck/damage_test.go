@@ -124,7 +124,7 @@ func (d damage) unseen(dir string) string {
 			strings.Join(strings.Fields(string(data)), " ") == strings.Join(strings.Fields(string(made.files[d.rel])), " ") {
 			return "a blank line more or less"
 		}
-	case file == ".ctxfs/id" && strings.TrimSpace(string(data)) == strings.TrimSpace(string(made.files[d.rel])):
+	case (file == ".ctxfs/id" || file == ".ctxfs/segments") && strings.TrimSpace(string(data)) == strings.TrimSpace(string(made.files[d.rel])):
 		return "white space around it"
 	}
 	return ""
