@@ -266,6 +266,7 @@ func TestAnUpdatedScriptOfATrustedPackageNeedsTrustAgain(t *testing.T) {
 	for _, command := range []string{
 		`[sh, "${RECIPE_DIR}/map.sh"]`, `["${AGENT_HOME}/node_modules/pkg/map.sh"]`, `["/ctx/` + deskRef.AgentHome() + `/node_modules/pkg/map.sh"]`,
 		`[tool, "--script=${RECIPE_DIR}/map.sh"]`, `["${RECIPE_DIR}/../.bin/map"]`,
+		`[sh, -c, "exec sh '${RECIPE_DIR}'/map.sh | head"]`, `[sh, -c, "cd ${RECIPE_DIR} && ./map.sh"]`, `[sh, -c, 'cd "$$0"; sh map.sh', "${RECIPE_DIR}"]`,
 	} {
 		d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 		d.append(message("user", "hi"))

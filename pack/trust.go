@@ -122,7 +122,9 @@ func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
 	if !space && !InPackage(s.Origin.File) {
 		return
 	}
-	for _, rel := range words.named(s, t.rel) {
+	names, guessed := words.named(s, t.rel)
+	guessed = slices.DeleteFunc(guessed, func(rel string) bool { return !t.noted(rel) && h.dir(path.Dir(rel)).fd < 0 })
+	for _, rel := range append(names, guessed...) {
 		if !space && !InPackage(rel) {
 			continue
 		}
@@ -156,16 +158,15 @@ func InPackage(rel string) bool {
 	return strings.HasPrefix(rel, "node_modules/") || strings.HasPrefix(rel, "packages/")
 }
 
-// named lists what the words of a source's commands name in the agent's home, by the paths there: a word, or what
-// stands in it behind a =. Commands run in the session's directory rel where there is no workspace.
-func (x *lexicon) named(s *recipe.Source, rel string) (names []string) {
+// named lists what the words of a source's commands name in the agent's home, by the paths there: a word, what
+// stands in it behind a =, or a word of the text that it is, as behind sh -c. A relative one counts below each of the others, too,
+// since a shell can go there: those are guessed. Commands run in the session's directory rel where there is no workspace.
+func (x *lexicon) named(s *recipe.Source, rel string) (names, guessed []string) {
 	for _, stage := range s.Stages {
+		var relative []string
+		from := len(names)
 		for _, arg := range stage.Command {
-			words := []string{arg}
-			if _, value, ok := strings.Cut(arg, "="); ok {
-				words = append(words, value)
-			}
-			for _, word := range words {
+			for _, word := range wordsOf(arg) {
 				loc := x.locate(word, s.Origin)
 				below, ok := strings.CutPrefix(loc.path, x.home+"/")
 				switch {
@@ -176,10 +177,37 @@ func (x *lexicon) named(s *recipe.Source, rel string) (names []string) {
 				case x.cwd == "" && !path.IsAbs(word):
 					names = append(names, path.Join(rel, word))
 				}
+				if !path.IsAbs(word) && !strings.HasPrefix(word, "$") {
+					relative = append(relative, word)
+				}
+			}
+		}
+		for _, dir := range names[from:] {
+			for _, word := range relative {
+				if len(guessed) < maxGuessed {
+					guessed = append(guessed, path.Join(dir, word))
+				}
 			}
 		}
 	}
-	return names
+	return names, guessed
+}
+
+// maxGuessed bounds what relative words may name.
+const maxGuessed = 1000
+
+// wordsOf gives the words of an argument that may be paths: itself, what stands behind a =, and the words of a text, as a shell parts them.
+func wordsOf(arg string) []string {
+	words := []string{arg}
+	if _, value, ok := strings.Cut(arg, "="); ok {
+		words = append(words, value)
+	}
+	const between = " \t\r\n;|&()<>=`"
+	if strings.ContainsAny(arg, between) {
+		unquoted := strings.NewReplacer(`"`, "", "'", "").Replace(arg)
+		words = append(words, strings.FieldsFunc(unquoted, func(r rune) bool { return strings.ContainsRune(between, r) })...)
+	}
+	return words
 }
 
 // Program is what a recipe lets run: the commands of a source, or the summarizer.
@@ -201,7 +229,8 @@ func Programs(r *recipe.Recipe, home string) (all []Program) {
 		}
 		p := Program{Name: name, Origin: s.Origin, Stages: s.Stages}
 		if InPackage(s.Origin.File) {
-			p.Files = slices.DeleteFunc(words.named(s, "."), func(rel string) bool { return !InPackage(rel) })
+			names, guessed := words.named(s, ".")
+			p.Files = slices.DeleteFunc(append(names, guessed...), func(rel string) bool { return !InPackage(rel) })
 		}
 		all = append(all, p)
 	}
