@@ -384,29 +384,3 @@ func TestAReserveThatLeavesNothingIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// mute is a workspace that answers nothing in time.
-type mute struct{}
-
-func (mute) ReadFiles(_ context.Context, _, _ uint32, paths []string, _ int64, _ time.Duration) ([]WorkspaceFile, error) {
-	answers := make([]WorkspaceFile, len(paths))
-	for i := range answers {
-		answers[i] = WorkspaceFile{Stale: true, Reason: "not read in time"}
-	}
-	return answers, nil
-}
-
-// A file that must be there and could not be looked at in time is not missing.
-func TestAWorkspaceThatIsLateFailsNoPack(t *testing.T) {
-	d := newDesk(t, Config{})
-	d.write("cwd", "/work\n")
-	d.write("context/context.yaml", "sources: [{type: file, id: needed, path: f.md}, {type: journal}]\n")
-	d.builder(Config{Budget: 2000, Workspace: mute{}})
-	b, err := d.b.Current(context.Background(), d.x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !b.Stale || strings.Contains(string(b.Markdown), "needed") {
-		t.Errorf("stale %v:\n%s", b.Stale, b.Markdown)
-	}
-}

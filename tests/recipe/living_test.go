@@ -264,38 +264,6 @@ sources:
 	}
 }
 
-// A workspace that is a part of the mount itself.
-func TestCwdInsideTheMount(t *testing.T) {
-	t.Parallel()
-	m := harness.Start(t, harness.Options{})
-	for _, cwd := range []string{"$SESSION", "$SESSION/context", "$HOME_IN_MOUNT", "$SESSION/context/line"} {
-		s := newStage(t, m, owner())
-		s.put("cwd", cwd)
-		s.put("home/DELTA.md", "Guide of the home.\n")
-		s.put("context/todo.md", "- [ ] one\n")
-		s.recipe(`
-wait_ms: 50
-env: {MARK: "$MARK"}
-sources:
-  - {type: file, path: "${CWD}/DELTA.md", on_missing: skip}
-  - {type: file, id: todo file, path: todo.md, on_missing: skip}
-  - {type: file, id: itself, path: pack.md, on_missing: skip}
-  - {type: file, id: itself from above, path: session/s1/context/pack.md, on_missing: skip}
-  - {type: computed_file, id: gen, on_missing: skip, generator: {command: [sh, -c, "pwd; ls | wc -l; cat pack.md >/dev/null 2>&1; true"]}, cache: {strategy: file_hash, invalidate_on: ["src/**"]}}
-  - {type: journal}
-  - {type: file, id: there, path: messages.jsonl, on_missing: skip, phase: dynamic, condition: {when: file_exists, path: pack.md}}
-`)
-		s.say("user", "Begin.")
-		for range 3 {
-			if md := s.Read("context/pack.md"); !strings.Contains(md, "Begin.") {
-				t.Errorf("cwd %s: the pack is\n%s", cwd, md)
-			}
-		}
-		s.wantGone()
-		harness.Eventually(t, "what a generator says in "+cwd, func() bool { return strings.Contains(s.Read("context/pack.md"), s.expand(cwd)+"\n") })
-	}
-}
-
 // Many sessions, each with a generator that hangs: each reader gets its answer, and so do those without generators.
 func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
 	t.Parallel()
