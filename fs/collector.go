@@ -262,12 +262,14 @@ func (p *place) gcReport() ([]byte, time.Time, error) {
 
 // collectNow answers who sets the attribute ctxabi.CollectAttr.
 func (c *Collector) collectNow(ctx context.Context, x *session.Session, asked string) error {
+	late, cancel := patient(ctx)
+	defer cancel()
 	var err error
 	switch asked {
 	case gc.RunPlan:
-		_, err = c.Plan(ctx, x.Ref())
+		_, err = c.Plan(late, x.Ref())
 	case gc.RunSweep:
-		_, err = c.Sweep(ctx, x.Ref())
+		_, err = c.Sweep(late, x.Ref())
 	default:
 		return ctxabi.E("gc", "", ctxabi.ErrMalformed, "%.40q is neither %s nor %s", asked, gc.RunPlan, gc.RunSweep)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -19,7 +21,13 @@ func TestSignalsDoNotFailTheOpeningOfAPack(t *testing.T) {
 
 	for {
 		begun := time.Now()
-		err := openUnderSignals(s.Path("context/pack.md"))
+		err := underSignals(func() error {
+			fd, err := unix.Open(s.Path("context/pack.md"), unix.O_RDONLY, 0)
+			if err == nil {
+				unix.Close(fd)
+			}
+			return err
+		})
 		if err == unix.EINTR && time.Since(begun) > 5*time.Second {
 			continue // whoever presses ^C waits no longer than that; the generator has gone on meanwhile
 		}
@@ -30,25 +38,35 @@ func TestSignalsDoNotFailTheOpeningOfAPack(t *testing.T) {
 	}
 }
 
-// openUnderSignals opens and closes a file on a thread that is sent signals all the while.
-func openUnderSignals(path string) error {
-	ready, opened := make(chan int), make(chan error, 1)
+// A program that is sent signals while it asks for a sweep has the sweep done.
+func TestSignalsDoNotEndASweep(t *testing.T) {
+	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0"}})
+	s := session(t, m)
+	s.Append("messages.jsonl", long(3))
+	for range 60 {
+		if err := underSignals(func() error {
+			return unix.Setxattr(s.Dir, ctxabi.CollectAttr, []byte(gc.RunSweep), 0)
+		}); err != nil {
+			t.Fatalf("user.ctx.gc: %v, %v", err, s.Errors())
+		}
+	}
+}
+
+// underSignals calls do on a thread that is sent signals all the while.
+func underSignals(do func() error) error {
+	ready, ended := make(chan int), make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		ready <- unix.Gettid()
-		fd, err := unix.Open(path, unix.O_RDONLY, 0)
-		if err == nil {
-			unix.Close(fd)
-		}
-		opened <- err
+		ended <- do()
 	}()
 	tid := <-ready
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
 	for {
 		select {
-		case err := <-opened:
+		case err := <-ended:
 			return err
 		case <-tick.C:
 			// SIGURG is what the Go runtime sends its own threads to preempt them; its handler does nothing else.
