@@ -8,8 +8,13 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// behind adds the newest records to a view that lacks some.
-func (n *index) behind(v *view) (*view, error) {
+// behind adds the newest records to a view that lacks some; where it cannot, it closes it.
+func (n *index) behind(v *view) (_ *view, err error) {
+	defer func() {
+		if err != nil {
+			v.close()
+		}
+	}()
 	for i := range v.ix {
 		ix, err := v.index(i)
 		if err != nil {
