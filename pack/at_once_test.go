@@ -5,8 +5,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/redact"
 )
 
+// Who must not wait for generators starts none, and gets what is there when there is nothing to wait for.
 func TestAtOnceNeitherRunsNorWaits(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 	atOnce := func(want bool, when string) {
@@ -41,6 +44,7 @@ func TestAtOnceNeitherRunsNorWaits(t *testing.T) {
 	}
 }
 
+// Who must not wait for generators, and came while whoever will wait for them had not begun to, waits no longer than that.
 func TestAtOnceEndsWhenTheBuildBeforeItWaits(t *testing.T) {
 	d, f := computing(t, nil)
 	g := &gate{asked: make(chan struct{}, 10), open: make(chan struct{}, 10)}
@@ -93,4 +97,47 @@ func TestNotesWaitForNoGenerator(t *testing.T) {
 	}
 	close(release)
 	done.Wait()
+}
+
+// What the summarizer said is redacted while generators are waited for, too: it may be from before secrets were, or repeat what
+// its program read elsewhere.
+func TestASummaryIsRedactedWhileAGeneratorRuns(t *testing.T) {
+	s := newSummarized(t)
+	s.compacted()
+	s.begun(1).answer <- Output{Data: []byte("- The staging password is Zb7wK29qLm (messages:1).")}
+	s.reports("is accepted")
+	s.b.Close()
+	c := s.config
+	redactor, err := redact.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Redact = redactor
+	s.restart(c)
+	entered, release := make(chan struct{}), make(chan struct{})
+	first := true
+	s.fake.set(func() {
+		s.fake.files = map[string]inputs{"/host/work": {fingerprint: "1"}}
+		s.fake.auto = func(c Command) (Output, error) {
+			if c.Args[0] == "make-map" && !first {
+				close(entered)
+				<-release
+			} else if c.Args[0] == "make-map" {
+				first = false
+			}
+			return Output{Data: []byte("A map.\n")}, nil
+		}
+	})
+	s.write("../../context.yaml", "summarizer: {command: [sum, --short]}"+hashedRecipe)
+	s.pack()
+	s.fake.set(func() { s.fake.files = map[string]inputs{"/host/work": {fingerprint: "2"}} })
+	var done sync.WaitGroup
+	done.Go(func() { s.pack() })
+	<-entered
+	summary := s.view().Summary
+	close(release)
+	done.Wait()
+	if !strings.Contains(summary, "The staging password is [redacted:") {
+		t.Error(summary)
+	}
 }

@@ -285,11 +285,15 @@ const (
 // snapshot fills in both logs as they were at one moment. An event whose place
 // is not certain in time stands in a later pack.
 func snapshot(ctx context.Context, x *session.Session, e *entry, in *Input) (t *session.Timeline, err error) {
-	for begin := time.Now(); ; {
+	begin, asked := time.Now(), int64(-1)
+	for {
 		if t, err = x.Timeline(); err != nil {
 			return nil, err
 		}
-		if t.Settled == t.Events.Size() || time.Since(begin) > mostSettling {
+		if asked < 0 {
+			asked = t.Events.Size() // what comes later may stand in a later pack
+		}
+		if t.Settled >= asked || time.Since(begin) > mostSettling {
 			break
 		}
 		select {

@@ -3,6 +3,7 @@ package pack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,9 +175,6 @@ func TestAReadThatIsGivenUpHidesNoChangedInput(t *testing.T) {
 	}
 }
 
-// Who must not wait for generators starts none, and gets what is there when there is nothing to wait for.
-// Who must not wait for generators, and came while whoever will wait for them had not begun to, waits no longer than that.
-// What the summarizer said is known without the generators, one of which may be asking.
 func TestImportedGeneratorsNeedTrust(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 	pkg := "sources:\n  - {type: computed_file, id: map, on_missing: skip, generator: {command: [make-map]}, output_path: map.md}\n"
@@ -298,6 +296,26 @@ func TestAnUpdatedScriptOfATrustedPackageNeedsTrustAgain(t *testing.T) {
 		d.append(message("assistant", "ok"))
 		if b := d.pack(); f.count() != 2 || strings.Contains(string(b.Markdown), "A map.") {
 			t.Errorf("%s: an updated script was run:\n%s", command, b.Report)
+		}
+	}
+}
+
+// A script is found among any number of words, or nothing is run.
+func TestAScriptIsNotHiddenAmongWords(t *testing.T) {
+	for words, refused := range map[int]string{300: "node_modules/pkg/map.sh", 5000: "too many words"} {
+		d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
+		d.write("cwd", "")
+		d.append(message("user", "hi"))
+		d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
+		var text strings.Builder
+		for i := range words {
+			fmt.Fprintf(&text, "echo w%d; ", i)
+		}
+		d.write("../../node_modules/pkg/context.yaml", "sources:\n  - {type: computed_file, id: map, on_missing: skip, generator: {command: [sh, -c, \""+text.String()+"cd ${RECIPE_DIR} && ./map.sh\"]}}\n")
+		d.write("../../context.yaml", "import: pkg\nsources:\n  - {type: journal}\n")
+		d.trust("node_modules/pkg/context.yaml")
+		if b := d.pack(); f.count() != 0 || !strings.Contains(string(b.Report), refused) {
+			t.Errorf("%d words, %d runs:\n%s", words, f.count(), b.Report)
 		}
 	}
 }

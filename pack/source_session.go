@@ -85,13 +85,20 @@ func (g *gathered) bytes() int {
 
 // gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
-	for {
+	for range mostMoves {
 		g, moved, err := b.lookAround(ctx, x, last)
-		if !moved {
+		switch {
+		case !moved:
 			return g, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		}
 	}
+	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed all the time")
 }
+
+// mostMoves is how often a session may be moved while it is looked at.
+const mostMoves = 20
 
 // lookAround is gather, unless the session was moved meanwhile.
 func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gathered) (_ *gathered, moved bool, err error) {

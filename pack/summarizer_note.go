@@ -39,10 +39,15 @@ func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry
 		return nil, err
 	}
 	in := g.input()
-	if _, err := snapshot(ctx, x, e, &in); err != nil {
+	t, err := snapshot(ctx, x, e, &in)
+	if err != nil {
 		return nil, err
 	}
-	return g.summaries(x, &in), nil
+	in.Summaries = g.summaries(x, &in)
+	if err := e.veil.input(&in, t, &e.unread); err != nil {
+		return nil, err
+	}
+	return in.Summaries, nil
 }
 
 // summaries gives those that stand in packs of in, or wait to, where the summarizer is trusted.

@@ -122,7 +122,10 @@ func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
 	if !space && !InPackage(s.Origin.File) {
 		return
 	}
-	names, guessed := words.named(s, t.rel)
+	names, guessed, whole := words.named(s, t.rel)
+	if !whole {
+		t.refuse(at, "not trusted: the command has too many words to look for the scripts that it names; put them into a script")
+	}
 	guessed = slices.DeleteFunc(guessed, func(rel string) bool { return !t.noted(rel) && h.dir(path.Dir(rel)).fd < 0 })
 	for _, rel := range append(names, guessed...) {
 		if !space && !InPackage(rel) {
@@ -145,12 +148,17 @@ func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
 			reason = t.ask(rel, hex.EncodeToString(f.sum[:]))
 		}
 		if reason != "" {
-			if t.scripts == nil {
-				t.scripts = map[int]string{}
-			}
-			t.scripts[at] = reason
+			t.refuse(at, reason)
 		}
 	}
+}
+
+// refuse says why the command of the source at is not run.
+func (t *trust) refuse(at int, reason string) {
+	if t.scripts == nil {
+		t.scripts = map[int]string{}
+	}
+	t.scripts[at] = reason
 }
 
 // InPackage says whether a file of an agent's home, by its path there, is one of a package.
@@ -160,41 +168,56 @@ func InPackage(rel string) bool {
 
 // named lists what the words of a source's commands name in the agent's home, by the paths there: a word, what
 // stands in it behind a =, or a word of the text that it is, as behind sh -c. A relative one counts below each of the others, too,
-// since a shell can go there: those are guessed. Commands run in the session's directory rel where there is no workspace.
-func (x *lexicon) named(s *recipe.Source, rel string) (names, guessed []string) {
+// since a shell can go there: those are guessed, and whole is false where they are too many. Commands run in the session's directory
+// rel where there is no workspace.
+func (x *lexicon) named(s *recipe.Source, rel string) (names, guessed []string, whole bool) {
+	whole = true
 	for _, stage := range s.Stages {
-		var relative []string
-		from := len(names)
+		var relative, dirs []string
 		for _, arg := range stage.Command {
-			for _, word := range wordsOf(arg) {
+			words := wordsOf(arg)
+			for i, word := range words {
 				loc := x.locate(word, s.Origin)
 				below, ok := strings.CutPrefix(loc.path, x.home+"/")
 				switch {
 				case loc.inHome:
-					names = append(names, loc.rel)
+					dirs = append(dirs, loc.rel)
 				case ok:
-					names = append(names, below)
+					dirs = append(dirs, below)
 				case x.cwd == "" && !path.IsAbs(word):
 					names = append(names, path.Join(rel, word))
+					if i > 0 && words[i-1] == "cd" {
+						dirs = append(dirs, path.Join(rel, word))
+					}
 				}
 				if !path.IsAbs(word) && !strings.HasPrefix(word, "$") {
 					relative = append(relative, word)
 				}
 			}
 		}
-		for _, dir := range names[from:] {
+		dirs, relative = distinct(dirs), distinct(relative)
+		names = append(names, dirs...)
+		if len(guessed)+len(dirs)*len(relative) > maxGuessed {
+			whole = false
+			continue
+		}
+		for _, dir := range dirs {
 			for _, word := range relative {
-				if len(guessed) < maxGuessed {
-					guessed = append(guessed, path.Join(dir, word))
-				}
+				guessed = append(guessed, path.Join(dir, word))
 			}
 		}
 	}
-	return names, guessed
+	return names, guessed, whole
+}
+
+// distinct sorts a list and leaves out what stands in it twice.
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // maxGuessed bounds what relative words may name.
-const maxGuessed = 1000
+const maxGuessed = 4000
 
 // wordsOf gives the words of an argument that may be paths: itself, what stands behind a =, and the words of a text, as a shell parts them.
 func wordsOf(arg string) []string {
@@ -229,7 +252,7 @@ func Programs(r *recipe.Recipe, home string) (all []Program) {
 		}
 		p := Program{Name: name, Origin: s.Origin, Stages: s.Stages}
 		if InPackage(s.Origin.File) {
-			names, guessed := words.named(s, ".")
+			names, guessed, _ := words.named(s, ".") // where they are too many, nothing is run
 			p.Files = slices.DeleteFunc(append(names, guessed...), func(rel string) bool { return !InPackage(rel) })
 		}
 		all = append(all, p)

@@ -241,14 +241,16 @@ func (n *index) look() (v *view, rest int64, building chan struct{}, err error) 
 	n.load()
 	n.mu.Unlock()
 	var ix [2]*session.Index
+	var seen [2]int64
 	for i := range ix {
 		l := logOf(n.x, i)
 		if err := l.Open(); err != nil {
 			return nil, 0, nil, err
 		}
 		n.mu.Lock()
-		behind := n.parts[i].size() < l.Len()
+		seen[i] = n.parts[i].size()
 		n.mu.Unlock()
+		behind := seen[i] < l.Len()
 		if behind {
 			if ix[i], err = l.Index(); err != nil {
 				return nil, 0, nil, err
@@ -256,6 +258,12 @@ func (n *index) look() (v *view, rest int64, building chan struct{}, err error) 
 		}
 	}
 	n.mu.Lock()
+	for i := range seen {
+		if n.parts[i].size() < seen[i] { // somebody found it damaged meanwhile
+			n.mu.Unlock()
+			return n.look()
+		}
+	}
 	defer n.mu.Unlock()
 	v.failed = n.failed
 	for i := range n.parts {

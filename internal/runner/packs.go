@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"path"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -26,6 +27,7 @@ const maxLinksInARow = 40
 // leadsToPack says whether name is one of those files, or a link that leads there. It looks at names and directories only.
 func leadsToPack(name string) bool {
 	for range maxLinksInARow {
+		name = strings.TrimRight(name, "/")
 		if isPack(name) {
 			return true
 		}
@@ -49,6 +51,7 @@ func directoryOf(name string) string {
 
 // isPack says whether name stands where a mounted session has such a file, whether or not it is there.
 func isPack(name string) bool {
+	name = strings.TrimRight(name, "/")
 	if !packNames[path.Base(name)] {
 		return false
 	}

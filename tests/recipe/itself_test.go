@@ -13,7 +13,7 @@ import (
 func TestASourceThatLeadsToItsOwnPackIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	for _, to := range []string{"context/pack.md", "context/pack.json", "context/pack.openai.json", "context/at/1/pack.md"} {
+	for _, to := range []string{"context/pack.md", "context/pack.json", "context/pack.openai.json/", "context/at/1/pack.md"} {
 		for _, recipe := range []string{"", `
 wait_ms: 60000
 sources:
@@ -30,7 +30,7 @@ sources:
 			s.put("work/there.md", "It is there.\n")
 			s.say("user", "Begin.")
 			s.say("assistant", "Begun.")
-			s.client("", `ln -s "$1" "$2/AGENTS.md"`, s.Path(to), s.work).OK()
+			s.client("", `ln -s "$1" "$2/AGENTS.md"`, s.Dir+"/"+to, s.work).OK()
 			for range 2 {
 				b := s.pack()
 				if strings.Contains(b.md, "AGENTS.md") || !strings.Contains(b.md, "Begin.") || b.Stale {
