@@ -137,6 +137,20 @@ func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 	return n.Getattr(ctx, f, out)
 }
 
+// open opens the content. gone says that a user's blob was removed before that: the history may have it, too.
+func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, err error) {
+	node, err := n.node(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if node.Ref == (ctxabi.ContentRef{}) {
+		f, err := n.p.x.OpenBlob(n.id)
+		return &contentHandle{f, f}, errors.Is(err, ctxabi.ErrNotFound), err
+	}
+	c, err := n.p.x.OpenContent(node.Ref)
+	return &contentHandle{r: c}, false, err
+}
+
 var _ = (gofs.NodeOpener)((*contentFile)(nil))
 
 func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
@@ -144,25 +158,14 @@ func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
 	}
 	n.p.opens(ctx, n.rel())
-	node, err := n.node(ctx)
+	h, gone, err := n.open(ctx)
+	for gone && ctx.Err() == nil {
+		h, gone, err = n.open(ctx)
+	}
 	if err != nil {
-		return nil, 0, errnoOf(err)
+		return nil, 0, errnoOf(err) // reported where it was found
 	}
-	var h contentHandle
-	if node.Ref == (ctxabi.ContentRef{}) {
-		f, err := n.p.x.OpenBlob(n.id)
-		if err != nil {
-			return nil, 0, errnoOf(err) // reported where it was found
-		}
-		h = contentHandle{f, f}
-	} else {
-		c, err := n.p.x.OpenContent(node.Ref)
-		if err != nil {
-			return nil, 0, errnoOf(err)
-		}
-		h.r = c
-	}
-	return &h, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return h, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
 }
 
 func (n *contentFile) facts(ctx context.Context) facts {

@@ -55,16 +55,15 @@ func (x *Session) Blob(id string) (Blob, error) {
 
 // blob is Blob; x.blobs is held.
 func (x *Session) blob(id string) (Blob, error) {
-	none := ctxabi.E("read", blobName(id), ctxabi.ErrNotFound, "nobody stored it")
 	if ctxabi.ParseContentID(id) != nil {
-		return Blob{}, none
+		return Blob{}, noBlob(id)
 	}
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	fi, err := x.store.vfs.Stat(x.path(blobDir, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
-		return Blob{}, none
+		return Blob{}, noBlob(id)
 	case err != nil:
 		return Blob{}, diskFailed("read", blobName(id), err, "it cannot be looked at")
 	}
@@ -72,8 +71,12 @@ func (x *Session) blob(id string) (Blob, error) {
 	return Blob{ID: id, Size: fi.Size(), UID: uid, Time: fi.ModTime()}, nil
 }
 
+func noBlob(id string) error {
+	return ctxabi.E("read", blobName(id), ctxabi.ErrNotFound, "nobody stored it")
+}
+
 // OpenBlob opens what a user stored as id, once all of it was read and has that hash: else ctxabi.ErrIO, and a row in the
-// session's report. The caller closes it.
+// session's report; ctxabi.ErrNotFound when no user stored it, or it was removed. The caller closes it.
 func (x *Session) OpenBlob(id string) (File, error) {
 	b, f, err := x.openBlob(id)
 	if err != nil {
@@ -104,7 +107,9 @@ func (x *Session) openBlob(id string) (Blob, File, error) {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	f, err := x.store.vfs.OpenFile(x.path(blobDir, id), os.O_RDONLY, 0)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) { // removed since
+		return b, nil, noBlob(id)
+	} else if err != nil {
 		return b, nil, diskFailed("read", blobName(id), err, "it cannot be opened")
 	}
 	return b, f, nil

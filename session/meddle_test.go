@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -97,5 +98,27 @@ func TestANoteIsNeverGoneWhileItIsChanged(t *testing.T) {
 		if n, err := x.Note(name); err != nil || n.Origin == ctxabi.OriginDerived || string(n.Own) != string(row) || d.at != nil && step.from == ctxabi.OriginMixed {
 			t.Errorf("%s becomes %s at %s: %+v, %v", step.from, step.to, path.Base(step.at), n, err)
 		}
+	}
+}
+
+// A blob that is removed between the look for it and its opening is not there: its disk has not failed.
+func TestABlobThatIsRemovedWhileItIsOpenedIsNotThere(t *testing.T) {
+	d, x := meddledSession(t)
+	const content = "gone in a moment"
+	id := ctxabi.ContentID([]byte(content))
+	if err := storeBlob(x, id, content, session.Writer{}); err != nil {
+		t.Fatal(err)
+	}
+	d.at = func(op, file string) bool { return op == "open" && strings.HasSuffix(file, id) }
+	d.then = func() {
+		if err := x.RemoveBlob(id, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := x.OpenBlob(id); !errors.Is(err, ctxabi.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if len(x.Errors()) > 0 {
+		t.Errorf("%s", x.Errors())
 	}
 }
