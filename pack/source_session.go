@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -85,7 +86,7 @@ func (g *gathered) bytes() int {
 
 // gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
 func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
-	for range mostMoves {
+	for begin := time.Now(); time.Since(begin) < mostMoving; {
 		g, moved, err := b.lookAround(ctx, x, last)
 		switch {
 		case !moved:
@@ -97,8 +98,8 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed all the time")
 }
 
-// mostMoves is how often a session may be moved while it is looked at.
-const mostMoves = 20
+// mostMoving is how long a session may be moved again and again while it is looked at.
+const mostMoving = 30 * time.Second
 
 // lookAround is gather, unless the session was moved meanwhile.
 func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gathered) (_ *gathered, moved bool, err error) {
