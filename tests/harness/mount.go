@@ -226,7 +226,9 @@ func (m *Mount) Stop() {
 		m.tb.Errorf("the daemon holds %d descriptors at the end, more than %d:\n%s", len(fds), limit, strings.Join(fds, "\n"))
 	}
 	p.cmd.Process.Signal(unix.SIGTERM)
-	m.await(p)
+	if !m.await(p) {
+		return // it was ended by force, and has been reported
+	}
 	if !p.state.Success() {
 		m.tb.Errorf("the daemon ended with %v after SIGTERM", p.state)
 	}
@@ -235,8 +237,9 @@ func (m *Mount) Stop() {
 	}
 }
 
-// await waits until the daemon was reaped and nobody it started is left.
-func (m *Mount) await(p *process) {
+// await waits until the daemon was reaped and nobody it started is left. It
+// says whether the daemon ended by itself.
+func (m *Mount) await(p *process) bool {
 	m.tb.Helper()
 	late := time.NewTimer(Patience)
 	defer late.Stop()
@@ -246,13 +249,14 @@ func (m *Mount) await(p *process) {
 		case <-late.C:
 			m.tb.Errorf("the daemon or a process of it does not end: %v", group(p.cmd.Process.Pid))
 			m.end(p, "it does not end")
-			return
+			return false
 		}
 	}
 	if left := group(p.cmd.Process.Pid); len(left) > 0 {
 		m.tb.Errorf("the daemon left processes: %v", left)
 		unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
 	}
+	return true
 }
 
 // abort ends a daemon that hangs; its goroutines end up in the log.
