@@ -123,7 +123,7 @@ func TestKilledDaemonLeavesNoCommand(t *testing.T) {
 		}
 		until(t, "the command runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ready")); return err == nil })
 		until(t, "both run", func() bool { return len(bearers(mark)) >= 2 }) // one that begins its program has no environment for a moment
-		below := children(t, cmd.Process.Pid)
+		below := children(cmd.Process.Pid)
 		if len(below) != 1 {
 			t.Errorf("below it are %v", below)
 		}
@@ -188,7 +188,7 @@ func TestKilledDaemonLeavesNoProcess(t *testing.T) {
 	if _, err := fmt.Fscan(stdout, &broker); err != nil {
 		t.Fatal(err)
 	}
-	readers := children(t, broker)
+	readers := children(broker)
 	if len(readers) != 1 {
 		t.Errorf("readers: %v, want one", readers)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -84,18 +83,12 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// children gives the pids of a process's children.
-func children(t *testing.T, pid int) (pids []int) {
-	t.Helper()
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, l := range lists {
-		b, _ := os.ReadFile(l)
-		for _, f := range strings.Fields(string(b)) {
-			n, err := strconv.Atoi(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pids = append(pids, n)
+// children gives the pids of a process's children, without those that have ended and that it has not reaped yet. The
+// kernel's own list, /proc/<pid>/task/*/children, leaves some out while others end.
+func children(pid int) (pids []int) {
+	for _, p := range processes() {
+		if f := statFields(p); len(f) > 1 && string(f[1]) == strconv.Itoa(pid) && string(f[0]) != "Z" && string(f[0]) != "X" {
+			pids = append(pids, p)
 		}
 	}
 	return pids
@@ -103,7 +96,7 @@ func children(t *testing.T, pid int) (pids []int) {
 
 func onlyReader(t *testing.T, c *Client) int {
 	t.Helper()
-	pids := children(t, c.proc.Process.Pid)
+	pids := children(c.proc.Process.Pid)
 	if len(pids) != 1 {
 		t.Fatalf("readers: %v, want one", pids)
 	}

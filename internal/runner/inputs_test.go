@@ -71,6 +71,21 @@ func TestInputsMatchAsGlobsSay(t *testing.T) {
 	}
 }
 
+// rewrite writes a file until its times tell: a filesystem counts time in steps, and two changes may come within one.
+func rewrite(name, text string) error {
+	times := func() (id identity) {
+		var st unix.Stat_t
+		unix.Stat(name, &st)
+		return identity{Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
+	}
+	for before := times(); times() == before; {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func TestFingerprintChangesWithTheInputsAlone(t *testing.T) {
 	c, dir := start(t), tree(t, "src/a.go", "src/x/b.go", "README.md")
 	globs := []string{"src/**/*.go", "src/*.go"}
@@ -85,7 +100,7 @@ func TestFingerprintChangesWithTheInputsAlone(t *testing.T) {
 		{"a file beside", false, func() error { return os.WriteFile(at("README.md"), []byte("new"), 0o644) }},
 		{"a file that does not match", false, func() error { return os.WriteFile(at("src/x/c.md"), nil, 0o644) }},
 		{"an edit", true, func() error { return os.WriteFile(at("src/x/b.go"), []byte("longer than before"), 0o644) }},
-		{"an edit of the same length", true, func() error { return os.WriteFile(at("src/x/b.go"), []byte("lonGer than before"), 0o644) }},
+		{"an edit of the same length", true, func() error { return rewrite(at("src/x/b.go"), "lonGer than before") }},
 		{"a new file", true, func() error { return os.WriteFile(at("src/x/c.go"), nil, 0o644) }},
 		{"a rename", true, func() error { return os.Rename(at("src/x/c.go"), at("src/c.go")) }},
 		{"a removal", true, func() error { return os.Remove(at("src/a.go")) }},

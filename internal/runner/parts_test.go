@@ -103,6 +103,7 @@ func TestReaderThatAnswersForOthersIsCutOff(t *testing.T) {
 	good, bad := c.ask("/good"), c.ask("/bad")
 	reader.Write(frame(good.seq, answer{Exists: true, Data: []byte("x")}))
 	<-good.done
+	before := time.Now()
 	reader.Write(frame(bad.seq+1000, answer{Exists: true, Data: []byte("y")}))
 	<-bad.done
 	c.mu.Lock()
@@ -110,8 +111,8 @@ func TestReaderThatAnswersForOthersIsCutOff(t *testing.T) {
 	if string(good.result.data) != "x" || good.failed != "" || bad.failed != "the reader of this user ended" || !l.ended {
 		t.Errorf("%+v, %+v", good, bad)
 	}
-	if !time.Now().Before(c.pauses[owner{1, 1}].until) {
-		t.Error("it may start again at once")
+	if _, why := c.linkFor(owner{1, 1}, before); why != "the reader of this user keeps ending" {
+		t.Errorf("it may start again at once: %q", why)
 	}
 }
 
