@@ -195,7 +195,11 @@ print("content" if libc.ptrace(16, os.getppid(), 0, 0) == -1 else "traced")
 				t.Parallel()
 			}
 			v := newVictim(t, m)
-			s := newStage(t, m, dev)
+			uid := uint32(dev)
+			if c.alone {
+				uid = lone
+			}
+			s := newStage(t, m, uid)
 			s.put("work/guide.md", "The guide.\n")
 			s.put("context/env", fmt.Sprintf("VICTIM_WORK=%s\nVICTIM_SESSION=%s\nVICTIM_HOME=%s\nVICTIM_ETC=%s\nSTORE=%s\nCTX_MOUNT=%s\n", v.work, v.Dir, v.AgentHome(), v.etc, m.Store, m.Dir))
 			script := c.script
@@ -204,10 +208,10 @@ print("content" if libc.ptrace(16, os.getppid(), 0, 0) == -1 else "traced")
 			}
 			s.putBytes("work/gen", script)
 			s.recipe(fmt.Sprintf(hostileRecipe, timeout))
-			s.say("user", "The message of dev.")
+			s.say("user", "The message of its owner.")
 			good := func(b built) {
 				t.Helper()
-				if b.block("guide") != "The guide.\n" || !strings.Contains(b.md, "The message of dev.") || strings.Contains(b.md, "evil") {
+				if b.block("guide") != "The guide.\n" || !strings.Contains(b.md, "The message of its owner.") || strings.Contains(b.md, "evil") {
 					t.Errorf("the pack is\n%s", b.md)
 				}
 				v.untouched(b.md + s.Read("context/pack.report.md"))

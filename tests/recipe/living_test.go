@@ -48,16 +48,20 @@ sources:
 `)
 			s.say("user", "Begin.")
 			const reads = 15
-			for range reads {
-				var md []byte
+			read := func() (md string) {
+				t.Helper()
 				harness.Eventually(t, "the session to be where it was", func() (there bool) { // a slow run renames it between two reads
-					var err error
-					if md, err = os.ReadFile(s.Path("context/pack.md")); err != nil && !(os.IsNotExist(err) && name == "renames its session") {
+					b, err := os.ReadFile(s.Path("context/pack.md"))
+					if err != nil && !(os.IsNotExist(err) && name == "renames its session") {
 						t.Fatal(err)
 					}
+					md = string(b)
 					return err == nil
 				})
-				if !strings.Contains(string(md), "Begin.") {
+				return md
+			}
+			for range reads {
+				if md := read(); !strings.Contains(md, "Begin.") {
 					t.Fatalf("the pack is\n%s", md)
 				}
 			}
@@ -66,7 +70,7 @@ sources:
 			if n == 0 || n > 4*(reads+2) {
 				t.Errorf("%d runs of two generators for %d reads", n, reads)
 			}
-			if md := s.Read("context/pack.md"); !strings.Contains(md, c.says) {
+			if md := read(); !strings.Contains(md, c.says) {
 				t.Errorf("the pack lacks %q:\n%s", c.says, md)
 			}
 			s.wantGone()

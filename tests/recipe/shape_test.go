@@ -26,7 +26,7 @@ func TestEditorsSaveARecipe(t *testing.T) {
 		`cp "$1" "$1~" && sed s/v2/v3/ "$1~" > "$1"`,
 		`mv "$1" "$1~" && cat "$1~" | sed s/v3/v4/ > "$1" && rm "$1~"`, // vim with backupcopy=no
 		`python3 -c 'import sys; p=sys.argv[1]; s=open(p).read().replace("v4","v5"); f=open(p,"r+"); f.write(s); f.truncate(); f.close()' "$1"`,
-		`sed s/v5/v6/ "$1" > /tmp/$$ && cp /tmp/$$ "$1" && rm /tmp/$$`,
+		`t=$(mktemp) && sed s/v5/v6/ "$1" > $t && cp $t "$1" && rm $t`,
 		`sed s/v6/v7/ "$1" > "$1.swp"; ln -f "$1.swp" "$1.ln" 2>/dev/null; mv "$1.swp" "$1"; rm -f "$1.ln"`,
 		`python3 -c 'import sys,mmap; p=sys.argv[1]; f=open(p,"r+b"); b=f.read().replace(b"v7",b"v8"); f.seek(0); f.write(b); f.flush(); import os; os.fsync(f.fileno())' "$1"`,
 	} {

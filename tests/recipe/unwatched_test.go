@@ -57,24 +57,35 @@ sys.stdin.read()`)
 	}
 }
 
+// someKnownUser is one whom fusermount3 serves and whom no daemon of another test runs as: those have events, or wait for them.
+func someKnownUser(t *testing.T) uint32 {
+	t.Helper()
+	for _, name := range []string{"games", "news", "uucp", "nobody"} {
+		if u, err := user.Lookup(name); err == nil {
+			n, err := strconv.ParseUint(u.Uid, 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return uint32(n)
+		}
+	}
+	t.Fatal("the system knows none of its usual users")
+	return 0
+}
+
 // Where the system gives no events at all, each change is seen by the next read all the same.
 func TestWithoutEventsEachChangeIsSeenByTheNextRead(t *testing.T) {
 	harness.NeedRoot(t)
 	harness.NeedFusermount(t)
-	nobody, err := user.Lookup("nobody") // fusermount3 serves known users only
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid := uint32(n)
-	exhaust(t, uid)
-	m := harness.Start(t, harness.Options{UID: uid, GID: uid})
-	if !strings.Contains(m.Log.String(), "recipes are checked only when a pack is read") {
-		t.Fatalf("the daemon has events:\n%s", m.Log)
-	}
+	uid := someKnownUser(t)
+	m := harness.Start(t, harness.Options{UID: uid, GID: uid, NoStart: true})
+	lives := 0
+	harness.Eventually(t, "a daemon without events", func() bool { // whoever gives an instance back while this one starts leaves it to it
+		exhaust(t, uid)
+		m.Restart()
+		lives++
+		return strings.Count(m.Log.String(), "recipes are checked only when a pack is read") == lives
+	})
 	s := newStage(t, m, uid)
 	inStore := filepath.Join(m.Store, strings.TrimPrefix(s.AgentHome(), m.Dir))
 	run := func(script string) {
