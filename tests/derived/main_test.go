@@ -66,7 +66,7 @@ func mustAgree(t *testing.T, s *harness.Session, file string) string {
 	t.Helper()
 	text := s.Read(file)
 	script := fmt.Sprintf(`cd context; f=%q
-stat -c %%s $f; wc -c < $f; cat $f | wc -c; cp $f /tmp/agree.$$; wc -c < /tmp/agree.$$; cmp $f /tmp/agree.$$ && rm /tmp/agree.$$
+stat -c %%s $f; wc -c < $f; cat $f | wc -c; t=$(mktemp); cp $f $t; wc -c < $t; cmp $f $t; rm $t
 [ "$(git hash-object $f)" = "$(git hash-object --stdin < $f)" ] || echo git disagrees
 dd if=$f bs=7 2>/dev/null | wc -c`, strings.TrimPrefix(file, "context/"))
 	for _, n := range strings.Fields(s.Bash(script).OK()) {

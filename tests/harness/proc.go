@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -72,20 +73,21 @@ func group(pgid int) (procs []string) {
 	if unix.Kill(-pgid, 0) != nil {
 		return nil
 	}
+	const exiting = 0x4 // PF_EXITING of the kernel
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range stats {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
-		// pid (comm) state ppid pgrp ...; comm may hold anything but ends at the last parenthesis.
+		// pid (comm) state ppid pgrp session tty tpgid flags ...; comm may hold anything but ends at the last parenthesis.
 		_, rest, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')'):]), " ")
 		f := strings.Fields(rest)
-		if len(f) > 2 && f[2] == fmt.Sprint(pgid) && f[0] != "Z" && f[0] != "X" {
-			cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
-			if len(cmdline) == 0 {
-				continue // it has let go of its memory, and of its files next: it is ending, however long the kernel takes
+		if len(f) > 6 && f[2] == fmt.Sprint(pgid) && f[0] != "Z" && f[0] != "X" {
+			if flags, _ := strconv.ParseUint(f[6], 10, 64); flags&exiting != 0 {
+				continue // it is ending, and lets go of its files next, however long the kernel takes
 			}
+			cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline")) // empty while it begins a program
 			procs = append(procs, filepath.Base(filepath.Dir(name))+": "+strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}
 	}
