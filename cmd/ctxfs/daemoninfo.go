@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,34 +63,85 @@ func runningDaemon(store string) (d daemonInfo, ok bool) {
 	if !held {
 		return d, false
 	}
-	b, err := os.ReadFile(filepath.Join(store, daemonFile))
-	if err != nil || json.Unmarshal(b, &d) != nil || d.PID != pid {
+	d, err := readDaemonInfo(store)
+	if err != nil || d.PID != pid {
 		return daemonInfo{PID: pid, Store: store}, true
 	}
 	d.Store = store
 	return d, true
 }
 
+func readDaemonInfo(store string) (d daemonInfo, err error) {
+	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	if err == nil {
+		err = json.Unmarshal(b, &d)
+	}
+	return d, err
+}
+
 // lockHolder looks up who holds the lock of a store. It takes no lock itself,
 // so that it never makes a daemon's start fail. The pid is 0 when the holder
-// is in another pid namespace. Who holds a file of the same number on another
-// disk is not meant: a daemon has the owner of its store.
+// is in another pid namespace.
 func lockHolder(store string) (pid int, held bool) {
 	var st unix.Stat_t
 	if unix.Stat(filepath.Join(store, session.StoreFile), &st) != nil {
 		return 0, false
 	}
-	f, err := os.Open("/proc/locks")
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if pid, ino, ok := parseLock(s.Text()); ok && ino == st.Ino && ownedBy(pid, st.Uid) {
-			return pid, true
+	if d, err := readDaemonInfo(store); err == nil && d.PID > 0 {
+		if yes, seen := holds(d.PID, &st); yes && seen {
+			return d.PID, true
 		}
 	}
+	// The kernel gives a page of the table at a time, and counts from the beginning for the next one: what ends meanwhile has
+	// it leave others out. So who is not found in a longer one is looked for until it was the same twice.
+	before := ""
+	for range mostLooks {
+		table, err := os.ReadFile("/proc/locks")
+		for line := range strings.Lines(string(table)) {
+			pid, ino, ok := parseLock(line)
+			if !ok || ino != st.Ino {
+				continue
+			}
+			// Of a process that cannot be looked into its user tells: a daemon has the owner of its store.
+			if yes, seen := holds(pid, &st); yes || !seen && ownedBy(pid, st.Uid) {
+				return pid, true
+			}
+		}
+		if err != nil || len(table) < os.Getpagesize()/2 || string(table) == before {
+			break
+		}
+		before = string(table)
+	}
 	return 0, false
+}
+
+// mostLooks is how often a table of locks that is never the same twice is read: a second's work.
+const mostLooks = 500
+
+// holds says whether the process pid holds the lock of the file that st describes, and not that of one with the same number
+// on another disk, as the first files of all disks have. It is not seen of other users' processes.
+func holds(pid int, st *unix.Stat_t) (yes, seen bool) {
+	proc := "/proc/" + strconv.Itoa(pid)
+	files, err := os.ReadDir(proc + "/fdinfo")
+	if err != nil {
+		return false, false
+	}
+	for _, file := range files {
+		info, _ := os.ReadFile(proc + "/fdinfo/" + file.Name())
+		for line := range strings.Lines(string(info)) {
+			lock, _ := strings.CutPrefix(line, "lock:")
+			if _, ino, ok := parseLock(lock); ok && ino == st.Ino {
+				var held unix.Stat_t
+				if unix.Stat(proc+"/fd/"+file.Name(), &held) != nil {
+					return false, false
+				}
+				if held.Dev == st.Dev && held.Ino == st.Ino {
+					return true, true
+				}
+			}
+		}
+	}
+	return false, true
 }
 
 // ownedBy says whether a process is of that user, as far as can be seen.

@@ -58,7 +58,10 @@ func run(t *testing.T, m *harness.Mount, script string, env ...string) string {
 }
 
 func TestTheOfficialClient(t *testing.T) {
-	t.Cleanup(func() { os.RemoveAll(client.dir) })
+	t.Cleanup(func() {
+		os.RemoveAll(client.dir)
+		client.once = sync.Once{} // for -count
+	})
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	t.Run("uses every tool", func(t *testing.T) {
 		s := m.Session(t, harness.Self(), "coder", "tour")

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// The helper holds the lock of a store until its input ends.
+func init() {
+	harness.Helper("hold-store", func(args []string) int {
+		s, err := session.Open(args[0], session.Options{})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		defer s.Close()
+		fmt.Println("held")
+		io.Copy(io.Discard, os.Stdin)
+		return 0
+	})
+}
+
+// umount --stop and --force would have ended the daemon of another store, the first file of whose disk has the same number.
+func TestTheHolderOfAnotherDisksStoreIsNotTaken(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	type store struct {
+		dir string
+		pid int
+		end func()
+	}
+	var stores []store
+	inodes := map[uint64]bool{}
+	for range 2 {
+		disk := t.TempDir()
+		if err := unix.Mount("disk", disk, "tmpfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
+		dir := filepath.Join(disk, "store")
+		cmd := helper("hold-store", dir)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		end := sync.OnceFunc(func() {
+			in.Close()
+			cmd.Wait()
+		})
+		t.Cleanup(end)
+		if said, err := bufio.NewReader(out).ReadString('\n'); said != "held\n" {
+			t.Fatalf("the helper says %q, %v", said, err)
+		}
+		var st unix.Stat_t
+		if err := unix.Stat(filepath.Join(dir, session.StoreFile), &st); err != nil {
+			t.Fatal(err)
+		}
+		inodes[st.Ino] = true
+		stores = append(stores, store{dir, cmd.Process.Pid, end})
+	}
+	if len(inodes) != 1 {
+		t.Fatalf("the files of two new disks have the numbers %v: this test shows nothing", inodes)
+	}
+	for _, s := range stores {
+		if pid, held := lockHolder(s.dir); !held || pid != s.pid {
+			t.Errorf("the lock of %s is held by %d, %t; want %d", s.dir, pid, held, s.pid)
+		}
+	}
+	stores[0].end()
+	if pid, held := lockHolder(stores[0].dir); held {
+		t.Errorf("the lock that nobody has is held by %d", pid)
+	}
+	if pid, held := lockHolder(stores[1].dir); !held || pid != stores[1].pid {
+		t.Errorf("the other lock is held by %d, %t", pid, held)
+	}
+}
+
+// Where a machine has more locks than fit into a page of /proc/locks, a daemon was now and then not found: umount did not wait
+// for it, and pack did not know its settings.
+func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
+	dir := t.TempDir()
+	s, err := session.Open(filepath.Join(dir, "store"), session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := (daemonInfo{PID: os.Getpid(), Store: filepath.Join(dir, "store")}).write(); err != nil {
+		t.Fatal(err)
+	}
+	var others []*os.File
+	for i := range 150 {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, f)
+	}
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	for n := range runtime.NumCPU() { // each processor has a list of its own, and the table is all of them
+		wg.Go(func() {
+			for how := unix.LOCK_UN; ; how ^= unix.LOCK_UN ^ unix.LOCK_EX {
+				select {
+				case <-quit:
+					return
+				default:
+				}
+				for i := n; i < len(others); i += runtime.NumCPU() {
+					unix.Flock(int(others[i].Fd()), how)
+				}
+			}
+		})
+	}
+	defer wg.Wait()
+	defer close(quit)
+	for range 40 {
+		if pid, held := lockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
+			t.Fatalf("the lock is held by %d, %t", pid, held)
+		}
+	}
+}
