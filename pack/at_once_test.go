@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ctxfs/ctxfs/redact"
 )
@@ -47,32 +48,43 @@ func TestAtOnceNeitherRunsNorWaits(t *testing.T) {
 // Who must not wait for generators, and came while whoever will wait for them had not begun to, waits no longer than that.
 func TestAtOnceEndsWhenTheBuildBeforeItWaits(t *testing.T) {
 	d, f := computing(t, nil)
-	g := &gate{asked: make(chan struct{}, 10), open: make(chan struct{}, 10)}
-	c := d.b.config
-	c.Workspace = g
-	d.builder(c)
 	d.write("../../context.yaml", hashedRecipe+"  - {type: file, path: f.md, on_missing: skip}\n")
-	entered, release := make(chan struct{}), make(chan struct{})
-	f.auto = func(Command) (Output, error) {
-		close(entered)
-		<-release
-		return Output{Data: []byte("A map.\n")}, nil
-	}
-	var done sync.WaitGroup
-	done.Go(func() { d.pack() })
-	<-g.asked // it is busy, and no generator runs yet
-	answer := make(chan error, 1)
-	done.Go(func() {
-		_, err := d.b.Current(AtOnce(context.Background()), d.x)
-		answer <- err
+	synctest.Test(t, func(t *testing.T) {
+		outside := d.b
+		g := &gate{asked: make(chan struct{}, 10), open: make(chan struct{}, 10)}
+		c := d.b.config
+		c.Workspace = g
+		d.builder(c)
+		defer func() { d.b.Close(); d.b = outside }()
+		entered, release := make(chan struct{}), make(chan struct{})
+		f.auto = func(Command) (Output, error) {
+			close(entered)
+			<-release
+			return Output{Data: []byte("A map.\n")}, nil
+		}
+		var done sync.WaitGroup
+		done.Go(func() { d.pack() })
+		<-g.asked // it is busy, and no generator runs yet
+		answer := make(chan error, 1)
+		done.Go(func() {
+			_, err := d.b.Current(AtOnce(context.Background()), d.x)
+			answer <- err
+		})
+		synctest.Wait() // it waits for the one that is busy
+		select {
+		case err := <-answer:
+			t.Errorf("got %v while no generator ran", err)
+			answer <- err
+		default:
+		}
+		g.open <- struct{}{}
+		<-entered
+		if err := <-answer; !Waits(err) {
+			t.Errorf("got %v", err)
+		}
+		close(release)
+		done.Wait()
 	})
-	g.open <- struct{}{}
-	<-entered
-	if err := <-answer; !Waits(err) {
-		t.Errorf("got %v", err)
-	}
-	close(release)
-	done.Wait()
 }
 
 func TestNotesWaitForNoGenerator(t *testing.T) {
