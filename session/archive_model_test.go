@@ -170,7 +170,10 @@ func TestReadersAndWritersWhileALogIsSealed(t *testing.T) {
 		})
 	}
 	parts := 0
+	sealed := make(chan struct{}) // closed with the first part
 	others.Go(func() {
+		once := sync.OnceFunc(func() { close(sealed) })
+		defer once()
 		for !stopped() {
 			raw, _, err := l.Seal(ctx)
 			if err != nil {
@@ -179,6 +182,7 @@ func TestReadersAndWritersWhileALogIsSealed(t *testing.T) {
 			}
 			if raw > 0 {
 				parts++
+				once()
 			}
 			session.Tick(s)
 		}
@@ -186,6 +190,9 @@ func TestReadersAndWritersWhileALogIsSealed(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			for i := range records {
+				if i == records-1 {
+					<-sealed // however late the sealer's turn comes
+				}
 				rec := fmt.Sprintf(`{"role":"user","content":"%d %d %s"}`+"\n", w, i, strings.Repeat("x", 37*i%3000))
 				if _, err := l.Append(ctx, session.Batch{Data: []byte(rec)}); err != nil {
 					t.Error(err)

@@ -162,9 +162,13 @@ func TestTimelineOnlyGrowsAtItsEnd(t *testing.T) {
 	x := create(t, s, refA)
 	const records = 400
 	var wg sync.WaitGroup
+	looked := make(chan struct{}) // closed when a snapshot was taken while all write
 	write := func(l *session.Log, rec string) {
 		wg.Go(func() {
-			for range records {
+			for i := range records {
+				if i == records/2 {
+					<-looked
+				}
 				if _, err := l.Append(ctx, session.Batch{Data: []byte(rec + "\n")}); err != nil {
 					t.Error(err)
 				}
@@ -199,7 +203,9 @@ func TestTimelineOnlyGrowsAtItsEnd(t *testing.T) {
 			}
 		}
 		last = *tl
-		snapshots++
+		if snapshots++; snapshots == 1 {
+			close(looked)
+		}
 	}
 	if len(last.Tools) != 2*records || last.Messages.Len() != 2*records || snapshots < 2 {
 		t.Errorf("%d events, %d messages in %d snapshots", len(last.Tools), last.Messages.Len(), snapshots)
