@@ -234,9 +234,13 @@ func (p *place) served(ctx context.Context) (*session.Served, error) {
 	return p.t.builder.Served(late, p.x)
 }
 
-// settleWait is how long settle waits for a handle's release, once. That it
-// commits, on a disk that may be slow, is waited for in any case.
-const settleWait = 500 * time.Millisecond
+// settle waits for a handle's release this often for so long. It is a sum of steps, and not one timer: on a machine that is
+// busy, or stood still, the release that was read already gets to run as often as the wait does. That it commits, on a disk that may
+// be slow, is waited for in any case.
+const (
+	settleStep  = 10 * time.Millisecond
+	settleSteps = 50
+)
 
 // settle waits a moment for control files that were truncated and closed: the
 // kernel answers the close before it sends the release that commits them. A
@@ -254,17 +258,24 @@ func (p *place) settle(rel string) {
 	if len(waits) == 0 {
 		return
 	}
-	limit := time.NewTimer(settleWait)
-	defer limit.Stop()
+	step := time.NewTicker(settleStep)
+	defer step.Stop()
+	steps := 0
 	for _, h := range waits {
-		select {
-		case <-h.releasing:
-			<-h.released
-		case <-limit.C:
-			for _, h := range waits {
-				p.unpend(h)
+		for released := false; !released; {
+			select {
+			case <-h.releasing:
+				<-h.released
+				released = true
+			case <-step.C:
+				if steps++; steps < settleSteps {
+					continue
+				}
+				for _, h := range waits {
+					p.unpend(h)
+				}
+				return
 			}
-			return
 		}
 	}
 }
