@@ -82,7 +82,7 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		daemon = daemonInfo{}
 	}
 	if force {
-		return abort(mountpoint, daemon.PID)
+		return abort(mountpoint, daemon.PID, limit)
 	}
 	if stop && daemon.PID > 0 {
 		if err := signalDaemon(daemon.PID, unix.SIGTERM); err != nil {
@@ -132,11 +132,11 @@ func holders(device string) (who []string) {
 	return who
 }
 
-// forceWait is how long a daemon whose mount was taken away may need to end by itself.
+// forceWait is how long a daemon whose mount was taken away may need to end by itself before it is killed.
 const forceWait = 2 * time.Second
 
 // abort takes the mount away at once and waits until its daemon, where one is known, is gone.
-func abort(mountpoint string, pid int) error {
+func abort(mountpoint string, pid int, limit time.Duration) error {
 	if err := fs.Abort(mountpoint); err != nil || pid == 0 {
 		return err
 	}
@@ -146,7 +146,7 @@ func abort(mountpoint string, pid int) error {
 	if err := signalDaemon(pid, unix.SIGKILL); err != nil {
 		return err
 	}
-	return waitForExit(pid, forceWait)
+	return waitForExit(pid, limit) // what it is writing is finished first, on a disk that may be slow
 }
 
 func signalDaemon(pid int, sig unix.Signal) error {
