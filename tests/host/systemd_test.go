@@ -10,12 +10,19 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// buildDeb makes the package as make deb does, in a directory of its own.
-func buildDeb(t *testing.T) string {
+// buildDeb makes the package as make deb does, in a copy of the sources: bin/ and man/ of this directory are others' as well, who
+// build, run or look at all files meanwhile.
+func buildDeb(t *testing.T) (source, deb string) {
 	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.Command("make", "--no-print-directory", "deb", "DEBDIR="+dir)
+	source = t.TempDir()
+	cmd := exec.Command("bash", "-c", "find . \\( -path ./.git -o -path ./.run -o -path ./bin -o -path ./man \\) -prune -o ! -type d -print0 | xargs -0 cp -a --parents -t "+source)
 	cmd.Dir = harness.Root()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("copy the sources: %v\n%s", err, out)
+	}
+	dir := t.TempDir()
+	cmd = exec.Command("make", "--no-print-directory", "deb", "DEBDIR="+dir)
+	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("make deb: %v\n%s", err, out)
 	}
@@ -23,14 +30,14 @@ func buildDeb(t *testing.T) string {
 	if err != nil || len(debs) != 1 {
 		t.Fatalf("make deb made %q, %v", debs, err)
 	}
-	return debs[0]
+	return source, debs[0]
 }
 
 // The package under a real systemd: nothing is started by the installation, the service comes up before the
 // runtime of containers, serves, stops in time although a file is open, repairs what a crash leaves, and goes
 // away with the package, the store excepted.
 func TestPackageAndUnits(t *testing.T) {
-	deb := buildDeb(t)
+	source, deb := buildDeb(t)
 	t.Run("lintian finds no error", func(t *testing.T) { // the check of manual pages renders each: slow
 		out, err := exec.Command("lintian", "--fail-on", "error", "--allow-root", "--dont-check-part", "documentation/manual", deb).CombinedOutput()
 		if err != nil {
@@ -44,7 +51,7 @@ func TestPackageAndUnits(t *testing.T) {
 		}
 		dir := t.TempDir()
 		cmd := exec.Command("scripts/deb.sh", dir)
-		cmd.Dir = harness.Root()
+		cmd.Dir = source
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("deb.sh: %v\n%s", err, out)
 		}
