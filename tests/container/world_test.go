@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,12 +36,6 @@ type world struct {
 	out *bufio.Reader
 }
 
-// worlds counts those that are there. They have the control groups of the machine in common.
-var worlds struct {
-	mu sync.Mutex
-	n  int // guarded by mu
-}
-
 // newWorld makes a world, in which ctxfs is the program under test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -63,10 +56,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t}
-	worlds.mu.Lock()
-	worlds.n++
-	worlds.mu.Unlock()
-	t.Cleanup(removeGroups)
+	t.Cleanup(func() { removeGroups(filepath.Base(dir)) })
 	w.cmd = exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "bash", "--norc")
 	w.cmd.Stderr = os.Stderr
 	if w.in, err = w.cmd.StdinPipe(); err != nil {
@@ -153,17 +143,12 @@ exit
 	}
 }
 
-// removeGroups removes, when the last world has gone, the empty control groups that dockerd leaves: in one that is empty for
-// now another world may be about to make that of a container. rmdir refuses one that is in use by somebody else.
-func removeGroups() {
-	worlds.mu.Lock()
-	defer worlds.mu.Unlock()
-	if worlds.n--; worlds.n > 0 {
-		return
-	}
+// removeGroups removes the control groups that the dockerds of a world leave empty, below one of the world's name: those of
+// others, of another run of the tests for instance, may be about to get a container.
+func removeGroups(world string) {
 	var groups []string
 	filepath.WalkDir("/sys/fs/cgroup", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() && (e.Name() == "docker" || strings.Contains(name, "/docker/")) {
+		if err == nil && e.IsDir() && (e.Name() == world || strings.Contains(name, "/"+world+"/")) {
 			groups = append(groups, name)
 		}
 		return nil

@@ -3,7 +3,8 @@
 # It runs in mount and pid namespaces of its own, and becomes the shell that the test talks to.
 set -eu
 world=$1
-umount -l -a -t fuse.ctxfs # of other tests: their daemons would wait for this world to end
+# Of other tests: their daemons would wait for this world to end. What one of them ends meanwhile, mountpoint and all, is gone here as well.
+umount -l -a -t fuse.ctxfs 2> /dev/null || :
 mount -t tmpfs -o mode=755 world "$world"
 mkdir "$world/upper" "$world/work" "$world/root"
 mount -t overlay -o "lowerdir=/,upperdir=$world/upper,workdir=$world/work" world "$world/root"
@@ -46,12 +47,12 @@ for file in /etc/subuid /etc/subgid; do
 	printf 'daemon:100000:65536\n' > $file # for dockerd --userns-remap
 done
 
-# dockerd NAME FLAGS...: starts one, with state of its own, and waits until it answers.
+# dockerd NAME FLAGS...: starts one, with state and control groups of its own, and waits until it answers.
 start_dockerd() {
 	name=$1
 	shift
 	dockerd --data-root "/var/lib/$name" --exec-root "/run/$name" --pidfile "/run/$name.pid" -H "unix:///run/$name.sock" \
-		--storage-driver vfs --iptables=false --bridge=none --ip-forward=false "$@" > "/var/log/$name.log" 2>&1 &
+		--storage-driver vfs --iptables=false --bridge=none --ip-forward=false --cgroup-parent "/${world##*/}" "$@" > "/var/log/$name.log" 2>&1 &
 	disown
 	until docker -H "unix:///run/$name.sock" version > /dev/null 2>&1; do
 		kill -0 $! || { cat "/var/log/$name.log"; return 1; }
