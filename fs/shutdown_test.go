@@ -88,7 +88,7 @@ echo '{"role":"user","content":"late"}' >&3 && echo wrote; read go; exit 0`)
 		}
 	}
 	down := make(chan error, 1)
-	go func() { down <- m.srv.Shutdown(time.Minute) }()
+	go func() { down <- m.srv.Shutdown(5 * time.Minute) }()
 	for mounted := true; mounted; _, mounted = mountedAt(m.dir) { // no file of it is touched
 	}
 	in.Write([]byte("go\n"))

@@ -113,7 +113,7 @@ func sources(r *Result) (out []string) {
 var s1 = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
 
 func TestHits(t *testing.T) {
-	w := newWorld(t, Config{})
+	w := newWorld(t, Config{Wait: -1})
 	defer w.stop()
 	x := w.session(s1)
 	w.append(x.Messages(), message("system", "You fix bugs.")+
