@@ -214,15 +214,6 @@ func (w *world) lookForRepeats(t *rapid.T) {
 	}
 }
 
-func (w *world) setAside(t *rapid.T) {
-	name := fmt.Sprint("messages.jsonl-", len(w.aside))
-	dir := filepath.Join(w.x.Dir(), ".ctxfs/quarantine")
-	must(t, os.MkdirAll(dir, 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, name), []byte("{half"), 0o600))
-	must(t, os.Chtimes(filepath.Join(dir, name), w.now, w.now))
-	w.aside[name] = w.now
-}
-
 func (w *world) openSomething(t *rapid.T) {
 	hex, _ := content(rapid.IntRange(0, contents-1).Draw(t, "content"))
 	rel := ctxabi.DedupBlobDir + "/sha256-" + hex
@@ -383,6 +374,8 @@ func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 			"repeats": w.lookForRepeats, "aside": w.setAside, "open": w.openSomething, "close": w.closeSomething,
 			"decide": w.decide, "wait": w.wait, "sweep": sweep, "sweep again": sweep,
 		})
+		w.litter(t)
+		sweep(t)
 		problems, err := w.store.Verify(context.Background(), w.x.Ref())
 		must(t, err)
 		if len(problems) > 0 {
