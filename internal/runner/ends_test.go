@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
@@ -81,12 +82,14 @@ func TestCloseEndsRuns(t *testing.T) {
 		dir := home(t, uid)
 		cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
 		done := running(t, c, t.Context(), uid, cmd)
+		begun := time.Now()
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		if left := bearers(mark); len(left) > 0 {
+		if left := bearers(mark); len(left) > 0 && time.Since(begun) < closeTime {
 			t.Errorf("left behind: %v", left)
 		}
+		until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
 		if r := <-done; !errors.Is(r.err, ctxabi.ErrIO) {
 			t.Errorf("%v", r.err)
 		}
