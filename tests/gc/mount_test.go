@@ -105,14 +105,9 @@ func TestHugeFilesAndDeepDirectoriesHoldNothingUp(t *testing.T) {
 		id := blobs + "/" + store(t, s, "litter")
 		s.Write(ctxabi.PolicyFile, "swap_ttl=1ns\n")
 		s.Bash("mkdir context/child/c && cd context/child/c/artifact && " + script).OK()
-		var why string
-		harness.Eventually(t, "the handle of who stored it to be released", func() bool {
-			why = reason(ask(t, s, gc.RunSweep).Kept, id)
-			return !strings.HasPrefix(why, "open in ")
+		harness.Eventually(t, "what is "+what+" to name the blob", func() bool { // once the handle of who stored it is released
+			return strings.HasPrefix(reason(ask(t, s, gc.RunSweep).Kept, id), "named by context/child/c/artifact/"+what)
 		})
-		if !strings.HasPrefix(why, "named by context/child/c/artifact/"+what) {
-			t.Errorf("beside what is %s: %q", what, why)
-		}
 		s.Python(`import os
 os.chdir("context/child/c/artifact")
 if os.path.exists("huge"): os.remove("huge")
@@ -143,7 +138,8 @@ func TestWhatProtectsABlob(t *testing.T) {
 	var plan *gc.Report
 	harness.Eventually(t, "the handles of who stored them to be released", func() bool {
 		plan = ask(t, s, gc.RunPlan)
-		return reason(plan.Kept, blobs+"/"+opened) == "open in one handle" && reason(plan.Waiting, blobs+"/"+litter) != ""
+		named := func(id string) bool { return strings.HasPrefix(reason(plan.Kept, blobs+"/"+id), "named by ") }
+		return reason(plan.Kept, blobs+"/"+opened) == "open in one handle" && named(recorded) && named(pinned) && reason(plan.Waiting, blobs+"/"+litter) != ""
 	})
 	r := ask(t, s, gc.RunSweep)
 	for _, c := range []struct{ id, why string }{{opened, "open in one handle"}, {recorded, "named by messages:1"}, {pinned, "named by context/pinned/p.md"}} {
