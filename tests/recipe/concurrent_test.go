@@ -96,6 +96,9 @@ sources:
 	}
 	close(stop)
 	readers.Wait()
+	if err := write("home/context.yaml", strings.Replace(recipe(rounds-1), "wait_ms: 20\n", "wait_ms: 60000\n", 1)); err != nil { // time for all there is
+		t.Fatal(err)
+	}
 	harness.Eventually(t, "the last outputs", func() bool {
 		b := s.pack()
 		return !b.Stale && b.block("gen") == fmt.Sprintf("input %d\ndone\n", rounds-1) && b.block("turn") == fmt.Sprintln(rounds+1)
