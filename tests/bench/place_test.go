@@ -97,7 +97,12 @@ func startLoopback(t *testing.T, bin, dir string, wrap ...string) {
 	cmd.Stderr = os.Stderr
 	err = cmd.Start()
 	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
+		var err error
+		harness.Eventually(t, "the passers-by of "+dir, func() bool { // who lists all mounts is in each for a moment
+			err = unix.Unmount(dir, 0)
+			return err != unix.EBUSY
+		})
+		if err != nil {
 			t.Errorf("unmount %s: %v", dir, err)
 			unix.Unmount(dir, unix.MNT_DETACH)
 		}

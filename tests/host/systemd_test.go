@@ -4,8 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -20,6 +22,7 @@ func buildDeb(t *testing.T) (source, deb string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("copy the sources: %v\n%s", err, out)
 	}
+	t.Setenv("SOURCE_DATE_EPOCH", strconv.FormatInt(time.Now().Unix(), 10)) // for want of a commit
 	dir := t.TempDir()
 	cmd = exec.Command("make", "--no-print-directory", "deb", "DEBDIR="+dir)
 	cmd.Dir = source
