@@ -27,7 +27,7 @@ case $what in
 	test) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
 		node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static mount=mount mkfs.ext4=e2fsprogs
 		mkfs.xfs=xfsprogs setpriv=util-linux docker-compose=docker-compose systemctl=systemd nsenter=util-linux
-		lintian=lintian dpkg-deb=dpkg curl=curl make=make" ;;
+		lintian=lintian dpkg-deb=dpkg curl=curl make=make git=git zstdcat=zstd" ;;
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
 esac
 missing=

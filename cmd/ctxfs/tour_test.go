@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,13 +29,22 @@ func TestInspectTour(t *testing.T) {
 	harness.NeedRoot(t)
 	name, said := readTour(t, "docs/inspect.md")
 	dir := exampleDir(t)
+	nobody, err := user.Lookup("nobody") // fusermount3 serves known users only, and a new machine may know no others
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := uint32(n)
 	for _, c := range []struct {
 		sees string
 		of   harness.Options
-	}{{"store", harness.Options{UID: 1000, GID: 1000}}, {"mount", harness.Options{}}} {
+	}{{"store", harness.Options{UID: uid, GID: uid}}, {"mount", harness.Options{}}} {
 		t.Run(c.sees, func(t *testing.T) {
 			m := harness.Start(t, c.of)
-			printed := m.Tour(t, said, harness.Client{UID: 1000, Dir: dir, Env: []string{"PATH=" + harness.UserPath(t)}})
+			printed := m.Tour(t, said, harness.Client{UID: uid, Dir: dir, Env: []string{"PATH=" + harness.UserPath(t)}})
 			harness.CheckTour(t, name, said, printed)
 			_, said = readTour(t, "docs/inspect.md")
 		})
