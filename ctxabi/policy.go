@@ -39,6 +39,12 @@ func DefaultPolicy() Policy {
 	return Policy{PackTTL: 24 * time.Hour, SwapTTL: 30 * 24 * time.Hour, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
 }
 
+// KeepPolicy lets nothing go for age.
+func KeepPolicy() Policy {
+	const century = 36500 * 24 * time.Hour
+	return Policy{PackTTL: century, SwapTTL: century, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
+}
+
 // ParsePolicy reads KEY=VALUE lines; blank lines and # comments are allowed,
 // an unknown key or a bad value is an error that names its line.
 func ParsePolicy(b []byte) (Policy, error) {

@@ -232,20 +232,28 @@ func checkRows(name string, data []byte, fields ...string) error {
 }
 
 // checkedControl reads a control file and applies its rules, for files that
-// may have been edited in the store by hand. A file that breaks them is
-// reported and counts as absent.
+// may have been edited in the store by hand. A file that breaks them, or that
+// the disk does not give, is reported and counts as absent.
 func (x *Session) checkedControl(name string) []byte {
+	data, _ := x.readControl(name)
+	return data
+}
+
+// readControl is checkedControl that tells whether the disk failed.
+func (x *Session) readControl(name string) (data []byte, failed error) {
 	data, err := x.Control(name)
-	if err == nil {
-		err = CheckControl(name, data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		failed = err
+	default:
+		if err = CheckControl(name, data); err == nil {
+			return data, nil
+		}
 	}
-	if err == nil {
-		return data
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		x.report("read", name, err)
-	}
-	return nil
+	x.report("read", name, err)
+	return nil, failed
 }
 
 // State is the content of the file state; "idle" when it holds none.
@@ -265,9 +273,14 @@ func (x *Session) Budget() (tokens int, ok bool) {
 	return tokens, ok && err == nil
 }
 
-// Policy is the meaning of context/gc.policy.
+// Policy is the meaning of context/gc.policy. While the disk does not give it nothing is old enough to go: it may say to keep
+// for long what the default lets go at once.
 func (x *Session) Policy() ctxabi.Policy {
-	p, err := ctxabi.ParsePolicy(x.checkedControl(ctxabi.PolicyFile))
+	data, failed := x.readControl(ctxabi.PolicyFile)
+	if failed != nil {
+		return ctxabi.KeepPolicy()
+	}
+	p, err := ctxabi.ParsePolicy(data)
 	if err != nil {
 		return ctxabi.DefaultPolicy()
 	}

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 func TestControlFilesAreChecked(t *testing.T) {
@@ -116,6 +118,29 @@ func TestAControlFileBrokenByHandIsReportedAndIgnored(t *testing.T) {
 	os.WriteFile(filepath.Join(x.Dir(), "context/budget"), []byte("77"), 0o600)
 	if n, ok := x.Budget(); n != 77 || !ok {
 		t.Error("an edit by hand is not seen")
+	}
+}
+
+// One failed read made the default of it, which lets go at once what the file says to keep for a month.
+func TestNothingIsOldEnoughWhileThePolicyCannotBeRead(t *testing.T) {
+	d := sessiontest.New()
+	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
+	x := create(t, s, refA)
+	if err := x.SetControl(ctxabi.PolicyFile, []byte("pack_ttl=30d\narchive_after=1d\n")); err != nil {
+		t.Fatal(err)
+	}
+	want := x.Policy()
+	d.Fail(sessiontest.Fault{Every: 1})
+	got := x.Policy()
+	d.Heal()
+	if got.PackTTL < want.PackTTL || got.SwapTTL < want.SwapTTL || got.ArchiveAfter != 0 || got.DeleteAfter != 0 || !got.KeepMessages || !got.KeepEvents {
+		t.Errorf("what is not known lets go: %+v", got)
+	}
+	if got := x.Policy(); got != want || want.PackTTL != 30*24*time.Hour {
+		t.Errorf("afterwards: %+v, before: %+v", got, want)
+	}
+	if !strings.Contains(string(x.Errors()), ctxabi.PolicyFile) {
+		t.Errorf("nobody is told: %s", x.Errors())
 	}
 }
 
