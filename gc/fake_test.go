@@ -80,9 +80,15 @@ type fakeSession struct {
 	meddle  func() // runs between the plan and the last look
 	fails   error
 	report  []byte
+	unread  bool // the disk does not give the policy
 }
 
-func (x *fakeSession) Policy() ctxabi.Policy                         { return x.policy }
+func (x *fakeSession) Policy() ctxabi.Policy {
+	if x.unread {
+		return ctxabi.KeepPolicy()
+	}
+	return x.policy
+}
 func (x *fakeSession) Packs() ([]Pack, error)                        { return slices.Clone(x.packs), nil }
 func (x *fakeSession) PackBytes(before time.Time) int64              { return 100 }
 func (x *fakeSession) Items(ctx context.Context) ([]Item, error)     { return slices.Clone(x.items), nil }

@@ -209,6 +209,9 @@ func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (fre
 // note remembers when the session is to be looked at again, and counts.
 func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Report, gone bool) {
 	p.wake(p.At.Add(soonest(p.Policy)))
+	if p.Policy == ctxabi.KeepPolicy() {
+		p.wake(p.At.Add(recheck)) // the disk did not give it, and may by then
+	}
 	stamp := ""
 	if look, err := c.store.Look(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
 		stamp = look.Stamp

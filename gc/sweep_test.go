@@ -194,3 +194,25 @@ func TestAPolicyThatChangesDuringASweepIsSeen(t *testing.T) {
 		t.Errorf("left after the next round: %v", x.items)
 	}
 }
+
+// A session whose policy could not be read would have been left alone for as long as one that lets nothing go.
+func TestAPolicyThatCouldNotBeReadIsAskedForAgainSoon(t *testing.T) {
+	s := newFakeStore(1)
+	x := s.sessions[s.refs[0]]
+	x.items = []Item{{Kind: Cache, Path: "old", Used: s.now.Add(-40 * day)}}
+	x.unread = true
+	c := New(s, Options{})
+	round := func() {
+		if _, err := c.Round(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if round(); len(x.items) != 1 {
+		t.Error("it went while nobody knew the policy")
+	}
+	x.unread = false
+	s.now = s.now.Add(recheck)
+	if round(); len(x.items) != 0 {
+		t.Errorf("left after the next round: %v", x.items)
+	}
+}

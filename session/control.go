@@ -233,7 +233,7 @@ func checkRows(name string, data []byte, fields ...string) error {
 
 // checkedControl reads a control file and applies its rules, for files that
 // may have been edited in the store by hand. A file that breaks them, or that
-// the disk does not give, is reported and counts as absent.
+// the disk does not give, is reported and has no content here.
 func (x *Session) checkedControl(name string) []byte {
 	data, _ := x.readControl(name)
 	return data

@@ -88,14 +88,14 @@ func lockHolder(store string) (pid int, held bool) {
 		return 0, false
 	}
 	if d, err := readDaemonInfo(store); err == nil && d.PID > 0 {
-		if yes, seen := holds(d.PID, &st); yes && seen {
+		if yes, _ := holds(d.PID, &st); yes && ownedBy(d.PID, st.Uid) {
 			return d.PID, true
 		}
 	}
-	// The kernel gives a page of the table at a time, and counts from the beginning for the next one: what ends meanwhile has
-	// it leave others out. So who is not found in a longer one is looked for until it was the same twice.
-	before := ""
-	for range mostLooks {
+	// The kernel gives a piece of the table at a time, and counts from the beginning for the next one: what ends meanwhile has
+	// it leave others out. So who is not found in a longer one is looked for until it was the same twice, or for so long.
+	before, late := "", time.Now().Add(longestLook)
+	for {
 		table, err := os.ReadFile("/proc/locks")
 		for line := range strings.Lines(string(table)) {
 			pid, ino, ok := parseLock(line)
@@ -103,28 +103,30 @@ func lockHolder(store string) (pid int, held bool) {
 				continue
 			}
 			// Of a process that cannot be looked into its user tells: a daemon has the owner of its store.
-			if yes, seen := holds(pid, &st); yes || !seen && ownedBy(pid, st.Uid) {
+			if yes, seen := holds(pid, &st); (yes || !seen) && ownedBy(pid, st.Uid) {
 				return pid, true
 			}
 		}
-		if err != nil || len(table) < os.Getpagesize()/2 || string(table) == before {
-			break
+		if err != nil || len(table) < firstRead || string(table) == before || time.Now().After(late) {
+			return 0, false
 		}
 		before = string(table)
 	}
-	return 0, false
 }
 
-// mostLooks is how often a table of locks that is never the same twice is read: a second's work.
-const mostLooks = 500
+const (
+	longestLook = 200 * time.Millisecond // for a holder in a table of locks that is never the same twice
+	firstRead   = 512                    // bytes that os.ReadFile asks for first, of a file that says no size
+)
 
 // holds says whether the process pid holds the lock of the file that st describes, and not that of one with the same number
-// on another disk, as the first files of all disks have. It is not seen of other users' processes.
+// on another disk, as the first files of all disks have. It is not seen of other users' processes, nor of those in other pid
+// namespaces, which have the number 0. One that has gone holds nothing.
 func holds(pid int, st *unix.Stat_t) (yes, seen bool) {
 	proc := "/proc/" + strconv.Itoa(pid)
 	files, err := os.ReadDir(proc + "/fdinfo")
 	if err != nil {
-		return false, false
+		return false, pid != 0 && !errors.Is(err, fs.ErrPermission)
 	}
 	for _, file := range files {
 		info, _ := os.ReadFile(proc + "/fdinfo/" + file.Name())
@@ -132,7 +134,7 @@ func holds(pid int, st *unix.Stat_t) (yes, seen bool) {
 			lock, _ := strings.CutPrefix(line, "lock:")
 			if _, ino, ok := parseLock(lock); ok && ino == st.Ino {
 				var held unix.Stat_t
-				if unix.Stat(proc+"/fd/"+file.Name(), &held) != nil {
+				if errors.Is(unix.Stat(proc+"/fd/"+file.Name(), &held), fs.ErrPermission) {
 					return false, false
 				}
 				if held.Dev == st.Dev && held.Ino == st.Ino {

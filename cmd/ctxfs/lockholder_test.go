@@ -78,7 +78,7 @@ func TestTheHolderOfAnotherDisksStoreIsNotTaken(t *testing.T) {
 		stores = append(stores, store{dir, cmd.Process.Pid, end})
 	}
 	if len(inodes) != 1 {
-		t.Fatalf("the files of two new disks have the numbers %v: this test shows nothing", inodes)
+		t.Skipf("this kernel numbers the files of all tmpfs together: %v", inodes)
 	}
 	for _, s := range stores {
 		if pid, held := lockHolder(s.dir); !held || pid != s.pid {
@@ -134,11 +134,19 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 			}
 		})
 	}
-	defer wg.Wait()
-	defer close(quit)
-	for range 40 {
+	look := func(how string) {
+		t.Helper()
 		if pid, held := lockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
-			t.Fatalf("the lock is held by %d, %t", pid, held)
+			t.Errorf("%s: the lock is held by %d, %t", how, pid, held)
 		}
 	}
+	for range 40 {
+		look("by its note, while others come and go")
+	}
+	close(quit)
+	wg.Wait()
+	if err := os.Remove(filepath.Join(dir, "store", daemonFile)); err != nil {
+		t.Fatal(err)
+	}
+	look("without a note")
 }

@@ -146,7 +146,7 @@ func abort(mountpoint string, pid int, limit time.Duration) error {
 	if err := signalDaemon(pid, unix.SIGKILL); err != nil {
 		return err
 	}
-	return waitForExit(pid, limit) // what it is writing is finished first, on a disk that may be slow
+	return waitForExit(pid, max(limit, forceWait)) // what it is writing is finished first, on a disk that may be slow
 }
 
 func signalDaemon(pid int, sig unix.Signal) error {

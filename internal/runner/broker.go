@@ -21,7 +21,7 @@ const (
 	maxOfUser    = 16
 )
 
-// closeTime is how long a broker that ends waits for what it has killed. Who closes it waits a little longer.
+// closeTime is how long a broker that ends waits for what it has killed, before it kills what is left. Who closes it waits longer.
 const closeTime = 3 * time.Second
 
 // Main is the runner process itself: it serves the inherited socket
@@ -132,7 +132,16 @@ func (b *broker) close() {
 		}
 	}
 	// On a machine that is so busy, a shim that is not gone yet may leave something behind that nobody would end any more.
-	sweep(func() []int { return descendants(func(int) bool { return false }) })
+	// It is killed at once and not stopped first, as this process may be killed itself by whoever waits for it.
+	for range maxPasses {
+		left := descendants(func(int) bool { return false })
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+	}
 }
 
 // obey never waits: it is the broker's only loop.
