@@ -2,9 +2,7 @@ package main
 
 import (
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -29,15 +27,7 @@ func TestInspectTour(t *testing.T) {
 	harness.NeedRoot(t)
 	name, said := readTour(t, "docs/inspect.md")
 	dir := exampleDir(t)
-	nobody, err := user.Lookup("nobody") // fusermount3 serves known users only, and a new machine may know no others
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid := uint32(n)
+	uid := harness.KnownUser(t, "nobody")
 	for _, c := range []struct {
 		sees string
 		of   harness.Options

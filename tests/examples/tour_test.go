@@ -3,10 +3,8 @@ package examples
 import (
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -45,19 +43,6 @@ func clone(t *testing.T) string {
 	return dir
 }
 
-func nobody(t *testing.T) uint32 {
-	t.Helper()
-	u, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return uint32(uid)
-}
-
 // Each document prints what it says: to root, to an ordinary user of root's mount, and to one who mounted
 // for himself. CTXFS_UPDATE=1 writes what is printed into it.
 func TestDocumentsPrintWhatTheySay(t *testing.T) {
@@ -65,7 +50,7 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 	mounts := []struct{ daemon, uid uint32 }{{harness.Self(), harness.Self()}}
 	if harness.Self() == 0 {
 		harness.NeedFusermount(t)
-		nobody := nobody(t) // fusermount3 serves known users only
+		nobody := harness.KnownUser(t, "nobody")
 		mounts = append(mounts, struct{ daemon, uid uint32 }{0, 1000}, struct{ daemon, uid uint32 }{nobody, nobody})
 	}
 	for _, by := range mounts {

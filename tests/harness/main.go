@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -168,6 +170,25 @@ func NeedFusermount(tb testing.TB) {
 	if st, err := os.Stat(name); err != nil || st.Mode()&os.ModeSetuid == 0 {
 		skip(tb, "%s is not setuid root (%v)", name, err)
 	}
+}
+
+// KnownUser is the first of some users, by name, whom the system knows: fusermount3 serves no others. A new machine may
+// have none but those that every system has, such as nobody.
+func KnownUser(tb testing.TB, names ...string) uint32 {
+	tb.Helper()
+	for _, name := range names {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return uint32(uid)
+	}
+	tb.Fatalf("the system knows none of the users %q", names)
+	return 0
 }
 
 // skip skips a test for what the machine lacks, or fails it where CTXFS_ALL_CLIENTS is set.

@@ -3,9 +3,7 @@ package perm
 import (
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -73,16 +71,7 @@ func TestASharedSpaceBelongsToItsGroup(t *testing.T) {
 func TestAnOrdinaryUsersOwnMount(t *testing.T) {
 	harness.NeedRoot(t)
 	harness.NeedFusermount(t)
-	// fusermount3 serves known users only.
-	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.ParseUint(nobody.Uid, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid := uint32(n)
+	uid := harness.KnownUser(t, "nobody")
 	m := harness.Start(t, harness.Options{UID: uid, GID: uid})
 	dir := filepath.Join(m.Dir, "home", fmt.Sprint(uid), "agent/coder/session/s1")
 	run := func(uid uint32, script string) harness.Result {

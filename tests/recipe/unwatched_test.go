@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -57,27 +56,11 @@ sys.stdin.read()`)
 	}
 }
 
-// someKnownUser is one whom fusermount3 serves and whom no daemon of another test runs as: those have events, or wait for them.
-func someKnownUser(t *testing.T) uint32 {
-	t.Helper()
-	for _, name := range []string{"games", "news", "uucp", "nobody"} {
-		if u, err := user.Lookup(name); err == nil {
-			n, err := strconv.ParseUint(u.Uid, 10, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return uint32(n)
-		}
-	}
-	t.Fatal("the system knows none of its usual users")
-	return 0
-}
-
 // Where the system gives no events at all, each change is seen by the next read all the same.
 func TestWithoutEventsEachChangeIsSeenByTheNextRead(t *testing.T) {
 	harness.NeedRoot(t)
 	harness.NeedFusermount(t)
-	uid := someKnownUser(t)
+	uid := harness.KnownUser(t, "games", "news", "uucp", "nobody") // as whom no daemon of another test runs: those have events, or wait for them
 	m := harness.Start(t, harness.Options{UID: uid, GID: uid, NoStart: true})
 	without := func() int { return strings.Count(m.Log.String(), "recipes are checked only when a pack is read") }
 	harness.Eventually(t, "a daemon without events", func() bool { // whoever gives an instance back while this one starts leaves it to it
