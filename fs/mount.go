@@ -20,6 +20,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
@@ -243,7 +244,7 @@ func (t *tree) syncAll() error {
 func Unmount(mountpoint string) error {
 	err := unmountSoon(mountpoint)
 	if err == nil || errors.Is(err, syscall.EBUSY) {
-		if fstype, mounted := mountedAt(mountpoint); mounted && fstype == MountType && Dead(mountpoint) {
+		if fstype, mounted := mountedAt(mountpoint); mounted && fstype == mounts.Type && Dead(mountpoint) {
 			return repair(mountpoint)
 		}
 	}

@@ -45,11 +45,7 @@ looked at: for health checks.`,
 				if len(args) == 0 {
 					return usagef("--serving wants a MOUNTPOINT")
 				}
-				point, err := cleanMountpoint(args[0])
-				if err != nil {
-					return err
-				}
-				return serves(point)
+				return serves(args[0])
 			}
 			dir, err := filepath.Abs(storeDir(store))
 			if err != nil {

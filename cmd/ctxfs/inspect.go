@@ -124,8 +124,8 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 	}
 	if at != (place{}) {
-		if m, mounted := mountOfStore(at.store); mounted {
-			dir := filepath.Join(m.point, at.ref.Path())
+		if i, ok := answeringMount(at.store); ok {
+			dir := filepath.Join(i.Point, at.ref.Path())
 			return dir, is(dir)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
@@ -135,6 +136,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return orBusy(f.mountpoint, err)
 	}
 	served = true
+	stopAnswers, err := mounts.Listen(f.mountpoint, f.store, thisVersion().Version, func(err error) {
+		log.Warn("nobody can ask this daemon without touching its mount", "err", err)
+	})
+	if err != nil { // somebody unmounted it already
+		log.Warn("nobody can ask this daemon", "err", err)
+	} else {
+		defer stopAnswers()
+	}
 	endClients := endGenerators
 	if docker != nil {
 		volumes, err := volume.Open(filepath.Join(f.store, session.VolumesFile), f.mountpoint, server)

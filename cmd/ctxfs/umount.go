@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 func umountCmd() *cobra.Command {
@@ -53,31 +54,28 @@ With --dead only what a daemon that died has left goes; a mount that answers sta
 
 // clearDead takes mounts without a daemon away. It is what a unit does after its daemon: the mount may be another's.
 func clearDead(arg string) error {
-	mountpoint, err := cleanMountpoint(arg)
-	if err != nil {
-		return err
-	}
-	if m, ok := mountOf(mountpoint); !ok || m.point != mountpoint || !fs.Dead(mountpoint) {
+	i, rest, ok := mounts.At(arg)
+	if !ok || rest != "" {
 		return nil
 	}
-	return fs.Unmount(mountpoint)
+	if m, _ := ask(i); m.State != mounts.Gone {
+		return nil
+	}
+	return fs.Unmount(i.Point)
 }
 
 func umount(arg string, stop, force bool, limit time.Duration) error {
-	mountpoint, err := cleanMountpoint(arg)
-	if err != nil {
-		return err
-	}
-	m, ok := mountOf(mountpoint)
+	i, rest, ok := mounts.At(arg)
 	switch {
 	case !ok && force:
 		return nil
 	case !ok:
-		return fmt.Errorf("%s: no ctxfs is mounted there", mountpoint)
-	case m.point != mountpoint:
-		return fmt.Errorf("%s is inside the mount at %s; unmount that", mountpoint, m.point)
+		return fmt.Errorf("%s: no ctxfs is mounted there", arg)
+	case rest != "":
+		return fmt.Errorf("%s is inside the mount at %s; unmount that", arg, i.Point)
 	}
-	daemon, ok := runningDaemon(m.store)
+	mountpoint := i.Point
+	daemon, ok := runningDaemon(i.Source)
 	if !ok || daemon.Mountpoint != mountpoint && daemon.Mountpoint != "" {
 		daemon = daemonInfo{}
 	}
@@ -92,7 +90,7 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		return orBusy(mountpoint, err)
 	}
 	if daemon.PID > 0 {
-		return withHolders(waitForExit(daemon.PID, limit), m.device)
+		return withHolders(waitForExit(daemon.PID, limit), i.Device)
 	}
 	return nil
 }
@@ -123,8 +121,8 @@ func holders(device string) (who []string) {
 		}
 		seen[ns] = true
 		pid := strings.Split(name, "/")[2]
-		mounts, _ := fs.MountsOf(pid)
-		if slices.ContainsFunc(mounts, func(m fs.MountInfo) bool { return m.Device == device }) {
+		all, _ := mounts.TableOf(pid)
+		if slices.ContainsFunc(all, func(i mounts.Info) bool { return i.Device == device }) {
 			comm, _ := os.ReadFile("/proc/" + pid + "/comm")
 			who = append(who, fmt.Sprintf("%s (pid %s)", strings.TrimSpace(string(comm)), pid))
 		}
@@ -164,7 +162,7 @@ func signalDaemon(pid int, sig unix.Signal) error {
 // mountpoint is in use: the only reason for which a mount is still there
 // afterwards, apart from missing permission.
 func orBusy(mountpoint string, err error) error {
-	if m, ok := mountOf(mountpoint); ok && m.point == mountpoint && !errors.Is(err, os.ErrPermission) {
+	if _, rest, ok := mounts.At(mountpoint); ok && rest == "" && !errors.Is(err, os.ErrPermission) {
 		return busy{err}
 	}
 	return err

@@ -1,4 +1,4 @@
-package main
+package mounts
 
 import "testing"
 
@@ -18,7 +18,7 @@ func TestNobodyIsSentToTheMountOfAStranger(t *testing.T) {
 		{"1000", 0, rootless, true},
 		{"0", 0, rootless, true},
 	} {
-		if got := ownMount(mount{user: c.user}, c.uid, c.uidMap); got != c.own {
+		if got := own(Info{User: c.user}, c.uid, c.uidMap); got != c.own {
 			t.Errorf("mounted by %q, asked by %d: %t", c.user, c.uid, got)
 		}
 	}
