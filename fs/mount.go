@@ -118,10 +118,10 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		}
 		close(s.done)
 	}()
-	if err := server.WaitMount(); err != nil {
-		detach(o.Mountpoint)
-		return nil, fmt.Errorf("%s was mounted, but does not answer: %w", o.Mountpoint, err)
-	}
+	// The mount answers from here on: NewServer has answered the kernel's INIT, and what comes next is in the queue. go-fuse's
+	// WaitMount must not be called. It opens a file of the mount in this process, so that a SIGKILL at that moment leaves a
+	// process that waits for itself, and polls it, so that the kernel never asks for a poll again. Only a process whose own runtime polls files
+	// of its own mount needs that; others' first poll gets the same answer, ENOSYS.
 	if err := ctx.Err(); err != nil {
 		s.Shutdown(0)
 		return nil, err
