@@ -130,20 +130,33 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
 	if !o.ReadOnly {
-		lock, err := v.Lock(path.Join(dir, StoreFile))
-		if errors.Is(err, ctxabi.ErrLocked) {
-			return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
+		for _, name := range []string{dir, path.Join(dir, StoreFile)} {
+			lock, err := lockStore(v, dir, name)
+			if err != nil {
+				s.unlock()
+				return nil, err
+			}
+			s.locks = append(s.locks, lock)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("lock store %s: %w", dir, err)
-		}
-		s.locks = []io.Closer{lock}
 	}
 	if err := s.start(); err != nil {
 		s.unlock()
 		return nil, err
 	}
 	return s, nil
+}
+
+// lockStore takes one of the two locks of the store in dir: that of the directory, which stays the same when [StoreFile] is replaced
+// by a copy, or that of the file, which is all that older programs know.
+func lockStore(v VFS, dir, name string) (io.Closer, error) {
+	lock, err := v.Lock(name)
+	switch {
+	case errors.Is(err, ctxabi.ErrLocked):
+		return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
+	case err != nil:
+		return nil, fmt.Errorf("lock store %s: %w", dir, err)
+	}
+	return lock, nil
 }
 
 // start reads the header, clears what a crash left behind and begins to close idle files.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,10 @@ with every file that is open in it, and so does the daemon, even one that hangs:
 what was acknowledged is in the store already. It is content with nothing mounted.
 With --dead only what a daemon that died has left goes; a mount that answers stays.
 
+A mount whose daemon does not answer is left alone without --force, and named:
+the daemon may be stopped, or slow. What a daemon that was killed has left goes
+at once, although it is in use.
+
 ` + exitHelp,
 		Example: `  ctxfs umount /ctx
   ctxfs umount --stop /ctx          # although a shell still stands in it
@@ -58,10 +63,23 @@ func clearDead(arg string) error {
 	if !ok || rest != "" {
 		return nil
 	}
-	if m, _ := ask(i); m.State != mounts.Gone {
-		return nil
+	_, err := clearMount(i)
+	return err
+}
+
+// clearMount takes a mount away whose daemon is gone, or was killed and hangs in the kernel. Nobody can save anything in it, and
+// a daemon that hangs in its own mount ends with it. It says what it found; a mount that may answer is left alone.
+func clearMount(i mounts.Info) (m mounts.Mount, err error) {
+	m, _ = ask(i)
+	switch m.State {
+	case mounts.Zombie:
+		if err = fs.Abort(i.Point); err == nil && m.PID > 0 {
+			err = waitForExit(m.PID, endingWait)
+		}
+	case mounts.Gone:
+		err = fs.Clear(i.Point)
 	}
-	return fs.Unmount(i.Point)
+	return m, err
 }
 
 func umount(arg string, stop, force bool, limit time.Duration) error {
@@ -82,12 +100,22 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 	if force {
 		return abort(mountpoint, daemon.PID, limit)
 	}
+	switch m, err := clearMount(i); {
+	case err != nil || m.State == mounts.Gone || m.State == mounts.Zombie:
+		return err
+	case m.State == mounts.Stopped || m.State == mounts.Silent && !stop:
+		return busy{mounts.SilentError{Mount: m}}
+	}
 	if stop && daemon.PID > 0 {
 		if err := signalDaemon(daemon.PID, unix.SIGTERM); err != nil {
 			return err
 		}
 	} else if err := fs.Unmount(mountpoint); err != nil {
 		return orBusy(mountpoint, err)
+	} else if below, rest, ok := mounts.At(mountpoint); ok && rest == "" { // left over from before it
+		if _, err := clearMount(below); err != nil {
+			return err
+		}
 	}
 	if daemon.PID > 0 {
 		return withHolders(waitForExit(daemon.PID, limit), i.Device)
@@ -164,6 +192,25 @@ func signalDaemon(pid int, sig unix.Signal) error {
 func orBusy(mountpoint string, err error) error {
 	if _, rest, ok := mounts.At(mountpoint); ok && rest == "" && !errors.Is(err, os.ErrPermission) {
 		return busy{err}
+	}
+	return err
+}
+
+// clearDeadMounts takes the mounts at points, and those of a store, away whose daemons are gone, or were killed and hang in the kernel.
+func clearDeadMounts(said io.Writer, store string, points []string) error {
+	own, err := mounts.Own()
+	meant := slices.DeleteFunc(own, func(i mounts.Info) bool { return i.Source != store })
+	for _, p := range points {
+		if i, rest, ok := mounts.At(p); ok && rest == "" && !slices.Contains(meant, i) {
+			meant = append(meant, i)
+		}
+	}
+	for _, i := range meant {
+		m, failed := clearMount(i)
+		if failed == nil && (m.State == mounts.Gone || m.State == mounts.Zombie) {
+			fmt.Fprintf(said, "ctxfs: %s; it was taken away\n", m.Trouble())
+		}
+		err = errors.Join(err, failed)
 	}
 	return err
 }
