@@ -102,7 +102,8 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 	return &looking{inspect.NewHistory(source), at, closeAll}, nil
 }
 
-// mountedSession finds the directory of a session in a mount: above the path that arg is, or where a mount of its store shows it.
+// mountedSession finds the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
+// shows it.
 func mountedSession(arg string, at place) (dir string, ok bool) {
 	is := func(dir string) bool {
 		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.PackJSONFile} {
@@ -112,7 +113,11 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 		return true
 	}
-	abs, err := filepath.Abs(arg)
+	_, _, err := mountAround(arg)
+	abs := ""
+	if err == nil && arg != "" {
+		abs, err = filepath.Abs(arg)
+	}
 	if err == nil && arg != "" {
 		_, err = os.Lstat(abs)
 	}

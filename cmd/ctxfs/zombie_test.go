@@ -42,24 +42,8 @@ func waitForItself(store, point string) error {
 	if err := (daemonInfo{PID: os.Getpid(), Mountpoint: point, Store: store}).write(); err != nil {
 		return err
 	}
-	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, request, err := mountWithoutAnswers(store, point)
 	if err != nil {
-		return err
-	}
-	if err := unix.Mount(store, point, mounts.Type, unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd)); err != nil {
-		return err
-	}
-	request := make([]byte, 1<<17)
-	if _, err := unix.Read(fd, request); err != nil {
-		return err
-	}
-	answer := make([]byte, 16+64) // fuse_out_header, fuse_init_out
-	binary.NativeEndian.PutUint32(answer, uint32(len(answer)))
-	copy(answer[8:16], request[8:16]) // the request's number
-	for i, v := range []uint32{7, 31, 1 << 16, 0, 0, 1 << 16} {
-		binary.NativeEndian.PutUint32(answer[16+4*i:], v)
-	}
-	if _, err := unix.Write(fd, answer); err != nil {
 		return err
 	}
 	go os.Open(filepath.Join(point, "own"))
@@ -78,6 +62,31 @@ func waitForItself(store, point string) error {
 		copy(refusal[8:], request[8:16])
 		unix.Write(fd, refusal)
 	}
+}
+
+// mountWithoutAnswers mounts a ctxfs on which nothing but the kernel's first question is answered.
+func mountWithoutAnswers(store, point string) (fd int, request []byte, err error) {
+	fd, err = unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fd, nil, err
+	}
+	if err := unix.Mount(store, point, mounts.Type, unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd)); err != nil {
+		return fd, nil, err
+	}
+	request = make([]byte, 1<<17)
+	if _, err := unix.Read(fd, request); err != nil {
+		return fd, nil, err
+	}
+	answer := make([]byte, 16+64) // fuse_out_header, fuse_init_out
+	binary.NativeEndian.PutUint32(answer, uint32(len(answer)))
+	copy(answer[8:16], request[8:16]) // the request's number
+	for i, v := range []uint32{7, 31, 1 << 16, 0, 0, 1 << 16} {
+		binary.NativeEndian.PutUint32(answer[16+4*i:], v)
+	}
+	if _, err := unix.Write(fd, answer); err != nil {
+		return fd, nil, err
+	}
+	return fd, request, nil
 }
 
 // killedInItsMount makes a daemon that was killed and hangs in its own mount. ended is closed when it is gone.

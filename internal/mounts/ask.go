@@ -33,8 +33,9 @@ const (
 type Mount struct {
 	Info
 	State   State
-	PID     int    // of the daemon; 0 if it is not known
-	Version string // of the daemon; "" if it did not say
+	PID     int           // of the daemon; 0 if it is not known
+	Version string        // of the daemon; "" if it did not say
+	Within  time.Duration // how long it was waited for
 }
 
 // Owner returns the uid of who made the mount, -1 if the kernel does not tell.
@@ -54,7 +55,7 @@ func (m Mount) Trouble() string {
 	}
 	switch m.State {
 	case Silent:
-		return fmt.Sprintf("the ctxfs at %s does not answer, though %s runs", m.Point, daemon)
+		return fmt.Sprintf("the ctxfs at %s does not answer: %s runs, and gave no answer within %s", m.Point, daemon, m.Within)
 	case Stopped:
 		return fmt.Sprintf("the ctxfs at %s does not answer: %s is stopped", m.Point, daemon)
 	case Zombie:
@@ -69,7 +70,7 @@ func (m Mount) Trouble() string {
 func (m Mount) Remedy() string {
 	switch m.State {
 	case Silent:
-		return fmt.Sprintf("wait, look into its log, or end it with: ctxfs umount --force %s", m.Point)
+		return "wait, look into its log, or end it with: ctxfs umount --force " + m.Point
 	case Stopped:
 		if m.PID > 0 {
 			return fmt.Sprintf("let it go on with: kill -CONT %d   or end it with: ctxfs umount --force %s", m.PID, m.Point)
@@ -111,7 +112,7 @@ func (a Asker) All(ctx context.Context, infos []Info) []Mount {
 func (a Asker) Ask(ctx context.Context, i Info) Mount {
 	ctx, cancel := context.WithTimeout(ctx, a.Within)
 	defer cancel()
-	m, asked := a.socket(ctx, i)
+	m, asked := a.socket(ctx, Mount{Info: i, Within: a.Within})
 	if !asked || m.State == Answers && a.Both {
 		m.State = "" // what the child finds counts
 		m = a.touch(ctx, m)
@@ -120,16 +121,15 @@ func (a Asker) Ask(ctx context.Context, i Info) Mount {
 }
 
 // socket asks a daemon on its socket; ok is false where there is none, or one of somebody else.
-func (a Asker) socket(ctx context.Context, i Info) (m Mount, ok bool) {
-	m.Info = i
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketName(i.Device))
+func (a Asker) socket(ctx context.Context, m Mount) (_ Mount, ok bool) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketName(m.Device))
 	if err != nil {
 		m.State = Silent
 		return m, late(ctx)
 	}
 	defer conn.Close()
 	peer := peerOf(conn)
-	if peer == nil || int(peer.Uid) != i.Owner() {
+	if peer == nil || int(peer.Uid) != m.Owner() {
 		return m, false
 	}
 	m.PID = int(peer.Pid)
@@ -143,7 +143,7 @@ func (a Asker) socket(ctx context.Context, i Info) (m Mount, ok bool) {
 	said, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	var answer answer
 	switch {
-	case err == nil && json.Unmarshal(said, &answer) == nil && answer.Store == i.Source:
+	case err == nil && json.Unmarshal(said, &answer) == nil && answer.Store == m.Source:
 		m.State, m.Version = Answers, answer.Version
 		return m, true
 	case !late(ctx): // it ended meanwhile, or is the one of a mount that had this number before

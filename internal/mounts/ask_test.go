@@ -48,7 +48,7 @@ func daemon(t *testing.T, answer string) Info {
 func TestADaemonAnswersOnItsSocketAndTheMountIsNotTouched(t *testing.T) {
 	i := daemon(t, `{"version":"1.2.3","store":"/store"}`+"\n")
 	m := Asker{Within: long, Touch: noChild(t)}.Ask(t.Context(), i)
-	if want := (Mount{i, Answers, os.Getpid(), "1.2.3"}); m != want {
+	if want := (Mount{i, Answers, os.Getpid(), "1.2.3", long}); m != want {
 		t.Errorf("got %+v, want %+v", m, want)
 	}
 	m = Asker{Within: long, Touch: child("echo 0; echo gone"), Both: true}.Ask(t.Context(), i)
