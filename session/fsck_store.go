@@ -91,15 +91,15 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 	var failed error
 	c.report(StoreFile, Rebuildable, Remedy{words, func() error {
 		failed = func() error {
-			whole, err := lockStore(v, dir, dir)
+			inner, err := lockStore(v, dir, LockedDir)
 			if err != nil {
 				return err
 			}
-			defer whole.Close()
+			defer inner.Close()
 			if !there {
 				return writeHeader(v, dir, id)
 			}
-			lock, err := lockStore(v, dir, name)
+			lock, err := lockStore(v, dir, StoreFile)
 			if err != nil {
 				return err
 			}

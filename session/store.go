@@ -24,6 +24,9 @@ const StoreFile = "ctxfs.store"
 // tmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
 const tmpDir = "tmp"
 
+// LockedDir is what a daemon locks beside [StoreFile].
+const LockedDir = tmpDir
+
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
 	VFS       VFS              // nil: OS
@@ -130,7 +133,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
 	if !o.ReadOnly {
-		for _, name := range []string{dir, path.Join(dir, StoreFile)} {
+		for _, name := range []string{StoreFile, LockedDir} {
 			lock, err := lockStore(v, dir, name)
 			if err != nil {
 				s.unlock()
@@ -146,10 +149,20 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// lockStore takes one of the two locks of the store in dir: that of the directory, which stays the same when [StoreFile] is replaced
-// by a copy, or that of the file, which is all that older programs know.
+// lockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
+// [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open either, let alone lock it.
 func lockStore(v VFS, dir, name string) (io.Closer, error) {
-	lock, err := v.Lock(name)
+	if name == LockedDir {
+		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("lock store %s: %w", dir, err)
+		}
+		if fi, err := v.Stat(path.Join(dir, name)); err == nil && fi.IsDir() && fi.Mode().Perm() != 0o700 {
+			if err := v.Chmod(path.Join(dir, name), 0o700); err != nil {
+				return nil, fmt.Errorf("lock store %s: %w", dir, err)
+			}
+		}
+	}
+	lock, err := v.Lock(path.Join(dir, name))
 	switch {
 	case errors.Is(err, ctxabi.ErrLocked):
 		return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)

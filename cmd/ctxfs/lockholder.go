@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,18 +16,25 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// lockHolder looks up who holds the lock of a store: of its directory, or, as older daemons do, of [session.StoreFile] alone,
+// lockHolder looks up who holds the lock of a store: of [session.LockedDir], or, as older daemons do, of [session.StoreFile] alone,
 // which somebody may have replaced since. It takes no lock itself, so that it never makes a daemon's start fail. The pid is 0
 // when the holder is in another pid namespace. It may be that of a daemon that was killed and hangs in the kernel: see [mounts.Ended].
 func lockHolder(store string) (pid int, held bool) {
 	noted, err := readDaemonInfo(store)
 	var file, dir unix.Stat_t
-	if unix.Stat(filepath.Join(store, session.StoreFile), &file) != nil && err != nil || unix.Stat(store, &dir) != nil {
+	noFile, noDir := unix.Stat(filepath.Join(store, session.StoreFile), &file), unix.Stat(filepath.Join(store, session.LockedDir), &dir)
+	var locked []unix.Stat_t
+	if noFile == nil {
+		locked = append(locked, file)
+	}
+	if noDir == nil && (noFile == nil || err == nil) { // any directory may have one of that name
+		locked = append(locked, dir)
+	}
+	if len(locked) == 0 {
 		return 0, false
 	}
-	locked := []unix.Stat_t{dir, file}
 	if noted.PID > 0 {
-		if yes, _ := holds(noted.PID, locked); yes && ownedBy(noted.PID, dir.Uid) {
+		if yes, _ := holds(noted.PID, locked); yes && ownedBy(noted.PID, locked) {
 			return noted.PID, true
 		}
 	}
@@ -37,11 +45,11 @@ func lockHolder(store string) (pid int, held bool) {
 		table, err := os.ReadFile("/proc/locks")
 		for line := range strings.Lines(string(table)) {
 			pid, ino, ok := parseLock(line)
-			if !ok || ino != dir.Ino && ino != file.Ino {
+			if !ok || !slices.ContainsFunc(locked, func(st unix.Stat_t) bool { return st.Ino == ino }) {
 				continue
 			}
 			// Of a process that cannot be looked into its user tells: a daemon has the owner of its store.
-			if yes, seen := holds(pid, locked); (yes || !seen) && ownedBy(pid, dir.Uid) {
+			if yes, seen := holds(pid, locked); (yes || !seen) && ownedBy(pid, locked) {
 				return pid, true
 			}
 			if pid == noted.PID && mounts.Ended(pid) { // it shows nothing of what it holds any more
@@ -91,10 +99,12 @@ func holds(pid int, locked []unix.Stat_t) (yes, seen bool) {
 	return false, true
 }
 
-// ownedBy says whether a process is of that user, as far as can be seen.
-func ownedBy(pid int, uid uint32) bool {
+// ownedBy says whether a process is of the owner of what is locked, as far as can be seen. A restore by root may have given one of them
+// to root.
+func ownedBy(pid int, locked []unix.Stat_t) bool {
 	var st unix.Stat_t
-	return pid == 0 || unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil || st.Uid == uid
+	return pid == 0 || unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil ||
+		slices.ContainsFunc(locked, func(of unix.Stat_t) bool { return of.Uid == st.Uid })
 }
 
 // parseLock reads a line of /proc/locks that stands for a held flock, such as
