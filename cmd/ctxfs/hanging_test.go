@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -29,6 +30,7 @@ type verb struct {
 	stdin  string
 	user   string   // "": root
 	points []string // nil: as the machine has it
+	net    bool     // in a network of its own, as in a container: no daemon can be asked on its socket
 	code   int
 	out    []string // what it says, on whichever output
 }
@@ -42,7 +44,11 @@ func (v verb) run(t *testing.T) {
 		if user == "" {
 			user = "0"
 		}
-		argv = append([]string{"unshare", "--mount", "--propagation", "private", "sh", "-c", alone, "sh", strings.Join(v.points, " "), user}, argv...)
+		unshare := []string{"unshare"}
+		if v.net {
+			unshare = append(unshare, "--net")
+		}
+		argv = append(append(unshare, "--mount", "--propagation", "private", "sh", "-c", alone, "sh", strings.Join(v.points, " "), user), argv...)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
 	defer cancel()
@@ -106,6 +112,9 @@ func TestAMountThatHangsHoldsUpNoVerb(t *testing.T) {
 		{args: "doctor", points: both, out: []string{named, fmt.Sprintf("kill -CONT %d", pid), good.Dir + " answers"}},
 		{args: "doctor " + stopped.Dir, points: both, out: []string{named}},
 		{args: "doctor", points: both, user: "65534", code: exitFailed, out: []string{named, good.Dir + " answers"}}, // it has no store
+		{args: "doctor", points: both, net: true, out: []string{named, good.Dir + " answers"}},
+		{args: "snippet", points: both, net: true, out: []string{named, good.Dir + "/home/0/agent/AGENT/session/SESSION"}},
+		{args: "snippet", points: one, net: true, user: "65534", code: exitFailed, out: []string{"the ctxfs at " + stopped.Dir + " does not answer: its daemon"}},
 		{args: "doctor --serving " + good.Dir, points: both},
 		{args: "doctor --serving " + stopped.Dir, points: both, code: exitFailed, out: []string{named}},
 		{args: "snippet", points: both, out: []string{named, good.Dir + "/home/0/agent/AGENT/session/SESSION"}},
@@ -178,10 +187,8 @@ func TestAHookIsHeldUpByAMountThatNeverAnswersForItsMountTimeoutAtMost(t *testin
 		cmd.Process.Kill()
 		cmd.Wait()
 	}()
-	if said := make([]byte, 64); true {
-		if n, err := out.Read(said); string(said[:n]) != "mounted\n" {
-			t.Fatalf("the helper says %q, %v", said[:n], err)
-		}
+	if said, err := bufio.NewReader(out).ReadString('\n'); said != "mounted\n" {
+		t.Fatalf("the helper says %q, %v", said, err)
 	}
 	for _, v := range []verb{
 		{args: "hook", out: []string{"gave no answer within 1s"}},

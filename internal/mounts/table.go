@@ -53,10 +53,13 @@ func Ctxfs() ([]Info, error) {
 func Own() ([]Info, error) {
 	all, err := Ctxfs()
 	ids, _ := os.ReadFile("/proc/self/uid_map")
-	uid := os.Getuid()
-	all = slices.DeleteFunc(all, func(i Info) bool { return !own(i, uid, string(ids)) })
+	return ownOf(all, os.Getuid(), string(ids)), err
+}
+
+func ownOf(all []Info, uid int, uidMap string) []Info {
+	all = filter(all, func(i Info) bool { return own(i, uid, uidMap) })
 	mine := func(i Info) bool { return i.User == strconv.Itoa(uid) }
-	return slices.Concat(filter(all, mine), filter(all, func(i Info) bool { return !mine(i) })), err
+	return slices.Concat(filter(all, mine), filter(all, func(i Info) bool { return !mine(i) }))
 }
 
 func filter(all []Info, keep func(Info) bool) []Info {
