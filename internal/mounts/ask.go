@@ -246,19 +246,25 @@ func unable(pid int) State {
 	return stateOf(string(stat))
 }
 
-// exiting is PF_EXITING of the kernel: the process only lets go of what it has.
-const exiting = 0x4
+const (
+	exiting = 0x4          // PF_EXITING of the kernel: the process only lets go of what it has
+	killed  = 1 << (9 - 1) // SIGKILL is pending: it comes back from the kernel no more, but its first thread is not out of it yet
+)
 
-// stateOf reads /proc/PID/stat: pid (comm) state ppid pgrp session tty tpgid flags ...; comm may hold anything, and ends at the
-// last parenthesis.
+// stateOf reads /proc/PID/stat: pid (comm) state ppid pgrp session tty tpgid flags ..., of which the 31st are pending signals; comm may hold
+// anything, and ends at the last parenthesis.
 func stateOf(stat string) State {
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(f) < 7 {
 		return ""
 	}
 	flags, _ := strconv.ParseUint(f[6], 10, 64)
+	var pending uint64
+	if len(f) > 28 {
+		pending, _ = strconv.ParseUint(f[28], 10, 64)
+	}
 	switch {
-	case f[0] == "Z" || f[0] == "X" || flags&exiting != 0:
+	case f[0] == "Z" || f[0] == "X" || flags&exiting != 0 || pending&killed != 0:
 		return Zombie
 	case f[0] == "T" || f[0] == "t":
 		return Stopped

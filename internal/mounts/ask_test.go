@@ -183,15 +183,18 @@ func TestTheSocketOfADaemonThatEndsIsWaitedFor(t *testing.T) {
 
 func TestStateOfReadsTheNameOfAnyProgram(t *testing.T) {
 	for stat, want := range map[string]State{
-		"1 (a) S 0 1 1 0 -1 4194560 1":     "",
-		"1 (a) b) Z 0 1 1 0 -1 4194560 1":  Zombie,
-		"1 (Z (T) R 0 1 1 0 -1 4194560 1":  "",
-		"1 (a b c) T 0 1 1 0 -1 4194560 1": Stopped,
-		"1 (a) t 0 1 1 0 -1 4194560 1":     Stopped,
-		"1 (a) D 0 1 1 0 -1 4194564 1":     Zombie,
-		"":                                 "",
-		strings.Repeat("x", 10):            "",
-		"1 (a) S 0 1 1 0 -1 no-number 1":   "",
+		"1 (a) S 0 1 1 0 -1 4194560 1":                                         "",
+		"1 (a) b) Z 0 1 1 0 -1 4194560 1":                                      Zombie,
+		"1 (Z (T) R 0 1 1 0 -1 4194560 1":                                      "",
+		"1 (a b c) T 0 1 1 0 -1 4194560 1":                                     Stopped,
+		"1 (a) t 0 1 1 0 -1 4194560 1":                                         Stopped,
+		"1 (a) D 0 1 1 0 -1 4194560" + strings.Repeat(" 0", 21) + " 256 0":     Zombie,
+		"1 (a) D 0 1 1 0 -1 4194560" + strings.Repeat(" 0", 21) + " 16640 256": Zombie,
+		"1 (a) T 0 1 1 0 -1 4194560" + strings.Repeat(" 0", 21) + " 128 256":   Stopped,
+		"1 (a) D 0 1 1 0 -1 4194564 1":                                         Zombie,
+		"":                                                                     "",
+		strings.Repeat("x", 10):                                                "",
+		"1 (a) S 0 1 1 0 -1 no-number 1":                                       "",
 	} {
 		if got := stateOf(stat); got != want {
 			t.Errorf("%q: %q, want %q", stat, got, want)
