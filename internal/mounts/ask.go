@@ -122,7 +122,7 @@ func (a Asker) Ask(ctx context.Context, i Info) Mount {
 
 // socket asks a daemon on its socket; ok is false where there is none, or one of somebody else.
 func (a Asker) socket(ctx context.Context, m Mount) (_ Mount, ok bool) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketName(m.Device))
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketName(m.Device, m.Source))
 	if err != nil {
 		m.State = Silent
 		return m, late(ctx)

@@ -3,6 +3,7 @@ package mounts
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"net"
 	"os"
 	"os/exec"
@@ -16,7 +17,9 @@ import (
 const long = 3 * time.Minute
 
 // device returns a number that no mount has, for a socket of this test.
-func device(t *testing.T) string { return fmt.Sprintf("test:%d:%s", os.Getpid(), t.Name()) }
+func device(t *testing.T) string {
+	return fmt.Sprintf("test:%d:%x", os.Getpid(), crc32.ChecksumIEEE([]byte(t.Name())))
+}
 
 func self() string { return fmt.Sprint(os.Getuid()) }
 
@@ -35,7 +38,7 @@ func noChild(t *testing.T) func(Info) *exec.Cmd {
 // daemon listens as the daemon of a mount does.
 func daemon(t *testing.T, answer string) Info {
 	t.Helper()
-	l, err := net.Listen("unix", socketName(device(t)))
+	l, err := net.Listen("unix", socketName(device(t), "/store"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,7 @@ func TestTheSocketOfAnotherUserOrStoreIsNotBelieved(t *testing.T) {
 }
 
 func TestADaemonThatNeverAnswersIsSilentAtTheDeadline(t *testing.T) {
-	l, err := net.Listen("unix", socketName(device(t)))
+	l, err := net.Listen("unix", socketName(device(t), "/store"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +165,11 @@ func TestTheSocketOfADaemonThatEndsIsWaitedFor(t *testing.T) {
 	version := func() string {
 		return Asker{Within: long, Touch: child("echo 0; echo gone")}.Ask(t.Context(), i).Version
 	}
-	stop := listen(i.Device, []byte(`{"version":"old","store":"/store"}`), failed)
+	stop := listen(socketName(i.Device, i.Source), []byte(`{"version":"old","store":"/store"}`), failed)
 	if got := version(); got != "old" {
 		t.Fatalf("the first is %q", got)
 	}
-	stopNew := listen(i.Device, []byte(`{"version":"new","store":"/store"}`), failed)
+	stopNew := listen(socketName(i.Device, i.Source), []byte(`{"version":"new","store":"/store"}`), failed)
 	defer stopNew()
 	stop()
 	stop()
@@ -175,7 +178,7 @@ func TestTheSocketOfADaemonThatEndsIsWaitedFor(t *testing.T) {
 			t.Fatal("the second never answers")
 		}
 	}
-	listen(i.Device, nil, failed)() // one that ends before it had its turn
+	listen(socketName(i.Device, i.Source), nil, failed)() // one that ends before it had its turn
 	if _, err := Listen("/nowhere", "/store", "1", failed); err == nil {
 		t.Error("what is not mounted is listened for")
 	}

@@ -7,7 +7,7 @@
 // up to the mount and no further.
 //
 // [Asker.Ask] asks a daemon on its socket, which has an abstract name made of the
-// mount's device number, and which the daemon serves with [Listen]. The kernel
+// mount's device number and its store, and which the daemon serves with [Listen]. The kernel
 // names the process and the user behind a socket, so that nobody else can
 // answer for a mount, and the state of a stopped process is known at once.
 // Where there is no such socket (in a container, whose network is another one;

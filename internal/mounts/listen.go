@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +19,14 @@ type answer struct {
 // maxAnswer bounds what is read of one, in bytes.
 const maxAnswer = 64 << 10
 
-// socketName is the abstract name of the socket of the daemon whose mount has that device number. It is gone with its process.
-func socketName(device string) string { return "@ctxfs/" + device }
+// socketName is the abstract name of the socket of the daemon that serves the mount. It is gone with its process. A device number alone
+// would not do: the kernel gives it to the next mount while a process that was stopped still has its socket.
+func socketName(device, store string) string {
+	return fmt.Sprintf("@ctxfs/%s/%x", device, sha256.Sum256([]byte(store)))[:maxName]
+}
+
+// maxName is how long the name of a socket can be, in bytes.
+const maxName = 64
 
 // answerTime is how long one who asks may take to read the answer, which fits into the socket's buffer.
 const answerTime = time.Second
@@ -51,15 +58,15 @@ func Listen(point, store, version string, failed func(error)) (stop func(), err 
 	if err != nil {
 		return nil, err
 	}
-	return listen(device, append(words, '\n'), failed), nil
+	return listen(socketName(device, store), append(words, '\n'), failed), nil
 }
 
-// listen answers on the socket of a device from the moment that its name is free.
-func listen(device string, words []byte, failed func(error)) (stop func()) {
+// listen answers on a socket from the moment that its name is free.
+func listen(name string, words []byte, failed func(error)) (stop func()) {
 	quit, tried, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		l, err := net.Listen("unix", socketName(device))
+		l, err := net.Listen("unix", name)
 		close(tried)
 		for wait := firstWait; err != nil; wait *= 2 {
 			if wait > lastWait {
@@ -71,7 +78,7 @@ func listen(device string, words []byte, failed func(error)) (stop func()) {
 				return
 			case <-time.After(wait):
 			}
-			l, err = net.Listen("unix", socketName(device))
+			l, err = net.Listen("unix", name)
 		}
 		serve(l, quit, words)
 	}()
