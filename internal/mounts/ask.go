@@ -96,12 +96,20 @@ type Asker struct {
 	Both  bool
 }
 
+// mostAtOnce is how many daemons are asked at the same time: each may cost a child.
+const mostAtOnce = 32
+
 // All asks the daemons of some mounts at once and returns them in the same order.
 func (a Asker) All(ctx context.Context, infos []Info) []Mount {
 	found := make([]Mount, len(infos))
 	var wg sync.WaitGroup
+	turn := make(chan struct{}, mostAtOnce)
 	for n, i := range infos {
-		wg.Go(func() { found[n] = a.Ask(ctx, i) })
+		turn <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turn }()
+			found[n] = a.Ask(ctx, i)
+		})
 	}
 	wg.Wait()
 	return found
