@@ -16,7 +16,7 @@ STATIC  := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test race bench build man install uninstall deb image lint ci clean help
+.PHONY: run stop test soak race bench build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -31,9 +31,13 @@ test: ## install what the tests need, then run all of them
 	@scripts/setup.sh test
 	@scripts/test.sh
 
+soak: ## the kill loops in full: 1,000 kills while the daemon starts among them (RUN=TestX: one of them)
+	@scripts/setup.sh test
+	CTXFS_SOAK=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
+
 race: ## the packages with concurrency in them, under the race detector
 	@scripts/setup.sh race
-	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/runner ./gc ./volume ./mcp/... ./tests/gc
+	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc ./volume ./mcp/... ./tests/gc
 	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./tokens
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)

@@ -10,6 +10,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
@@ -117,10 +119,10 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		}
 		close(s.done)
 	}()
-	if err := server.WaitMount(); err != nil {
-		detach(o.Mountpoint)
-		return nil, fmt.Errorf("%s was mounted, but does not answer: %w", o.Mountpoint, err)
-	}
+	// The mount answers from here on: NewServer has answered the kernel's INIT, and what comes next is in the queue. go-fuse's
+	// WaitMount must not be called. It opens a file of the mount in this process, so that a SIGKILL at that moment leaves a
+	// process that waits for itself, and polls it, so that the kernel never asks for a poll again. Only a process whose own runtime polls files
+	// of its own mount needs that; others' first poll gets the same answer, ENOSYS.
 	if err := ctx.Err(); err != nil {
 		s.Shutdown(0)
 		return nil, err
@@ -238,15 +240,9 @@ func (t *tree) syncAll() error {
 	return errors.Join(errs...)
 }
 
-// Unmount unmounts the ctxfs at mountpoint from outside. One that is dead goes although it is in
-// use, and takes dead ones below it along: nobody can save anything in them.
+// Unmount unmounts the ctxfs at mountpoint from outside; it does nothing while somebody uses it.
 func Unmount(mountpoint string) error {
 	err := unmountSoon(mountpoint)
-	if err == nil || errors.Is(err, syscall.EBUSY) {
-		if fstype, mounted := mountedAt(mountpoint); mounted && fstype == MountType && Dead(mountpoint) {
-			return repair(mountpoint)
-		}
-	}
 	switch {
 	case err == nil:
 		return nil
@@ -260,6 +256,10 @@ func Unmount(mountpoint string) error {
 	return fmt.Errorf("%s cannot be unmounted: %w", mountpoint, err)
 }
 
+// Clear takes a ctxfs whose daemon has died away from mountpoint although it is in use, and dead ones below it along: nobody
+// can save anything in them.
+func Clear(mountpoint string) error { return repair(mountpoint) }
+
 // Detach takes the ctxfs at mountpoint out of the tree; who has files open in it is served until they are closed.
 func Detach(mountpoint string) error {
 	if err := detach(mountpoint); err != nil {
@@ -269,9 +269,18 @@ func Detach(mountpoint string) error {
 }
 
 // Abort takes the ctxfs at mountpoint away although it is in use, whether its daemon answers
-// or not. As root it ends the connection, so that calls which wait for the daemon fail at once;
-// a user's wait until the daemon has ended.
+// or not. It ends the connection, so that calls which wait for the daemon fail at once, and so does the daemon itself where it
+// was killed and waits for its own mount. A user can do that where /sys/fs/fuse/connections is mounted; else calls
+// wait until the daemon has ended.
 func Abort(mountpoint string) error {
+	if i, rest, ok := mounts.At(mountpoint); ok && rest == "" {
+		if _, minor, ok := strings.Cut(i.Device, ":"); ok {
+			if f, err := os.OpenFile("/sys/fs/fuse/connections/"+minor+"/abort", os.O_WRONLY, 0); err == nil {
+				f.WriteString("1")
+				f.Close()
+			}
+		}
+	}
 	if os.Geteuid() != 0 {
 		return Detach(mountpoint)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // prepare checks everything a mount needs, so that what fails later is rare
@@ -131,11 +133,11 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 	if err != nil {
 		real = dir
 	}
-	mounts, err := Mounts()
+	all, err := mounts.Table()
 	if err != nil {
 		return "", false
 	}
-	for _, m := range mounts {
+	for _, m := range all {
 		if m.Point == real {
 			fstype, mounted = m.Type, true
 		}

@@ -4,7 +4,7 @@
 //
 // # On disk
 //
-//	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed while a daemon serves it
+//	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed, as tmp/ is, while a daemon serves it
 //	<store>/tmp/                         what is being built, and large records on their way in; cleared at open
 //	<store>/home/<uid>/trust.jsonl       which files the user lets ctxfs act on as him
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files

@@ -91,13 +91,15 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 	var failed error
 	c.report(StoreFile, Rebuildable, Remedy{words, func() error {
 		failed = func() error {
+			inner, err := lockStore(v, dir, LockedDir)
+			if err != nil {
+				return err
+			}
+			defer inner.Close()
 			if !there {
 				return writeHeader(v, dir, id)
 			}
-			lock, err := v.Lock(name)
-			if errors.Is(err, ctxabi.ErrLocked) {
-				return ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
-			}
+			lock, err := lockStore(v, dir, StoreFile)
 			if err != nil {
 				return err
 			}

@@ -24,6 +24,9 @@ const StoreFile = "ctxfs.store"
 // tmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
 const tmpDir = "tmp"
 
+// LockedDir is what a daemon locks beside [StoreFile].
+const LockedDir = tmpDir
+
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
 	VFS       VFS              // nil: OS
@@ -130,20 +133,43 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
 	if !o.ReadOnly {
-		lock, err := v.Lock(path.Join(dir, StoreFile))
-		if errors.Is(err, ctxabi.ErrLocked) {
-			return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
+		for _, name := range []string{StoreFile, LockedDir} {
+			lock, err := lockStore(v, dir, name)
+			if err != nil {
+				s.unlock()
+				return nil, err
+			}
+			s.locks = append(s.locks, lock)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("lock store %s: %w", dir, err)
-		}
-		s.locks = []io.Closer{lock}
 	}
 	if err := s.start(); err != nil {
 		s.unlock()
 		return nil, err
 	}
 	return s, nil
+}
+
+// lockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
+// [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open either, let alone lock it.
+func lockStore(v VFS, dir, name string) (io.Closer, error) {
+	if name == LockedDir {
+		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("lock store %s: %w", dir, err)
+		}
+		if fi, err := v.Stat(path.Join(dir, name)); err == nil && fi.IsDir() && fi.Mode().Perm() != 0o700 {
+			if err := v.Chmod(path.Join(dir, name), 0o700); err != nil {
+				return nil, fmt.Errorf("lock store %s: %w", dir, err)
+			}
+		}
+	}
+	lock, err := v.Lock(path.Join(dir, name))
+	switch {
+	case errors.Is(err, ctxabi.ErrLocked):
+		return nil, ctxabi.E("open", "", ctxabi.ErrLocked, "%s is served by another ctxfs; unmount it first", dir)
+	case err != nil:
+		return nil, fmt.Errorf("lock store %s: %w", dir, err)
+	}
+	return lock, nil
 }
 
 // start reads the header, clears what a crash left behind and begins to close idle files.

@@ -23,7 +23,7 @@ type VFS interface {
 	Chmod(name string, mode fs.FileMode) error
 	Chtimes(name string, modified time.Time) error
 	SyncDir(name string) error
-	Lock(name string) (io.Closer, error) // exclusive, ErrLocked when taken
+	Lock(name string) (io.Closer, error) // of a file or a directory; exclusive, ErrLocked when taken
 }
 
 // File is an open file of a VFS.

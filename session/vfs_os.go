@@ -51,7 +51,11 @@ func (osVFS) SyncDir(name string) error {
 }
 
 func (osVFS) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|unix.O_CLOEXEC, 0)
+	mode := os.O_RDWR // which some network file systems want
+	if fi, err := os.Stat(name); err == nil && fi.IsDir() {
+		mode = os.O_RDONLY
+	}
+	f, err := os.OpenFile(name, mode|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, diskError(err)
 	}

@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"search":              {"redact", "compress", "session", "ctxabi"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath"},
+	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -45,8 +45,9 @@ var arrows = map[string][]string{
 	"mcp/memory":          {},
 	"volume":              {"ctxabi"},
 	"internal/beneath":    {},
+	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -193,14 +194,19 @@ func checkMountpoint(dir, store string) finding {
 		f.State, f.Text, f.Remedy = stateBad, text, remedy
 		return f
 	}
-	if m, ok := mountOf(dir); ok && m.point == dir {
-		if answers(dir) {
-			f.State, f.Text = stateNote, "a ctxfs answers at "+dir+" already"
-			return f
+	if i, rest, ok := mounts.At(dir); ok && rest == "" {
+		f.State = stateNote
+		m := thorough(i)[0]
+		f.Text, f.Remedy = mountInWords(m)
+		switch m.State {
+		case mounts.Answers:
+			f.Text = "a ctxfs answers at " + dir + " already"
+		case mounts.Gone, mounts.Zombie:
+			f.Remedy = "ctxfs mount " + dir + "   or only clear it: " + f.Remedy
 		}
-		f.State, f.Text = stateNote, dir+" is a mount whose daemon is gone; the next mount repairs it"
-		f.Remedy = "ctxfs mount " + dir + "   or only clear it: ctxfs umount " + dir
 		return f
+	} else if ok {
+		return bad(dir+" lies inside the mount at "+i.Point, "choose another directory")
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -220,40 +226,32 @@ func checkMountpoint(dir, store string) finding {
 
 // checkMounts tells of each ctxfs that is mounted now, apart from the one at except.
 func checkMounts(except string) (found []finding) {
-	mounts, err := ctxfsMounts()
+	all, err := mounts.Ctxfs()
 	if err != nil {
 		return []finding{{Check: "mounts", State: stateNote, Text: err.Error()}}
 	}
-	for _, m := range mounts {
-		if m.point == except {
-			continue
-		}
-		f := finding{Check: "mounted", State: stateOK, Text: m.point + " answers, from " + m.store}
-		if !answers(m.point) {
-			f.State, f.Text = stateNote, m.point+" does not answer, though its daemon lives; its log is in "+m.store
-			if fs.Dead(m.point) {
-				f.Text = m.point + " is a mount whose daemon is gone; the next mount there repairs it"
-				f.Remedy = "ctxfs umount " + m.point
-			}
+	all = slices.DeleteFunc(all, func(i mounts.Info) bool { return i.Point == except })
+	for _, m := range thorough(all...) {
+		f := finding{Check: "mounted", State: stateOK, Text: m.Point + " answers, from " + m.Source}
+		if text, remedy := mountInWords(m); remedy != "" {
+			f.State, f.Text, f.Remedy = stateNote, text, remedy
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// answers says whether the mount gives an answer within a moment. The kernel
-// may know the answer to a stat by itself; statfs always asks the daemon.
-func answers(mountpoint string) bool {
-	result := make(chan bool, 1)
-	go func() {
-		var st unix.Statfs_t
-		err := unix.Statfs(mountpoint, &st)
-		result <- err == nil || os.IsPermission(err)
-	}()
-	select {
-	case ok := <-result:
-		return ok
-	case <-time.After(5 * time.Second):
-		return false
+// thorough asks the daemons of mounts, and the mounts too.
+func thorough(all ...mounts.Info) []mounts.Mount {
+	a := asker()
+	a.Both = true
+	return a.All(context.Background(), all)
+}
+
+// mountInWords tells what is wrong with a mount and what to type; remedy is "" of one that answers.
+func mountInWords(m mounts.Mount) (text, remedy string) {
+	if m.State == mounts.Gone {
+		return m.Point + " is a mount whose daemon is gone; the next mount repairs it", m.Remedy()
 	}
+	return m.Trouble(), m.Remedy()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -11,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/volume"
 )
 
@@ -128,7 +129,7 @@ func (h hostRoot) checkFstab() (found []finding) {
 	defer file.Close()
 	for s := bufio.NewScanner(file); s.Scan(); {
 		w := strings.Fields(s.Text())
-		if len(w) < 3 || strings.HasPrefix(w[0], "#") || w[2] != fs.MountType && w[2] != "ctxfs" {
+		if len(w) < 3 || strings.HasPrefix(w[0], "#") || w[2] != mounts.Type && w[2] != "ctxfs" {
 			continue
 		}
 		f := finding{Check: "fstab", State: stateOK, Text: w[1] + " from " + w[0]}
@@ -140,7 +141,7 @@ func (h hostRoot) checkFstab() (found []finding) {
 		_, err := helper.mountArgs(w[0], w[1])
 		switch {
 		case w[2] == "ctxfs":
-			f.State, f.Text, f.Remedy = stateNote, f.Text+": the type ctxfs is not known to mount(8)", "write "+fs.MountType+" as its type"
+			f.State, f.Text, f.Remedy = stateNote, f.Text+": the type ctxfs is not known to mount(8)", "write "+mounts.Type+" as its type"
 		case err != nil:
 			f.State, f.Text, f.Remedy = stateNote, f.Text+": "+err.Error(), "mend the line in /etc/fstab; man "+mountHelperName
 		case !h.has(w[1]) && !strings.Contains(options, "x-mount.mkdir"):
@@ -227,14 +228,16 @@ func sharedParent(mountinfo, point string) (parent string, shared bool) {
 
 // serves is the check of a health check: nil when a ctxfs is mounted at point and answers.
 func serves(point string) error {
-	m, ok := mountOf(point)
-	if !ok || m.point != point {
+	i, rest, ok := mounts.At(point)
+	if !ok || rest != "" {
 		return fmt.Errorf("no ctxfs is mounted at %s", point)
 	}
-	if !answers(point) {
-		return fmt.Errorf("the ctxfs at %s does not answer", point)
+	a := asker()
+	a.Both = true
+	if m := a.Ask(context.Background(), i); m.State != mounts.Answers {
+		return mounts.SilentError{Mount: m}
 	}
-	if unix.Access(filepath.Join(point, "status"), unix.R_OK) != nil {
+	if unix.Access(filepath.Join(i.Point, "status"), unix.R_OK) != nil {
 		return fmt.Errorf("the ctxfs at %s gives no status", point)
 	}
 	return nil

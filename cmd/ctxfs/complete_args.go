@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // mostCompleted is how many sessions a shell is offered; a longer list helps nobody.
@@ -37,9 +38,9 @@ func completeMounts(_ *cobra.Command, args []string, _ string) (points []string,
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	mounts, _ := ctxfsMounts()
-	for _, m := range mounts {
-		points = append(points, m.point)
+	all, _ := mounts.Ctxfs()
+	for _, m := range all {
+		points = append(points, m.Point)
 	}
 	return points, cobra.ShellCompDirectiveNoFileComp
 }

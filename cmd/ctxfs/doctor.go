@@ -23,7 +23,7 @@ const (
 
 func doctorCmd() *cobra.Command {
 	var store string
-	var asJSON, serving bool
+	var asJSON, serving, repair bool
 	c := &cobra.Command{
 		Use:   "doctor [flags] [MOUNTPOINT]",
 		Short: "Check that a mount will work, and say what to do where not",
@@ -33,7 +33,12 @@ Then tell how ctxfs is tied into it: other mounts and dead ones, the units of
 systemd, the helper of mount(8), the lines of fstab, the volume plugin's socket,
 container runtimes, and whether running containers will see a mount that is made
 anew. For each thing that is missing the exact remedy is printed. Nothing is
-changed.
+changed, unless --repair asks for it.
+
+A mount is not touched before its daemon was asked, so that none that hangs
+keeps doctor from its work. One that does not answer is named: its daemon is
+stopped, slow, gone, or was killed and hangs in the kernel. What the last two
+left at MOUNTPOINT, or of the store, is taken away with --repair.
 
 The exit code is 0 when a mount will work, 1 when something is missing. With
 --serving it is 0 when a ctxfs answers at MOUNTPOINT now, and nothing else is
@@ -45,15 +50,16 @@ looked at: for health checks.`,
 				if len(args) == 0 {
 					return usagef("--serving wants a MOUNTPOINT")
 				}
-				point, err := cleanMountpoint(args[0])
-				if err != nil {
-					return err
-				}
-				return serves(point)
+				return serves(args[0])
 			}
 			dir, err := filepath.Abs(storeDir(store))
 			if err != nil {
 				return err
+			}
+			if repair {
+				if err := clearDeadMounts(c.ErrOrStderr(), dir, args); err != nil {
+					return err
+				}
 			}
 			found := append(checkSystem(), checkStore(dir)...)
 			mountpoint := ""
@@ -87,6 +93,8 @@ looked at: for health checks.`,
 	}
 	storeFlag(c, &store)
 	c.Flags().BoolVar(&serving, "serving", false, "only say by the exit code whether a ctxfs answers at MOUNTPOINT")
+	c.Flags().BoolVar(&repair, "repair", false, "first take away what daemons that died have left at MOUNTPOINT and of the store")
+	c.MarkFlagsMutuallyExclusive("serving", "repair")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
 }

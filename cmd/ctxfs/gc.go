@@ -83,10 +83,17 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 	}
 	mounted := ""
 	if len(args) > 0 {
-		if d := mountedDir(args[0], named[0]); d != "" {
+		d, err := mountedDir(args[0], named[0])
+		if err != nil {
+			return err
+		}
+		if d != "" {
 			mounted = d[:len(d)-len(named[0].ref.Path())]
 		}
-	} else if d, ok := runningDaemon(dir); ok {
+	} else if d, ok := runningDaemon(dir); ok && d.Mountpoint != "" {
+		if _, _, err := mountAround(d.Mountpoint); err != nil {
+			return err
+		}
 		mounted = d.Mountpoint
 	}
 	var reports []*gc.Report

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -50,7 +51,9 @@ type history interface {
 // reach opens the tree in which arg means the session at. The store is made
 // where there is none and toChange says that something is to be written.
 func reach(arg string, at place, toChange bool) (tree, error) {
-	if dir := mountedDir(arg, at); dir != "" {
+	if dir, err := mountedDir(arg, at); err != nil {
+		return nil, err
+	} else if dir != "" {
 		return mountTree(strings.TrimSuffix(dir, at.ref.Path())), nil
 	}
 	if !toChange {
@@ -75,7 +78,7 @@ func (t mountTree) open(ref ctxabi.Ref) (history, error) {
 
 func (t mountTree) create(ref ctxabi.Ref) (history, error) {
 	dir := string(t) + ref.Path()
-	if _, ok := mountOf(dir); !ok { // directories below a bare mountpoint are no session
+	if _, _, ok := mounts.At(dir); !ok { // directories below a bare mountpoint are no session
 		return nil, fmt.Errorf("%s is not mounted any more; mount it and import again", strings.TrimSuffix(string(t), "/"))
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

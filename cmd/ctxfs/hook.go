@@ -40,7 +40,7 @@ type hookOutput struct {
 
 func hookCmd() *cobra.Command {
 	var mount, agent string
-	var patience time.Duration
+	var patience, mountPatience time.Duration
 	c := &cobra.Command{
 		Use:   "hook [flags] [EVENT] < input.json",
 		Short: "Answer a hook of Claude Code: keep what is said, bring back what was",
@@ -57,7 +57,8 @@ func hookCmd() *cobra.Command {
 The session is $CTXFS_SESSION, else the one that is called as Claude Code's, of the
 agent claude-code (--agent or $CTXFS_AGENT: another one). A hook never breaks its
 host: whatever fails is one line on standard error and exit code 0, and where no
-ctxfs is mounted nothing is done or printed.
+ctxfs is mounted nothing is done or printed. A mount that does not answer delays its
+host by --mount-timeout at most.
 
 EVENT stands for hook_event_name where the input has none.
 
@@ -68,6 +69,7 @@ Exit code: 0.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			var out strings.Builder
+			answerWithin = mountPatience
 			done := make(chan error, 1)
 			go func() { done <- runHook(c.InOrStdin(), &out, mount, agent, args) }()
 			ctx, cancel := context.WithTimeout(c.Context(), patience)
@@ -93,6 +95,7 @@ Exit code: 0.`,
 	})
 	mountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "`AGENT` whose sessions they are (default $CTXFS_AGENT, or claude-code)")
+	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")
 	c.Flags().DurationVar(&patience, "timeout", 25*time.Second, "`TIME` after which the host goes on without an answer")
 	return c
 }

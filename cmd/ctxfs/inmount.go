@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // Verbs that an agent's own tools are made of work through a mount alone, as
@@ -33,9 +34,13 @@ func mountFlag(c *cobra.Command, dir *string) {
 type noMount struct{ error }
 
 // mountRoot says where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
-// else the mount of the default store, else the only one that there is.
+// else the mount of the default store, else the only one that there is. It
+// answers; err says so of one that is meant and does not.
 func mountRoot(flag string) (string, error) {
 	if flag = cmp.Or(flag, os.Getenv(mountEnv)); flag != "" {
+		if _, _, err := mountAround(flag); err != nil {
+			return "", err
+		}
 		root, err := filepath.Abs(flag)
 		if err == nil {
 			_, err = os.Stat(filepath.Join(root, "home"))
@@ -45,24 +50,26 @@ func mountRoot(flag string) (string, error) {
 		}
 		return root, nil
 	}
-	if m, ok := mountOfStore(defaultStore()); ok {
-		return m.point, nil
+	if i, ok := mounts.OfStore(defaultStore()); ok {
+		_, err := ask(i)
+		return i.Point, err
 	}
-	mounts, err := ownMounts()
-	if err != nil {
+	answer, silent, err := mountsMeant()
+	switch {
+	case err != nil:
 		return "", err
+	case len(answer) == 0 && len(silent) > 0:
+		return "", mounts.SilentError{Mount: silent[0]}
+	case len(answer) == 0:
+		return "", noMount{errors.New("no ctxfs is mounted; 'ctxfs mount DIR' mounts one, --mount DIR names one that is not found")}
+	}
+	warnOfSilent(silent)
+	if len(answer) == 1 {
+		return answer[0].Point, nil
 	}
 	var points []string
-	for _, m := range mounts {
-		if _, err := os.Stat(filepath.Join(m.point, "home")); err == nil { // a part of one in a container has none
-			points = append(points, m.point)
-		}
-	}
-	switch len(points) {
-	case 0:
-		return "", noMount{errors.New("no ctxfs is mounted; 'ctxfs mount DIR' mounts one, --mount DIR names one that is not found")}
-	case 1:
-		return points[0], nil
+	for _, m := range answer {
+		points = append(points, m.Point)
 	}
 	return "", fmt.Errorf("several ctxfs are mounted (%s); --mount DIR names one", strings.Join(points, ", "))
 }
@@ -80,6 +87,9 @@ func agentDir(root, agent string) (string, error) {
 // is set, one that is not there is made.
 func sessionDir(arg, mount string, create bool) (dir string, err error) {
 	if isPath(arg) {
+		if _, _, err := mountAround(arg); err != nil {
+			return "", err
+		}
 		if dir, ok := mountedSession(arg, place{}); ok {
 			return dir, nil
 		}
@@ -109,7 +119,7 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 	if filepath.Base(filepath.Dir(dir)) != ctxabi.SessionDir {
 		return "", usagef("%s is no session and cannot become one: that is called .../agent/AGENT/session/SESSION", dir)
 	}
-	if _, ok := mountOf(dir); !ok {
+	if _, _, ok := mounts.At(dir); !ok {
 		return "", fmt.Errorf("%s is in no mount of ctxfs", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -102,7 +102,8 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 	return &looking{inspect.NewHistory(source), at, closeAll}, nil
 }
 
-// mountedSession finds the directory of a session in a mount: above the path that arg is, or where a mount of its store shows it.
+// mountedSession finds the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
+// shows it.
 func mountedSession(arg string, at place) (dir string, ok bool) {
 	is := func(dir string) bool {
 		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.PackJSONFile} {
@@ -112,7 +113,11 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 		return true
 	}
-	abs, err := filepath.Abs(arg)
+	_, _, err := mountAround(arg)
+	abs := ""
+	if err == nil && arg != "" {
+		abs, err = filepath.Abs(arg)
+	}
 	if err == nil && arg != "" {
 		_, err = os.Lstat(abs)
 	}
@@ -124,8 +129,8 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 	}
 	if at != (place{}) {
-		if m, mounted := mountOfStore(at.store); mounted {
-			dir := filepath.Join(m.point, at.ref.Path())
+		if i, ok := answeringMount(at.store); ok {
+			dir := filepath.Join(i.Point, at.ref.Path())
 			return dir, is(dir)
 		}
 	}

@@ -70,6 +70,9 @@ type recipeFile struct {
 // findRecipe says which home a recipe belongs to: four directories up for a
 // session's context/context.yaml, else the directory that holds it.
 func findRecipe(arg string) (f recipeFile, err error) {
+	if _, _, err := mountAround(arg); err != nil {
+		return f, err
+	}
 	abs, err := filepath.Abs(arg)
 	if err != nil {
 		return f, err

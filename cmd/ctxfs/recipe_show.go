@@ -89,9 +89,9 @@ type shownRecipe struct {
 func showRecipe(at place) (s shownRecipe, err error) {
 	s.session = at.ref.Path()
 	root := at.store
-	if m, ok := mountOfStore(at.store); ok {
-		if _, err := os.Stat(filepath.Join(m.point, s.session, ctxabi.ContextDir)); err == nil {
-			root = m.point
+	if i, ok := answeringMount(at.store); ok {
+		if _, err := os.Stat(filepath.Join(i.Point, s.session, ctxabi.ContextDir)); err == nil {
+			root = i.Point
 		}
 	}
 	s.dir = filepath.Join(root, s.session)
@@ -151,17 +151,6 @@ func (s *shownRecipe) fallBack(at place) error {
 		s.recipe, s.instead = recipe.Default(), "the built-in recipe"
 	}
 	return s.chooseStrategy(at)
-}
-
-// mountOfStore finds a mount of a store.
-func mountOfStore(store string) (m mount, ok bool) {
-	mounts, _ := ctxfsMounts()
-	for _, candidate := range mounts {
-		if candidate.store == store {
-			return candidate, true
-		}
-	}
-	return m, false
 }
 
 func (s shownRecipe) print(out io.Writer) error {

@@ -90,7 +90,7 @@ and cat context/pack.md gives a prompt that fits its token budget.
 		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), fsckCmd(), gcCmd(), evalCmd(),
 		memoryCmd(),
 		mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(),
-		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), genManCmd(),
+		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), touchCmd(), genManCmd(),
 	)
 	completeArgs(root)
 	markRun(root)

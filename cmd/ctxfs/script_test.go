@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -106,16 +107,16 @@ func endDaemons(dir string) {
 				}
 			}
 		}
-		if m, ok := mountOf(name); ok && m.point == name {
+		if _, rest, ok := mounts.At(name); ok && rest == "" {
 			return fs.SkipDir
 		}
 		return nil
 	})
-	mounts, _ := ctxfsMounts()
-	for _, m := range mounts {
-		if inside(m.point, dir) {
-			if unix.Unmount(m.point, unix.MNT_DETACH) != nil { // a user may not
-				exec.Command("fusermount3", "-u", "-z", m.point).Run()
+	all, _ := mounts.Ctxfs()
+	for _, m := range all {
+		if inside(m.Point, dir) {
+			if unix.Unmount(m.Point, unix.MNT_DETACH) != nil { // a user may not
+				exec.Command("fusermount3", "-u", "-z", m.Point).Run()
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -153,12 +154,15 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 	dir, mounted := "", false
 	if f.many() {
 		at.store, at.ref = storeMeant(f.store), f.owner()
-		if m, ok := mountOfStore(at.store); ok {
+		if m, ok := mounts.OfStore(at.store); ok {
+			if _, err := ask(m); err != nil {
+				return nil, err
+			}
 			below := at.ref.Owner()
 			if at.ref.Agent != "" {
 				below = at.ref.AgentHome()
 			}
-			dir, mounted = filepath.Join(m.point, below, ctxabi.HomeSearchDir), true
+			dir, mounted = filepath.Join(m.Point, below, ctxabi.HomeSearchDir), true
 		}
 	} else {
 		if at, err = findSession(where, f.store); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
@@ -52,6 +53,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	redactor, err := f.redact.redactor()
 	if err != nil {
+		return err
+	}
+	if err := freeMountpoint(f.mountpoint); err != nil {
 		return err
 	}
 	takeBack := newStore(f)
@@ -135,6 +139,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return orBusy(f.mountpoint, err)
 	}
 	served = true
+	stopAnswers, err := mounts.Listen(f.mountpoint, f.store, thisVersion().Version, func(err error) {
+		log.Warn("nobody can ask this daemon without touching its mount", "err", err)
+	})
+	if err != nil { // somebody unmounted it already
+		log.Warn("nobody can ask this daemon", "err", err)
+	} else {
+		defer stopAnswers()
+	}
 	endClients := endGenerators
 	if docker != nil {
 		volumes, err := volume.Open(filepath.Join(f.store, session.VolumesFile), f.mountpoint, server)
@@ -209,6 +221,9 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 			return store, err
 		}
 		d, held := runningDaemon(dir)
+		if held && mounts.Ended(d.PID) {
+			clearMountsOf(d.Store)
+		}
 		serves := d.Mountpoint != "" && isMounted(d.Mountpoint, d.Store)
 		if left := time.Until(late); !serves && left > 0 {
 			if held && d.PID > 0 {
@@ -222,7 +237,46 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 		if d.Mountpoint != "" {
 			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
 		}
+		if serves {
+			if _, _, silent := mountAround(d.Mountpoint); silent != nil {
+				err = fmt.Errorf("%w; %w", err, silent)
+			}
+		}
 		return nil, err
+	}
+}
+
+// freeMountpoint takes away what a daemon that was killed has left there, on top of others perhaps. A mount that does not
+// answer for another reason is not touched: looking at it would hang.
+func freeMountpoint(point string) error {
+	for {
+		i, rest, ok := mounts.At(point)
+		if !ok {
+			return nil
+		}
+		if rest != "" { // which is refused later, with its reason, if it can be looked at
+			_, err := ask(i)
+			return err
+		}
+		switch m, err := clearMount(i); {
+		case err != nil:
+			return err
+		case m.State == mounts.Answers:
+			return nil // it is busy, which is said later
+		case m.State == mounts.Silent || m.State == mounts.Stopped:
+			return busy{mounts.SilentError{Mount: m}}
+		}
+	}
+}
+
+// clearMountsOf takes the mounts of a store away whose daemon was killed and waits in the kernel for one of them: it holds
+// the lock of the store until they are gone.
+func clearMountsOf(store string) {
+	all, _ := mounts.Own()
+	for _, i := range all {
+		if i.Source == store {
+			clearMount(i)
+		}
 	}
 }
 

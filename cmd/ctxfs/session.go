@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -68,16 +69,18 @@ func meantAMount(at place, how string) error {
 	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	mounts, err := ownMounts()
-	if err != nil || len(mounts) == 0 {
+	own, err := mounts.Own()
+	if err != nil || len(own) == 0 {
 		return nil
 	}
 	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
-		at.store, mounts[0].point, how, filepath.Join(mounts[0].point, at.ref.Path()), at.store)
+		at.store, own[0].Point, how, filepath.Join(own[0].Point, at.ref.Path()), at.store)
 }
 
 func newSession(at place) (dir string, err error) {
-	if dir = mountedDir("", at); dir != "" {
+	if dir, err = mountedDir("", at); err != nil {
+		return "", err
+	} else if dir != "" {
 		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 			return "", err
 		}

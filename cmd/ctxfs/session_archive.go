@@ -55,7 +55,9 @@ func archive(ctx context.Context, out io.Writer, arg string, at place) (err erro
 	say := func(log string, size int64, a session.Archived) {
 		fmt.Fprintf(out, "%s/%s: %d of %d bytes are archived, in %d\n", at.ref.Path(), log, a.Raw, size, a.Packed)
 	}
-	if mounted := mountedDir(arg, at); mounted != "" {
+	if mounted, err := mountedDir(arg, at); err != nil {
+		return err
+	} else if mounted != "" {
 		if err := unix.Setxattr(mounted, ctxabi.ArchiveAttr, []byte("1"), 0); err != nil {
 			return refused(mounted, &os.PathError{Op: "archive", Path: mounted, Err: err})
 		}

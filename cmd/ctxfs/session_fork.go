@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -68,26 +69,33 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 	return c
 }
 
-// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; "" when there is none.
-func mountedDir(arg string, at place) string {
-	if abs, err := filepath.Abs(arg); err == nil && (filepath.IsAbs(arg) || strings.HasPrefix(arg, ".")) {
-		if m, ok := mountOf(abs); ok {
-			return filepath.Join(m.point, at.ref.Path())
+// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
+// when there is none. err says that this daemon does not answer.
+func mountedDir(arg string, at place) (dir string, err error) {
+	if isPath(arg) {
+		if i, _, ok := mounts.At(arg); ok {
+			return filepath.Join(i.Point, at.ref.Path()), nil
 		}
 	}
-	if d, ok := runningDaemon(at.store); ok && d.Mountpoint != "" && isMounted(d.Mountpoint, d.Store) { // one that ends serves nothing there
-		return filepath.Join(d.Mountpoint, at.ref.Path())
+	i, ok := mounts.OfStore(at.store) // a daemon that ends has none any more
+	if d, runs := runningDaemon(at.store); runs && isMounted(d.Mountpoint, d.Store) {
+		i, _, ok = mounts.At(d.Mountpoint)
 	}
-	if m, ok := mountOfStore(at.store); ok { // whose daemon this user cannot ask
-		if _, err := os.Stat(filepath.Join(m.point, ctxabi.HomeDir)); err == nil { // and it is no dead one
-			return filepath.Join(m.point, at.ref.Path())
-		}
+	if !ok {
+		return "", nil
 	}
-	return ""
+	if m, err := ask(i); m.State == mounts.Gone {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	return filepath.Join(i.Point, at.ref.Path()), nil
 }
 
 func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err error) {
-	if mounted := mountedDir(arg, from); mounted != "" {
+	if mounted, err := mountedDir(arg, from); err != nil {
+		return "", "", err
+	} else if mounted != "" {
 		asked := to.Agent + "/" + to.Session
 		if n >= 0 {
 			asked += "@" + strconv.Itoa(n)
@@ -200,7 +208,9 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 }
 
 func removeSession(arg string, at place) (err error) {
-	if mounted := mountedDir(arg, at); mounted != "" {
+	if mounted, err := mountedDir(arg, at); err != nil {
+		return err
+	} else if mounted != "" {
 		if err := unix.Setxattr(mounted, ctxabi.RemoveAttr, []byte(at.ref.Session), 0); err != nil {
 			return refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
 		}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 )
 
@@ -99,34 +100,25 @@ func trustsIn(mountpoint string) trusts {
 // trustOfMount finds the mount that --list is about.
 func trustOfMount(given string) (trusts, error) {
 	if given != "" {
-		point, err := cleanMountpoint(given)
-		if err != nil {
-			return trusts{}, err
-		}
-		if m, ok := mountOf(point); ok && m.point == point {
-			return trustsIn(point), nil
+		if i, rest, ok := mounts.At(given); ok && rest == "" {
+			_, err := ask(i)
+			return trustsIn(i.Point), err
 		}
 		return trusts{}, fmt.Errorf("no ctxfs is mounted at %s", given)
 	}
-	if dir, err := os.Getwd(); err == nil {
-		if m, ok := mountOf(dir); ok {
-			return trustsIn(m.point), nil
-		}
+	if i, ok, err := mountAround("."); ok {
+		return trustsIn(i.Point), err
 	}
-	mounts, err := ctxfsMounts()
-	switch {
-	case err != nil:
-		return trusts{}, err
-	case len(mounts) == 0:
-		return trusts{}, errors.New("no ctxfs is mounted")
-	case len(mounts) > 1:
-		return trusts{}, usagef("there are %d mounts of ctxfs; --mount says which", len(mounts))
-	}
-	return trustsIn(mounts[0].point), nil
+	root, err := mountRoot("")
+	return trustsIn(root), err
 }
 
 // trustOfPath finds the mount that a path lies in, and its name there.
 func trustOfPath(arg string) (t trusts, name string, err error) {
+	m, ok, err := mountAround(arg)
+	if err != nil {
+		return t, "", err
+	}
 	abs, err := filepath.Abs(arg)
 	if err != nil {
 		return t, "", err
@@ -134,11 +126,10 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
-	m, ok := mountOf(abs)
-	if !ok || m.point == abs {
+	if !ok || m.Point == abs {
 		return t, "", usagef("%s does not lie in a mount of ctxfs; trust is about a context.yaml (or cwd) there", arg)
 	}
-	name, err = filepath.Rel(m.point, abs)
+	name, err = filepath.Rel(m.Point, abs)
 	if err != nil {
 		return t, "", err
 	}
@@ -146,7 +137,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
 		return t, "", fmt.Errorf("%s is in the home of somebody else, who trusts for himself; you are uid %d", arg, os.Getuid())
 	}
-	return trustsIn(m.point), name, nil
+	return trustsIn(m.Point), name, nil
 }
 
 func (t trusts) read() ([]ctxabi.Trust, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 func umountCmd() *cobra.Command {
@@ -30,6 +32,10 @@ it is closed, or for its --shutdown-timeout. With --force the tree goes at once,
 with every file that is open in it, and so does the daemon, even one that hangs:
 what was acknowledged is in the store already. It is content with nothing mounted.
 With --dead only what a daemon that died has left goes; a mount that answers stays.
+
+A mount whose daemon does not answer is left alone without --force, and named:
+the daemon may be stopped, or slow. What a daemon that was killed has left goes
+at once, although it is in use.
 
 ` + exitHelp,
 		Example: `  ctxfs umount /ctx
@@ -53,36 +59,52 @@ With --dead only what a daemon that died has left goes; a mount that answers sta
 
 // clearDead takes mounts without a daemon away. It is what a unit does after its daemon: the mount may be another's.
 func clearDead(arg string) error {
-	mountpoint, err := cleanMountpoint(arg)
-	if err != nil {
-		return err
-	}
-	if m, ok := mountOf(mountpoint); !ok || m.point != mountpoint || !fs.Dead(mountpoint) {
+	i, rest, ok := mounts.At(arg)
+	if !ok || rest != "" {
 		return nil
 	}
-	return fs.Unmount(mountpoint)
+	_, err := clearMount(i)
+	return err
+}
+
+// clearMount takes a mount away whose daemon is gone, or was killed and hangs in the kernel. Nobody can save anything in it, and
+// a daemon that hangs in its own mount ends with it. It says what it found; a mount that may answer is left alone.
+func clearMount(i mounts.Info) (m mounts.Mount, err error) {
+	m, _ = ask(i)
+	switch m.State {
+	case mounts.Zombie:
+		if err = fs.Abort(i.Point); err == nil && m.PID > 0 {
+			err = waitForExit(m.PID, endingWait)
+		}
+	case mounts.Gone:
+		err = fs.Clear(i.Point)
+	}
+	return m, err
 }
 
 func umount(arg string, stop, force bool, limit time.Duration) error {
-	mountpoint, err := cleanMountpoint(arg)
-	if err != nil {
-		return err
-	}
-	m, ok := mountOf(mountpoint)
+	i, rest, ok := mounts.At(arg)
 	switch {
 	case !ok && force:
 		return nil
 	case !ok:
-		return fmt.Errorf("%s: no ctxfs is mounted there", mountpoint)
-	case m.point != mountpoint:
-		return fmt.Errorf("%s is inside the mount at %s; unmount that", mountpoint, m.point)
+		return fmt.Errorf("%s: no ctxfs is mounted there", arg)
+	case rest != "":
+		return fmt.Errorf("%s is inside the mount at %s; unmount that", arg, i.Point)
 	}
-	daemon, ok := runningDaemon(m.store)
+	mountpoint := i.Point
+	daemon, ok := runningDaemon(i.Source)
 	if !ok || daemon.Mountpoint != mountpoint && daemon.Mountpoint != "" {
 		daemon = daemonInfo{}
 	}
 	if force {
 		return abort(mountpoint, daemon.PID, limit)
+	}
+	switch m, err := clearMount(i); {
+	case err != nil || m.State == mounts.Gone || m.State == mounts.Zombie:
+		return err
+	case m.State == mounts.Stopped || m.State == mounts.Silent && !stop:
+		return busy{mounts.SilentError{Mount: m}}
 	}
 	if stop && daemon.PID > 0 {
 		if err := signalDaemon(daemon.PID, unix.SIGTERM); err != nil {
@@ -90,9 +112,13 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		}
 	} else if err := fs.Unmount(mountpoint); err != nil {
 		return orBusy(mountpoint, err)
+	} else if below, rest, ok := mounts.At(mountpoint); ok && rest == "" { // left over from before it
+		if _, err := clearMount(below); err != nil {
+			return err
+		}
 	}
 	if daemon.PID > 0 {
-		return withHolders(waitForExit(daemon.PID, limit), m.device)
+		return withHolders(waitForExit(daemon.PID, limit), i.Device)
 	}
 	return nil
 }
@@ -123,8 +149,8 @@ func holders(device string) (who []string) {
 		}
 		seen[ns] = true
 		pid := strings.Split(name, "/")[2]
-		mounts, _ := fs.MountsOf(pid)
-		if slices.ContainsFunc(mounts, func(m fs.MountInfo) bool { return m.Device == device }) {
+		all, _ := mounts.TableOf(pid)
+		if slices.ContainsFunc(all, func(i mounts.Info) bool { return i.Device == device }) {
 			comm, _ := os.ReadFile("/proc/" + pid + "/comm")
 			who = append(who, fmt.Sprintf("%s (pid %s)", strings.TrimSpace(string(comm)), pid))
 		}
@@ -164,8 +190,27 @@ func signalDaemon(pid int, sig unix.Signal) error {
 // mountpoint is in use: the only reason for which a mount is still there
 // afterwards, apart from missing permission.
 func orBusy(mountpoint string, err error) error {
-	if m, ok := mountOf(mountpoint); ok && m.point == mountpoint && !errors.Is(err, os.ErrPermission) {
+	if _, rest, ok := mounts.At(mountpoint); ok && rest == "" && !errors.Is(err, os.ErrPermission) {
 		return busy{err}
+	}
+	return err
+}
+
+// clearDeadMounts takes the mounts at points, and those of a store, away whose daemons are gone, or were killed and hang in the kernel.
+func clearDeadMounts(said io.Writer, store string, points []string) error {
+	own, err := mounts.Own()
+	meant := slices.DeleteFunc(own, func(i mounts.Info) bool { return i.Source != store })
+	for _, p := range points {
+		if i, rest, ok := mounts.At(p); ok && rest == "" && !slices.Contains(meant, i) {
+			meant = append(meant, i)
+		}
+	}
+	for _, i := range meant {
+		m, failed := clearMount(i)
+		if failed == nil && (m.State == mounts.Gone || m.State == mounts.Zombie) {
+			fmt.Fprintf(said, "ctxfs: %s; it was taken away\n", m.Trouble())
+		}
+		err = errors.Join(err, failed)
 	}
 	return err
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ctxfs/ctxfs/fs"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // lookAgain is after how long the table of mounts is read without a sign, in milliseconds.
@@ -53,8 +54,8 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 }
 
 func isMounted(point, source string) bool {
-	mounts, err := fs.Mounts()
-	for _, m := range mounts {
+	all, err := mounts.Table()
+	for _, m := range all {
 		if m.Point == point && m.Source == source {
 			return true
 		}

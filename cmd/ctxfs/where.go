@@ -6,11 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -26,36 +25,6 @@ func cleanMountpoint(p string) (string, error) {
 		return abs, nil
 	}
 	return filepath.Join(parent, filepath.Base(abs)), err
-}
-
-// mount is a ctxfs that is mounted.
-type mount struct {
-	point  string // where
-	store  string // what it serves, as its daemon calls it
-	device string // the same in all namespaces
-	user   string // uid of who mounted it
-}
-
-// ctxfsMounts lists the mounts of ctxfs that this process sees.
-func ctxfsMounts() (mounts []mount, err error) {
-	all, err := fs.Mounts()
-	for _, m := range all {
-		if m.Type == fs.MountType {
-			mounts = append(mounts, mount{m.Point, m.Source, m.Device, m.User})
-		}
-	}
-	return mounts, err
-}
-
-// mountOf finds the ctxfs mount that path p lies in.
-func mountOf(p string) (m mount, ok bool) {
-	mounts, _ := ctxfsMounts()
-	for _, candidate := range mounts {
-		if inside(p, candidate.point) && len(candidate.point) >= len(m.point) { // of two at one place the later one is on top
-			m, ok = candidate, true
-		}
-	}
-	return m, ok
 }
 
 // storeAbove finds the store that path p lies in by walking up to a ctxfs.store file; "" when there is none.
@@ -87,48 +56,22 @@ func storeMeant(flag string) string {
 	if flag != "" {
 		return flag
 	}
-	if dir, err := filepath.Abs(os.Getenv(mountEnv)); err == nil && os.Getenv(mountEnv) != "" {
-		if m, ok := mountOf(dir); ok {
-			return m.store
+	if dir := os.Getenv(mountEnv); dir != "" {
+		if m, _, ok := mounts.At(dir); ok {
+			return m.Source
 		}
 	}
 	store := defaultStore()
 	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); errors.Is(err, os.ErrNotExist) {
-		if only, ok := onlyStore(); ok {
-			return only
+		if candidates, _, err := mountsMeant(); err == nil && oneStore(candidates) {
+			return candidates[0].Source
 		}
 	}
 	return store
 }
 
-// ownMounts are the mounts that root or this user made. Nobody is sent to the others unasked: any user may mount what
-// he likes, call it a ctxfs, and name it after any store.
-func ownMounts() ([]mount, error) {
-	mounts, err := ctxfsMounts()
-	ids, _ := os.ReadFile("/proc/self/uid_map")
-	return slices.DeleteFunc(mounts, func(m mount) bool { return !ownMount(m, os.Getuid(), string(ids)) }), err
-}
-
-func ownMount(m mount, uid int, uidMap string) bool {
-	if ids := strings.Fields(uidMap); len(ids) != 3 || ids[2] != "4294967295" {
-		return true // in a rootless container this user has another number
-	}
-	return m.user == "0" || m.user == strconv.Itoa(uid)
-}
-
-// onlyStore is the store that all mounts serve of which one could be meant: those that answer.
-func onlyStore() (store string, ok bool) {
-	mounts, _ := ownMounts()
-	for _, m := range mounts {
-		if fs.Dead(m.point) {
-			continue
-		}
-		if ok && m.store != store {
-			return "", false
-		}
-		store, ok = m.store, true
-	}
-	return store, ok
+func oneStore(all []mounts.Mount) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
@@ -142,6 +85,10 @@ func findSession(arg, store string) (place, error) {
 	if badName != nil {
 		unknown = usagef("%q is not AGENT/SESSION: %w", arg, badName)
 	}
+	m, mounted, err := mountAround(arg)
+	if err != nil {
+		return place{}, err
+	}
 	abs, err := filepath.Abs(arg)
 	if err == nil {
 		abs, err = evalExisting(abs)
@@ -153,8 +100,8 @@ func findSession(arg, store string) (place, error) {
 		return place{}, err
 	}
 	root := storeAbove(abs)
-	if m, ok := mountOf(abs); ok {
-		root, store = m.point, m.store
+	if mounted {
+		root, store = m.Point, m.Source
 	} else if root != "" {
 		store = root
 	} else {

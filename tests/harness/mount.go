@@ -275,7 +275,7 @@ func (m *Mount) end(p *process, why string) {
 	case <-time.After(5 * time.Second):
 	}
 	unix.Kill(-pid, unix.SIGKILL)
-	abortConnection(m.Dir)
+	AbortConnection(m.Dir)
 	unix.Unmount(m.Dir, unix.MNT_DETACH)
 	fmt.Fprintf(os.Stderr, "harness: ended a daemon: %s\n%s", why, m.Log)
 }

@@ -47,8 +47,8 @@ func mountDevice(dir string) (device string) {
 	return device
 }
 
-// abortConnection frees clients that hang in a FUSE request of the mount at dir.
-func abortConnection(dir string) {
+// AbortConnection frees clients that hang in a FUSE request of the mount at dir.
+func AbortConnection(dir string) {
 	if _, minor, ok := strings.Cut(mountDevice(dir), ":"); ok {
 		os.WriteFile(filepath.Join("/sys/fs/fuse/connections", minor, "abort"), []byte("1"), 0o200)
 	}
