@@ -177,7 +177,7 @@ func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []p
 	}
 	waiting := []int{}
 	ask := func(ref ctxabi.Ref) *gc.Report {
-		r, err := askDaemon(filepath.Join(mountpoint, ref.Path()), f.dryRun)
+		r, err := collectOne(filepath.Join(mountpoint, ref.Path()), f.dryRun)
 		if err != nil {
 			failed = errors.Join(failed, err)
 		}
@@ -231,7 +231,25 @@ func graceOf(mountpoint string) time.Duration {
 	return gc.DefaultGrace
 }
 
-// askDaemon sets the attribute that plans or sweeps a session, and reads what came of it.
+// collectOne has the daemon plan or sweep a session. A session that goes whole takes its report with it: what it held is
+// asked before. The report is nil where the session went for another reason.
+func collectOne(dir string, dryRun bool) (*gc.Report, error) {
+	var before *gc.Report
+	text, err := os.ReadFile(filepath.Join(dir, ctxabi.PolicyFile))
+	if p, bad := ctxabi.ParsePolicy(text); !dryRun && err == nil && bad == nil && p.DeleteAfter > 0 && !p.KeepMessages && !p.KeepEvents {
+		if before, err = askDaemon(dir, true); err != nil || before == nil {
+			return nil, err
+		}
+	}
+	r, err := askDaemon(dir, dryRun)
+	if r == nil && err == nil && before != nil {
+		before.RemovedWhole()
+		r = before
+	}
+	return r, err
+}
+
+// askDaemon sets the attribute that plans or sweeps a session, and reads what came of it; nil where it is gone.
 func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 	what := gc.RunSweep
 	if dryRun {
@@ -243,7 +261,7 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 	text, err := os.ReadFile(filepath.Join(dir, ctxabi.GCReportFile))
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return nil, nil // it was removed whole, as its policy says
+			return nil, nil
 		}
 	}
 	if err != nil {
