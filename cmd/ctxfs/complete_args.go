@@ -55,7 +55,11 @@ func completeSessions(c *cobra.Command, _ []string, word string) (names []string
 	if f := c.Flags().Lookup("store"); f != nil {
 		dir = f.Value.String()
 	}
-	store, err := openToRead(storeDir(dir))
+	dir, err := storeMeant(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	store, err := openToRead(dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

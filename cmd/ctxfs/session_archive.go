@@ -101,7 +101,7 @@ func numberAttr(file, name string) int64 {
 
 // textAttr reads an attribute that is short; "" when there is none.
 func textAttr(file, name string) string {
-	var b [32]byte
+	var b [128]byte
 	n, err := unix.Getxattr(file, name, b[:])
 	if err != nil {
 		return ""
