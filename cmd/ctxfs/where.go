@@ -67,11 +67,15 @@ func storeMeant(flag string) (string, error) {
 	}
 	store := defaultStore()
 	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); errors.Is(err, os.ErrNotExist) {
-		answer, _, err := mountsMeant()
+		answer, silent, err := mountsMeant()
 		if err != nil {
 			return "", err
 		}
+		if len(answer) == 0 && len(silent) > 0 {
+			return "", mounts.SilentError{Mount: silent[0]}
+		}
 		if m, ok, err := oneMeant(answer, true); ok || err != nil {
+			warnOfSilent(silent)
 			return m.Source, err
 		}
 	}
