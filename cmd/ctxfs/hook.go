@@ -59,12 +59,12 @@ func hookCmd() *cobra.Command {
   Stop            import what the turn added; a turn is never held up
   SessionEnd      import the rest, and write "done" into state
 
-The session is $CTXFS_SESSION, else the one that is called as the program's, of the
-agent claude-code or codex (--agent or $CTXFS_AGENT: another one). SessionStart makes
-it; the others do where the transcript has something to record. A hook never breaks
-its host: whatever fails is one line on standard error and exit code 0, and where no
-ctxfs is mounted nothing is done or printed. A mount that does not answer delays its
-host by --mount-timeout at most.
+The session is $CTXFS_SESSION, else the one that is called as the program's, of
+the agent claude-code or codex (--agent or $CTXFS_AGENT: another one). SessionStart
+makes it; the others do where the transcript has something to record. A hook never
+breaks its host: whatever fails is one line on standard error and exit code 0, and
+where no ctxfs is mounted nothing is done or printed. A mount that does not answer
+delays its host by --mount-timeout at most.
 
 EVENT stands for hook_event_name where the input has none.
 

@@ -85,6 +85,9 @@ func (w *contextWriter) section(title, dir, rel, field string) {
 	w.text(title, text, filepath.Join(dir, rel), sectionShare)
 }
 
+// sectionTitles are those of all sections but pins.
+var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
+
 func sectionHead(title string) string { return "\n## " + title + "\n" }
 
 // text adds a text that is not empty, cut at the end of a line, with the path of the rest.

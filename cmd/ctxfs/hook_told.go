@@ -69,10 +69,16 @@ func (w *contextWriter) changed(t told, title, text, path string, most int, none
 	}
 	now := contextWriter{left: w.left}
 	now.text(title, text, path, most)
-	if text == "" || ok && strings.HasPrefix(was, strings.TrimPrefix(now.String(), sectionHead(title))) {
+	if rest, same := strings.CutPrefix(was, strings.TrimPrefix(now.String(), sectionHead(title))); ok && same && sectionEnds(rest) {
 		return
 	}
 	w.add(now.String())
+}
+
+// sectionEnds says whether what follows a section's text is none of it: a pin may have headings of its own.
+func sectionEnds(rest string) bool {
+	return rest == "" || slices.ContainsFunc(sectionTitles, func(title string) bool { return strings.HasPrefix(rest, sectionHead(title)) }) ||
+		strings.HasPrefix(rest, "\n## "+pinTitle(""))
 }
 
 // resumed says which notes of a session the conversation does not have yet. What was derived from the conversation

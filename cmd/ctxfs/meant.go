@@ -105,7 +105,7 @@ func readSetting(name string) (point string, err error) {
 		return "", errors.New("it lies in a ctxfs")
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {

@@ -122,17 +122,20 @@ func TestAResumeSaysNothingThatTheTranscriptHas(t *testing.T) {
 	}
 
 	// Notes that somebody wrote since then are told once, and again when they changed.
-	h.write("context/pinned/rules.md", "Never deploy on Fridays.\n")
+	h.write("context/pinned/rules.md", "Never deploy on Fridays.\n\n## Style\nTabs.\n")
 	h.write("context/todo.md", "- [ ] look at the body of 429\n")
 	h.add("context/facts.jsonl", `{"id":"m","text":"Staging is down on Mondays."}`+"\n")
 	const changed = "\n# Notes of this session that changed\n"
 	says(t, "the resume after notes were written", k.start("resume"),
-		changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Open\n- [ ] look at the body of 429\n\n## Known\n- Staging is down on Mondays.\n")
+		changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Style\nTabs.\n\n## Open\n- [ ] look at the body of 429\n\n## Known\n- Staging is down on Mondays.\n")
 	k.turn("Go on.")
 	says(t, "the resume after that", k.start("resume"), "")
 	h.write("context/todo.md", "- [x] look at the body of 429\n- [ ] retry\n")
-	says(t, "the resume after a step", k.start("resume"), changed+"\n## Open\n- [x] look at the body of 429\n- [ ] retry\n")
+	h.write("context/pinned/rules.md", "Never deploy on Fridays.\n")
+	says(t, "the resume after a step and less of a pin", k.start("resume"), changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Open\n- [x] look at the body of 429\n- [ ] retry\n")
 	k.turn("Go on.")
+	h.write("context/todo.md", "- [x] look at the body of 429\n")
+	says(t, "the resume after a step was taken out", k.start("resume"), changed+"\n## Open\n- [x] look at the body of 429\n")
 	h.write("context/todo.md", "- [ ] look at the body of 429\n")
 	says(t, "the resume after a step back", k.start("resume"), changed+"\n## Open\n- [ ] look at the body of 429\n")
 	h.write("context/todo.md", "")
