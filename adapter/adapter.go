@@ -33,6 +33,12 @@ type Format struct {
 	// Export writes the records of a session as one transcript; nil when the
 	// format is only read. It writes nothing but the transcript.
 	Export func(src *Source, w io.Writer) error
+
+	// Context returns what the model of one transcript has before it when the
+	// conversation is taken up again: the texts behind its last compaction, the
+	// oldest first, without side chains and what a rewind left. It returns an
+	// error only when reading fails; nil for formats of programs without hooks.
+	Context func(r io.Reader) ([]Told, error)
 }
 
 // Formats are all formats, in the order in which they are listed.

@@ -13,11 +13,12 @@ import (
 // are the conversation, claude_import.go makes records of them,
 // claude_export.go and claude_write.go go the other way.
 var claudeCode = &Format{
-	Name:   claudeName,
-	Title:  "Claude Code session (JSONL)",
-	Sniff:  sniffClaude,
-	Import: importClaude,
-	Export: exportClaude,
+	Name:    claudeName,
+	Title:   "Claude Code session (JSONL)",
+	Sniff:   sniffClaude,
+	Import:  importClaude,
+	Export:  exportClaude,
+	Context: claudeContext,
 }
 
 const claudeName = "claude-code"

@@ -13,11 +13,12 @@ import (
 // user is shown, and repeat it. Rollouts of 2025's first versions have the
 // items alone, without an envelope.
 var codex = &Format{
-	Name:   codexName,
-	Title:  "Codex CLI rollout (JSONL)",
-	Sniff:  sniffCodex,
-	Import: importCodex,
-	Export: exportCodex,
+	Name:    codexName,
+	Title:   "Codex CLI rollout (JSONL)",
+	Sniff:   sniffCodex,
+	Import:  importCodex,
+	Export:  exportCodex,
+	Context: codexContext,
 }
 
 const codexName = "codex"

@@ -23,6 +23,9 @@
 // reported as losses, and what stands around them is imported. Nothing here
 // fails because of what a transcript says; only reading and writing can fail.
 //
+// Of programs with hooks a format also says what the model of a transcript has
+// before it ([Format.Context]), so that a hook repeats nothing.
+//
 // # What a record looks like
 //
 //	{"role":"assistant","content":[...],"id":"…","ts":"…",

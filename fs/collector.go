@@ -250,6 +250,9 @@ func FileKinds() []session.FileKind {
 // gcReport is context/gc.report.
 func (p *place) gcReport() ([]byte, time.Time, error) {
 	data, err := p.x.Derived(reportName)
+	if p.x.Removed() {
+		return nil, time.Time{}, ctxabi.E("read", ctxabi.GCReportFile, ctxabi.ErrNotFound, "the session was removed")
+	}
 	if err != nil {
 		return gc.NoReport(p.x.Ref(), p.x.Policy()), p.x.Updated(), nil
 	}

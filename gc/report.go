@@ -31,7 +31,7 @@ const (
 // maxRows is how many rows a group shows.
 const maxRows = 200
 
-// Group are rows of one verdict; of more than [maxRows] the first are there.
+// Group are rows of one verdict; of more than [maxRows] the first are there, and that of the session itself.
 type Group struct {
 	Count int   `json:"count"`
 	Bytes int64 `json:"bytes"`
@@ -60,9 +60,24 @@ func newReport(ref ctxabi.Ref, p *Plan) *Report {
 func (r *Report) add(g *Group, it Item, reason string) {
 	g.Count++
 	g.Bytes += it.Size
-	if len(g.Rows) < maxRows {
+	if len(g.Rows) < maxRows || it.Kind == Whole {
 		g.Rows = append(g.Rows, Row{it.Kind, it.Size, plain(it.Path), plain(reason)})
 	}
+}
+
+// RemovedWhole turns the plan of a session into the report of a sweep that removed the session.
+func (r *Report) RemovedWhole() {
+	r.Run = RunSweep
+	var whole Group
+	for _, g := range []*Group{&r.Waiting, &r.Kept} { // an age may have come since the plan
+		for _, row := range g.Rows {
+			if row.Kind == Whole {
+				whole = Group{1, row.Bytes, []Row{row}}
+			}
+		}
+		*g = Group{Rows: []Row{}}
+	}
+	r.Removed = whole
 }
 
 // plain keeps a name that a user chose from looking like more than one field.

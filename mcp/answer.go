@@ -36,6 +36,9 @@ func (p piece) next() int64 { return p.Offset + int64(len(p.Text)) }
 // again is the path for the tool read.
 func (p piece) result(again string) *sdk.CallToolResult {
 	res := text(p.Text)
+	if p.Text == "" {
+		res.Content = nil // the offset is behind the end
+	}
 	if p.next() < p.Size || p.Offset > 0 {
 		more := fmt.Sprintf("(Bytes %d to %d of %d of %s.", p.Offset, p.next(), p.Size, p.Path)
 		if p.next() < p.Size {

@@ -51,10 +51,11 @@ var appendSchema = json.RawMessage(`{
   "additionalProperties": false
 }`)
 
-// appended is what append answers.
+// appended is what append answers. Hosts show a model the structure or the text, so that each says all.
 type appended struct {
-	Messages []int `json:"messages,omitempty"` // line numbers, from 1
-	Events   []int `json:"events,omitempty"`
+	Appended string `json:"appended"`           // as the text names them
+	Messages []int  `json:"messages,omitempty"` // line numbers, from 1
+	Events   []int  `json:"events,omitempty"`
 }
 
 func (a appended) String() string {
@@ -122,7 +123,8 @@ func (s *server) appendRecords(ctx context.Context, req *sdk.CallToolRequest) (*
 		}
 		return failed(err), nil
 	}
-	res := text("appended " + done.String())
+	done.Appended = done.String()
+	res := text("appended " + done.Appended)
 	res.StructuredContent = done
 	return res, nil
 }

@@ -15,6 +15,8 @@
 //   - What was appended is known by its line numbers, whoever else appends at
 //     the same time. Of several records those before a refused one are kept, and
 //     the error says which.
+//   - A model reads the whole answer whether its host passes on the text, or in
+//     its place the structure where there is one. Where nothing is there, words say so.
 //   - An answer has a bounded size ([Config.MaxAnswer]); what is cut off is named
 //     by the call that reads on, and by the path of the file.
 //   - A call that was cancelled is given up at once.

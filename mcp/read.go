@@ -66,6 +66,7 @@ func (x *session) where(p string) (base, name string, err error) {
 // file is what was read: a piece of text, an image, or a listing.
 type file struct {
 	piece
+	none  string // what to answer where the file is empty
 	image string // media type; the bytes are in data
 	data  []byte
 }
@@ -113,6 +114,9 @@ func (x *session) read(p string, offset int64, limit int) (f file, err error) {
 		return f, err
 	}
 	f.Size, f.Offset = fi.Size(), offset
+	if f.Size == 0 {
+		f.none = nothing(f.Path)
+	}
 	if offset < 0 {
 		f.Offset = max(0, f.Size-int64(limit))
 	}
@@ -140,6 +144,27 @@ func (x *session) read(p string, offset int64, limit int) (f file, err error) {
 		return f, fmt.Errorf("it is not text, %d bytes; a program can open %s", f.Size, f.Path)
 	}
 	return f, nil
+}
+
+// nothing says in words that the file at a path is empty: a model takes an empty answer for a failure.
+func nothing(file string) string {
+	holds := func(log string) bool {
+		fi, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(file)), log))
+		return err == nil && fi.Size() > 0
+	}
+	dir, name := filepath.Base(filepath.Dir(file)), filepath.Base(file)
+	switch {
+	case name == ctxabi.MessagesFile || name == ctxabi.EventsFile:
+		return "(" + name + " is empty: nothing is recorded yet.)\n"
+	case name != path.Base(ctxabi.PackFile):
+	case dir != ctxabi.ContextDir:
+		return "(The prompt of that moment is empty: nothing was recorded yet, or the sources of its recipe held nothing.)\n"
+	case holds(ctxabi.MessagesFile) || holds(ctxabi.EventsFile):
+		return "(The prompt is empty: the sources of its recipe hold nothing.)\n"
+	default:
+		return "(The prompt is empty: nothing is recorded yet.)\n"
+	}
+	return "(" + name + " is empty.)\n"
 }
 
 // said says why a path cannot be read.
@@ -194,6 +219,9 @@ func list(root *os.Root, name string, limit int) (string, error) {
 func (f file) result(p string) *sdk.CallToolResult {
 	if f.image != "" {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{Data: f.data, MIMEType: f.image}}}
+	}
+	if f.none != "" {
+		return text(f.none)
 	}
 	return f.piece.result(p)
 }

@@ -26,6 +26,7 @@ func (s *server) addTools() {
 		InputSchema: appendSchema,
 		Annotations: &sdk.ToolAnnotations{Title: "Append to the history", DestructiveHint: &no, OpenWorldHint: &no},
 	}, s.appendRecords)
+	// No tool but append has structured output: hosts that pass it on leave the text of the answer out.
 	sdk.AddTool(s.sdk, &sdk.Tool{
 		Name: "pack",
 		Description: "Read the prompt that ctxfs compiles from your session: rules, notes, the conversation within its token budget, open tasks. " +
@@ -64,12 +65,8 @@ type packInput struct {
 	At     string `json:"at,omitempty" jsonschema:"the pack of an earlier moment: a number of messages as 120, or a time as 2026-05-04T10:00:00Z"`
 }
 
-type packOutput struct {
-	PackID string `json:"pack_id,omitempty" jsonschema:"names these very bytes; context/served/<pack_id>.md keeps the text for a day"`
-	Path   string `json:"path" jsonschema:"the file that was read"`
-	Bytes  int64  `json:"bytes" jsonschema:"its size"`
-	Next   int64  `json:"next,omitempty" jsonschema:"the answer is cut at this offset; the tool read goes on from there"`
-}
+// packIDKey is where the _meta of an answer of pack has the name of the very bytes that were read.
+const packIDKey = "ctxfs/pack_id"
 
 // packFiles are the files of a pack by the name of their format.
 var packFiles = map[string]string{
@@ -77,41 +74,41 @@ var packFiles = map[string]string{
 	"openai": ctxabi.OpenAIFile, "anthropic": ctxabi.AnthropicFile, "responses": ctxabi.ResponsesFile, "gemini": ctxabi.GeminiFile,
 }
 
-func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInput) (*sdk.CallToolResult, packOutput, error) {
-	var out packOutput
+func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInput) (*sdk.CallToolResult, any, error) {
 	rel, ok := packFiles[in.Format]
 	if !ok {
-		return nil, out, fmt.Errorf("there is no format %q; md, openai, anthropic, responses, gemini, report and json are there", in.Format)
+		return nil, nil, fmt.Errorf("there is no format %q; md, openai, anthropic, responses, gemini, report and json are there", in.Format)
 	}
 	if in.At != "" {
 		if strings.ContainsRune(in.At, '/') {
-			return nil, out, fmt.Errorf("at is a number of messages or a time, not %q", in.At)
+			return nil, nil, fmt.Errorf("at is a number of messages or a time, not %q", in.At)
 		}
 		rel = filepath.Join(ctxabi.AtDir, in.At, filepath.Base(rel))
 	}
 	x, err := s.session(req.ClientInfo())
 	if err != nil {
-		return nil, out, err
+		return nil, nil, err
 	}
+	var id string
 	f, err := await(ctx, func() (file, error) {
 		f, err := x.read(rel, 0, s.MaxAnswer)
 		if err == nil {
-			out.PackID = attribute(f.Path, "user.ctx.pack_id")
+			id = attribute(f.Path, "user.ctx.pack_id")
 		}
 		return f, err
 	})
 	if err != nil {
-		return nil, out, err
+		return nil, nil, err
 	}
 	again := rel
-	out.Path, out.Bytes = f.Path, f.Size
-	if f.next() < f.Size {
-		out.Next = f.next()
-		if served := filepath.Join(ctxabi.ServedDir, out.PackID+".md"); rel == ctxabi.PackFile && out.PackID != "" {
-			again = served // pack.md may be another one by then
-		}
+	if f.next() < f.Size && rel == ctxabi.PackFile && id != "" {
+		again = filepath.Join(ctxabi.ServedDir, id+".md") // pack.md may be another one by then
 	}
-	return f.result(again), out, nil
+	res := f.result(again)
+	if id != "" {
+		res.Meta = sdk.Meta{packIDKey: id}
+	}
+	return res, nil, nil
 }
 
 type searchInput struct {

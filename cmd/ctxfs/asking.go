@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
 	"time"
 
@@ -95,6 +93,6 @@ func touchCmd() *cobra.Command {
 // warnOfSilent names on standard error what does not answer, where the verb goes on without it.
 func warnOfSilent(silent []mounts.Mount) {
 	for _, m := range silent {
-		fmt.Fprintln(os.Stderr, "ctxfs:", mounts.SilentError{Mount: m})
+		warnOnce(mounts.SilentError{Mount: m}.Error())
 	}
 }

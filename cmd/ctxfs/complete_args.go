@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,12 @@ func completeSessions(c *cobra.Command, _ []string, word string) (names []string
 	if f := c.Flags().Lookup("store"); f != nil {
 		dir = f.Value.String()
 	}
-	store, err := openToRead(storeDir(dir))
+	answerWithin = time.Second // somebody waits with a finger on the key
+	dir, err := storeMeant(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	store, err := openToRead(dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

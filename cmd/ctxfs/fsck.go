@@ -206,7 +206,6 @@ func checkVolumesFile(dir string, repair bool, found func(session.Damage)) {
 
 // placesOf finds the sessions that args name, which are of one store; nil when there are none.
 func placesOf(args []string, store string) (dir string, wanted []place, err error) {
-	dir = storeDir(store)
 	for _, arg := range args {
 		at, err := findSession(arg, store)
 		if err != nil {
@@ -218,7 +217,10 @@ func placesOf(args []string, store string) (dir string, wanted []place, err erro
 		dir = at.store
 		wanted = append(wanted, at)
 	}
-	return dir, wanted, nil
+	if wanted == nil {
+		dir, err = storeMeant(store)
+	}
+	return dir, wanted, err
 }
 
 func isTerminal(f *os.File) bool {

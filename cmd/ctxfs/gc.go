@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +66,7 @@ With --dry-run nothing goes; it says what would, why, and how many bytes that is
 	return c
 }
 
-func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Writer) error {
+func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Writer) (err error) {
 	var named []place
 	for _, arg := range args {
 		at, err := findSession(arg, f.store)
@@ -77,9 +78,11 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 		}
 		named = append(named, at)
 	}
-	dir := storeDir(f.store)
+	dir := ""
 	if len(named) > 0 {
 		dir = named[0].store
+	} else if dir, err = storeMeant(f.store); err != nil {
+		return err
 	}
 	mounted := ""
 	if len(args) > 0 {
@@ -90,14 +93,10 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 		if d != "" {
 			mounted = d[:len(d)-len(named[0].ref.Path())]
 		}
-	} else if d, ok := runningDaemon(dir); ok && d.Mountpoint != "" {
-		if _, _, err := mountAround(d.Mountpoint); err != nil {
-			return err
-		}
-		mounted = d.Mountpoint
+	} else if mounted, err = servedAt(dir); err != nil {
+		return err
 	}
 	var reports []*gc.Report
-	var err error
 	if mounted != "" {
 		reports, err = collectMounted(ctx, f, mounted, named, errOut)
 	} else {
@@ -177,7 +176,7 @@ func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []p
 	}
 	waiting := []int{}
 	ask := func(ref ctxabi.Ref) *gc.Report {
-		r, err := askDaemon(filepath.Join(mountpoint, ref.Path()), f.dryRun)
+		r, err := collectOne(filepath.Join(mountpoint, ref.Path()), f.dryRun)
 		if err != nil {
 			failed = errors.Join(failed, err)
 		}
@@ -231,7 +230,25 @@ func graceOf(mountpoint string) time.Duration {
 	return gc.DefaultGrace
 }
 
-// askDaemon sets the attribute that plans or sweeps a session, and reads what came of it.
+// collectOne has the daemon plan or sweep a session. A session that goes whole takes its report with it: what it held is
+// asked before. The report is nil where the session went for another reason.
+func collectOne(dir string, dryRun bool) (*gc.Report, error) {
+	var before *gc.Report
+	text, err := os.ReadFile(filepath.Join(dir, ctxabi.PolicyFile))
+	if p, bad := ctxabi.ParsePolicy(text); !dryRun && err == nil && bad == nil && p.DeleteAfter > 0 && !p.KeepMessages && !p.KeepEvents {
+		if before, err = askDaemon(dir, true); err != nil || before == nil {
+			return nil, err
+		}
+	}
+	r, err := askDaemon(dir, dryRun)
+	if r == nil && err == nil && before != nil {
+		before.RemovedWhole()
+		r = before
+	}
+	return r, err
+}
+
+// askDaemon sets the attribute that plans or sweeps a session, and reads what came of it; nil where it is gone.
 func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 	what := gc.RunSweep
 	if dryRun {
@@ -243,7 +260,7 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 	text, err := os.ReadFile(filepath.Join(dir, ctxabi.GCReportFile))
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return nil, nil // it was removed whole, as its policy says
+			return nil, nil
 		}
 	}
 	if err != nil {
@@ -254,20 +271,20 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 
 // mountedSessions lists the sessions of the calling user that a mount shows; of root all.
 func mountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
-	patterns := []string{fmt.Sprintf("home/%d/agent/*/session/*", os.Getuid())}
 	if os.Getuid() == 0 {
-		patterns = []string{"home/*/agent/*/session/*", "shared/*/agent/*/session/*"}
+		return sessionsIn(mountpoint, "home/*", "shared/*")
 	}
-	for _, p := range patterns {
-		dirs, err := filepath.Glob(filepath.Join(mountpoint, p))
+	return sessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
+}
+
+// sessionsIn lists the sessions of owners, which are patterns, that a mount shows.
+func sessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
+	for _, owner := range owners {
+		dirs, err := iofs.Glob(os.DirFS(mountpoint), owner+"/agent/*/session/*")
 		if err != nil {
 			return nil, err
 		}
-		for _, dir := range dirs {
-			rel, err := filepath.Rel(mountpoint, dir)
-			if err != nil {
-				return nil, err
-			}
+		for _, rel := range dirs {
 			if ref, err := ctxabi.ParseRef(rel); err == nil {
 				refs = append(refs, ref)
 			}

@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// hookInput is what Claude Code writes to a hook's standard input: the fields
-// of its public documentation that are used here.
+// hookInput is what Claude Code and Codex write to a hook's standard input: the
+// fields of their public documentation that are used here.
 type hookInput struct {
 	Event      string `json:"hook_event_name"`
 	Session    string `json:"session_id"`
@@ -28,6 +29,9 @@ type hookInput struct {
 	Cwd        string `json:"cwd"`
 	Source     string `json:"source"`   // of SessionStart: startup resume clear compact
 	AgentID    string `json:"agent_id"` // inside a sub-agent, whose conversation is its own
+
+	format     *adapter.Format // of the transcript, and so which program it is
+	unrecorded bool            // the program keeps no transcript of this conversation
 }
 
 // hookOutput is what it reads from the standard output of a SessionStart hook.
@@ -43,22 +47,24 @@ func hookCmd() *cobra.Command {
 	var patience, mountPatience time.Duration
 	c := &cobra.Command{
 		Use:   "hook [flags] [EVENT] < input.json",
-		Short: "Answer a hook of Claude Code: keep what is said, bring back what was",
-		Long: `Do what a hook of Claude Code is for, told by the JSON on standard input:
+		Short: "Answer a hook of Claude Code or Codex: keep what is said, bring back what was",
+		Long: `Do what a hook of Claude Code or Codex is for, told by the JSON on standard input:
 
   SessionStart    print what the agent needs to know of its memory, and what is
-                  left of earlier work: of this session after a compaction or a
-                  resume, else of the last one in the same directory
+                  left of earlier work: of this session after a compaction, else
+                  of the last one in the same directory. After a resume it prints
+                  what the transcript does not have yet, which may be nothing
   PreCompact      import the transcript, before the context is compacted
   PostCompact     import what the compaction added
   Stop            import what the turn added; a turn is never held up
   SessionEnd      import the rest, and write "done" into state
 
-The session is $CTXFS_SESSION, else the one that is called as Claude Code's, of the
-agent claude-code (--agent or $CTXFS_AGENT: another one). A hook never breaks its
-host: whatever fails is one line on standard error and exit code 0, and where no
-ctxfs is mounted nothing is done or printed. A mount that does not answer delays its
-host by --mount-timeout at most.
+The session is $CTXFS_SESSION, else the one that is called as the program's, of
+the agent claude-code or codex (--agent or $CTXFS_AGENT: another one). SessionStart
+makes it; the others do where the transcript has something to record. A hook never
+breaks its host: whatever fails is one line on standard error and exit code 0, and
+where no ctxfs is mounted nothing is done or printed. A mount that does not answer
+delays its host by --mount-timeout at most.
 
 EVENT stands for hook_event_name where the input has none.
 
@@ -94,7 +100,7 @@ Exit code: 0.`,
 		return silent{exitOK}
 	})
 	mountFlag(c, &mount)
-	c.Flags().StringVar(&agent, "agent", "", "`AGENT` whose sessions they are (default $CTXFS_AGENT, or claude-code)")
+	c.Flags().StringVar(&agent, "agent", "", "`AGENT` whose sessions they are (default $CTXFS_AGENT, or claude-code, or codex)")
 	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")
 	c.Flags().DurationVar(&patience, "timeout", 25*time.Second, "`TIME` after which the host goes on without an answer")
 	return c
@@ -108,17 +114,20 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 	if err != nil {
 		return err
 	}
-	var h hookInput
-	if err := json.Unmarshal(data, &h); err != nil {
-		return fmt.Errorf("the input is not what Claude Code gives a hook: %w", err)
+	h, err := readHookInput(data)
+	if err != nil {
+		return err
 	}
 	if h.Event == "" && len(args) > 0 {
 		h.Event = args[0]
 	}
-	agent = cmp.Or(agent, os.Getenv("CTXFS_AGENT"), "claude-code")
+	if h.unrecorded && os.Getenv(sessionEnv) == "" {
+		return nil
+	}
 	switch h.Event {
 	case "SessionStart":
-		dir, err := h.session(mount, agent)
+		h.hasTranscript() // whose it is; what is wrong with it, the next hook says
+		dir, err := h.session(mount, agent, true)
 		if err != nil {
 			return err
 		}
@@ -127,11 +136,17 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 		if h.AgentID != "" {
 			return nil
 		}
-		dir, err := h.session(mount, agent)
+		said, err := h.hasTranscript()
 		if err != nil {
 			return err
 		}
-		err = h.keep(dir)
+		dir, err := h.session(mount, agent, said)
+		if err != nil || dir == "" {
+			return err
+		}
+		if said {
+			err = h.keep(dir)
+		}
 		if h.Event == "SessionEnd" {
 			err = cmp.Or(err, writeState(dir, "done"))
 		}
@@ -140,8 +155,21 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 	return fmt.Errorf("nothing is done at %q; SessionStart, PreCompact, PostCompact, Stop and SessionEnd are known", h.Event)
 }
 
-// session is the directory of the session that a hook is about; it is made where it is not there.
-func (h *hookInput) session(mount, agent string) (string, error) {
+func readHookInput(data []byte) (h hookInput, err error) {
+	if err := json.Unmarshal(data, &h); err != nil {
+		return h, fmt.Errorf("the input is not what Claude Code or Codex gives a hook: %w", err)
+	}
+	h.unrecorded = gjson.GetBytes(data, "transcript_path").Raw == "null"
+	name := "claude-code"
+	if strings.HasPrefix(filepath.Base(h.Transcript), "rollout-") { // which may not be there yet
+		name = "codex"
+	}
+	h.format, _ = adapter.Lookup(name)
+	return h, nil
+}
+
+// session is the directory of the session that a hook is about. One that is not there is made where create is set; else it is "".
+func (h *hookInput) session(mount, agent string, create bool) (string, error) {
 	if s := os.Getenv(sessionEnv); s != "" {
 		return sessionDir(s, mount, true)
 	}
@@ -152,12 +180,15 @@ func (h *hookInput) session(mount, agent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	home, err := agentDir(root, agent)
+	home, err := agentDir(root, cmp.Or(agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
 	if err != nil {
 		return "", err
 	}
-	dir, err := sessionDir(filepath.Join(home, ctxabi.SessionDir, h.Session), mount, true)
-	if err != nil {
+	dir := filepath.Join(home, ctxabi.SessionDir, h.Session)
+	if _, err := os.Stat(dir); !create && errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if dir, err = sessionDir(dir, mount, true); err != nil {
 		return "", err
 	}
 	if was, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile)); err == nil && len(was) == 0 && filepath.IsAbs(h.Cwd) {
@@ -183,6 +214,9 @@ func (h *hookInput) start(out io.Writer, dir string) error {
 	}
 	var o hookOutput
 	o.Specific.Event, o.Specific.Context = h.Event, hookContext(dir, h)
+	if o.Specific.Context == "" {
+		return nil
+	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	return e.Encode(o)
@@ -192,30 +226,39 @@ func writeState(dir, state string) error {
 	return os.WriteFile(filepath.Join(dir, ctxabi.StateFile), []byte(state+"\n"), 0o600)
 }
 
-// isClaudeCode looks into the file that a hook's input names: it may be any.
-func isClaudeCode(name string) (bool, error) {
-	f, err := os.Open(name)
+// hasTranscript says whether there is something to record. What the input names may be any file: it
+// returns an error where that is no transcript of a program whose hooks these are.
+func (h *hookInput) hasTranscript() (bool, error) {
+	if h.unrecorded {
+		return false, nil
+	}
+	if h.Transcript == "" {
+		return false, errors.New("the input names no transcript")
+	}
+	f, err := os.Open(h.Transcript)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil // nothing was said yet
+	}
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headSize))
-	claude, _ := adapter.Lookup("claude-code")
-	return claude.Sniff(name, adapter.Decode(head)) > 0, err
+	if err != nil || len(head) == 0 {
+		return false, err
+	}
+	for _, name := range []string{"claude-code", "codex"} {
+		if format, _ := adapter.Lookup(name); format.Sniff(h.Transcript, adapter.Decode(head)) > 0 {
+			h.format = format
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("%s is no transcript of Claude Code or Codex", h.Transcript)
 }
 
 // keep imports what is new of the transcript. Hooks may run at once; one waits
 // for the other, so that neither takes what the other is about to.
 func (h *hookInput) keep(dir string) error {
-	if h.Transcript == "" {
-		return errors.New("the input names no transcript")
-	}
-	if fi, err := os.Stat(h.Transcript); errors.Is(err, os.ErrNotExist) || err == nil && fi.Size() == 0 {
-		return nil // nothing was said yet
-	}
-	if ok, err := isClaudeCode(h.Transcript); err != nil || !ok {
-		return cmp.Or(err, fmt.Errorf("%s is no transcript of Claude Code", h.Transcript))
-	}
 	lock, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -224,7 +267,7 @@ func (h *hookInput) keep(dir string) error {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return err
 	}
-	im := importFlags{format: "claude-code", quiet: true}
+	im := importFlags{format: h.format.Name, quiet: true}
 	if err := im.run([]string{h.Transcript}, dir, strings.NewReader(""), io.Discard, io.Discard); err != nil && !errors.Is(err, errNothing) {
 		return fmt.Errorf("%s: %w", h.Transcript, err)
 	}

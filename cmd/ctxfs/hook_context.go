@@ -20,8 +20,14 @@ import (
 const maxContext = 9_500
 
 // hookContext says what an agent needs to know when it begins, or begins anew:
-// where its memory is, and what earlier work left.
+// where its memory is, and what earlier work left. Of a session that is taken up
+// again it is what the conversation does not have yet, which may be nothing.
 func hookContext(dir string, h *hookInput) string {
+	if h.Source == "resume" {
+		if t, ok := toldIn(h.Transcript, h.format, dir); ok {
+			return resumed(dir, t)
+		}
+	}
 	w := contextWriter{left: maxContext}
 	w.add(mcp.Snippet(dir) + "Hooks record this conversation there: do not append its messages yourself.\n")
 	from := dir
@@ -37,7 +43,7 @@ func hookContext(dir string, h *hookInput) string {
 	if from == dir {
 		w.add("\n# What this session keeps\n")
 	} else {
-		w.add(fmt.Sprintf("\n# Earlier work in %s\nOf the session %s; everything that was said is in its messages.jsonl.\n", h.Cwd, from))
+		w.add(fmt.Sprintf(earlierWork+"%s\nOf the session %s; everything that was said is in its messages.jsonl.\n", h.Cwd, from))
 	}
 	w.pins(from)
 	w.section("Open", from, ctxabi.TodoFile, "")
@@ -79,9 +85,17 @@ func (w *contextWriter) section(title, dir, rel, field string) {
 	w.text(title, text, filepath.Join(dir, rel), sectionShare)
 }
 
-// text adds a text, cut at the end of a line, with the path of the rest.
+// sectionTitles are those of all sections but pins.
+var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
+
+func sectionHead(title string) string { return "\n## " + title + "\n" }
+
+// text adds a text that is not empty, cut at the end of a line, with the path of the rest.
 func (w *contextWriter) text(title, text, path string, most int) {
-	head, foot := "\n## "+title+"\n", "\n"
+	if text == "" {
+		return
+	}
+	head, foot := sectionHead(title), "\n"
 	most = min(most, w.left-len(head)-len(foot)-len(path)-40)
 	if most < 80 {
 		return
@@ -98,17 +112,25 @@ func (w *contextWriter) text(title, text, path string, most int) {
 
 // pins adds what stands in every prompt, word for word.
 func (w *contextWriter) pins(dir string) {
-	entries, err := os.ReadDir(filepath.Join(dir, ctxabi.PinnedDir))
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if name := filepath.Join(ctxabi.PinnedDir, e.Name()); e.Type().IsRegular() && ctxabi.IsPin(e.Name()) {
-			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-				w.text("Pinned: "+e.Name(), strings.TrimSpace(string(b)), filepath.Join(dir, name), 2*sectionShare)
-			}
+	for _, name := range pinsOf(dir) {
+		path := filepath.Join(dir, ctxabi.PinnedDir, name)
+		if b, err := os.ReadFile(path); err == nil {
+			w.text(pinTitle(name), strings.TrimSpace(string(b)), path, 2*sectionShare)
 		}
 	}
+}
+
+func pinTitle(name string) string { return "Pinned: " + name }
+
+// pinsOf returns the names of a session's pins.
+func pinsOf(dir string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(dir, ctxabi.PinnedDir))
+	for _, e := range entries {
+		if e.Type().IsRegular() && ctxabi.IsPin(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // rows says the rows of a note in lines, the newest rows where there are too many.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -177,6 +178,9 @@ func shortened(text string) string {
 // modelPlaces are where in the rest of a stamp formats name the model that wrote a record.
 var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name"}
 
+// metaKeys are what imports write into meta.json, in their order.
+var metaKeys = []string{"model", "client", "parent"}
+
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
 	for _, place := range modelPlaces {
@@ -187,22 +191,30 @@ func modelIn(r adapter.Record) string {
 	return ""
 }
 
-// describe fills in meta.json where nobody has written it.
+// describe fills in what meta.json has not yet of what imports write there. What somebody else wrote stays as it is.
 func (t *target) describe() error {
-	if was := strings.TrimSpace(t.h.control(ctxabi.MetaFile)); was != "{}" && was != "" || t.client == "" && t.chain == "" {
+	if t.client == "" && t.chain == "" {
 		return nil
 	}
-	meta := adapter.Object{}
-	if t.model != "" {
-		meta = meta.With("model", t.model)
+	was := strings.TrimSpace(t.h.control(ctxabi.MetaFile))
+	have, err := adapter.ParseObject([]byte(cmp.Or(was, "{}")))
+	if err != nil || slices.ContainsFunc(have, func(f adapter.Field) bool { return !slices.Contains(metaKeys, f.Key) }) {
+		return nil
 	}
-	if t.client != "" {
-		meta = meta.With("client", t.client)
-	}
+	parent := ""
 	if t.chain != "" {
-		meta = meta.With("parent", t.im.parentPath(t.chain))
+		parent = t.im.parentPath(t.chain)
 	}
-	if len(meta) == 0 {
+	meta := adapter.Object{}
+	for i, value := range []string{t.model, t.client, parent} {
+		switch key := metaKeys[i]; {
+		case have.Has(key):
+			meta = append(meta, adapter.Field{Key: key, Value: have.Get(key)})
+		case value != "":
+			meta = meta.With(key, value)
+		}
+	}
+	if len(meta) <= len(have) {
 		return nil
 	}
 	return t.h.setControl(ctxabi.MetaFile, string(adapter.Raw(meta))+"\n")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,15 +26,16 @@ const mountEnv = "CTXFS_MOUNT"
 
 // mountFlag is --mount of those verbs.
 func mountFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default $CTXFS_MOUNT, the default store's, or the only one)")
+	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default $CTXFS_MOUNT, what ~/.config/ctxfs/mount names, the default store's, your own, or the only one)")
 }
 
 // noMount says that there is no mount to work in.
 type noMount struct{ error }
 
 // mountRoot says where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
-// else the mount of the default store, else the only one that there is. It
-// answers; err says so of one that is meant and does not.
+// else the user's setting, else the mount of the default store, the only one of
+// the user's own, or the only one that there is. It answers; err says so of one
+// that is meant and does not.
 func mountRoot(flag string) (string, error) {
 	if flag = cmp.Or(flag, os.Getenv(mountEnv)); flag != "" {
 		if _, _, err := mountAround(flag); err != nil {
@@ -50,9 +50,11 @@ func mountRoot(flag string) (string, error) {
 		}
 		return root, nil
 	}
-	if i, ok := mounts.OfStore(defaultStore()); ok {
-		_, err := ask(i)
-		return i.Point, err
+	for _, find := range []func() (mounts.Info, bool){settingMount, defaultMount} {
+		if i, ok := find(); ok {
+			_, err := ask(i)
+			return i.Point, err
+		}
 	}
 	answer, silent, err := mountsMeant()
 	switch {
@@ -60,18 +62,16 @@ func mountRoot(flag string) (string, error) {
 		return "", err
 	case len(answer) == 0 && len(silent) > 0:
 		return "", mounts.SilentError{Mount: silent[0]}
-	case len(answer) == 0:
-		return "", noMount{errors.New("no ctxfs is mounted; 'ctxfs mount DIR' mounts one, --mount DIR names one that is not found")}
+	}
+	m, ok, err := oneMeant(answer, false)
+	if err == nil && !ok {
+		err = noMount{errors.New("no ctxfs is mounted; 'ctxfs mount DIR' mounts one, --mount DIR names one that is not found")}
+	}
+	if err != nil {
+		return "", err
 	}
 	warnOfSilent(silent)
-	if len(answer) == 1 {
-		return answer[0].Point, nil
-	}
-	var points []string
-	for _, m := range answer {
-		points = append(points, m.Point)
-	}
-	return "", fmt.Errorf("several ctxfs are mounted (%s); --mount DIR names one", strings.Join(points, ", "))
+	return m.Point, nil
 }
 
 // agentDir is the home of an agent of the calling user in a mount.

@@ -83,12 +83,13 @@ and cat context/pack.md gives a prompt that fits its token budget.
   ctxfs umount /ctx`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       thisVersion().String(), // makes --version and -v
 	}
+	root.SetVersionTemplate("ctxfs {{.Version}}\n")
 	root.AddCommand(
 		mountCmd(), umountCmd(),
 		packCmd(), searchCmd(), whyCmd(), diffCmd(), statsCmd(), importCmd(), exportCmd(),
 		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), fsckCmd(), gcCmd(), evalCmd(),
-		memoryCmd(),
 		mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(),
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), touchCmd(), genManCmd(),
 	)

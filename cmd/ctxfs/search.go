@@ -153,7 +153,10 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 	var at place
 	dir, mounted := "", false
 	if f.many() {
-		at.store, at.ref = storeMeant(f.store), f.owner()
+		if at.store, err = storeMeant(f.store); err != nil {
+			return nil, err
+		}
+		at.ref = f.owner()
 		if m, ok := mounts.OfStore(at.store); ok {
 			if _, err := ask(m); err != nil {
 				return nil, err

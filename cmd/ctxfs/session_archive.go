@@ -95,11 +95,16 @@ func archive(ctx context.Context, out io.Writer, arg string, at place) (err erro
 
 // numberAttr reads an attribute that is a number; 0 when there is none.
 func numberAttr(file, name string) int64 {
-	var b [32]byte
+	v, _ := strconv.ParseInt(textAttr(file, name), 10, 64)
+	return v
+}
+
+// textAttr reads an attribute that is short; "" when there is none.
+func textAttr(file, name string) string {
+	var b [128]byte
 	n, err := unix.Getxattr(file, name, b[:])
 	if err != nil {
-		return 0
+		return ""
 	}
-	v, _ := strconv.ParseInt(string(b[:n]), 10, 64)
-	return v
+	return string(b[:n])
 }

@@ -77,8 +77,17 @@ func mountedDir(arg string, at place) (dir string, err error) {
 			return filepath.Join(i.Point, at.ref.Path()), nil
 		}
 	}
-	i, ok := mounts.OfStore(at.store) // a daemon that ends has none any more
-	if d, runs := runningDaemon(at.store); runs && isMounted(d.Mountpoint, d.Store) {
+	point, err := servedAt(at.store)
+	if point == "" {
+		return "", err
+	}
+	return filepath.Join(point, at.ref.Path()), nil
+}
+
+// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
+func servedAt(store string) (point string, err error) {
+	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
+	if d, runs := runningDaemon(store); runs && isMounted(d.Mountpoint, d.Store) {
 		i, _, ok = mounts.At(d.Mountpoint)
 	}
 	if !ok {
@@ -89,7 +98,7 @@ func mountedDir(arg string, at place) (dir string, err error) {
 	} else if err != nil {
 		return "", err
 	}
-	return filepath.Join(i.Point, at.ref.Path()), nil
+	return i.Point, nil
 }
 
 func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err error) {

@@ -18,8 +18,10 @@ func sessionLsCmd() *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List sessions",
 		Long: `List the sessions of a store that the calling user may read; with PREFIX those
-whose path begins with it, such as home/1000/agent/coder. A session that cannot
-be read is named on standard error, and the exit code is 1.`,
+whose path begins with it, such as home/1000/agent/coder. Without --store it is
+the store of $CTXFS_MOUNT, of the mount that ~/.config/ctxfs/mount names, the
+default one, or that of the only mount; where it cannot be read, its mount is. A
+session that cannot be read is named on standard error, and the exit code is 1.`,
 		Example: "  ctxfs session ls\n  ctxfs session ls home/1000/agent/coder\n  ctxfs session ls --json | jq -r '.[] | select(.state == \"active\").session'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -27,7 +29,16 @@ be read is named on standard error, and the exit code is 1.`,
 			if len(args) == 1 {
 				prefix = strings.Trim(args[0], "/")
 			}
-			rows, err := listSessions(storeDir(store), prefix, c.ErrOrStderr())
+			store, err := storeMeant(store)
+			if err != nil {
+				return err
+			}
+			rows, err := listSessions(store, prefix, c.ErrOrStderr())
+			if rows == nil {
+				if point, _ := servedAt(store); point != "" {
+					rows, err = listMounted(point, prefix, c.ErrOrStderr())
+				}
+			}
 			if rows == nil {
 				return err
 			}

@@ -19,7 +19,7 @@ import (
 // sessionInfo is what ls and show tell of a session.
 type sessionInfo struct {
 	Session  string    `json:"session"`
-	ID       string    `json:"id"`
+	ID       string    `json:"id,omitempty"`
 	State    string    `json:"state"`
 	Messages logInfo   `json:"messages"`
 	Events   logInfo   `json:"events"`
@@ -115,7 +115,7 @@ func sessionShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show [flags] SESSION",
 		Short:   "Show one session",
-		Long:    "Show what is known of one session: its id for life, its logs and the heads of\ntheir chains, its settings, refusals, last message and children, and whose\nchild it is.\n\n" + sessionHelp,
+		Long:    "Show what is known of one session: its id for life, its logs and the heads of\ntheir chains, its settings, refusals, last message and children, and whose\nchild it is. Where the store cannot be read, as of users of root's mount, the mount\nsays all but the id and the parents.\n\n" + sessionHelp,
 		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -124,6 +124,11 @@ func sessionShowCmd() *cobra.Command {
 				return err
 			}
 			s, err := showSession(at)
+			if err != nil {
+				if dir, ok := mountedSession(args[0], at); ok {
+					s, err = showMounted(dir, at.ref)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -181,6 +186,11 @@ func lastMessage(x *session.Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return shortMessage(line), nil
+}
+
+// shortMessage is a record as one short line.
+func shortMessage(line []byte) string {
 	m := ctxabi.DecodeMessage(line)
 	text := strings.Join(strings.Fields(m.Text), " ")
 	for _, call := range m.Calls {
@@ -189,7 +199,7 @@ func lastMessage(x *session.Session) (string, error) {
 	if r := []rune(text); len(r) > 100 {
 		text = string(r[:99]) + "…"
 	}
-	return m.Role.String() + ": " + text, nil
+	return m.Role.String() + ": " + text
 }
 
 func (s sessionInfo) print(out io.Writer) error {

@@ -32,7 +32,11 @@ needs a mount made by root, which serves them all; so does this verb.`,
 		Example: "  ctxfs space new team --group developers\n  mkdir -p /ctx/shared/team/agent/coder/session/s1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := newSpace(storeDir(store), args[0], group)
+			store, err := storeMeant(store)
+			if err != nil {
+				return err
+			}
+			dir, err := newSpace(store, args[0], group)
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}

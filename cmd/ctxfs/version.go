@@ -27,7 +27,7 @@ func versionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the version of the program, the commit it was built from and the format of\nthe stores it writes.",
+		Long:    "Print the version of the program, the commit it was built from and the format of\nthe stores it writes. ctxfs --version prints the same.",
 		Example: "  ctxfs version\n  ctxfs version --json | jq -r .version",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -35,11 +35,7 @@ func versionCmd() *cobra.Command {
 			if asJSON {
 				return printJSON(c.OutOrStdout(), v)
 			}
-			from := ""
-			if v.Commit != "" {
-				from = " commit " + v.Commit
-			}
-			fmt.Fprintf(c.OutOrStdout(), "ctxfs %s%s (store format %d, %s, %s)\n", v.Version, from, v.Format, v.Go, v.System)
+			fmt.Fprintln(c.OutOrStdout(), "ctxfs", v)
 			return nil
 		},
 	}
@@ -52,6 +48,14 @@ func thisVersion() versionInfo {
 		Version: ctxabi.Version, Commit: commit, Format: ctxabi.FormatVersion,
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 	}
+}
+
+func (v versionInfo) String() string {
+	from := ""
+	if v.Commit != "" {
+		from = " commit " + v.Commit
+	}
+	return fmt.Sprintf("%s%s (store format %d, %s, %s)", v.Version, from, v.Format, v.Go, v.System)
 }
 
 // printJSON prints v indented, for people and for jq alike.

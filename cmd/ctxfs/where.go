@@ -51,23 +51,35 @@ const sessionHelp = `SESSION is one of
   a path to it in a mount or in a store   "." among them`
 
 // storeMeant is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
-// names, else the default one; where that is not there, what the mounts serve, if it is one. Users of root's mount have no store of their own.
-func storeMeant(flag string) string {
+// or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.
+// Users of root's mount have no store of their own.
+func storeMeant(flag string) (string, error) {
 	if flag != "" {
-		return flag
+		return flag, nil
 	}
 	if dir := os.Getenv(mountEnv); dir != "" {
 		if m, _, ok := mounts.At(dir); ok {
-			return m.Source
+			return m.Source, nil
 		}
+	}
+	if i, ok := settingMount(); ok {
+		return i.Source, nil
 	}
 	store := defaultStore()
 	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); errors.Is(err, os.ErrNotExist) {
-		if candidates, _, err := mountsMeant(); err == nil && oneStore(candidates) {
-			return candidates[0].Source
+		answer, silent, err := mountsMeant()
+		if err != nil {
+			return "", err
+		}
+		if len(answer) == 0 && len(silent) > 0 {
+			return "", mounts.SilentError{Mount: silent[0]}
+		}
+		if m, ok, err := oneMeant(answer, true); ok || err != nil {
+			warnOfSilent(silent)
+			return m.Source, err
 		}
 	}
-	return store
+	return store, nil
 }
 
 func oneStore(all []mounts.Mount) bool {
@@ -76,10 +88,10 @@ func oneStore(all []mounts.Mount) bool {
 
 // findSession says which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {
-	store = storeMeant(store)
 	ref, ok, badName := namedSession(arg)
 	if ok {
-		return place{store, ref}, nil
+		store, err := storeMeant(store)
+		return place{store, ref}, err
 	}
 	unknown := usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
 	if badName != nil {

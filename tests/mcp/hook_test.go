@@ -15,10 +15,11 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// host plays Claude Code: it has a project with the hooks of examples/claude-code, and a transcript.
+// host plays a program with hooks, Claude Code or Codex: it has a project with the hooks of the example, and a transcript.
 type host struct {
 	t          *testing.T
 	m          *harness.Mount
+	agent      string // that its sessions are of
 	project    string
 	transcript string
 	env        []string
@@ -27,13 +28,11 @@ type host struct {
 
 const sessionID = "7d1f0c52-6b0e-4c57-9a34-2f5b8f6f1c11"
 
+// newHost is Claude Code.
 func newHost(t *testing.T, m *harness.Mount) *host {
 	t.Helper()
-	h := &host{t: t, m: m, project: t.TempDir(), commands: map[string][]string{}}
-	h.transcript = filepath.Join(h.project, "transcript.jsonl")
-	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t)}
-	from := filepath.Join(harness.Root(), "examples/claude-code")
-	script, err := os.ReadFile(filepath.Join(from, "hook.sh"))
+	h := newHostOf(t, m, "claude-code", "examples/claude-code/settings.json")
+	script, err := os.ReadFile(filepath.Join(harness.Root(), "examples/claude-code/hook.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,16 @@ func newHost(t *testing.T, m *harness.Mount) *host {
 	if err := os.WriteFile(filepath.Join(hooks, "ctxfs-hook.sh"), script, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	settings, err := os.ReadFile(filepath.Join(from, "settings.json"))
+	return h
+}
+
+// newHostOf is a program with the hooks of a file of settings.
+func newHostOf(t *testing.T, m *harness.Mount, agent, file string) *host {
+	t.Helper()
+	h := &host{t: t, m: m, agent: agent, project: t.TempDir(), commands: map[string][]string{}}
+	h.transcript = filepath.Join(h.project, "transcript.jsonl")
+	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t)}
+	settings, err := os.ReadFile(filepath.Join(harness.Root(), file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +76,10 @@ func newHost(t *testing.T, m *harness.Mount) *host {
 
 // dir is the session that the hooks keep.
 func (h *host) dir(session string) string {
-	return filepath.Join(h.m.Dir, "home", fmt.Sprint(harness.Self()), "agent/claude-code/session", session)
+	return filepath.Join(h.m.Dir, "home", fmt.Sprint(harness.Self()), "agent", h.agent, "session", session)
 }
 
-// fire plays an event with a recorded input, as the settings say, and gives what the hook put into the context.
+// fire plays an event with a recorded input, as the settings say, and gives what the hook put into the context; "" for nothing.
 func (h *host) fire(event, input string, env ...string) (context string) {
 	h.t.Helper()
 	recorded, err := os.ReadFile(filepath.Join("testdata/hooks", input+".json"))
@@ -91,6 +99,9 @@ func (h *host) fire(event, input string, env ...string) (context string) {
 		if r.Stdout != "" {
 			h.t.Errorf("%s prints %q, which Claude Code could take for a decision", input, r.Stdout)
 		}
+		return ""
+	}
+	if r.Stdout == "" {
 		return ""
 	}
 	var out struct {
@@ -255,12 +266,12 @@ func TestHooksNeverBreakTheirHost(t *testing.T) {
 		open  bool   // its input does not end
 	}{
 		"no mount":           {input: strings.ReplaceAll(input, "Stop", "SessionStart"), env: "CTXFS_MOUNT=" + t.TempDir()},
-		"no input":           {says: "not what Claude Code gives"},
-		"no JSON":            {input: "nope", says: "not what Claude Code gives"},
+		"no input":           {says: "not what Claude Code or Codex gives"},
+		"no JSON":            {input: "nope", says: "not what Claude Code or Codex gives"},
 		"unknown event":      {input: `{"hook_event_name":"Later"}`, says: `"Later"`},
-		"no session":         {input: `{"hook_event_name":"Stop","session_id":"../../x"}`, says: "is no name of a session"},
+		"no session":         {input: `{"hook_event_name":"Stop","session_id":"../../x","transcript_path":"/none"}`, says: "is no name of a session"},
 		"no transcript":      {input: strings.ReplaceAll(input, "/none", ""), says: "names no transcript"},
-		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is no transcript of Claude Code"},
+		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is no transcript of Claude Code or Codex"},
 		"wrong flag":         {args: []string{"--bogus", "--timeout", "soon"}, input: input, says: "invalid argument"},
 		"unknown flag":       {args: []string{"--bogus"}, input: input},
 		"too many words":     {args: []string{"Stop", "and", "go"}, input: input},

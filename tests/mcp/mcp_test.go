@@ -75,6 +75,12 @@ func TestTheOfficialClient(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("is a host that shows a model structuredContent or content", func(t *testing.T) {
+		s, empty := m.Session(t, harness.Self(), "hosted", "s1"), m.Session(t, harness.Self(), "fresh", "empty")
+		if got := run(t, m, "hosts.mjs", "SESSION="+s.Dir, "EMPTY="+empty.Dir); got != "each host shows each answer\n" {
+			t.Error(got)
+		}
+	})
 	t.Run("gets a session of its own", func(t *testing.T) {
 		home := filepath.Join(m.Dir, "home", fmt.Sprint(harness.Self()))
 		if got := run(t, m, "own.mjs", "MOUNT="+m.Dir, "HOME_DIR="+home); got != "each had its own\n" {

@@ -22,11 +22,11 @@ assert.equal(tools.find((t) => t.name === "append").annotations.destructiveHint,
 
 // append: the numbers, and the bytes as they were written.
 let r = await ok("append", { messages: [{ role: "user", content: "Make the token refresh retry on 503." }] });
-assert.deepEqual(r.structuredContent, { messages: [1] });
+assert.deepEqual(r.structuredContent, { appended: "messages:1", messages: [1] });
 const calling = { role: "assistant", content: null, tool_calls: [{ id: "c1", name: "read_file", arguments: { path: "auth/refresh.go" } }], zeta: 1, alpha: 2 };
 const result = { role: "tool", tool_call_id: "c1", content: Array.from({ length: 3000 }, (_, i) => `step ${i} of refresh`).join("\n") };
 r = await ok("append", { messages: [calling, result], events: [{ type: "usage", input_tokens: 12 }] });
-assert.deepEqual(r.structuredContent, { messages: [2, 3], events: [1] });
+assert.deepEqual(r.structuredContent, { appended: "messages:2-3 events:1", messages: [2, 3], events: [1] });
 assert.equal(r.text, "appended messages:2-3 events:1");
 assert.equal((await ok("read", { path: "context/line/2" })).text, JSON.stringify(calling) + "\n");
 assert.equal((await ok("read", { path: "messages:1" })).text.trim(), JSON.stringify({ role: "user", content: "Make the token refresh retry on 503." }));
@@ -47,8 +47,8 @@ fs.writeFileSync(`${session}/context/budget`, "1500");
 const packFile = fs.readFileSync(`${session}/context/pack.md`, "utf8");
 r = await ok("pack");
 assert.equal(r.text, packFile);
-assert.match(r.structuredContent.pack_id, /^sha256-[0-9a-f]{64}$/);
-assert.equal(r.structuredContent.bytes, Buffer.byteLength(packFile));
+assert.match(r._meta["ctxfs/pack_id"], /^sha256-[0-9a-f]{64}$/);
+assert.equal(r.structuredContent, undefined);
 const stub = packFile.match(/context\/line\/\d+(\.txt)?/)[0];
 assert.equal((await ok("read", { path: stub })).text, fs.readFileSync(`${session}/${stub}`, "utf8"));
 const body = JSON.parse((await ok("pack", { format: "anthropic" })).text);
@@ -72,7 +72,7 @@ assert.equal(whole, fs.readFileSync(`${session}/context/line/3.txt`, "utf8"));
 assert.match((await ok("read", { path: "messages.jsonl", offset: -1, limit: 300 })).text, /^\{"role":"assistant".*\n\{"role":"user","content":"good"\}\n/);
 assert.match((await ok("read", { path: "context/pinned" })).text, /lists nothing/);
 assert.match((await ok("read", { path: "context" })).text, /^at\/\nbudget\t4\n/);
-assert.equal((await ok("read", { path: "cwd" })).text, "");
+assert.equal((await ok("read", { path: "cwd" })).text, "(cwd is empty.)\n");
 await refused("read", { path: "context/line/77" }, /there is no record 77/);
 for (const path of ["../../../../../../../etc/passwd", "/etc/passwd", "..", "context/../../../../../../../../etc/passwd"]) {
   await refused("read", { path }, /leads out|not in this session|does not exist/);

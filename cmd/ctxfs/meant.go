@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/mounts"
+)
+
+// Which mount is meant where a command names none: that of $CTXFS_MOUNT, of the
+// user's own setting, of the default store, the only one that the user made, or
+// the only one that root made for everybody.
+
+// severalError are mounts of which each could be meant.
+type severalError struct{ mounts []mounts.Mount }
+
+func (e severalError) Error() string {
+	var points []string
+	for _, m := range e.mounts {
+		points = append(points, m.Point)
+	}
+	return fmt.Sprintf("several ctxfs are mounted (%s); $CTXFS_MOUNT names one, a line in %s one for good",
+		strings.Join(points, ", "), cmp.Or(settingFile(), "~/.config/ctxfs/mount"))
+}
+
+// oneMeant chooses among the mounts that answer, the user's own before root's. ok is false where there is none.
+// Mounts of one store are one, where only the store counts.
+func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err error) {
+	var mine, roots []mounts.Mount
+	for _, m := range answer {
+		if m.Owner() == os.Getuid() {
+			mine = append(mine, m)
+		} else {
+			roots = append(roots, m)
+		}
+	}
+	for _, of := range [][]mounts.Mount{mine, roots} {
+		switch {
+		case len(of) == 1, len(of) > 0 && stores && oneStore(of):
+			return of[0], true, nil
+		case len(of) > 0:
+			return m, false, severalError{of}
+		}
+	}
+	return m, false, nil
+}
+
+// defaultMount is the mount of the default store that root or the user made.
+func defaultMount() (mounts.Info, bool) {
+	own, _ := mounts.Own()
+	store := defaultStore()
+	if n := slices.IndexFunc(own, func(i mounts.Info) bool { return i.Source == store && i.Whole() }); n >= 0 {
+		return own[n], true
+	}
+	return mounts.Info{}, false
+}
+
+// maxSetting bounds the user's setting, in bytes.
+const maxSetting = 8 << 10
+
+// settingFile is where a user writes which mount is his: one absolute path. "" where he has no home.
+func settingFile() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil || !filepath.IsAbs(home) {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "ctxfs", "mount")
+}
+
+// settingMount is the mount that the user's setting names; ok is false where there is none. A setting that cannot count is
+// passed over with a warning.
+func settingMount() (i mounts.Info, ok bool) {
+	name := settingFile()
+	point, err := readSetting(name)
+	if err == nil && point != "" {
+		if i, ok = ownMountAt(point); !ok {
+			err = fmt.Errorf("no ctxfs that you or root mounted is at %s", point)
+		}
+	}
+	if err != nil {
+		warnOnce(fmt.Sprintf("%s does not count: %v", name, err))
+	}
+	return i, ok
+}
+
+// readSetting reads the path in a setting; "" where it has none or is not there. It never waits, as for who writes into a pipe.
+func readSetting(name string) (point string, err error) {
+	if name == "" {
+		return "", nil
+	}
+	if _, _, in := mounts.At(name); in { // it would be asked for a mount before the mount was asked
+		return "", errors.New("it lies in a ctxfs")
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return "", err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return "", errors.New("it is no file")
+	case int(st.Uid) != os.Geteuid():
+		return "", fmt.Errorf("it belongs to uid %d", st.Uid)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSetting+1))
+	if err != nil {
+		return "", err
+	}
+	return parseSetting(string(data))
+}
+
+// parseSetting reads one absolute path. Blank lines and those that begin with # are passed over.
+func parseSetting(text string) (point string, err error) {
+	if len(text) > maxSetting {
+		return "", fmt.Errorf("it is longer than %d bytes", maxSetting)
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+		case point != "":
+			return "", errors.New("it names more than one mount")
+		case !filepath.IsAbs(line) || strings.ContainsRune(line, 0):
+			return "", fmt.Errorf("%.80q is no absolute path", line)
+		default:
+			point = line
+		}
+	}
+	return point, nil
+}
+
+// ownMountAt is the mount at a path that root or the user made. It is not touched.
+func ownMountAt(point string) (mounts.Info, bool) {
+	i, rest, ok := mounts.At(point)
+	if !ok || rest != "" {
+		return i, false
+	}
+	own, _ := mounts.Own()
+	return i, i.Whole() && slices.Contains(own, i)
+}
+
+var warned sync.Map
+
+// warnOnce says on standard error what the verb goes on in spite of.
+func warnOnce(text string) {
+	if _, again := warned.LoadOrStore(text, true); !again {
+		fmt.Fprintln(os.Stderr, "ctxfs:", text)
+	}
+}
