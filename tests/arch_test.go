@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"mcp/memory":          {},
 	"volume":              {"ctxabi"},
 	"internal/beneath":    {},
-	"internal/runner":     {"pack", "ctxabi"},
+	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
 	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner"},
 	"examples/clients/go": {},
 	"examples/gen":        {},

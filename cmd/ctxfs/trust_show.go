@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
@@ -38,7 +39,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + v.Value}))
 		}
 	}
-	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home)) {
+	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
 		if p.Origin.File != entry {
 			continue
 		}
@@ -48,7 +49,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		}
 		for _, rel := range p.Files {
 			file := path.Join(home, rel)
-			if fi, err := os.Stat(filepath.Join(mountpoint, file)); err != nil || !fi.Mode().IsRegular() || slices.Contains(with, file) {
+			if !asksForTrust(filepath.Join(mountpoint, file), inSpace(home)) || slices.Contains(with, file) {
 				continue
 			}
 			with = append(with, file)
@@ -59,6 +60,20 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		fmt.Fprintf(out, "%s runs nothing\n", arg)
 	}
 	return with, nil
+}
+
+// inSpace says whether a name in a mount lies in a shared space.
+func inSpace(name string) bool { return inside(name, ctxabi.SharedDir) }
+
+// asksForTrust says whether a file that commands name must be trusted by the calling user. In a shared space one that is the
+// user's, and that nobody else can write, need not be.
+func asksForTrust(file string, space bool) bool {
+	fi, err := os.Stat(file)
+	if err != nil || !fi.Mode().IsRegular() {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return !space || !ok || int(st.Uid) != os.Getuid() || fi.Mode().Perm()&0o022 != 0
 }
 
 // agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
