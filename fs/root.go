@@ -150,6 +150,7 @@ func (t *tree) status() []byte {
 	row("gc_last", collected.LastUnix())
 	row("gc_grace", t.gc.Grace())
 	row("passthrough", "off")
+	row("redact", map[bool]string{true: "on", false: "off"}[t.builder.Redacts()])
 	return []byte(b.String())
 }
 

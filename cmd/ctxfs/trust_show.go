@@ -32,11 +32,16 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	if err != nil {
 		return nil, err
 	}
+	m, _ := mountOf(mountpoint)
+	secrets, err := redactFlags{}.redactorBeside(m.store, mountpoint)
+	if err != nil {
+		return nil, err
+	}
 	n := 0
 	for _, v := range r.Env {
 		if at := r.Origins["env."+v.Name]; at.File == entry {
 			n++
-			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + v.Value}))
+			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + redactValue(secrets, v.Name, v.Value)}))
 		}
 	}
 	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
@@ -45,7 +50,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		}
 		for _, stage := range p.Stages {
 			n++
-			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(stage.Command))
+			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(redactCommand(secrets, stage.Command)))
 		}
 		for _, rel := range p.Files {
 			file := path.Join(home, rel)
@@ -124,7 +129,7 @@ func commandLine(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
 		words[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n\"'\\;|&<>()*?#`") {
+		if a == "" || strings.ContainsAny(strings.ReplaceAll(a, "[redacted:", ""), " \t\n\"'\\;|&<>()*?#`") {
 			words[i] = strconv.Quote(a)
 		}
 	}
