@@ -45,10 +45,28 @@ func KeepPolicy() Policy {
 	return Policy{PackTTL: century, SwapTTL: century, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
 }
 
+// HistoryKeys lists the keys of gc.policy in which p and q differ and that decide what becomes of history.
+func (p Policy) HistoryKeys(q Policy) (keys []string) {
+	for _, k := range []struct {
+		name    string
+		differs bool
+	}{
+		{"keep_messages", p.KeepMessages != q.KeepMessages}, {"keep_events", p.KeepEvents != q.KeepEvents},
+		{"archive_after", p.ArchiveAfter != q.ArchiveAfter}, {"delete_after", p.DeleteAfter != q.DeleteAfter},
+	} {
+		if k.differs {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
 // ParsePolicy reads KEY=VALUE lines; blank lines and # comments are allowed,
 // an unknown key or a bad value is an error that names its line.
-func ParsePolicy(b []byte) (Policy, error) {
-	p := DefaultPolicy()
+func ParsePolicy(b []byte) (Policy, error) { return DefaultPolicy().With(b) }
+
+// With is p with what the lines b say, which are those of [ParsePolicy].
+func (p Policy) With(b []byte) (Policy, error) {
 	for i, line := range strings.Split(string(b), "\n") {
 		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
 			continue

@@ -24,6 +24,7 @@ import (
 // at what close returns.
 type controlHandle struct {
 	n         *controlFile
+	opener    uint32        // who opened it: a close, or its release, comes from whoever has it by then
 	releasing chan struct{} // closed when the release came
 	released  chan struct{} // closed when it committed
 
@@ -40,7 +41,7 @@ type controlHandle struct {
 
 // newHandle opens the file. It is empty where there is none, which the errno says.
 func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHandle, errno syscall.Errno) {
-	h = &controlHandle{n: n, releasing: make(chan struct{}), released: make(chan struct{}), edit: noteEdit{replaced: true}}
+	h = &controlHandle{n: n, opener: callerOf(ctx).Uid, releasing: make(chan struct{}), released: make(chan struct{}), edit: noteEdit{replaced: true}}
 	switch {
 	case flags&syscall.O_TRUNC != 0:
 		h.truncated = true
@@ -119,7 +120,7 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 		h.data = data
 	}
 	copy(h.data[off:], p)
-	err := h.n.p.judge(h.n.rel, h.edit.own(h.data))
+	err := h.n.p.judge(h.n.rel, h.edit.own(h.data), h.opener)
 	if err == nil && !h.n.p.t.hasRoom(len(h.data)) {
 		err = ctxabi.E("write", h.n.rel, ctxabi.ErrNoSpace, "the old content stays; make room on the disk of the store and write it again")
 	}
@@ -189,7 +190,7 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 // commit makes the copy the file's content. A refused copy stays, so that a
 // later close of a duplicate says the same; mu is held.
 func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
-	errno := h.n.p.commitEdit(ctx, op, h.n.rel, h.data, &h.edit)
+	errno := h.n.p.commitEdit(ctx, op, h.n.rel, h.data, &h.edit, h.opener)
 	h.failed = errno != 0
 	if errno == 0 {
 		h.written, h.truncated = false, false

@@ -99,7 +99,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 		if errno := h.truncate(ctx, int64(size)); errno != 0 {
 			return errno
 		}
-		if errno := n.p.commitEdit(ctx, "truncate", n.rel, h.data, &h.edit); errno != 0 {
+		if errno := n.p.commitEdit(ctx, "truncate", n.rel, h.data, &h.edit, h.opener); errno != 0 {
 			return errno
 		}
 		return n.Getattr(ctx, f, out)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -69,8 +70,13 @@ func (p *place) attr(mode uint32, rel string) gofs.StableAttr { return roleAttr(
 
 // refuse turns err into an errno and writes down why.
 func (p *place) refuse(ctx context.Context, op, rel string, err error) syscall.Errno {
+	return p.refuseTo(callerOf(ctx).Uid, op, rel, err)
+}
+
+// refuseTo is refuse of what a user asked for.
+func (p *place) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
 	errno := errnoOf(err)
-	row := session.RowOf(op, rel, callerOf(ctx).Uid, err)
+	row := session.RowOf(op, rel, uid, err)
 	row.Op, row.Errno = op, errnoName(errno) // as the program sees it
 	p.x.Report(row)
 	return errno
@@ -112,12 +118,19 @@ func (p *place) content(ctx context.Context, rel string) ([]byte, error) {
 // commit checks data by the rules of the control file rel and by the budget,
 // and replaces the file. What is refused leaves the old content.
 func (p *place) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
-	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true})
+	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true}, callerOf(ctx).Uid)
 }
 
-// commitEdit is commit of a handle's copy; where rel is a note, edit says what became of it.
-func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edit *noteEdit) syscall.Errno {
+// commitEdit is commit of a handle's copy, of a file that the user by has opened; where rel is a note, edit says what became of it.
+func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edit *noteEdit, by uint32) syscall.Errno {
+	if rel == ctxabi.PolicyFile {
+		p.t.policies.Lock()
+		defer p.t.policies.Unlock()
+	}
 	err := session.CheckControl(rel, edit.own(data))
+	if err == nil {
+		err = p.checkHistory(op, rel, data, ctxabi.DefaultPolicy(), by)
+	}
 	if err == nil {
 		err = p.checkFits(rel, data)
 	}
@@ -129,7 +142,7 @@ func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edi
 		err = p.x.SetControl(rel, data)
 	}
 	if err != nil {
-		return p.refuse(ctx, op, rel, err)
+		return p.refuseTo(by, op, rel, err)
 	}
 	if rel == ctxabi.RecipeFile || rel == ctxabi.EnvFile { // never refused: people save half-finished work
 		p.t.builder.CheckRecipe(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
@@ -141,26 +154,29 @@ func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edi
 const maxJudged = 64 << 10
 
 // judge says whether data, the beginning of what is being written to the
-// control file rel, is wrong already, whatever follows. The rules of these
+// control file rel by a user, is wrong already, whatever follows. The rules of these
 // files are by line, and a pin only grows.
-func (p *place) judge(rel string, data []byte) error {
-	by := rel
+func (p *place) judge(rel string, data []byte, by uint32) error {
+	like := rel
 	if _, file, ok := ctxabi.SplitChild(rel); ok {
-		by = judgedAs[file]
+		like = judgedAs[file]
 	}
-	switch by {
+	switch like {
 	case ctxabi.StateFile, ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.EnvFile,
 		ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile:
 		lines := data[:bytes.LastIndexByte(data, '\n')+1]
 		if len(bytes.TrimSpace(lines)) == 0 {
 			return nil
 		}
-		if err := session.CheckControl(rel, lines); err != nil || rel != ctxabi.BudgetFile {
+		if err := session.CheckControl(rel, lines); err != nil {
 			return err
+		}
+		if rel == ctxabi.PolicyFile {
+			return p.checkHistory("write", rel, lines, p.x.Policy(), by) // what is not said yet may follow
 		}
 		return p.checkFits(rel, lines)
 	}
-	if path.Dir(rel) == ctxabi.PinnedDir || by == ctxabi.SummaryFile || by == ctxabi.TodoFile || by == ctxabi.HandoffFile || by == ctxabi.DiffFile {
+	if path.Dir(rel) == ctxabi.PinnedDir || like == ctxabi.SummaryFile || like == ctxabi.TodoFile || like == ctxabi.HandoffFile || like == ctxabi.DiffFile {
 		if err := session.CheckText(rel, wholeRunes(data)); err != nil { // what makes a diff one may come later
 			return err
 		}
@@ -197,8 +213,36 @@ func (p *place) checkFits(rel string, data []byte) error {
 	return p.t.builder.CheckFits(p.x, rel, data)
 }
 
-// drop removes a control file.
-func (p *place) drop(rel string) error {
+// mayDecide says whether a user is the session's owner, or root.
+func (p *place) mayDecide(uid uint32) bool { return uid == p.own.uid || uid == 0 }
+
+// checkHistory says whether the user by may let data be a part of the control file rel, or all of it: in a shared space members change
+// settings, and what becomes of history is the owner's to decide. base is what holds where data says nothing.
+func (p *place) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by uint32) error {
+	if rel != ctxabi.PolicyFile || p.mayDecide(by) {
+		return nil
+	}
+	next, err := base.With(data)
+	if err != nil {
+		return err
+	}
+	keys := p.x.Policy().HistoryKeys(next)
+	if len(keys) == 0 {
+		return nil
+	}
+	return ctxabi.E(op, rel, ctxabi.ErrProtected, "it changes %s; only the session's owner decides what becomes of its history, leave that as it stands", strings.Join(keys, " "))
+}
+
+// drop removes a control file for the caller.
+func (p *place) drop(ctx context.Context, rel string) error {
+	if rel == ctxabi.PolicyFile {
+		p.t.policies.Lock()
+		defer p.t.policies.Unlock()
+		if err := p.checkHistory("remove", rel, nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
+			p.refuse(ctx, "remove", rel, err)
+			return err
+		}
+	}
 	dir, err := beneath.Open(p.t.rootFd, path.Dir(p.path(rel)), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err

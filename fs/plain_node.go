@@ -186,12 +186,6 @@ func (p *plain) Readlink(ctx context.Context) (target []byte, errno syscall.Errn
 	return target, errno
 }
 
-var _ = (gofs.NodeStatfser)((*plain)(nil))
-
-func (p *plain) Statfs(ctx context.Context, out *fuse.StatfsOut) syscall.Errno {
-	return p.t.statfs(out)
-}
-
 var _ = (gofs.NodeGetxattrer)((*plain)(nil))
 
 func (p *plain) Getxattr(ctx context.Context, name string, dest []byte) (n uint32, errno syscall.Errno) {

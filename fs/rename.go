@@ -130,6 +130,9 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	var data []byte
 	var err error
 	if a == control {
+		if err := from.place().checkHistory("rename", from.rel(name), nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
+			return from.place().refuse(ctx, "rename", from.rel(name), err)
+		}
 		data, err = from.place().content(ctx, from.rel(name))
 	} else {
 		data, err = readOrdinary(from, name)
@@ -148,7 +151,7 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 		if rel := from.rel(name); session.IsNote(rel) {
 			return from.place().removeNote(ctx, rel)
 		}
-		return errnoOf(from.place().drop(from.rel(name)))
+		return errnoOf(from.place().drop(ctx, from.rel(name)))
 	}
 	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }

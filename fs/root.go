@@ -49,12 +49,6 @@ func (r *rootDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.Attr
 	return 0
 }
 
-var _ = (gofs.NodeStatfser)((*rootDir)(nil))
-
-func (r *rootDir) Statfs(ctx context.Context, out *fuse.StatfsOut) syscall.Errno {
-	return r.t.statfs(out)
-}
-
 var _ = (gofs.NodeLookuper)((*rootDir)(nil))
 
 func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
@@ -156,6 +150,7 @@ func (t *tree) status() []byte {
 	row("gc_last", collected.LastUnix())
 	row("gc_grace", t.gc.Grace())
 	row("passthrough", "off")
+	row("redact", map[bool]string{true: "on", false: "off"}[t.builder.Redacts()])
 	return []byte(b.String())
 }
 

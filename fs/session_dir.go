@@ -337,7 +337,7 @@ func (d *sessionDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	case session.IsNote(rel):
 		return d.p.removeNote(ctx, rel)
 	case d.kindOf(name) == control:
-		err := d.p.drop(rel)
+		err := d.p.drop(ctx, rel)
 		if err == nil && ctxabi.IsChildFile(rel) {
 			return d.p.removedBy(ctx, rel)
 		}

@@ -45,6 +45,8 @@ type tree struct {
 
 	recent sync.Mutex // held while a session's recent queries are changed
 
+	policies sync.Mutex // held from the look at what a gc.policy says of history until it is changed
+
 	blobsMade atomic.Uint64 // blobs that users began to make, from 1
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 

@@ -37,8 +37,11 @@ func (d *sessionDir) fork(ctx context.Context, asked string) syscall.Errno {
 	return 0
 }
 
-// archive seals what the session's logs have.
+// archive seals what the session's logs have, for the session's owner alone.
 func (d *sessionDir) archive(ctx context.Context, asked string) syscall.Errno {
+	if !d.mayDecide(ctx) {
+		return d.p.deny(ctx, "archive", "", ctxabi.ErrProtected, "only the session's owner archives it")
+	}
 	var err error
 	if asked != "1" {
 		err = ctxabi.E("archive", "", ctxabi.ErrMalformed, "%.20q is not what asks for it; write 1", asked)
@@ -82,10 +85,7 @@ func (d *sessionDir) collect(ctx context.Context, asked string) syscall.Errno {
 }
 
 // mayDecide says whether the caller is the session's owner, or root.
-func (d *sessionDir) mayDecide(ctx context.Context) bool {
-	uid := callerOf(ctx).Uid
-	return uid == d.p.own.uid || uid == 0
-}
+func (d *sessionDir) mayDecide(ctx context.Context) bool { return d.p.mayDecide(callerOf(ctx).Uid) }
 
 // remove is for the session's owner alone: in a shared space its members may write, and not take history away.
 func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {

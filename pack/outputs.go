@@ -27,6 +27,8 @@ type want struct {
 	dir     string // what the globs of cache are relative to: ${CWD} as this host calls it
 	// feed gives the first stage's standard input, when the run begins; nil: it has none. It is a function of history.
 	feed func(context.Context) ([]byte, error)
+	// hold gives the files that others may replace, as the run finds them, from the directory root on; nil: there are none.
+	hold func() (root string, held []Held, err error)
 	// behind: nobody waits for it, and it takes no turn of those that somebody waits for.
 	behind bool
 }

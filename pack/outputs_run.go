@@ -256,7 +256,16 @@ func (o *outputs) finish(j *job, r *goodRun, f *failedRun) {
 func (o *outputs) run(ctx context.Context, j *job) (*goodRun, *failedRun) {
 	var data []byte
 	var note runNotes
+	var root string
+	var held []Held
+	if j.want.hold != nil {
+		var err error
+		if root, held, err = j.want.hold(); err != nil {
+			return nil, &failedRun{reason: "it was not run: " + err.Error()}
+		}
+	}
 	for i, c := range j.want.stages {
+		c.Root, c.Held = root, held
 		label := ""
 		if n := len(j.want.stages); n > 1 {
 			label = fmt.Sprintf("stage %d of %d: ", i+1, n)

@@ -50,6 +50,28 @@ type Command struct {
 	Stdin   []byte
 	Output  string // file that the command may write; "": standard output is the content
 	Timeout time.Duration
+	Root    string // what Held lies in: the mountpoint
+	Held    []Held
+}
+
+// HeldKind is how a run finds a file that others may replace.
+type HeldKind int
+
+const (
+	HeldCopy   HeldKind = iota // with the bytes that were looked at, and nobody can write it
+	HeldOwn                    // as it is, if it is the user's and nobody else can write it; or a link of the user's that leads out of Root
+	HeldNone                   // not at all; a directory may be there
+	HeldOutput                 // as it is; one that is not there is made, empty
+)
+
+// Held is a file that a command may run, in a place where others than its user may replace it. The run finds it at its
+// path and as it is said here, whatever is done to the file, or to the directories that lead to it, before the run is over. These
+// directories have what they had when the run began, and cannot be changed by it.
+type Held struct {
+	Path string // relative to the command's Root, clean
+	Kind HeldKind
+	Data []byte // of a HeldCopy
+	Exec bool   // a HeldCopy can be executed
 }
 
 // Bounds of what a generator gives.

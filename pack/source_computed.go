@@ -125,7 +125,7 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 				at = append(at, -1)
 				continue
 			}
-			wants, at = append(wants, b.want(x, g, in, s, p)), append(at, i)
+			wants, at = append(wants, b.want(x, g, in, i, s, p)), append(at, i)
 		}
 		if len(at) == 0 {
 			break
@@ -192,8 +192,8 @@ func computedNames(r *recipe.Recipe) (names []string) {
 	return names
 }
 
-// want expands the commands of a source.
-func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Source, p planned) want {
+// want expands the commands of the source s, which stands at at.
+func (b *Builder) want(x *session.Session, g *gathered, in *Input, at int, s *recipe.Source, p planned) want {
 	words := *g.words
 	words.cwd = b.mapped(g.words.cwd)
 	dir := words.cwd
@@ -202,6 +202,7 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Sou
 	}
 	w := want{name: outputName(s), cache: s.Cache, dir: dir}
 	env := b.environment(g, &words)
+	var outputs []string
 	for _, stage := range s.Stages {
 		c := Command{Session: x.ID(), Env: env, Dir: dir, Timeout: stage.Timeout}
 		for _, arg := range stage.Command {
@@ -213,9 +214,11 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, s *recipe.Sou
 				out = path.Join(dir, out)
 			}
 			c.Output = path.Clean(out)
+			outputs = append(outputs, c.Output)
 		}
 		w.stages = append(w.stages, c)
 	}
+	w.hold = b.holder(x, g, at, outputs)
 	entry := sha256.New()
 	fmt.Fprintf(entry, "%q %+v %s\n", w.dir, w.cache, s.Refresh)
 	for _, c := range w.stages {

@@ -212,7 +212,7 @@ func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *ga
 func (b *Builder) summaryWant(x *session.Session, g *gathered, in *Input, s *summarizer, to, max int) want {
 	m := in.history()
 	src := summarizerSource(g.chosen.recipe)
-	w := b.want(x, g, in, src, planned{})
+	w := b.want(x, g, in, ofSummarizer, src, planned{})
 	of := sourcesOf(m, ctxabi.Span{From: 1, To: to})
 	c := &w.stages[0]
 	c.Env = append(slices.Clone(c.Env), "CTX_RANGE="+of, fmt.Sprintf("CTX_SUMMARY_TOKENS=%d", max))

@@ -24,6 +24,7 @@ type trust struct {
 	cwd, env   *stocked
 	rows       map[ctxabi.Trust]bool
 	scripts    map[int]string // why the commands of a source must not run: a file that one names; by the source's index
+	pinned     map[int][]pin  // what the commands of a source find of the files that they name in a shared space; by the source's index
 }
 
 func (b *Builder) newTrust(x *session.Session, g *gathered, rel string, cwd, env *stocked) *trust {
@@ -90,11 +91,14 @@ func (t *trust) noted(name string) bool {
 // own says why a file (by its path in the agent's home) in a shared space does not speak for the session's owner, or "".
 func (t *trust) own(name string, f *stocked) string {
 	says := len(bytes.TrimSpace(f.data)) > 0 || f.reason != ""
-	if f.absent || !says || f.sign.uid == t.owner && f.sign.mode&0o022 == 0 {
+	if f.absent || !says || t.isOwn(f) {
 		return ""
 	}
 	return t.ask(name, hex.EncodeToString(f.sum[:]))
 }
+
+// isOwn says that a file is the session owner's, and that nobody else can write it.
+func (t *trust) isOwn(f *stocked) bool { return f.sign.uid == t.owner && f.sign.mode&0o022 == 0 }
 
 // outside says why files outside of the store are not read, or "".
 func (t *trust) outside() string {
@@ -127,11 +131,14 @@ func (t *trust) look(h *home, words *lexicon, at int, s *recipe.Source) {
 		t.refuse(at, "not trusted: the command has too many words to look for the scripts that it names; put them into a script")
 	}
 	guessed = slices.DeleteFunc(guessed, func(rel string) bool { return !t.noted(rel) && h.dir(path.Dir(rel)).fd < 0 })
-	for _, rel := range append(names, guessed...) {
+	for _, rel := range distinct(append(names, guessed...)) {
 		if !space && !InPackage(rel) {
 			continue
 		}
 		f := h.file(rel, maxFile)
+		if space {
+			t.pin(at, rel, f)
+		}
 		reason := ""
 		switch {
 		case f.reason == reasonLink && (!space || f.sign.uid != t.owner || !f.sign.exists()):
@@ -238,22 +245,27 @@ type Program struct {
 	Name   string
 	Origin recipe.Origin
 	Stages []recipe.Stage
-	// Files are those of packages that the commands name, by their paths in the agent's home, where a package says
-	// the commands: they must be trusted, too.
+	// Files are those that the commands name, by their paths in the agent's home, where they must be trusted, too: of
+	// packages, where a package says the commands, and all of them in a shared space. There may be none with such a name.
 	Files []string
 }
 
-// Programs lists what a recipe lets run, for an agent whose home is mounted at home.
-func Programs(r *recipe.Recipe, home string) (all []Program) {
-	words := newLexicon(r, nil, "", home, ".")
+// Programs lists what a recipe lets run, for an agent whose home is mounted at home, in a shared space or not. Where a session
+// runs a command is not known here: a file that is named relative to that is listed for none.
+func Programs(r *recipe.Recipe, home string, space bool) (all []Program) {
+	cwd := ""
+	if space {
+		cwd = "/"
+	}
+	words := newLexicon(r, nil, cwd, home, ".")
 	add := func(name string, s *recipe.Source) {
 		if len(s.Stages) == 0 {
 			return
 		}
 		p := Program{Name: name, Origin: s.Origin, Stages: s.Stages}
-		if InPackage(s.Origin.File) {
+		if space || InPackage(s.Origin.File) {
 			names, guessed, _ := words.named(s, ".") // where they are too many, nothing is run
-			p.Files = slices.DeleteFunc(append(names, guessed...), func(rel string) bool { return !InPackage(rel) })
+			p.Files = slices.DeleteFunc(distinct(append(names, guessed...)), func(rel string) bool { return !within(rel) || !space && !InPackage(rel) })
 		}
 		all = append(all, p)
 	}

@@ -15,6 +15,20 @@ const (
 	bare     = "([^\\s\"'`,;<>\\\\)}\\]]{1,500})"
 )
 
+// Pieces of what somebody writes. A line may break between any two words, and a value may stand alone on a line below its label.
+const (
+	lineEnd = `(?:\r?\n|\\{1,3}r?\\{0,3}n)`
+	wordGap = `(?:[ \t]{1,8}|[ \t]{0,8}` + lineEnd + `[ \t>#*|-]{0,16})`
+	lead    = `(?:\d{1,6}[\t:|][ \t]?)?(?:[>|*-][ \t]{1,4}){0,2}(?:\*\*|__)?` // a number of the line, a quotation, an item, bold
+	down    = `(?:[ \t]{0,8}` + lineEnd + `){1,3}(?:[ \t>]{0,8}(?:~~~|` + "```" + `)[\w-]{0,16}[ \t]{0,4}` + lineEnd + `)?[ \t]{0,16}` + lead
+	below   = `[ \t]{0,8}:?(?:[ \t]{1,8}|` + down + `)`
+
+	// The rest of a line that is a label: it ends in a colon, or has nothing more.
+	labelEnd   = `(?:[*_` + "`" + `"']{0,3}[ \t]{0,4}[:=]?[*_` + "`" + `"']{0,3})` + down
+	labelColon = `[*_` + "`" + `"']{0,3}[ \t]{0,4}[:=][*_` + "`" + `"']{0,3}` + down
+	valueLine  = optQuote + "([^\\s\"'`\\\\,;<>(){}\\[\\]]{4,256}?)" + optQuote + `(?:\*\*|__)?[.,;]?[ \t]{0,8}(?:` + lineEnd + `|\\{0,3}["'\x60]|$)`
+)
+
 // keyNames end names of fields that hold a secret whatever it looks like.
 const keyNames = `(?:password|passwd|passphrase|passcode|passwort|pwd)`
 
@@ -46,7 +60,11 @@ func contexts() []*rule {
 		{id: "password", keywords: []string{"pass", "pwd"}, carry: true, accept: acceptConfigWord,
 			source: `(?im)^[ \t-]*(?:[\w.-]{0,48}[_.-])?` + keyNames + `:[ \t]+([a-z0-9]{4,64})[ \t]*\r?$`},
 		{id: "password", keywords: []string{"pass", "pwd", "pin"}, carry: true, accept: acceptSpoken,
-			source: `(?i)\b(?:` + keyNames + `|pin)\b(?:[ \t]+(?:for|of|to|on)[ \t]+[^\s]{1,64}(?:[ \t]+[\w.-]{1,32})?)?[ \t]+(?:is|was|will be|set to|changed to)[ \t]*:?[ \t]*` + optQuote + "([^\\s\"'`]{3,128}[^\\s\"'`.,;:!?)])"},
+			source: `(?i)\b(?:` + keyNames + `|pin)\b(?:` + wordGap + `(?:for|of|to|on)` + wordGap + `[^\s]{1,64}(?:` + wordGap + `[\w.-]{1,32})?)?` + wordGap + `(?:is|was|will be|set to|changed to)` + below + optQuote + "((?:[^\\s\"'`\\\\]|\\\\[^\\snrt\"'`]){3,128}[^\\s\"'`.,;:!?)\\\\])"},
+		{id: "password", keywords: []string{"pass", "pwd", "pin"}, carry: true, accept: acceptBelow,
+			source: `(?i)\b(?:[\w-]{1,32}_)?(?:` + keyNames + `|pin)` + labelEnd + valueLine},
+		{id: "secret-field", keywords: []string{"secret", "token", "key", "credential"}, carry: true, accept: acceptTokenBelow,
+			source: `(?i)\b(?:secret|token|(?:api|access|secret|private)[ _-]?key|credentials?)(?:[ \t]+(?:is|was|for[ \t]+[\w.-]{1,64}))?` + labelColon + valueLine},
 		{id: "password", keywords: []string{"--pass", "--pwd", "--token", "--secret", "--api-key", "--access-token", "--auth-token", "--client-secret"}, carry: true, accept: func(v, m string) bool { return isSecret(v) && !code().MatchString(v) && !spoken().MatchString(v) },
 			source: `(?i)\s--(?:[\w-]{0,32}-)?(?:password|passwd|pass|pwd|passphrase|token|secret|api-key)(?:=|[ \t]{1,4})(?:` + quoted + "|([^\\s\"'`;|&<>\\\\-][^\\s\"'`;|&<>\\\\]{3,256}))"},
 		{id: "password", keywords: []string{"mysql", "mariadb", "sshpass"}, carry: true, accept: func(v, m string) bool { return isSecret(v) },
@@ -142,6 +160,25 @@ func acceptConfigWord(v, match string) bool {
 func acceptSpoken(v, _ string) bool {
 	v = strings.TrimRight(v, ".,;:!?)")
 	return isBareSecret(v) && (digits(v) || strings.ContainsAny(v, "!@#$%^&*+=~")) && !strings.ContainsAny(v, "<>")
+}
+
+// acceptBelow judges what stands alone on the line below one that ends in "password" or "password:".
+func acceptBelow(v, match string) bool {
+	v = strings.TrimRight(v, ".,;:*_")
+	if !isBareSecret(v) || !digits(v) || public().MatchString(v) || identifier().MatchString(v) || hexOnly().MatchString(v) || strings.Contains(v, "://") {
+		return false
+	}
+	label, _, _ := strings.Cut(match, "\n")
+	label = strings.TrimRight(label, " \t\r*_`\"'")
+	return strings.HasSuffix(label, ":") || strings.HasSuffix(label, "=") || strings.ContainsAny(v, "!@#$%^&*+=~") || bothCases(v)
+}
+
+// bothCases says that a text has small letters and capitals.
+func bothCases(v string) bool { return strings.ToLower(v) != v && strings.ToUpper(v) != v }
+
+// acceptTokenBelow judges what stands alone on the line below "token:".
+func acceptTokenBelow(v, match string) bool {
+	return len(v) >= 12 && acceptField(v, match) && !hexOnly().MatchString(v)
 }
 
 // acceptField judges "token": "…".

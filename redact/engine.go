@@ -15,7 +15,7 @@ import (
 )
 
 // ownVersion is raised when a change of this package finds other secrets than before.
-const ownVersion = 1
+const ownVersion = 2
 
 // Redactor replaces secrets. What it finds never changes, and it is safe for concurrent use.
 type Redactor struct {
@@ -127,7 +127,7 @@ func Rules() []string {
 	return slices.Compact(ids)
 }
 
-// Version names the rules: "gitleaks 8.30.1, ctxfs 1".
+// Version names the rules: "gitleaks 8.30.1, ctxfs 2".
 func Version() string { return fmt.Sprintf("gitleaks %s, ctxfs %d", libraryVersion, ownVersion) }
 
 // Fingerprint stands for all that decides what is replaced: the rules and the allow list.

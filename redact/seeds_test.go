@@ -117,6 +117,11 @@ func TestOrdinaryTextStays(t *testing.T) {
 		"-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
 		"-----BEGIN PRIVATE KEY----- is how one begins",
 		`{"id":"msg_013Zva2CMHLNnjNjJKqJ2EF","stop_reason":"end_turn","usage":{"input_tokens":2095}}`,
+		"The password is\nwrong. The password was\nchanged yesterday.\n\nPassword:\nLogin successful\n$ ls\npassword\npasswd1.txt\nuser_2\n",
+		"enter your password\nStep2Continue\nthe pin\n2026-01-02\n- password\n- sha256-65f2cbcac1247a18\n",
+		"password:\n  type: string\n  minLength: 12\npassword:\n    os.environ.get(\"DB1\")\n",
+		"API key:\nhttps://console.example.org/Keys/Abc123Def456\nid key:\n0f8fad5b-d9cb-469f-a165-70867728950e\n",
+		"the password is\n\n```sh\necho $PASSWORD\n```\nthe passphrase:\n\n```\n<your passphrase>\n```\n",
 		"[redacted:password] [redacted:github-pat] password=[redacted:password]",
 	} {
 		if out, found := r.Text(s); out != s {
@@ -154,6 +159,31 @@ func TestAThoughtThatWasRedactedHasNoSignature(t *testing.T) {
 		in := strings.ReplaceAll(record.in, "SECRET", secret)
 		if out, _ := r.JSON([]byte(in)); string(out) != strings.ReplaceAll(record.out, "HIDDEN", hidden) {
 			t.Errorf("%s\n got %s", in, out)
+		}
+	}
+}
+
+// "The password is", and the value alone on the line below, was found nowhere.
+func TestAValueOnTheLineBelowItsLabelIsFound(t *testing.T) {
+	r := redactor(t, "")
+	for in, want := range map[string]string{
+		"The password is\nTulip-4711x":                           "The password is\n[redacted:password]",
+		"The password is\r\nTulip-4711x\r\nBye.":                 "The password is\r\n[redacted:password]\r\nBye.",
+		"the password for\ndb-1 is:\n\n  Tulip-4711x, rotate it": "the password for\ndb-1 is:\n\n  [redacted:password], rotate it",
+		"Password:\n```\nTulip4711x\n```":                        "Password:\n```\n[redacted:password]\n```",
+		"**PIN:**\n**Tulip-4711x**":                              "**PIN:**\n**[redacted:password]**",
+		"DB_PASSWORD\n\n`Tulip-4711x`\n":                         "DB_PASSWORD\n\n`[redacted:password]`\n",
+		"  3\tpassword:\n  4\tTulip-4711x\n":                     "  3\tpassword:\n  4\t[redacted:password]\n",
+		`log: "the password is\nTulip-4711x\n"`:                  `log: "the password is\n[redacted:password]\n"`,
+		"API key:\n\n    Q7x9fLm2Kp4Wz8Rt\n":                     "API key:\n\n    [redacted:KIND]\n",
+		"the client secret is:\n> Q7x9fLm2Kp4Wz8Rt\n":            "the client secret is:\n> [redacted:KIND]\n",
+	} {
+		out, found := r.Text(in)
+		if len(found) == 1 {
+			want = strings.ReplaceAll(want, "KIND", found[0].Rule)
+		}
+		if out != want {
+			t.Errorf("%q\n got %q\nwant %q", in, out, want)
 		}
 	}
 }

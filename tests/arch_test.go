@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"volume":              {"ctxabi"},
 	"internal/beneath":    {},
 	"internal/mounts":     {},
-	"internal/runner":     {"pack", "ctxabi"},
+	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
 	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts"},
 	"examples/clients/go": {},
 	"examples/gen":        {},

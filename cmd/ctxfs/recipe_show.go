@@ -21,6 +21,7 @@ import (
 func recipeShowCmd() *cobra.Command {
 	var store string
 	var asJSON bool
+	var hide redactFlags
 	c := &cobra.Command{
 		Use:   "show [flags] SESSION",
 		Short: "Show the recipe that a session's packs are made by",
@@ -29,7 +30,8 @@ filled in, each part with the file and line that it is from. The strategy that
 applies now is named, and where that is not the one that was asked for, what it
 lacks. Where the recipe is wrong, its mistakes are told and what goes on being
 used until they are mended is shown: the last good recipe, or the built-in one.
-Only files are read; no generator runs.
+Only files are read; no generator runs. Beside a daemon that redacts, and with
+--redact, no secrets are shown.
 
 ` + sessionHelp + `
 
@@ -37,38 +39,50 @@ Only files are read; no generator runs.
 		Example: "  ctxfs recipe show coder/s1\n  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs recipe show .\n  ctxfs recipe show coder/s1 --json | jq '.Sources[].Block'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := hide.complete(); err != nil {
+				return err
+			}
 			at, err := findSession(args[0], store)
 			if err != nil {
 				return err
 			}
-			out := c.OutOrStdout()
+			m, _ := answeringMount(at.store)
+			r, err := hide.redactorBeside(at.store, m.Point)
+			if err != nil {
+				return err
+			}
 			shown, err := showRecipe(at)
+			show := func() error {
+				redactRecipe(r, shown.recipe)
+				return withoutSecrets(c.OutOrStdout(), r, func(out io.Writer) error {
+					if asJSON {
+						return printJSON(out, shown.recipe)
+					}
+					return shown.print(out)
+				})
+			}
 			var wrong recipe.Problems
 			if errors.As(err, &wrong) {
 				report := recipeReport{Problems: shown.file.problems(wrong)}
-				err = errors.Join(report.print(c.ErrOrStderr()), shown.fallBack(at))
+				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, silent{exitFailed})
 				}
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended,", shown.instead, "goes on:")
-				if err == nil && asJSON {
-					err = printJSON(out, shown.recipe)
-				} else if err == nil {
-					err = shown.print(out)
+				if err == nil {
+					err = show()
 				}
 				return errors.Join(err, silent{exitFailed})
 			}
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(out, shown.recipe)
-			}
-			return shown.print(out)
+			return show()
 		},
 	}
 	storeFlag(c, &store)
+	hide.add(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the recipe as the program has it")
 	return c
 }

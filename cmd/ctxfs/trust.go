@@ -40,9 +40,11 @@ consent, it asks nothing.
 Trust holds for the content that the file has now: after an edit it needs a new
 one. So it is with the files of packages that the commands of a package name
 (sh ${RECIPE_DIR}/tools/map.sh): they are trusted together with its recipe, as
-they are, and an update that changes one asks again. What such a file loads in
-its turn, and programs outside of packages, may change without. Trust stands
-in home/UID/trust.jsonl of the mount, which is yours alone.
+they are, and an update that changes one asks again. In a shared space this
+holds for every file of the agent's home that a command names, unless it is
+yours and nobody else can write it. What such a file loads in its turn, and
+programs outside of packages and spaces, may change without. Trust stands in
+home/UID/trust.jsonl of the mount, which is yours alone.
 
 ` + exitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
@@ -187,7 +189,7 @@ func (t trusts) lock() (unlock func() error, err error) {
 	return dir.Close, nil
 }
 
-// trust adds a row for name, and for the files of packages that a recipe names; arg is what the user calls it.
+// trust adds a row for name, and for the files that a recipe of a package or of a shared space names; arg is what the user calls it.
 func (t trusts) trust(out io.Writer, name, arg string) error {
 	seen, _, err := t.hash(name)
 	if err != nil {
@@ -243,7 +245,8 @@ func (t trusts) trust(out io.Writer, name, arg string) error {
 	return nil
 }
 
-// revoke takes the rows of name away, and with a package's recipe those of the package's files.
+// revoke takes the rows of name away, and with a package's recipe those of the package's files, with one of a shared space those of the agent's other
+// files that are neither recipes nor settings of a session.
 func (t trusts) revoke(out io.Writer, name string) error {
 	unlock, err := t.lock()
 	if err != nil {
@@ -254,10 +257,18 @@ func (t trusts) revoke(out io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	_, entry := agentHomeOf(name)
+	home, entry := agentHomeOf(name)
 	dir := path.Dir(name) + "/"
 	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool {
-		return r.Path == name || pack.InPackage(entry) && path.Base(name) == ctxabi.AgentRecipeFile && strings.HasPrefix(r.Path, dir)
+		switch {
+		case r.Path == name:
+			return true
+		case path.Base(name) != ctxabi.AgentRecipeFile || !strings.HasPrefix(r.Path, dir):
+			return false
+		case pack.InPackage(entry):
+			return true
+		}
+		return inSpace(home) && isScript(strings.TrimPrefix(r.Path, home+"/"))
 	})
 	if len(kept) == len(rows) {
 		return fmt.Errorf("%s is not trusted; 'ctxfs trust --list' shows what is", name)
@@ -267,6 +278,13 @@ func (t trusts) revoke(out io.Writer, name string) error {
 	}
 	fmt.Fprintln(out, "not trusted any more")
 	return nil
+}
+
+// isScript says that a trusted file of an agent's home is one that a command names, and no recipe or setting.
+func isScript(entry string) bool {
+	ext, base := path.Ext(entry), path.Base(entry)
+	setting := inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))
+	return ext != ".yaml" && ext != ".yml" && !setting
 }
 
 // list prints one row for each path, in the order in which they were first trusted.

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -31,24 +33,29 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	if err != nil {
 		return nil, err
 	}
+	m, _, _ := mounts.At(mountpoint)
+	secrets, err := redactFlags{}.redactorBeside(m.Source, mountpoint)
+	if err != nil {
+		return nil, err
+	}
 	n := 0
 	for _, v := range r.Env {
 		if at := r.Origins["env."+v.Name]; at.File == entry {
 			n++
-			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + v.Value}))
+			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + redactValue(secrets, v.Name, v.Value)}))
 		}
 	}
-	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home)) {
+	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
 		if p.Origin.File != entry {
 			continue
 		}
 		for _, stage := range p.Stages {
 			n++
-			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(stage.Command))
+			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(redactCommand(secrets, stage.Command)))
 		}
 		for _, rel := range p.Files {
 			file := path.Join(home, rel)
-			if fi, err := os.Stat(filepath.Join(mountpoint, file)); err != nil || !fi.Mode().IsRegular() || slices.Contains(with, file) {
+			if !asksForTrust(filepath.Join(mountpoint, file), inSpace(home)) || slices.Contains(with, file) {
 				continue
 			}
 			with = append(with, file)
@@ -59,6 +66,20 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		fmt.Fprintf(out, "%s runs nothing\n", arg)
 	}
 	return with, nil
+}
+
+// inSpace says whether a name in a mount lies in a shared space.
+func inSpace(name string) bool { return inside(name, ctxabi.SharedDir) }
+
+// asksForTrust says whether a file that commands name must be trusted by the calling user. In a shared space one that is the
+// user's, and that nobody else can write, need not be.
+func asksForTrust(file string, space bool) bool {
+	fi, err := os.Stat(file)
+	if err != nil || !fi.Mode().IsRegular() {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return !space || !ok || int(st.Uid) != os.Getuid() || fi.Mode().Perm()&0o022 != 0
 }
 
 // agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
@@ -109,7 +130,7 @@ func commandLine(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
 		words[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n\"'\\;|&<>()*?#`") {
+		if a == "" || strings.ContainsAny(strings.ReplaceAll(a, "[redacted:", ""), " \t\n\"'\\;|&<>()*?#`") {
 			words[i] = strconv.Quote(a)
 		}
 	}

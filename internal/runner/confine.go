@@ -99,6 +99,7 @@ func (b *broker) endOrphans() {
 // level is how far a run is confined.
 type level struct {
 	pidNS, userNS, ownProc, fewPIDs bool
+	ownMounts                       bool // what is mounted here is mounted nowhere else
 }
 
 // enter confines the shim itself as far as that binds what it starts.
@@ -108,7 +109,7 @@ func enter(who as) (l level) {
 		return l
 	}
 	// A mount of the system that goes away goes away here, too.
-	if unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") == nil {
+	if l.ownMounts = unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") == nil; l.ownMounts {
 		l.ownProc = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "") == nil
 	}
 	if kernelHas(6, 14) { // before, pid_max was that of the whole system

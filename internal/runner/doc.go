@@ -51,6 +51,10 @@
 // Output.Sandbox says which it was. Cancelling a run is killing its shim. All that a run started
 // stands below its shim, which is how [Client.Inside] knows a generator that reads its own session.
 //
+// Where others than its user may replace what a command runs, the files are held (held.go): a shim with mounts of its own
+// puts a tree over the mountpoint that has copies of the bytes that were hashed, and all else as it is. Without such mounts
+// the command is not run.
+//
 // What declared inputs match is walked by the user's reader, with its rights; the client gets a
 // fingerprint of paths, sizes and times, and no content (inputs.go).
 //

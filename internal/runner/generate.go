@@ -16,6 +16,8 @@ const (
 	defaultTimeout = 30 * time.Second // of a command that says none
 	maxCommand     = 1 << 20          // bytes of arguments and environment
 	maxStdin       = 4 << 20          // bytes
+	maxHeld        = 32 << 20         // bytes of files that stand in for others
+	maxHeldNames   = 4 << 20          // bytes of their names
 	birthTime      = 15 * time.Second // within which a shim takes its command
 	grace          = 10 * time.Second // within which a shim ends what it was told to end, or the kernel a shim
 	outputTime     = 10 * time.Second // within which the output file is looked at
@@ -78,7 +80,7 @@ func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd pack.Command) (pa
 	if o.Failed != "" || cmd.Output == "" {
 		return o, nil
 	}
-	o.Data, o.Failed = c.output(ctx, uid, gid, cmd.Output, before, data)
+	o.Data, o.Failed = c.output(ctx, uid, gid, cmd.Output, len(cmd.Held) > 0, before, data)
 	return o, nil
 }
 
@@ -105,7 +107,7 @@ func unfit(cmd pack.Command) string {
 	case cmd.Output != "" && !filepath.IsAbs(cmd.Output):
 		return "the output is not an absolute path"
 	}
-	return ""
+	return unfitHeld(cmd)
 }
 
 // outputFile looks at the output of a command as its user; nothing when there is none.
@@ -124,10 +126,13 @@ func (c *Client) outputFile(ctx context.Context, what kind, uid, gid uint32, pat
 }
 
 // output decides what the content of a run is that ended well: the output file
-// if the command touched that, else standard output, else the file.
-func (c *Client) output(ctx context.Context, uid, gid uint32, path string, before content, stdout []byte) (data []byte, failed string) {
+// if the command touched that, else standard output, else the file. made: an empty one may have been made before the command ran.
+func (c *Client) output(ctx context.Context, uid, gid uint32, path string, made bool, before content, stdout []byte) (data []byte, failed string) {
 	after, why := c.outputFile(ctx, wholeFile, uid, gid, path)
 	touched := after.exists != before.exists || after.id != before.id || after.id == identity{} && after.reason != before.reason
+	if made && after.exists && len(after.data) == 0 && after.reason == "" && (!touched || !before.exists) {
+		after, touched = content{}, false // it was made for a command that did not use it
+	}
 	switch {
 	case why != "":
 		return nil, why
@@ -280,8 +285,13 @@ func (c *Client) isBroken() bool {
 
 // talk gives a shim its command and takes what that came to.
 func talk(conn *net.UnixConn, cmd pack.Command) (out outcome, data []byte, err error) {
-	j := job{blobs(cmd.Args), blobs(cmd.Env), []byte(cmd.Dir), cmd.Timeout}
-	if _, err := conn.Write(frame(0, packet{j, cmd.Stdin})); err != nil {
+	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Timeout: cmd.Timeout, Root: []byte(cmd.Root)}
+	content := cmd.Stdin
+	for _, h := range cmd.Held {
+		j.Held = append(j.Held, held{Path: []byte(h.Path), Kind: h.Kind, Exec: h.Exec, Size: len(h.Data)})
+		content = append(content[:len(content):len(content)], h.Data...)
+	}
+	if _, err := conn.Write(frame(0, packet{j, content})); err != nil {
 		return out, nil, err
 	}
 	_, payload, err := readFrame(conn)

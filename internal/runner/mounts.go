@@ -17,7 +17,7 @@ func letGo(j job) {
 	if err != nil {
 		return
 	}
-	texts := slices.Concat(j.Args, j.Env, [][]byte{j.Dir})
+	texts := slices.Concat(j.Args, j.Env, [][]byte{j.Dir, j.Root})
 	for _, dir := range privateMounts(string(info)) {
 		if !slices.ContainsFunc(texts, func(t []byte) bool { return strings.Contains(string(t), dir) }) {
 			unix.Unmount(dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // not possible in a user's namespace

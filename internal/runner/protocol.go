@@ -18,8 +18,9 @@ import (
 const (
 	frameHead = 12
 	maxFrame  = maxFile + 1<<18
-	maxFile   = 16 << 20 // bytes of one workspace file
-	maxPath   = 4096     // bytes
+	maxFile   = 16 << 20                    // bytes of one workspace file
+	maxJob    = maxStdin + maxHeld + 16<<20 // what a shim is given: content, and a head with the command and names
+	maxPath   = 4096                        // bytes
 	maxText   = 1<<16 - 1
 )
 
@@ -179,13 +180,16 @@ func appendFrame(b []byte, id uint64, v interface{ appendTo(b []byte) []byte }) 
 }
 
 // readFrame reads one frame; io.EOF when the other side closed between two.
-func readFrame(r io.Reader) (id uint64, payload []byte, err error) {
+func readFrame(r io.Reader) (id uint64, payload []byte, err error) { return readFrameOf(r, maxFrame) }
+
+// readFrameOf is readFrame for one of at most most bytes.
+func readFrameOf(r io.Reader, most uint32) (id uint64, payload []byte, err error) {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(head[:])
-	if n < 8 || n > maxFrame {
+	if n < 8 || n > most {
 		return 0, nil, fmt.Errorf("runner: a frame of %d bytes", n)
 	}
 	payload = make([]byte, n-8)

@@ -16,12 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// job is the head of the one frame that a shim gets; standard input follows it.
+// job is the head of the one frame that a shim gets; standard input follows it, and then the bytes of what is held.
 type job struct {
 	Args    [][]byte      `json:"args"`
 	Env     [][]byte      `json:"env"`
 	Dir     []byte        `json:"dir"`
 	Timeout time.Duration `json:"timeout"`
+	Root    []byte        `json:"root,omitempty"` // what the held paths are relative to
+	Held    []held        `json:"held,omitempty"`
 }
 
 // outcome is the head of the one frame that a shim answers; standard output follows it.
@@ -64,12 +66,16 @@ func shimMain(socket *os.File) error {
 	}
 	s.level = enter(s.who)
 	holdThreads()
-	id, payload, err := readFrame(socket)
+	id, payload, err := readFrameOf(socket, maxJob)
 	if err != nil {
 		return nil // not wanted any more
 	}
 	var j job
-	stdin, err := parsePacket(payload, &j)
+	content, err := parsePacket(payload, &j)
+	if err != nil {
+		return err
+	}
+	stdin, err := j.part(content)
 	if err != nil {
 		return err
 	}
@@ -80,7 +86,13 @@ func shimMain(socket *os.File) error {
 		io.Copy(io.Discard, socket)
 		close(s.lost)
 	}()
-	out, data := s.run(j, stdin, threads)
+	var out outcome
+	var data []byte
+	if err := s.hold(j); err != nil {
+		out.Failed = "the files that it names cannot be kept as they are: " + err.Error()
+	} else {
+		out, data = s.run(j, stdin, threads)
+	}
 	out.Sandbox = s.level.words(s.who.UID)
 	_, err = socket.Write(frame(id, packet{out, data}))
 	return err

@@ -69,3 +69,102 @@ func TestAMemberCollectsNothingOfAnother(t *testing.T) {
 	}
 	member(alice, "setfattr -n user.ctx.gc -v sweep "+dir).OK()
 }
+
+// A member wrote delete_after=1s into the policy of a colleague's session, and the collector took it away for good.
+func TestAMemberCannotLetTheHistoryOfAnotherGo(t *testing.T) {
+	harness.NeedRoot(t)
+	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0", "--gc-grace=0"}})
+	m.CLI(t, "space", "new", "crew", "--group", fmt.Sprint(team), "--store", m.Store).OK()
+	const sessions = "shared/crew/agent/coder/session/"
+	member := func(uid uint32, name, script string) harness.Result {
+		return m.Run(t, harness.Client{UID: uid, GIDs: []uint32{uid, team}, Dir: filepath.Join(m.Dir, sessions+name), Argv: []string{"bash", "-c", script},
+			Env: []string{"PATH=" + harness.UserPath(t)}})
+	}
+	made := 0
+	// fresh makes a session of alice's, with a policy of its own or the one that every session has.
+	fresh := func(policy string) string {
+		made++
+		name := fmt.Sprint("s", made)
+		m.Run(t, harness.Client{UID: alice, GIDs: []uint32{alice, team}, Argv: []string{"mkdir", "-p", sessions + name}}).OK()
+		member(alice, name, `echo '{"role":"user","content":"from alice"}' >> messages.jsonl`).OK()
+		if policy != "" {
+			member(alice, name, "printf '"+policy+"' > context/gc.policy").OK()
+		}
+		return name
+	}
+	const evil = `printf 'keep_messages=0\nkeep_events=0\ndelete_after=1ns\n'`
+	for name, c := range map[string]struct{ policy, script string }{
+		"write":            {"", evil + " > context/gc.policy"},
+		"append":           {"", evil + " >> context/gc.policy"},
+		"one at a time":    {"", "for l in $(" + evil + "); do echo $l >> context/gc.policy; done"},
+		"rename over":      {"", evil + " > context/new && mv -f context/new context/gc.policy"},
+		"from another":     {"", evil + " > ../../p && mv -f ../../p context/gc.policy"},
+		"copy":             {"", evil + " > context/new; cp context/new context/gc.policy"},
+		"hard link":        {"", evil + " > context/new; ln -f context/new context/gc.policy"},
+		"symbolic link":    {"", evil + " > context/new; ln -sf new context/gc.policy"},
+		"sed -i":           {"", "sed -i 's/^keep_messages=1/keep_messages=0/; s/^keep_events=1/keep_events=0/; s/^delete_after=0/delete_after=1ns/' context/gc.policy"},
+		"vim":              {"", "vim -Nu NONE -es -c '%s/^delete_after=.*/delete_after=1ns/' -c wq context/gc.policy"},
+		"truncate":         {"delete_after=30d\\n", "truncate -s 0 context/gc.policy"},
+		"empty":            {"delete_after=30d\\n", ": > context/gc.policy"},
+		"remove":           {"archive_after=30d\\n", "rm -f context/gc.policy"},
+		"move away":        {"archive_after=30d\\n", "mv context/gc.policy context/old"},
+		"drop a key":       {"keep_events=0\\narchive_after=30d\\npack_ttl=1d\\n", "printf 'keep_events=0\\npack_ttl=1d\\n' > context/gc.policy"},
+		"where none is":    {"", "rm context/gc.policy && " + evil + " > context/gc.policy"},
+		"after a mv of it": {"", "cd ..; mv \"$OLDPWD\" moved && " + evil + " > moved/context/gc.policy; mv moved \"$OLDPWD\""},
+	} {
+		s := fresh(c.policy)
+		before := member(alice, s, "cat context/gc.policy").OK()
+		member(bob, s, c.script)
+		after := member(alice, s, "cat context/gc.policy 2>/dev/null").Stdout
+		if name == "where none is" {
+			before = "" // the defaults may be removed
+		}
+		if after != before {
+			t.Errorf("%s: the policy was\n%sand is\n%s", name, before, after)
+		}
+		errs := member(alice, s, "cat context/errors.jsonl").OK()
+		link := strings.HasSuffix(name, "link") // which no settings file can be, whoever asks
+		told := strings.Contains(errs, "only the session's owner decides what becomes of its history") && strings.Contains(errs, "EPERM") && strings.Contains(errs, fmt.Sprintf(`"uid":%d`, bob))
+		if !link && !told {
+			t.Errorf("%s: errors.jsonl says\n%s", name, errs)
+		}
+		member(alice, s, "setfattr -n user.ctx.gc -v sweep .").OK()
+		if got := member(alice, s, "cat messages.jsonl").OK(); !strings.Contains(got, "from alice") {
+			t.Errorf("%s: the history is %q", name, got)
+		}
+	}
+
+	// A shell hears of a write at once, and the other settings are a member's to change, whatever stands beside them.
+	s := fresh("keep_messages=0\\nkeep_events=0\\ndelete_after=30d\\n")
+	if r := member(bob, s, "echo delete_after=1s >> context/gc.policy"); r.Code == 0 || !strings.Contains(r.Stderr, "not permitted") {
+		t.Errorf("a shell is not told: %+v", r)
+	}
+	for _, script := range []string{
+		"echo pack_ttl=2d >> context/gc.policy", "sed -i s/pack_ttl=2d/pack_ttl=3d/ context/gc.policy",
+		`printf 'delete_after=720h # as before\nkeep_events=0\nswap_ttl=1d\nkeep_messages=0\n' > context/gc.policy`,
+		"cp context/gc.policy context/new && echo dedup_min_refs=0 >> context/new && mv context/new context/gc.policy",
+	} {
+		if r := member(bob, s, script); r.Code != 0 {
+			t.Errorf("a member's %q: %+v", script, r)
+		}
+	}
+	if got := member(alice, s, "cat context/gc.policy").OK(); !strings.Contains(got, "720h") || !strings.Contains(got, "dedup_min_refs=0") {
+		t.Errorf("the policy is\n%s", got)
+	}
+
+	// What is asked for by name is the owner's, too; and the owner's own words count.
+	s = fresh("")
+	dir := filepath.Join(m.Dir, sessions+s)
+	for _, script := range []string{
+		"setfattr -n user.ctx.remove -v " + s + " .", "setfattr -n user.ctx.archive -v 1 .", "setfattr -n user.ctx.gc -v sweep .",
+		"ctxfs session rm --force " + dir, "ctxfs session archive " + dir, "ctxfs gc " + dir, "ctxfs session rm --force --store " + m.Store + " " + sessions + s,
+	} {
+		if r := member(bob, s, script); r.Code == 0 {
+			t.Errorf("a member's %q: %+v", script, r)
+		}
+	}
+	member(alice, s, evil+" > context/gc.policy && setfattr -n user.ctx.gc -v sweep . && setfattr -n user.ctx.gc -v sweep .; true").OK()
+	if r := m.Run(t, harness.Client{UID: alice, GIDs: []uint32{alice, team}, Argv: []string{"ls", sessions + s}}); r.Code == 0 {
+		t.Errorf("the owner's own policy lets nothing go: %+v", r)
+	}
+}

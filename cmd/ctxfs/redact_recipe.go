@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/redact"
+)
+
+// redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
+// redacted. The allow list of a daemon that may not be read allows nothing.
+func (f redactFlags) redactorBeside(store, point string) (*redact.Redactor, error) {
+	if !f.on {
+		if d, ok := runningDaemon(store); ok {
+			f.on, f.allow = d.Redact, d.RedactAllow
+		}
+		f.on = f.on || redactsAt(point)
+		if file, err := os.Open(f.allow); err != nil {
+			f.allow = ""
+		} else {
+			file.Close()
+		}
+	}
+	return f.redactor()
+}
+
+// redactsAt says whether a mount shows no secrets.
+func redactsAt(point string) bool {
+	if point == "" {
+		return false
+	}
+	status, err := os.ReadFile(filepath.Join(point, "status"))
+	return err == nil && bytes.Contains(status, []byte("\nredact=on\n"))
+}
+
+// withoutSecrets writes what write does, without its secrets; a nil r redacts nothing.
+func withoutSecrets(out io.Writer, r *redact.Redactor, write func(io.Writer) error) error {
+	if r == nil {
+		return write(out)
+	}
+	var b bytes.Buffer
+	failed := write(&b)
+	text, _ := r.File(b.Bytes(), nil)
+	if _, err := out.Write(text); err != nil {
+		return err
+	}
+	return failed
+}
+
+// redactCommand gives a command without its secrets: a word is judged beside its neighbours, as --password is.
+func redactCommand(r *redact.Redactor, args []string) []string {
+	if r == nil {
+		return args
+	}
+	_, found := r.Text(strings.Join(args, " "))
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		for _, f := range found {
+			if f.Secret != "" && strings.Contains(arg, f.Secret) {
+				arg = strings.ReplaceAll(arg, f.Secret, "[redacted:"+f.Rule+"]")
+			}
+		}
+		shown[i], _ = r.Text(arg)
+	}
+	return shown
+}
+
+// redactValue gives the value of a variable without its secrets.
+func redactValue(r *redact.Redactor, name, value string) string {
+	if r == nil {
+		return value
+	}
+	raw, err := json.Marshal(map[string]string{name: value})
+	if err != nil {
+		return value
+	}
+	shown := map[string]string{}
+	if raw, _ = r.JSON(raw); json.Unmarshal(raw, &shown) != nil || len(shown) != 1 {
+		return value
+	}
+	for _, v := range shown {
+		value = v
+	}
+	text, _ := r.Text(name + "=" + value)
+	return strings.TrimPrefix(text, name+"=")
+}
+
+// redactRecipe takes the secrets out of the commands and variables of a recipe that is only shown.
+func redactRecipe(r *redact.Redactor, shown *recipe.Recipe) {
+	if r == nil || shown == nil {
+		return
+	}
+	for i := range shown.Sources {
+		for k := range shown.Sources[i].Stages {
+			stage := &shown.Sources[i].Stages[k]
+			stage.Command = redactCommand(r, stage.Command)
+		}
+	}
+	if s := shown.Summarizer; s != nil {
+		s.Command = redactCommand(r, s.Command)
+	}
+	for i := range shown.Env {
+		shown.Env[i].Value = redactValue(r, shown.Env[i].Name, shown.Env[i].Value)
+	}
+}
