@@ -45,6 +45,7 @@ type tree struct {
 
 	recent sync.Mutex // held while a session's recent queries are changed
 
+	shortAt   atomic.Int64  // unix ns, when the log told last that descriptors ran out
 	blobsMade atomic.Uint64 // blobs that users began to make, from 1
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 

@@ -68,6 +68,9 @@ const anywhere = -1
 // or anywhere.
 func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	if err := l.Open(); err != nil {
+		if errors.Is(err, ctxabi.ErrNoFiles) {
+			l.refuse(b.Writer, err)
+		}
 		return 0, err
 	}
 	select {

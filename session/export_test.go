@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // SetMaxInMemory makes stages go to files earlier.
@@ -22,7 +24,7 @@ func OpenLogs(s *Store) int { return len(s.open.list()) }
 const IdleTicks = idleTicks
 
 // MaxOpenLogs is how many logs are open at most.
-const MaxOpenLogs = maxOpenLogs
+var MaxOpenLogs = handles.Idle() / logHandles
 
 // MaxKeys is how many requests a log remembers.
 const MaxKeys = maxKeys

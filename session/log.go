@@ -125,7 +125,10 @@ func (l *Log) acquire() (*logFiles, error) {
 	open := &l.session.store.open
 	l.used.Store(open.clock.Load())
 	if l.name == ctxabi.MessagesFile {
-		l.session.events.Open() // rows of messages carry its length; order of locks: messages before events
+		// Rows of messages carry its length; order of locks: messages before events.
+		if err := l.session.events.Open(); errors.Is(err, ctxabi.ErrNoFiles) {
+			return nil, err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -51,6 +51,9 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	if err == nil {
 		err = l.repair(f, n)
 	}
+	if errors.Is(err, ctxabi.ErrNoFiles) {
+		return logTail{}, 0, err // the disk is as good as before: the next open finds the same and does the rest
+	}
 	if err != nil {
 		l.breakDown("repair", err)
 	}

@@ -55,7 +55,7 @@ looked at: for health checks.`,
 			if err != nil {
 				return err
 			}
-			found := append(checkSystem(), checkStore(dir)...)
+			found := append(append(checkSystem(), checkStore(dir)...), checkHandles(dir))
 			mountpoint := ""
 			if len(args) == 1 {
 				if mountpoint, err = cleanMountpoint(args[0]); err != nil {

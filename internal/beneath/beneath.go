@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // noOpenat2 is set once the kernel, or a seccomp filter, has refused openat2.
@@ -82,7 +84,7 @@ func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: resolve}
 	for {
-		fd, err := unix.Openat2(root, rel, &how)
+		fd, err := handles.Open(func() (int, error) { return unix.Openat2(root, rel, &how) })
 		if err != syscall.EINTR && err != syscall.EAGAIN { // EAGAIN: a rename went by
 			return fd, err
 		}
@@ -146,7 +148,7 @@ func Walk(root int, rel string, flags int, mode uint32) (int, error) {
 // At is openat(2), made again when a signal came.
 func At(dir int, name string, flags int, mode uint32) (int, error) {
 	for {
-		fd, err := unix.Openat(dir, name, flags, mode)
+		fd, err := handles.Open(func() (int, error) { return unix.Openat(dir, name, flags, mode) })
 		if err != syscall.EINTR {
 			return fd, err
 		}
