@@ -362,9 +362,9 @@ func (s *plainStream) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.E
 			continue
 		}
 		if x, err := statName(s.dir, e.Name); err == nil {
-			e.Ino = plainAttr(x, s.rootDev).Ino // as stat says
+			e.Ino = numberOf(plainAttr(x, s.rootDev).Ino) // as stat says
 		} else {
-			e.Ino |= plainBit // it went away meanwhile
+			e.Ino = numberOf(e.Ino | plainBit) // it went away meanwhile
 		}
 		return e, 0
 	}
