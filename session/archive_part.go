@@ -64,7 +64,7 @@ func (p *sealedPart) find() {
 
 var errNoPart = errors.New("it is not there")
 
-// opened calls do with the part's file. Only what do returns, and that there is no descriptor for it, is an error that may go away.
+// opened calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
 func (p *sealedPart) opened(do func(f File) error) error {
 	switch {
 	case p.gone != nil:
@@ -72,10 +72,7 @@ func (p *sealedPart) opened(do func(f File) error) error {
 	case p.file != nil:
 		return do(p.file)
 	}
-	x := p.log.session
-	x.store.moving.RLock()
-	f, err := x.store.openRegular(x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
-	x.store.moving.RUnlock()
+	f, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -83,8 +80,18 @@ func (p *sealedPart) opened(do func(f File) error) error {
 	return do(f)
 }
 
+func (p *sealedPart) open() (File, error) {
+	x := p.log.session
+	x.store.moving.RLock()
+	defer x.store.moving.RUnlock()
+	if x.removed.Load() {
+		return nil, ctxabi.E("read", p.log.name, ctxabi.ErrNotFound, "the session was removed")
+	}
+	return x.store.openRegular(x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+}
+
 // table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails
-// with ctxabi.ErrNoFiles alone, and is tried again then.
+// as [sealedPart.opened] does where that is no damage, and is tried again then.
 func (p *sealedPart) table() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +115,7 @@ func (p *sealedPart) table() error {
 		}
 		return err
 	})
-	if errors.Is(odd, ctxabi.ErrNoFiles) {
+	if errors.Is(odd, ctxabi.ErrNoFiles) || errors.Is(odd, ctxabi.ErrNotFound) {
 		return odd
 	}
 	p.tabled, p.odd, p.frames = true, odd, frames
@@ -147,7 +154,7 @@ func (p *sealedPart) frame(i int) ([]byte, error) {
 	if err == nil {
 		b, err = f.inflate(b)
 	}
-	if errors.Is(err, ctxabi.ErrNoFiles) {
+	if errors.Is(err, ctxabi.ErrNoFiles) || errors.Is(err, ctxabi.ErrNotFound) {
 		return nil, err
 	}
 	if err != nil {

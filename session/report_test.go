@@ -109,18 +109,7 @@ func TestAFullDiskLeavesNoTornLineInTheReports(t *testing.T) {
 	}
 	onDisk := func() string {
 		t.Helper()
-		f, err := disk.OpenFile(file, os.O_RDONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		fi, err := f.Stat()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, fi.Size())
-		f.ReadAt(b, 0)
-		return string(b)
+		return string(get(t, disk, file))
 	}
 	x.Report(row(1))
 	for n := 2; n < 40; n++ { // each operation of a report fails once, a write in its midst

@@ -4,6 +4,7 @@ package handlestest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,6 +147,36 @@ func TestALogOfMorePartsThanDescriptorsIsReadAndGrows(t *testing.T) {
 		}
 		works(t, s, 1)
 		m.Restart()
+	}
+}
+
+func TestASealedPartIsNoDamageForWantOfADescriptor(t *testing.T) {
+	m := limited(t, 4096)
+	s := session(t, m, 1)
+	s.Append("messages.jsonl", harness.Message("user", strings.Repeat("a longer text, ", 10000)+"to its end"))
+	if err := unix.Setxattr(s.Dir, "user.ctx.archive", []byte("1"), 0); err != nil {
+		t.Fatal(err)
+	}
+	want := s.Read("messages.jsonl")
+	m.Restart() // nothing of it is in memory
+	f, err := os.Open(s.Path("messages.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || fi.Size() != int64(len(want)) {
+		t.Fatal(fi.Size(), err)
+	}
+	allow(t, m, 3)
+	if _, err := f.Read(make([]byte, 10)); !errors.Is(err, unix.ENFILE) {
+		t.Errorf("read of a sealed record: %v, want ENFILE", err)
+	}
+	allow(t, m, 4096)
+	if got, err := io.ReadAll(f); err != nil || string(got) != want {
+		t.Errorf("later %d bytes, want %d, %v", len(got), len(want), err)
+	}
+	if pack := s.Read("context/pack.md"); strings.Contains(pack, "cannot be read") || !strings.Contains(pack, "to its end") {
+		t.Errorf("the pack is %.300q", pack)
 	}
 }
 
