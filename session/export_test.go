@@ -17,6 +17,9 @@ func SetMaxInMemory(n int64) { maxInMemory = n }
 // Tick is one tick of the janitor.
 func Tick(s *Store) { s.open.tick() }
 
+// Shed is what happens when descriptors run out.
+func Shed(s *Store) int { return s.open.shed() }
+
 // OpenLogs is how many logs have open files.
 func OpenLogs(s *Store) int { return len(s.open.list()) }
 
