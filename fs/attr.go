@@ -80,13 +80,13 @@ func explicitTimes(in *fuse.SetAttrIn) bool {
 
 // entry is one name of a directory listing.
 func entry(name string, attr gofs.StableAttr) fuse.DirEntry {
-	return fuse.DirEntry{Name: name, Mode: attr.Mode, Ino: attr.Ino}
+	return fuse.DirEntry{Name: name, Mode: attr.Mode, Ino: numberOf(attr.Ino)}
 }
 
 // listing is a directory with its two dots.
 func listing(self gofs.StableAttr, entries []fuse.DirEntry) gofs.DirStream {
 	return gofs.NewListDirStream(append([]fuse.DirEntry{
-		{Name: ".", Mode: syscall.S_IFDIR, Ino: self.Ino},
+		{Name: ".", Mode: syscall.S_IFDIR, Ino: numberOf(self.Ino)},
 		{Name: "..", Mode: syscall.S_IFDIR},
 	}, entries...))
 }

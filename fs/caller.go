@@ -9,6 +9,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -24,7 +25,7 @@ func callerOf(ctx context.Context) fuse.Caller {
 // processOf is the process of the caller, of which the kernel names a thread; 0 where there is none.
 func processOf(ctx context.Context) uint32 {
 	thread := callerOf(ctx).Pid
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	status, _ := handles.Open(func() ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) })
 	_, line, _ := strings.Cut(string(status), "\nTgid:")
 	line, _, _ = strings.Cut(line, "\n")
 	if pid, err := strconv.ParseUint(strings.TrimSpace(line), 10, 32); err == nil {

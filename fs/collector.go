@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
@@ -85,13 +86,15 @@ func (c *collected) root() (int, error) {
 		return -1, ctxabi.E("collect", "", ctxabi.ErrIO, "the collector was closed")
 	}
 	if c.rootFd < 0 {
-		fd, err := unix.Open(c.store.Dir(), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := handles.Open(func() (int, error) {
+			return unix.Open(c.store.Dir(), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		})
 		if err != nil {
 			return -1, err
 		}
 		c.rootFd = fd
 	}
-	return unix.FcntlInt(uintptr(c.rootFd), unix.F_DUPFD_CLOEXEC, 0)
+	return handles.Open(func() (int, error) { return unix.FcntlInt(uintptr(c.rootFd), unix.F_DUPFD_CLOEXEC, 0) })
 }
 
 // maxNames is of how many sessions it is remembered what they name.

@@ -144,8 +144,16 @@ func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, er
 		return nil, false, err
 	}
 	if node.Ref == (ctxabi.ContentRef{}) {
+		kept, err := n.p.t.keep()
+		if err != nil {
+			n.p.refuse(ctx, "open", n.rel(), err)
+			return nil, false, err
+		}
 		f, err := n.p.x.OpenBlob(n.id)
-		return &contentHandle{f, f}, errors.Is(err, ctxabi.ErrNotFound), err
+		if err != nil {
+			kept()
+		}
+		return &contentHandle{f, f, kept}, errors.Is(err, ctxabi.ErrNotFound), err
 	}
 	c, err := n.p.x.OpenContent(node.Ref)
 	return &contentHandle{r: c}, false, err
@@ -206,6 +214,7 @@ func (n *contentFile) Listxattr(ctx context.Context, dest []byte) (uint32, sysca
 type contentHandle struct {
 	r     io.ReaderAt
 	close io.Closer // nil: nothing to close
+	kept  func()    // ends what it counts for
 }
 
 var _ = (gofs.FileReader)((*contentHandle)(nil))
@@ -228,6 +237,7 @@ var _ = (gofs.FileReleaser)((*contentHandle)(nil))
 func (h *contentHandle) Release(ctx context.Context) syscall.Errno {
 	if h.close != nil {
 		h.close.Close()
+		h.kept()
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // errnoTable is the one place where a kind of failure becomes an errno. A kind
@@ -27,6 +28,7 @@ var errnoTable = []struct {
 	{ctxabi.ErrDenied, syscall.EACCES},
 	{ctxabi.ErrNoSpace, syscall.ENOSPC},
 	{ctxabi.ErrQuota, syscall.EDQUOT},
+	{ctxabi.ErrNoFiles, syscall.ENFILE},
 	{ctxabi.ErrNoData, syscall.ENODATA},
 	{ctxabi.ErrNotFound, syscall.ENOENT},
 	{ctxabi.ErrExists, syscall.EEXIST},
@@ -49,7 +51,9 @@ func errnoOf(err error) syscall.Errno {
 	}
 	var errno syscall.Errno
 	switch {
-	case errors.As(err, &errno) && errno != 0:
+	case errors.As(err, &errno) && errno == syscall.EMFILE || errors.Is(err, handles.ErrShort):
+		return syscall.ENFILE // the daemon's limit, not that of whoever asked
+	case errno != 0:
 		return errno
 	case errors.Is(err, fs.ErrNotExist):
 		return syscall.ENOENT

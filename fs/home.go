@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -139,6 +140,9 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	}
 	n := &realmDir{realm: realm{d.t, ctxabi.Ref{Space: name}}}
 	x, err := d.t.stat(n.dir())
+	if handles.IsShort(err) {
+		return nil, errnoOf(err)
+	}
 	if err != nil || x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return nil, syscall.ENOENT
 	}
@@ -225,6 +229,9 @@ func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 		return nil, syscall.ENOENT
 	}
 	x, err := d.t.stat(path.Join(d.path(), name))
+	if handles.IsShort(err) {
+		return nil, errnoOf(err)
+	}
 	if err != nil || x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return nil, syscall.ENOENT
 	}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inode numbers are also the node ids the kernel knows (ExternalNodeID), so
+// The numbers of go-fuse's inodes are also the node ids that the kernel knows (ExternalNodeID), so
 // they say nothing but what a file is: the same file has the same number in
-// the next daemon. The top four bits tell the class, which decides how a
+// the next daemon. Programs see others, see numbers.go. The top four bits tell the class, which decides how a
 // number can be turned back into a node:
 //
 //	0    the root (1)

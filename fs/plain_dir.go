@@ -167,6 +167,10 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 	if hidden(name) {
 		return nil, nil, 0, syscall.EPERM
 	}
+	kept, errno := p.keep()
+	if errno != 0 {
+		return nil, nil, 0, errno
+	}
 	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
 		mode := p.newMode(mode&0o7777, false)
 		// Always O_EXCL: the kernel saw no such name. If there is one by now, it may
@@ -186,15 +190,22 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 			return err
 		}
 		p.opens(ctx)
-		fh = newPlainHandle(fd)
+		fh = newPlainHandle(fd, kept)
 		return nil
 	})
+	if errno != 0 {
+		kept()
+	}
 	return n, fh, 0, errno
 }
 
 var _ = (gofs.NodeTmpfiler)((*plain)(nil))
 
 func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
+	kept, errno := p.keep()
+	if errno != 0 {
+		return nil, nil, 0, errno
+	}
 	errno = p.in("", func(dir int, self *unix.Statx_t) error {
 		fd, err := beneath.At(dir, ".", openFlags(flags)|unix.O_TMPFILE|unix.O_CLOEXEC, mode&0o7777)
 		if err != nil {
@@ -214,9 +225,12 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 		}
 		setPlainEntry(out, x)
 		p.opens(ctx)
-		n, fh = p.child(ctx, x), newPlainHandle(fd)
+		n, fh = p.child(ctx, x), newPlainHandle(fd, kept)
 		return nil
 	})
+	if errno != 0 {
+		kept()
+	}
 	return n, fh, 0, errno
 }
 
@@ -294,16 +308,22 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 var _ = (gofs.NodeReaddirer)((*plain)(nil))
 
 func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	kept, errno := p.keep()
+	if errno != 0 {
+		return nil, errno
+	}
 	fd, _, err := p.open(unix.O_RDONLY | unix.O_DIRECTORY)
 	if err != nil {
+		kept()
 		return nil, errnoOf(err)
 	}
 	ds, errno := gofs.NewLoopbackDirStreamFd(fd) // which closes fd with itself
 	if errno != 0 {
 		unix.Close(fd)
+		kept()
 		return nil, errno
 	}
-	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev}, 0
+	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, kept: kept}, 0
 }
 
 var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
@@ -322,6 +342,7 @@ type plainStream struct {
 	gofs.DirStream
 	dir     int // the directory
 	rootDev uint64
+	kept    func() // ends what it counts for
 }
 
 var (
@@ -341,9 +362,9 @@ func (s *plainStream) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.E
 			continue
 		}
 		if x, err := statName(s.dir, e.Name); err == nil {
-			e.Ino = plainAttr(x, s.rootDev).Ino // as stat says
+			e.Ino = numberOf(plainAttr(x, s.rootDev).Ino) // as stat says
 		} else {
-			e.Ino |= plainBit // it went away meanwhile
+			e.Ino = numberOf(e.Ino | plainBit) // it went away meanwhile
 		}
 		return e, 0
 	}
@@ -351,6 +372,11 @@ func (s *plainStream) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.E
 
 func (s *plainStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 	return s.DirStream.(gofs.FileSeekdirer).Seekdir(ctx, off)
+}
+
+func (s *plainStream) Close() {
+	s.DirStream.Close()
+	s.kept()
 }
 
 func (s *plainStream) Releasedir(ctx context.Context, flags uint32) { s.Close() }

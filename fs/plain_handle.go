@@ -15,12 +15,21 @@ import (
 // of the mount, and ioctl, which would run with the daemon's rights.
 type plainHandle struct {
 	*gofs.LoopbackFile
-	f *os.File
+	f    *os.File
+	kept func() // ends what it counts for
 }
 
-func newPlainHandle(fd int) *plainHandle {
+// newPlainHandle makes a handle of an open file that counts for what kept ends.
+func newPlainHandle(fd int, kept func()) *plainHandle {
 	f := os.NewFile(uintptr(fd), "")
-	return &plainHandle{LoopbackFile: gofs.NewLoopbackFileFromOS(f), f: f}
+	return &plainHandle{LoopbackFile: gofs.NewLoopbackFileFromOS(f), f: f, kept: kept}
+}
+
+var _ = (gofs.FileReleaser)((*plainHandle)(nil))
+
+func (h *plainHandle) Release(ctx context.Context) syscall.Errno {
+	defer h.kept()
+	return h.LoopbackFile.Release(ctx)
 }
 
 var _ = (gofs.FilePassthroughFder)((*plainHandle)(nil))
@@ -51,22 +60,34 @@ func openFlags(flags uint32) int {
 var _ = (gofs.NodeOpener)((*plain)(nil))
 
 func (p *plain) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	fd, x, err := p.open(openFlags(flags) | unix.O_NONBLOCK) // a pipe put in its place must not stop the daemon
+	kept, errno := p.keep()
+	if errno != 0 {
+		return nil, 0, errno
+	}
+	fd, err := p.openFile(flags)
 	if err != nil {
+		kept()
 		return nil, 0, errnoOf(err)
 	}
-	if uint32(x.Mode)&syscall.S_IFMT != syscall.S_IFREG {
-		unix.Close(fd)
-		return nil, 0, syscall.ESTALE
-	}
-	if flags&unix.O_TRUNC != 0 {
-		if err := unix.Ftruncate(fd, 0); err != nil {
-			unix.Close(fd)
-			return nil, 0, errnoOf(err)
-		}
-	}
 	p.opens(ctx)
-	return newPlainHandle(fd), 0, 0
+	return newPlainHandle(fd, kept), 0, 0
+}
+
+func (p *plain) openFile(flags uint32) (int, error) {
+	fd, x, err := p.open(openFlags(flags) | unix.O_NONBLOCK) // a pipe put in its place must not stop the daemon
+	if err != nil {
+		return -1, err
+	}
+	if uint32(x.Mode)&syscall.S_IFMT != syscall.S_IFREG {
+		err = syscall.ESTALE
+	} else if flags&unix.O_TRUNC != 0 {
+		err = unix.Ftruncate(fd, 0)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 var _ = (gofs.NodeCopyFileRanger)((*plain)(nil))

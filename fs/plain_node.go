@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // plain is an ordinary file, directory, link or pipe: what an agent keeps in
@@ -49,6 +50,9 @@ func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 	if errors.Is(err, os.ErrNotExist) || err == syscall.ESTALE || err == syscall.ENOTDIR {
 		p.t.waitForRenames()
 		fd, x, err = p.openOnce(flags)
+	}
+	if handles.IsShort(err) {
+		p.t.short(err)
 	}
 	return fd, x, err
 }

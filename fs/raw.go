@@ -19,6 +19,7 @@ type rawFS struct {
 	requests atomic.Uint64
 	open     atomic.Int64
 	files    openFiles
+	numbers  numbers
 
 	// What the tree drops, by the request's cancel channel: that is the one
 	// thing of a request which it does hand on. A map per shard costs about
@@ -78,34 +79,55 @@ func (r *rawFS) OnUnmount()          { r.RawFileSystem.OnUnmount() }
 
 func (r *rawFS) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Lookup(cancel, header, name, out)
+	return r.given(r.RawFileSystem.Lookup(cancel, header, name, out), out)
 }
 
 func (r *rawFS) Forget(nodeid, nlookup uint64) {
 	r.requests.Add(1)
+	r.numbers.forget(nodeid, nlookup)
 	r.RawFileSystem.Forget(nodeid, nlookup)
+}
+
+// given notes that the kernel gets the node of out.
+func (r *rawFS) given(code fuse.Status, out *fuse.EntryOut) fuse.Status {
+	if code.Ok() && out.NodeId > fuse.FUSE_ROOT_ID {
+		out.Ino = r.numbers.take(out.NodeId)
+	}
+	return code
+}
+
+// shown is the number of a node that the kernel has.
+func (r *rawFS) shown(node uint64) uint64 {
+	if node == fuse.FUSE_ROOT_ID {
+		return node
+	}
+	return r.numbers.of(node)
 }
 
 func (r *rawFS) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.GetAttr(cancel, in, out)
+	code := r.RawFileSystem.GetAttr(cancel, in, out)
+	out.Ino = r.shown(in.NodeId)
+	return code
 }
 
 func (r *rawFS) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
-	return r.RawFileSystem.SetAttr(cancel, in, out)
+	code := r.RawFileSystem.SetAttr(cancel, in, out)
+	out.Ino = r.shown(in.NodeId)
+	return code
 }
 
 func (r *rawFS) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Mknod(cancel, in, name, out)
+	return r.given(r.RawFileSystem.Mknod(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Mkdir(cancel, in, name, out)
+	return r.given(r.RawFileSystem.Mkdir(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
@@ -129,12 +151,12 @@ func (r *rawFS) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newNa
 
 func (r *rawFS) Link(cancel <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Link(cancel, in, name, out)
+	return r.given(r.RawFileSystem.Link(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Symlink(cancel <-chan struct{}, header *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Symlink(cancel, header, target, name, out)
+	return r.given(r.RawFileSystem.Symlink(cancel, header, target, name, out), out)
 }
 
 func (r *rawFS) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
@@ -170,14 +192,14 @@ func (r *rawFS) RemoveXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr 
 func (r *rawFS) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
 	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
-	code := r.RawFileSystem.Create(cancel, in, name, out)
+	code := r.given(r.RawFileSystem.Create(cancel, in, name, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
 func (r *rawFS) Tmpfile(cancel <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
 	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
-	code := r.RawFileSystem.Tmpfile(cancel, in, out)
+	code := r.given(r.RawFileSystem.Tmpfile(cancel, in, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
@@ -313,5 +335,7 @@ func (r *rawFS) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.Stat
 
 func (r *rawFS) Statx(cancel <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
 	r.requests.Add(1)
-	return r.RawFileSystem.Statx(cancel, in, out)
+	code := r.RawFileSystem.Statx(cancel, in, out)
+	out.Ino = r.shown(in.NodeId)
+	return code
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -102,7 +103,11 @@ func renamePlain(from directory, name string, to directory, newName string, flag
 	}
 	if to.place() != nil {
 		// A session's directories hold files, so that nothing of it hides in a tree of its own.
-		if x, err := from.base().t.stat(path.Join(storePath(from.EmbeddedInode()), name)); err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		x, err := from.base().t.stat(path.Join(storePath(from.EmbeddedInode()), name))
+		if handles.IsShort(err) {
+			return errnoOf(err)
+		}
+		if err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 			return syscall.EPERM
 		}
 	}
@@ -123,7 +128,11 @@ func errnoErr(errno syscall.Errno) error {
 
 func renameControl(ctx context.Context, from directory, name string, a nameKind, to directory, newName string, b nameKind, flags uint32) syscall.Errno {
 	if flags&unix.RENAME_NOREPLACE != 0 {
-		if x, err := to.base().t.stat(path.Join(storePath(to.EmbeddedInode()), newName)); err == nil && x != nil {
+		_, err := to.base().t.stat(path.Join(storePath(to.EmbeddedInode()), newName))
+		if handles.IsShort(err) {
+			return errnoOf(err)
+		}
+		if err == nil {
 			return syscall.EEXIST
 		}
 	}

@@ -47,6 +47,7 @@ type tree struct {
 
 	policies sync.Mutex // held from the look at what a gc.policy says of history until it is changed
 
+	shortAt   atomic.Int64  // unix ns, when the log told last that descriptors ran out
 	blobsMade atomic.Uint64 // blobs that users began to make, from 1
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 

@@ -38,7 +38,7 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*Build, er
 		if err != nil {
 			return nil, err
 		}
-		t, err := x.Timeline()
+		t, err := b.entry(x.ID()).timeline(x)
 		if err != nil {
 			return nil, err
 		}
@@ -132,6 +132,7 @@ func (p *past) bytes() int {
 // until gives in the history of t.
 func (in *Input) until(x *session.Session, e *entry, t *session.Timeline) (err error) {
 	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", e.readable(t, false), nil, nil, ""
+	in.NoEvents = t.EventsErr != nil
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
 		return err
 	}

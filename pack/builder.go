@@ -287,7 +287,7 @@ const (
 func snapshot(ctx context.Context, x *session.Session, e *entry, in *Input) (t *session.Timeline, err error) {
 	begin, asked := time.Now(), int64(-1)
 	for {
-		if t, err = x.Timeline(); err != nil {
+		if t, err = e.timeline(x); err != nil {
 			return nil, err
 		}
 		if asked < 0 {
@@ -303,6 +303,7 @@ func snapshot(ctx context.Context, x *session.Session, e *entry, in *Input) (t *
 		}
 	}
 	in.Messages = e.readable(t, false)
+	in.NoEvents = t.EventsErr != nil
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
 		return nil, err
 	}

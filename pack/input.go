@@ -50,6 +50,8 @@ type Input struct {
 	Tools      []session.ToolEvent
 	Events     Records
 	EventsHead string
+	// NoEvents says that events.jsonl could not be opened: nothing of it is among all of this.
+	NoEvents bool
 	// Redaction is what was done to all of this so that no secret stands in it; nil: nothing.
 	Redaction *Redaction
 }
@@ -124,6 +126,9 @@ func (in *Input) around(encoding string) hash.Cloner {
 		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
 	if in.Redaction != nil {
 		fmt.Fprintf(h, "redaction %s\n", in.Redaction.Fingerprint)
+	}
+	if in.NoEvents {
+		fmt.Fprintf(h, "without events\n")
 	}
 	if usesState(r) {
 		fmt.Fprintf(h, "state %q\n", in.State)

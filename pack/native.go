@@ -96,7 +96,7 @@ func (b *Builder) Native(x *session.Session, build *Build, f Format) ([]byte, er
 	before := build.Size()
 	e := b.entry(x.ID())
 	data, err := build.Native(f, func() (Records, Records, error) {
-		t, err := x.Timeline()
+		t, err := e.timeline(x)
 		if err != nil {
 			return nil, nil, err
 		}

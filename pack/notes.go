@@ -102,7 +102,7 @@ func (n *entryNotes) bytes() int {
 
 // view gives the present view.
 func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e *entry) (*NotesView, error) {
-	t, err := x.Timeline()
+	t, err := e.timeline(x)
 	if err != nil {
 		return nil, err
 	}

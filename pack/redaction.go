@@ -82,6 +82,14 @@ func (e *entry) readable(t *session.Timeline, event bool) Records {
 	return raw
 }
 
+// timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
+func (e *entry) timeline(x *session.Session) (*session.Timeline, error) {
+	if e.veil != nil {
+		return wholeTimeline(x)
+	}
+	return x.Timeline()
+}
+
 // Record gives a record without its secrets.
 func (v *veil) record(h redact.History, a address, raw []byte) ([]byte, error) {
 	return v.ledger.Record(h, a.event, a.n, raw)

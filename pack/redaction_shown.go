@@ -16,13 +16,22 @@ func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([
 		return nil
 	}
 	return func(x *session.Session, line int, raw []byte) ([]byte, error) {
-		t, err := x.Timeline()
+		t, err := wholeTimeline(x)
 		if err != nil {
 			return nil, err
 		}
 		h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}
 		return r.Ledger(x.ID()).Record(h, false, line, raw)
 	}
+}
+
+// wholeTimeline is the session's timeline; it fails where a part of it cannot be read.
+func wholeTimeline(x *session.Session) (*session.Timeline, error) {
+	t, err := x.Timeline()
+	if err == nil {
+		err = t.EventsErr
+	}
+	return t, err
 }
 
 // Redacts says whether what is derived of sessions is shown without secrets.
@@ -35,7 +44,7 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 	if r == nil || len(data) == 0 {
 		return data, nil
 	}
-	t, err := x.Timeline()
+	t, err := wholeTimeline(x)
 	if err != nil {
 		return nil, err
 	}

@@ -323,6 +323,9 @@ func (d *draft) extra(p part) item {
 // omissions lists what is left out: records behind the boundary, and of blocks what their share had no room for.
 func (d *draft) omissions() []omitted {
 	list := []omitted{}
+	if d.in.NoEvents {
+		list = append(list, omitted{Source: ctxabi.EventsFile, Reason: "it cannot be opened, see " + ctxabi.ErrorsFile, Path: ctxabi.EventsFile})
+	}
 	block := func(b block) {
 		if b.reason == "" {
 			return

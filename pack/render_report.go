@@ -23,7 +23,10 @@ func (d *draft) renderReport(b *Build) []byte {
 	if unread != "" {
 		line("%s", unread)
 	}
-	if len(d.in.Notes) > 0 || unread != "" {
+	if d.in.NoEvents {
+		line("%s cannot be opened, and nothing of it is in this pack; %s says why", ctxabi.EventsFile, ctxabi.ErrorsFile)
+	}
+	if len(d.in.Notes) > 0 || unread != "" || d.in.NoEvents {
 		line("")
 	}
 	line("- pack: %s", b.ID)

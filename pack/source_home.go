@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -27,6 +28,8 @@ type home struct {
 	now   *look
 	at    time.Time
 	dirs  map[string]*dirFD
+	held  []*dirFD          // those of dirs whose descriptors are open, the one opened first in front
+	short error             // why something that is there could not be opened: there were no descriptors
 	found map[*stocked]bool // files of last that are known to be as they were
 }
 
@@ -51,7 +54,7 @@ func (b *Builder) storeRoot(dir string) (*os.File, error) {
 	if f, ok := b.roots.Load(dir); ok {
 		return f.(*os.File), nil
 	}
-	f, err := os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	f, err := handles.Open(func() (*os.File, error) { return os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0) })
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +68,11 @@ func (b *Builder) storeRoot(dir string) (*os.File, error) {
 // openHome opens the home of the session's agent. rel is the session's directory in it.
 func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
 	failed := func(err error) error {
-		return &ctxabi.Error{Op: "pack", Kind: ctxabi.ErrIO, Why: "the agent's home cannot be opened", Err: err}
+		kind := ctxabi.ErrIO
+		if handles.IsShort(err) {
+			kind = ctxabi.ErrNoFiles
+		}
+		return &ctxabi.Error{Op: "pack", Kind: kind, Why: "the agent's home cannot be opened", Err: err}
 	}
 	root, err := b.storeRoot(x.Store().Dir())
 	if err != nil {
@@ -103,10 +110,8 @@ func (h *home) moved(x *session.Session) (moved bool) {
 }
 
 func (h *home) close() {
-	for _, d := range h.dirs {
-		if d.fd >= 0 && d.fd != h.fd {
-			unix.Close(d.fd)
-		}
+	for _, d := range h.held {
+		unix.Close(d.fd)
 	}
 	unix.Close(h.fd)
 }
@@ -130,7 +135,19 @@ func (h *home) open(rel string, flags int) (int, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return fd, err
 	}
+	if h.lacks(err) {
+		return -1, err
+	}
 	return h.follow(rel, flags)
+}
+
+// lacks says whether err is that there are no descriptors. Then what the look finds is not what there is.
+func (h *home) lacks(err error) bool {
+	if !handles.IsShort(err) {
+		return false
+	}
+	h.short = &ctxabi.Error{Op: "pack", Kind: ctxabi.ErrNoFiles, Why: "the agent's home cannot be read at this moment", Err: err}
+	return true
 }
 
 // follow opens what the link rel leads to, where that lies in the home.
@@ -138,7 +155,7 @@ func (h *home) follow(rel string, flags int) (int, error) {
 	h.now.linked = true
 	fd, err := beneath.Follow(h.fd, rel, flags)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || h.lacks(err) {
 			return -1, err
 		}
 		return -1, errors.New(reasonLink)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // Bounds of one directory that a source takes files from.
@@ -20,9 +21,11 @@ const (
 	maxDirDepth = 16
 )
 
-// dirFD is a directory that was opened for this look; fd is -1 when it is not there or must not be entered.
+// dirFD is a directory that was opened for this look; fd is -1 when it is not there or must not be entered. It is that of the home's own
+// or one of home.held, which the next call of home.dir may close.
 type dirFD struct {
 	fd     int
+	closed bool // it is opened again when it is needed
 	sign   sign
 	same   bool // its sign is that of the last look, and tells
 	reason string
@@ -35,9 +38,29 @@ type listed struct {
 	subs  map[string]bool // which of names are directories
 }
 
+// maxHeldDirs is how many directories a look has open at once, where the limit allows it.
+const maxHeldDirs = 64
+
+// hold keeps a directory open until the look is over, or many others were opened.
+func (h *home) hold(d *dirFD, fd int) {
+	d.fd, d.closed = fd, false
+	h.held = append(h.held, d)
+	if len(h.held) > min(maxHeldDirs, handles.Idle()/8) {
+		first := h.held[0]
+		h.held = h.held[1:]
+		unix.Close(first.fd)
+		first.fd, first.closed = -1, true
+	}
+}
+
 // dir opens the directory rel of the home for this look.
 func (h *home) dir(rel string) *dirFD {
 	if d := h.dirs[rel]; d != nil {
+		if d.closed {
+			if fd, err := h.open(rel, unix.O_PATH|unix.O_DIRECTORY); err == nil {
+				h.hold(d, fd)
+			}
+		}
 		return d
 	}
 	d := &dirFD{fd: -1}
@@ -76,7 +99,10 @@ func (h *home) dir(rel string) *dirFD {
 		d.reason = "not readable for the session's owner"
 		return d
 	}
-	d.fd, d.sign = fd, signFrom(&st)
+	d.sign = signFrom(&st)
+	if d.fd = fd; fd != h.fd {
+		h.hold(d, fd)
+	}
 	d.same = h.last.dirs[rel] == d.sign
 	h.now.entered++
 	if !d.sign.fresh(h.at) {
@@ -108,6 +134,7 @@ func (h *home) readList(rel string, d *dirFD) *listed {
 	l := &listed{sign: d.sign, subs: map[string]bool{}}
 	fd, err := beneath.Open(d.fd, "", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
+		h.lacks(err)
 		return l
 	}
 	f := os.NewFile(uintptr(fd), "directory")

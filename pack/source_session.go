@@ -130,6 +130,9 @@ func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gath
 	if err := s.all(); err != nil {
 		return nil, false, err
 	}
+	if h.short != nil {
+		return nil, false, h.short
+	}
 	b.readOutside(ctx, g, s, answers)
 	g.refused = map[int]string{}
 	for at := range s.recipe.Sources {
@@ -250,7 +253,7 @@ func (b *Builder) required(x *session.Session) (*gathered, error) {
 			}
 		}
 	}
-	return g, nil
+	return g, h.short
 }
 
 // eachCondition calls do for every elementary condition of a recipe.

@@ -221,11 +221,11 @@ func (b *Builder) summaryWant(x *session.Session, g *gathered, in *Input, s *sum
 	before := s.before(to)
 	w.history = fmt.Sprintf("%s, record ends at %d, summary %x", of, endOf(m, to), before.id())
 	w.feed = func(ctx context.Context) ([]byte, error) {
-		t, err := x.Timeline()
+		e := b.entry(x.ID())
+		t, err := e.timeline(x)
 		if err != nil {
 			return nil, err
 		}
-		e := b.entry(x.ID())
 		now := Input{Messages: e.readable(t, false), Events: e.readable(t, true), Tools: t.Tools}
 		return summaryInput(ctx, now.history(), before, to, maxSummaryInput)
 	}

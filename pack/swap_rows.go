@@ -49,7 +49,7 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 	records := r.unread.readable(ix, n.Source == "events")
 	shown := Records(records)
 	if r.e.veil != nil {
-		t, err := r.x.Timeline()
+		t, err := r.e.timeline(r.x)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,9 @@ import (
 // historyOf is both logs of a session as its ledger reads them.
 func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
 	t, err := x.Timeline()
+	if err == nil {
+		err = t.EventsErr // they tell of secrets that messages repeat
+	}
 	if err != nil {
 		return redact.History{}, nil, err
 	}

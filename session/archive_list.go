@@ -136,7 +136,6 @@ func (x *Session) readSegments(log string) ([]byte, error) {
 
 // openParts finds out which sealed parts d has.
 func (l *Log) openParts(v VFS, d *logData, raw []byte, arrivals File) error {
-	x := l.session
 	fi, err := d.tail.Stat()
 	if err != nil {
 		return err
@@ -172,13 +171,7 @@ func (l *Log) openParts(v VFS, d *logData, raw []byte, arrivals File) error {
 	}
 	for i := range list.Parts {
 		p := &sealedPart{sealedEntry: list.Parts[i], log: l}
-		p.file, err = v.OpenFile(x.path(sealedName(l.name, p.Number)), os.O_RDONLY, 0)
-		if err != nil {
-			p.file = nil
-			if !errors.Is(err, fs.ErrNotExist) {
-				x.store.o.Logger.Error("open sealed part", "session", x.id, "log", l.name, "part", p.Number, "err", err)
-			}
-		}
+		p.find()
 		d.parts = append(d.parts, p)
 	}
 	d.base = list.base()
@@ -262,10 +255,9 @@ func (l *Log) newerList(v VFS, d *logData, list *sealedList, size int64) (*seale
 	}
 	p := &sealedPart{sealedEntry: found.Parts[i], log: l}
 	if size >= p.Size {
-		if p.file, err = v.OpenFile(l.session.path(sealedName(l.name, p.Number)), os.O_RDONLY, 0); err != nil {
-			return nil, err
+		if p.find(); p.gone != nil {
+			return nil, p.gone
 		}
-		defer p.file.Close()
 		if raw, err := d.holds(p, 0); raw || err != nil {
 			return nil, err
 		}

@@ -5,17 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"sort"
 	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // sealedPart is one sealed part of a log, open for reading. It is safe for concurrent use.
 type sealedPart struct {
 	sealedEntry
 	log  *Log
-	file File // nil: it is not there
+	file File  // nil: it is opened by its name for each read, so that a log costs the same however many parts it has
+	gone error // why it cannot be read at all, found when the log was opened
 
-	once   sync.Once // reads the table
+	mu     sync.Mutex // guards tabled, and what follows until it is set
+	tabled bool
 	frames []sealedFrame
 	raw    []int64 // where each frame begins in the part; one more for the end
 	packed []int64 // and in the file
@@ -39,37 +45,90 @@ func (p *sealedPart) damaged(from, to int64, err error) error {
 	return &damage{sealedName(p.log.name, p.Number), p.Off + from, p.Off + to, err}
 }
 
-// table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go.
-func (p *sealedPart) table() {
-	p.once.Do(func() {
-		p.raw, p.packed = []int64{0}, []int64{0}
-		if p.file == nil {
-			p.odd = fmt.Errorf("it is not there")
-			return
-		}
-		fi, err := p.file.Stat()
+// find looks whether the part is there.
+func (p *sealedPart) find() {
+	x := p.log.session
+	fi, err := x.store.vfs.Stat(x.path(sealedName(p.log.name, p.Number)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.gone = errNoPart
+	case err != nil:
+		p.gone = err
+	case !fi.Mode().IsRegular():
+		p.gone = errors.New("it is not a regular file")
+	}
+	if p.gone != nil && p.gone != errNoPart {
+		x.store.o.Logger.Error("open sealed part", "session", x.id, "log", p.log.name, "part", p.Number, "err", p.gone)
+	}
+}
+
+var errNoPart = errors.New("it is not there")
+
+// opened calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
+func (p *sealedPart) opened(do func(f File) error) error {
+	switch {
+	case p.gone != nil:
+		return p.gone
+	case p.file != nil:
+		return do(p.file)
+	}
+	f, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return do(f)
+}
+
+func (p *sealedPart) open() (File, error) {
+	x := p.log.session
+	x.store.moving.RLock()
+	defer x.store.moving.RUnlock()
+	if x.removed.Load() {
+		return nil, ctxabi.E("read", p.log.name, ctxabi.ErrNotFound, "the session was removed")
+	}
+	return x.store.openRegular(x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+}
+
+// table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails
+// as [sealedPart.opened] does where that is no damage, and is tried again then.
+func (p *sealedPart) table() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tabled {
+		return nil
+	}
+	var frames []sealedFrame
+	odd := p.opened(func(f File) error {
+		fi, err := f.Stat()
 		if err != nil {
-			p.odd = err
-			return
+			return err
 		}
-		m, err := readSealMeta(p.file, fi.Size())
+		m, err := readSealMeta(f, fi.Size())
 		if err == nil && (m.SHA256 != p.SHA256 || m.Size != p.Size) {
 			err = fmt.Errorf("it holds other bytes than those that were sealed")
 		}
 		if err == nil {
-			p.frames = m.Frames
+			frames = m.Frames
 		} else {
-			p.odd, p.frames = err, p.known(walkFrames(p.file, fi.Size()))
+			frames = p.known(walkFrames(f, fi.Size()))
 		}
-		for i := range p.frames {
-			next := p.raw[i] + int64(p.frames[i].Raw)
-			if next > p.Size {
-				p.frames = p.frames[:i]
-				break
-			}
-			p.raw, p.packed = append(p.raw, next), append(p.packed, p.packed[i]+int64(p.frames[i].Packed))
-		}
+		return err
 	})
+	if errors.Is(odd, ctxabi.ErrNoFiles) || errors.Is(odd, ctxabi.ErrNotFound) {
+		return odd
+	}
+	p.tabled, p.odd, p.frames = true, odd, frames
+	p.raw, p.packed = []int64{0}, []int64{0}
+	for i := range p.frames {
+		next := p.raw[i] + int64(p.frames[i].Raw)
+		if next > p.Size {
+			p.frames = p.frames[:i]
+			break
+		}
+		p.raw, p.packed = append(p.raw, next), append(p.packed, p.packed[i]+int64(p.frames[i].Packed))
+	}
+	return nil
 }
 
 // known gives those of the frames in front that are the part's: a frame that is whole may still be another one.
@@ -82,9 +141,8 @@ func (p *sealedPart) known(frames []sealedFrame) []sealedFrame {
 	return frames
 }
 
-// at gives the number of the frame that holds the byte at off of the part; len(frames) when none does.
+// at gives the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
 func (p *sealedPart) at(off int64) int {
-	p.table()
 	return sort.Search(len(p.frames), func(i int) bool { return p.raw[i+1] > off })
 }
 
@@ -92,9 +150,12 @@ func (p *sealedPart) at(off int64) int {
 func (p *sealedPart) frame(i int) ([]byte, error) {
 	f := &p.frames[i]
 	b := make([]byte, f.Packed)
-	err := readFull(p.file, b, p.packed[i])
+	err := p.opened(func(file File) error { return readFull(file, b, p.packed[i]) })
 	if err == nil {
 		b, err = f.inflate(b)
+	}
+	if errors.Is(err, ctxabi.ErrNoFiles) || errors.Is(err, ctxabi.ErrNotFound) {
+		return nil, err
 	}
 	if err != nil {
 		return nil, p.damaged(p.raw[i], p.raw[i+1], err)
@@ -104,6 +165,9 @@ func (p *sealedPart) frame(i int) ([]byte, error) {
 
 // ReadAt reads the part's bytes; off is within it.
 func (p *sealedPart) ReadAt(b []byte, off int64) (n int, err error) {
+	if err := p.table(); err != nil {
+		return 0, err
+	}
 	for n < len(b) && off < p.Size {
 		i := p.at(off)
 		if i == len(p.frames) {
@@ -131,7 +195,10 @@ func (p *sealedPart) why() error {
 
 // check reads all of the part and yields its bytes, frame by frame, or what is wrong with them.
 func (p *sealedPart) check(yield func(raw []byte, err error) bool) {
-	p.table()
+	if err := p.table(); err != nil {
+		yield(nil, err)
+		return
+	}
 	for i := range p.frames {
 		raw, err := p.frame(i)
 		if !yield(raw, err) {

@@ -286,9 +286,6 @@ func (s *sealer) name(d *logData) error {
 	if err == nil {
 		err = v.SyncDir(path.Dir(file))
 	}
-	if err == nil {
-		s.part.file, err = v.OpenFile(file, os.O_RDONLY, 0)
-	}
 	if err != nil {
 		return s.undo(d, err)
 	}
@@ -297,9 +294,6 @@ func (s *sealer) name(d *logData) error {
 
 // undo takes back what swap did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
 func (s *sealer) undo(d *logData, cause error) error {
-	if s.part.file != nil {
-		s.part.file.Close()
-	}
 	d.redundant = append(d.redundant, s.part.Number)
 	if err := s.l.putRight(d); err != nil {
 		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))

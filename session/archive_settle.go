@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // settle decides what the tail of a log is. A crash while a part took the place of raw records may have left both; and
@@ -60,9 +62,6 @@ func (l *Log) settle(d *logData, list *sealedList, size, total int64, lost bool)
 	d.pending = keep < n || list.Pending || lost
 	for _, p := range gone {
 		d.redundant = append(d.redundant, p.Number)
-		if p.file != nil {
-			p.file.Close()
-		}
 	}
 	if !d.pending || x.store.o.ReadOnly {
 		return nil
@@ -81,7 +80,7 @@ func (d *logData) stillRaw(p *sealedPart, size, total int64) (bool, error) {
 	switch {
 	case size < p.Size || total == p.end()+size:
 		return false, nil
-	case total == p.Off+size || p.file == nil:
+	case total == p.Off+size || p.gone != nil:
 		return true, nil
 	}
 	return d.holds(p, 0)
@@ -89,7 +88,7 @@ func (d *logData) stillRaw(p *sealedPart, size, total int64) (bool, error) {
 
 // putBack says whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
 func (l *Log) putBack(d *logData, p *sealedPart) (bool, error) {
-	if p.file == nil {
+	if p.gone != nil {
 		return l.firstRow(d, p.Off)
 	}
 	return d.holds(p, 0)
@@ -97,12 +96,14 @@ func (l *Log) putBack(d *logData, p *sealedPart) (bool, error) {
 
 // holds says whether the tail has the records of p at off.
 func (d *logData) holds(p *sealedPart, off int64) (same bool, err error) {
-	p.table()
 	at := off
 	same = true
 	buf := make([]byte, frameMost)
 	p.check(func(raw []byte, bad error) bool {
 		if bad != nil {
+			if errors.Is(bad, ctxabi.ErrNoFiles) {
+				err = bad
+			}
 			same = false
 			return false
 		}
@@ -128,7 +129,7 @@ func (l *Log) findGap(d *logData, list *sealedList, size, total int64) error {
 		return err
 	}
 	p := &sealedPart{sealedEntry: l.gap(list, d.base, begin, 0), log: l}
-	p.file, _ = l.session.store.vfs.OpenFile(l.session.path(sealedName(l.name, p.Number)), os.O_RDONLY, 0)
+	p.find()
 	d.parts, d.base = append(d.parts, p), begin
 	return nil
 }

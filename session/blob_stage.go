@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // BlobStage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
@@ -27,6 +28,7 @@ type BlobStage struct {
 	mu        sync.Mutex
 	file      File
 	name      string // of file
+	kept      func() // ends what file counts for
 	size      int64
 	written   bool
 	refused   bool // the last Flush was, and nothing was written since
@@ -54,7 +56,13 @@ func (x *Session) NewBlobStage(id string, w Writer) (*BlobStage, error) {
 	}
 	s := &BlobStage{x: x, id: id, writer: w, name: x.store.tmpName(), running: sha256.New()}
 	x.store.owned.Store(s.name, nil)
-	if s.file, err = x.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+	if s.kept, err = handles.Keep(); err == nil {
+		if s.file, err = x.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			s.kept()
+		}
+	}
+	if err != nil {
+		err = diskError(err)
 		x.store.owned.Delete(s.name)
 		x.store.staged.give(w.UID, 0, true)
 		return nil, diskFailed("create", blobName(id), err, "it could not be staged")
@@ -219,6 +227,7 @@ func (s *BlobStage) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.file.Close()
+	s.kept()
 	if s.committed {
 		return
 	}

@@ -68,6 +68,9 @@ const anywhere = -1
 // or anywhere.
 func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	if err := l.Open(); err != nil {
+		if errors.Is(err, ctxabi.ErrNoFiles) {
+			l.refuse(b.Writer, err)
+		}
 		return 0, err
 	}
 	select {
@@ -158,7 +161,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
 	a.Chain = chainNext(tail.chain, a.SHA, a.Off, a.Len)
 	if l.name == ctxabi.MessagesFile {
-		a.Events = l.session.events.length.Load()
+		a.Events = l.eventsNow(tail)
 	}
 	l.row = a.appendTo(l.row[:0])
 	if err := writeFull(f.arrivals, l.row); err != nil {
@@ -172,12 +175,20 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	}
 
 	l.mu.Lock()
-	l.tail = logTail{size: a.end(), arrivals: tail.arrivals + int64(len(l.row)), chain: a.Chain}
+	l.tail = logTail{size: a.end(), arrivals: tail.arrivals + int64(len(l.row)), chain: a.Chain, events: a.Events}
 	if b.Key != (Key{}) {
 		l.keys.add(b.Key, a.end())
 	}
 	l.mu.Unlock()
 	return a.end(), nil
+}
+
+// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
+func (l *Log) eventsNow(tail logTail) int64 {
+	if e := &l.session.events; e.known.Load() {
+		return e.length.Load()
+	}
+	return max(tail.events, 0)
 }
 
 // rollBack cuts both files back to tail after a failed write. Data first: a

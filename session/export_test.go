@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // SetMaxInMemory makes stages go to files earlier.
@@ -15,6 +17,9 @@ func SetMaxInMemory(n int64) { maxInMemory = n }
 // Tick is one tick of the janitor.
 func Tick(s *Store) { s.open.tick() }
 
+// Shed is what happens when descriptors run out.
+func Shed(s *Store) int { return s.open.shed() }
+
 // OpenLogs is how many logs have open files.
 func OpenLogs(s *Store) int { return len(s.open.list()) }
 
@@ -22,7 +27,7 @@ func OpenLogs(s *Store) int { return len(s.open.list()) }
 const IdleTicks = idleTicks
 
 // MaxOpenLogs is how many logs are open at most.
-const MaxOpenLogs = maxOpenLogs
+var MaxOpenLogs = handles.Idle() / logHandles
 
 // MaxKeys is how many requests a log remembers.
 const MaxKeys = maxKeys

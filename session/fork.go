@@ -203,7 +203,7 @@ func (w *forkWriter) parts(l *Log, d *logData, size int64) (*sealedList, error) 
 		uid, gid, known := ownerOf(fi)
 		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.fileMode().Perm()
 		if !same || v.Link(from, to) != nil {
-			if err = copyRange(v, to, p.file, 0, fi.Size()); err == nil {
+			if err = p.opened(func(f File) error { return copyRange(v, to, f, 0, fi.Size()) }); err == nil {
 				err = w.s.own(to, w.owner, w.owner.fileMode())
 			}
 		}
@@ -379,7 +379,7 @@ func (d *logData) partsTo(size int64) []*sealedPart {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n := 0
-	for n < len(d.parts) && d.parts[n].end() <= size && d.parts[n].file != nil {
+	for n < len(d.parts) && d.parts[n].end() <= size && d.parts[n].gone == nil {
 		n++
 	}
 	return d.parts[:n:n]

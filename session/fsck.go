@@ -17,6 +17,7 @@ type Severity string
 const (
 	Lost        Severity = "lost"        // the truth is damaged: what is named cannot be made again
 	Rebuildable Severity = "rebuildable" // it follows from something that is whole
+	Noted       Severity = "note"        // nothing is wrong: what an open puts right by itself, of Verify alone
 	Odd         Severity = "odd"         // nothing is missing, but it does not belong so
 )
 

@@ -138,10 +138,7 @@ func checkErrors(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	good, bad := goodLines(data, func(line []byte) bool {
-		var row ErrorRow
-		return line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != ""
-	})
+	good, bad := goodLines(data, isReport)
 	if bad > 0 {
 		f.Report(Odd, f.Rewrite(good), "%d of its lines are no reports", bad)
 	}

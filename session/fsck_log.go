@@ -246,7 +246,7 @@ func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) err
 	} else if torn {
 		t.report(arrivals, Odd, do("dropped"), "the last row is torn: its write never returned")
 	} else if rows == 0 && n.records > 0 {
-		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d", n.records, n.tail.size)
+		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d: power was lost, or they were added past the mount", n.records, n.tail.size)
 	}
 	if n.size > n.valid && reach <= n.valid {
 		t.report(l.name, Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.size-n.valid, n.valid)

@@ -4,15 +4,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// Open logs cost two descriptors, their index and their last request keys.
-// They are closed after idleTicks ticks without use, or earlier when more than
-// maxOpenLogs are open.
+// Open logs cost logHandles descriptors, their index and their last request keys.
+// They are closed after idleTicks ticks without use, or earlier when they have more
+// than handles.Idle descriptors, or when these are needed elsewhere.
 const (
-	maxOpenLogs = 512
-	idleTick    = 30 * time.Second
-	idleTicks   = 10
+	logHandles = 2
+	idleTick   = 30 * time.Second
+	idleTicks  = 10
 )
 
 // openLogs knows which logs are open. Its janitor closes idle ones and writes
@@ -22,6 +24,7 @@ type openLogs struct {
 	clock atomic.Int64 // ticks so far
 	quit  chan struct{}
 	done  chan struct{}
+	keep  func() // ends what start asked of package handles
 
 	mu   sync.Mutex
 	logs map[*Log]struct{} // guarded by mu
@@ -34,6 +37,7 @@ func (o *openLogs) init(s *Store) {
 
 func (o *openLogs) start() {
 	o.quit, o.done = make(chan struct{}), make(chan struct{})
+	o.keep = handles.OnShortage(o.shed)
 	go func() {
 		defer close(o.done)
 		t := time.NewTicker(idleTick)
@@ -51,6 +55,7 @@ func (o *openLogs) start() {
 
 func (o *openLogs) stop() {
 	if o.quit != nil {
+		o.keep()
 		close(o.quit)
 		<-o.done
 	}
@@ -84,7 +89,7 @@ func (o *openLogs) add(l *Log) {
 	o.mu.Lock()
 	o.logs[l] = struct{}{}
 	var oldest *Log
-	if len(o.logs) > maxOpenLogs {
+	if len(o.logs)*logHandles > handles.Idle() {
 		for c := range o.logs {
 			if c != l && (oldest == nil || c.used.Load() < oldest.used.Load()) {
 				oldest = c
@@ -98,22 +103,35 @@ func (o *openLogs) add(l *Log) {
 }
 
 // close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would trust its disk again.
-func (o *openLogs) close(l *Log) {
+func (o *openLogs) close(l *Log) { o.closeAfter(l, l.index.saveLocked) }
+
+// shed closes all logs that nobody uses at the moment, because descriptors are needed. What their indexes have not written is
+// made again: to write it would need descriptors, and locks that the caller may have.
+func (o *openLogs) shed() (closed int) {
+	for _, l := range o.list() {
+		if o.closeAfter(l, func() {}) {
+			closed += logHandles
+		}
+	}
+	return closed
+}
+
+func (o *openLogs) closeAfter(l *Log, save func()) bool {
 	if l.broken.Load() {
-		return
+		return false
 	}
 	// Only tried: the caller may hold locks of another log.
 	if !l.index.mu.TryLock() {
-		return
+		return false
 	}
 	defer l.index.mu.Unlock()
-	l.index.saveLocked()
+	save()
 	if !l.mu.TryLock() {
-		return
+		return false
 	}
 	defer l.mu.Unlock()
 	if l.files == nil || l.users > 0 {
-		return
+		return false
 	}
 	l.files.close()
 	l.files, l.keys = nil, nil
@@ -121,4 +139,5 @@ func (o *openLogs) close(l *Log) {
 	o.mu.Lock()
 	delete(o.logs, l)
 	o.mu.Unlock()
+	return true
 }

@@ -130,6 +130,9 @@ type logIndex struct {
 	tools []int32 // the lines of tool events, in that log's own index
 	merge merge   // of both logs, in that of messages
 
+	eventsErr error  // why events.jsonl cannot be opened, in that of messages
+	noEvents  *Index // stands for it then
+
 	tokens   []*tokenChunk
 	encoding string
 
@@ -159,7 +162,7 @@ func (x *logIndex) current() (*Index, error) {
 	end := x.log.length.Load()
 	var events *Index // after end: it covers all that had arrived before these records
 	if x.log.name == ctxabi.MessagesFile {
-		if events, err = x.log.session.events.Index(); err != nil {
+		if events, err = x.eventsIndex(); err != nil {
 			return nil, err
 		}
 	}
@@ -183,6 +186,24 @@ func (x *logIndex) current() (*Index, error) {
 		x.saveLocked()
 	}
 	return x.snapshot, nil
+}
+
+// eventsIndex is that of events.jsonl, or an empty one where that cannot be opened: eventsErr says why then. A lack of descriptors is an error.
+func (x *logIndex) eventsIndex() (*Index, error) {
+	l := &x.log.session.events
+	events, err := l.Index()
+	if err == nil {
+		x.eventsErr = nil
+		return events, nil
+	}
+	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.session.removed.Load() {
+		return nil, err
+	}
+	if x.eventsErr == nil {
+		x.noEvents = &Index{log: l}
+	}
+	x.eventsErr = err
+	return x.noEvents, nil
 }
 
 func (x *logIndex) publish(events *Index) {

@@ -200,6 +200,9 @@ func (x *logIndex) trim(end int64) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if errors.Is(err, ctxabi.ErrNoFiles) {
+		return err
+	}
 	file := x.log.session.path(indexFile(x.log.name))
 	if err := x.log.session.store.vfs.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

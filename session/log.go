@@ -39,6 +39,7 @@ type Log struct {
 	tail  logTail   // guarded by mu; changed only by the holder of turn and by opening
 	keys  *keyRing  // nil: not read yet; guarded by mu
 	dirty bool      // written to since the last syncAll; guarded by mu
+	told  string    // why it could not be opened the last time; guarded by mu
 
 	row []byte // scratch of the holder of turn
 
@@ -59,6 +60,7 @@ type logTail struct {
 	size     int64 // of the data that has rows
 	arrivals int64 // size of the arrivals file
 	chain    hash
+	events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
 func (l *Log) init(x *Session, name string) {
@@ -125,7 +127,10 @@ func (l *Log) acquire() (*logFiles, error) {
 	open := &l.session.store.open
 	l.used.Store(open.clock.Load())
 	if l.name == ctxabi.MessagesFile {
-		l.session.events.Open() // rows of messages carry its length; order of locks: messages before events
+		// Rows of messages carry its length; order of locks: messages before events.
+		if err := l.session.events.Open(); errors.Is(err, ctxabi.ErrNoFiles) {
+			return nil, err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +168,7 @@ func (l *Log) openFiles() (err error) {
 	defer func() {
 		if err != nil {
 			f.close()
-			err = diskFailed("open", l.name, err, "the log cannot be opened")
-			s.o.Logger.Error("open log", "session", l.session.id, "err", err)
+			err = l.cannotOpen(err)
 		}
 	}()
 	if f.arrivals, err = l.openFile(arrivalsFile(l.name)); err != nil {
@@ -184,10 +188,23 @@ func (l *Log) openFiles() (err error) {
 	if !l.known.Load() {
 		l.modTime.Store(fi.ModTime().UnixNano())
 	}
-	l.files, l.tail, l.keys = f, tail, nil
+	l.files, l.tail, l.keys, l.told = f, tail, nil, ""
 	l.length.Store(length)
 	l.known.Store(true)
 	return nil
+}
+
+// cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the same. mu is held.
+func (l *Log) cannotOpen(cause error) error {
+	err := diskFailed("open", l.name, cause, "the log cannot be opened")
+	if told := err.Error(); told != l.told {
+		l.told = told
+		l.session.store.o.Logger.Error("open log", "session", l.session.id, "err", err)
+		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
+			l.session.report("open", l.name, err)
+		}
+	}
+	return err
 }
 
 // openFile opens a file of the log. One that somebody removed from the store is

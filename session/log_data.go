@@ -141,14 +141,10 @@ func (i sizedInfo) Size() int64 { return i.size }
 
 // Close is called when nobody reads.
 func (d *logData) Close() error {
-	var failed error
 	for _, p := range d.parts {
 		p.log.session.store.frames.forget(p)
-		if p.file != nil {
-			failed = errors.Join(failed, p.file.Close())
-		}
 	}
-	return errors.Join(failed, d.tail.Close())
+	return d.tail.Close()
 }
 
 // standIns reads a log of which sealed parts may be damaged: what they held is replaced by blank lines.

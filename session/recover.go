@@ -51,6 +51,9 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	if err == nil {
 		err = l.repair(f, n)
 	}
+	if errors.Is(err, ctxabi.ErrNoFiles) {
+		return logTail{}, 0, err // the disk is as good as before: the next open finds the same and does the rest
+	}
 	if err != nil {
 		l.breakDown("repair", err)
 	}
@@ -91,7 +94,7 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 				}
 			}
 			if intact {
-				n.tail = logTail{size: a.end(), arrivals: off + int64(len(line)) + 1, chain: a.Chain}
+				n.tail = logTail{size: a.end(), arrivals: off + int64(len(line)) + 1, chain: a.Chain, events: a.Events}
 				return false
 			}
 		}
@@ -199,14 +202,14 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 	a.SHA, a.At = sum, fi.ModTime().UnixNano()
 	a.Chain = chainNext(n.tail.chain, a.SHA, a.Off, a.Len)
 	if l.name == ctxabi.MessagesFile {
-		a.Events = l.session.events.length.Load()
+		a.Events = l.eventsNow(n.tail)
 	}
 	row := a.appendTo(nil)
 	if err := writeFull(f.arrivals, row); err != nil {
 		f.arrivals.Truncate(n.tail.arrivals)
 		return err
 	}
-	n.tail = logTail{size: n.valid, arrivals: n.tail.arrivals + int64(len(row)), chain: a.Chain}
+	n.tail = logTail{size: n.valid, arrivals: n.tail.arrivals + int64(len(row)), chain: a.Chain, events: a.Events}
 	if n.bad > 0 {
 		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})

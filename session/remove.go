@@ -72,10 +72,15 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 		return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
 	}
 	dir := s.inStore(ref.Path())
-	if err := s.vfs.Rename(dir, tmp); err != nil {
+	s.moving.Lock()
+	err := s.vfs.Rename(dir, tmp)
+	if err == nil {
+		x.removed.Store(true)
+	}
+	s.moving.Unlock()
+	if err != nil {
 		return err
 	}
-	x.removed.Store(true)
 	s.mu.Lock()
 	delete(s.sessions, ref)
 	s.mu.Unlock()

@@ -38,6 +38,7 @@ type reports struct {
 	loaded  bool
 	rows    [][]byte // the last ctxabi.MaxErrorRows lines, each with its newline
 	onDisk  int      // lines in the file
+	stale   bool     // the file lacks rows, or has lines that are none: it is written anew as soon as that works
 	buckets map[uint32]*reportBucket
 }
 
@@ -123,21 +124,47 @@ func (x *Session) Errors() []byte {
 	return bytes.Join(r.rows, nil)
 }
 
-// load reads the file once.
+// load reads the file once. A line that is no row, which a crash while the disk was full may leave, goes from it.
 func (r *reports) load(x *Session) {
 	if r.loaded {
 		return
 	}
-	r.loaded = true
 	data, err := readWhole(x.store.vfs, x.path(errorsFile))
-	if err != nil {
+	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return
 	}
-	for line := range bytes.Lines(data) {
-		r.onDisk++
-		if json.Valid(line) && line[len(line)-1] == '\n' {
+	r.loaded = true
+	if err == nil {
+		since := r.rows
+		r.rows = nil
+		for line := range bytes.Lines(data) {
+			r.onDisk++
+			if isReport(line) {
+				r.push(line)
+			} else {
+				r.stale = true
+			}
+		}
+		for _, line := range since {
 			r.push(line)
 		}
+	}
+	if r.stale && !x.store.o.ReadOnly {
+		r.rewrite(x)
+	}
+}
+
+// isReport says whether line, with its newline, is a row.
+func isReport(line []byte) bool {
+	var row ErrorRow
+	return line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != ""
+}
+
+// rewrite writes the file anew.
+func (r *reports) rewrite(x *Session) {
+	r.stale = x.replace(errorsFile, bytes.Join(r.rows, nil), false) != nil
+	if !r.stale {
+		r.onDisk = len(r.rows)
 	}
 }
 
@@ -164,18 +191,29 @@ func (r *reports) add(x *Session, row ErrorRow) {
 		return
 	}
 	r.onDisk++
-	if r.onDisk > 2*ctxabi.MaxErrorRows {
-		if x.replace(errorsFile, bytes.Join(r.rows, nil), false) == nil {
-			r.onDisk = len(r.rows)
-		}
-		return
+	switch {
+	case !r.loaded:
+		r.stale = true
+	case r.stale || r.onDisk > 2*ctxabi.MaxErrorRows:
+		r.rewrite(x)
+	default:
+		r.stale = appendLine(x.store.vfs, x.path(errorsFile), line) != nil // late at worst: the ring in memory has it
 	}
-	f, err := x.store.vfs.OpenFile(x.path(errorsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+}
+
+// appendLine appends a line to a file, or nothing of it.
+func appendLine(v VFS, name string, line []byte) error {
+	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return
+		return err
 	}
-	f.Write(line) // late at worst: the ring in memory has it
-	f.Close()
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = appendHere(f, fi.Size(), line)
+	return err
 }
 
 // clip shortens s to about n bytes at a rune boundary.

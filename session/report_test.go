@@ -98,3 +98,64 @@ func TestReportingNeverFails(t *testing.T) {
 	}
 	d.Heal()
 }
+
+func TestAFullDiskLeavesNoTornLineInTheReports(t *testing.T) {
+	disk := sessiontest.New()
+	s := openStore(t, "/store", session.Options{VFS: disk})
+	x := create(t, s, refA)
+	file := filepath.Join(x.Dir(), ".ctxfs/errors.jsonl")
+	row := func(n int) session.ErrorRow {
+		return session.ErrorRow{UID: uint32(n), Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", n)}
+	}
+	onDisk := func() string {
+		t.Helper()
+		return string(get(t, disk, file))
+	}
+	x.Report(row(1))
+	for n := 2; n < 40; n++ { // each operation of a report fails once, a write in its midst
+		disk.Fail(sessiontest.Fault{Kind: sessiontest.Short, At: n%8 + 1, Changes: true})
+		x.Report(row(n))
+		disk.Heal()
+		for line := range strings.Lines(onDisk()) {
+			if !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") {
+				t.Fatalf("after row %d, which %v: %q", n, failed(disk), line)
+			}
+		}
+	}
+	x.Report(row(40))
+	if got := strings.Count(onDisk(), "\n"); got != 40 || onDisk() != string(x.Errors()) {
+		t.Errorf("%d rows on the disk, want 40:\n%s", got, onDisk())
+	}
+}
+
+func failed(disk *sessiontest.Disk) string {
+	_, op := disk.Hit()
+	return "failed at " + op
+}
+
+func TestALineThatIsNoReportGoesWhenTheReportsAreOpened(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, session.Options{})
+	x := create(t, s, refA)
+	x.Report(session.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: "one"})
+	want := string(x.Errors())
+	file := filepath.Join(x.Dir(), ".ctxfs/errors.jsonl")
+	s.Close()
+	for what, content := range map[string]string{
+		"a torn line at the end": want + want[:30], "one between others": want[:30] + "\n" + want, "a blank line": want + "\n", "another object": want + "{}\n",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := openStore(t, dir, session.Options{})
+		x, err := s.Session(refA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Errors()
+		s.Close()
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s: %q is left, %v; want %q", what, got, err, want)
+		}
+	}
+}

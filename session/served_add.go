@@ -103,6 +103,11 @@ func appendTo(v VFS, name string, size int64, torn bool, data []byte) (still boo
 			return true, err
 		}
 	}
+	return appendHere(f, size, data)
+}
+
+// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file back; torn says that not even that worked.
+func appendHere(f File, size int64, data []byte) (torn bool, err error) {
 	if err := writeFull(f, data); err != nil {
 		return f.Truncate(size) != nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // maxInMemory is how much of an incomplete record a stage keeps in memory; a larger one goes to a file.
@@ -27,6 +28,7 @@ type Stage struct {
 	mem  []byte // them, while they are few
 	file File   // them, when they are many
 	name string // of file
+	kept func() // ends what file counts for
 
 	// swallow is set after a Flush committed a record that had no newline yet:
 	// the log has one, so the blanks and the one newline that the writer sends
@@ -242,22 +244,28 @@ func (s *Stage) put(p []byte, grown int64) error {
 // spill moves the stage to a file of the store's tmp directory, which is cleared when the store is opened.
 func (s *Stage) spill() error {
 	store := s.log.session.store
+	kept, err := handles.Keep()
+	if err != nil {
+		return diskError(err)
+	}
 	name := store.tmpName()
 	store.owned.Store(name, nil)
 	f, err := store.vfs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
+		kept()
 		store.owned.Delete(name)
 		return err
 	}
 	if len(s.mem) > 0 {
 		if err := writeFull(f, s.mem); err != nil {
 			f.Close()
+			kept()
 			store.vfs.Remove(name)
 			store.owned.Delete(name)
 			return err
 		}
 	}
-	s.file, s.name = f, name
+	s.file, s.name, s.kept = f, name, kept
 	return nil
 }
 
@@ -279,6 +287,7 @@ func (s *Stage) clear() {
 	}
 	if s.file != nil {
 		s.file.Close()
+		s.kept()
 		s.log.session.store.vfs.Remove(s.name)
 		s.log.session.store.owned.Delete(s.name)
 	}

@@ -76,6 +76,7 @@ type Store struct {
 	create sync.Mutex   // one session is made at a time
 	making sync.Mutex   // one directory is made at a time; no lock is taken under it
 	move   sync.RWMutex // held for writing while a directory of sessions is renamed
+	moving sync.RWMutex // the same for the rename alone, for who may hold move already; no lock but mu is taken under it
 
 	mu       sync.Mutex
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu

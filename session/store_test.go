@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -281,6 +282,61 @@ func TestNothingOutsideOfTheStoreIsRemoved(t *testing.T) {
 		}
 		if _, err := os.Lstat(filepath.Join(s.Dir(), name)); name != "home/x/index" && err == nil {
 			t.Errorf("%s is still there", name)
+		}
+	}
+}
+
+func TestLogsThatGiveWayLoseNothing(t *testing.T) {
+	s := openStore(t, t.TempDir(), session.Options{})
+	const writers, records = 4, 100
+	var all []*session.Session
+	for i := range writers {
+		all = append(all, create(t, s, ctxabi.Ref{UID: 1000, Agent: "a", Session: fmt.Sprint("s", i)}))
+	}
+	done := make(chan struct{})
+	var writing, shedding sync.WaitGroup
+	shedding.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				session.Shed(s)
+				runtime.Gosched()
+			}
+		}
+	})
+	for i, x := range all {
+		writing.Go(func() {
+			for n := range records {
+				for _, l := range []*session.Log{x.Messages(), x.Events()} {
+					record := fmt.Sprintf(`{"role":"user","type":"note","content":"%d"}`+"\n", n)
+					if _, err := l.Append(t.Context(), session.Batch{Data: []byte(record)}); err != nil {
+						t.Errorf("session %d, record %d: %v", i, n, err)
+						return
+					}
+				}
+				if tl, err := x.Timeline(); err != nil || tl.Messages.Len() != n+1 || tl.Events.Len() != n+1 {
+					t.Errorf("session %d, after record %d: %v", i, n, err)
+					return
+				}
+				if n%10 == 0 {
+					x.Messages().SetTokens("o200k", n+1, int32(n+1))
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(done)
+	shedding.Wait()
+	for session.Shed(s) > 0 {
+	}
+	if n := session.OpenLogs(s); n != 0 {
+		t.Errorf("%d logs are open that nobody uses", n)
+	}
+	for _, x := range all {
+		if problems, err := s.Verify(t.Context(), x.Ref()); err != nil || len(problems) > 0 {
+			t.Errorf("%s: %v, %v", x.Ref(), problems, err)
 		}
 	}
 }

@@ -17,6 +17,9 @@ type Timeline struct {
 	Events   *Index
 	Tools    []ToolEvent // in their order; other events have no place
 	Settled  int64       // bytes of events.jsonl that are taken into account
+
+	// EventsErr is why events.jsonl cannot be opened; nil: it can. Where it cannot, Events is empty and there are no Tools.
+	EventsErr error
 }
 
 // ToolEvent is the place of a tool_call or tool_result event that has no twin
@@ -50,7 +53,8 @@ type idAt struct {
 	id   uint64
 }
 
-// Timeline brings both indexes up to date and gives a snapshot of them. A
+// Timeline brings both indexes up to date and gives a snapshot of them. Messages do without events.jsonl where its disk
+// fails or something else stands in its place: see [Timeline.EventsErr]. A
 // session without tool events pays nothing for the merging. Otherwise it costs
 // what is new, and once a process the reading of the messages that make calls.
 func (x *Session) Timeline() (*Timeline, error) {
@@ -64,6 +68,9 @@ func (x *Session) Timeline() (*Timeline, error) {
 	// Asked after the events were looked at: an append of a message that has
 	// noted a shorter length of theirs is either under way still or published.
 	atRest := !x.messages.pending.Load() && x.messages.length.Load() == m.size
+	if ix.eventsErr != nil {
+		return &Timeline{Messages: m, Events: m.events, EventsErr: ix.eventsErr}, nil
+	}
 	w := &ix.merge
 	if err := w.advance(ix, m.events, atRest); err != nil {
 		return nil, err
@@ -163,6 +170,10 @@ func hashID(id string) uint64 {
 // HeadAt is the value of the log's chain, in hex, behind the commit that
 // holds the byte before size: it stands for all that was appended until then.
 func (l *Log) HeadAt(size int64) (string, error) {
+	if size <= 0 {
+		seed := chainSeed(l.session.id, l.name)
+		return hex.EncodeToString(seed[:]), nil
+	}
 	f, err := l.acquire()
 	if err != nil {
 		return "", err
@@ -174,7 +185,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	chain := chainSeed(l.session.id, l.name)
 	if size >= tail.size {
 		chain = tail.chain
-	} else if size > 0 {
+	} else {
 		from, err := seekArrival(f.arrivals, tail.arrivals, size-1)
 		if err != nil {
 			return "", err

@@ -234,9 +234,6 @@ func (s *Store) Rename(from, to string) error {
 	if _, err := s.vfs.Stat(s.inStore(to)); err == nil {
 		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists already", to)
 	}
-	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
-		return err
-	}
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
@@ -245,8 +242,13 @@ func (s *Store) Rename(from, to string) error {
 	return errors.Join(err, s.vfs.SyncDir(path.Dir(s.inStore(to))))
 }
 
-// rename gives the sessions in use below from their new places; s.move is held for writing.
+// rename renames a directory and gives the sessions in use below it their new places; s.move is held for writing.
 func (s *Store) rename(from, to string) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ref, x := range s.sessions {

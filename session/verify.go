@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Problem is one thing that Verify found wrong.
+// Problem is one thing that Verify found wrong, or remarkable: see [Noted].
 type Problem struct {
 	Log      string   // the log's name, or that of another file of the session
 	What     string   // one sentence
@@ -55,8 +55,8 @@ func (l *Log) verify(ctx context.Context) (found []Problem, err error) {
 	if err != nil {
 		return v.found, err
 	}
-	if v.tail.size != v.end {
-		v.bad(Rebuildable, "the arrival rows end at byte %d, the log at %d", v.tail.size, v.end)
+	if err := v.unrowed(); err != nil {
+		return v.found, err
 	}
 	ix, err := l.Index()
 	if err != nil {
@@ -104,6 +104,24 @@ func (l *Log) verifyLog(ctx context.Context, f *logFiles) (*verification, error)
 	}
 	v.records()
 	return v, ctx.Err()
+}
+
+// unrowed reports records behind the last arrival row.
+func (v *verification) unrowed() error {
+	if v.tail.size == v.end {
+		return nil
+	}
+	fi, err := v.f.arrivals.Stat()
+	if err != nil {
+		return err
+	}
+	if fi.Size() > v.tail.arrivals { // of rows that do not fit
+		v.bad(Rebuildable, "the arrival rows end at byte %d, the log at %d", v.tail.size, v.end)
+	} else {
+		v.bad(Noted, "no arrival row tells of %s (bytes %d-%d): power was lost, or something was added past the mount; the next open makes one row, marked estimated",
+			v.span(v.tail.size, v.end), v.tail.size, v.end)
+	}
+	return nil
 }
 
 // records reports lines that are no records, runs of them at once.

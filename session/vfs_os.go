@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // OS is the operating system's disk.
@@ -21,28 +22,34 @@ type osVFS struct{}
 // session may have planted one, and a root daemon would follow it anywhere. Nor
 // does it wait for the other end of a FIFO that stands in the place of a file.
 func (osVFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, perm)
+	f, err := handles.Open(func() (*os.File, error) {
+		return os.OpenFile(name, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, perm)
+	})
 	if err != nil {
 		return nil, diskError(err)
 	}
 	return osFile{f}, nil
 }
 
-func (osVFS) Mkdir(name string, perm fs.FileMode) error  { return diskError(os.Mkdir(name, perm)) }
-func (osVFS) Remove(name string) error                   { return diskError(os.Remove(name)) }
-func (osVFS) Rename(from, to string) error               { return diskError(os.Rename(from, to)) }
-func (osVFS) Link(from, to string) error                 { return diskError(os.Link(from, to)) }
-func (osVFS) Stat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
-func (osVFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
-func (osVFS) Chown(name string, uid, gid int) error      { return diskError(os.Lchown(name, uid, gid)) }
-func (osVFS) Chmod(name string, mode fs.FileMode) error  { return diskError(os.Chmod(name, mode)) }
+func (osVFS) Mkdir(name string, perm fs.FileMode) error { return diskError(os.Mkdir(name, perm)) }
+func (osVFS) Remove(name string) error                  { return diskError(os.Remove(name)) }
+func (osVFS) Rename(from, to string) error              { return diskError(os.Rename(from, to)) }
+func (osVFS) Link(from, to string) error                { return diskError(os.Link(from, to)) }
+func (osVFS) Stat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
+func (osVFS) Chown(name string, uid, gid int) error     { return diskError(os.Lchown(name, uid, gid)) }
+func (osVFS) Chmod(name string, mode fs.FileMode) error { return diskError(os.Chmod(name, mode)) }
+
+func (osVFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := handles.Open(func() ([]fs.DirEntry, error) { return os.ReadDir(name) })
+	return entries, diskError(err)
+}
 
 func (osVFS) Chtimes(name string, modified time.Time) error {
 	return diskError(os.Chtimes(name, time.Time{}, modified))
 }
 
 func (osVFS) SyncDir(name string) error {
-	d, err := os.Open(name)
+	d, err := handles.Open(func() (*os.File, error) { return os.Open(name) })
 	if err != nil {
 		return diskError(err)
 	}
@@ -82,7 +89,7 @@ func (osVFS) Lock(name string) (io.Closer, error) {
 // Tree opens a directory whose content is in a user's hands: whatever he moves about in there meanwhile, what is opened through it
 // lies below it.
 func (osVFS) Tree(dir string) (tree, error) {
-	r, err := os.OpenRoot(dir)
+	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
 		return nil, diskError(err)
 	}
@@ -91,24 +98,28 @@ func (osVFS) Tree(dir string) (tree, error) {
 
 // RemoveBelow removes what rel leads to from dir, and all that is in it. No link and no directory that is put in the place of another leads out of dir.
 func (osVFS) RemoveBelow(dir, rel string) error {
-	r, err := os.OpenRoot(dir)
+	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
 		return diskError(err)
 	}
 	defer r.Close()
-	return diskError(r.RemoveAll(rel))
+	return diskError(handles.Do(func() error { return r.RemoveAll(rel) }))
 }
 
 func (osVFS) Symlink(target, name string) error { return diskError(os.Symlink(target, name)) }
 
 type osTree struct{ *os.Root }
 
-func (t osTree) Stat() (fs.FileInfo, error)      { return t.Root.Stat(".") }
-func (t osTree) ReadDir() ([]fs.DirEntry, error) { return fs.ReadDir(t.FS(), ".") }
+func (t osTree) Stat() (fs.FileInfo, error) { return t.Root.Stat(".") }
+
+func (t osTree) ReadDir() ([]fs.DirEntry, error) {
+	entries, err := handles.Open(func() ([]fs.DirEntry, error) { return fs.ReadDir(t.FS(), ".") })
+	return entries, diskError(err)
+}
 
 // Sub opens a directory in this one.
 func (t osTree) Sub(name string) (tree, error) {
-	r, err := t.OpenRoot(name)
+	r, err := handles.Open(func() (*os.Root, error) { return t.OpenRoot(name) })
 	if err != nil {
 		return nil, diskError(err)
 	}
@@ -122,7 +133,9 @@ func (t osTree) Sub(name string) (tree, error) {
 
 // OpenFile opens a regular file to be read.
 func (t osTree) OpenFile(name string) (File, error) {
-	f, err := t.Root.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	f, err := handles.Open(func() (*os.File, error) {
+		return t.Root.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
 	if err != nil {
 		return nil, diskError(err)
 	}
@@ -162,8 +175,8 @@ func (f osFile) CloneTo(to File) error {
 	return unix.IoctlFileClone(int(o.Fd()), int(f.Fd()))
 }
 
-// diskError adds ErrNoSpace or ErrQuota to the error of a full disk. Errno
-// constants belong to package fs alone, and os gives these two no portable
+// diskError adds ErrNoSpace or ErrQuota to the error of a full disk, ErrNoFiles to that of a process without descriptors. Errno
+// constants belong to package fs alone, and os gives these no portable
 // name: they are told by the text that package syscall has for them.
 func diskError(err error) error {
 	if err == nil {
@@ -179,6 +192,9 @@ func diskError(err error) error {
 	case "disk quota exceeded":
 		return &full{ctxabi.ErrQuota, err}
 	}
+	if handles.IsShort(err) {
+		return &full{ctxabi.ErrNoFiles, err}
+	}
 	return err
 }
 
@@ -189,7 +205,7 @@ func (f *full) Unwrap() []error { return []error{f.kind, f.err} }
 
 // kindOf gives the sentinel for a failure of the disk.
 func kindOf(err error) error {
-	for _, kind := range []error{ctxabi.ErrNoSpace, ctxabi.ErrQuota, ctxabi.ErrNotFound} {
+	for _, kind := range []error{ctxabi.ErrNoSpace, ctxabi.ErrQuota, ctxabi.ErrNoFiles, ctxabi.ErrNotFound} {
 		if errors.Is(err, kind) {
 			return kind
 		}

@@ -26,17 +26,17 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi"},
+	"session":             {"ctxabi", "internal/handles"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
 	"pack/nativetest":     {},
-	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath"},
+	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles"},
 	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
 	"search":              {"redact", "compress", "session", "ctxabi"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts"},
+	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -44,10 +44,11 @@ var arrows = map[string][]string{
 	"mcp":                 {"mcp/memory", "ctxabi"}, // a client of the mount, like any other
 	"mcp/memory":          {},
 	"volume":              {"ctxabi"},
-	"internal/beneath":    {},
+	"internal/handles":    {},
+	"internal/beneath":    {"internal/handles"},
 	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }

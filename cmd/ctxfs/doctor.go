@@ -28,7 +28,8 @@ func doctorCmd() *cobra.Command {
 		Use:   "doctor [flags] [MOUNTPOINT]",
 		Short: "Check that a mount will work, and say what to do where not",
 		Long: `Check everything a mount needs of this machine: the kernel, /dev/fuse,
-fusermount3, the store with its lock and disk, and MOUNTPOINT when one is given.
+fusermount3, the store with its lock, disk and descriptors, and MOUNTPOINT when
+one is given.
 Then tell how ctxfs is tied into it: other mounts and dead ones, the units of
 systemd, the helper of mount(8), the lines of fstab, the volume plugin's socket,
 container runtimes, and whether running containers will see a mount that is made
@@ -61,7 +62,7 @@ looked at: for health checks.`,
 					return err
 				}
 			}
-			found := append(checkSystem(), checkStore(dir)...)
+			found := append(append(checkSystem(), checkStore(dir)...), checkHandles(dir))
 			mountpoint := ""
 			if len(args) == 1 {
 				if mountpoint, err = cleanMountpoint(args[0]); err != nil {

@@ -18,6 +18,7 @@ import (
 type verdict struct {
 	Session  string   `json:"session"`
 	Problems []string `json:"problems"`
+	Notes    []string `json:"notes"`
 }
 
 func verifyCmd() *cobra.Command {
@@ -30,8 +31,10 @@ func verifyCmd() *cobra.Command {
 the hash of each commit, the chain of the commits, the index, and every chunk:
 blobs that users stored, packs that were read, what the rows of swap and dedup
 stand for. Nothing is changed, and a running daemon is not disturbed. Problems
-are printed, one a line; the exit code is 1 when there are any. ctxfs fsck looks
-at all other files, too, and repairs.
+are printed, one a line; the exit code is 1 when there are any. What the next
+open puts right by itself, such as records that lost their row with the power,
+is printed as a note, and no problem. ctxfs fsck looks at all other files, too,
+and repairs.
 
 What was cut off the end of a log together with all that speaks of it cannot be
 seen that way. --head FILE compares with what ctxfs head printed earlier: the
@@ -95,6 +98,9 @@ func verify(ctx context.Context, dir string, wanted []place, heads []session.Hea
 		for _, p := range v.Problems {
 			fmt.Fprintf(out, "%s: %s\n", v.Session, p)
 		}
+		for _, p := range v.Notes {
+			fmt.Fprintf(out, "%s: note: %s\n", v.Session, p)
+		}
 	}
 	if asJSON {
 		err = printJSON(out, verdicts)
@@ -117,7 +123,7 @@ func sessions(n int) string {
 
 // verifySession gives what is wrong; that it could not look counts as well.
 func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
-	v := verdict{Session: at.ref.Path(), Problems: []string{}}
+	v := verdict{Session: at.ref.Path(), Problems: []string{}, Notes: []string{}}
 	found, err := store.Verify(ctx, at.ref)
 	if x, opened := store.Session(at.ref); err == nil && opened == nil {
 		var chunks []session.Problem
@@ -132,7 +138,11 @@ func verifySession(ctx context.Context, store *session.Store, at place, heads []
 		}
 	}
 	for _, p := range found {
-		v.Problems = append(v.Problems, p.String())
+		if p.Severity == session.Noted {
+			v.Notes = append(v.Notes, p.String())
+		} else {
+			v.Problems = append(v.Problems, p.String())
+		}
 	}
 	if err != nil {
 		v.Problems = append(v.Problems, err.Error())

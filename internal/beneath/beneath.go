@@ -19,14 +19,19 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
 // noOpenat2 is set once the kernel, or a seccomp filter, has refused openat2.
 var noOpenat2 atomic.Bool
 
 // Open opens rel beneath root without following any symbolic link, the
-// last component included. rel "" is root itself.
+// last component included. rel "" is root itself. It may be longer than a path that the kernel takes.
 func Open(root int, rel string, flags int, mode uint32) (int, error) {
+	if len(rel) >= unix.PathMax {
+		return openLong(root, rel, flags, mode)
+	}
 	if rel == "" {
 		rel = "."
 	}
@@ -40,10 +45,27 @@ func Open(root int, rel string, flags int, mode uint32) (int, error) {
 	return Walk(root, rel, flags, mode)
 }
 
+// openLong opens what the kernel does not take as one path: it goes down as far as one path leads, and on from there.
+func openLong(root int, rel string, flags int, mode uint32) (int, error) {
+	cut := strings.LastIndexByte(rel[:unix.PathMax], '/')
+	if cut <= 0 {
+		return -1, syscall.ENAMETOOLONG
+	}
+	dir, err := Open(root, rel[:cut], unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(dir)
+	return Open(dir, strings.TrimLeft(rel[cut:], "/"), flags, mode)
+}
+
 // Follow opens rel beneath root for reading and follows symbolic links as long as they
 // stay beneath root. A link that leads out of it is an error, and so is an absolute one. Where the
-// kernel has no openat2, no link is followed.
+// kernel has no openat2, no link is followed, and none in a path that is longer than the kernel takes.
 func Follow(root int, rel string, flags int) (int, error) {
+	if len(rel) >= unix.PathMax {
+		return openLong(root, rel, flags, 0)
+	}
 	if rel == "" {
 		rel = "."
 	}
@@ -82,7 +104,7 @@ func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags), Mode: uint64(mode), Resolve: resolve}
 	for {
-		fd, err := unix.Openat2(root, rel, &how)
+		fd, err := handles.Open(func() (int, error) { return unix.Openat2(root, rel, &how) })
 		if err != syscall.EINTR && err != syscall.EAGAIN { // EAGAIN: a rename went by
 			return fd, err
 		}
@@ -146,7 +168,7 @@ func Walk(root int, rel string, flags int, mode uint32) (int, error) {
 // At is openat(2), made again when a signal came.
 func At(dir int, name string, flags int, mode uint32) (int, error) {
 	for {
-		fd, err := unix.Openat(dir, name, flags, mode)
+		fd, err := handles.Open(func() (int, error) { return unix.Openat(dir, name, flags, mode) })
 		if err != syscall.EINTR {
 			return fd, err
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -101,6 +102,53 @@ func TestFollowStaysBeneath(t *testing.T) {
 	for _, rel := range []string{"out", "outDir/f", "dots", "abs", "loop", "magic/etc/passwd", "..", "/etc/passwd"} {
 		if fd, err := Follow(root, rel, unix.O_RDONLY); err == nil {
 			t.Errorf("%s gives %q", rel, text(t, fd, err))
+		}
+	}
+}
+
+func TestAPathLongerThanTheKernelTakesIsOpened(t *testing.T) {
+	root := tree(t)
+	name := strings.Repeat("d", 200)
+	dir, err := unix.Dup(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		if err := unix.Mkdirat(dir, name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		next, err := At(dir, name, unix.O_PATH|unix.O_DIRECTORY, 0)
+		unix.Close(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = next
+	}
+	defer unix.Close(dir)
+	if err := unix.Symlinkat("file", dir, "link"); err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat(name+"/", 30)
+	fd, err := Open(root, deep+"file", unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(fd)
+	for what, open := range map[string]func(rel string) (int, error){
+		"Open":   func(rel string) (int, error) { return Open(root, rel, unix.O_RDONLY, 0) },
+		"Follow": func(rel string) (int, error) { return Follow(root, rel, unix.O_RDONLY) },
+		"Walk":   func(rel string) (int, error) { return Walk(root, rel, unix.O_RDONLY, 0) },
+	} {
+		if fd, err := open(deep + "file"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		} else {
+			unix.Close(fd)
+		}
+		for _, rel := range []string{deep + "link", deep + "none", deep + "file/x", "/" + deep + "file", strings.Repeat("d", 2*unix.PathMax), deep + strings.Repeat("../", 40) + "file"} {
+			if fd, err := open(rel); err == nil {
+				unix.Close(fd)
+				t.Errorf("%s opened ...%s", what, rel[max(0, len(rel)-20):])
+			}
 		}
 	}
 }

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDoctorWarnsWhenDescriptorsAreFewForTheSessions(t *testing.T) {
+	for _, c := range []struct {
+		limit, sessions int
+		state           string
+	}{
+		{64, 1, stateOK}, {64, 8, stateOK}, {64, 9, stateNote}, {1024, 100, stateOK}, {1024, 251, stateNote}, {20_000, 251, stateOK}, {20_000, 100_000, stateOK},
+	} {
+		f := judgeHandles(c.limit, c.sessions, "its daemon")
+		if f.State != c.state || (f.Remedy != "") != (f.State == stateNote) {
+			t.Errorf("limit %d, %d sessions: %+v, want %s", c.limit, c.sessions, f, c.state)
+		}
+	}
+}
+
+func TestOpenFilesLimitOfAProcess(t *testing.T) {
+	const limits = `Limit                     Soft Limit           Hard Limit           Units
+Max processes             32768                32768                processes
+Max open files            1023                 1024                 files
+`
+	if n, ok := openFilesLimit(limits); n != 1023 || !ok {
+		t.Errorf("got %d, %v", n, ok)
+	}
+	if _, ok := openFilesLimit(strings.Replace(limits, "open", "shut", 1)); ok {
+		t.Error("a limit was found where there is none")
+	}
+}
