@@ -18,6 +18,7 @@ var (
 	ErrProtected  = errors.New("protected")                         // EPERM
 	ErrNoSpace    = errors.New("no space left")                     // ENOSPC
 	ErrQuota      = errors.New("too much staged by this user")      // EDQUOT
+	ErrNoMemory   = errors.New("not enough memory")                 // ENOMEM
 	ErrIO         = errors.New("disk failed or data corrupt")       // EIO
 	ErrNoData     = errors.New("a required source is missing")      // ENODATA
 	ErrNotFound   = errors.New("no such thing")                     // ENOENT
@@ -57,7 +58,7 @@ var errnoNames = []struct {
 	name string
 }{
 	{ErrAppendOnly, "EPERM"}, {ErrMalformed, "EINVAL"}, {ErrTooLarge, "EMSGSIZE"}, {ErrOverBudget, "EFBIG"},
-	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"},
+	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"}, {ErrNoMemory, "ENOMEM"},
 	{ErrIO, "EIO"}, {ErrNoData, "ENODATA"}, {ErrNotFound, "ENOENT"}, {ErrExists, "EEXIST"}, {ErrConflict, "EAGAIN"},
 	{ErrLocked, "EBUSY"}, {ErrVersion, "EINVAL"},
 }

@@ -27,6 +27,7 @@ var errnoTable = []struct {
 	{ctxabi.ErrDenied, syscall.EACCES},
 	{ctxabi.ErrNoSpace, syscall.ENOSPC},
 	{ctxabi.ErrQuota, syscall.EDQUOT},
+	{ctxabi.ErrNoMemory, syscall.ENOMEM},
 	{ctxabi.ErrNoData, syscall.ENODATA},
 	{ctxabi.ErrNotFound, syscall.ENOENT},
 	{ctxabi.ErrExists, syscall.EEXIST},

@@ -47,7 +47,7 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 		t.report(indexFile(l.name), Rebuildable, remove(indexFile(l.name)), "%s", why)
 	}
 	if counts != nil && !bytes.HasPrefix(counts, []byte(tokensMagic1)) {
-		if _, ok := found.fresh.readTokens(counts, func(tokenPair) {}); !ok {
+		if _, ok := found.fresh.readTokens(bytes.NewReader(counts), func(tokenPair) {}); !ok {
 			t.report(tokensFile(l.name), Rebuildable, remove(tokensFile(l.name)), "it holds counts that do not fit their records or their checksums")
 		}
 	}

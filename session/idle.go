@@ -122,3 +122,21 @@ func (o *openLogs) close(l *Log) {
 	delete(o.logs, l)
 	o.mu.Unlock()
 }
+
+// indexBytes returns what the indexes of open logs take of memory.
+func (o *openLogs) indexBytes() (n int64) {
+	for _, l := range o.list() {
+		n += l.index.bytes.Load()
+	}
+	return n
+}
+
+// dropIndexes lets go of the indexes that nobody brings up to date at the moment. What was not written out is read again.
+func (o *openLogs) dropIndexes() {
+	for _, l := range o.list() {
+		if l.index.mu.TryLock() {
+			l.index.dropLocked()
+			l.index.mu.Unlock()
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"hash/crc32"
 	"io"
 	"sort"
@@ -65,6 +66,7 @@ type Index struct {
 	tokens   []*tokenChunk
 	encoding string
 	n        int
+	longest  int32  // bytes of the longest record
 	size     int64  // bytes of the log that it covers
 	events   *Index // of events.jsonl; nil in that log's own
 	tools    []int32
@@ -75,6 +77,9 @@ func (ix *Index) Len() int { return ix.n }
 
 // Size is the number of bytes of the log that the records cover.
 func (ix *Index) Size() int64 { return ix.size }
+
+// Longest is the length of the longest record.
+func (ix *Index) Longest() int { return int(ix.longest) }
 
 // Encoding is the encoding that Entry.Tokens is counted in; "" when nothing was counted yet.
 func (ix *Index) Encoding() string { return ix.encoding }
@@ -123,12 +128,14 @@ type logIndex struct {
 	loaded   bool
 	snapshot *Index // the last one given out
 
-	rows  []*rowChunk
-	n     int
-	size  int64 // bytes covered
-	calls callWindow
-	tools []int32 // the lines of tool events, in that log's own index
-	merge merge   // of both logs, in that of messages
+	rows    []*rowChunk
+	n       int
+	longest int32
+	size    int64        // bytes covered
+	bytes   atomic.Int64 // of memory that rows and tokens take
+	calls   callWindow
+	tools   []int32 // the lines of tool events, in that log's own index
+	merge   merge   // of both logs, in that of messages
 
 	tokens   []*tokenChunk
 	encoding string
@@ -168,10 +175,16 @@ func (x *logIndex) current() (*Index, error) {
 	}
 	first := !x.loaded
 	if first {
-		x.load(f, end)
+		if err := x.load(f, end); err != nil {
+			return nil, err
+		}
 	}
 	if x.size < end {
 		if err := x.extend(f, end); err != nil {
+			if first && errors.Is(err, ctxabi.ErrNoMemory) { // no pack is made of half a log
+				x.saveLocked()
+				x.dropLocked()
+			}
 			return nil, err
 		}
 	}
@@ -186,7 +199,7 @@ func (x *logIndex) current() (*Index, error) {
 }
 
 func (x *logIndex) publish(events *Index) {
-	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size, events: events, tools: x.tools}
+	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, longest: x.longest, size: x.size, events: events, tools: x.tools}
 }
 
 // push adds a row at the end.
@@ -194,13 +207,14 @@ func (x *logIndex) push(r row) {
 	if x.n%chunkRows == 0 {
 		x.rows = append(x.rows, new(rowChunk))
 		x.tokens = append(x.tokens, new(tokenChunk))
+		x.bytes.Store(int64(len(x.rows)) * chunkRows * bytesOfRow)
 	}
 	x.rows[x.n/chunkRows][x.n%chunkRows] = r
 	x.n++
 	if r.isToolEvent() {
 		x.tools = append(x.tools, int32(x.n))
 	}
-	x.size = r.end()
+	x.size, x.longest = r.end(), max(x.longest, r.len)
 }
 
 func (x *logIndex) at(line int) *row { return &x.rows[(line-1)/chunkRows][(line-1)%chunkRows] }

@@ -1,15 +1,18 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"sync"
+	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -40,6 +43,7 @@ const (
 	tokensRow    = 12
 
 	saveRows   = 1024 // rows that are written at once, unless the log is closed before
+	saveMost   = 8192 // at most
 	saveTokens = 4096
 )
 
@@ -124,16 +128,35 @@ func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
+// readPiece is how many bytes of a cache are read at a time.
+const readPiece = 64 << 10
+
 // load reads the rows on disk that fit a log of end bytes. Nothing that it
-// finds is an error: what does not fit is left out and built anew.
-func (x *logIndex) load(f *logFiles, end int64) {
+// finds is an error: what does not fit is left out and built anew. It returns
+// ctxabi.ErrNoMemory if there is no room for so many rows.
+func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	raw, err := readWhole(l.session.store.vfs, l.session.path(indexFile(l.name)))
-	if err != nil || !bytes.HasPrefix(raw, newIndexHeader()) {
-		return
+	file, size, err := openRegular(l.session.store.vfs, l.session.path(indexFile(l.name)))
+	if err != nil {
+		return nil
 	}
-	for b := raw[indexHeader:]; len(b) >= indexRow; b = b[indexRow:] {
+	defer file.Close()
+	release, err := x.reserve(int((size - indexHeader) / indexRow))
+	if err != nil {
+		x.loaded = false
+		return err
+	}
+	defer release()
+	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), readPiece)
+	var header [indexHeader]byte
+	if _, err := io.ReadFull(in, header[:]); err != nil || !bytes.Equal(header[:], newIndexHeader()) {
+		return nil
+	}
+	for b := make([]byte, indexRow); ; {
+		if _, err := io.ReadFull(in, b); err != nil {
+			break
+		}
 		r, running, ok := decodeRow(b, x.running)
 		if !ok || r.off != x.size || r.len < 0 || r.end() > end || r.role > ctxabi.Event || int(r.callOf) > x.n {
 			break
@@ -143,14 +166,23 @@ func (x *logIndex) load(f *logFiles, end int64) {
 	}
 	if x.n > 0 && !x.lastFits(f) {
 		x.forgetRows()
-		return
+		return nil
 	}
 	x.saved = x.n
-	if len(raw) > indexHeader+x.n*indexRow && !l.session.store.o.ReadOnly {
+	if size > indexHeader+int64(x.n)*indexRow && !l.session.store.o.ReadOnly {
 		if x.cutFile(x.n) != nil {
 			x.saved = 0 // written anew as a whole
 		}
 	}
+	return nil
+}
+
+// bytesOfRow is what a row takes in memory, its count of tokens included.
+const bytesOfRow = int64(unsafe.Sizeof(rowChunk{})+unsafe.Sizeof(tokenChunk{})) / chunkRows
+
+// reserve keeps memory for rows free; see memory.Limit.
+func (x *logIndex) reserve(rows int) (release func(), err error) {
+	return x.log.session.store.o.Memory.Reserve("index", x.log.name, int64(rows)*bytesOfRow)
 }
 
 // lastFits compares the last row with the log: rows in front of it were written earlier.
@@ -170,7 +202,8 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 
 func (x *logIndex) forgetRows() {
 	x.rows, x.tokens, x.n, x.size = nil, nil, 0, 0
-	x.saved, x.running = 0, 0
+	x.saved, x.running, x.longest = 0, 0, 0
+	x.bytes.Store(0)
 	x.calls, x.tools, x.merge, x.guessed = callWindow{}, nil, merge{}, false
 }
 
@@ -266,19 +299,22 @@ func (x *logIndex) saveLocked() {
 }
 
 func (x *logIndex) saveRows() error {
-	b := make([]byte, 0, indexHeader+(x.n-x.saved)*indexRow)
-	if x.saved == 0 {
-		x.running = 0
-		b = append(b, newIndexHeader()...)
+	for x.saved < x.n {
+		upTo := min(x.n, x.saved+saveMost)
+		b := make([]byte, 0, indexHeader+(upTo-x.saved)*indexRow)
+		if x.saved == 0 {
+			x.running = 0
+			b = append(b, newIndexHeader()...)
+		}
+		running := x.running
+		for line := x.saved + 1; line <= upTo; line++ {
+			b, running = encodeRow(b, x.at(line), running)
+		}
+		if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
+			return err
+		}
+		x.saved, x.running = upTo, running
 	}
-	running := x.running
-	for line := x.saved + 1; line <= x.n; line++ {
-		b, running = encodeRow(b, x.at(line), running)
-	}
-	if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
-		return err
-	}
-	x.saved, x.running = x.n, running
 	return nil
 }
 
@@ -324,12 +360,13 @@ func (x *logIndex) saveTokens() error {
 // loadTokens reads the counts on disk, once all rows are known.
 func (x *logIndex) loadTokens() {
 	l := x.log
-	raw, err := readWhole(l.session.store.vfs, l.session.path(tokensFile(l.name)))
+	file, size, err := openRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)))
 	if err != nil {
 		return
 	}
+	defer file.Close()
 	ok := false
-	x.encoding, ok = x.readTokens(raw, func(p tokenPair) {
+	x.encoding, ok = x.readTokens(bufio.NewReaderSize(io.NewSectionReader(file, 0, size), readPiece), func(p tokenPair) {
 		x.tokens[(p.line-1)/chunkRows][(p.line-1)%chunkRows].Store(p.tokens)
 	})
 	x.recounted = !ok
@@ -344,15 +381,20 @@ func (x *logIndex) loadTokens() {
 
 // readTokens gives the counts of a file that fit the records. ok is false when it is of the first form or
 // has others too: such a file is written anew.
-func (x *logIndex) readTokens(raw []byte, yield func(tokenPair)) (encoding string, ok bool) {
-	first := bytes.HasPrefix(raw, []byte(tokensMagic1))
-	if len(raw) < tokensHeader || !first && !bytes.HasPrefix(raw, []byte(tokensMagic)) {
+func (x *logIndex) readTokens(in io.Reader, yield func(tokenPair)) (encoding string, ok bool) {
+	var header [tokensHeader]byte
+	_, err := io.ReadFull(in, header[:])
+	first := bytes.HasPrefix(header[:], []byte(tokensMagic1))
+	if err != nil || !first && !bytes.HasPrefix(header[:], []byte(tokensMagic)) {
 		return "", false
 	}
-	encoding = string(bytes.TrimRight(raw[len(tokensMagic):tokensHeader], "\x00"))
-	b := raw[tokensHeader:]
-	ok = !first && len(b)%tokensRow == 0 // torn: what follows would not line up
-	for ; len(b) >= tokensRow; b = b[tokensRow:] {
+	encoding = string(bytes.TrimRight(header[len(tokensMagic):], "\x00"))
+	ok = !first
+	for b := make([]byte, tokensRow); ; {
+		if _, err := io.ReadFull(in, b); err != nil {
+			ok = ok && err == io.EOF // torn: what follows would not line up
+			break
+		}
 		p := tokenPair{line: binary.LittleEndian.Uint32(b), tokens: int32(binary.LittleEndian.Uint32(b[4:]))}
 		if p.line < 1 || int64(p.line) > int64(x.n) {
 			ok = false

@@ -1,0 +1,154 @@
+package memory
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Limit is how much memory the Go runtime may take. The nil Limit bounds nothing. A Limit is safe for concurrent use.
+type Limit struct {
+	bytes int64
+
+	// What the runtime does; tests replace it.
+	held    func() int64 // bytes of the heap, with what was not collected yet
+	collect func()
+
+	mu        sync.Mutex
+	reserved  int64 // guarded by mu
+	caches    []cache
+	collected time.Time // when collect ran last; guarded by mu
+	live      int64     // what was held then; guarded by mu
+}
+
+// cache is what may let go of memory.
+type cache struct {
+	size  func() int64
+	letGo func()
+}
+
+// Numbers of limits.
+const (
+	leastBeside = 16 << 20               // of a group, for what is not the Go runtime's: the program, descriptors, kernel buffers
+	mostBeside  = 256 << 20              // likewise
+	forCache    = 8                      // a cache may have one part of so many
+	pause       = 100 * time.Millisecond // between two collections that refusals ask for
+)
+
+// OfProcess returns the limit of this process and makes the runtime keep to it. It returns GOMEMLIMIT where the environment has
+// it, else the smallest limit of the control group and the groups around it, less what the process takes beside its heap; nil
+// where nothing limits it.
+func OfProcess() *Limit {
+	if set := debug.SetMemoryLimit(-1); set != math.MaxInt64 {
+		return New(set)
+	}
+	group, err := memlimit.FromCgroup()
+	if err != nil || group == 0 || group > math.MaxInt64 {
+		return nil // no group, one without a limit, or one that cannot be seen
+	}
+	l := New(OfGroup(int64(group)))
+	debug.SetMemoryLimit(l.bytes)
+	return l
+}
+
+// OfGroup returns what the Go runtime may take of a control group's limit.
+func OfGroup(group int64) int64 {
+	return group - min(max(group/5, leastBeside), mostBeside, group/2)
+}
+
+// New returns a limit of so many bytes. It leaves the runtime as it is.
+func New(bytes int64) *Limit { return &Limit{bytes: bytes, held: heap, collect: runtime.GC} }
+
+// Bytes returns the limit; 0: none.
+func (l *Limit) Bytes() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.bytes
+}
+
+// Held returns how many bytes the heap takes, garbage that was not collected yet included.
+func (l *Limit) Held() int64 { return heap() }
+
+// Share returns how much a cache may hold that may hold most where there is no limit.
+func (l *Limit) Share(most int) int {
+	if l == nil {
+		return most
+	}
+	return int(min(int64(most), l.bytes/forCache))
+}
+
+// Cache names a cache that lets go of what it holds before work is refused. size and letGo must not wait for anything, and must not
+// call Reserve.
+func (l *Limit) Cache(size func() int64, letGo func()) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.caches = append(l.caches, cache{size, letGo})
+}
+
+// Reserve returns when there is room for need bytes, which are kept free until release. It returns ctxabi.ErrNoMemory if there
+// is none; op and path are of that error. It collects garbage and empties caches, but it waits for nobody.
+func (l *Limit) Reserve(op, path string, need int64) (release func(), err error) {
+	if l == nil || need <= 0 {
+		return func() {}, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.fits(l.held(), need) && !l.makeRoom(need) {
+		return nil, ctxabi.E(op, path, ctxabi.ErrNoMemory,
+			"it needs about %d MiB of memory, and ctxfs, which may take %d MiB, has not so much to spare; give ctxfs more memory, or go on in a shorter session", need>>20+1, l.bytes>>20)
+	}
+	l.reserved += need
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.reserved -= need
+	}), nil
+}
+
+// fits reports whether need bytes go beside what is held and reserved. An eighth stays free: a heap that is full to its limit is
+// collected all the time.
+func (l *Limit) fits(held, need int64) bool { return held+l.reserved+need <= l.bytes-l.bytes/8 }
+
+// makeRoom reports whether there is room without garbage, or else without caches.
+func (l *Limit) makeRoom(need int64) bool {
+	cached := int64(0)
+	for _, c := range l.caches {
+		cached += c.size()
+	}
+	if time.Since(l.collected) < pause && !l.fits(l.live-cached, need) {
+		return false // it was looked at a moment ago
+	}
+	if l.sweep(); l.fits(l.live, need) {
+		return true
+	}
+	if !l.fits(l.live-cached, need) {
+		return false
+	}
+	for _, c := range l.caches {
+		c.letGo()
+	}
+	l.sweep()
+	return l.fits(l.live, need)
+}
+
+func (l *Limit) sweep() {
+	l.collect()
+	l.collected, l.live = time.Now(), l.held()
+}
+
+func heap() int64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}
