@@ -156,6 +156,8 @@ func (t *tree) status() []byte {
 	row("gc_last", collected.LastUnix())
 	row("gc_grace", t.gc.Grace())
 	row("passthrough", "off")
+	row("memory_limit", t.memory.Bytes())
+	row("memory_held", t.memory.Held())
 	return []byte(b.String())
 }
 

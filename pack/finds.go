@@ -117,18 +117,26 @@ func (f *finds) behind(m Records) bool {
 	return !f.loaded && f.load() != nil || m.Len()-f.places > maxNotesBehind
 }
 
-// catchUp goes through the records that were not yet, until ctx ends.
-func (f *finds) catchUp(ctx context.Context, m Records) {
-	for ctx.Err() == nil {
+// catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free.
+func (f *finds) catchUp(ctx context.Context, m Records, room func() (release func(), err error)) error {
+	defer f.catching.Store(false)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		release, err := room()
+		if err != nil {
+			return err
+		}
 		f.mu.Lock()
 		places := min(f.places+maxNotesBehind, m.Len())
-		err := f.readUpTo(ctx, m, places)
+		err = f.readUpTo(ctx, m, places)
 		f.mu.Unlock()
+		release()
 		if err != nil || places == m.Len() {
-			break
+			return err
 		}
 	}
-	f.catching.Store(false)
 }
 
 // at gives the notes as of the first places of m. With a counter they have their summary.
@@ -313,26 +321,25 @@ func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, er
 
 // replay folds what is kept, as far as it fits together, up to a place.
 func (f *finds) replay(m Records, g *folding, places int) error {
-	var lines [][]byte
+	fits := true
+	add := func(line []byte) bool {
+		var of batchOf
+		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
+			return fits
+		}
+		var b findBatch
+		if fits = json.Unmarshal(line, &b) == nil; fits {
+			g.add(m, &b, places)
+		}
+		return fits && g.places < places
+	}
 	if f.x != nil {
-		var err error
-		if lines, err = f.x.DerivedLines(findsName); err != nil {
+		if err := f.x.EachDerivedLine(findsName, add); err != nil {
 			return err
 		}
 	}
-	for _, line := range append(lines, f.lines...) {
-		var of batchOf
-		if json.Unmarshal(line, &of) != nil || of.From > g.places+1 {
-			break
-		}
-		if of.To <= g.places {
-			continue
-		}
-		var b findBatch
-		if json.Unmarshal(line, &b) != nil {
-			break
-		}
-		if g.add(m, &b, places); g.places == places {
+	for _, line := range f.lines {
+		if !fits || g.places == places || !add(line) {
 			break
 		}
 	}

@@ -143,6 +143,11 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 		r.Why = "the query has no word to look for: common words such as \"the\" and single letters are not indexed"
 		return r, nil
 	}
+	release, err := e.c.Limit.Reserve("search", ctxabi.SearchDir, rowsToLoad(views))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	m, err := newMatcher(ctx, &q, views)
 	if err != nil {
 		return nil, err
@@ -165,6 +170,20 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 		r.Why = f.why(m)
 	}
 	return r, nil
+}
+
+// rowsToLoad returns how many bytes the rows take that a search in views reads.
+func rowsToLoad(views []*view) (n int64) {
+	for _, v := range views {
+		for _, segments := range v.segments {
+			for _, s := range segments {
+				if s.rows.Load() == nil {
+					n += int64(s.n) * rowSize
+				}
+			}
+		}
+	}
+	return n
 }
 
 type readerKey struct {

@@ -150,13 +150,20 @@ func (s *segment) loadRows(r io.ReaderAt) (rows, error) {
 	if t := s.rows.Load(); t != nil {
 		return *t, nil
 	}
-	b, err := readSummed(r, s.at, s.n*rowSize+4)
-	if err != nil {
-		return nil, err
+	t, err := s.readRows(r)
+	if err == nil {
+		s.rows.Store(&t)
 	}
-	t := rows(b)
-	s.rows.Store(&t)
-	return t, nil
+	return t, err
+}
+
+// readRows reads the rows for somebody who needs them once.
+func (s *segment) readRows(r io.ReaderAt) (rows, error) {
+	if t := s.rows.Load(); t != nil {
+		return *t, nil
+	}
+	b, err := readSummed(r, s.at, s.n*rowSize+4)
+	return rows(b), err
 }
 
 // memory is about how many bytes it takes.

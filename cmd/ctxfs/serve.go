@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
@@ -55,7 +56,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	takeBack := newStore(f)
-	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor)})
+	limit := memory.OfProcess()
+	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor,
+		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor, Memory: limit,
 	})
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer info.remove()
 
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor}, f.encoding)
+	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		}
 	}
 	server, err := fs.Mount(ctx, fs.Options{
-		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug,
+		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)
@@ -149,6 +151,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		}
 	}
 	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
+	if limit != nil {
+		log.Info("memory is limited", "bytes", limit.Bytes())
+	}
 	tellSystemd(log, daemon.SdNotifyReady, fmt.Sprintf("serving %s from %s", f.mountpoint, f.store))
 	if ready.open() {
 		ready.done(readyWord)
