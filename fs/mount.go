@@ -161,7 +161,7 @@ func newTree(o Options) (*tree, error) {
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
 		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, shelf: shelf{limit: o.Memory},
 	}
-	o.Memory.Cache(t.shelf.held, t.shelf.letGo)
+	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
 		t.gc = NewCollector(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
 	}

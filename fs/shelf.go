@@ -48,15 +48,17 @@ func (s *shelf) keep(g *generation) {
 	}
 }
 
-// held returns how many bytes the builds on the shelf take.
-func (s *shelf) held() int64 {
+// A shelf is a cache of memory.Limit.
+
+func (s *shelf) Loosen() {}
+
+func (s *shelf) Size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return int64(s.size)
 }
 
-// letGo empties the shelf.
-func (s *shelf) letGo() {
+func (s *shelf) LetGo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.order.Init()

@@ -67,7 +67,7 @@ func NewBuilder(c Config) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{config: c, sessions: map[string]*list.Element{}, recent: list.New()}
-	c.Memory.Cache(b.held, b.letGo)
+	c.Memory.Cache(remembered{b})
 	b.work, b.endWork = context.WithCancel(context.Background())
 	if c.Generators != nil {
 		b.outputs = newOutputs(c.Generators)

@@ -10,8 +10,8 @@ import (
 
 // What it takes to make something of a session, beside the index of its records, about.
 const (
-	workBytes = 12 << 20 // of memory, however long the session is
-	workTimes = 4        // bytes of memory for each byte of a record that is worked at
+	workBytes = 8 << 20 // of memory, however long the session is
+	workTimes = 4       // bytes of memory for each byte of a record that is worked at
 )
 
 // room keeps memory free for making something of the session as it is in t, until release. It returns ctxabi.ErrNoMemory if
@@ -58,8 +58,13 @@ func (b *Builder) newMemo() *memo {
 	return mm
 }
 
-// letGo forgets all sessions of which nothing is being made.
-func (b *Builder) letGo() {
+// remembered is what a builder remembers as a cache of memory.Limit.
+type remembered struct{ *Builder }
+
+func (b remembered) Loosen() {}
+
+// LetGo forgets all sessions of which nothing is being made.
+func (b remembered) LetGo() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at := b.recent.Back(); at != nil; {
@@ -71,11 +76,16 @@ func (b *Builder) letGo() {
 	}
 }
 
-// held returns how many bytes all that is remembered takes, about.
-func (b *Builder) held() int64 {
+// Size returns how many bytes all of them take, about.
+func (b remembered) Size() (n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return int64(b.size)
+	for at := b.recent.Front(); at != nil; at = at.Next() {
+		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {
+			n += int64(e.size)
+		}
+	}
+	return n
 }
 
 // catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.

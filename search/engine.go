@@ -63,7 +63,7 @@ func New(store *session.Store, c Config) *Engine {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: store, c: c, log: c.Logger, slot: make(chan struct{}, 1), open: map[*session.Session]*list.Element{}}
-	c.Limit.Cache(e.held, e.letGo)
+	c.Limit.Cache(unused{e})
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -155,15 +155,23 @@ func (e *Engine) grown(n *index) {
 	}
 }
 
-// held returns how many bytes the indexes that are kept open take, about.
-func (e *Engine) held() int64 {
+// unused is the indexes that nobody uses as a cache of memory.Limit.
+type unused struct{ *Engine }
+
+func (e unused) Loosen() {}
+
+func (e unused) Size() (n int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return int64(e.size)
+	for back := e.order.Back(); back != nil; back = back.Prev() {
+		if k := back.Value.(*kept); k.n.users == 0 {
+			n += int64(k.size)
+		}
+	}
+	return n
 }
 
-// letGo lets go of all indexes that nobody uses.
-func (e *Engine) letGo() {
+func (e unused) LetGo() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for back := e.order.Back(); back != nil; {

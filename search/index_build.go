@@ -222,7 +222,7 @@ func (n *index) fill(ctx context.Context) error {
 
 // fillTails reads the next records of both logs into the tails of parts. They take memory until release.
 func (n *index) fillTails(ctx context.Context, v *view, parts *[2]part) (release func(), err error) {
-	chunk := min(chunkBytes, max(n.e.c.Limit.Share(4*chunkBytes)/4, 1<<20))
+	chunk := min(chunkBytes, max(n.e.c.Limit.Share(8*chunkBytes)/8, 1<<20))
 	need := int64(0)
 	for i := range parts {
 		ix, err := v.index(i)

@@ -78,7 +78,7 @@ func checkIndex(raw []byte, fresh *logIndex) string {
 			return fmt.Sprintf("row %d does not fit its checksum", n)
 		case n > fresh.n:
 			return fmt.Sprintf("it has more rows than the log has records, %d", fresh.n)
-		case r != *fresh.at(n):
+		case r != fresh.at(n):
 			return fmt.Sprintf("row %d is not what record %d gives", n, n)
 		}
 		running = next

@@ -123,20 +123,40 @@ func (o *openLogs) close(l *Log) {
 	o.mu.Unlock()
 }
 
-// indexBytes returns what the indexes of open logs take of memory.
-func (o *openLogs) indexBytes() (n int64) {
-	for _, l := range o.list() {
-		n += l.index.bytes.Load()
-	}
-	return n
-}
+// indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it
+// were let go of.
+type indexes struct{ logs *openLogs }
 
-// dropIndexes lets go of the indexes that nobody brings up to date at the moment. What was not written out is read again.
-func (o *openLogs) dropIndexes() {
-	for _, l := range o.list() {
+// each calls do for the indexes that nobody brings up to date at the moment.
+func (c indexes) each(do func(x *logIndex)) {
+	for _, l := range c.logs.list() {
 		if l.index.mu.TryLock() {
-			l.index.dropLocked()
+			do(&l.index)
 			l.index.mu.Unlock()
 		}
 	}
+}
+
+// Loosen forgets the snapshots, so that only those are there that somebody uses.
+func (c indexes) Loosen() {
+	c.each(func(x *logIndex) { x.snapshot = nil })
+}
+
+// Size returns what the indexes take of memory that nobody uses.
+func (c indexes) Size() (n int64) {
+	c.each(func(x *logIndex) {
+		if x.use.Value() == nil {
+			n += x.bytes.Load()
+		}
+	})
+	return n
+}
+
+// LetGo lets go of them. What was not written out is read again.
+func (c indexes) LetGo() {
+	c.each(func(x *logIndex) {
+		if x.use.Value() == nil {
+			x.dropLocked()
+		}
+	})
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path"
 	"sync"
-	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -106,7 +105,7 @@ var probes = []string{
 }
 
 // encodeRow appends a row and gives the running checksum behind it.
-func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
+func encodeRow(b []byte, r row, running uint32) ([]byte, uint32) {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.off))
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.events))
@@ -175,14 +174,6 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		}
 	}
 	return nil
-}
-
-// bytesOfRow is what a row takes in memory, its count of tokens included.
-const bytesOfRow = int64(unsafe.Sizeof(rowChunk{})+unsafe.Sizeof(tokenChunk{})) / chunkRows
-
-// reserve keeps memory for rows free; see memory.Limit.
-func (x *logIndex) reserve(rows int) (release func(), err error) {
-	return x.log.session.store.o.Memory.Reserve("index", x.log.name, int64(rows)*bytesOfRow)
 }
 
 // lastFits compares the last row with the log: rows in front of it were written earlier.
@@ -367,12 +358,12 @@ func (x *logIndex) loadTokens() {
 	defer file.Close()
 	ok := false
 	x.encoding, ok = x.readTokens(bufio.NewReaderSize(io.NewSectionReader(file, 0, size), readPiece), func(p tokenPair) {
-		x.tokens[(p.line-1)/chunkRows][(p.line-1)%chunkRows].Store(p.tokens)
+		x.tokens[(p.line-1)/chunkRows].swap(int(p.line-1)%chunkRows, p.tokens)
 	})
 	x.recounted = !ok
 	if x.recounted {
 		for line := 1; line <= x.n; line++ {
-			if t := x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load(); t != 0 {
+			if t := x.tokens[(line-1)/chunkRows].get((line - 1) % chunkRows); t != 0 {
 				x.fresh = append(x.fresh, tokenPair{uint32(line), t, x.at(line).crc})
 			}
 		}

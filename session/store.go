@@ -160,7 +160,7 @@ func (s *Store) start() error {
 	}
 	s.id, s.version = h.ID, h.Version
 	s.open.init(s)
-	s.o.Memory.Cache(s.open.indexBytes, s.open.dropIndexes)
+	s.o.Memory.Cache(indexes{&s.open})
 	if s.o.ReadOnly {
 		return nil
 	}

@@ -23,15 +23,16 @@ type Limit struct {
 
 	mu        sync.Mutex
 	reserved  int64 // guarded by mu
-	caches    []cache
+	caches    []Cache
 	collected time.Time // when collect ran last; guarded by mu
 	live      int64     // what was held then; guarded by mu
 }
 
-// cache is what may let go of memory.
-type cache struct {
-	size  func() int64
-	letGo func()
+// Cache is what lets go of what it holds before work is refused. Its methods wait for nothing, and do not call Reserve.
+type Cache interface {
+	Loosen()     // forget what is only kept to be quick, before it is looked how much is in use
+	Size() int64 // bytes that LetGo frees, about
+	LetGo()
 }
 
 // Numbers of limits.
@@ -85,15 +86,14 @@ func (l *Limit) Share(most int) int {
 	return int(min(int64(most), l.bytes/forCache))
 }
 
-// Cache names a cache that lets go of what it holds before work is refused. size and letGo must not wait for anything, and must not
-// call Reserve.
-func (l *Limit) Cache(size func() int64, letGo func()) {
+// Cache adds a cache.
+func (l *Limit) Cache(c Cache) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.caches = append(l.caches, cache{size, letGo})
+	l.caches = append(l.caches, c)
 }
 
 // Reserve returns when there is room for need bytes, which are kept free until release. It returns ctxabi.ErrNoMemory if there
@@ -116,30 +116,38 @@ func (l *Limit) Reserve(op, path string, need int64) (release func(), err error)
 	}), nil
 }
 
-// fits reports whether need bytes go beside what is held and reserved. An eighth stays free: a heap that is full to its limit is
-// collected all the time.
-func (l *Limit) fits(held, need int64) bool { return held+l.reserved+need <= l.bytes-l.bytes/8 }
+// fits reports whether need bytes go beside what is held and reserved, and something stays free: a heap that is full to its limit
+// is collected all the time. That is an eighth for heavy work, and less for lighter work, which finds room when heavy work does not.
+func (l *Limit) fits(held, need int64) bool {
+	return held+l.reserved+need <= l.bytes-min(l.bytes/8, 8*need)
+}
 
 // makeRoom reports whether there is room without garbage, or else without caches.
 func (l *Limit) makeRoom(need int64) bool {
-	cached := int64(0)
-	for _, c := range l.caches {
-		cached += c.size()
-	}
-	if time.Since(l.collected) < pause && !l.fits(l.live-cached, need) {
+	if time.Since(l.collected) < pause && !l.fits(l.live-l.cached(), need) {
 		return false // it was looked at a moment ago
+	}
+	for _, c := range l.caches {
+		c.Loosen()
 	}
 	if l.sweep(); l.fits(l.live, need) {
 		return true
 	}
-	if !l.fits(l.live-cached, need) {
+	if !l.fits(l.live-l.cached(), need) {
 		return false
 	}
 	for _, c := range l.caches {
-		c.letGo()
+		c.LetGo()
 	}
 	l.sweep()
 	return l.fits(l.live, need)
+}
+
+func (l *Limit) cached() (n int64) {
+	for _, c := range l.caches {
+		n += c.Size()
+	}
+	return n
 }
 
 func (l *Limit) sweep() {
