@@ -117,26 +117,34 @@ func (f *finds) behind(m Records) bool {
 	return !f.loaded && f.load() != nil || m.Len()-f.places > maxNotesBehind
 }
 
-// catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free.
-func (f *finds) catchUp(ctx context.Context, m Records, room func() (release func(), err error)) error {
+// catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
+// bytes of records.
+func (f *finds) catchUp(ctx context.Context, m Records, room func(bytes int64) (release func(), err error)) error {
 	defer f.catching.Store(false)
-	for {
+	step := func() (done bool, err error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		places, bytes := min(f.places+maxNotesBehind, m.Len()), int64(0)
+		for at := f.places + 1; at <= places; at++ {
+			bytes += int64(m.At(at).Len)
+		}
+		release, err := room(bytes)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+		return places == m.Len(), f.readUpTo(ctx, m, places)
+	}
+	for done := false; !done; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		release, err := room()
-		if err != nil {
-			return err
-		}
-		f.mu.Lock()
-		places := min(f.places+maxNotesBehind, m.Len())
-		err = f.readUpTo(ctx, m, places)
-		f.mu.Unlock()
-		release()
-		if err != nil || places == m.Len() {
+		var err error
+		if done, err = step(); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // at gives the notes as of the first places of m. With a counter they have their summary.

@@ -140,7 +140,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	found, late := e.findsOf(x), false
 	if late = found.behind(m); late {
 		if found.catching.CompareAndSwap(false, true) {
-			b.catchUp(x, e, found, m, t)
+			b.catchUp(x, e, found, m)
 		}
 		found = n.near(gapBefore(m.Len()))
 	}

@@ -89,9 +89,11 @@ func (b remembered) Size() (n int64) {
 }
 
 // catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
-func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m Records, t *session.Timeline) {
+func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m Records) {
 	b.background(func(ctx context.Context) {
-		err := all.catchUp(ctx, m, func() (func(), error) { return b.room(t, "read", ctxabi.FactsFile) })
+		err := all.catchUp(ctx, m, func(bytes int64) (func(), error) {
+			return b.config.Memory.Reserve("read", ctxabi.FactsFile, workTimes*bytes)
+		})
 		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
 			x.Report(session.RowOf("read", ctxabi.FactsFile, 0, err))
 		} else if err == nil {
