@@ -92,7 +92,7 @@ func (b remembered) Size() (n int64) {
 func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m Records) {
 	b.background(func(ctx context.Context) {
 		err := all.catchUp(ctx, m, func(bytes int64) (func(), error) {
-			return b.config.Memory.Reserve("read", ctxabi.FactsFile, workTimes*bytes)
+			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
 		})
 		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
 			x.Report(session.RowOf("read", ctxabi.FactsFile, 0, err))

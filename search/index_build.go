@@ -105,7 +105,7 @@ func (n *index) merge(ctx context.Context, next *int, old []*segment) (*segment,
 	for _, s := range old {
 		records += s.n
 	}
-	release, err := n.room(int64(2*rowSize*records + mergeWork))
+	release, err := n.spare(int64(2*rowSize*records + mergeWork))
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (n *index) fillTails(ctx context.Context, v *view, parts *[2]part) (release
 		}
 		need += bytesOfChunk * (min(int64(chunk), ix.Size()-parts[i].size()) + int64(ix.Longest()))
 	}
-	if release, err = n.room(need); err != nil {
+	if release, err = n.spare(need); err != nil {
 		return nil, err
 	}
 	for i := range parts {
@@ -260,9 +260,9 @@ const (
 // noMemory is why an index is behind that there is no memory for.
 const noMemory = "there is not enough memory"
 
-// room keeps memory free; see [memory.Limit].
-func (n *index) room(need int64) (release func(), err error) {
-	return n.e.c.Limit.Reserve("search", ctxabi.SearchDir, need)
+// spare keeps memory free for a builder; see [memory.Limit].
+func (n *index) spare(need int64) (release func(), err error) {
+	return n.e.c.Limit.Spare("search", ctxabi.SearchDir, need)
 }
 
 // keepInMemory makes segments of the tails where nothing may be written.

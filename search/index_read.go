@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -98,7 +99,7 @@ func (n *index) catchUp(ctx context.Context, v *view, rest int64) error {
 	}
 	parts, write := n.parts, true
 	n.mu.Unlock()
-	release, err := n.room(bytesOfChunk * rest)
+	release, err := n.e.c.Limit.Reserve("search", ctxabi.SearchDir, bytesOfChunk*rest)
 	if err != nil {
 		return err
 	}

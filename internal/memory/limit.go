@@ -18,11 +18,12 @@ type Limit struct {
 	bytes int64
 
 	// What the runtime does; tests replace it.
-	held    func() int64 // bytes of the heap, with what was not collected yet
+	held    func() int64 // bytes that are taken, with what was not collected yet
 	collect func()
 
 	mu        sync.Mutex
 	reserved  int64 // guarded by mu
+	spare     int64 // by Spare; guarded by mu
 	caches    []Cache
 	collected time.Time // when collect ran last; guarded by mu
 	live      int64     // what was held then; guarded by mu
@@ -75,7 +76,7 @@ func (l *Limit) Bytes() int64 {
 	return l.bytes
 }
 
-// Held returns how many bytes the heap takes, garbage that was not collected yet included.
+// Held returns how many bytes the Go runtime takes, garbage that was not collected yet included.
 func (l *Limit) Held() int64 { return heap() }
 
 // Share returns how much a cache may hold that may hold most where there is no limit.
@@ -99,48 +100,62 @@ func (l *Limit) Cache(c Cache) {
 // Reserve returns when there is room for need bytes, which are kept free until release. It returns ctxabi.ErrNoMemory if there
 // is none; op and path are of that error. It collects garbage and empties caches, but it waits for nobody.
 func (l *Limit) Reserve(op, path string, need int64) (release func(), err error) {
+	return l.reserve(op, path, need, false)
+}
+
+// Spare is Reserve for work that nobody waits for. It is refused where what others reserved leaves no room, and keeps nothing
+// free that somebody asks for by Reserve.
+func (l *Limit) Spare(op, path string, need int64) (release func(), err error) {
+	return l.reserve(op, path, need, true)
+}
+
+func (l *Limit) reserve(op, path string, need int64, spare bool) (release func(), err error) {
 	if l == nil || need <= 0 {
 		return func() {}, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.fits(l.held(), need) && !l.makeRoom(need) {
+	from, taken := &l.reserved, l.reserved
+	if spare {
+		from, taken = &l.spare, l.reserved+l.spare
+	}
+	if !l.fits(l.held()+taken, need) && !l.makeRoom(taken, need) {
 		return nil, ctxabi.E(op, path, ctxabi.ErrNoMemory,
 			"it needs about %d MiB of memory, and ctxfs, which may take %d MiB, has not so much to spare; give ctxfs more memory, or go on in a shorter session", need>>20+1, l.bytes>>20)
 	}
-	l.reserved += need
+	*from += need
 	return sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.reserved -= need
+		*from -= need
 	}), nil
 }
 
-// fits reports whether need bytes go beside what is held and reserved, and something stays free: a heap that is full to its limit
+// fits reports whether need bytes go beside what is taken, and something stays free: a heap that is full to its limit
 // is collected all the time. That is an eighth for heavy work, and less for lighter work, which finds room when heavy work does not.
-func (l *Limit) fits(held, need int64) bool {
-	return held+l.reserved+need <= l.bytes-min(l.bytes/8, 8*need)
+func (l *Limit) fits(taken, need int64) bool {
+	return taken+need <= l.bytes-min(l.bytes/8, 8*need)
 }
 
-// makeRoom reports whether there is room without garbage, or else without caches.
-func (l *Limit) makeRoom(need int64) bool {
-	if time.Since(l.collected) < pause && !l.fits(l.live-l.cached(), need) {
+// makeRoom reports whether there is room beside what is reserved without garbage, or else without caches.
+func (l *Limit) makeRoom(reserved, need int64) bool {
+	if time.Since(l.collected) < pause && !l.fits(l.live+reserved-l.cached(), need) {
 		return false // it was looked at a moment ago
 	}
 	for _, c := range l.caches {
 		c.Loosen()
 	}
-	if l.sweep(); l.fits(l.live, need) {
+	if l.sweep(); l.fits(l.live+reserved, need) {
 		return true
 	}
-	if !l.fits(l.live-l.cached(), need) {
+	if !l.fits(l.live+reserved-l.cached(), need) {
 		return false
 	}
 	for _, c := range l.caches {
 		c.LetGo()
 	}
 	l.sweep()
-	return l.fits(l.live, need)
+	return l.fits(l.live+reserved, need)
 }
 
 func (l *Limit) cached() (n int64) {
@@ -155,8 +170,14 @@ func (l *Limit) sweep() {
 	l.collected, l.live = time.Now(), l.held()
 }
 
+// heap returns what counts towards the runtime's limit and cannot be used for anything else: objects, stacks, its own tables.
 func heap() int64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
 	metrics.Read(s)
-	return int64(s[0].Value.Uint64())
+	n := int64(s[0].Value.Uint64())
+	for _, free := range s[1:] {
+		n -= int64(free.Value.Uint64())
+	}
+	return n
 }

@@ -114,6 +114,25 @@ func max1(was, now time.Time) time.Time {
 	return now
 }
 
+func TestWorkThatNobodyWaitsForKeepsNoRoomFromOthers(t *testing.T) {
+	h := heapOf{live: 20 * mib}
+	l := h.limit(100 * mib)
+	if _, err := l.Spare("search", "", 50*mib); err != nil {
+		t.Fatal(err)
+	}
+	release, err := l.Reserve("pack", "", 50*mib)
+	if err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	if _, err := l.Spare("search", "", 10*mib); !errors.Is(err, ctxabi.ErrNoMemory) {
+		t.Errorf("given beside both: %v", err)
+	}
+	release()
+	if _, err := l.Spare("search", "", 10*mib); err != nil {
+		t.Errorf("not given: %v", err)
+	}
+}
+
 func TestNoLimit(t *testing.T) {
 	var l *Limit
 	l.Cache(&heapOf{})
