@@ -48,18 +48,22 @@ func (s *shelf) keep(g *generation) {
 	}
 }
 
-// A shelf is a cache of memory.Limit.
+// A shelf is a cache of memory.Limit, which is asked while all kinds of locks are held.
 
 func (s *shelf) Loosen() {}
 
 func (s *shelf) Size() int64 {
-	s.mu.Lock()
+	if !s.mu.TryLock() {
+		return 0
+	}
 	defer s.mu.Unlock()
 	return int64(s.size)
 }
 
 func (s *shelf) LetGo() {
-	s.mu.Lock()
+	if !s.mu.TryLock() {
+		return
+	}
 	defer s.mu.Unlock()
 	s.order.Init()
 	clear(s.at)

@@ -49,3 +49,15 @@ func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
 		t.Error("nothing is kept any more")
 	}
 }
+
+// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask for memory.
+func TestAShelfThatIsInUseIsNotWaitedForByWhoNeedsMemory(t *testing.T) {
+	var s shelf
+	s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Loosen()
+	if s.LetGo(); s.Size() != 0 || s.size == 0 {
+		t.Error("it was changed under the hands of who has its lock")
+	}
+}

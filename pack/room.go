@@ -65,7 +65,9 @@ func (b remembered) Loosen() {}
 
 // LetGo forgets all sessions of which nothing is being made.
 func (b remembered) LetGo() {
-	b.mu.Lock()
+	if !b.mu.TryLock() {
+		return
+	}
 	defer b.mu.Unlock()
 	for at := b.recent.Back(); at != nil; {
 		before := at.Prev()
@@ -78,7 +80,9 @@ func (b remembered) LetGo() {
 
 // Size returns how many bytes all of them take, about.
 func (b remembered) Size() (n int64) {
-	b.mu.Lock()
+	if !b.mu.TryLock() {
+		return 0
+	}
 	defer b.mu.Unlock()
 	for at := b.recent.Front(); at != nil; at = at.Next() {
 		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {

@@ -161,7 +161,9 @@ type unused struct{ *Engine }
 func (e unused) Loosen() {}
 
 func (e unused) Size() (n int64) {
-	e.mu.Lock()
+	if !e.mu.TryLock() {
+		return 0
+	}
 	defer e.mu.Unlock()
 	for back := e.order.Back(); back != nil; back = back.Prev() {
 		if k := back.Value.(*kept); k.n.users == 0 {
@@ -172,7 +174,9 @@ func (e unused) Size() (n int64) {
 }
 
 func (e unused) LetGo() {
-	e.mu.Lock()
+	if !e.mu.TryLock() {
+		return
+	}
 	defer e.mu.Unlock()
 	for back := e.order.Back(); back != nil; {
 		before := back.Prev()

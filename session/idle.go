@@ -124,7 +124,7 @@ func (o *openLogs) close(l *Log) {
 }
 
 // indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it
-// were let go of.
+// were dropped.
 type indexes struct{ logs *openLogs }
 
 // each calls do for the indexes that nobody brings up to date at the moment.
@@ -152,7 +152,7 @@ func (c indexes) Size() (n int64) {
 	return n
 }
 
-// LetGo lets go of them. What was not written out is read again.
+// LetGo drops them. What was not written out is read again.
 func (c indexes) LetGo() {
 	c.each(func(x *logIndex) {
 		if x.use.Value() == nil {

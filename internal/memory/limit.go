@@ -29,7 +29,8 @@ type Limit struct {
 	live      int64     // what was held then; guarded by mu
 }
 
-// Cache is what lets go of what it holds before work is refused. Its methods wait for nothing, and do not call Reserve.
+// Cache can drop what it holds before work is refused. Its methods wait for nothing, no lock either: who calls Reserve may have the
+// lock that whoever has the cache's waits for. They do not call Reserve.
 type Cache interface {
 	Loosen()     // forget what is only kept to be quick, before it is looked how much is in use
 	Size() int64 // bytes that LetGo frees, about
