@@ -130,6 +130,9 @@ func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gath
 	if err := s.all(); err != nil {
 		return nil, false, err
 	}
+	if h.starved != nil {
+		return nil, false, h.starved
+	}
 	b.readOutside(ctx, g, s, answers)
 	g.refused = map[int]string{}
 	for at := range s.recipe.Sources {

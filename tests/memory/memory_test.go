@@ -105,6 +105,37 @@ func TestAHeavyReadDoesNotKillTheDaemonOfAll(t *testing.T) {
 	}
 }
 
+// Files that a recipe names are read into memory, too.
+func TestAHeavyRecipeDoesNotKillTheDaemonOfAll(t *testing.T) {
+	o, _ := harness.LimitMemory(t, harness.Options{}, 128*mib)
+	m := harness.Start(t, o)
+	greedy, other := m.Session(t, harness.Self(), "greedy", "s1"), m.Session(t, harness.Self(), "other", "s1")
+	recipe := "sources:\n"
+	text := bytes.Repeat([]byte("a line of a file that is much too long\n"), 15*mib/39)
+	for i := range 12 {
+		name := fmt.Sprintf("file%d.md", i)
+		if err := os.WriteFile(filepath.Join(greedy.AgentHome(), name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		recipe += fmt.Sprintf("  - {type: file, path: \"${AGENT_HOME}/%s\", id: f%d, max_tokens: 100}\n", name, i)
+	}
+	if err := os.WriteFile(filepath.Join(greedy.AgentHome(), "context.yaml"), []byte(recipe), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*harness.Session{greedy, other} {
+		s.Append("messages.jsonl", `{"role":"user","content":"hello"}`+"\n")
+	}
+	if _, err := os.ReadFile(greedy.Path("context/pack.md")); !errors.Is(err, syscall.ENOMEM) {
+		t.Errorf("the pack of 12 files of 15 MiB: %v, want ENOMEM", err)
+	}
+	if pack := other.Read("context/pack.md"); !strings.Contains(pack, "hello") {
+		t.Errorf("the other session's pack:\n%s", pack)
+	}
+	if rows := greedy.Read("context/errors.jsonl"); !strings.Contains(rows, "ENOMEM") {
+		t.Errorf("errors.jsonl: %s", rows)
+	}
+}
+
 func TestAReadWithoutEnoughMemoryIsENOMEMWithARow(t *testing.T) {
 	_, long := limited(t, 300_000, 40*mib)
 	for _, name := range []string{"context/pack.md", "context/facts.jsonl"} {
