@@ -172,20 +172,6 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 	return r, nil
 }
 
-// rowsToLoad returns how many bytes the rows take that a search in views reads.
-func rowsToLoad(views []*view) (n int64) {
-	for _, v := range views {
-		for _, segments := range v.segments {
-			for _, s := range segments {
-				if s.rows.Load() == nil {
-					n += int64(s.n) * rowSize
-				}
-			}
-		}
-	}
-	return n
-}
-
 type readerKey struct {
 	v     *view
 	event bool

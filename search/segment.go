@@ -166,6 +166,20 @@ func (s *segment) readRows(r io.ReaderAt) (rows, error) {
 	return rows(b), err
 }
 
+// rowsToLoad returns how many bytes the rows take that a search in views reads.
+func rowsToLoad(views []*view) (n int64) {
+	for _, v := range views {
+		for _, segments := range v.segments {
+			for _, s := range segments {
+				if s.rows.Load() == nil {
+					n += int64(s.n) * rowSize
+				}
+			}
+		}
+	}
+	return n
+}
+
 // memory is about how many bytes it takes.
 func (s *segment) memory() int {
 	n := 256 + len(s.dict)*32 + len(s.data)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -127,8 +126,22 @@ func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
-// readPiece is how many bytes of a cache are read at a time.
-const readPiece = 64 << 10
+// eachRow reads a cache of rows of so many bytes, a piece at a time, until yield returns false. It returns whether the cache ended
+// behind a row.
+func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
+	const rows = 2048
+	for piece := make([]byte, rows*size); ; {
+		n, err := io.ReadFull(in, piece)
+		for b := piece[:n]; len(b) >= size; b = b[size:] {
+			if !yield(b[:size]) {
+				return false
+			}
+		}
+		if err != nil {
+			return n%size == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF)
+		}
+	}
+}
 
 // load reads the rows on disk that fit a log of end bytes. Nothing that it
 // finds is an error: what does not fit is left out and built anew. It returns
@@ -147,22 +160,20 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		return err
 	}
 	defer release()
-	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), readPiece)
+	in := io.NewSectionReader(file, 0, size)
 	var header [indexHeader]byte
 	if _, err := io.ReadFull(in, header[:]); err != nil || !bytes.Equal(header[:], newIndexHeader()) {
 		return nil
 	}
-	for b := make([]byte, indexRow); ; {
-		if _, err := io.ReadFull(in, b); err != nil {
-			break
-		}
+	eachRow(in, indexRow, func(b []byte) bool {
 		r, running, ok := decodeRow(b, x.running)
 		if !ok || r.off != x.size || r.len < 0 || r.end() > end || r.role > ctxabi.Event || int(r.callOf) > x.n {
-			break
+			return false
 		}
 		x.push(r)
 		x.running = running
-	}
+		return true
+	})
 	if x.n > 0 && !x.lastFits(f) {
 		x.forgetRows()
 		return nil
@@ -325,84 +336,6 @@ func (x *logIndex) put(rel string, b []byte, anew bool) error {
 	}
 	defer f.Close()
 	return writeFull(f, b)
-}
-
-func (x *logIndex) saveTokens() error {
-	rel := tokensFile(x.log.name)
-	if len(x.encoding) > tokensHeader-len(tokensMagic) {
-		return nil // too long a name to be one
-	}
-	if _, err := x.log.session.store.vfs.Stat(x.log.session.path(rel)); err != nil {
-		x.recounted = true
-	}
-	var b []byte
-	if x.recounted {
-		b = make([]byte, tokensHeader)
-		copy(b[copy(b, tokensMagic):], x.encoding)
-	}
-	for _, p := range x.fresh {
-		b = binary.LittleEndian.AppendUint32(b, p.line)
-		b = binary.LittleEndian.AppendUint32(b, uint32(p.tokens))
-		b = binary.LittleEndian.AppendUint32(b, p.check(x.encoding))
-	}
-	return x.put(rel, b, x.recounted)
-}
-
-// loadTokens reads the counts on disk, once all rows are known.
-func (x *logIndex) loadTokens() {
-	l := x.log
-	file, size, err := openRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)))
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	ok := false
-	x.encoding, ok = x.readTokens(bufio.NewReaderSize(io.NewSectionReader(file, 0, size), readPiece), func(p tokenPair) {
-		x.tokens[(p.line-1)/chunkRows].swap(int(p.line-1)%chunkRows, p.tokens)
-	})
-	x.recounted = !ok
-	if x.recounted {
-		for line := 1; line <= x.n; line++ {
-			if t := x.tokens[(line-1)/chunkRows].get((line - 1) % chunkRows); t != 0 {
-				x.fresh = append(x.fresh, tokenPair{uint32(line), t, x.at(line).crc})
-			}
-		}
-	}
-}
-
-// readTokens gives the counts of a file that fit the records. ok is false when it is of the first form or
-// has others too: such a file is written anew.
-func (x *logIndex) readTokens(in io.Reader, yield func(tokenPair)) (encoding string, ok bool) {
-	var header [tokensHeader]byte
-	_, err := io.ReadFull(in, header[:])
-	first := bytes.HasPrefix(header[:], []byte(tokensMagic1))
-	if err != nil || !first && !bytes.HasPrefix(header[:], []byte(tokensMagic)) {
-		return "", false
-	}
-	encoding = string(bytes.TrimRight(header[len(tokensMagic):], "\x00"))
-	ok = !first
-	for b := make([]byte, tokensRow); ; {
-		if _, err := io.ReadFull(in, b); err != nil {
-			ok = ok && err == io.EOF // torn: what follows would not line up
-			break
-		}
-		p := tokenPair{line: binary.LittleEndian.Uint32(b), tokens: int32(binary.LittleEndian.Uint32(b[4:]))}
-		if p.line < 1 || int64(p.line) > int64(x.n) {
-			ok = false
-			continue
-		}
-		p.crc = x.at(int(p.line)).crc
-		check := p.check(encoding)
-		if first {
-			check = p.crc
-		}
-		if check != binary.LittleEndian.Uint32(b[8:]) {
-			ok = false
-			continue
-		}
-		yield(p)
-	}
-	return encoding, ok
 }
 
 // dropLocked forgets what is in memory; what was not saved is made again.
