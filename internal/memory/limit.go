@@ -2,6 +2,7 @@ package memory
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -46,11 +47,14 @@ const (
 )
 
 // OfProcess returns the limit of this process and makes the runtime keep to it. It returns GOMEMLIMIT where the environment has
-// it, else the smallest limit of the control group and the groups around it, less what the process takes beside its heap; nil
+// it, and nil where that is "off". Else it returns the smallest limit of the control group and the groups around it, less what the process takes beside its heap; nil
 // where nothing limits it.
 func OfProcess() *Limit {
 	if set := debug.SetMemoryLimit(-1); set != math.MaxInt64 {
 		return New(set)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" { // it is "off"
+		return nil
 	}
 	group, err := memlimit.FromCgroup()
 	if err != nil || group == 0 || group > math.MaxInt64 {

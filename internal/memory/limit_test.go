@@ -159,17 +159,26 @@ func TestPartOfAGroup(t *testing.T) {
 
 // GOMEMLIMIT of the environment is the limit, whatever the group says.
 func TestTheEnvironmentsLimitWins(t *testing.T) {
-	if os.Getenv("CTXFS_TEST_LIMIT") != "" {
+	switch os.Getenv("CTXFS_TEST_LIMIT") {
+	case "77MiB":
 		l := OfProcess()
 		if l.Bytes() != 77*mib || debug.SetMemoryLimit(-1) != 77*mib {
 			t.Errorf("limit %d, of the runtime %d", l.Bytes(), debug.SetMemoryLimit(-1))
 		}
 		return
+	case "off":
+		l := OfProcess()
+		if l != nil || debug.SetMemoryLimit(-1) != math.MaxInt64 {
+			t.Errorf("limit %d, of the runtime %d", l.Bytes(), debug.SetMemoryLimit(-1))
+		}
+		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestTheEnvironmentsLimitWins$", "-test.v")
-	cmd.Env = append(os.Environ(), "CTXFS_TEST_LIMIT=1", "GOMEMLIMIT=77MiB")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS") {
-		t.Errorf("%v\n%s", err, out)
+	for _, limit := range []string{"77MiB", "off"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestTheEnvironmentsLimitWins$", "-test.v")
+		cmd.Env = append(os.Environ(), "CTXFS_TEST_LIMIT="+limit, "GOMEMLIMIT="+limit)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%s: %v\n%s", limit, err, out)
+		}
 	}
 }
