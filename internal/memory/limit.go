@@ -137,9 +137,9 @@ func (l *Limit) reserve(op, path string, need int64, spare bool) (release func()
 }
 
 // fits reports whether need bytes go beside what is taken, and something stays free: a heap that is full to its limit
-// is collected all the time. That is an eighth for heavy work, and less for lighter work, which finds room when heavy work does not.
+// is collected all the time. That is a sixteenth for heavy work, and less for lighter work, which finds room when heavy work does not.
 func (l *Limit) fits(taken, need int64) bool {
-	return taken+need <= l.bytes-min(l.bytes/8, 8*need)
+	return taken+need <= l.bytes-min(l.bytes/16, 8*need)
 }
 
 // makeRoom reports whether there is room beside what is reserved without garbage, or else without caches.

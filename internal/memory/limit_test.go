@@ -48,7 +48,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		"there is room without caches":             {heapOf{live: 20 * mib, cached: 70 * mib}, 60 * mib, false, 2, 1},
 		"there is none":                            {heapOf{live: 70 * mib}, 30 * mib, true, 1, 0},
 		"caches would be emptied in vain":          {heapOf{live: 70 * mib, cached: 5 * mib}, 30 * mib, true, 1, 0},
-		"heavy work leaves an eighth free":         {heapOf{live: 80 * mib}, 8 * mib, true, 1, 0},
+		"heavy work leaves a sixteenth free":       {heapOf{live: 86 * mib}, 8 * mib, true, 1, 0},
 		"light work fits in that":                  {heapOf{live: 90 * mib}, 512 << 10, false, 0, 0},
 		"nothing is needed":                        {heapOf{live: 200 * mib}, 0, false, 0, 0},
 	} {
