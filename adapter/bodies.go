@@ -310,18 +310,19 @@ func (r *bodyReader) noteUsage(chain string, m Object, s Stamp) error {
 
 // remainder gives what of a source the record does not say, and the keys that only the record has.
 func remainder(source, record Object) (fields Object, without []string) {
+	said, also, rest := source.places(), record.places(), places{}
 	for _, f := range source {
-		v := source.Get(f.Key)
-		if !fields.Has(f.Key) && !bytes.Equal(v, record.Get(f.Key)) {
-			fields = append(fields, Field{f.Key, v})
+		v := said.get(f.Key)
+		if rest.last(f.Key) < 0 && !bytes.Equal(v, also.get(f.Key)) {
+			rest.add(Field{f.Key, v})
 		}
 	}
 	for _, f := range record {
-		if !source.Has(f.Key) {
+		if said.last(f.Key) < 0 {
 			without = append(without, f.Key)
 		}
 	}
-	return fields, without
+	return rest.o, without
 }
 
 // contentFrom gives a content that ctxabi takes: v itself, or its JSON as a text.

@@ -110,10 +110,7 @@ func (f *bodyFile) put(rest bodyRest, raw []byte) {
 func restored(record Object, rest bodyRest) Object {
 	m := record.Without(append(rest.Without, StampKey)...)
 	fields, _ := ParseObject(rest.Fields)
-	for _, f := range fields {
-		m = m.With(f.Key, f.Value)
-	}
-	return m
+	return m.WithAll(fields)
 }
 
 // addForeign puts what came from elsewhere behind what there is of its chain,

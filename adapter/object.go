@@ -78,12 +78,73 @@ func isPlain[T string | []byte](text T) bool {
 
 // Get gives the value of key, the last one where it comes twice, and nil without one.
 func (o Object) Get(key string) json.RawMessage {
-	for i := len(o) - 1; i >= 0; i-- {
-		if o[i].Key == key {
-			return o[i].Value
-		}
+	if i := o.last(key); i >= 0 {
+		return o[i].Value
 	}
 	return nil
+}
+
+// last returns where key stands last; -1: nowhere. Who asks for each key of an object uses places.
+func (o Object) last(key string) int {
+	i := len(o) - 1
+	for i >= 0 && o[i].Key != key {
+		i--
+	}
+	if passed != nil {
+		passed(len(o) - i)
+	}
+	return i
+}
+
+// passed is told how many keys a look-up passes; nil but in tests.
+var passed func(keys int)
+
+// places knows where each key of an object stands last, so that looking up all of them takes as long as reading them.
+type places struct {
+	o  Object
+	at map[string]int // nil while there are few
+}
+
+// fewKeys is how many keys are looked through one by one.
+const fewKeys = 32
+
+func (o Object) places() places {
+	p := places{o: o}
+	if len(o) > fewKeys {
+		p.at = make(map[string]int, len(o))
+		for i, f := range o {
+			p.at[f.Key] = i
+		}
+	}
+	return p
+}
+
+// last is Object.last.
+func (p *places) last(key string) int {
+	if p.at == nil {
+		return p.o.last(key)
+	}
+	if i, ok := p.at[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// get is Object.Get.
+func (p *places) get(key string) json.RawMessage {
+	if i := p.last(key); i >= 0 {
+		return p.o[i].Value
+	}
+	return nil
+}
+
+// add appends a field.
+func (p *places) add(f Field) {
+	if p.o = append(p.o, f); p.at != nil {
+		p.at[f.Key] = len(p.o) - 1
+	} else if len(p.o) > fewKeys {
+		*p = p.o.places()
+	}
 }
 
 // Has says whether there is a value of key, null included.
@@ -145,14 +206,20 @@ next:
 // With is o with v at key: in the place of the old value, else at the end. v
 // is what [Raw] takes.
 func (o Object) With(key string, v any) Object {
-	with := append(make(Object, 0, len(o)+1), o...)
-	for i := len(with) - 1; i >= 0; i-- {
-		if with[i].Key == key {
-			with[i].Value = Raw(v)
-			return with
+	return o.WithAll(Object{{key, Raw(v)}})
+}
+
+// WithAll is o with each of the fields as With puts it there.
+func (o Object) WithAll(fields Object) Object {
+	with := append(make(Object, 0, len(o)+len(fields)), o...).places()
+	for _, f := range fields {
+		if i := with.last(f.Key); i >= 0 {
+			with.o[i].Value = f.Value
+		} else {
+			with.add(f)
 		}
 	}
-	return append(with, Field{key, Raw(v)})
+	return with.o
 }
 
 // MarshalJSON writes the object, the bytes of its values as they are but for

@@ -57,12 +57,15 @@ func (s *shape) walk(data []byte) (ok bool) {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		path := "$"
-		if n := len(stack); n > 0 {
+		path, n := "$", len(stack)
+		deep := n > shapeDepth // no path from there on is kept, and each would be as long as it is deep
+		if n > 0 {
 			top := &stack[n-1]
 			switch {
 			case top.list:
-				path = top.path + "[]"
+				if !deep {
+					path = top.path + "[]"
+				}
 			case !top.value:
 				top.key, top.value = t.(string), true
 				if n <= shapeDepth {
@@ -70,7 +73,9 @@ func (s *shape) walk(data []byte) (ok bool) {
 				}
 				continue
 			default:
-				path, top.value = top.path+"."+top.key, false
+				if top.value = false; !deep {
+					path = top.path + "." + top.key
+				}
 			}
 		}
 		switch t := t.(type) {

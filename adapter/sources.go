@@ -186,7 +186,7 @@ func (s *sourceSet) build(e *sourceEntry) (raw json.RawMessage, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		t.keys, t.names, t.childs = t.keys[:n-1], t.names[:n-1], t.childs[:n-1]
+		t.shorten(n - 1)
 		for _, f := range from {
 			if !s.fetch(e, t, f) {
 				return nil, false

@@ -18,6 +18,9 @@ type tree struct {
 	childs []*tree // of an object or a list
 	kind   byte    // '{' or '[' when it was taken apart
 	inner  *tree   // of a string that is JSON, once it was looked into
+
+	places map[string]int // where each of the first placed names stands last; nil while nobody asked
+	placed int
 }
 
 func (t *tree) open() {
@@ -61,10 +64,8 @@ func (t *tree) child(key string) *tree {
 			return t.childs[i]
 		}
 	case '{':
-		for i := len(t.names) - 1; i >= 0; i-- {
-			if t.names[i] == key {
-				return t.childs[i]
-			}
+		if i := t.last(key); i >= 0 {
+			return t.childs[i]
 		}
 	}
 	return nil
@@ -123,7 +124,7 @@ func (t *tree) put(path string, v json.RawMessage) bool {
 			return false
 		}
 		if t.kind == '{' {
-			if i = lastIndex(t.names, key); i < 0 {
+			if i = t.last(key); i < 0 {
 				i = len(t.names)
 				t.keys, t.names = append(t.keys, string(Raw(key))), append(t.names, key)
 			}
@@ -167,19 +168,37 @@ func (t *tree) cut(path string) (v json.RawMessage) {
 	}
 	for i := len(t.names) - 1; i >= 0; i-- { // every value of a key that comes twice: the last one counts
 		if t.names[i] == key {
-			t.keys, t.names, t.childs = slices.Delete(t.keys, i, i+1), slices.Delete(t.names, i, i+1), slices.Delete(t.childs, i, i+1)
+			t.shorten(i)
 		}
 	}
 	return v
 }
 
-func lastIndex(names []string, key string) int {
-	for i := len(names) - 1; i >= 0; i-- {
-		if names[i] == key {
-			return i
+// last returns where key stands last among the names; -1: nowhere.
+func (t *tree) last(key string) int {
+	if len(t.names) <= fewKeys {
+		i := len(t.names) - 1
+		for i >= 0 && t.names[i] != key {
+			i--
 		}
+		return i
+	}
+	if t.places == nil {
+		t.places, t.placed = make(map[string]int, len(t.names)), 0
+	}
+	for ; t.placed < len(t.names); t.placed++ {
+		t.places[t.names[t.placed]] = t.placed
+	}
+	if i, ok := t.places[key]; ok {
+		return i
 	}
 	return -1
+}
+
+// shorten drops the name at i.
+func (t *tree) shorten(i int) {
+	t.keys, t.names, t.childs = slices.Delete(t.keys, i, i+1), slices.Delete(t.names, i, i+1), slices.Delete(t.childs, i, i+1)
+	t.places = nil
 }
 
 func (t *tree) bytes() json.RawMessage {

@@ -19,6 +19,7 @@ var (
 	ErrNoSpace    = errors.New("no space left")                     // ENOSPC
 	ErrQuota      = errors.New("too much staged by this user")      // EDQUOT
 	ErrNoFiles    = errors.New("too many files are open")           // ENFILE
+	ErrNoMemory   = errors.New("not enough memory")                 // ENOMEM
 	ErrIO         = errors.New("disk failed or data corrupt")       // EIO
 	ErrNoData     = errors.New("a required source is missing")      // ENODATA
 	ErrNotFound   = errors.New("no such thing")                     // ENOENT
@@ -58,7 +59,7 @@ var errnoNames = []struct {
 	name string
 }{
 	{ErrAppendOnly, "EPERM"}, {ErrMalformed, "EINVAL"}, {ErrTooLarge, "EMSGSIZE"}, {ErrOverBudget, "EFBIG"},
-	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"}, {ErrNoFiles, "ENFILE"},
+	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"}, {ErrNoFiles, "ENFILE"}, {ErrNoMemory, "ENOMEM"},
 	{ErrIO, "EIO"}, {ErrNoData, "ENODATA"}, {ErrNotFound, "ENOENT"}, {ErrExists, "EEXIST"}, {ErrConflict, "EAGAIN"},
 	{ErrLocked, "EBUSY"}, {ErrVersion, "EINVAL"},
 }

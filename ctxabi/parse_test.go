@@ -199,7 +199,7 @@ func TestErrors(t *testing.T) {
 	if n := ErrnoName(wrapped); n != "EINVAL" {
 		t.Errorf("errno %s", n)
 	}
-	for err, want := range map[error]string{nil: "", errors.New("x"): "EIO", ErrAppendOnly: "EPERM", ErrTooLarge: "EMSGSIZE", ErrOverBudget: "EFBIG", ErrQuota: "EDQUOT", ErrNoData: "ENODATA", &Error{Kind: ErrIO, Err: ErrNotFound}: "EIO"} {
+	for err, want := range map[error]string{nil: "", errors.New("x"): "EIO", ErrAppendOnly: "EPERM", ErrTooLarge: "EMSGSIZE", ErrOverBudget: "EFBIG", ErrQuota: "EDQUOT", ErrNoMemory: "ENOMEM", ErrNoData: "ENODATA", &Error{Kind: ErrIO, Err: ErrNotFound}: "EIO"} {
 		if n := ErrnoName(err); n != want {
 			t.Errorf("%v: %q, want %q", err, n, want)
 		}

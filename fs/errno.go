@@ -29,6 +29,7 @@ var errnoTable = []struct {
 	{ctxabi.ErrNoSpace, syscall.ENOSPC},
 	{ctxabi.ErrQuota, syscall.EDQUOT},
 	{ctxabi.ErrNoFiles, syscall.ENFILE},
+	{ctxabi.ErrNoMemory, syscall.ENOMEM},
 	{ctxabi.ErrNoData, syscall.ENODATA},
 	{ctxabi.ErrNotFound, syscall.ENOENT},
 	{ctxabi.ErrExists, syscall.EEXIST},

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
@@ -40,7 +41,8 @@ type Options struct {
 	ReadOnly   bool           // nothing can be changed through the mount
 	NoExec     bool           // no program in it can be run
 	Logger     *slog.Logger
-	Debug      bool // log every FUSE request
+	Debug      bool          // log every FUSE request
+	Memory     *memory.Limit // nil: none
 }
 
 // ErrStillOpen is what [Server.Shutdown] gives when its deadline passed while files were open.
@@ -159,8 +161,9 @@ func newTree(o Options) (*tree, error) {
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
-		written: map[*session.Log]struct{}{}, gc: o.Collector,
+		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, shelf: shelf{limit: o.Memory},
 	}
+	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
 		t.gc = NewCollector(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
 	}

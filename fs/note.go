@@ -2,6 +2,7 @@ package fs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"syscall"
 	"time"
@@ -33,6 +34,9 @@ func (p *place) note(ctx context.Context, rel string) (v noteView, err error) {
 	defer cancel()
 	derived, err := p.t.builder.Notes(late, p.x)
 	if err != nil {
+		if errors.Is(err, ctxabi.ErrNoMemory) {
+			p.refuse(ctx, "read", rel, err)
+		}
 		return v, err
 	}
 	v.derived = derived.Beside(rel, v.Own)

@@ -151,6 +151,8 @@ func (t *tree) status() []byte {
 	row("gc_grace", t.gc.Grace())
 	row("passthrough", "off")
 	row("redact", map[bool]string{true: "on", false: "off"}[t.builder.Redacts()])
+	row("memory_limit", t.memory.Bytes())
+	row("memory_held", t.memory.Held())
 	return []byte(b.String())
 }
 

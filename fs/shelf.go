@@ -3,6 +3,8 @@ package fs
 import (
 	"container/list"
 	"sync"
+
+	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
 // maxShelf is how many bytes of builds are kept for inodes, the last one not counted.
@@ -14,6 +16,8 @@ const maxShelf = 48 << 20
 // an inode of a build only knows where it stood, and the shelf has it, or the
 // builder, or whoever looks the name up makes it again.
 type shelf struct {
+	limit *memory.Limit // nil: none
+
 	mu    sync.Mutex
 	order list.List // of *generation, the last used first; guarded by mu
 	at    map[*generation]*list.Element
@@ -36,10 +40,33 @@ func (s *shelf) keep(g *generation) {
 	size := g.size() // native renderings may have come since
 	s.size += size - s.sizes[g]
 	s.sizes[g] = size
-	for s.size > maxShelf && s.order.Len() > 1 {
+	for s.size > s.limit.Share(maxShelf) && s.order.Len() > 1 {
 		old := s.order.Remove(s.order.Back()).(*generation)
 		s.size -= s.sizes[old]
 		delete(s.at, old)
 		delete(s.sizes, old)
 	}
+}
+
+// A shelf is a cache of memory.Limit, which is asked while all kinds of locks are held.
+
+func (s *shelf) Loosen() {}
+
+func (s *shelf) Size() int64 {
+	if !s.mu.TryLock() {
+		return 0
+	}
+	defer s.mu.Unlock()
+	return int64(s.size)
+}
+
+func (s *shelf) LetGo() {
+	if !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	s.order.Init()
+	clear(s.at)
+	clear(s.sizes)
+	s.size = 0
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack"
 )
 
 // The kernel keeps inodes for as long as it has memory, and each had its build with it.
 func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 	var s shelf
-	text := make([]byte, maxShelf/8)
+	text := make([]byte, maxShelf/8-(&pack.Build{}).Size())
 	var known []weak.Pointer[generation]
 	for range 100 {
 		g := &generation{build: &pack.Build{Markdown: text}}
@@ -29,5 +30,34 @@ func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 	s.keep(big)
 	if len(s.at) != 1 || s.order.Front().Value != big {
 		t.Errorf("after a build that is larger than the shelf: %d kept", len(s.at))
+	}
+}
+
+func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
+	s := shelf{limit: memory.New(80 << 20)}
+	for range 20 {
+		s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	}
+	if n := s.Size(); n > 10<<20 || n < 8<<20 {
+		t.Errorf("%d bytes are kept of a limit of 80 MiB", n)
+	}
+	if s.LetGo(); s.Size() != 0 || s.order.Len() != 0 || len(s.at) != 0 || len(s.sizes) != 0 {
+		t.Errorf("%d bytes of %d builds are kept", s.Size(), s.order.Len())
+	}
+	s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	if s.Size() < 1<<20 {
+		t.Error("nothing is kept any more")
+	}
+}
+
+// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask for memory.
+func TestAShelfThatIsInUseIsNotWaitedForByWhoNeedsMemory(t *testing.T) {
+	var s shelf
+	s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Loosen()
+	if s.LetGo(); s.Size() != 0 || s.size == 0 {
+		t.Error("it was changed under the hands of who has its lock")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
@@ -24,6 +25,7 @@ type tree struct {
 	log     *slog.Logger
 	raw     *rawFS
 	gc      *Collector
+	memory  *memory.Limit // nil: none
 
 	// What never changes while it is mounted.
 	rootFd  int    // the store's directory, O_PATH

@@ -71,7 +71,12 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 		return nil, ctx.Err()
 	}
 	before := p.bytes() // renderings that were made since were counted then
-	build, err := p.compile(ctx, b, x, &in, t, c)
+	var build *Build
+	release, err := b.room(t, "pack", ctxabi.AtDir)
+	if err == nil {
+		build, err = p.compile(ctx, b, x, &in, t, c)
+		release()
+	}
 	after := p.bytes()
 	p.size.Store(int64(after))
 	if err == nil {
@@ -88,7 +93,7 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 // compile compiles in, or finds its pack. p.busy is held.
 func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *Input, t *session.Timeline, c *tokens.Counter) (*Build, error) {
 	if p.memo == nil || p.encoding != c.Encoding() {
-		p.memo, p.encoding = newMemo(), c.Encoding()
+		p.memo, p.encoding = b.newMemo(), c.Encoding()
 		p.memo.finds = b.entry(x.ID()).findsOf(x)
 	}
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())

@@ -23,17 +23,18 @@ type batchOf struct {
 // loadBatches gives the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
 func loadBatches(x *session.Session, m Records, name string, add func(of batchOf, line []byte) bool) (places, tools int, fits bool) {
-	lines, _ := x.DerivedLines(name)
-	head := ""
-	for _, line := range lines {
+	head, any := "", false
+	x.EachDerivedLine(name, func(line []byte) bool {
 		var of batchOf
+		any = true
 		if json.Unmarshal(line, &of) != nil || of.From != places+1 || of.To < of.From || of.To > m.Len() || !add(of, line) {
 			head = "another"
-			break
+			return false
 		}
 		places, tools, head = of.To, of.Tools, of.Head
-	}
-	if len(lines) == 0 {
+		return true
+	})
+	if !any {
 		return 0, 0, true
 	}
 	if now, err := headAt(x, m, places); err != nil || now != head {

@@ -230,41 +230,42 @@ func overBudget(l limits) error {
 
 // render writes the files of the build, but for pack.json, which is written when it is asked for, as native renderings are.
 func (d *draft) render() *Build {
-	var md strings.Builder
+	md := make([]byte, 0, d.bytes())
 	marks := marks{}
-	build := &Build{ID: d.id, Tokens: d.total(), Recipe: d.recipe.Hash, Redaction: d.in.Redaction.fingerprint()}
+	build := &Build{ID: d.id, Tokens: d.total(), Recipe: d.recipe.Hash, Redaction: d.in.Redaction.fingerprint(),
+		borders: make([]border, 0, len(d.head)+len(d.parts))}
 	so := 0 // tokens so far
 	end := func(tokens int) {
 		so += tokens
-		build.borders = append(build.borders, border{md.Len(), so})
+		build.borders = append(build.borders, border{len(md), so})
 	}
 	for _, b := range d.head {
-		md.WriteString(b.text)
+		md = append(md, b.text...)
 		end(b.tokens)
 		if b.phase == phaseStable {
-			marks.stable = md.Len()
+			marks.stable = len(md)
 		}
 		if b.text != "" {
 			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
 				Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
 		}
 	}
-	marks.head = md.Len()
+	marks.head = len(md)
 	for _, p := range d.parts {
 		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
-			marks.past = md.Len() + len(p.text)
+			marks.past = len(md) + len(p.text)
 		}
-		md.WriteString(p.text)
+		md = append(md, p.text...)
 		end(p.tokens)
 	}
-	marks.prefix = md.Len()
+	marks.prefix = len(md)
 	for _, b := range d.footer {
-		md.WriteString(b.text)
+		md = append(md, b.text...)
 	}
-	md.WriteString(d.goal.text)
+	md = append(md, d.goal.text...)
 
-	build.Markdown, build.Prefix, build.Made = []byte(md.String()), marks.prefix, time.Now()
-	d.native.footer, build.native = md.String()[marks.prefix:], d.native
+	build.Markdown, build.Prefix, build.Made = md, marks.prefix, time.Now()
+	d.native.footer, build.native = string(md[marks.prefix:]), d.native
 	for _, f := range d.in.Files {
 		if f.At < 0 || d.wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending
@@ -272,14 +273,28 @@ func (d *draft) render() *Build {
 	}
 	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.n
 	build.room, build.encoding = d.limits.room, d.counter.Encoding()
-	build.Epoch, build.EpochReason = d.epoch(md.String()[:marks.head]), d.epochReason()
+	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}
-	build.account = newAccount(d.packJSON(build, marks, md.String()))
+	build.account = newAccount(d.packJSON(build, marks))
 	build.Report = d.renderReport(build)
 	return build
+}
+
+// bytes returns the length of pack.md.
+func (d *draft) bytes() (n int) {
+	for _, b := range d.head {
+		n += len(b.text)
+	}
+	for _, p := range d.parts {
+		n += len(p.text)
+	}
+	for _, b := range d.footer {
+		n += len(b.text)
+	}
+	return n + len(d.goal.text)
 }
 
 // marks are byte offsets in pack.md.
@@ -292,7 +307,7 @@ type marks struct {
 
 // epoch names what must not change for the prefix to stay: the head, and how
 // the journal was folded.
-func (d *draft) epoch(head string) string {
+func (d *draft) epoch(head []byte) string {
 	h := sha256.New()
 	if !d.journal.present {
 		fmt.Fprintf(h, "head %d\n%s\nno journal%s", len(head), head, d.in.Redaction.fingerprint())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -28,6 +29,7 @@ type Config struct {
 	Generators Generators       // nil: commands are not run
 	Redact     *redact.Redactor // nil: packs show secrets as they stand in the history
 	Inside     bool             // this process is part of a generator: it gets packs without generators
+	Memory     *memory.Limit    // nil: none
 	WaitForAll bool             // a build waits for all generators, however long they take
 }
 
@@ -65,6 +67,7 @@ func NewBuilder(c Config) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{config: c, sessions: map[string]*list.Element{}, recent: list.New()}
+	c.Memory.Cache(remembered{b})
 	b.work, b.endWork = context.WithCancel(context.Background())
 	if c.Generators != nil {
 		b.outputs = newOutputs(c.Generators)
@@ -201,6 +204,11 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if err != nil {
 		return nil, err
 	}
+	release, err := b.room(t, "pack", ctxabi.PackFile)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	g.length, g.events = t.Messages.Size(), t.Settled
 	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true)); err != nil {
 		return nil, err
@@ -210,7 +218,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		return nil, err
 	}
 	if e.encoding != c.Encoding() {
-		e.memo, e.encoding = newMemo(), c.Encoding()
+		e.memo, e.encoding = b.newMemo(), c.Encoding()
 		e.memo.finds = e.findsOf(x)
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())

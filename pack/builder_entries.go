@@ -61,7 +61,7 @@ func (b *Builder) entry(id string) *entry {
 		b.recent.MoveToFront(at)
 		return at.Value.(*entry)
 	}
-	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: newMemo(), past: past{busy: make(chan struct{}, 1)}, veil: newVeil(b.config.Redact, id)}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, veil: newVeil(b.config.Redact, id)}
 	b.sessions[id] = b.recent.PushFront(e)
 	return e
 }
@@ -107,7 +107,7 @@ func (b *Builder) grow(id string, bytes int) {
 
 // trim lets go of the least recently used entries beyond the bounds. b.mu is held.
 func (b *Builder) trim() {
-	for b.recent.Len() > 1 && (b.size > maxRemembered || b.recent.Len() > maxRememberedCount) {
+	for b.recent.Len() > 1 && (b.size > b.config.Memory.Share(maxRemembered) || b.recent.Len() > maxRememberedCount) {
 		b.remove(b.recent.Back())
 	}
 }

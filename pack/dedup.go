@@ -68,6 +68,11 @@ func (b *Builder) Dedup(ctx context.Context, x *session.Session, id string) (*No
 			return n, nil
 		}
 	}
+	release, err := b.roomNow(x)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	was := e.dedup.size.Load()
 	n, err := e.dedup.update(ctx, x, e)
 	if grown := e.dedup.size.Load() - was; grown > 0 {

@@ -117,18 +117,34 @@ func (f *finds) behind(m Records) bool {
 	return !f.loaded && f.load() != nil || m.Len()-f.places > maxNotesBehind
 }
 
-// catchUp goes through the records that were not yet, until ctx ends.
-func (f *finds) catchUp(ctx context.Context, m Records) {
-	for ctx.Err() == nil {
+// catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
+// bytes of records.
+func (f *finds) catchUp(ctx context.Context, m Records, room func(bytes int64) (release func(), err error)) error {
+	defer f.catching.Store(false)
+	step := func() (done bool, err error) {
 		f.mu.Lock()
-		places := min(f.places+maxNotesBehind, m.Len())
-		err := f.readUpTo(ctx, m, places)
-		f.mu.Unlock()
-		if err != nil || places == m.Len() {
-			break
+		defer f.mu.Unlock()
+		places, bytes := min(f.places+maxNotesBehind, m.Len()), int64(0)
+		for at := f.places + 1; at <= places; at++ {
+			bytes += int64(m.At(at).Len)
+		}
+		release, err := room(bytes)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+		return places == m.Len(), f.readUpTo(ctx, m, places)
+	}
+	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if done, err = step(); err != nil {
+			return err
 		}
 	}
-	f.catching.Store(false)
+	return nil
 }
 
 // at gives the notes as of the first places of m. With a counter they have their summary.
@@ -313,26 +329,25 @@ func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, er
 
 // replay folds what is kept, as far as it fits together, up to a place.
 func (f *finds) replay(m Records, g *folding, places int) error {
-	var lines [][]byte
+	fits := true
+	add := func(line []byte) bool {
+		var of batchOf
+		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
+			return fits
+		}
+		var b findBatch
+		if fits = json.Unmarshal(line, &b) == nil; fits {
+			g.add(m, &b, places)
+		}
+		return fits && g.places < places
+	}
 	if f.x != nil {
-		var err error
-		if lines, err = f.x.DerivedLines(findsName); err != nil {
+		if err := f.x.EachDerivedLine(findsName, add); err != nil {
 			return err
 		}
 	}
-	for _, line := range append(lines, f.lines...) {
-		var of batchOf
-		if json.Unmarshal(line, &of) != nil || of.From > g.places+1 {
-			break
-		}
-		if of.To <= g.places {
-			continue
-		}
-		var b findBatch
-		if json.Unmarshal(line, &b) != nil {
-			break
-		}
-		if g.add(m, &b, places); g.places == places {
+	for _, line := range f.lines {
+		if !fits || g.places == places || !add(line) {
 			break
 		}
 	}

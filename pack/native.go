@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
@@ -77,14 +78,16 @@ func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
 	return data, err
 }
 
-// Size is how many bytes of renderings the build holds.
+// Size is about how many bytes of memory the build holds: its renderings, and what others are made from. Texts of records and
+// blocks are not among them, which all builds of a session share.
 func (b *Build) Size() int {
-	size := len(b.Markdown) + b.account.size() + len(b.Report)
+	size := 1024 + len(b.Markdown) + b.account.size() + len(b.Report) + 16*len(b.borders) + 192*len(b.Head)
 	if b.native == nil {
 		return size
 	}
 	b.native.mu.Lock()
 	defer b.native.mu.Unlock()
+	size += b.native.script.size() + len(b.native.footer) + int(unsafe.Sizeof(block{}))*len(b.native.head)
 	for _, data := range b.native.made {
 		size += len(data)
 	}

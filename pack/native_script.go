@@ -3,6 +3,7 @@ package pack
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -91,7 +92,20 @@ func write(lines []scriptLine) *script {
 		w.line(i)
 	}
 	w.close(true)
-	return &w.script
+	s := w.script // and nothing of what it took to make it
+	s.turns = slices.Clone(s.turns)
+	return &s
+}
+
+// size is about how many bytes s takes. The texts of records are not its own.
+func (s *script) size() int {
+	n := len(s.lines)*int(unsafe.Sizeof(scriptLine{})) + len(s.turns)*int(unsafe.Sizeof(scriptTurn{})) + len(s.repairs)*128
+	for i := range s.turns {
+		for k := range s.turns[i].slots {
+			n += int(unsafe.Sizeof(slot{})) + len(s.turns[i].slots[k].front)
+		}
+	}
+	return n
 }
 
 // What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.

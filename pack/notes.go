@@ -55,6 +55,8 @@ type entryNotes struct {
 	finds atomic.Pointer[finds] // made once; also those look who do not make them
 	plain plainEvents
 
+	starved atomic.Bool // finds could not go on for lack of memory, which was reported
+
 	mu     sync.Mutex
 	nearby *finds // while finds are behind; guarded by mu
 
@@ -106,6 +108,15 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
+	own := b.acceptedSummary(ctx, x, e)
+	s := n.shown.Load()
+	if s == nil || s.messages != t.Messages.Size() || s.events != t.Events.Size() {
+		release, err := b.room(t, "read", "")
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	swapped, err := e.swap.update(ctx, x, e)
 	if err != nil {
 		return nil, err
@@ -119,8 +130,6 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		return nil, err
 	}
 	m := in.history()
-	own := b.acceptedSummary(ctx, x, e)
-	s := n.shown.Load()
 	if s != nil && s.summary == own.id() && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
 		return s.view, nil
 	}
@@ -131,8 +140,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	found, late := e.findsOf(x), false
 	if late = found.behind(m); late {
 		if found.catching.CompareAndSwap(false, true) {
-			all := found
-			b.background(func(ctx context.Context) { all.catchUp(ctx, m) })
+			b.catchUp(x, e, found, m)
 		}
 		found = n.near(gapBefore(m.Len()))
 	}

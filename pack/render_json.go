@@ -82,7 +82,8 @@ type item struct {
 	Tokens    int      `json:"tokens"`
 	Trust     string   `json:"trust"`
 
-	text string // these bytes
+	text     string // these bytes, where they are kept anyway
+	from, to int    // where they stand in pack.md, elsewhere
 }
 
 // omitted is something that does not stand in the pack, or not all of it.
@@ -111,7 +112,11 @@ func (b *Build) JSON() []byte {
 		a.HeadSHA256 = hexOf(b.Markdown[:a.head])
 		a.KeptSHA256, a.PrefixSHA256 = hexOf(b.Markdown[:a.KeptBytes]), hexOf(b.Markdown[:b.Prefix])
 		for i := range a.Items {
-			a.Items[i].SHA256 = hexOf([]byte(a.Items[i].text))
+			bytes := b.Markdown[a.Items[i].from:a.Items[i].to]
+			if text := a.Items[i].text; text != "" {
+				bytes = []byte(text)
+			}
+			a.Items[i].SHA256 = hexOf(bytes)
 		}
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
@@ -120,7 +125,7 @@ func (b *Build) JSON() []byte {
 		if err := enc.Encode(a.packJSON); err != nil {
 			panic(err) // strings and numbers, of which all have a form
 		}
-		a.data, a.packJSON = out.Bytes(), packJSON{}
+		a.data, a.packJSON = bytes.Clone(out.Bytes()), packJSON{}
 		a.bytes.Store(int64(len(a.data)))
 	})
 	return a.data
@@ -140,7 +145,7 @@ func (a *account) size() int {
 	return int(a.bytes.Load())
 }
 
-func (d *draft) packJSON(b *Build, at marks, text string) packJSON {
+func (d *draft) packJSON(b *Build, at marks) packJSON {
 	p := packJSON{
 		Agent:        d.in.Agent,
 		Breakpoints:  []int{},
@@ -174,7 +179,7 @@ func (d *draft) packJSON(b *Build, at marks, text string) packJSON {
 	for _, block := range d.head {
 		p.Items = d.addBlock(p.Items, block)
 	}
-	items, framing := d.journalItems(text[at.head:at.prefix])
+	items, framing := d.journalItems(at.head)
 	p.Items, p.Framing = append(p.Items, items...), framing
 	for _, block := range append(slices.Clone(d.footer), d.goal) {
 		p.Items = d.addBlock(p.Items, block)
@@ -252,15 +257,15 @@ func (d *draft) strategyJSON() strategyJSON {
 }
 
 // journalItems gives one item for each run of records that stand in full and
-// one for each record that is cut. text is the journal.
-func (d *draft) journalItems(text string) (items []item, framing int) {
-	offset, begun := 0, 0 // of the part, of the item
+// one for each record that is cut. The journal begins at offset in pack.md.
+func (d *draft) journalItems(offset int) (items []item, framing int) {
+	begun := 0 // offset of the item; the other one is the part's
 	var run ctxabi.Span
 	var event bool
 	var last *item
 	finish := func() {
 		if last != nil {
-			last.Range, last.text = run.String(), text[begun:offset]
+			last.Range, last.from, last.to = run.String(), begun, offset
 			items, last = append(items, *last), nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -31,6 +32,9 @@ type home struct {
 	held  []*dirFD          // those of dirs whose descriptors are open, the one opened first in front
 	short error             // why something that is there could not be opened: there were no descriptors
 	found map[*stocked]bool // files of last that are known to be as they were
+
+	memory  *memory.Limit
+	starved error // there was no memory for a file
 }
 
 // look is what was seen in a home. It does not change once the look is over, but for the signs of files that begin to tell; see still.
@@ -91,7 +95,7 @@ func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string,
 	if last == nil {
 		last = &look{}
 	}
-	h = &home{fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
+	h = &home{memory: b.config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
 		now: &look{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {

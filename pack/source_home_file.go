@@ -105,6 +105,9 @@ func (c *content) equal(d *content) bool {
 	return c.absent == d.absent && c.reason == d.reason && c.sum == d.sum && len(c.data) == len(d.data)
 }
 
+// timesRead is how often a file is in memory while it is read.
+const timesRead = 3
+
 // read reads a file that exists. It waits for no FIFO and follows no link out of the home.
 func (h *home) read(rel string, s sign, most int64) *content {
 	switch {
@@ -134,6 +137,12 @@ func (h *home) read(rel string, s sign, most int64) *content {
 	case s.size > most:
 		return &content{reason: fmt.Sprintf("larger than %d bytes", most), big: true}
 	}
+	release, err := h.memory.Reserve("pack", rel, timesRead*st.Size)
+	if err != nil {
+		h.starved = err
+		return &content{reason: why(err), failed: true}
+	}
+	defer release()
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	switch {
 	case err != nil:

@@ -133,6 +133,9 @@ func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gath
 	if h.short != nil {
 		return nil, false, h.short
 	}
+	if h.starved != nil {
+		return nil, false, h.starved
+	}
 	b.readOutside(ctx, g, s, answers)
 	g.refused = map[int]string{}
 	for at := range s.recipe.Sources {

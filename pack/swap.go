@@ -130,13 +130,13 @@ func (s *swap) load(x *session.Session) {
 	if s.loaded {
 		return
 	}
-	lines, _ := x.DerivedLines(swapNotes)
-	s.loaded, s.known = true, make(map[swapNote]bool, len(lines))
-	for _, line := range lines {
+	s.loaded, s.known = true, map[swapNote]bool{}
+	x.EachDerivedLine(swapNotes, func(line []byte) bool {
 		if n, ok := readSwapNote(line); ok && !s.known[n] {
 			s.add(n)
 		}
-	}
+		return true
+	})
 }
 
 // readSwapNote reads a note as it is kept. The first pack after a start waits for all of them, tens of thousands in a long session: nearly
@@ -170,6 +170,11 @@ func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*Nod
 		return nil, ctx.Err()
 	} // a pack that cannot be built, or must not be waited for, lets go of nothing more
 	e = b.use(x)
+	release, err := b.roomNow(x)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	was := e.swap.size.Load()
 	n, err := e.swap.update(ctx, x, e)
 	if grown := e.swap.size.Load() - was; grown > 0 {
@@ -238,14 +243,14 @@ type storedRow struct {
 }
 
 func (s *swap) loadRows(x *session.Session) {
-	lines, _ := x.DerivedLines(swapRows)
-	for _, line := range lines {
+	x.EachDerivedLine(swapRows, func(line []byte) bool {
 		var row storedRow
 		if json.Unmarshal(line, &row) == nil && row.ID == row.Ref.ID() && !s.have[unhashed(row.Ref)] {
 			row.SwapRow.Ref = row.Ref
 			s.addRow(row.SwapRow)
 		}
-	}
+		return true
+	})
 }
 
 func (s *swap) addRow(row ctxabi.SwapRow) {

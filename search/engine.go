@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -20,6 +21,7 @@ type Config struct {
 	Memory   int                   // bytes of indexes that are kept open; 0: 64 MiB
 	Redact   *redact.Redactor      // nil: answers show secrets as they stand in the history
 	ReadOnly bool                  // the store is open for reading only
+	Limit    *memory.Limit         // of the process; nil: none
 	Logger   *slog.Logger          // nil: discard
 }
 
@@ -55,12 +57,13 @@ func New(store *session.Store, c Config) *Engine {
 		c.Wait = 2 * time.Second
 	}
 	if c.Memory == 0 {
-		c.Memory = 64 << 20
+		c.Memory = c.Limit.Share(64 << 20)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: store, c: c, log: c.Logger, slot: make(chan struct{}, 1), open: map[*session.Session]*list.Element{}}
+	c.Limit.Cache(unused{e})
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -147,6 +150,40 @@ func (e *Engine) grown(n *index) {
 			e.order.Remove(back)
 			delete(e.open, old.n.x)
 			e.size -= old.size
+		}
+		back = before
+	}
+}
+
+// unused is the indexes that nobody uses as a cache of memory.Limit.
+type unused struct{ *Engine }
+
+func (e unused) Loosen() {}
+
+func (e unused) Size() (n int64) {
+	if !e.mu.TryLock() {
+		return 0
+	}
+	defer e.mu.Unlock()
+	for back := e.order.Back(); back != nil; back = back.Prev() {
+		if k := back.Value.(*kept); k.n.users == 0 {
+			n += int64(k.size)
+		}
+	}
+	return n
+}
+
+func (e unused) LetGo() {
+	if !e.mu.TryLock() {
+		return
+	}
+	defer e.mu.Unlock()
+	for back := e.order.Back(); back != nil; {
+		before := back.Prev()
+		if k := back.Value.(*kept); k.n.users == 0 {
+			e.order.Remove(back)
+			delete(e.open, k.n.x)
+			e.size -= k.size
 		}
 		back = before
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	inlineBytes = 2 << 20   // that whoever asks reads himself
 	tailBytes   = 256 << 10 // that are kept in memory alone
-	chunkBytes  = 8 << 20   // of one segment that is made of records
+	chunkBytes  = 8 << 20   // of one segment that is made of records; less where memory is limited
 	newestBytes = 1 << 20   // that are looked at beyond an index that is behind
 	mergeInline = 4 << 20   // of segments that whoever asks merges himself
 )
@@ -204,7 +204,7 @@ func (n *index) view(ctx context.Context) (*view, error) {
 		}
 		v.close()
 		if building == nil && rest <= inlineBytes {
-			if err := n.catchUp(ctx, v); err != nil {
+			if err := n.catchUp(ctx, v, rest); err != nil {
 				return nil, err
 			}
 			if ctx.Err() == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // save writes the tails as segments, merges what is due and no larger than most, and then the manifest; work is held.
@@ -40,6 +41,9 @@ func (n *index) save(ctx context.Context, most int64) error {
 				break
 			}
 			s, err := n.merge(ctx, &next, old)
+			if errors.Is(err, ctxabi.ErrNoMemory) {
+				break // more segments are slower to search, and no less complete
+			}
 			if err != nil {
 				return err
 			}
@@ -97,6 +101,15 @@ func (n *index) write(next *int, fill func(io.Writer) error) (*segment, error) {
 }
 
 func (n *index) merge(ctx context.Context, next *int, old []*segment) (*segment, error) {
+	records := 0
+	for _, s := range old {
+		records += s.n
+	}
+	release, err := n.spare(int64(2*rowSize*records + mergeWork))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	readers := make([]io.ReaderAt, len(old))
 	for i, s := range old {
 		r, c, err := s.reader(n.x)
@@ -142,6 +155,11 @@ func (n *index) construct(ctx context.Context) {
 		n.failed = ""
 	case errors.Is(err, ctxabi.ErrNoSpace):
 		n.failed = "the disk is full"
+	case errors.Is(err, ctxabi.ErrNoMemory):
+		if n.failed != noMemory {
+			n.failed = noMemory
+			defer n.x.Report(session.RowOf("search", ctxabi.SearchDir, 0, err))
+		}
 	case ctx.Err() == nil:
 		n.failed = "the disk failed, see the daemon's log"
 	}
@@ -168,22 +186,14 @@ func (n *index) fill(ctx context.Context) error {
 		if rest == 0 || n.e.c.ReadOnly && ctx.Err() != nil {
 			break
 		}
-		for i := range parts {
-			p := &parts[i]
-			if p.tail == nil {
-				p.tail = newChunk(i == 1, p.records+1)
-			}
-			ix, err := v.index(i)
-			if err == nil {
-				err = n.readInto(ctx, p.tail, ix, v.all[i], chunkBytes)
-			}
-			if err != nil {
-				n.forgetTails()
-				return err
-			}
+		release, err := n.fillTails(ctx, v, &parts)
+		if err != nil {
+			n.forgetTails()
+			return err
 		}
 		if n.e.c.ReadOnly {
 			n.keepInMemory(parts)
+			release()
 			continue
 		}
 		n.mu.Lock()
@@ -191,7 +201,9 @@ func (n *index) fill(ctx context.Context) error {
 			n.parts[i].tail = parts[i].tail // last stays: it has fewer records, and counts until the segment is there
 		}
 		n.mu.Unlock()
-		if err := n.save(ctx, 1<<62); err != nil {
+		err = n.save(ctx, 1<<62)
+		release()
+		if err != nil {
 			n.forgetTails()
 			return err
 		}
@@ -206,6 +218,51 @@ func (n *index) fill(ctx context.Context) error {
 		return n.save(ctx, 1<<62)
 	}
 	return nil
+}
+
+// fillTails reads the next records of both logs into the tails of parts. They take memory until release.
+func (n *index) fillTails(ctx context.Context, v *view, parts *[2]part) (release func(), err error) {
+	chunk := min(chunkBytes, max(n.e.c.Limit.Share(8*chunkBytes)/8, 1<<20))
+	need := int64(0)
+	for i := range parts {
+		ix, err := v.index(i)
+		if err != nil {
+			return nil, err
+		}
+		need += bytesOfChunk * (min(int64(chunk), ix.Size()-parts[i].size()) + int64(ix.Longest()))
+	}
+	if release, err = n.spare(need); err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.tail == nil {
+			p.tail = newChunk(i == 1, p.records+1)
+		}
+		ix, err := v.index(i)
+		if err == nil {
+			err = n.readInto(ctx, p.tail, ix, v.all[i], int64(chunk))
+		}
+		if err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+// What work on an index takes of memory, about.
+const (
+	bytesOfChunk = 5       // for each byte of the records of a chunk
+	mergeWork    = 4 << 20 // of a merge, beside the rows
+)
+
+// noMemory is why an index is behind that there is no memory for.
+const noMemory = "there is not enough memory"
+
+// spare keeps memory free for a builder; see [memory.Limit].
+func (n *index) spare(need int64) (release func(), err error) {
+	return n.e.c.Limit.Spare("search", ctxabi.SearchDir, need)
 }
 
 // keepInMemory makes segments of the tails where nothing may be written.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -83,8 +84,8 @@ func (n *index) readInto(ctx context.Context, c *chunk, ix *session.Index, to in
 // last1 is the line of the chunk's newest record; the one in front of it when it is empty.
 func (c *chunk) last1() int { return c.first + c.n - 1 }
 
-// catchUp reads what v lacks of the logs into the tails, and writes them out when they have grown.
-func (n *index) catchUp(ctx context.Context, v *view) error {
+// catchUp reads what v lacks of the logs, rest bytes, into the tails, and writes them out when they have grown.
+func (n *index) catchUp(ctx context.Context, v *view, rest int64) error {
 	select {
 	case n.work <- struct{}{}:
 		defer func() { <-n.work }()
@@ -98,6 +99,11 @@ func (n *index) catchUp(ctx context.Context, v *view) error {
 	}
 	parts, write := n.parts, true
 	n.mu.Unlock()
+	release, err := n.e.c.Limit.Reserve("search", ctxabi.SearchDir, bytesOfChunk*rest)
+	if err != nil {
+		return err
+	}
+	defer release()
 	for _, p := range parts {
 		write = write && len(p.segments) == 0 // the first ones are small, and many sessions have no others
 	}

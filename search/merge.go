@@ -35,7 +35,11 @@ func (m *merging) load() error {
 // merge writes one segment of several, which stand in the order of their records and leave none out. In memory it
 // has the rows of all and the postings of one term at a time.
 func merge(ctx context.Context, to io.Writer, segments []*segment, readers []io.ReaderAt) error {
-	var t rows
+	records := 0
+	for _, s := range segments {
+		records += s.n
+	}
+	t := make(rows, 0, records*rowSize)
 	var parts []*merging // newest first, as records are numbered
 	var tools []string
 	numbers := map[string]uint16{}
@@ -44,7 +48,7 @@ func merge(ctx context.Context, to io.Writer, segments []*segment, readers []io.
 	for i := len(segments) - 1; i >= 0; i-- {
 		s := segments[i]
 		p := &merging{s: s, r: readers[i], base: uint32(c.n)}
-		own, err := s.loadRows(p.r)
+		own, err := s.readRows(p.r)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 		v, rest, building, err := n.look()
 		if err == nil && rest > 0 && rest <= inlineBytes && building == nil && ctx.Err() == nil {
 			v.close()
-			if err = n.catchUp(ctx, v); err == nil {
+			if err = n.catchUp(ctx, v, rest); err == nil {
 				v, rest, _, err = n.look()
 			}
 		}

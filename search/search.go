@@ -143,6 +143,11 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 		r.Why = "the query has no word to look for: common words such as \"the\" and single letters are not indexed"
 		return r, nil
 	}
+	release, err := e.c.Limit.Reserve("search", ctxabi.SearchDir, rowsToLoad(views))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	m, err := newMatcher(ctx, &q, views)
 	if err != nil {
 		return nil, err

@@ -150,13 +150,34 @@ func (s *segment) loadRows(r io.ReaderAt) (rows, error) {
 	if t := s.rows.Load(); t != nil {
 		return *t, nil
 	}
-	b, err := readSummed(r, s.at, s.n*rowSize+4)
-	if err != nil {
-		return nil, err
+	t, err := s.readRows(r)
+	if err == nil {
+		s.rows.Store(&t)
 	}
-	t := rows(b)
-	s.rows.Store(&t)
-	return t, nil
+	return t, err
+}
+
+// readRows reads the rows for somebody who needs them once.
+func (s *segment) readRows(r io.ReaderAt) (rows, error) {
+	if t := s.rows.Load(); t != nil {
+		return *t, nil
+	}
+	b, err := readSummed(r, s.at, s.n*rowSize+4)
+	return rows(b), err
+}
+
+// rowsToLoad returns how many bytes the rows take that a search in views reads.
+func rowsToLoad(views []*view) (n int64) {
+	for _, v := range views {
+		for _, segments := range v.segments {
+			for _, s := range segments {
+				if s.rows.Load() == nil {
+					n += int64(s.n) * rowSize
+				}
+			}
+		}
+	}
+	return n
 }
 
 // memory is about how many bytes it takes.

@@ -53,33 +53,55 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 
 // DerivedLines gives the lines that were appended and are whole; none when there is no such content.
 func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
+	err = x.EachDerivedLine(name, func(line []byte) bool {
+		lines = append(lines, bytes.Clone(line))
+		return true
+	})
+	return lines, err
+}
+
+// EachDerivedLine yields the lines that were appended and are whole, one after another, until yield returns false. A line is valid
+// until yield returns. There is one piece of the content in memory at a time.
+func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) error {
 	rel, err := derivedName("read", name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	raw, err := readWhole(x.store.vfs, x.path(rel))
+	f, size, err := openRegular(x.store.vfs, x.path(rel))
+	x.store.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for line := range bytes.Lines(raw) {
-		if content, err := derivedContent(line); err == nil {
-			lines = append(lines, content)
+	defer f.Close()
+	return scanLines(f, 0, size, func(_, length int64, line []byte, whole bool) bool {
+		if !whole || int64(len(line)) != length {
+			return true
 		}
-	}
-	return lines, nil
+		content, err := summedContent(line)
+		return err != nil || yield(content)
+	})
 }
 
 // derivedContent gives what stands behind the checksum of a line, which must have its newline.
 func derivedContent(line []byte) ([]byte, error) {
-	const sum = len("9a3cf0b1 ")
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
-	if !whole || len(line) <= sum {
-		return nil, errors.New("it is torn")
+	if !whole {
+		return nil, errTorn
+	}
+	return summedContent(line)
+}
+
+var errTorn = errors.New("it is torn")
+
+// summedContent returns what stands behind the checksum of a line without its newline.
+func summedContent(line []byte) ([]byte, error) {
+	const sum = len("9a3cf0b1 ")
+	if len(line) <= sum {
+		return nil, errTorn
 	}
 	crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
 	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], castagnoli) {

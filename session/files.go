@@ -23,24 +23,33 @@ const osCreate = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 
 // readWhole reads a small file.
 func readWhole(v VFS, name string) ([]byte, error) {
-	f, err := v.OpenFile(name, os.O_RDONLY, 0)
+	f, size, err := openRegular(v, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: not a regular file", name, fs.ErrInvalid)
-	}
-	b := make([]byte, fi.Size())
+	b := make([]byte, size)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	return b[:n], nil
+}
+
+// openRegular opens a file to be read and returns its size. It returns fs.ErrInvalid if it is no regular file.
+func openRegular(v VFS, name string) (f File, size int64, err error) {
+	if f, err = v.OpenFile(name, os.O_RDONLY, 0); err != nil {
+		return nil, 0, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w: not a regular file", name, fs.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, fi.Size(), nil
 }
 
 // writeSynced writes a file whole and syncs it; the caller syncs its directory.

@@ -47,7 +47,7 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 		t.report(indexFile(l.name), Rebuildable, remove(indexFile(l.name)), "%s", why)
 	}
 	if counts != nil && !bytes.HasPrefix(counts, []byte(tokensMagic1)) {
-		if _, ok := found.fresh.readTokens(counts, func(tokenPair) {}); !ok {
+		if _, ok := found.fresh.readTokens(bytes.NewReader(counts), func(tokenPair) {}); !ok {
 			t.report(tokensFile(l.name), Rebuildable, remove(tokensFile(l.name)), "it holds counts that do not fit their records or their checksums")
 		}
 	}
@@ -78,7 +78,7 @@ func checkIndex(raw []byte, fresh *logIndex) string {
 			return fmt.Sprintf("row %d does not fit its checksum", n)
 		case n > fresh.n:
 			return fmt.Sprintf("it has more rows than the log has records, %d", fresh.n)
-		case r != *fresh.at(n):
+		case r != fresh.at(n):
 			return fmt.Sprintf("row %d is not what record %d gives", n, n)
 		}
 		running = next

@@ -141,3 +141,41 @@ func (o *openLogs) closeAfter(l *Log, save func()) bool {
 	o.mu.Unlock()
 	return true
 }
+
+// indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it
+// were dropped.
+type indexes struct{ logs *openLogs }
+
+// each calls do for the indexes that nobody brings up to date at the moment.
+func (c indexes) each(do func(x *logIndex)) {
+	for _, l := range c.logs.list() {
+		if l.index.mu.TryLock() {
+			do(&l.index)
+			l.index.mu.Unlock()
+		}
+	}
+}
+
+// Loosen forgets the snapshots, so that only those are there that somebody uses.
+func (c indexes) Loosen() {
+	c.each(func(x *logIndex) { x.snapshot = nil })
+}
+
+// Size returns what the indexes take of memory that nobody uses.
+func (c indexes) Size() (n int64) {
+	c.each(func(x *logIndex) {
+		if x.use.Value() == nil {
+			n += x.bytes.Load()
+		}
+	})
+	return n
+}
+
+// LetGo drops them. What was not written out is read again.
+func (c indexes) LetGo() {
+	c.each(func(x *logIndex) {
+		if x.use.Value() == nil {
+			x.dropLocked()
+		}
+	})
+}

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"errors"
 	"hash/crc32"
 	"io"
 	"sort"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -44,18 +46,9 @@ type row struct {
 	flags               EntryFlags
 }
 
-func (r *row) end() int64 { return r.off + int64(r.len) + 1 }
+func (r row) end() int64 { return r.off + int64(r.len) + 1 }
 
-func (r *row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
-
-// Rows and counts are kept in chunks that never move, so that a snapshot is a
-// slice header and stays true while the index grows.
-const chunkRows = 256
-
-type (
-	rowChunk   [chunkRows]row
-	tokenChunk [chunkRows]atomic.Int32
-)
+func (r row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
 
 // Index is a snapshot of a log's records. It never changes, but for counts
 // that become known (Entry.Tokens goes from 0 to its value).
@@ -65,10 +58,15 @@ type Index struct {
 	tokens   []*tokenChunk
 	encoding string
 	n        int
+	longest  int32  // bytes of the longest record
 	size     int64  // bytes of the log that it covers
 	events   *Index // of events.jsonl; nil in that log's own
 	tools    []int32
+	use      *indexUse
 }
+
+// indexUse is alive while a snapshot of one life of an index is.
+type indexUse struct{ _ *byte }
 
 // Len is the number of records.
 func (ix *Index) Len() int { return ix.n }
@@ -76,11 +74,14 @@ func (ix *Index) Len() int { return ix.n }
 // Size is the number of bytes of the log that the records cover.
 func (ix *Index) Size() int64 { return ix.size }
 
+// Longest is the length of the longest record.
+func (ix *Index) Longest() int { return int(ix.longest) }
+
 // Encoding is the encoding that Entry.Tokens is counted in; "" when nothing was counted yet.
 func (ix *Index) Encoding() string { return ix.encoding }
 
-func (ix *Index) row(line int) *row {
-	return &ix.rows[(line-1)/chunkRows][(line-1)%chunkRows]
+func (ix *Index) row(line int) row {
+	return ix.rows[(line-1)/chunkRows].get((line - 1) % chunkRows)
 }
 
 // At gives the entry of record line (1-based).
@@ -90,7 +91,7 @@ func (ix *Index) At(line int) Entry {
 	}
 	r := ix.row(line)
 	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags,
-		Events: ix.events.before(r.events), Tokens: ix.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load()}
+		Events: ix.events.before(r.events), Tokens: ix.tokens[(line-1)/chunkRows].get((line - 1) % chunkRows)}
 }
 
 // before counts the records that end within the first size bytes.
@@ -122,13 +123,16 @@ type logIndex struct {
 	mu       sync.Mutex
 	loaded   bool
 	snapshot *Index // the last one given out
+	use      weak.Pointer[indexUse]
 
-	rows  []*rowChunk
-	n     int
-	size  int64 // bytes covered
-	calls callWindow
-	tools []int32 // the lines of tool events, in that log's own index
-	merge merge   // of both logs, in that of messages
+	rows    []*rowChunk
+	n       int
+	longest int32
+	size    int64        // bytes covered
+	bytes   atomic.Int64 // of memory that rows and tokens take
+	calls   callWindow
+	tools   []int32 // the lines of tool events, in that log's own index
+	merge   merge   // of both logs, in that of messages
 
 	eventsErr error  // why events.jsonl cannot be opened, in that of messages
 	noEvents  *Index // stands for it then
@@ -171,10 +175,16 @@ func (x *logIndex) current() (*Index, error) {
 	}
 	first := !x.loaded
 	if first {
-		x.load(f, end)
+		if err := x.load(f, end); err != nil {
+			return nil, err
+		}
 	}
 	if x.size < end {
 		if err := x.extend(f, end); err != nil {
+			if first && errors.Is(err, ctxabi.ErrNoMemory) { // no pack is made of half a log
+				x.saveLocked()
+				x.dropLocked()
+			}
 			return nil, err
 		}
 	}
@@ -207,7 +217,12 @@ func (x *logIndex) eventsIndex() (*Index, error) {
 }
 
 func (x *logIndex) publish(events *Index) {
-	x.snapshot = &Index{log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, size: x.size, events: events, tools: x.tools}
+	use := x.use.Value()
+	if use == nil {
+		use = new(indexUse)
+		x.use = weak.Make(use)
+	}
+	x.snapshot = &Index{use: use, log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, longest: x.longest, size: x.size, events: events, tools: x.tools}
 }
 
 // push adds a row at the end.
@@ -215,16 +230,17 @@ func (x *logIndex) push(r row) {
 	if x.n%chunkRows == 0 {
 		x.rows = append(x.rows, new(rowChunk))
 		x.tokens = append(x.tokens, new(tokenChunk))
+		x.bytes.Store(int64(len(x.rows)) * chunkRows * bytesOfRow)
 	}
-	x.rows[x.n/chunkRows][x.n%chunkRows] = r
+	x.rows[x.n/chunkRows].set(x.n%chunkRows, &r)
 	x.n++
 	if r.isToolEvent() {
 		x.tools = append(x.tools, int32(x.n))
 	}
-	x.size = r.end()
+	x.size, x.longest = r.end(), max(x.longest, r.len)
 }
 
-func (x *logIndex) at(line int) *row { return &x.rows[(line-1)/chunkRows][(line-1)%chunkRows] }
+func (x *logIndex) at(line int) row { return x.rows[(line-1)/chunkRows].get((line - 1) % chunkRows) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -243,7 +259,7 @@ func (l *Log) SetTokens(encoding string, line int, tokens int32) {
 		x.recounted = true
 		x.publish(x.snapshot.events)
 	}
-	if x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Swap(tokens) == tokens {
+	if x.tokens[(line-1)/chunkRows].swap((line-1)%chunkRows, tokens) == tokens {
 		return
 	}
 	x.fresh = append(x.fresh, tokenPair{uint32(line), tokens, x.at(line).crc})

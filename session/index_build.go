@@ -76,8 +76,14 @@ func (x *logIndex) scanner() func(line []byte) scan {
 	return scanEvent
 }
 
-// scanBlock is how many bytes of records one processor scans at a time.
-const scanBlock = 1 << 20
+// scanBlock is how many bytes of records one processor scans at a time, and what that takes of memory, about.
+const (
+	scanBlock    = 1 << 20
+	bytesOfBlock = 4 << 20
+)
+
+// roomFor is for how many rows memory is asked for at a time.
+const roomFor = 8 * chunkRows
 
 // block is a run of records and, once scanned, what was found.
 type block struct {
@@ -122,7 +128,8 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 			return err
 		}
 	}
-	blocks := make([]block, runtime.GOMAXPROCS(0))
+	data := &standIns{logData: f.data}
+	blocks := make([]block, max(1, min(runtime.GOMAXPROCS(0), l.session.store.o.Memory.Share(1<<30)/bytesOfBlock)))
 	filling := 0
 	enter := func() error {
 		var wg sync.WaitGroup
@@ -138,10 +145,12 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 			blocks[i] = block{buf: blocks[i].buf[:0], scans: blocks[i].scans[:0], ends: blocks[i].ends[:0]}
 		}
 		filling = 0
+		if x.n-x.saved >= saveMost && !data.used {
+			x.saveLocked() // who is interrupted goes on there
+		}
 		return nil
 	}
 	var failed error
-	data := &standIns{logData: f.data}
 	defer func() { x.guessed = x.guessed || data.used }()
 	err := scanLines(data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
 		if length > 1<<31-1 || !whole {
@@ -167,6 +176,13 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 // enter adds scanned records to the index.
 func (x *logIndex) enter(scans []scan, rows *arrivalWalk) error {
 	for i := range scans {
+		if x.n%roomFor == 0 {
+			release, err := x.reserve(roomFor)
+			if err != nil {
+				return err
+			}
+			release() // they are made one chunk after another
+		}
 		s := &scans[i]
 		r := row{off: s.off, len: int32(s.length), weight: int32(s.weight), crc: s.crc, role: s.role, flags: s.flags, events: int64(s.id)}
 		if rows != nil {

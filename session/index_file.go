@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -40,6 +41,7 @@ const (
 	tokensRow    = 12
 
 	saveRows   = 1024 // rows that are written at once, unless the log is closed before
+	saveMost   = 8192 // at most
 	saveTokens = 4096
 )
 
@@ -102,7 +104,7 @@ var probes = []string{
 }
 
 // encodeRow appends a row and gives the running checksum behind it.
-func encodeRow(b []byte, r *row, running uint32) ([]byte, uint32) {
+func encodeRow(b []byte, r row, running uint32) ([]byte, uint32) {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.off))
 	b = binary.LittleEndian.AppendUint64(b, uint64(r.events))
@@ -124,33 +126,65 @@ func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
+// eachRow reads a cache of rows of so many bytes, a piece at a time, until yield returns false. It returns whether the cache ended
+// behind a row.
+func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
+	const rows = 2048
+	for piece := make([]byte, rows*size); ; {
+		n, err := io.ReadFull(in, piece)
+		for b := piece[:n]; len(b) >= size; b = b[size:] {
+			if !yield(b[:size]) {
+				return false
+			}
+		}
+		if err != nil {
+			return n%size == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF)
+		}
+	}
+}
+
 // load reads the rows on disk that fit a log of end bytes. Nothing that it
-// finds is an error: what does not fit is left out and built anew.
-func (x *logIndex) load(f *logFiles, end int64) {
+// finds is an error: what does not fit is left out and built anew. It returns
+// ctxabi.ErrNoMemory if there is no room for so many rows.
+func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	raw, err := readWhole(l.session.store.vfs, l.session.path(indexFile(l.name)))
-	if err != nil || !bytes.HasPrefix(raw, newIndexHeader()) {
-		return
+	file, size, err := openRegular(l.session.store.vfs, l.session.path(indexFile(l.name)))
+	if err != nil {
+		return nil
 	}
-	for b := raw[indexHeader:]; len(b) >= indexRow; b = b[indexRow:] {
+	defer file.Close()
+	release, err := x.reserve(int((size - indexHeader) / indexRow))
+	if err != nil {
+		x.loaded = false
+		return err
+	}
+	defer release()
+	in := io.NewSectionReader(file, 0, size)
+	var header [indexHeader]byte
+	if _, err := io.ReadFull(in, header[:]); err != nil || !bytes.Equal(header[:], newIndexHeader()) {
+		return nil
+	}
+	eachRow(in, indexRow, func(b []byte) bool {
 		r, running, ok := decodeRow(b, x.running)
 		if !ok || r.off != x.size || r.len < 0 || r.end() > end || r.role > ctxabi.Event || int(r.callOf) > x.n {
-			break
+			return false
 		}
 		x.push(r)
 		x.running = running
-	}
+		return true
+	})
 	if x.n > 0 && !x.lastFits(f) {
 		x.forgetRows()
-		return
+		return nil
 	}
 	x.saved = x.n
-	if len(raw) > indexHeader+x.n*indexRow && !l.session.store.o.ReadOnly {
+	if size > indexHeader+int64(x.n)*indexRow && !l.session.store.o.ReadOnly {
 		if x.cutFile(x.n) != nil {
 			x.saved = 0 // written anew as a whole
 		}
 	}
+	return nil
 }
 
 // lastFits compares the last row with the log: rows in front of it were written earlier.
@@ -170,7 +204,8 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 
 func (x *logIndex) forgetRows() {
 	x.rows, x.tokens, x.n, x.size = nil, nil, 0, 0
-	x.saved, x.running = 0, 0
+	x.saved, x.running, x.longest = 0, 0, 0
+	x.bytes.Store(0)
 	x.calls, x.tools, x.merge, x.guessed = callWindow{}, nil, merge{}, false
 }
 
@@ -269,19 +304,22 @@ func (x *logIndex) saveLocked() {
 }
 
 func (x *logIndex) saveRows() error {
-	b := make([]byte, 0, indexHeader+(x.n-x.saved)*indexRow)
-	if x.saved == 0 {
-		x.running = 0
-		b = append(b, newIndexHeader()...)
+	for x.saved < x.n {
+		upTo := min(x.n, x.saved+saveMost)
+		b := make([]byte, 0, indexHeader+(upTo-x.saved)*indexRow)
+		if x.saved == 0 {
+			x.running = 0
+			b = append(b, newIndexHeader()...)
+		}
+		running := x.running
+		for line := x.saved + 1; line <= upTo; line++ {
+			b, running = encodeRow(b, x.at(line), running)
+		}
+		if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
+			return err
+		}
+		x.saved, x.running = upTo, running
 	}
-	running := x.running
-	for line := x.saved + 1; line <= x.n; line++ {
-		b, running = encodeRow(b, x.at(line), running)
-	}
-	if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
-		return err
-	}
-	x.saved, x.running = x.n, running
 	return nil
 }
 
@@ -301,78 +339,6 @@ func (x *logIndex) put(rel string, b []byte, anew bool) error {
 	}
 	defer f.Close()
 	return writeFull(f, b)
-}
-
-func (x *logIndex) saveTokens() error {
-	rel := tokensFile(x.log.name)
-	if len(x.encoding) > tokensHeader-len(tokensMagic) {
-		return nil // too long a name to be one
-	}
-	if _, err := x.log.session.store.vfs.Stat(x.log.session.path(rel)); err != nil {
-		x.recounted = true
-	}
-	var b []byte
-	if x.recounted {
-		b = make([]byte, tokensHeader)
-		copy(b[copy(b, tokensMagic):], x.encoding)
-	}
-	for _, p := range x.fresh {
-		b = binary.LittleEndian.AppendUint32(b, p.line)
-		b = binary.LittleEndian.AppendUint32(b, uint32(p.tokens))
-		b = binary.LittleEndian.AppendUint32(b, p.check(x.encoding))
-	}
-	return x.put(rel, b, x.recounted)
-}
-
-// loadTokens reads the counts on disk, once all rows are known.
-func (x *logIndex) loadTokens() {
-	l := x.log
-	raw, err := readWhole(l.session.store.vfs, l.session.path(tokensFile(l.name)))
-	if err != nil {
-		return
-	}
-	ok := false
-	x.encoding, ok = x.readTokens(raw, func(p tokenPair) {
-		x.tokens[(p.line-1)/chunkRows][(p.line-1)%chunkRows].Store(p.tokens)
-	})
-	x.recounted = !ok
-	if x.recounted {
-		for line := 1; line <= x.n; line++ {
-			if t := x.tokens[(line-1)/chunkRows][(line-1)%chunkRows].Load(); t != 0 {
-				x.fresh = append(x.fresh, tokenPair{uint32(line), t, x.at(line).crc})
-			}
-		}
-	}
-}
-
-// readTokens gives the counts of a file that fit the records. ok is false when it is of the first form or
-// has others too: such a file is written anew.
-func (x *logIndex) readTokens(raw []byte, yield func(tokenPair)) (encoding string, ok bool) {
-	first := bytes.HasPrefix(raw, []byte(tokensMagic1))
-	if len(raw) < tokensHeader || !first && !bytes.HasPrefix(raw, []byte(tokensMagic)) {
-		return "", false
-	}
-	encoding = string(bytes.TrimRight(raw[len(tokensMagic):tokensHeader], "\x00"))
-	b := raw[tokensHeader:]
-	ok = !first && len(b)%tokensRow == 0 // torn: what follows would not line up
-	for ; len(b) >= tokensRow; b = b[tokensRow:] {
-		p := tokenPair{line: binary.LittleEndian.Uint32(b), tokens: int32(binary.LittleEndian.Uint32(b[4:]))}
-		if p.line < 1 || int64(p.line) > int64(x.n) {
-			ok = false
-			continue
-		}
-		p.crc = x.at(int(p.line)).crc
-		check := p.check(encoding)
-		if first {
-			check = p.crc
-		}
-		if check != binary.LittleEndian.Uint32(b[8:]) {
-			ok = false
-			continue
-		}
-		yield(p)
-	}
-	return encoding, ok
 }
 
 // dropLocked forgets what is in memory; what was not saved is made again.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
 // StoreFile is the file that makes a directory a store.
@@ -34,6 +35,7 @@ type Options struct {
 	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
+	Memory    *memory.Limit    // nil: none
 	// Shown gives what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
 	// session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
@@ -185,6 +187,7 @@ func (s *Store) start() error {
 	}
 	s.id, s.version = h.ID, h.Version
 	s.open.init(s)
+	s.o.Memory.Cache(indexes{&s.open})
 	if s.o.ReadOnly {
 		return nil
 	}

@@ -69,8 +69,8 @@ func (l *Log) verify(ctx context.Context) (found []Problem, err error) {
 		v.bad(Rebuildable, "the index has %d records, the log %d", ix.n, v.fresh.n)
 	}
 	for line := 1; line <= min(ix.n, v.fresh.n) && ctx.Err() == nil; line++ {
-		if *ix.row(line) != *v.fresh.at(line) {
-			v.bad(Rebuildable, "the index is wrong about line %d: %+v, not %+v", line, *ix.row(line), *v.fresh.at(line))
+		if ix.row(line) != v.fresh.at(line) {
+			v.bad(Rebuildable, "the index is wrong about line %d: %+v, not %+v", line, ix.row(line), v.fresh.at(line))
 		}
 	}
 	return v.found, ctx.Err()

@@ -26,17 +26,17 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "internal/handles"},
+	"session":             {"ctxabi", "internal/handles", "internal/memory"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
 	"pack/nativetest":     {},
-	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles"},
+	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
 	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
-	"search":              {"redact", "compress", "session", "ctxabi"},
+	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles"},
+	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -46,9 +46,10 @@ var arrows = map[string][]string{
 	"volume":              {"ctxabi"},
 	"internal/handles":    {},
 	"internal/beneath":    {"internal/handles"},
+	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }

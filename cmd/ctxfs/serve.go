@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
@@ -59,7 +60,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	takeBack := newStore(f)
-	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor)})
+	limit := memory.OfProcess()
+	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	builder, err := pack.NewBuilder(pack.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor,
+		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor, Memory: limit,
 	})
 	if err != nil {
 		return err
@@ -120,7 +122,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer info.remove()
 
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor}, f.encoding)
+	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		}
 	}
 	server, err := fs.Mount(ctx, fs.Options{
-		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug,
+		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)
@@ -161,6 +163,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		}
 	}
 	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
+	if limit != nil {
+		log.Info("memory is limited", "bytes", limit.Bytes())
+	}
 	tellSystemd(log, daemon.SdNotifyReady, fmt.Sprintf("serving %s from %s", f.mountpoint, f.store))
 	if ready.open() {
 		ready.done(readyWord)
