@@ -147,7 +147,7 @@ func usable(t *testing.T, p place) {
 	if text := p.read(t, "context/pack.md"); messages > 0 && !strings.Contains(text, "# Context Block: conversation") {
 		t.Errorf("no conversation in the pack of %d messages:\n%s", messages, text)
 	}
-	for _, of := range []string{"openai", "anthropic", "responses", "gemini"} {
+	for _, of := range []string{"openai", "anthropic", "responses", "gemini", "genai"} {
 		if body := p.read(t, "context/pack."+of+".json"); !json.Valid([]byte(body)) {
 			t.Errorf("pack.%s.json is not JSON", of)
 		}
