@@ -42,9 +42,13 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 		}
 		s.Append(log, string(data))
 	}
+	// As Codex keeps what it thought, and the call of a freeform tool.
+	s.Append("messages.jsonl", `{"role":"assistant","content":[{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"gAAA"}],"tool_calls":[{"id":"p1","type":"custom","custom":{"name":"apply_patch","input":"*** Begin Patch\n*** End Patch"}}]}
+{"role":"tool","tool_call_id":"p1","content":"Done."}
+`)
 	sessions := []string{s.Dir}
 	for _, file := range []string{
-		"adapter/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl", // with a freeform call, and "content":null
+		"adapter/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl",
 		"adapter/testdata/claude-code/parallel-calls.jsonl", "adapter/testdata/openhands/shop.jsonl",
 	} {
 		name := fmt.Sprintf("t%d", len(sessions))

@@ -45,6 +45,10 @@ for (const dir of process.argv.slice(2)) {
         assert.deepEqual(arrived[key], value, `${dir} ${format}: ${key}`);
       }
     }
+    // Servers that speak Chat Completions parse the arguments of calls.
+    for (const call of format === "openai" ? want.messages.flatMap((m) => m.tool_calls ?? []) : []) {
+      assert.equal(typeof JSON.parse(call.function.arguments), "object", `${dir}: ${call.function.arguments}`);
+    }
     sent++;
   }
 }
