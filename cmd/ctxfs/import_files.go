@@ -24,6 +24,7 @@ type transcript struct {
 	close  func() error
 	format *adapter.Format
 	how    string // how it is known
+	forced bool   // the user said it
 }
 
 type transcripts []*transcript
@@ -72,7 +73,7 @@ func (ts transcripts) detect(forced *adapter.Format) error {
 		}
 		f, ok := adapter.Detect(name, head)
 		if forced != nil {
-			if t.format, t.how = forced, forced.Name; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
+			if t.format, t.how, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
 				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.name, forced.Name, f.Name, f.Name)
 			}
 			continue
