@@ -105,6 +105,9 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 			break
 		}
 	}
+	if err == nil {
+		transcripts.unnamed(&f.losses)
+	}
 	err = cmp.Or(err, im.end())
 	im.bar.end()
 	return f.tell(im, transcripts, err, out, messages)
@@ -174,6 +177,8 @@ type importer struct {
 	children map[string]*target // by chain
 	known    adapter.Known
 	asked    map[string]bool // chains of which known has the records
+	agents   map[string]subagent
+	names    map[string]string // of children, by chain
 	count    counts
 }
 
@@ -205,16 +210,19 @@ func (c *counts) tell(w io.Writer) {
 // read imports one transcript.
 func (im *importer) read(t *transcript) error {
 	if im.asked == nil {
-		im.asked, im.children = map[string]bool{}, map[string]*target{}
+		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}
 		if err := im.openMain(); err != nil {
 			return err
 		}
 	}
 	im.known.Begin()
+	if t.agent.chain != "" {
+		im.agents[t.agent.chain] = t.agent
+	}
 	skipped := map[string]bool{}
 	var failed error
 	out := &importOutput{importer: im, from: t, holds: t.forced}
-	in := &adapter.Input{R: im.bar.reader(t.r), Name: t.name, Seen: func(chain, id string) bool {
+	in := &adapter.Input{R: im.bar.reader(t.r), Name: t.name, Beside: t.beside, Seen: func(chain, id string) bool {
 		if err := im.learn(chain); err != nil {
 			failed = cmp.Or(failed, err)
 		}
