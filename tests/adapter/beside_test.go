@@ -62,6 +62,12 @@ func TestLargeResultsOfClaudeCodeAreTakenAlong(t *testing.T) {
 	if text := p.read(t, "context/pack.md"); strings.Contains(text, "request 3998") || strings.Count(text, "request 0 took") != 1 {
 		t.Errorf("the pack:\n%.4000s", text)
 	}
+	if refs := p.read(t, "context/refs.jsonl"); !strings.Contains(refs, `"path":"context/line/e1.txt","kind":"tool_output"`) {
+		t.Errorf("refs.jsonl does not cite it:\n%s", refs)
+	}
+	if whole := p.read(t, "context/line/e1.txt"); !strings.Contains(whole, "request 3999 took 3 ms") {
+		t.Errorf("context/line/e1.txt:\n%.300s", whole)
+	}
 	if again := m.CLI(t, "import", file, p.path); !strings.Contains(again.Stderr, nothingNew) {
 		t.Errorf("imported again it says: %s", again.Stderr)
 	}
