@@ -161,7 +161,7 @@ func TestEventsLeaveThePrompt(t *testing.T) {
 		ranges++
 		span, _ := ctxabi.ParseSpan(row.Range)
 		for n := span.From; n <= span.To; n++ {
-			covered[fmt.Sprint(row.Source, n)]++
+			covered[fmt.Sprint(row.Log, n)]++
 		}
 	}
 	for at, n := range covered {
