@@ -74,6 +74,15 @@ type Input struct {
 	// Seen says whether the session has the source record of that identity
 	// in chain already. A format asks before it makes a record of one.
 	Seen func(chain, id string) bool
+
+	// Beside are files that the program keeps beside the transcript, by their names.
+	Beside map[string]*Beside
+}
+
+// Beside is a file beside a transcript.
+type Beside struct {
+	Read  func() ([]byte, error) // an error in words is a [Loss]
+	Named bool                   // a record named it
 }
 
 // Output is where the records of a transcript go, in the order of the transcript.

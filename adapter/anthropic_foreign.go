@@ -132,7 +132,7 @@ func anthropicBlocks(s speech, lost *tally) (blocks []Object) {
 		case ctxabi.PartCall:
 			input, ok := jsonObject(p.Call.Arguments)
 			if !ok {
-				lost.add(s.where, "arguments that are no JSON object are put into one")
+				lost.add(s.where, argumentsInObject)
 			}
 			blocks = append(blocks, Object{{"type", Raw("tool_use")}, {"id", Raw(p.Call.ID)}, {"name", Raw(p.Call.Name)}, {"input", input}})
 		case ctxabi.PartThinking:

@@ -14,10 +14,10 @@ type toolDefinition struct {
 }
 
 // isBodyDocument says whether a record is what a request holds beside its
-// messages, in OpenAI's form or Anthropic's.
+// messages or items, in OpenAI's forms or Anthropic's.
 func isBodyDocument(r Record) bool {
 	kind := r.eventType()
-	return r.Event && (kind == openAIName+documentEvent || kind == anthropicName+documentEvent)
+	return r.Event && (kind == openAIName+documentEvent || kind == responsesName+documentEvent || kind == anthropicName+documentEvent)
 }
 
 // definitions gives the tools of the last request among records. What else
@@ -92,6 +92,15 @@ func (t toolDefinition) openAI() Object {
 		f = append(f, Field{"description", t.description})
 	}
 	return Object{{"type", Raw("function")}, {"function", Raw(append(f, Field{"parameters", t.schema}))}}
+}
+
+// responses is the definition in the form of Responses.
+func (t toolDefinition) responses() Object {
+	o := Object{{"type", Raw("function")}, {"name", t.name}}
+	if t.description != nil {
+		o = append(o, Field{"description", t.description})
+	}
+	return append(o, Field{"parameters", t.schema}, Field{"strict", Raw(false)})
 }
 
 // anthropic is the definition in the form of Messages.

@@ -18,6 +18,7 @@ import (
 
 func TestOpenAI(t *testing.T)    { adaptertest.RunFormat(t, "openai", "testdata/openai") }
 func TestAnthropic(t *testing.T) { adaptertest.RunFormat(t, "anthropic", "testdata/anthropic") }
+func TestResponses(t *testing.T) { adaptertest.RunFormat(t, "responses", "testdata/responses") }
 func TestCodex(t *testing.T)     { adaptertest.RunFormat(t, "codex", "testdata/codex") }
 
 func TestChatRecords(t *testing.T) {
@@ -154,7 +155,7 @@ func wordsOf(s *adaptertest.Session) (texts string, calls, results []string) {
 }
 
 // What was said, called and answered goes from each format through each of
-// the three and back.
+// the four and back.
 func TestNothingSaidIsLostBetweenFormats(t *testing.T) {
 	eachSample(t, func(t *testing.T, from string, s *adaptertest.Session, hostile bool) {
 		if hostile {
@@ -164,7 +165,7 @@ func TestNothingSaidIsLostBetweenFormats(t *testing.T) {
 		if texts == "" {
 			return // all of it is a child's
 		}
-		for _, to := range []string{"openai", "anthropic", "codex"} {
+		for _, to := range []string{"openai", "anthropic", "codex", "responses"} {
 			f := format(t, to)
 			data, _ := s.Export(t, f)
 			var there adaptertest.Session
@@ -181,7 +182,7 @@ func TestNothingSaidIsLostBetweenFormats(t *testing.T) {
 				}
 			}
 			was := calls
-			if to == "anthropic" { // arguments that are no object stand in one
+			if to == "anthropic" || to == "openai" { // arguments that are no object stand in one
 				was, thereCalls = toolNames(was), toolNames(thereCalls)
 			}
 			if !slices.Equal(inOrder(was), inOrder(thereCalls)) {
@@ -218,6 +219,8 @@ func TestExportOfSessionThatWentOn(t *testing.T) {
 		{"openai", "messages.jsonl", `{"role":"user","content":"And in June?"}`},
 		{"anthropic", "request.json", `{"role":"user","content":[{"type":"text","text":"And in June?"}]}`},
 		{"codex", "rollout-2025-11-20T09-00-00-cart.jsonl", `{"type":"input_text","text":"And in June?"}`},
+		{"responses", "request.json", `{"type":"input_text","text":"And in June?"}`},
+		{"responses", "items.json", `{"type":"input_text","text":"And in June?"}`},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", c.name, c.file))
 		if err != nil {
@@ -309,6 +312,7 @@ func TestLargeMessages(t *testing.T) {
 	for name, line := range map[string]string{
 		"openai":    `{"role":"user","content":"%s"}`,
 		"anthropic": `{"role":"user","content":[{"type":"text","text":"%s"}]}`,
+		"responses": `{"type":"message","role":"user","content":[{"type":"input_text","text":"%s"}]}`,
 		"codex":     `{"timestamp":"2025-11-20T09:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%s"}]}}`,
 	} {
 		f := format(t, name)
@@ -352,4 +356,5 @@ func TestLargeBodies(t *testing.T) {
 
 func FuzzImportOpenAI(f *testing.F)    { fuzzFormat(f, "openai") }
 func FuzzImportAnthropic(f *testing.F) { fuzzFormat(f, "anthropic") }
+func FuzzImportResponses(f *testing.F) { fuzzFormat(f, "responses") }
 func FuzzImportCodex(f *testing.F)     { fuzzFormat(f, "codex") }

@@ -24,6 +24,9 @@ func importClaude(in *Input, out Output) error {
 		if err := c.emit(r); err != nil {
 			return err
 		}
+		if err := c.emitBeside(r); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func exportCodex(src *Source, w io.Writer) error {
 	var lost tally
 	var foreign []Record
 	file, at := 0, -1
-	ours := slices.ContainsFunc(src.Records, func(r Record) bool { _, own := codexStamp(r); return own })
+	ours := slices.ContainsFunc(src.Records, func(r Record) bool { _, own := itemStamp(r, codexName); return own })
 	children := map[string]int{}
 	now := codexEpoch // the time of what stands last
 	flush := func() {
@@ -34,7 +34,7 @@ func exportCodex(src *Source, w io.Writer) error {
 		foreign = nil
 	}
 	for _, r := range src.Records {
-		s, own := codexStamp(r)
+		s, own := itemStamp(r, codexName)
 		if !own {
 			if r.Chain != "" {
 				children[r.Chain]++
@@ -79,10 +79,10 @@ func exportCodex(src *Source, w io.Writer) error {
 	return b.Flush()
 }
 
-// codexStamp is the stamp of a record that came from a rollout.
-func codexStamp(r Record) (s Stamp, own bool) {
+// itemStamp is the stamp of a record that was made of items of a format.
+func itemStamp(r Record, format string) (s Stamp, own bool) {
 	s, ok := r.Stamp()
-	return s, ok && s.Format == codexName && len(s.At) > 0
+	return s, ok && s.Format == format && len(s.At) > 0
 }
 
 // codexLines gives the lines that a record was made of.
@@ -91,7 +91,7 @@ func codexLines(r Record, o Object, s Stamp, lost *tally) (lines [][]byte) {
 		if line, ok := r.KeptLine(); ok {
 			return [][]byte{line}
 		}
-		if o.Text("type") == codexName+keptLarge {
+		if o.Text("type") == s.Format+keptLarge {
 			lost.add("a record", "what was too large for the session at import is not there")
 			return nil
 		}
@@ -171,6 +171,9 @@ func codexForeign(name string, records []Record, ours bool, now string, lost *ta
 		now = codexTime(said[i].ts)
 	}
 	add := func(kind string, payload Object) {
+		if payload.Text("type") == codexThought {
+			lost.add("messages.jsonl", "thinking is carried as the user is shown it; the format has no place for its signature")
+		}
 		lines = append(lines, Raw(Object{{"timestamp", Raw(now)}, {"type", Raw(kind)}, {"payload", Raw(payload)}}))
 	}
 	message := func(role string, content []Object) {
@@ -203,6 +206,9 @@ func codexForeign(name string, records []Record, ours bool, now string, lost *ta
 	return lines
 }
 
+// codexThought is the type of an event: what the user is shown of what the model thought.
+const codexThought = "agent_reasoning"
+
 const codexEpoch = "1970-01-01T00:00:00.000Z"
 
 // codexTime is a time as rollouts have it; "" for what is none.
@@ -233,8 +239,7 @@ func codexAssistant(s speech, lost *tally, add func(kind string, payload Object)
 			case o.Text("type") == "reasoning" && o.Has("summary"):
 				add(codexItemLine, o)
 			case o.Text("thinking") != "":
-				lost.add(s.where, "thinking is carried as the user is shown it; the format has no place for its signature")
-				add(codexEventLine, Object{{"type", Raw("agent_reasoning")}, {"text", o.Get("thinking")}})
+				add(codexEventLine, Object{{"type", Raw(codexThought)}, {"text", o.Get("thinking")}})
 			default:
 				lost.add(s.where, "the format has no place for thinking that is redacted")
 			}

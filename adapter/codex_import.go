@@ -9,8 +9,10 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// codexReader reads one rollout.
+// codexReader reads one rollout, or the items of another format that has them.
 type codexReader struct {
+	format  string
+	chain   string
 	in      *Input
 	out     Output
 	counter Counter
@@ -29,7 +31,7 @@ type codexReader struct {
 func importCodex(in *Input, out Output) error {
 	var list []Line
 	var parsed []codexLine
-	r := codexReader{in: in, out: out, counter: Counter{}}
+	r := codexReader{format: codexName, in: in, out: out, counter: Counter{}}
 	lines := NewLines(in.R)
 	for {
 		l, err := lines.Next()
@@ -73,7 +75,7 @@ func importCodex(in *Input, out Output) error {
 func (r *codexReader) line(l codexLine, raw []byte, s Stamp) error {
 	usage := r.usage(l)
 	instructions := r.instructions(l)
-	if r.in.Seen("", s.IDs[0]) {
+	if r.in.Seen(r.chain, s.IDs[0]) {
 		return nil
 	}
 	if p, ok := r.piece(l); ok {
@@ -110,12 +112,12 @@ func (r *codexReader) line(l codexLine, raw []byte, s Stamp) error {
 	case usage != nil:
 		return r.event(Object{{"type", Raw("usage")}, {"usage", Raw(usage)}}, l, s)
 	}
-	return r.event(Object{{"type", Raw(codexName + "/" + l.name())}}, l, s)
+	return r.event(Object{{"type", Raw(r.format + "/" + l.name())}}, l, s)
 }
 
 func (r *codexReader) event(o Object, l codexLine, s Stamp) error {
 	o = appendTime(o, l.whole, "timestamp")
-	event := Record{Event: true, Line: Raw(append(o, Field{StampKey, Raw(s)}))}
+	event := Record{Chain: r.chain, Event: true, Line: Raw(append(o, Field{StampKey, Raw(s)}))}
 	if len(r.pieces) > 0 {
 		r.events = append(r.events, event)
 		return nil
@@ -172,8 +174,8 @@ func (r *codexReader) flush() error {
 	}
 	m = appendTime(m, r.pieces[0].item.Line, "timestamp")
 	s := r.stamp
-	s.Format, s.Rest = codexName, Raw(rest)
-	events := append([]Record{{Line: Raw(append(m, Field{StampKey, Raw(s)}))}}, r.events...)
+	s.Format, s.Rest = r.format, Raw(rest)
+	events := append([]Record{{Chain: r.chain, Line: Raw(append(m, Field{StampKey, Raw(s)}))}}, r.events...)
 	r.pieces, r.stamp, r.events = nil, Stamp{}, nil
 	for _, record := range events {
 		if err := r.out.Record(record); err != nil {
@@ -209,7 +211,7 @@ func codexPieceOf(payload Object) (p codexPiece, ok bool) {
 		return codexPiece{role: "assistant", call: call, item: codexItem{Line: rest}}, true
 	}
 	switch {
-	case kind == "message":
+	case kind == "message", kind == "" && payload.Has("role"): // an item of Responses may leave the type out
 		role, content := payload.Text("role"), payload.Get("content")
 		if ctxabi.ParseRole(role) == ctxabi.RoleUnknown || role == "tool" || len(content) == 0 || !strings.ContainsRune(`["n`, rune(content[0])) {
 			return p, false

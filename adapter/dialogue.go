@@ -322,6 +322,8 @@ func marker(raw []byte) string {
 	return "[" + o.Text("type") + "]"
 }
 
+const argumentsInObject = "arguments that are no JSON object are put into one"
+
 // jsonObject gives arguments as a JSON object: themselves where they are one.
 func jsonObject(arguments string) (json.RawMessage, bool) {
 	if strings.TrimSpace(arguments) == "" {

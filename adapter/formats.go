@@ -5,6 +5,7 @@ var formats = []*Format{
 	claudeCode,
 	native,
 	codex,
+	responses,
 	openAI,
 	anthropic,
 	openHands,

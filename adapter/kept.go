@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -78,6 +79,13 @@ func (r Record) KeptLine() (line []byte, ok bool) {
 		return []byte(*rest.Text), true
 	}
 	return rest.Base64, rest.Base64 != nil
+}
+
+// Kept says whether the record is an event that only keeps what a session has no form for.
+func (r Record) Kept() bool {
+	s, ok := r.Stamp()
+	kind, is := strings.CutPrefix(r.eventType(), s.Format)
+	return r.Event && ok && is && (kind == keptLine || kind == keptLarge || kind == keptDeep)
 }
 
 // Fit gives the record, or what a session takes in its place where it refuses

@@ -13,7 +13,7 @@ import (
 // the lines of files for fine-tuning and for batches.
 var openAI = &Format{
 	Name:   openAIName,
-	Title:  "OpenAI Chat messages (JSON, JSONL, fine-tuning)",
+	Title:  "OpenAI Chat messages (JSON, JSONL, fine-tuning), AI SDK",
 	Sniff:  sniffOpenAI,
 	Import: func(in *Input, out Output) error { return openAIBodies.read(in, out) },
 	Export: func(src *Source, w io.Writer) error { return openAIBodies.write(src, w) },
@@ -48,7 +48,7 @@ func openAIMessage(m Object) (record Object, ok bool) {
 	if calls != nil && calls[0] != '[' {
 		calls = nil
 	}
-	content := m.Get("content")
+	content := aiSDKContent(m.Get("content"))
 	if said := openAISaid(m); said != nil && (content == nil || content[0] == 'n') {
 		content = said
 	}
@@ -125,7 +125,7 @@ func sniffBodies(head []byte) (openAI, anthropic int) {
 		if s.has(p + "." + StampKey) {
 			return 5, 0
 		}
-		ours = ours || s.has(p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
+		ours = ours || s.has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
 			p+".content[].input_audio", p+".content[].file") || s.says(p+".role", "function", "tool", "developer")
 		theirs = theirs || s.has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
 			s.says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")

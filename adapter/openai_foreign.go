@@ -60,12 +60,12 @@ func openAIAssistant(s speech, lost *tally) (m Object) {
 		case ctxabi.PartText:
 			texts = append(texts, p.Text)
 		case ctxabi.PartCall:
-			arguments := p.Call.Arguments
-			if arguments == "" {
-				arguments = "{}"
+			arguments, ok := jsonObject(p.Call.Arguments)
+			if !ok {
+				lost.add(s.where, argumentsInObject)
 			}
 			calls = append(calls, Object{{"id", Raw(p.Call.ID)}, {"type", Raw("function")},
-				{"function", Raw(Object{{"name", Raw(p.Call.Name)}, {"arguments", Raw(arguments)}})}})
+				{"function", Raw(Object{{"name", Raw(p.Call.Name)}, {"arguments", Raw(string(arguments))}})}})
 		case ctxabi.PartThinking:
 			lost.add(s.where, "the format has no place for thinking")
 		case ctxabi.PartData:

@@ -164,6 +164,9 @@ func (r *turnReader) event(rec Record) {
 			}
 			t.role, t.calls = ctxabi.Assistant, []ctxabi.Call{r.call(ctxabi.Call{ID: e.CallID, Name: e.Name, Arguments: e.Arguments})}
 		} else {
+			if _, known := r.names[e.CallID]; known && e.CallID != "" && !slices.Contains(r.open, e.CallID) {
+				return // the message that answered it has it
+			}
 			res := turnResult{callID: r.answered(e.CallID), name: e.Name, isError: e.Failed, parts: []turnPart{{text: e.Text}}}
 			t.role, t.results = ctxabi.Tool, []turnResult{res}
 		}

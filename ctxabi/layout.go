@@ -46,6 +46,7 @@ const (
 	AnthropicFile = "context/pack.anthropic.json"
 	ResponsesFile = "context/pack.responses.json"
 	GeminiFile    = "context/pack.gemini.json"
+	GenAIFile     = "context/pack.genai.json"
 	SummaryFile   = "context/summary.md"
 	FactsFile     = "context/facts.jsonl"
 	DecisionsFile = "context/decisions.jsonl"
@@ -70,11 +71,16 @@ const (
 	InternalDir   = ".ctxfs" // in the store only, never in the mount
 )
 
+// RequestFiles are the packs that are bodies of requests.
+var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile, GenAIFile}
+
 // IsView says whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
-	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile,
-		ErrorsFile, PacksFile, RecentFile, GCReportFile:
+	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, RecentFile, GCReportFile:
+		return true
+	}
+	if slices.Contains(RequestFiles, rel) {
 		return true
 	}
 	for _, dir := range []string{LineDir, AtDir, ServedDir, SwapDir, DedupDir, SearchDir} {

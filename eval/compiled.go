@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -50,8 +51,9 @@ type packFile struct {
 
 type account struct {
 	Kind   string `json:"kind"`
-	Source string `json:"source"`
+	Log    string `json:"log"`
 	Range  string `json:"range"`
+	Lines  string `json:"range_v1"` // a tail in numbers
 	Tokens int    `json:"tokens"`
 }
 
@@ -79,13 +81,13 @@ func (m *compiled) check(p *Pack, b *pack.Build, n int) {
 	times := make([]int, n+1)
 	newest := 0
 	for i, a := range slices.Concat(f.Items, f.Omitted) {
-		if a.Source != "messages" || slices.Contains(extras, a.Kind) {
-			if a.Source == "messages" && slices.Contains(zones, a.Kind) {
+		if a.Log != "messages" || slices.Contains(extras, a.Kind) {
+			if a.Log == "messages" && slices.Contains(zones, a.Kind) {
 				p.Journal += a.Tokens
 			}
 			continue
 		}
-		span, err := ctxabi.ParseSpan(a.Range)
+		span, err := ctxabi.ParseSpan(cmp.Or(a.Lines, a.Range))
 		if err != nil || span.From < 1 || span.To > n {
 			wrong("a range %q of %d records", a.Range, n)
 			continue

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,10 +193,23 @@ func (n *contentFile) facts(ctx context.Context) facts {
 		"sha256": when(err == nil, func() string { return n.id[len("sha256-"):] }),
 		"tokens": when(node.Tokens > 0, func() string { return strconv.Itoa(node.Tokens) }),
 		"ref": when(derived, func() string {
-			b, _ := json.Marshal(node.Ref) // strings and numbers
+			ref := namedRef{node.Ref, n.recordName(node.Ref, node.Ref.Start), n.recordName(node.Ref, node.Ref.End)}
+			b, _ := json.Marshal(ref) // strings and numbers
 			return string(b)
 		}),
 	}
+}
+
+// namedRef is a reference with the names of its records beside their numbers.
+type namedRef struct {
+	ctxabi.ContentRef
+	StartEvent string `json:"start_event"`
+	EndEvent   string `json:"end_event"`
+}
+
+// recordName is the record's own id, else its number.
+func (n *contentFile) recordName(ref ctxabi.ContentRef, line int) string {
+	return cmp.Or(n.p.x.RecordID(ref.Source, line), strconv.Itoa(line))
 }
 
 var _ = (gofs.NodeGetxattrer)((*contentFile)(nil))

@@ -104,7 +104,7 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 // nativeFiles are the files of the native renderings.
 var nativeFiles = map[string]pack.Format{
 	ctxabi.OpenAIFile: pack.OpenAI, ctxabi.AnthropicFile: pack.Anthropic,
-	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini,
+	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini, ctxabi.GenAIFile: pack.GenAI,
 }
 
 func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {

@@ -124,6 +124,7 @@ gc.report
 line
 pack.anthropic.json
 pack.gemini.json
+pack.genai.json
 pack.json
 pack.md
 pack.openai.json

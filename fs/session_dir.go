@@ -42,7 +42,7 @@ func (d *sessionDir) rel(name string) string { return path.Join(d.dir(), name) }
 var derivedFiles = map[string]bool{
 	ctxabi.LatestFile: true, ctxabi.CreatedFile: true, ctxabi.UpdatedFile: true, ctxabi.ErrorsFile: true,
 	ctxabi.PackFile: true, ctxabi.PackJSONFile: true, ctxabi.ReportFile: true,
-	ctxabi.OpenAIFile: true, ctxabi.AnthropicFile: true, ctxabi.ResponsesFile: true, ctxabi.GeminiFile: true,
+	ctxabi.OpenAIFile: true, ctxabi.AnthropicFile: true, ctxabi.ResponsesFile: true, ctxabi.GeminiFile: true, ctxabi.GenAIFile: true,
 	ctxabi.PacksFile: true, ctxabi.GCReportFile: true, ctxabi.RecentFile: true,
 }
 
@@ -76,7 +76,7 @@ var fixedNames = map[string][]struct {
 	},
 	ctxabi.ContextDir: {
 		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG},
-		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG},
+		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG}, {"pack.genai.json", syscall.S_IFREG},
 		{"errors.jsonl", syscall.S_IFREG}, {"gc.report", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
 		{"packs.jsonl", syscall.S_IFREG}, {"served", syscall.S_IFDIR}, {"at", syscall.S_IFDIR},
 		{"search", syscall.S_IFDIR}, {"search.recent", syscall.S_IFREG},

@@ -81,7 +81,12 @@ func isServed(r *Served) bool { return r.PackID != "" }
 
 func (m *Mounted) Swapped(context.Context) ([]ctxabi.SwapRow, error) {
 	data, err := m.rows(ctxabi.SwapIndexFile)
-	return parseRows(data, func(r *ctxabi.SwapRow) bool { return r.ID != "" }), err
+	return parseRows(data, isSwapped), err
+}
+
+func isSwapped(r *ctxabi.SwapRow) bool {
+	*r = r.Named()
+	return r.ID != ""
 }
 
 // rows reads a file that an older daemon does not have.

@@ -44,6 +44,7 @@ type Item struct {
 	Path      string `json:"path"`
 	Phase     string `json:"phase"`
 	Range     string `json:"range"`
+	RangeV1   string `json:"range_v1"` // a tail in numbers
 	SHA256    string `json:"sha256"`
 	Shortened string `json:"shortened"`
 	Source    string `json:"source"`
@@ -64,6 +65,7 @@ type Omitted struct {
 
 // ofLog says whether a source is a log, and which one.
 func ofLog(source string) (event, ok bool) {
+	source = strings.TrimSuffix(source, ".jsonl") // which older daemons leave out
 	return source == scheme(true), source == scheme(true) || source == scheme(false)
 }
 
@@ -143,7 +145,7 @@ func (p *Pack) place() {
 	known := p.Items != nil
 	for _, it := range p.Items {
 		event, ok := ofLog(it.Source)
-		span, err := ctxabi.ParseSpan(it.Range)
+		span, err := ctxabi.ParseSpan(cmp.Or(it.RangeV1, it.Range))
 		if !ok || it.Extra || err != nil {
 			continue
 		}

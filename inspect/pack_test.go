@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -43,7 +44,7 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 		all += it.Tokens
 		switch event, ok := ofLog(it.Source); {
 		case ok && !it.Extra && it.Range != "":
-			span, err := ctxabi.ParseSpan(it.Range)
+			span, err := ctxabi.ParseSpan(cmp.Or(it.RangeV1, it.Range))
 			if err != nil {
 				t.Fatal(err)
 			}

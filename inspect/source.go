@@ -88,7 +88,7 @@ func (s *Stored) Swapped(ctx context.Context) ([]ctxabi.SwapRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseRows(nodes.Index, func(r *ctxabi.SwapRow) bool { return r.ID != "" }), nil
+	return parseRows(nodes.Index, isSwapped), nil
 }
 
 func (s *Stored) Before(event int) (int, bool) {

@@ -99,7 +99,7 @@ func (h *History) chunks(ctx context.Context, a Address) (paths []string, err er
 	least := 0
 	for _, row := range h.swapped {
 		span, err := ctxabi.ParseSpan(row.Range)
-		if err != nil || row.Source != scheme(a.Event) || a.N < span.From || a.N > span.To {
+		if err != nil || row.Log != scheme(a.Event) || a.N < span.From || a.N > span.To {
 			continue
 		}
 		switch {

@@ -61,7 +61,7 @@ func (s *server) addTools() {
 }
 
 type packInput struct {
-	Format string `json:"format,omitempty" jsonschema:"md (the default: text), a request body (openai, anthropic, responses, gemini), report (what is in it and what was left out), or json (the same for programs)"`
+	Format string `json:"format,omitempty" jsonschema:"md (the default: text), a request body (openai, anthropic, responses, gemini, genai), report (what is in it and what was left out), or json (the same for programs)"`
 	At     string `json:"at,omitempty" jsonschema:"the pack of an earlier moment: a number of messages as 120, or a time as 2026-05-04T10:00:00Z"`
 }
 
@@ -71,13 +71,13 @@ const packIDKey = "ctxfs/pack_id"
 // packFiles are the files of a pack by the name of their format.
 var packFiles = map[string]string{
 	"": ctxabi.PackFile, "md": ctxabi.PackFile, "report": ctxabi.ReportFile, "json": ctxabi.PackJSONFile,
-	"openai": ctxabi.OpenAIFile, "anthropic": ctxabi.AnthropicFile, "responses": ctxabi.ResponsesFile, "gemini": ctxabi.GeminiFile,
+	"openai": ctxabi.OpenAIFile, "anthropic": ctxabi.AnthropicFile, "responses": ctxabi.ResponsesFile, "gemini": ctxabi.GeminiFile, "genai": ctxabi.GenAIFile,
 }
 
 func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInput) (*sdk.CallToolResult, any, error) {
 	rel, ok := packFiles[in.Format]
 	if !ok {
-		return nil, nil, fmt.Errorf("there is no format %q; md, openai, anthropic, responses, gemini, report and json are there", in.Format)
+		return nil, nil, fmt.Errorf("there is no format %q; md, openai, anthropic, responses, gemini, genai, report and json are there", in.Format)
 	}
 	if in.At != "" {
 		if strings.ContainsRune(in.At, '/') {

@@ -210,11 +210,12 @@ func (d *dedup) readRecord(m Records, at int, kept *batch) error {
 
 func (d *dedup) addPayload(k keptPayload) {
 	if i, known := d.payload[k.Ref.Hash]; known {
-		d.payloads[i].Refs++
+		d.payloads[i].Count++
+		d.payloads[i].Refs.Add(sourceOf(k.Ref))
 		return
 	}
 	d.payload[k.Ref.Hash] = len(d.payloads)
-	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: 1, Source: sourceOf(k.Ref), Ref: k.Ref})
+	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: ctxabi.Places{sourceOf(k.Ref)}, Count: 1, Source: sourceOf(k.Ref), Ref: k.Ref})
 }
 
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
@@ -290,28 +291,30 @@ func (d *dedup) found() []ctxabi.BlobRow {
 
 // index is rows and what users stored behind them. What both have is the user's, and says how often the history has it.
 func (d *dedup) index(users []session.Blob) *Nodes {
-	refs := map[string]int{}
+	stored := map[string]*standing{}
 	for _, u := range users {
-		refs[u.ID] = 0
+		stored[u.ID] = &standing{refs: ctxabi.Places{}}
 	}
 	if len(users) > 0 {
 		for i := range d.repeats.contents {
 			id := "sha256-" + hex.EncodeToString(d.repeats.contents[i].sum[:])
-			if n, stored := refs[id]; stored {
-				refs[id] = n + 1
+			if s := stored[id]; s != nil {
+				s.at(d.repeats.contents[i].ref)
 			}
 		}
 	}
 	n := &Nodes{}
 	for _, row := range d.rows {
-		if _, stored := refs[row.Hash]; stored {
-			refs[row.Hash] = max(row.Refs, refs[row.Hash])
+		if s := stored[row.Hash]; s != nil {
+			if row.Count > s.count {
+				*s = standing{row.Count, row.Refs}
+			}
 			continue
 		}
 		n.add(row.Hash, Node{Size: row.Bytes, Tokens: row.Tokens, Ref: row.Ref}, row)
 	}
 	for _, u := range users {
-		row := ctxabi.BlobRow{Bytes: u.Size, Hash: u.ID, Kind: ctxabi.BlobFile, Refs: refs[u.ID], Source: ctxabi.BlobOfUser}
+		row := ctxabi.BlobRow{Bytes: u.Size, Hash: u.ID, Kind: ctxabi.BlobFile, Refs: stored[u.ID].refs, Count: stored[u.ID].count, Source: ctxabi.BlobOfUser}
 		n.add(u.ID, Node{Size: u.Size}, row)
 	}
 	return n.sorted()
@@ -322,8 +325,8 @@ func sourceOf(r ctxabi.ContentRef) string {
 	return fmt.Sprintf("%s:%d", strings.TrimSuffix(r.Source, ".jsonl"), r.Start)
 }
 
-func blobRow(kind string, ref ctxabi.ContentRef, id contentSum, size int64, refs, tokens int) ctxabi.BlobRow {
-	row := ctxabi.BlobRow{Bytes: size, Hash: "sha256-" + hex.EncodeToString(id[:]), Kind: kind, Refs: refs, Source: sourceOf(ref), Tokens: tokens}
+func blobRow(kind string, ref ctxabi.ContentRef, id contentSum, size int64, in standing, tokens int) ctxabi.BlobRow {
+	row := ctxabi.BlobRow{Bytes: size, Hash: "sha256-" + hex.EncodeToString(id[:]), Kind: kind, Refs: in.refs, Count: in.count, Source: sourceOf(ref), Tokens: tokens}
 	row.Ref = withHash(ref, row.Hash)
 	return row
 }

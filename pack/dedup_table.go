@@ -177,8 +177,8 @@ func (r *repeatTable) note(b foundBlob) {
 }
 
 // counts says of each blob how often it stands in all contents; where it would overlap itself it counts once.
-func (r *repeatTable) counts() []int {
-	counts := make([]int, len(r.blobs))
+func (r *repeatTable) counts() []standing {
+	counts := make([]standing, len(r.blobs))
 	type place struct{ content, end int }
 	last := make([]place, len(r.blobs))
 	for k := range r.contents {
@@ -190,13 +190,24 @@ func (r *repeatTable) counts() []int {
 				}
 				b := &r.blobs[at]
 				if n := b.N; i+n <= len(c) && equalRuns(c[i:i+n], r.contents[b.Content].chunks[b.From:b.From+n]) {
-					counts[at]++
+					counts[at].at(r.contents[k].ref)
 					last[at] = place{k + 1, i + n}
 				}
 			}
 		}
 	}
 	return counts
+}
+
+// standing is where a content stands in a history, and how often.
+type standing struct {
+	count int
+	refs  ctxabi.Places
+}
+
+func (s *standing) at(ref ctxabi.ContentRef) {
+	s.count++
+	s.refs.Add(sourceOf(ref))
 }
 
 func equalRuns(a, b []int32) bool {
@@ -209,7 +220,7 @@ func equalRuns(a, b []int32) bool {
 }
 
 // row tells of a blob.
-func (r *repeatTable) row(b *foundBlob, refs int) ctxabi.BlobRow {
+func (r *repeatTable) row(b *foundBlob, in standing) ctxabi.BlobRow {
 	c := &r.contents[b.Content]
 	ref, size, offset := c.ref, 0, 0
 	for i, number := range c.chunks[:b.From+b.N] {
@@ -222,7 +233,7 @@ func (r *repeatTable) row(b *foundBlob, refs int) ctxabi.BlobRow {
 	if b.From > 0 || b.N < len(c.chunks) {
 		ref.Offset, ref.Length = int64(offset), int64(size)
 	}
-	return blobRow(ctxabi.BlobText, ref, b.ID, int64(size), refs, b.Tokens)
+	return blobRow(ctxabi.BlobText, ref, b.ID, int64(size), in, b.Tokens)
 }
 
 // bytes is about how much memory r takes.

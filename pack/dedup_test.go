@@ -89,7 +89,7 @@ func TestRepeatsProperties(t *testing.T) {
 			for _, c := range contents {
 				found += strings.Count(c, text)
 			}
-			if row.Refs < 2 || found < 2 || row.Refs > found {
+			if row.Count < 2 || found < 2 || row.Count > found {
 				t.Fatalf("%+v stands %d times", row, found)
 			}
 			first := row.Ref.Start - 1
@@ -104,7 +104,7 @@ func TestRepeatsProperties(t *testing.T) {
 			seen[c]++
 		}
 		for c, n := range seen {
-			if row, ok := byID[ctxabi.ContentID([]byte(c))]; n > 1 && (!ok || row.Refs < n) {
+			if row, ok := byID[ctxabi.ContentID([]byte(c))]; n > 1 && (!ok || row.Count < n) {
 				t.Fatalf("a content of %d bytes stands %d times: %+v", len(c), n, row)
 			}
 		}
@@ -132,7 +132,7 @@ func TestRepeatsWithinOneContent(t *testing.T) {
 			t.Errorf("%+v is more than what repeats", row)
 		}
 	}
-	if most.Bytes < int64(len(block))*8/10 || most.Refs < 5 {
+	if most.Bytes < int64(len(block))*8/10 || most.Count < 5 {
 		t.Errorf("of a block of %d bytes that stands 6 times: %+v", len(block), most)
 	}
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -59,13 +60,26 @@ func mustCompile(t interface {
 	return b
 }
 
+// parseJSON gives pack.json with sources, ranges and kinds as the compiler has them.
 func parseJSON(t testing.TB, b *Build) packJSON {
 	t.Helper()
 	var p packJSON
 	if err := json.Unmarshal(b.JSON(), &p); err != nil {
 		t.Fatal(err)
 	}
+	p.unname()
 	return p
+}
+
+// unname takes back what the names for readers of the format changed.
+func (p *packJSON) unname() {
+	for i := range p.Items {
+		it := &p.Items[i]
+		it.Source, it.Range, it.Kind = cmp.Or(it.Log, it.Source), cmp.Or(it.RangeV1, it.Range), cmp.Or(it.KindV1, it.Kind)
+	}
+	for i := range p.Omitted {
+		p.Omitted[i].Source = cmp.Or(p.Omitted[i].Log, p.Omitted[i].Source)
+	}
 }
 
 func message(role, content string) []byte {

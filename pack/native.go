@@ -23,11 +23,12 @@ const (
 	OpenAI    Format = "openai"    // Chat Completions: messages, tools
 	Anthropic Format = "anthropic" // Messages: system, messages, tools
 	Responses Format = "responses" // OpenAI's Responses: input, tools
-	Gemini    Format = "gemini"    // generateContent: systemInstruction, contents, tools
+	Gemini    Format = "gemini"    // generateContent over HTTP: systemInstruction, contents, tools
+	GenAI     Format = "genai"     // generateContent of Google's Gen AI SDK: contents, and config with the rest
 )
 
 // Formats are all of them.
-var Formats = []Format{OpenAI, Anthropic, Responses, Gemini}
+var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
 
 // The native renderings are made in three steps.
 //
@@ -140,7 +141,11 @@ func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error
 	case Responses:
 		data, stable = talk.responses(tools)
 	case Gemini:
-		data, stable = talk.gemini(tools)
+		body, units := talk.gemini(tools)
+		data, stable = writeBody(body), units
+	case GenAI:
+		body, units := talk.gemini(tools)
+		data, stable = writeBody(genAI(body)), units
 	default:
 		return nil, 0, fmt.Errorf("there is no native rendering %q", f)
 	}

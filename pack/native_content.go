@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -316,6 +317,7 @@ func thought(raw []byte, f Format) object {
 		if _, ok := t["summary"].([]any); !ok {
 			t["summary"] = []any{}
 		}
+		maps.DeleteFunc(t, func(_ string, v any) bool { return v == nil }) // Codex writes "content":null, which the API's type does not have
 		return t
 	}
 	return nil

@@ -1,7 +1,7 @@
 package pack
 
-// gemini writes the body of a request to Gemini's generateContent.
-func (d *dialogue) gemini(tools toolSet) (data []byte, stable int) {
+// gemini makes the body of a request to Gemini's generateContent.
+func (d *dialogue) gemini(tools toolSet) (body object, stable int) {
 	d.withoutImagesInResults()
 	a := d.alternate(func([]byte) bool { return false })
 	var contents []object
@@ -16,7 +16,7 @@ func (d *dialogue) gemini(tools toolSet) (data []byte, stable int) {
 		}
 		contents = append(contents, object{"role": role, "parts": parts})
 	}
-	body := object{"contents": itemLines(contents)}
+	body = object{"contents": itemLines(contents)}
 	if len(a.system) > 0 {
 		var parts []object
 		for _, h := range a.system {
@@ -27,7 +27,22 @@ func (d *dialogue) gemini(tools toolSet) (data []byte, stable int) {
 	if list := tools.gemini(); len(list) > 0 {
 		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
 	}
-	return writeBody(body), a.stable()
+	return body, a.stable()
+}
+
+// genAI makes of the body what Google's Gen AI SDK takes: what stands beside the contents stands in config. Outside of it the SDK
+// would leave it out without an error.
+func genAI(body object) object {
+	config := object{}
+	for key, v := range body {
+		if key != "contents" {
+			config[key] = v
+		}
+	}
+	if len(config) == 0 {
+		return body
+	}
+	return object{"contents": body["contents"], "config": config}
 }
 
 func geminiPart(p filled) object {

@@ -1,5 +1,7 @@
 package pack
 
+import "bytes"
+
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks and what ctxfs says are system messages.
 func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 	d.withoutImagesInResults()
@@ -117,10 +119,18 @@ func (p *filled) said() string {
 	return p.text
 }
 
-// rawArguments are arguments as the model wrote them.
+// rawArguments are arguments as the model wrote them. What is no object of JSON, as the input of a freeform tool, stands in one:
+// whoever takes the request parses them.
 func rawArguments(text string) string {
 	if text == "" {
 		return "{}"
 	}
-	return text
+	if v, ok := readJSON(text); ok {
+		if _, is := v.(object); is {
+			return text
+		}
+	}
+	var b bytes.Buffer
+	writeCompact(&b, argumentsObject(text))
+	return b.String()
 }

@@ -134,18 +134,20 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 // hasTools fails unless the tools of toolsJSON stand under the key where the format's provider reads them.
 func hasTools(t failer, f Format, data []byte) {
 	t.Helper()
+	type defined []struct {
+		Name     string                  `json:"name"`
+		Function struct{ Name string }   `json:"function"`
+		Declared []struct{ Name string } `json:"functionDeclarations"`
+	}
 	var body struct {
-		Tools []struct {
-			Name     string                  `json:"name"`
-			Function struct{ Name string }   `json:"function"`
-			Declared []struct{ Name string } `json:"functionDeclarations"`
-		} `json:"tools"`
+		Tools  defined                 `json:"tools"`
+		Config struct{ Tools defined } `json:"config"`
 	}
 	if err := json.Unmarshal(data, &body); err != nil {
 		t.Fatalf("%s: %v", f, err)
 	}
 	named := map[string]bool{}
-	for _, tool := range body.Tools {
+	for _, tool := range append(body.Tools, body.Config.Tools...) {
 		named[tool.Name], named[tool.Function.Name] = true, true
 		for _, d := range tool.Declared {
 			named[d.Name] = true

@@ -252,7 +252,7 @@ func (w *scripter) call(at, i, n int) {
 		w.repair(l.at, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
 	}
 	if c.broken {
-		w.repair(l.at, "the arguments of a call are not an object of JSON: where they must be one they stand in it as a text")
+		w.repair(l.at, "the arguments of a call are not an object of JSON: they stand in one as a text")
 	}
 	switch {
 	case c.id == "":

@@ -282,3 +282,42 @@ func TestNativeImagesAndThinking(t *testing.T) {
 		}
 	}
 }
+
+// A freeform call, as Codex makes of apply_patch, has arguments that are no JSON: who takes a request parses them.
+func TestArgumentsOfAFreeformCallAreAnObject(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Add File: a \"b\"\n*** End Patch"
+	for arguments, want := range map[string]string{
+		patch:            `{"malformed_arguments":"*** Begin Patch\n*** Add File: a \"b\"\n*** End Patch"}`,
+		"[1]":            `{"arguments":[1]}`,
+		"null":           `{"arguments":null}`,
+		"":               `{}`,
+		`{"b":1, "a":2}`: `{"b":1, "a":2}`,
+	} {
+		call, err := json.Marshal(map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"id": "c1", "name": "apply_patch", "arguments": arguments}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := inputOf(logOf(`{"role":"user","content":"Add it."}`, string(call), `{"role":"tool","tool_call_id":"c1","content":"Done."}`), 8000)
+		got := natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "")
+		quoted, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []Format{OpenAI, Responses} {
+			if text := string(got[f].data); !strings.Contains(text, `"arguments":`+string(quoted)) {
+				t.Errorf("%s of %q:\n%s", f, arguments, text)
+			}
+		}
+	}
+}
+
+// Codex keeps "content":null in what it thought, a value that the type of the API does not have.
+func TestThinkingOfResponsesHasNoNull(t *testing.T) {
+	in := inputOf(logOf(`{"role":"user","content":"Go on."}`,
+		`{"role":"assistant","content":[{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"gAAA"},{"type":"text","text":"Yes."}]}`,
+		`{"role":"user","content":"And then?"}`), 8000)
+	text := string(natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "")[Responses].data)
+	if !strings.Contains(text, `{"encrypted_content":"gAAA","id":"rs_1","summary":[],"type":"reasoning"}`) {
+		t.Errorf("the item of reasoning:\n%s", text)
+	}
+}

@@ -195,7 +195,7 @@ func swapRefs(n *Nodes) (rows []ctxabi.RefRow) {
 	}
 	for _, r := range large {
 		rows = append(rows, ctxabi.RefRow{ID: "s" + r.ID[len("sha256-"):][:12], Path: ctxabi.SwapChunkDir + "/" + r.ID, Kind: ctxabi.RefSwap,
-			Summary: r.Summary, Source: r.Source + ":" + r.Range})
+			Summary: r.Summary, Source: r.Log + ":" + r.Range})
 	}
 	return rows
 }

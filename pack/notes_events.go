@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -39,13 +40,25 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 		if err != nil {
 			return notes{}, unreadable(address{line, true}, err)
 		}
-		if t := gjson.GetBytes(raw, "type").Str; t != eventCallType && t != eventResultType {
-			found := compress.Find(compress.Said{Role: "event", Type: t, Text: strings.ToValidUTF8(string(raw), "\uFFFD")})
-			p.fold.Add(compress.Place{Event: true, Line: line}, "", found)
+		if said, ok := saidBeside(raw); ok {
+			p.fold.Add(compress.Place{Event: true, Line: line}, "", compress.Find(said))
 		}
 		p.seen = line
 	}
 	return notes{facts: p.fold.Facts(), decisions: p.fold.Decisions(), refs: p.fold.Refs(), todo: p.fold.Todo()}, nil
+}
+
+// saidBeside is what an event says that packs do not show: one that is no tool's, and the whole of a result of which a transcript
+// had a file (see the adapter of Claude Code), where the message has the beginning.
+func saidBeside(raw []byte) (said compress.Said, ok bool) {
+	switch t := gjson.GetBytes(raw, "type").Str; {
+	case t != eventCallType && t != eventResultType:
+		return compress.Said{Role: "event", Type: t, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}, true
+	case t == eventResultType && gjson.GetBytes(raw, "import").Exists() && strings.HasPrefix(gjson.GetBytes(raw, "file").Str, "tool-results/"):
+		e, ok := ctxabi.DecodeToolEvent(raw)
+		return compress.Said{Role: "tool", Tool: e.Name, Result: true, Bytes: len(e.Text)}, ok
+	}
+	return said, false
 }
 
 // joinTodos puts lists one below the other, what is open of each first.

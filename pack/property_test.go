@@ -178,6 +178,7 @@ func checkNumbers(t *rapid.T, in Input, b *Build) packJSON {
 	if err := json.Unmarshal(b.JSON(), &p); err != nil {
 		t.Fatal(err)
 	}
+	p.unname()
 	sum := p.Framing
 	for _, it := range p.Items {
 		sum += it.Tokens
@@ -367,6 +368,7 @@ func TestLeastRoomIsEnough(t *testing.T) {
 		if err := json.Unmarshal(b.JSON(), &p); err != nil {
 			t.Fatal(err)
 		}
+		p.unname()
 		checkAccounting(t, in, p)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,13 +73,16 @@ type item struct {
 	Files     []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
 	ID        string   `json:"id,omitempty"`    // of the block
 	Kind      string   `json:"kind"`
-	Path      string   `json:"path,omitempty"` // of the whole
+	KindV1    string   `json:"kind_v1,omitempty"` // what kind was before it was called as a reader of the format expects
+	Log       string   `json:"log,omitempty"`     // of records: messages or events
+	Path      string   `json:"path,omitempty"`    // of the whole
 	Phase     phase    `json:"phase"`
-	Range     string   `json:"range,omitempty"`
+	Range     string   `json:"range,omitempty"`    // "12-18", "tail:40"
+	RangeV1   string   `json:"range_v1,omitempty"` // a tail in numbers
 	SHA256    string   `json:"sha256"`
 	Shortened string   `json:"shortened,omitempty"` // of a record: by what, "head_tail" or the kind of the tool's result
-	Source    string   `json:"source"`
-	Stale     bool     `json:"stale,omitempty"` // the last known content
+	Source    string   `json:"source"`              // a file of the session
+	Stale     bool     `json:"stale,omitempty"`     // the last known content
 	Tokens    int      `json:"tokens"`
 	Trust     string   `json:"trust"`
 
@@ -90,6 +94,7 @@ type item struct {
 type omitted struct {
 	Bytes     int64  `json:"bytes"`
 	ID        string `json:"id,omitempty"` // of the block
+	Log       string `json:"log,omitempty"`
 	Path      string `json:"path"`
 	Range     string `json:"range,omitempty"`
 	Reason    string `json:"reason"`
@@ -184,7 +189,35 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 	for _, block := range append(slices.Clone(d.footer), d.goal) {
 		p.Items = d.addBlock(p.Items, block)
 	}
+	for i := range p.Items {
+		p.Items[i].name(d.in.Messages.Len())
+	}
+	for i := range p.Omitted {
+		o := &p.Omitted[i]
+		o.Source, o.Log = logFile(o.Source)
+	}
 	return p
+}
+
+// name calls the item what readers of the format expect, and keeps beside it what it was called before. last is the newest message.
+func (it *item) name(last int) {
+	it.Source, it.Log = logFile(it.Source)
+	switch {
+	case it.Source == ctxabi.PinnedDir+"/system.md":
+		it.Kind, it.KindV1 = "system", it.Kind
+	case it.Kind == "recent_messages":
+		if s, err := ctxabi.ParseSpan(it.Range); err == nil && s.To == last {
+			it.Range, it.RangeV1 = fmt.Sprintf("tail:%d", s.Len()), it.Range
+		}
+	}
+}
+
+// logFile gives the file of a source that is a log, and which log it is: messages or events. Other sources are files already.
+func logFile(source string) (file, log string) {
+	if source == "messages" || source == "events" {
+		return source + ".jsonl", source
+	}
+	return source, ""
 }
 
 func (d *draft) addBlock(items []item, b block) []item {

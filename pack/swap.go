@@ -247,6 +247,10 @@ func (s *swap) loadRows(x *session.Session) {
 		var row storedRow
 		if json.Unmarshal(line, &row) == nil && row.ID == row.Ref.ID() && !s.have[unhashed(row.Ref)] {
 			row.SwapRow.Ref = row.Ref
+			if row.Log == "" { // of an earlier version
+				row.SwapRow = row.Named()
+				row.Event = eventOf(x, row.SwapRow)
+			}
 			s.addRow(row.SwapRow)
 		}
 		return true

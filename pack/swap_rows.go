@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"encoding/hex"
 	"strings"
 
@@ -83,9 +84,10 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 				continue
 			}
 			row := ctxabi.SwapRow{Bytes: int64(len(o.text)), ID: ctxabi.ContentID([]byte(o.text)), Kind: ctxabi.SwapOutput,
-				Range: ctxabi.Span{From: line, To: line}.String(), Source: n.Source, Tokens: ctxabi.Weight(o.text),
-				Summary: swapSummary(o.name, compress.Fold(edges(textOf(said, i)), swapFold))}
+				Range: ctxabi.Span{From: line, To: line}.String(), Source: file, Tokens: ctxabi.Weight(o.text),
+				Summary: swapSummary(o.name, compress.Fold(edges(textOf(said, i)), swapFold))}.Named()
 			row.Ref = withHash(ref, row.ID)
+			row.Event = eventOf(r.x, row)
 			rows = append(rows, row)
 		}
 	}
@@ -100,12 +102,20 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 		return nil, err
 	}
 	row := ctxabi.SwapRow{Bytes: size, ID: "sha256-" + hex.EncodeToString(sum[:]), Kind: ctxabi.SwapRange,
-		Range: n.Range, Source: n.Source, Summary: rangeSummary(shown, n.Source == "events", span)}
+		Range: n.Range, Source: file, Summary: rangeSummary(shown, n.Source == "events", span)}.Named()
 	for line := span.From; line <= span.To; line++ {
 		row.Tokens += int(ix.At(line).Weight)
 	}
 	row.Ref = withHash(whole, row.ID)
 	return append(rows, row), nil // the last: where it is kept, all of the range is
+}
+
+// eventOf names the event that an output is of: by its own id, else by its number. It is "" for what no event says.
+func eventOf(x *session.Session, row ctxabi.SwapRow) string {
+	if row.Source != ctxabi.EventsFile || row.Kind != ctxabi.SwapOutput {
+		return ""
+	}
+	return cmp.Or(x.RecordID(row.Source, row.Ref.Start), row.Range)
 }
 
 // textOf is what output i says, as it is shown.

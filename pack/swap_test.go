@@ -50,6 +50,7 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 		if err := json.Unmarshal(b.JSON(), &p); err != nil {
 			t.Fatal(err)
 		}
+		p.unname()
 		for _, it := range p.Items {
 			span, err := ctxabi.ParseSpan(it.Range)
 			if err != nil || it.Source != "messages" && it.Source != "events" || it.Extra {

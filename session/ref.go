@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -37,6 +38,34 @@ func (x *Session) content(r ctxabi.ContentRef) ([]byte, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// maxRecordID is how long the id of a record may be that names it elsewhere.
+const maxRecordID = 256
+
+// RecordID gives the id that record n of a log has by its own words; it is "" where the record has none that is a string of 1 to 256 bytes.
+func (x *Session) RecordID(file string, n int) (id string) {
+	log := x.Messages()
+	if file == ctxabi.EventsFile {
+		log = x.Events()
+	}
+	ix, err := log.Index()
+	if err != nil || n < 1 || n > ix.Len() {
+		return ""
+	}
+	raw, err := ix.Record(n)
+	if err != nil {
+		return ""
+	}
+	ctxabi.EachField(raw, ctxabi.MaxDepth, func(key, value []byte) {
+		if string(key) == `"id"` && json.Unmarshal(value, &id) != nil {
+			id = ""
+		}
+	})
+	if len(id) > maxRecordID {
+		return ""
+	}
+	return id
 }
 
 // Content is content of the history that is open for reading at any offset. Raw lines, of which there may be many, are read

@@ -105,6 +105,9 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 			break
 		}
 	}
+	if err == nil {
+		transcripts.unnamed(&f.losses)
+	}
 	err = cmp.Or(err, im.end())
 	im.bar.end()
 	return f.tell(im, transcripts, err, out, messages)
@@ -174,6 +177,8 @@ type importer struct {
 	children map[string]*target // by chain
 	known    adapter.Known
 	asked    map[string]bool // chains of which known has the records
+	agents   map[string]subagent
+	names    map[string]string // of children, by chain
 	count    counts
 }
 
@@ -205,27 +210,40 @@ func (c *counts) tell(w io.Writer) {
 // read imports one transcript.
 func (im *importer) read(t *transcript) error {
 	if im.asked == nil {
-		im.asked, im.children = map[string]bool{}, map[string]*target{}
+		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}
 		if err := im.openMain(); err != nil {
 			return err
 		}
 	}
 	im.known.Begin()
+	if t.agent.chain != "" {
+		im.agents[t.agent.chain] = t.agent
+	}
 	skipped := map[string]bool{}
 	var failed error
-	in := &adapter.Input{R: im.bar.reader(t.r), Name: t.name, Seen: func(chain, id string) bool {
+	out := &importOutput{importer: im, from: t, holds: t.forced}
+	in := &adapter.Input{R: im.bar.reader(t.r), Name: t.name, Beside: t.beside, Seen: func(chain, id string) bool {
 		if err := im.learn(chain); err != nil {
 			failed = cmp.Or(failed, err)
 		}
 		seen := im.known.Seen(chain, id)
+		if seen {
+			failed = cmp.Or(failed, out.release())
+		}
 		if seen && !skipped[chain+"\x00"+id] {
 			skipped[chain+"\x00"+id] = true
 			im.count.skipped++
 		}
 		return seen
 	}}
-	err := t.format.Import(in, &importOutput{im, t})
-	err = cmp.Or(failed, err, im.flush())
+	err := t.format.Import(in, out)
+	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
+		err = out.release()
+	}
+	if err == nil && out.holds {
+		err = fmt.Errorf("%w: it has no message in the format %s; leave --format out to have the format detected", errNothing, t.format.Name)
+	}
+	err = cmp.Or(err, im.flush())
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", t.name, err)
 	}
@@ -236,13 +254,47 @@ func (im *importer) read(t *transcript) error {
 type importOutput struct {
 	*importer
 	from *transcript
+
+	// Of a transcript of which the user says the format, events wait for the first message: where there is none he has mistaken the format,
+	// and the session must not be made, or get these events for good.
+	holds  bool
+	held   []adapter.Record
+	losses []adapter.Loss // of these
 }
 
-func (o *importOutput) Loss(l adapter.Loss) { o.losses.add(o.from.name, l) }
+// release puts what waits into the session.
+func (o *importOutput) release() (err error) {
+	held, lost := o.held, o.losses
+	o.holds, o.held, o.losses = false, nil, nil
+	for _, l := range lost {
+		o.Loss(l)
+	}
+	for _, r := range held {
+		err = cmp.Or(err, o.Record(r))
+	}
+	return err
+}
+
+func (o *importOutput) Loss(l adapter.Loss) {
+	if o.holds {
+		o.losses = append(o.losses, l)
+		return
+	}
+	o.importer.losses.add(o.from.name, l)
+}
 
 func (o *importOutput) Record(r adapter.Record) error {
 	if err := o.ctx.Err(); err != nil {
 		return err
+	}
+	if o.holds {
+		if r.Event && !(o.from.format.Verbatim && !r.Kept()) {
+			o.held = append(o.held, r)
+			return nil
+		}
+		if err := o.release(); err != nil {
+			return err
+		}
 	}
 	if err := o.learn(r.Chain); err != nil {
 		return err

@@ -24,6 +24,9 @@ type transcript struct {
 	close  func() error
 	format *adapter.Format
 	how    string // how it is known
+	forced bool   // the user said it
+	beside map[string]*adapter.Beside
+	agent  subagent
 }
 
 type transcripts []*transcript
@@ -72,7 +75,7 @@ func (ts transcripts) detect(forced *adapter.Format) error {
 		}
 		f, ok := adapter.Detect(name, head)
 		if forced != nil {
-			if t.format, t.how = forced, forced.Name; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
+			if t.format, t.how, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
 				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.name, forced.Name, f.Name, f.Name)
 			}
 			continue
@@ -156,8 +159,10 @@ func findTranscripts(files []string, stdin io.Reader) (all transcripts, err erro
 
 // source is one transcript, in one file or several.
 type source struct {
-	name  string
-	files []string
+	name   string
+	files  []string
+	beside map[string]*adapter.Beside
+	agent  subagent
 }
 
 // filesOf says what a FILE means: a transcript and what belongs to it.
@@ -167,11 +172,11 @@ func filesOf(file string) ([]source, error) {
 		return nil, err
 	}
 	if !fi.IsDir() {
-		return append([]source{{file, []string{file}}}, subagents(file)...), nil
+		return claudeSession(file), nil
 	}
 	for _, dir := range []string{filepath.Join(file, "events"), file} {
 		if events := numbered(dir); len(events) > 0 {
-			return []source{{file, events}}, nil
+			return []source{{name: file, files: events}}, nil
 		}
 	}
 	found := transcriptsIn(file)
@@ -188,19 +193,6 @@ func filesOf(file string) ([]source, error) {
 	}
 	return nil, usagef("%s has %s; name those that belong into the session. The newest are\n  %s%s",
 		file, plural(len(found), "transcript"), strings.Join(shown, "\n  "), more)
-}
-
-// subagents are the conversations that Claude Code keeps beside a session's file: <session>/subagents/*.jsonl.
-func subagents(file string) (all []source) {
-	dir := strings.TrimSuffix(file, ".jsonl")
-	if dir == file {
-		return nil
-	}
-	names, _ := filepath.Glob(filepath.Join(quoteGlob(dir), "subagents", "*.jsonl"))
-	for _, n := range names {
-		all = append(all, source{n, []string{n}})
-	}
-	return all
 }
 
 func quoteGlob(name string) string {
@@ -265,7 +257,7 @@ func transcriptsIn(dir string) (files []string) {
 
 // open opens a transcript; the files of one that has several follow one another, a line between them.
 func (s source) open() (*transcript, error) {
-	t := &transcript{name: s.name}
+	t := &transcript{name: s.name, beside: s.beside, agent: s.agent}
 	var readers []io.Reader
 	var opened []*os.File
 	t.close = func() (err error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -179,7 +180,7 @@ func shortened(text string) string {
 var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name"}
 
 // metaKeys are what imports write into meta.json, in their order.
-var metaKeys = []string{"model", "client", "parent"}
+var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id"}
 
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
@@ -201,12 +202,16 @@ func (t *target) describe() error {
 	if err != nil || slices.ContainsFunc(have, func(f adapter.Field) bool { return !slices.Contains(metaKeys, f.Key) }) {
 		return nil
 	}
-	parent := ""
+	var parent, chain string
+	var agent subagent
 	if t.chain != "" {
-		parent = t.im.parentPath(t.chain)
+		parent, agent = t.im.parentPath(t.chain), t.im.agents[t.chain]
+		if t.im.nameOf(t.chain) != childName(t.chain) {
+			chain = t.chain
+		}
 	}
 	meta := adapter.Object{}
-	for i, value := range []string{t.model, t.client, parent} {
+	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call} {
 		switch key := metaKeys[i]; {
 		case have.Has(key):
 			meta = append(meta, adapter.Field{Key: key, Value: have.Get(key)})
@@ -235,13 +240,54 @@ func childName(chain string) string {
 	return "c" + strings.TrimLeft(name, "._+-") + "-" + hex.EncodeToString(sum[:4])
 }
 
+// nameOf is what the child of a chain is called: as it was at the first import, else what it was started for, else by the chain.
+func (im *importer) nameOf(chain string) string {
+	if im.names == nil {
+		im.names = map[string]string{}
+		names, _ := im.main.h.children()
+		for _, name := range names {
+			im.names[im.chainOf(name)] = name
+		}
+	}
+	if name, known := im.names[chain]; known {
+		return name
+	}
+	name := childName(chain)
+	if slug := adapter.SubagentName(im.agents[chain].Description); slug != "" {
+		taken := slices.Collect(maps.Values(im.names))
+		name = slug
+		for n := 2; slices.Contains(taken, name); n++ {
+			name = fmt.Sprintf("%s-%d", slug, n)
+		}
+	}
+	im.names[chain] = name
+	return name
+}
+
+// chainOf is the chain that a child was made of: its meta.json names it where it is not the child's name.
+func (im *importer) chainOf(name string) string {
+	ref, ok := childRef(im.main.h, im.ref, name)
+	if !ok || ref == im.ref {
+		return name
+	}
+	h, err := im.to.open(ref)
+	if err != nil {
+		return name
+	}
+	defer h.close()
+	if chain := gjson.Get(h.control(ctxabi.MetaFile), "chain"); chain.Type == gjson.String && chain.Str != "" {
+		return chain.Str
+	}
+	return name
+}
+
 func (im *importer) childFile(chain, file string) string {
-	return ctxabi.ChildPath(childName(chain), file)
+	return ctxabi.ChildPath(im.nameOf(chain), file)
 }
 
 // parentPath is what the meta.json of a child says of where it comes from.
 func (im *importer) parentPath(chain string) string {
-	return im.ref.Path() + "/" + ctxabi.ChildPath(childName(chain))
+	return im.ref.Path() + "/" + ctxabi.ChildPath(im.nameOf(chain))
 }
 
 func (im *importer) parentControl(chain, file string) string {
@@ -250,7 +296,7 @@ func (im *importer) parentControl(chain, file string) string {
 
 // openChild opens the session of a chain where it is linked and there.
 func (im *importer) openChild(chain string) (h history, ok bool, err error) {
-	ref, ok := childRef(im.main.h, im.ref, childName(chain))
+	ref, ok := childRef(im.main.h, im.ref, im.nameOf(chain))
 	if !ok || ref == im.ref {
 		return nil, false, nil
 	}
@@ -265,7 +311,7 @@ func (im *importer) openChild(chain string) (h history, ok bool, err error) {
 // is interrupted finds the session again, then the session.
 func (im *importer) makeChild(chain string) (*target, error) {
 	im.asked[chain] = true
-	name := childName(chain)
+	name := im.nameOf(chain)
 	ref, linked := childRef(im.main.h, im.ref, name)
 	if !linked {
 		var err error

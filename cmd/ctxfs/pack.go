@@ -85,8 +85,8 @@ is taken from that daemon's flags, so that both agree.
 	return c
 }
 
-// packFormats are the renderings of a pack: the last four are bodies of requests to providers.
-var packFormats = []string{"md", "json", "report", string(pack.OpenAI), string(pack.Anthropic), string(pack.Responses), string(pack.Gemini)}
+// packFormats are the renderings of a pack: the last five are bodies of requests to providers.
+var packFormats = []string{"md", "json", "report", string(pack.OpenAI), string(pack.Anthropic), string(pack.Responses), string(pack.Gemini), string(pack.GenAI)}
 
 // inherit takes from the daemon what the command line does not say.
 func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {

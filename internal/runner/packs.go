@@ -14,8 +14,7 @@ import (
 // therefore not look it up itself: the kernel lets nobody ask for a name that is being asked for.
 var packNames = func() map[string]bool {
 	names := map[string]bool{}
-	for _, rel := range []string{ctxabi.PackFile, ctxabi.PackJSONFile, ctxabi.ReportFile, ctxabi.OpenAIFile, ctxabi.AnthropicFile,
-		ctxabi.ResponsesFile, ctxabi.GeminiFile, ctxabi.SwapIndexFile} {
+	for _, rel := range append([]string{ctxabi.PackFile, ctxabi.PackJSONFile, ctxabi.ReportFile, ctxabi.SwapIndexFile}, ctxabi.RequestFiles...) {
 		names[path.Base(rel)] = true
 	}
 	return names

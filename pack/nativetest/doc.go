@@ -4,5 +4,5 @@
 //	OpenAI     Chat Completions: the create endpoint, "Function calling"
 //	Responses  the create endpoint of Responses: input items
 //	Anthropic  Messages: the create endpoint, "Tool use", "Extended thinking", "Prompt caching", "Vision"
-//	Gemini     generateContent: Content, Part, FunctionDeclaration, "Function calling"
+//	Gemini     generateContent (also as the parameters of Google's Gen AI SDK): Content, Part, FunctionDeclaration, "Function calling"
 package nativetest

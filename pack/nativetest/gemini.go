@@ -1,6 +1,24 @@
 package nativetest
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
+
+// genAI: what gemini has, with all but the contents in config.
+func (c *checker) genAI(body object) {
+	c.keys("body", body, "contents!", "config")
+	whole := object{"contents": body["contents"]}
+	if v, ok := body["config"]; ok {
+		config, _ := v.(object)
+		c.keys("config", config, "systemInstruction", "tools")
+		if len(config) == 0 {
+			c.bad("config is empty")
+		}
+		maps.Copy(whole, config)
+	}
+	c.gemini(whole)
+}
 
 // gemini: user and model take turns, from user to user; as many responses as calls, in their order, begin the
 // next content.

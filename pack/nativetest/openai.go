@@ -93,11 +93,12 @@ func (c *checker) openAI(body object) {
 	}
 }
 
-// arguments are a string; that it holds JSON is up to the model that wrote it.
+// arguments are a string that holds an object of JSON.
 func (c *checker) arguments(what string, v any) {
-	s, ok := v.(string)
-	if !ok || s == "" {
-		c.bad("%s: arguments are not a string that holds something", what)
+	s, _ := v.(string)
+	var o object
+	if json.Unmarshal([]byte(s), &o) != nil || o == nil {
+		c.bad("%s: arguments are not a string that holds an object: %q", what, s)
 	}
 	c.Tokens += c.count(s)
 }

@@ -59,6 +59,11 @@ func (c *checker) responses(body object) {
 			c.unit("tool", m)
 		case "reasoning":
 			c.keys(what, m, "type!", "id!", "summary!", "content", "encrypted_content", "status")
+			for key, v := range m {
+				if v == nil {
+					c.bad("%s: %s is null", what, key)
+				}
+			}
 			if _, ok := m["summary"].([]any); !ok {
 				c.bad("%s: summary is not a list", what)
 			}

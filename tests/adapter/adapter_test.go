@@ -130,6 +130,28 @@ func testSample(t *testing.T, m *harness.Mount, s sample) {
 	}
 }
 
+// What pack.responses.json holds can be had as a session again, also what Codex thought and a freeform call.
+func TestAPackForResponsesIsReadBack(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	from, to := at(m, "packs", "from"), at(m, "packs", "to")
+	m.CLI(t, "import", filepath.Join(harness.Root(), "adapter/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
+	file := filepath.Join(t.TempDir(), "pack.responses.json")
+	if err := os.WriteFile(file, []byte(from.read(t, "context/pack.responses.json")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := m.CLI(t, "import", file, to.path)
+	if r.OK(); strings.Contains(r.Stderr, "loss") || !strings.Contains(r.Stderr, ": responses (detected") {
+		t.Errorf("import says: %s", r.Stderr)
+	}
+	usable(t, to)
+	messages := to.read(t, "messages.jsonl")
+	for _, want := range []string{"Why does the cart show 0?", `"name":"apply_patch"`, "*** Begin Patch", "The loop added nothing; it does now.", "Success. Updated"} {
+		if !strings.Contains(messages, want) {
+			t.Errorf("the session does not have %q:\n%s", want, messages)
+		}
+	}
+}
+
 // usable reads what an agent reads.
 func usable(t *testing.T, p place) {
 	t.Helper()
@@ -147,7 +169,7 @@ func usable(t *testing.T, p place) {
 	if text := p.read(t, "context/pack.md"); messages > 0 && !strings.Contains(text, "# Context Block: conversation") {
 		t.Errorf("no conversation in the pack of %d messages:\n%s", messages, text)
 	}
-	for _, of := range []string{"openai", "anthropic", "responses", "gemini"} {
+	for _, of := range []string{"openai", "anthropic", "responses", "gemini", "genai"} {
 		if body := p.read(t, "context/pack."+of+".json"); !json.Valid([]byte(body)) {
 			t.Errorf("pack.%s.json is not JSON", of)
 		}

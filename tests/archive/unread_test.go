@@ -48,7 +48,7 @@ func TestADamagedFrameCostsNoPackAndNoNotes(t *testing.T) {
 			m.Stop()
 			rot(t, s, 2000)
 			m.Restart()
-			for _, file := range []string{"pack.md", "pack.json", "pack.openai.json", "pack.anthropic.json", "pack.gemini.json",
+			for _, file := range []string{"pack.md", "pack.json", "pack.openai.json", "pack.anthropic.json", "pack.gemini.json", "pack.genai.json",
 				"at/2000/pack.md", "at/1/pack.md", "at/3/pack.openai.json", "facts.jsonl", "decisions.jsonl", "summary.md", "todo.md", "refs.jsonl", "swap/index.jsonl", "dedup/index.jsonl"} {
 				if r := s.Bash("cat context/" + file); r.Code != 0 {
 					t.Errorf("%s: %s", file, r.Stderr)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,10 +30,10 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 			map[string]any{"type": "text", "text": "Look."},
 			map[string]any{"type": "image_url", "image_url": map[string]any{"url": "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(picture))}}}}))
 	got := dedupTree(t, s)
-	if row := got[idOf(file)]; row.Refs != 2 || row.Kind != ctxabi.BlobText || row.Source != "messages:2" || row.Tokens == 0 {
+	if row := got[idOf(file)]; row.Count != 2 || row.Kind != ctxabi.BlobText || row.Source != "messages:2" || row.Tokens == 0 {
 		t.Errorf("a file read twice: %+v", row)
 	}
-	if row := got[idOf(picture)]; row.Refs != 1 || row.Kind != ctxabi.BlobImage || row.Source != "messages:7" {
+	if row := got[idOf(picture)]; row.Count != 1 || row.Kind != ctxabi.BlobImage || row.Source != "messages:7" {
 		t.Errorf("an image: %+v", row)
 	}
 	if len(got) != 2 {
@@ -47,7 +48,7 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 	for id, row := range got {
 		if row.Source == "messages:2" && id != idOf(file) {
 			inFile += row.Bytes
-			if row.Refs != 3 {
+			if row.Count != 3 {
 				t.Errorf("a part of three readings: %+v", row)
 			}
 		}
@@ -55,7 +56,7 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 	if inFile < int64(len(file))*9/10 {
 		t.Errorf("of %d bytes read again %d are blobs", len(file), inFile)
 	}
-	if row := got[idOf(other)]; row.Refs != 3 || row.Source != "messages:3" {
+	if row := got[idOf(other)]; row.Count != 3 || row.Source != "messages:3" {
 		t.Errorf("a result, a call and an event that say the same: %+v", row)
 	}
 	before := s.Read(dedupIndex)
@@ -133,21 +134,21 @@ END`},
 	m.Restart()
 	after := dedupTree(t, s)
 	for id, row := range before {
-		if after[id] != row || row.Source != ctxabi.BlobOfUser || row.Kind != ctxabi.BlobFile || row.Refs != 0 {
+		if !reflect.DeepEqual(after[id], row) || row.Source != ctxabi.BlobOfUser || row.Kind != ctxabi.BlobFile || row.Count != 0 {
 			t.Errorf("%+v became %+v", row, after[id])
 		}
 	}
 	// What the history says, too, once and then twice.
 	s.Bash(fmt.Sprintf("cp /dev/stdin %s/%s <<'END'\n%sEND", blobs, idOf(source(3, 90)), source(3, 90))).OK()
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Refs != 1 || row.Source != ctxabi.BlobOfUser {
+	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 1 || row.Source != ctxabi.BlobOfUser {
 		t.Errorf("%+v", row)
 	}
 	s.Append(ctxabi.MessagesFile, harness.Message("tool", source(3, 90)))
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Refs != 2 || row.Source != ctxabi.BlobOfUser {
+	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 2 || row.Source != ctxabi.BlobOfUser {
 		t.Errorf("%+v", row)
 	}
 	s.Run("rm", s.Path(blobs+"/"+idOf(source(3, 90)))).OK()
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Refs != 2 || row.Source != "messages:2" {
+	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 2 || row.Source != "messages:2" {
 		t.Errorf("%+v", row)
 	}
 	wantErrno(t, "rm of what the history has", unix.Unlink(s.Path(blobs+"/"+idOf(source(3, 90)))), unix.EACCES)

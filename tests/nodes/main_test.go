@@ -172,7 +172,7 @@ func dedupTree(t *testing.T, s *harness.Session) map[string]ctxabi.BlobRow {
 		if source := fmt.Sprintf("%s:%d", strings.TrimSuffix(ref.Source, ".jsonl"), ref.Start); means(t, s, ref) != content || source != row.Source {
 			t.Errorf("row %d: %+v is not what %+v means", i+1, row, ref)
 		}
-		if row.Kind == ctxabi.BlobText && row.Refs < 2 {
+		if row.Kind == ctxabi.BlobText && row.Count < 2 {
 			t.Errorf("row %d: %+v does not repeat", i+1, row)
 		}
 	}

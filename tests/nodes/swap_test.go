@@ -49,7 +49,7 @@ func TestWhatLeftThePromptIsListed(t *testing.T) {
 	last := 0
 	for _, row := range list {
 		span, err := ctxabi.ParseSpan(row.Range)
-		if err != nil || row.Source != "messages" {
+		if err != nil || row.Log != "messages" {
 			t.Fatalf("%+v: %v", row, err)
 		}
 		if row.Kind == ctxabi.SwapOutput {
@@ -153,7 +153,7 @@ func TestEventsLeaveThePrompt(t *testing.T) {
 	for _, row := range swapTree(t, s) {
 		if row.Kind == ctxabi.SwapOutput {
 			outputs++
-			if row.Source != "events" || !strings.HasPrefix(row.Summary, "run_tests: ") {
+			if row.Log != "events" || !strings.HasPrefix(row.Summary, "run_tests: ") {
 				t.Errorf("%+v", row)
 			}
 			continue
@@ -161,7 +161,7 @@ func TestEventsLeaveThePrompt(t *testing.T) {
 		ranges++
 		span, _ := ctxabi.ParseSpan(row.Range)
 		for n := span.From; n <= span.To; n++ {
-			covered[fmt.Sprint(row.Source, n)]++
+			covered[fmt.Sprint(row.Log, n)]++
 		}
 	}
 	for at, n := range covered {

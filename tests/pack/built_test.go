@@ -16,7 +16,7 @@ import (
 )
 
 var builtFiles = []string{"context/pack.md", "context/pack.json", "context/pack.report.md",
-	"context/pack.openai.json", "context/pack.anthropic.json", "context/pack.responses.json", "context/pack.gemini.json"}
+	"context/pack.openai.json", "context/pack.anthropic.json", "context/pack.responses.json", "context/pack.gemini.json", "context/pack.genai.json"}
 
 func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
 	t.Helper()

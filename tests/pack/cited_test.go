@@ -208,9 +208,9 @@ func (l *looker) look(n int) {
 	}
 	var p struct {
 		Items, Omitted []struct {
-			Kind, Source, Range, Path string
-			Cut                       bool
-			Files                     []string
+			Kind, Source, Log, Range, Path string
+			Cut                            bool
+			Files                          []string
 		}
 	}
 	if err := json.Unmarshal([]byte(l.s.Read("context/pack.json")), &p); err != nil {
@@ -233,7 +233,7 @@ func (l *looker) look(n int) {
 		case o.Path == "":
 			l.t.Errorf("%s: what is left out has no path: %+v", where, o)
 		case o.Path == "context/line":
-			each(o.Source, o.Range)
+			each(o.Log, o.Range)
 		default:
 			l.open(o.Path, where)
 		}

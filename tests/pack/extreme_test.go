@@ -133,13 +133,16 @@ func TestExtremesThroughTheMount(t *testing.T) {
 				t.Error("context/line/3.txt gives another text")
 			}
 			var p struct {
-				Items []struct{ Range, Path string }
+				Items []struct {
+					Source, Range, Path string
+					Lines               string `json:"range_v1"`
+				}
 			}
 			if err := json.Unmarshal([]byte(s.Read("context/pack.json")), &p); err != nil {
 				t.Fatal(err)
 			}
 			for _, it := range p.Items {
-				if it.Range == "3" && it.Path != "context/line/3.txt" {
+				if (it.Range == "3" || it.Lines == "3") && it.Source == "messages.jsonl" && it.Path != "context/line/3.txt" {
 					t.Errorf("its item has the path %q", it.Path)
 				}
 			}

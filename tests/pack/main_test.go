@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,6 +120,11 @@ func (b built) account(t *testing.T, n int) {
 		}
 		for _, part := range strings.Split(ranges, ",") {
 			span, err := ctxabi.ParseSpan(strings.TrimSpace(part))
+			if tail, is := strings.CutPrefix(part, "tail:"); is {
+				var last int
+				last, err = strconv.Atoi(tail)
+				span = ctxabi.Span{From: n - last + 1, To: n}
+			}
 			if err != nil || span.To > n {
 				t.Errorf("range %q of %d messages: %v", ranges, n, err)
 				continue

@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-var nativeFormats = []string{"openai", "anthropic", "responses", "gemini"}
+var nativeFormats = []string{"openai", "anthropic", "responses", "gemini", "genai"}
 
 // The native renderings through the mount: listed, valid, with the agent's tools, and of the present history.
 func TestNativeRenderingsThroughTheMount(t *testing.T) {

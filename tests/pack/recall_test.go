@@ -51,7 +51,7 @@ func TestRecallThroughTheMount(t *testing.T) {
 	if !found || p.Tokens > 3000 {
 		t.Errorf("%d tokens, items %+v", p.Tokens, p.Items)
 	}
-	for _, format := range []string{"openai", "anthropic", "responses", "gemini"} {
+	for _, format := range []string{"openai", "anthropic", "responses", "gemini", "genai"} {
 		if !strings.Contains(s.Read("context/pack."+format+".json"), "below the third beehive") {
 			t.Errorf("not in pack.%s.json", format)
 		}

@@ -104,7 +104,7 @@ func TestOnlyMomentsAreNamesOfMoments(t *testing.T) {
 	absent(t, s, "context/at/2/packs.jsonl")
 	absent(t, s, "context/at/2/at")
 	if got := s.Bash("ls -A context/at; ls context/at/2; stat -c '%a %F' context/at context/at/2 context/at/2/pack.md context/at/2020-01-01T00:00:00Z").OK(); got != strings.Join([]string{
-		"pack.anthropic.json", "pack.gemini.json", "pack.json", "pack.md", "pack.openai.json", "pack.report.md", "pack.responses.json",
+		"pack.anthropic.json", "pack.gemini.json", "pack.genai.json", "pack.json", "pack.md", "pack.openai.json", "pack.report.md", "pack.responses.json",
 		"500 directory", "500 directory", "400 regular file", "500 directory", ""}, "\n") {
 		t.Errorf("got:\n%s", got)
 	}

@@ -32,7 +32,7 @@ func session(t *testing.T, m *harness.Mount) *harness.Session {
 }
 
 // packs are the files of a pack.
-var packs = []string{"pack.md", "pack.json", "pack.report.md", "pack.openai.json", "pack.anthropic.json", "pack.responses.json", "pack.gemini.json"}
+var packs = []string{"pack.md", "pack.json", "pack.report.md", "pack.openai.json", "pack.anthropic.json", "pack.responses.json", "pack.gemini.json", "pack.genai.json"}
 
 // turn is the i-th message of a conversation, long enough that a small budget compacts it.
 func turn(i int) string {

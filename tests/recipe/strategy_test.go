@@ -61,7 +61,7 @@ func (s *stage) spoken(format string) (all []said) {
 	return all
 }
 
-var formats = []string{"openai", "anthropic", "responses", "gemini"}
+var formats = []string{"openai", "anthropic", "responses", "gemini", "genai"}
 
 const strategyPlan = `{"goal":"G","issue":{"title":"Refresh fails","description":"Once a day."},"design":"Retry.","constraints":["no new dependency"],
 "tasks":[{"id":"t1","title":"Retry it","description":"Three times.","acceptance":["no retry of 4xx"],"files":[{"operation":"modify","path":"a.go"}],

@@ -78,7 +78,7 @@ func shown(t *testing.T, s *harness.Session) (files []string) {
 	}
 	n := strings.Count(s.Read(ctxabi.MessagesFile), "\n")
 	for _, at := range []int{1, n / 2, n} {
-		for _, name := range []string{"pack.md", "pack.json", "pack.report.md", "pack.openai.json", "pack.anthropic.json", "pack.gemini.json", "pack.responses.json"} {
+		for _, name := range []string{"pack.md", "pack.json", "pack.report.md", "pack.openai.json", "pack.anthropic.json", "pack.gemini.json", "pack.genai.json", "pack.responses.json"} {
 			files = append(files, fmt.Sprintf("context/at/%d/%s", at, name))
 		}
 	}

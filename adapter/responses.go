@@ -1,0 +1,174 @@
+package adapter
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// responses is the body of a request to OpenAI's Responses: items, and what the model is to do with them. A file holds one body or
+// several, of which the first is the conversation of the session and each further one a child, or the items alone, in an array or one a line.
+var responses = &Format{
+	Name:   responsesName,
+	Title:  "OpenAI Responses (the body of a request, items)",
+	Sniff:  sniffResponses,
+	Import: importResponses,
+	Export: exportResponses,
+}
+
+const responsesName = "responses"
+
+// responsesApart is how far the places of two elements of a file are apart: a body has its items in between.
+const responsesApart = 1 << 24
+
+// responsesRest is the rest in the stamp of the event that keeps what stands around items.
+type responsesRest struct {
+	As     string          `json:"as"`               // how the bodies stand in the file
+	In     int             `json:"in,omitempty"`     // which element the body is, counted from 1; 0: the items stand in none
+	Text   bool            `json:"text,omitempty"`   // the input was a text
+	Fields json.RawMessage `json:"fields,omitempty"` // of the body, without its input and its instructions
+}
+
+func sniffResponses(_ string, head []byte) int {
+	h := bytes.TrimSpace(head)
+	if len(h) == 0 || h[0] != '{' && h[0] != '[' {
+		return 0
+	}
+	s := shapeOf(head)
+	items := []string{"message", "function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call", "item_reference"}
+	switch {
+	case s.has("$.input[") && (s.says("$.input[].type", items...) || s.has("$.input[].role")):
+		return 92
+	case len(s.strings["$.input"]) > 0 && s.has("$.model") && !s.has("$.type", "$.role", "$.messages"):
+		return 60
+	case h[0] == '[' && s.says("$[].type", items[1:]...) && (s.has("$[].call_id") || s.has("$[].summary[")):
+		return 90
+	}
+	return 0
+}
+
+// isResponsesBody says whether an element of a file is a body, not an item.
+func isResponsesBody(o Object) bool {
+	input := o.Get("input")
+	return len(input) > 0 && (input[0] == '[' || input[0] == '"') && !o.Has("type") && !o.Has("role")
+}
+
+func importResponses(in *Input, out Output) error {
+	list, as, lost, err := elements(in.R)
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		out.Loss(*lost)
+	} else if len(list) == 0 {
+		out.Loss(Loss{"the transcript", "is empty"})
+	}
+	bodies, kept := 0, Counter{}
+	var loose *codexReader
+	for i, e := range list {
+		o, err := ParseObject(e.raw)
+		if err != nil || !utf8.Valid(e.raw) {
+			if loose != nil {
+				if err := loose.flush(); err != nil {
+					return err
+				}
+			}
+			l, why := e.line, cmp.Or(e.line.Problem, "is not a JSON object")
+			if e.raw != nil {
+				l = Line{N: l.N, Bytes: e.raw}
+			}
+			s := Stamp{Format: responsesName, IDs: []string{kept.ID(l.Bytes)}, At: []int{(i + 1) * responsesApart}}
+			if err := l.Keep(in, out, s, why); err != nil {
+				return err
+			}
+			continue
+		}
+		if !isResponsesBody(o) {
+			if loose == nil {
+				loose = newItems(in, out, "")
+				if err := loose.around(responsesRest{As: as}, 0); err != nil {
+					return err
+				}
+			}
+			if err := loose.item(e.where, e.raw, (i+1)*responsesApart); err != nil {
+				return err
+			}
+			continue
+		}
+		bodies++
+		chain := ""
+		if bodies > 1 {
+			chain = fmt.Sprintf("conversation-%d", bodies)
+		}
+		if err := readResponsesBody(newItems(in, out, chain), o, as, i+1); err != nil {
+			return err
+		}
+	}
+	if loose != nil {
+		return loose.flush()
+	}
+	return nil
+}
+
+// newItems is a reader of the items of one conversation.
+func newItems(in *Input, out Output, chain string) *codexReader {
+	return &codexReader{format: responsesName, chain: chain, in: in, out: out, counter: Counter{}, items: true}
+}
+
+func readResponsesBody(r *codexReader, o Object, as string, n int) error {
+	at := n * responsesApart
+	rest := responsesRest{As: as, In: n, Text: o.Get("input")[0] == '"'}
+	fields := o.Without("input")
+	if textAt(o, "instructions") {
+		fields = fields.Without("instructions")
+	}
+	if len(fields) > 0 {
+		rest.Fields = Raw(fields)
+	}
+	if err := r.around(rest, at); err != nil {
+		return err
+	}
+	if textAt(o, "instructions") {
+		s := Stamp{Format: responsesName, IDs: []string{SourceID(Raw(Object{{"instructions", o.Get("instructions")}}), 0)}, At: []int{at + 1}}
+		if !r.in.Seen(r.chain, s.IDs[0]) {
+			r.pieces = []codexPiece{{role: "system", content: o.Get("instructions"), item: codexItem{Object{}, codexText, "instructions"}}}
+			r.stamp = s
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	items := o.Array("input")
+	if rest.Text {
+		items = []json.RawMessage{Raw(Object{{"role", Raw("user")}, {"content", o.Get("input")}})}
+	}
+	for i, item := range items {
+		if err := r.item(fmt.Sprintf("item %d", i+1), item, at+2+i); err != nil {
+			return err
+		}
+	}
+	return r.flush()
+}
+
+// around notes what stands around the items that follow.
+func (r *codexReader) around(rest responsesRest, at int) error {
+	s := Stamp{Format: r.format, IDs: []string{SourceID(Raw(rest), 0)}, At: []int{at}, Rest: Raw(rest)}
+	if r.in.Seen(r.chain, s.IDs[0]) {
+		return nil
+	}
+	return r.out.Record(Record{Chain: r.chain, Event: true, Line: Raw(Object{{"type", Raw(r.format + documentEvent)}, {StampKey, Raw(s)}})})
+}
+
+// item reads an item, or keeps what is none.
+func (r *codexReader) item(where string, raw json.RawMessage, at int) error {
+	raw = compactJSON(raw)
+	s := Stamp{Format: r.format, IDs: []string{r.counter.ID(raw)}, At: []int{at}}
+	o, err := ParseObject(raw)
+	l := codexLine{whole: o, kind: codexItemLine, bare: true, payload: o, itemType: o.Text("type")}
+	if _, ok := r.piece(l); (err != nil || !ok) && !r.in.Seen(r.chain, s.IDs[0]) {
+		r.out.Loss(Loss{where, "is no item that a session has a form for; kept in an event"})
+	}
+	return r.line(l, raw, s)
+}
