@@ -177,7 +177,8 @@ func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
 // not fit, the next step is tried. Which one fits is a function of the inputs.
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
 // large records; then the boundary may fall inside a group and the kept
-// records are shortened too; the last ones keep none but the last request.
+// records are shortened too; the last ones keep none but the last request and the ends of the first leading record, the very
+// last one the request alone.
 func (j journalRule) foldRules(l limits, step int) foldRules {
 	f := foldRules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
 	if l.room == 0 {
@@ -226,8 +227,12 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 			f.leadCap = f.leadCap * 2 / 3
 			f.firstCap = f.firstCap * 2 / 3
 		}
+		f.leadCap = max(f.leadCap, leadFloor)
 		if step > 20 {
-			f.leadCap, f.firstCap = 0, 0
+			f.leadCap, f.firstCap = leadFloor, 0
+		}
+		if step == maxStep {
+			f.leadCap = 0
 		}
 	}
 	if j.truncate { // it is always full

@@ -238,19 +238,30 @@ func (d *draft) render() *Build {
 		so += tokens
 		build.borders = append(build.borders, border{md.Len(), so})
 	}
-	for _, b := range d.head {
-		md.WriteString(b.text)
-		end(b.tokens)
-		if b.phase == phaseStable {
-			marks.stable = md.Len()
-		}
-		if b.text != "" {
-			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
-				Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+	blocks := func(list []block) {
+		for _, b := range list {
+			md.WriteString(b.text)
+			end(b.tokens)
+			if b.text != "" {
+				build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
+					Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+			}
 		}
 	}
+	stable, session := d.around()
+	blocks(stable)
+	marks.lead = md.Len()
+	for _, p := range d.inHead() {
+		md.WriteString(p.text)
+		end(p.tokens)
+	}
+	if n := d.fold.lead.n; marks.lead < md.Len() {
+		build.Head = append(build.Head, HeadBlock{ID: leadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf([]byte(md.String()[marks.lead:]))})
+	}
+	marks.stable = md.Len()
+	blocks(session)
 	marks.head = md.Len()
-	for _, p := range d.parts {
+	for _, p := range d.behindHead() {
 		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
 			marks.past = md.Len() + len(p.text)
 		}
@@ -284,7 +295,8 @@ func (d *draft) render() *Build {
 
 // marks are byte offsets in pack.md.
 type marks struct {
-	stable int // end of STABLE
+	lead   int // where the leading records begin
+	stable int // end of STABLE, the leading records included
 	head   int // end of SESSION, where the journal begins
 	past   int // end of what stands of the compacted past; 0: nothing was compacted
 	prefix int // end of the journal
@@ -373,4 +385,4 @@ func (b *Build) changedFrom(before *Build) string {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 12
+const RendererVersion = 13

@@ -9,10 +9,10 @@
 // # Order
 //
 //	STABLE   system_role, tools, skills
+//	         the leading system and developer records of the history
 //	SESSION  what else the recipe lists before the journal, and the sections of the strategy
-//	JOURNAL  summary and key lines of what is behind the boundary; leading system
-//	         records, first user record, the last user request behind the
-//	         boundary, the newest records behind it folded to a line each, a line for each range
+//	JOURNAL  summary and key lines of what is behind the boundary; first user record,
+//	         the last user request behind the boundary, the newest records behind it folded to a line each, a line for each range
 //	         that is left out; then everything from the boundary on
 //	DYNAMIC  what stands after it, and the current goal: the footer
 //
@@ -48,6 +48,7 @@
 // # Promises
 //
 //   - Budget: the exact number of tokens of pack.md is at most the budget.
+//   - Roles: the leading records stand in the head of every rendering as the system's, from the first pack to the last.
 //   - Prefix: while epoch is the same, the first PrefixBytes bytes of a pack
 //     begin the pack of the same files with one record more.
 //   - Accounting: every record of messages.jsonl, and every tool event that the

@@ -18,8 +18,8 @@ import (
 // The live records are those from the boundary on. Whenever the journal
 // weighs more than its room, one compaction moves the boundary forward to the
 // start of a group (a call with all that came before its last result), so
-// far that the journal falls to its low mark. Behind the boundary stay the
-// leading system records, the first user record and, unless the live ones
+// far that the journal falls to its low mark. The leading system records stand
+// in the head (lead.go). Behind the boundary stay the first user record and, unless the live ones
 // begin with a user record, the last user record. Where the number of iterations
 // is bounded, each move that this takes is a compaction, too.
 type fold struct {
@@ -31,9 +31,7 @@ type fold struct {
 	n               int   // records folded so far
 	total           sums  // over all of them
 	shown           int64 // what they would weigh as a pack shows them, scaled
-	leadLen         int   // number of leading system and developer records
-	leadWeight      int   // unscaled weight that they may show
-	leadShown       int64 // the same, scaled
+	lead            lead  // the system and developer records that it begins with
 	first           anchor
 	last            anchor // the newest user record
 	starts          []start
@@ -113,7 +111,7 @@ type foldRules struct {
 	scale   int64 // thousandths by which weights count
 	zones   zoneRules
 
-	leadCap  int // for all leading records together
+	leadCap  int // for all leading records together; 0: none leads
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
@@ -137,9 +135,6 @@ func (s shareRule) shown(weight int) int {
 	}
 	return weight
 }
-
-// leadFloor is the least room in which a leading record is still worth showing.
-const leadFloor = 48
 
 // orphansTogether is how many results without a known call in a row stay with the record before them.
 const orphansTogether = 32
@@ -201,16 +196,15 @@ func (f *fold) add(e session.Entry) {
 		f.turns++
 	}
 	f.noteRequest(e, line)
+	leads := f.lead.n == line-1 && isLeading(e) && f.lead.takes(f.rules.leadCap)
+	if leads {
+		f.shown += f.lead.add(weight, &f.rules)
+	}
 	if f.rules.room == 0 && f.rules.iterations == 0 {
 		f.noteUser(e, line, before)
 		return
 	}
-	if f.leadLen == line-1 && isLeading(e) && f.rules.leadCap-f.leadWeight >= leadFloor {
-		w := min(weight, f.rules.leadCap-f.leadWeight)
-		f.leadLen, f.leadWeight = line, f.leadWeight+w
-		f.leadShown += f.scaled(w)
-		f.shown += f.scaled(w)
-	} else {
+	if !leads {
 		rule := f.rules.share(e)
 		if isResult(e) && f.rules.room > 0 {
 			own := false
@@ -320,17 +314,13 @@ func (f *fold) noteRequest(e session.Entry, line int) {
 	}
 }
 
-func isLeading(e session.Entry) bool {
-	return e.Role == ctxabi.System || e.Role == ctxabi.Developer
-}
-
 // startsHere says whether the live part may begin at this record, and takes
 // back the starts between a call and the result that just came.
 func (f *fold) startsHere(e session.Entry, line int) bool {
 	if len(f.starts) == 0 {
 		return true
 	}
-	if line == f.leadLen {
+	if line == f.lead.n {
 		return false
 	}
 	if !isResult(e) {
@@ -359,7 +349,9 @@ func (f *fold) startsHere(e session.Entry, line int) bool {
 	return f.orphans%orphansTogether == 0
 }
 
-func (f *fold) scaled(weight int) int64 { return int64(weight) * f.rules.scale / 1000 }
+func (f *fold) scaled(weight int) int64 { return f.rules.scaled(weight) }
+
+func (r *foldRules) scaled(weight int) int64 { return int64(weight) * r.scale / 1000 }
 
 // weight is what the journal weighs now.
 func (f *fold) weight() int64 {

@@ -333,7 +333,7 @@ func (mm *memo) size() int {
 
 const conversation = blockHeading + "conversation\n"
 
-// renderJournal renders the pieces of f; the first part is the conversation's heading.
+// renderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
 func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
 	if f.n == 0 {
 		return nil, 0, nil
@@ -343,11 +343,19 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 		return nil, 0, err
 	}
 	pieces := f.pieces(m, z.from)
-	parts = make([]part, 0, len(pieces)+3)
-	parts = append(parts, z.blocks...)
+	parts = make([]part, 0, len(pieces)+8)
+	if f.lead.n > 0 {
+		parts = append(parts, part{piece: piece{lead: true}, text: leading, tokens: c.CountCached(leading)})
+	}
 	repeats := mm.repeats(f)
-	parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
-	for _, p := range pieces {
+	begin := func() {
+		parts = append(parts, z.blocks...)
+		parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
+	}
+	for i, p := range pieces {
+		if i == f.lead.n {
+			begin()
+		}
 		q := part{piece: p}
 		if p.zone == inFolds {
 			q = z.folds[p.From-z.from]
@@ -356,7 +364,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.tokens = c.CountCached(q.text)
 		} else {
 			r, err := mm.show(m, p, c)
-			if err == nil && repeats != nil && !p.kept && p.From > f.leadLen {
+			if err == nil && repeats != nil && !p.kept && !p.lead {
 				r, err = repeats.show(m, p.From, r, c)
 			}
 			if err != nil {
@@ -365,6 +373,9 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.text, q.tokens, q.how, q.role, q.contents, q.instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
 		}
 		parts = append(parts, q)
+	}
+	if len(pieces) == f.lead.n {
+		begin()
 	}
 	for _, q := range parts {
 		total += q.tokens

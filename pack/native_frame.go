@@ -43,7 +43,7 @@ func (d *draft) script() *script {
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: addressOf(d.history, p.From), past: p.kept || p.omitted, tokens: p.tokens}
+		l := scriptLine{at: addressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
 		if p.omitted || p.contents == nil {
 			l.note = p.text
 		} else {

@@ -171,11 +171,19 @@ func (d *draft) packJSON(b *Build, at marks, text string) packJSON {
 		}
 	}
 	slices.Sort(p.Breakpoints)
-	for _, block := range d.head {
+	stable, session := d.around()
+	for _, block := range stable {
 		p.Items = d.addBlock(p.Items, block)
 	}
-	items, framing := d.journalItems(text[at.head:at.prefix])
-	p.Items, p.Framing = append(p.Items, items...), framing
+	journal := func(parts []part, begin, end int) {
+		items, framing := d.journalItems(parts, text[begin:end])
+		p.Items, p.Framing = append(p.Items, items...), p.Framing+framing
+	}
+	journal(d.inHead(), at.lead, at.stable)
+	for _, block := range session {
+		p.Items = d.addBlock(p.Items, block)
+	}
+	journal(d.behindHead(), at.head, at.prefix)
 	for _, block := range append(slices.Clone(d.footer), d.goal) {
 		p.Items = d.addBlock(p.Items, block)
 	}
@@ -252,8 +260,8 @@ func (d *draft) strategyJSON() strategyJSON {
 }
 
 // journalItems gives one item for each run of records that stand in full and
-// one for each record that is cut. text is the journal.
-func (d *draft) journalItems(text string) (items []item, framing int) {
+// one for each record that is cut. text is that of the parts.
+func (d *draft) journalItems(parts []part, text string) (items []item, framing int) {
 	offset, begun := 0, 0 // of the part, of the item
 	var run ctxabi.Span
 	var event bool
@@ -265,7 +273,7 @@ func (d *draft) journalItems(text string) (items []item, framing int) {
 		}
 	}
 	behind := piece{}
-	for _, p := range d.parts {
+	for _, p := range parts {
 		if p.zone == inSummary || p.zone == inLines || p.zone == inNotes {
 			finish()
 			items = append(items, d.extra(p))
@@ -286,6 +294,8 @@ func (d *draft) journalItems(text string) (items []item, framing int) {
 			switch {
 			case p.zone == inFolds:
 				last.Kind = "folded"
+			case p.lead:
+				last.Kind, last.Phase = "system", phaseStable
 			case p.kept:
 				last.Kind = "kept_" + at.scheme()
 			}

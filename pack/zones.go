@@ -214,7 +214,7 @@ func (b *zoner) room() (int64, error) {
 // isKept says whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) isKept(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
-	return at <= b.f.leadLen || at == first || at == user
+	return at <= b.f.lead.n || at == first || at == user
 }
 
 // group is where the group begins that ends with the record at a place: a call with all up to its last result.
@@ -232,8 +232,8 @@ func (b *zoner) group(end int) int {
 func (b *zoner) fold(room int) {
 	var back []part // newest first
 	end := b.z.boundary - 1
-	for end > b.f.leadLen {
-		begin := max(b.group(end), b.f.leadLen+1)
+	for end > b.f.lead.n {
+		begin := max(b.group(end), b.f.lead.n+1)
 		var group []part
 		n, readable := 0, true
 		for at := end; at >= begin && readable; at-- {
