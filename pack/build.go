@@ -82,6 +82,7 @@ type draft struct {
 	footer     []block
 	goal       block
 	footerLeft int // tokens that nothing after the journal takes
+	reserved   int // tokens behind the journal for recorded decisions
 	tokens     struct{ head, journal, footer int }
 	kept       kept
 	native     *native
@@ -107,6 +108,9 @@ func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*dra
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.decide(); err != nil {
 		return nil, err
 	}
 	if err := d.recall(); err != nil {
@@ -143,6 +147,9 @@ func (d *draft) frame() error {
 	l := d.limits
 	if l.limit > 0 && l.required >= l.limit {
 		return overBudget(l)
+	}
+	if err := d.reserveDecisions(); err != nil {
+		return err
 	}
 	text, n, err := d.makeGoal()
 	if err != nil {

@@ -66,8 +66,8 @@
 // no more than 1,024 back, makes the call of its id or carries its result:
 // that message is its twin, or will be followed by it. An event without an id
 // has no twin. One that was shown stays when a message speaks of the same call
-// later, since a pack's prefix does not change. All other events have no part in
-// a pack, and are not accounted for.
+// later, since a pack's prefix does not change. Decisions that events record stand in blocks (decided.go): behind the journal, and
+// before the conversation once a compaction came. All other events have no part in a pack, and none of these is accounted for.
 //
 // From there on an event is a record like a message. The result of an event's
 // call stays with it, it weighs what it shows, and one more event is one record

@@ -47,6 +47,7 @@ type memo struct {
 	finds       *finds          // what records say that is worth a note; see found
 	nearby      *finds          // of a long history; see foundUpTo
 	wants       noteWants       // of the build going on
+	decided     []Decided       // that it shows
 	ctx         context.Context // of whoever waits for it; records are read no longer when that is over
 	rendered    int             // blocks that were made and not found here, so far
 

@@ -105,6 +105,7 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	mm.use(y.limits)
 	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
+	mm.decided = mm.wants.decidedOf(in)
 	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits, 0))
 	return y, journal, y.settle()
 }

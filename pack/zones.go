@@ -80,6 +80,7 @@ type zones struct {
 	blocks       []part // before the conversation
 	from         int    // the first folded record; 0: none is
 	folds        []part // of the records from there to the boundary
+	decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
 }
@@ -110,7 +111,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 		return &zones{}, nil
 	}
 	own := mm.summaryFor(f)
-	key := zonesOf{f.rules, f.boundary(), f.compacted, own.id(), mm.wants.key}
+	key := zonesOf{f.rules, f.boundary(), f.compacted, own.id(), mm.wants.key + mm.decidedKey(m, f.compacted)}
 	if z := mm.zoned[key]; z != nil {
 		z.used = true
 		return z, nil
@@ -148,6 +149,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room {
 		rooms = zoneRules{rooms.summary * room / all, rooms.lines * room / all, rooms.folds * room / all}
 	}
+	told, toldTokens := b.decided(room)
+	room -= int64(toldTokens)
 	b.fold(int(rooms.folds))
 	covered, whole, err := b.covered()
 	if err != nil {
@@ -160,7 +163,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
 		room -= int64(p.tokens)
 	}
-	notes, err := b.notes(room, covered)
+	room += int64(toldTokens) // of the block that begins with them
+	notes, err := b.notes(room, covered, told)
 	if err != nil {
 		return err
 	}
