@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -27,12 +28,16 @@ type fold struct {
 
 	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
 	exactly func() (int64, bool)
+	// idle says whether the user record at a line says nothing by itself; nil: none does.
+	idle func(line int) bool
 
-	n               int   // records folded so far
-	total           sums  // over all of them
-	shown           int64 // what they would weigh as a pack shows them, scaled
-	lead            lead  // the system and developer records that it begins with
-	first           anchor
+	n               int    // records folded so far
+	total           sums   // over all of them
+	shown           int64  // what they would weigh as a pack shows them, scaled
+	lead            lead   // the system and developer records that it begins with
+	opening         int    // the first user record
+	skipped         int    // user records before the first that says something
+	first           anchor // that one
 	last            anchor // the newest user record
 	starts          []start
 	odd             []odd // results that came when there was little or much room, of those from the boundary before on
@@ -181,7 +186,7 @@ func (f *fold) oddAt(line int) (int, bool) {
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
-	g.exactly, g.odd = nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.odd = nil, nil, slices.Clone(f.odd)
 	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
@@ -291,10 +296,21 @@ func (f *fold) noteUser(e session.Entry, line int, before sums) {
 		return
 	}
 	f.last = anchor{line, int(e.Weight), before}
-	if f.first.line == 0 {
-		f.first = f.last
+	if f.opening == 0 {
+		f.opening = line
 	}
+	if f.first.line > 0 {
+		return
+	}
+	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*compress.MaxIdle && f.idle(line) {
+		f.skipped++
+		return
+	}
+	f.first = f.last
 }
+
+// maxSkipped is how many user records are read to find the first that says something.
+const maxSkipped = 32
 
 // request is what a user asked and the last record of the assistant that followed; 0: none did yet.
 type request struct{ user, answer int }

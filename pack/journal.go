@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -148,6 +149,11 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 			return n, err == nil
 		}
 	}
+	now.idle = func(line int) bool {
+		w, _, err := mm.sense(m, line)
+		unread = unread || err != nil
+		return err == nil && w != compress.Request
+	}
 	for now.n < n {
 		if now.n == n-1 && before.n < n-1 {
 			before = now.clone()
@@ -157,7 +163,7 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	if n == 0 {
 		before = now
 	}
-	now.exactly = nil
+	now.exactly, now.idle = nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -198,15 +199,16 @@ func (y *layout) findJournal() int {
 // settle finds the settled point: the last compaction or, before any, the first request of the user.
 func (y *layout) settle() (err error) {
 	f := y.clock
-	user := f.first.line
-	y.settled, y.compactions = f.first.line, f.compactions
+	y.settled, y.compactions = cmp.Or(f.first.line, f.opening), f.compactions
 	if f.compactions > 0 {
-		y.settled, user = f.compacted, f.settledUser.line
-	}
-	if y.task, err = y.memo.request(y.history, user); err != nil {
+		y.settled = f.compacted
+		if y.task, err = y.memo.task(y.history, f.settledUser.line, f.settledRequests); err != nil {
+			return err
+		}
+	} else if y.task, err = y.memo.request(y.history, y.settled); err != nil {
 		return err
 	}
-	if y.current, err = y.memo.request(y.history, f.last.line); err != nil {
+	if y.current, err = y.memo.task(y.history, f.last.line, f.requests); err != nil {
 		return err
 	}
 	for line := range strings.Lines(y.todo) {
