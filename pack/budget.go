@@ -3,7 +3,10 @@ package pack
 import (
 	"fmt"
 	"math"
+	"path"
+	"strings"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -23,10 +26,17 @@ func classOf(s *recipe.Source) class {
 		return required
 	case s.MaxTokens > 0:
 		return explicit
+	case isSystemPrompt(s):
+		return required
 	case s.Type == recipe.TypeFile:
 		return whole
 	}
 	return standard
+}
+
+// isSystemPrompt says whether a source is the agent's system prompt, named as a file.
+func isSystemPrompt(s *recipe.Source) bool {
+	return s.Type == recipe.TypeFile && strings.HasPrefix(s.Path, "${"+recipe.VarAgentHome+"}/") && path.Base(s.Path) == ctxabi.SystemPromptFile
 }
 
 // capScale is the limit at which default caps are what the table says; they grow and shrink with it.
