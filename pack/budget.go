@@ -216,7 +216,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
-	f.free = most
+	f.free, f.image = most, most
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10

@@ -83,6 +83,7 @@ type draft struct {
 	goal       block
 	footerLeft int // tokens that nothing after the journal takes
 	reserved   int // tokens behind the journal for recorded decisions
+	imagesFrom int // the first place whose images may be shown; 0: all may
 	tokens     struct{ head, journal, footer int }
 	kept       kept
 	native     *native
@@ -215,7 +216,7 @@ func (d *draft) fill() error {
 		if err := d.frameNative(d.script()); err != nil {
 			return err
 		}
-		if d.native.bound <= l.limit || l.limit == 0 {
+		if d.native.bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
 			return nil
 		}
 		if fits { // pack.md alone
@@ -224,9 +225,32 @@ func (d *draft) fill() error {
 		fits = true
 	}
 	if fits {
-		return nil
+		return d.showFewerImages()
 	}
 	return overBudget(l)
+}
+
+// showFewerImages leaves out the images of old records where they are why the native renderings do not fit.
+func (d *draft) showFewerImages() error {
+	left := d.limits.limit - d.native.bound // less than nothing
+	from := 0
+	for _, l := range d.native.script.lines {
+		if l.carried {
+			left += costOf(l.contents)
+		}
+	}
+	for i := len(d.parts) - 1; i >= 0 && from == 0; i-- {
+		if p := &d.parts[i]; costOf(p.contents) > 0 && d.carried(p) {
+			if left -= costOf(p.contents); left < 0 {
+				from = p.From + 1
+			}
+		}
+	}
+	if from == 0 {
+		return nil
+	}
+	d.imagesFrom = from
+	return d.frameNative(d.script())
 }
 
 func overBudget(l limits) error {
@@ -321,6 +345,9 @@ func (d *draft) epoch(head string) string {
 		if p.summarized > 0 {
 			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.text)))
 		}
+	}
+	if d.imagesFrom > 0 {
+		fmt.Fprintf(h, "images from %d\n", d.imagesFrom)
 	}
 	if r := d.in.Redaction; r != nil {
 		fmt.Fprintf(h, "redaction %s\n", r.Fingerprint)

@@ -28,12 +28,15 @@ type fold struct {
 
 	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
 	exactly func() (int64, bool)
+	// images says what the images of the record at a line cost; nil: nothing.
+	images func(line int) int
 	// idle says whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 
 	n               int    // records folded so far
 	total           sums   // over all of them
 	shown           int64  // what they would weigh as a pack shows them, scaled
+	pictures        int64  // of that, their images
 	lead            lead   // the system and developer records that it begins with
 	opening         int    // the first user record
 	skipped         int    // user records before the first that says something
@@ -120,6 +123,7 @@ type foldRules struct {
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
+	image    int       // the most that the images of one record may cost to be shown
 	free     int       // a result that comes while there is much room is shown whole up to this
 	user     shareRule
 	other    shareRule
@@ -186,7 +190,7 @@ func (f *fold) oddAt(line int) (int, bool) {
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
-	g.exactly, g.idle, g.odd = nil, nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
 	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
@@ -218,6 +222,11 @@ func (f *fold) add(e session.Entry) {
 			}
 		}
 		f.shown += f.scaled(rule.shown(weight))
+		if e.Flags&session.HasImages != 0 && f.images != nil {
+			if n := f.images(line); n <= f.rules.image { // else they are not shown
+				f.shown, f.pictures = f.shown+f.scaled(n), f.pictures+f.scaled(n)
+			}
+		}
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
@@ -246,7 +255,7 @@ func (f *fold) fitsExactly() bool {
 	if !ok {
 		return false
 	}
-	f.surplus = f.shown - n
+	f.surplus = f.shown - f.pictures - n
 	return f.weight() <= f.rules.room
 }
 

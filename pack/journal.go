@@ -37,6 +37,7 @@ type memo struct {
 	records     map[shownAs]rendered
 	blocks      map[[sha256.Size]byte]cached
 	requests    map[int]string        // what users asked, by place
+	costs       map[int]int32         // of images, by place
 	inventories map[string]*inventory // by the text
 	quoted      quote
 	recalled    *oldRecords       // as the last build saw them
@@ -80,7 +81,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
+	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, costs: map[int]int32{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
 }
 
 // found is what was found in the records.
@@ -149,6 +150,11 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 			return n, err == nil
 		}
 	}
+	now.images = func(line int) int {
+		n, err := mm.pictures(m, line)
+		unread = unread || err != nil
+		return n
+	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
 		unread = unread || err != nil
@@ -163,13 +169,32 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle = nil, nil
+	now.exactly, now.idle, now.images = nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
 		mm.folds[rules] = &folded{before, now}
 	}
 	return now
+}
+
+// pictures is what the images of the record at a place cost.
+func (mm *memo) pictures(m Records, at int) (int, error) {
+	if n, ok := mm.costs[at]; ok {
+		return int(n), nil
+	}
+	a := addressOf(m, at)
+	if a.event {
+		return 0, nil // they are shown as lines
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return 0, unreadable(a, err)
+	}
+	_, parts := ctxabi.DecodeParts(raw)
+	n := tokensOfImages(parts)
+	mm.costs[at] = int32(n)
+	return n, nil
 }
 
 // render renders and counts the record at a place of m, with references where refs says so.
@@ -284,6 +309,7 @@ func (mm *memo) follow(in *Input) {
 		clear(mm.repeated)
 		clear(mm.records)
 		clear(mm.requests)
+		clear(mm.costs)
 		clear(mm.asks)
 		clear(mm.tried)
 		mm.recalled, mm.quoted = nil, quote{}
@@ -316,7 +342,7 @@ func (mm *memo) size() int {
 	for _, v := range mm.inventories {
 		n += v.size()
 	}
-	n += 256 * len(mm.tried)
+	n += 256*len(mm.tried) + 24*len(mm.costs)
 	for _, text := range mm.requests {
 		n += len(text)
 	}

@@ -118,6 +118,9 @@ func (w *scripter) line(i int) {
 	w.bound += extraRecord
 	for n := range l.contents {
 		w.bound += l.contents[n].extra
+		if l.carried {
+			w.bound += l.contents[n].cost
+		}
 	}
 	if l.role == ctxabi.Assistant {
 		w.assistant(i)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -195,6 +196,15 @@ func (b *zoner) room() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if at.pictures > 0 {
+		for line := b.z.boundary; line <= at.n; line++ {
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			shown += n
+		}
+	}
 	before := int64(0)
 	if b.f.heldAt == 0 {
 		first := at
@@ -202,17 +212,40 @@ func (b *zoner) room() (int64, error) {
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
 		}
+		for line := 1; at.pictures > 0 && line <= at.n; line++ {
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			before += n
+		}
 	} else {
 		for line := b.f.heldAt + 1; line <= at.n; line++ {
 			r, err := b.mm.show(b.m, at.alive(b.m, line), b.c)
 			if err != nil {
 				return 0, err
 			}
-			before += int64(r.tokens)
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			before += int64(r.tokens) + n
 		}
 		before += b.f.held
 	}
 	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
+}
+
+// pictures is what the images of the record at a place cost, where they may be shown.
+func (b *zoner) pictures(at int) (int64, error) {
+	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
+		return 0, nil
+	}
+	n, err := b.mm.pictures(b.m, at)
+	if n > b.f.rules.image {
+		n = 0
+	}
+	return int64(n), err
 }
 
 // isKept says whether the record at a place behind the boundary stands there as it is.
