@@ -148,7 +148,7 @@ func TestAMissingSourceIsENODATA(t *testing.T) {
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/context.yaml", "sources:\n  - {type: journal}\n  - {type: file, id: guide, path: \"${SESSION}/guide.md\"}\n")
-	for _, name := range []string{"pack.md", "pack.json", "pack.report.md"} {
+	for _, name := range []string{"pack.md", "pack.json", "pack.openai.json"} {
 		if r := s.Bash("cat context/" + name); r.Code == 0 || !strings.Contains(r.Stderr, "No data available") {
 			t.Errorf("cat %s: %+v", name, r)
 		}
