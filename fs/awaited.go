@@ -70,25 +70,23 @@ func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, on
 }
 
 // present gives the file of the present build.
-func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generation, errno syscall.Errno) {
+func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generation, err error) {
 	build, err := n.what.build(ctx)
 	if err != nil {
-		return nil, nil, errnoOf(err) // the builder has reported it
+		return nil, nil, err // the builder has reported it
 	}
 	f = &builtFile{rel: n.what.rel, past: n.what.past, at: n.what.at}
-	if gen, err = n.what.p.fillIn(f, build); err != nil {
-		return nil, nil, errnoOf(err)
-	}
-	return f, gen, 0
+	gen, err = n.what.p.fillIn(f, build)
+	return f, gen, err
 }
 
 // known gives the file that n stands for, or that of the present build while n stands for none.
-func (n *awaitedFile) known(ctx context.Context) (*builtFile, syscall.Errno) {
+func (n *awaitedFile) known(ctx context.Context) (*builtFile, error) {
 	if f := n.file.Load(); f != nil {
-		return f, 0
+		return f, nil
 	}
-	f, _, errno := n.present(ctx)
-	return f, errno
+	f, _, err := n.present(ctx)
+	return f, err
 }
 
 var _ = (gofs.NodeGetattrer)((*awaitedFile)(nil))
@@ -98,11 +96,16 @@ func (n *awaitedFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 		h.file.fill(&out.Attr)
 		return 0
 	}
-	file, errno := n.known(ctx)
-	if errno == 0 {
-		file.fill(&out.Attr)
+	file, err := n.known(ctx)
+	if page, ok := n.what.p.failureReport(n.what.rel, err); ok {
+		n.what.p.own.setFile(&out.Attr, n.what.p.own.readMode(), int64(len(page)), n.what.p.x.Updated())
+		return 0
 	}
-	return errno
+	if err != nil {
+		return errnoOf(err)
+	}
+	file.fill(&out.Attr)
+	return 0
 }
 
 var _ = (gofs.NodeSetattrer)((*awaitedFile)(nil))
@@ -128,9 +131,12 @@ func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 			return f.handle(ctx, data, build)
 		}
 	}
-	file, gen, errno := n.present(ctx)
-	if errno != 0 {
-		return nil, 0, errno
+	file, gen, err := n.present(ctx)
+	if page, ok := n.what.p.failureReport(n.what.rel, err); ok {
+		return bytesHandle(page), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+	}
+	if err != nil {
+		return nil, 0, errnoOf(err)
 	}
 	data, _, err := file.p.file(gen, file.rel)
 	if err != nil {
@@ -149,9 +155,9 @@ func (n *builtFile) handle(ctx context.Context, data []byte, build *pack.Build) 
 var _ = (gofs.NodeGetxattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	f, errno := n.known(ctx)
-	if errno != 0 {
-		return 0, errno
+	f, err := n.known(ctx)
+	if err != nil {
+		return 0, errnoOf(err)
 	}
 	return f.facts().Get(name, dest)
 }
@@ -159,9 +165,9 @@ func (n *awaitedFile) Getxattr(ctx context.Context, name string, dest []byte) (u
 var _ = (gofs.NodeListxattrer)((*awaitedFile)(nil))
 
 func (n *awaitedFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	f, errno := n.known(ctx)
-	if errno != 0 {
-		return 0, errno
+	f, err := n.known(ctx)
+	if err != nil {
+		return 0, errnoOf(err)
 	}
 	return f.facts().List(dest)
 }

@@ -152,9 +152,23 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
 		return parent.NewInode(ctx, a, a.attr), 0
 	case err != nil:
-		return nil, errnoOf(err) // the builder has reported it
+		page, ok := p.failureReport(n.rel, err)
+		if !ok {
+			return nil, errnoOf(err) // the builder has reported it
+		}
+		f := &derivedFile{own: p.own, mode: p.own.readMode(), p: p, content: func() ([]byte, time.Time, error) { return page, p.x.Updated(), nil }}
+		f.fill(&out.Attr)
+		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
 	return p.showBuild(ctx, parent, build, n, out)
+}
+
+// failureReport gives the page that pack.report.md is while there is no pack.
+func (p *place) failureReport(rel string, err error) (page []byte, ok bool) {
+	if rel != ctxabi.ReportFile {
+		return nil, false
+	}
+	return p.t.builder.FailureReport(p.x, err)
 }
 
 // showBuild fills in n as the inode of its file of build.

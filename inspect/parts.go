@@ -9,8 +9,11 @@ import (
 // blockHeading begins a block of pack.md.
 const blockHeading = "# Context Block: "
 
-// conversation is the block in which records stand.
-const conversation = "conversation"
+// Records stand in the conversation; those that it begins with and that are the system's, in a block of their own.
+const (
+	conversation = "conversation"
+	leading      = "system messages"
+)
 
 // parts are the pieces of a pack.md: whoever knows lines and fences can take one apart, whatever the records hold.
 type parts struct {
@@ -23,7 +26,7 @@ type parts struct {
 	here string // the block that is being read
 }
 
-// blockPart is one block, heading included; of the conversation its heading alone.
+// blockPart is one block, heading included; of those in which records stand their heading alone.
 type blockPart struct{ id, text string }
 
 // gap is a line that stands for records that are left out; a zero Span: none of that log.
@@ -71,7 +74,7 @@ func (p *parts) heading(line string) func(text string) {
 		return func(text string) { p.blocks = append(p.blocks, blockPart{id, text}) }
 	}
 	rest, ok := strings.CutPrefix(line, "## ")
-	if !ok || p.here != conversation { // parts of records that are recalled are that block's
+	if !ok || p.here != conversation && p.here != leading { // parts of records that are recalled are that block's
 		return nil
 	}
 	if names, _, ok := strings.Cut(rest, " left out: "); ok {

@@ -137,6 +137,9 @@ func checkGrowing(t *testing.T, h *History, s *Stats) {
 		t.Fatal(err)
 	}
 	upTo := []int{c.Count("# Context Block: conversation\n")}
+	if role := h.Messages().At(1).Role; role == ctxabi.System || role == ctxabi.Developer { // what leads has a heading of its own
+		upTo[0] += c.Count("# Context Block: system messages\n")
+	}
 	for n := 1; n <= h.Len(); n++ {
 		text, err := pack.RenderRecord(h.Messages(), n, 0)
 		if err != nil {

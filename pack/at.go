@@ -24,6 +24,7 @@ type past struct {
 	memo     *memo
 	encoding string // that memo counts with
 	failures failures
+	decided  decided
 	failed   string // the last failure that was reported
 }
 
@@ -99,6 +100,9 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
 	var err error
 	if in.Errors, err = p.failures.newest(in.Recipe, b.entry(x.ID()).readable(t, true)); err != nil {
+		return nil, err
+	}
+	if in.Decided, err = p.decided.upTo(in.recipe(), b.entry(x.ID()).readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {
 		return nil, err
 	}
 	if err := in.chooseComputed(p.memo, c); err != nil {

@@ -3,7 +3,10 @@ package pack
 import (
 	"fmt"
 	"math"
+	"path"
+	"strings"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -23,10 +26,17 @@ func classOf(s *recipe.Source) class {
 		return required
 	case s.MaxTokens > 0:
 		return explicit
+	case isSystemPrompt(s):
+		return required
 	case s.Type == recipe.TypeFile:
 		return whole
 	}
 	return standard
+}
+
+// isSystemPrompt says whether a source is the agent's system prompt, named as a file.
+func isSystemPrompt(s *recipe.Source) bool {
+	return s.Type == recipe.TypeFile && strings.HasPrefix(s.Path, "${"+recipe.VarAgentHome+"}/") && path.Base(s.Path) == ctxabi.SystemPromptFile
 }
 
 // capScale is the limit at which default caps are what the table says; they grow and shrink with it.
@@ -177,7 +187,8 @@ func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
 // not fit, the next step is tried. Which one fits is a function of the inputs.
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
 // large records; then the boundary may fall inside a group and the kept
-// records are shortened too; the last ones keep none but the last request.
+// records are shortened too; the last ones keep none but the last request and the ends of the first leading record, the very
+// last one the request alone.
 func (j journalRule) foldRules(l limits, step int) foldRules {
 	f := foldRules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
 	if l.room == 0 {
@@ -205,7 +216,7 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
-	f.free = most
+	f.free, f.image = most, most
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -226,8 +237,12 @@ func (j journalRule) foldRules(l limits, step int) foldRules {
 			f.leadCap = f.leadCap * 2 / 3
 			f.firstCap = f.firstCap * 2 / 3
 		}
+		f.leadCap = max(f.leadCap, leadFloor)
 		if step > 20 {
-			f.leadCap, f.firstCap = 0, 0
+			f.leadCap, f.firstCap = leadFloor, 0
+		}
+		if step == maxStep {
+			f.leadCap = 0
 		}
 	}
 	if j.truncate { // it is always full

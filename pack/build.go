@@ -82,6 +82,8 @@ type draft struct {
 	footer     []block
 	goal       block
 	footerLeft int // tokens that nothing after the journal takes
+	reserved   int // tokens behind the journal for recorded decisions
+	imagesFrom int // the first place whose images may be shown; 0: all may
 	tokens     struct{ head, journal, footer int }
 	kept       kept
 	native     *native
@@ -107,6 +109,9 @@ func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*dra
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.decide(); err != nil {
 		return nil, err
 	}
 	if err := d.recall(); err != nil {
@@ -143,6 +148,9 @@ func (d *draft) frame() error {
 	l := d.limits
 	if l.limit > 0 && l.required >= l.limit {
 		return overBudget(l)
+	}
+	if err := d.reserveDecisions(); err != nil {
+		return err
 	}
 	text, n, err := d.makeGoal()
 	if err != nil {
@@ -208,7 +216,7 @@ func (d *draft) fill() error {
 		if err := d.frameNative(d.script()); err != nil {
 			return err
 		}
-		if d.native.bound <= l.limit || l.limit == 0 {
+		if d.native.bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
 			return nil
 		}
 		if fits { // pack.md alone
@@ -217,9 +225,32 @@ func (d *draft) fill() error {
 		fits = true
 	}
 	if fits {
-		return nil
+		return d.showFewerImages()
 	}
 	return overBudget(l)
+}
+
+// showFewerImages leaves out the images of old records where they are why the native renderings do not fit.
+func (d *draft) showFewerImages() error {
+	left := d.limits.limit - d.native.bound // less than nothing
+	from := 0
+	for _, l := range d.native.script.lines {
+		if l.carried {
+			left += costOf(l.contents)
+		}
+	}
+	for i := len(d.parts) - 1; i >= 0 && from == 0; i-- {
+		if p := &d.parts[i]; costOf(p.contents) > 0 && d.carried(p) {
+			if left -= costOf(p.contents); left < 0 {
+				from = p.From + 1
+			}
+		}
+	}
+	if from == 0 {
+		return nil
+	}
+	d.imagesFrom = from
+	return d.frameNative(d.script())
 }
 
 func overBudget(l limits) error {
@@ -239,19 +270,30 @@ func (d *draft) render() *Build {
 		so += tokens
 		build.borders = append(build.borders, border{len(md), so})
 	}
-	for _, b := range d.head {
-		md = append(md, b.text...)
-		end(b.tokens)
-		if b.phase == phaseStable {
-			marks.stable = len(md)
-		}
-		if b.text != "" {
-			build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
-				Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+	blocks := func(list []block) {
+		for _, b := range list {
+			md = append(md, b.text...)
+			end(b.tokens)
+			if b.text != "" {
+				build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
+					Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+			}
 		}
 	}
+	stable, session := d.around()
+	blocks(stable)
+	marks.lead = len(md)
+	for _, p := range d.inHead() {
+		md = append(md, p.text...)
+		end(p.tokens)
+	}
+	if n := d.fold.lead.n; marks.lead < len(md) {
+		build.Head = append(build.Head, HeadBlock{ID: leadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf(md[marks.lead:])})
+	}
+	marks.stable = len(md)
+	blocks(session)
 	marks.head = len(md)
-	for _, p := range d.parts {
+	for _, p := range d.behindHead() {
 		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
 			marks.past = len(md) + len(p.text)
 		}
@@ -299,7 +341,8 @@ func (d *draft) bytes() (n int) {
 
 // marks are byte offsets in pack.md.
 type marks struct {
-	stable int // end of STABLE
+	lead   int // where the leading records begin
+	stable int // end of STABLE, the leading records included
 	head   int // end of SESSION, where the journal begins
 	past   int // end of what stands of the compacted past; 0: nothing was compacted
 	prefix int // end of the journal
@@ -317,6 +360,9 @@ func (d *draft) epoch(head []byte) string {
 		if p.summarized > 0 {
 			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.text)))
 		}
+	}
+	if d.imagesFrom > 0 {
+		fmt.Fprintf(h, "images from %d\n", d.imagesFrom)
 	}
 	if r := d.in.Redaction; r != nil {
 		fmt.Fprintf(h, "redaction %s\n", r.Fingerprint)

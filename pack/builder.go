@@ -213,6 +213,9 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true)); err != nil {
 		return nil, err
 	}
+	if in.Decided, err = e.decided.upTo(g.chosen.recipe, e.readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {
+		return nil, err
+	}
 	c, err := tokens.For(g.encoding)
 	if err != nil {
 		return nil, err

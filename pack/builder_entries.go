@@ -26,6 +26,7 @@ type entry struct {
 	encoding   string // that memo counts with
 	epoch      *epochNote
 	failures   failures
+	decided    decided
 	summarizer summarizer
 	computed   computed
 	failed     string // the last failure that was reported

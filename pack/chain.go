@@ -128,7 +128,7 @@ func (y *layout) useChain(from, end, journal int) {
 }
 
 // lack says why a block has no content: of a file with its path, of a command with the end of what it
-// said, since the report of a pack that cannot be built cannot be read.
+// said, since no report of a pack shows it that cannot be built.
 func (y *layout) lack(b block) string {
 	if b.path != "" {
 		return fmt.Sprintf("%s (%s)", b.reason, b.path)

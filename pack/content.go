@@ -54,7 +54,7 @@ func kindOf(s *recipe.Source, file string) string {
 		switch name := path.Base(file); {
 		case name == "AGENTS.md" || name == "DELTA.md" || name == "CLAUDE.md":
 			return "guide"
-		case name == "system_prompt.md" && strings.HasPrefix(s.Path, "${AGENT_HOME}"):
+		case isSystemPrompt(s):
 			return "system"
 		}
 	}

@@ -9,10 +9,10 @@
 // # Order
 //
 //	STABLE   system_role, tools, skills
+//	         the leading system and developer records of the history
 //	SESSION  what else the recipe lists before the journal, and the sections of the strategy
-//	JOURNAL  summary and key lines of what is behind the boundary; leading system
-//	         records, first user record, the last user request behind the
-//	         boundary, the newest records behind it folded to a line each, a line for each range
+//	JOURNAL  summary and key lines of what is behind the boundary; first user record,
+//	         the last user request behind the boundary, the newest records behind it folded to a line each, a line for each range
 //	         that is left out; then everything from the boundary on
 //	DYNAMIC  what stands after it, and the current goal: the footer
 //
@@ -48,6 +48,7 @@
 // # Promises
 //
 //   - Budget: the exact number of tokens of pack.md is at most the budget.
+//   - Roles: the leading records stand in the head of every rendering as the system's, from the first pack to the last.
 //   - Prefix: while epoch is the same, the first PrefixBytes bytes of a pack
 //     begin the pack of the same files with one record more.
 //   - Accounting: every record of messages.jsonl, and every tool event that the
@@ -65,8 +66,8 @@
 // no more than 1,024 back, makes the call of its id or carries its result:
 // that message is its twin, or will be followed by it. An event without an id
 // has no twin. One that was shown stays when a message speaks of the same call
-// later, since a pack's prefix does not change. All other events have no part in
-// a pack, and are not accounted for.
+// later, since a pack's prefix does not change. Decisions that events record stand in blocks (decided.go): behind the journal, and
+// before the conversation once a compaction came. All other events have no part in a pack, and none of these is accounted for.
 //
 // From there on an event is a record like a message. The result of an event's
 // call stays with it, it weighs what it shows, and one more event is one record

@@ -115,29 +115,47 @@ type quote struct {
 	text string
 }
 
-// lastRequest quotes the last user record when more than an eighth of the limit stands between it and the end.
+// lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
 func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
 	}
-	if f.last.line == 0 || f.total.weight-f.last.before.weight-int64(f.last.weight) < int64(far) || l.limit > 0 && l.footer < quoteWeight {
+	if f.last.line == 0 || l.limit > 0 && l.footer < quoteWeight {
+		return "", nil
+	}
+	a, err := mm.asked(m, f.last.line, f.requests)
+	if err != nil {
+		return "", err
+	}
+	since := f.total.weight - f.last.before.weight - int64(f.last.weight)
+	for at := a.line + 1; at <= f.last.line && since < int64(far); at++ {
+		since += int64(m.At(at).Weight)
+	}
+	if since < int64(far) {
 		return "", nil
 	}
 	if mm.quoted.line == f.last.line {
 		return mm.quoted.text, nil
 	}
-	at := addressOf(m, f.last.line)
-	text, err := mm.request(m, f.last.line)
-	if err != nil {
-		return "", err
-	}
-	text = strings.TrimSpace(text)
+	text := strings.TrimSpace(a.text)
 	if text != "" {
+		at := addressOf(m, a.line)
 		text, _ = compress.Head(text, quoteWeight-20, at.path())
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
-		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, text)
+		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
+		room := answeredBytes
+		if l.limit > 0 {
+			room = min(room, 2*(l.footer-quoteWeight)-64)
+		}
+		if a.answers != "" && room >= 64 {
+			text += fmt.Sprintf("It answers message %s:\n> %s\n", addressOf(m, a.to), quotation(compress.Question(a.answers, room)))
+		}
 	}
 	mm.quoted = quote{f.last.line, text}
 	return text, nil
+}
+
+// quotation is text whose lines, but for the first, have the mark of a quotation.
+func quotation(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", "\n"), "\n", "\n> ")
 }

@@ -16,7 +16,7 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 	blocks, records, fence := readBack(md)
 	var want []string
 	wantBlocks := 0
-	recalls := map[string]bool{}
+	recalls, leads := map[string]bool{}, false
 	for _, it := range p.Items {
 		if it.Kind == "recall" {
 			if !recalls[it.ID] {
@@ -28,6 +28,10 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 		if it.Source != "messages" && it.Source != "events" || it.Extra {
 			wantBlocks++
 			continue
+		}
+		if it.Kind == "system" && !leads {
+			leads = true
+			wantBlocks++
 		}
 		span, _ := ctxabi.ParseSpan(it.Range)
 		for line := span.From; line <= span.To; line++ {

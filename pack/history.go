@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -18,8 +19,8 @@ import (
 // The live records are those from the boundary on. Whenever the journal
 // weighs more than its room, one compaction moves the boundary forward to the
 // start of a group (a call with all that came before its last result), so
-// far that the journal falls to its low mark. Behind the boundary stay the
-// leading system records, the first user record and, unless the live ones
+// far that the journal falls to its low mark. The leading system records stand
+// in the head (lead.go). Behind the boundary stay the first user record and, unless the live ones
 // begin with a user record, the last user record. Where the number of iterations
 // is bounded, each move that this takes is a compaction, too.
 type fold struct {
@@ -27,14 +28,19 @@ type fold struct {
 
 	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
 	exactly func() (int64, bool)
+	// images says what the images of the record at a line cost; nil: nothing.
+	images func(line int) int
+	// idle says whether the user record at a line says nothing by itself; nil: none does.
+	idle func(line int) bool
 
-	n               int   // records folded so far
-	total           sums  // over all of them
-	shown           int64 // what they would weigh as a pack shows them, scaled
-	leadLen         int   // number of leading system and developer records
-	leadWeight      int   // unscaled weight that they may show
-	leadShown       int64 // the same, scaled
-	first           anchor
+	n               int    // records folded so far
+	total           sums   // over all of them
+	shown           int64  // what they would weigh as a pack shows them, scaled
+	pictures        int64  // of that, their images
+	lead            lead   // the system and developer records that it begins with
+	opening         int    // the first user record
+	skipped         int    // user records before the first that says something
+	first           anchor // that one
 	last            anchor // the newest user record
 	starts          []start
 	odd             []odd // results that came when there was little or much room, of those from the boundary before on
@@ -113,10 +119,11 @@ type foldRules struct {
 	scale   int64 // thousandths by which weights count
 	zones   zoneRules
 
-	leadCap  int // for all leading records together
+	leadCap  int // for all leading records together; 0: none leads
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
+	image    int       // the most that the images of one record may cost to be shown
 	free     int       // a result that comes while there is much room is shown whole up to this
 	user     shareRule
 	other    shareRule
@@ -137,9 +144,6 @@ func (s shareRule) shown(weight int) int {
 	}
 	return weight
 }
-
-// leadFloor is the least room in which a leading record is still worth showing.
-const leadFloor = 48
 
 // orphansTogether is how many results without a known call in a row stay with the record before them.
 const orphansTogether = 32
@@ -186,7 +190,7 @@ func (f *fold) oddAt(line int) (int, bool) {
 func (f *fold) clone() *fold {
 	g := *f
 	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
-	g.exactly, g.odd = nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
 	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
 	return &g
 }
@@ -201,16 +205,15 @@ func (f *fold) add(e session.Entry) {
 		f.turns++
 	}
 	f.noteRequest(e, line)
+	leads := f.lead.n == line-1 && isLeading(e) && f.lead.takes(f.rules.leadCap)
+	if leads {
+		f.shown += f.lead.add(weight, &f.rules)
+	}
 	if f.rules.room == 0 && f.rules.iterations == 0 {
 		f.noteUser(e, line, before)
 		return
 	}
-	if f.leadLen == line-1 && isLeading(e) && f.rules.leadCap-f.leadWeight >= leadFloor {
-		w := min(weight, f.rules.leadCap-f.leadWeight)
-		f.leadLen, f.leadWeight = line, f.leadWeight+w
-		f.leadShown += f.scaled(w)
-		f.shown += f.scaled(w)
-	} else {
+	if !leads {
 		rule := f.rules.share(e)
 		if isResult(e) && f.rules.room > 0 {
 			own := false
@@ -219,6 +222,11 @@ func (f *fold) add(e session.Entry) {
 			}
 		}
 		f.shown += f.scaled(rule.shown(weight))
+		if e.Flags&session.HasImages != 0 && f.images != nil {
+			if n := f.images(line); n <= f.rules.image { // else they are not shown
+				f.shown, f.pictures = f.shown+f.scaled(n), f.pictures+f.scaled(n)
+			}
+		}
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
@@ -247,7 +255,7 @@ func (f *fold) fitsExactly() bool {
 	if !ok {
 		return false
 	}
-	f.surplus = f.shown - n
+	f.surplus = f.shown - f.pictures - n
 	return f.weight() <= f.rules.room
 }
 
@@ -297,10 +305,21 @@ func (f *fold) noteUser(e session.Entry, line int, before sums) {
 		return
 	}
 	f.last = anchor{line, int(e.Weight), before}
-	if f.first.line == 0 {
-		f.first = f.last
+	if f.opening == 0 {
+		f.opening = line
 	}
+	if f.first.line > 0 {
+		return
+	}
+	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*compress.MaxIdle && f.idle(line) {
+		f.skipped++
+		return
+	}
+	f.first = f.last
 }
+
+// maxSkipped is how many user records are read to find the first that says something.
+const maxSkipped = 32
 
 // request is what a user asked and the last record of the assistant that followed; 0: none did yet.
 type request struct{ user, answer int }
@@ -320,17 +339,13 @@ func (f *fold) noteRequest(e session.Entry, line int) {
 	}
 }
 
-func isLeading(e session.Entry) bool {
-	return e.Role == ctxabi.System || e.Role == ctxabi.Developer
-}
-
 // startsHere says whether the live part may begin at this record, and takes
 // back the starts between a call and the result that just came.
 func (f *fold) startsHere(e session.Entry, line int) bool {
 	if len(f.starts) == 0 {
 		return true
 	}
-	if line == f.leadLen {
+	if line == f.lead.n {
 		return false
 	}
 	if !isResult(e) {
@@ -359,7 +374,9 @@ func (f *fold) startsHere(e session.Entry, line int) bool {
 	return f.orphans%orphansTogether == 0
 }
 
-func (f *fold) scaled(weight int) int64 { return int64(weight) * f.rules.scale / 1000 }
+func (f *fold) scaled(weight int) int64 { return f.rules.scaled(weight) }
+
+func (r *foldRules) scaled(weight int) int64 { return int64(weight) * r.scale / 1000 }
 
 // weight is what the journal weighs now.
 func (f *fold) weight() int64 {

@@ -27,7 +27,7 @@ func (f *fold) movable(kept int64) int64 {
 
 // keptRecords is what the records before s take that stay as they are.
 func (f *fold) keptRecords(s start) int64 {
-	w := f.leadShown
+	w := f.lead.shown
 	first, user := f.keptUsers(s)
 	if first > 0 && first != user {
 		w += f.scaled(min(f.first.weight, f.rules.firstCap))

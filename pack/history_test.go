@@ -42,7 +42,8 @@ func TestKeptRecords(t *testing.T) {
 	b := mustCompile(t, inputOf(l, 2000))
 	md := string(b.Markdown)
 	for _, want := range []string{
-		"## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n## 3 user\nThe very first request. ",
+		"# Context Block: system messages\n## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n# Context Block: summary",
+		"# Context Block: conversation\n## 3 user\nThe very first request. ",
 		"bytes left out, all of it in context/line/3.txt]",
 		"\n## 4 left out: ",
 		"\n## 5 user\nThe request that is being worked on.\n## 6-",
@@ -162,7 +163,7 @@ func TestNoLimit(t *testing.T) {
 	l := longLog(400)
 	l.Append(message("tool", weighing(20_000)))
 	p := parseJSON(t, mustCompile(t, inputOf(l, 0)))
-	if len(p.Omitted) != 0 || len(p.Items) != 2 || p.Items[0].Range != "1-401" || p.Items[0].Cut {
+	if len(p.Omitted) != 0 || len(p.Items) != 3 || p.Items[0].Range != "1" || p.Items[1].Range != "2-401" || p.Items[1].Cut {
 		t.Errorf("items %+v, omitted %+v", p.Items, p.Omitted)
 	}
 }

@@ -45,6 +45,8 @@ type Input struct {
 	Messages    Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
+	// Decided are the decisions that events record, oldest first.
+	Decided []Decided
 	// Tools are the events that stand in the journal and where; nil: none do.
 	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
 	Tools      []session.ToolEvent
@@ -141,6 +143,9 @@ func (in *Input) around(encoding string) hash.Cloner {
 	}
 	for _, e := range in.Errors {
 		fmt.Fprintf(h, "error %d %q\n", e.Line, e.Text)
+	}
+	for _, d := range in.Decided {
+		fmt.Fprintf(h, "decided %d after %d %q\n", d.Line, d.After, d.Text)
 	}
 	for i := range in.Children {
 		fmt.Fprintf(h, "child %+q\n", in.Children[i].fields())

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -36,6 +37,7 @@ type memo struct {
 	records     map[shownAs]rendered
 	blocks      map[[sha256.Size]byte]cached
 	requests    map[int]string        // what users asked, by place
+	costs       map[int]int32         // of images, by place
 	inventories map[string]*inventory // by the text
 	quoted      quote
 	recalled    *oldRecords       // as the last build saw them
@@ -47,6 +49,7 @@ type memo struct {
 	finds       *finds          // what records say that is worth a note; see found
 	nearby      *finds          // of a long history; see foundUpTo
 	wants       noteWants       // of the build going on
+	decided     []Decided       // that it shows
 	ctx         context.Context // of whoever waits for it; records are read no longer when that is over
 	rendered    int             // blocks that were made and not found here, so far
 
@@ -78,7 +81,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
+	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, costs: map[int]int32{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
 }
 
 // found is what was found in the records.
@@ -147,6 +150,16 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 			return n, err == nil
 		}
 	}
+	now.images = func(line int) int {
+		n, err := mm.pictures(m, line)
+		unread = unread || err != nil
+		return n
+	}
+	now.idle = func(line int) bool {
+		w, _, err := mm.sense(m, line)
+		unread = unread || err != nil
+		return err == nil && w != compress.Request
+	}
 	for now.n < n {
 		if now.n == n-1 && before.n < n-1 {
 			before = now.clone()
@@ -156,13 +169,32 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	if n == 0 {
 		before = now
 	}
-	now.exactly = nil
+	now.exactly, now.idle, now.images = nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
 		mm.folds[rules] = &folded{before, now}
 	}
 	return now
+}
+
+// pictures is what the images of the record at a place cost.
+func (mm *memo) pictures(m Records, at int) (int, error) {
+	if n, ok := mm.costs[at]; ok {
+		return int(n), nil
+	}
+	a := addressOf(m, at)
+	if a.event {
+		return 0, nil // they are shown as lines
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return 0, unreadable(a, err)
+	}
+	_, parts := ctxabi.DecodeParts(raw)
+	n := tokensOfImages(parts)
+	mm.costs[at] = int32(n)
+	return n, nil
 }
 
 // render renders and counts the record at a place of m, with references where refs says so.
@@ -277,6 +309,7 @@ func (mm *memo) follow(in *Input) {
 		clear(mm.repeated)
 		clear(mm.records)
 		clear(mm.requests)
+		clear(mm.costs)
 		clear(mm.asks)
 		clear(mm.tried)
 		mm.recalled, mm.quoted = nil, quote{}
@@ -309,7 +342,7 @@ func (mm *memo) size() int {
 	for _, v := range mm.inventories {
 		n += v.size()
 	}
-	n += 256 * len(mm.tried)
+	n += 256*len(mm.tried) + 24*len(mm.costs)
 	for _, text := range mm.requests {
 		n += len(text)
 	}
@@ -333,7 +366,7 @@ func (mm *memo) size() int {
 
 const conversation = blockHeading + "conversation\n"
 
-// renderJournal renders the pieces of f; the first part is the conversation's heading.
+// renderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
 func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
 	if f.n == 0 {
 		return nil, 0, nil
@@ -343,11 +376,19 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 		return nil, 0, err
 	}
 	pieces := f.pieces(m, z.from)
-	parts = make([]part, 0, len(pieces)+3)
-	parts = append(parts, z.blocks...)
+	parts = make([]part, 0, len(pieces)+8)
+	if f.lead.n > 0 {
+		parts = append(parts, part{piece: piece{lead: true}, text: leading, tokens: c.CountCached(leading)})
+	}
 	repeats := mm.repeats(f)
-	parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
-	for _, p := range pieces {
+	begin := func() {
+		parts = append(parts, z.blocks...)
+		parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
+	}
+	for i, p := range pieces {
+		if i == f.lead.n {
+			begin()
+		}
 		q := part{piece: p}
 		if p.zone == inFolds {
 			q = z.folds[p.From-z.from]
@@ -356,7 +397,7 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.tokens = c.CountCached(q.text)
 		} else {
 			r, err := mm.show(m, p, c)
-			if err == nil && repeats != nil && !p.kept && p.From > f.leadLen {
+			if err == nil && repeats != nil && !p.kept && !p.lead {
 				r, err = repeats.show(m, p.From, r, c)
 			}
 			if err != nil {
@@ -365,6 +406,9 @@ func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []pa
 			q.text, q.tokens, q.how, q.role, q.contents, q.instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
 		}
 		parts = append(parts, q)
+	}
+	if len(pieces) == f.lead.n {
+		begin()
 	}
 	for _, q := range parts {
 		total += q.tokens

@@ -81,12 +81,18 @@ func (d *draft) since(was []part) (k kept) {
 
 // stretches are the blocks and records before the footer, as they stand in the pack.
 func (d *draft) stretches() (list []part) {
-	for _, b := range d.head {
-		if b.text != "" {
-			list = append(list, part{text: b.text, tokens: b.tokens})
+	add := func(blocks []block) {
+		for _, b := range blocks {
+			if b.text != "" {
+				list = append(list, part{text: b.text, tokens: b.tokens})
+			}
 		}
 	}
-	return append(list, d.parts...)
+	stable, session := d.around()
+	add(stable)
+	list = append(list, d.inHead()...)
+	add(session)
+	return append(list, d.behindHead()...)
 }
 
 // written are the tokens that a provider adds to its cache: the prefix, but for what it has.

@@ -129,7 +129,7 @@ func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error
 	if n.limit > 0 && n.bound > n.limit { // the bound is a little high
 		if count := n.count(talk); count > n.limit {
 			return nil, 0, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
-				"the native renderings would take %d of %d tokens; raise %s", count, n.limit, ctxabi.BudgetFile)
+				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.limit, n.tools.tokens(n.counter), ctxabi.BudgetFile)
 		}
 	}
 	tools := n.tools
@@ -153,9 +153,9 @@ func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error
 }
 
 // count gives the tokens of a dialogue, at least as many as any rendering has: its texts, the
-// names and arguments of calls, and 4 for each item of a list of messages.
+// names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
 func (n *native) count(talk *dialogue) int {
-	total := extraDialogue
+	total := extraDialogue + n.tools.tokens(n.counter)
 	for _, h := range talk.head {
 		total += messageTokens + n.counter.CountCached(h.text)
 	}
@@ -166,6 +166,9 @@ func (n *native) count(talk *dialogue) int {
 				var b bytes.Buffer
 				writeCompact(&b, argumentsObject(p.text))
 				text = max(text, n.counter.CountCached(b.String()))
+			}
+			for _, im := range p.images {
+				total += im.tokens()
 			}
 			total += messageTokens + text + n.counter.CountCached(p.name) + n.counter.CountCached(p.words)
 		}

@@ -35,6 +35,7 @@ type portion struct {
 	marks   []string // in the place of these
 	extra   int      // tokens that it may take beyond what pack.md shows, by weight
 	unknown bool     // a record that is not a message
+	cost    int      // tokens of its images, where they are shown
 	broken  bool     // a call whose arguments are not an object of JSON
 }
 

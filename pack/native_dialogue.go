@@ -13,17 +13,18 @@ type dialogue struct {
 	turns []utterance
 }
 
-// headText is a block, or several of one phase.
+// headText is a block, or several of one phase, or a leading record.
 type headText struct {
 	text   string
-	stable bool // of the phase of that name
+	stable bool    // of the phase of that name
+	by     speaker // bySystem or byDeveloper
 }
 
 // utterance is a turn with its texts.
 type utterance struct {
 	by    speaker
 	parts []filled
-	lead  bool // system records that the conversation begins with
+	lead  bool // system messages of a strategy
 	past  bool
 	tail  bool // not part of what the next pack begins with
 }
@@ -61,7 +62,7 @@ func headTexts(blocks []block, limit int) (texts []headText) {
 			texts[last].text += b.text
 			continue
 		}
-		texts = append(texts, headText{b.text, stable})
+		texts = append(texts, headText{text: b.text, stable: stable})
 	}
 	return texts
 }
@@ -80,14 +81,22 @@ func (n *native) dialogue(messages, events Records) (*dialogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	leading := true
+	stable := 0 // texts of that phase, and leading records behind them
+	for stable < len(talk.head) && talk.head[stable].stable {
+		stable++
+	}
 	for _, t := range n.script.turns {
-		leading = leading && (t.by == bySystem || t.by == byDeveloper)
-		u := utterance{by: t.by, lead: leading, past: t.past, tail: t.tail}
+		u := utterance{by: t.by, past: t.past, tail: t.tail}
 		for _, s := range t.slots {
 			u.parts = append(u.parts, s.fill(n.script.lines, texts))
 		}
-		talk.add(u)
+		if !t.lead {
+			talk.add(u)
+			continue
+		}
+		text, _ := u.text()
+		talk.head = slices.Insert(talk.head, stable, headText{text: text, stable: true, by: t.by})
+		stable++
 	}
 	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == byUser }) {
 		talk.add(utterance{by: byUser, tail: true, parts: []filled{{text: noUser}}})

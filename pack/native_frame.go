@@ -27,7 +27,14 @@ func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
 		return turn
 	})
 	for i := range list {
-		list[i].forget()
+		c := &list[i]
+		if c.kind == aDatum {
+			c.cost = tokensOfImage(c.raw)
+		}
+		for _, raw := range c.data {
+			c.cost += tokensOfImage(raw)
+		}
+		c.forget()
 	}
 	if list == nil {
 		list = []portion{} // a record without parts is one nevertheless
@@ -43,7 +50,7 @@ func (d *draft) script() *script {
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: addressOf(d.history, p.From), past: p.kept || p.omitted, tokens: p.tokens}
+		l := scriptLine{at: addressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
 		if p.omitted || p.contents == nil {
 			l.note = p.text
 		} else {
@@ -59,9 +66,20 @@ func (d *draft) script() *script {
 	return write(lines)
 }
 
-// carried says whether the images of a record are shown: until the first compaction after two turns.
+// costOf is what the images of a record cost.
+func costOf(contents []portion) (n int) {
+	for i := range contents {
+		n += contents[i].cost
+	}
+	return n
+}
+
+// carried says whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
 func (d *draft) carried(p *part) bool {
 	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
+		return false
+	}
+	if cost := costOf(p.contents); p.From < d.imagesFrom || cost > d.fold.rules.image && d.fold.rules.room > 0 {
 		return false
 	}
 	turns := 0
@@ -127,7 +145,7 @@ func (d *draft) frameNative(s *script) (err error) {
 			n.bound += d.counter.CountCached(m.Content)
 		}
 	}
-	n.bound += messageTokens * len(n.said)
+	n.bound += messageTokens*len(n.said) + d.toolTokens
 	for k := range d.recipe.Sources {
 		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
 			for _, f := range d.usable(k) {

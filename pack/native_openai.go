@@ -2,6 +2,9 @@ package pack
 
 import "bytes"
 
+// openAIRoles are the roles of all who speak but for the assistant and tools.
+var openAIRoles = map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}
+
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks and what ctxfs says are system messages.
 func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 	d.withoutImagesInResults()
@@ -12,7 +15,7 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 		w.units += units
 	}
 	for _, h := range d.head {
-		add(object{"role": "system", "content": h.text}, 1)
+		add(object{"role": openAIRoles[h.by], "content": h.text}, 1)
 	}
 	for _, u := range d.turns {
 		w.reach(u.tail)
@@ -39,7 +42,7 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 				add(m, len(m)-1-min(1, len(calls))+len(calls))
 			}
 		default:
-			m := object{"role": map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}[u.by]}
+			m := object{"role": openAIRoles[u.by]}
 			if content, units := u.content("text", func(im image) object {
 				return object{"type": "image_url", "image_url": object{"url": im.dataURL()}}
 			}); units > 0 {

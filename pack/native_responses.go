@@ -13,7 +13,7 @@ func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 		add(object{"type": "message", "role": role, "content": content}, units)
 	}
 	for _, h := range d.head {
-		message("system", h.text, 1)
+		message(openAIRoles[h.by], h.text, 1)
 	}
 	for _, u := range d.turns {
 		w.reach(u.tail)
@@ -36,7 +36,7 @@ func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 				}
 			}
 		default:
-			role := map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}[u.by]
+			role := openAIRoles[u.by]
 			if content, units := u.content("input_text", func(im image) object {
 				return object{"type": "input_image", "image_url": im.dataURL(), "detail": "auto"}
 			}); units > 0 {

@@ -27,6 +27,7 @@ type scriptLine struct {
 	note     string   // not a record: this text
 	shown    string   // as pack.md shows it, where it is cut
 	instead  []string // in the place of its results, where some are references
+	lead     bool     // in the head
 	past     bool     // behind the boundary
 	carried  bool     // its images are shown
 	tokens   int      // that it takes in pack.md
@@ -48,6 +49,7 @@ type slot struct {
 type scriptTurn struct {
 	by    speaker
 	slots []slot
+	lead  bool // of a leading record: it stands in the head
 	past  bool // of records behind the boundary
 	tail  bool // may be another one when the next record has come
 }
@@ -130,6 +132,9 @@ func (w *scripter) line(i int) {
 	w.bound += extraRecord
 	for n := range l.contents {
 		w.bound += l.contents[n].extra
+		if l.carried {
+			w.bound += l.contents[n].cost
+		}
 	}
 	if l.role == ctxabi.Assistant {
 		w.assistant(i)
@@ -143,10 +148,10 @@ func (w *scripter) line(i int) {
 	t := scriptTurn{by: byUser, past: l.past}
 	switch l.role {
 	case ctxabi.System:
-		t.by = bySystem
+		t.by, t.lead = bySystem, l.lead
 		w.bound += extraSystem
 	case ctxabi.Developer:
-		t.by = byDeveloper
+		t.by, t.lead = byDeveloper, l.lead
 		w.bound += extraSystem
 	}
 	results := false

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // tool is a function that a model may call.
@@ -19,18 +21,43 @@ type toolSet struct {
 	repairs []string // what is not taken over as it stands
 }
 
+// tokens is how many tokens the definitions take in any rendering at most.
+func (s toolSet) tokens(c *tokens.Counter) (most int) {
+	for _, list := range [][]object{s.openAI(), s.anthropic(), s.responses(), s.gemini()} {
+		n := 0
+		for _, tool := range list {
+			var b bytes.Buffer
+			writeCompact(&b, tool)
+			n += c.CountCached(b.String())
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // toolSet gives the tools of a file, parsed once.
 func (mm *memo) toolSet(f *File) toolSet {
 	if sum := f.digest(); mm.parsed == nil || mm.parsed.of != sum {
-		mm.parsed = &parsedTools{sum, parseTools(f.Data)}
+		mm.parsed = &parsedTools{of: sum, toolSet: parseTools(f.Data)}
 	}
 	return mm.parsed.toolSet
+}
+
+// toolTokens is how many tokens the tools of a file take, counted once.
+func (mm *memo) toolTokens(f *File, c *tokens.Counter) int {
+	s := mm.toolSet(f)
+	if p := mm.parsed; p.counted != c.Encoding() {
+		p.counted, p.tokens = c.Encoding(), s.tokens(c)
+	}
+	return mm.parsed.tokens
 }
 
 // parsedTools are the tools of a file of this SHA-256.
 type parsedTools struct {
 	of [sha256.Size]byte
 	toolSet
+	counted string // the encoding of tokens; "": not yet
+	tokens  int
 }
 
 // parseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in

@@ -6,6 +6,7 @@ import "github.com/ctxfs/ctxfs/ctxabi"
 type piece struct {
 	ctxabi.Span
 	omitted bool
+	lead    bool // stands in the head
 	kept    bool // stands behind the boundary
 	zone    zone // it is no record as it is, but what stands for records behind the boundary
 	body    int  // of a record shown: the weight it may show, 0: in full
@@ -17,13 +18,13 @@ type piece struct {
 // the boundary from folded on have a line each of their own; 0: none has.
 func (f *fold) pieces(m Records, folded int) []piece {
 	var out []piece
-	leadLeft := f.rules.leadCap
 	show := func(line int, kept bool, rule shareRule) {
 		out = append(out, pieceOf(m, line, kept, rule))
 	}
-	lead := func(line int) {
-		show(line, f.boundary() > 1, shareRule{above: leadLeft, to: leadLeft})
-		leadLeft -= min(leadLeft, int(m.At(line).Weight))
+	for line := 1; line <= f.lead.n; line++ {
+		p := pieceOf(m, line, false, f.lead.rule())
+		p.lead = true
+		out = append(out, p)
 	}
 	boundary := f.boundary()
 	if boundary > 1 {
@@ -48,8 +49,7 @@ func (f *fold) pieces(m Records, folded int) []piece {
 		pass := func(line int, before sums) {
 			next, upto = line+1, before.plus(m.At(line))
 		}
-		for line := 1; line <= f.leadLen; line++ {
-			lead(line)
+		for line := 1; line <= f.lead.n; line++ {
 			pass(line, upto)
 		}
 		first, user := f.keptUsers(s)
@@ -69,11 +69,7 @@ func (f *fold) pieces(m Records, folded int) []piece {
 		}
 		leave(boundary, s.before)
 	}
-	for line := boundary; line <= f.n; line++ {
-		if line <= f.leadLen {
-			lead(line)
-			continue
-		}
+	for line := max(boundary, f.lead.n+1); line <= f.n; line++ {
 		out = append(out, f.alive(m, line))
 	}
 	return out

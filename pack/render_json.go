@@ -181,11 +181,19 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		}
 	}
 	slices.Sort(p.Breakpoints)
-	for _, block := range d.head {
+	stable, session := d.around()
+	for _, block := range stable {
 		p.Items = d.addBlock(p.Items, block)
 	}
-	items, framing := d.journalItems(at.head)
-	p.Items, p.Framing = append(p.Items, items...), framing
+	journal := func(parts []part, begin int) {
+		items, framing := d.journalItems(parts, begin)
+		p.Items, p.Framing = append(p.Items, items...), p.Framing+framing
+	}
+	journal(d.inHead(), at.lead)
+	for _, block := range session {
+		p.Items = d.addBlock(p.Items, block)
+	}
+	journal(d.behindHead(), at.head)
 	for _, block := range append(slices.Clone(d.footer), d.goal) {
 		p.Items = d.addBlock(p.Items, block)
 	}
@@ -290,8 +298,8 @@ func (d *draft) strategyJSON() strategyJSON {
 }
 
 // journalItems gives one item for each run of records that stand in full and
-// one for each record that is cut. The journal begins at offset in pack.md.
-func (d *draft) journalItems(offset int) (items []item, framing int) {
+// one for each record that is cut. The parts begin at offset in pack.md.
+func (d *draft) journalItems(parts []part, offset int) (items []item, framing int) {
 	begun := 0 // offset of the item; the other one is the part's
 	var run ctxabi.Span
 	var event bool
@@ -303,7 +311,7 @@ func (d *draft) journalItems(offset int) (items []item, framing int) {
 		}
 	}
 	behind := piece{}
-	for _, p := range d.parts {
+	for _, p := range parts {
 		if p.zone == inSummary || p.zone == inLines || p.zone == inNotes {
 			finish()
 			items = append(items, d.extra(p))
@@ -324,6 +332,8 @@ func (d *draft) journalItems(offset int) (items []item, framing int) {
 			switch {
 			case p.zone == inFolds:
 				last.Kind = "folded"
+			case p.lead:
+				last.Kind, last.Phase = "system", phaseStable
 			case p.kept:
 				last.Kind = "kept_" + at.scheme()
 			}

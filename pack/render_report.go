@@ -67,10 +67,14 @@ func (d *draft) renderReport(b *Build) []byte {
 			stable += x.tokens
 		}
 	}
+	session, lead := d.tokens.head-stable, 0
+	for _, p := range d.inHead() {
+		lead += p.tokens
+	}
 	for _, row := range []struct {
 		name   string
 		tokens int
-	}{{"stable", stable}, {"session", d.tokens.head - stable}, {"journal", d.tokens.journal}, {"dynamic", d.tokens.footer}} {
+	}{{"stable", stable + lead}, {"session", session}, {"journal", d.tokens.journal - lead}, {"dynamic", d.tokens.footer}} {
 		line("| %s | %d | %s |", row.name, row.tokens, percent(row.tokens, b.Tokens))
 	}
 

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,13 +62,14 @@ type layout struct {
 	notes    []string // for the report
 	prompt   bool     // the strategy's system prompt stands in the pack
 
-	journal journalRule
-	limits  limits
-	most    int     // tokens of the journal, by its max_tokens; 0: no cap of its own
-	clock   *fold   // of step 0, which says when compactions were
-	blocks  []block // uncut, in the order of the recipe, then the strategy's sections; those without text say why
-	todo    string
-	missing error // a source that must yield something and does not
+	journal    journalRule
+	limits     limits
+	most       int     // tokens of the journal, by its max_tokens; 0: no cap of its own
+	clock      *fold   // of step 0, which says when compactions were
+	blocks     []block // uncut, in the order of the recipe, then the strategy's sections; those without text say why
+	todo       string
+	toolTokens int   // of the definitions of tools in native renderings
+	missing    error // a source that must yield something and does not
 }
 
 // begin reads what decides which sources there are and what they ask for.
@@ -103,10 +105,29 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 	journal = y.findJournal()
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
+	y.reserveTools()
 	mm.use(y.limits)
 	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
+	mm.decided = mm.wants.decidedOf(in)
 	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits, 0))
 	return y, journal, y.settle()
+}
+
+// reserveTools takes from the journal's room what the definitions of tools take in native renderings beyond their block in pack.md.
+func (y *layout) reserveTools() {
+	for k := range y.recipe.Sources {
+		s := &y.recipe.Sources[k]
+		if s.Type != recipe.TypeTools || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
+			continue
+		}
+		for _, f := range y.usable(k) {
+			y.toolTokens = y.memo.toolTokens(&f, y.counter)
+		}
+		if l := &y.limits; l.limit > 0 && l.room > 0 {
+			more := max(0, y.toolTokens-capOf(s, l.limit))
+			l.room = max(l.room-more, min(l.room, minJournal))
+		}
+	}
 }
 
 // readState reads the plan and the todo list.
@@ -197,15 +218,16 @@ func (y *layout) findJournal() int {
 // settle finds the settled point: the last compaction or, before any, the first request of the user.
 func (y *layout) settle() (err error) {
 	f := y.clock
-	user := f.first.line
-	y.settled, y.compactions = f.first.line, f.compactions
+	y.settled, y.compactions = cmp.Or(f.first.line, f.opening), f.compactions
 	if f.compactions > 0 {
-		y.settled, user = f.compacted, f.settledUser.line
-	}
-	if y.task, err = y.memo.request(y.history, user); err != nil {
+		y.settled = f.compacted
+		if y.task, err = y.memo.task(y.history, f.settledUser.line, f.settledRequests); err != nil {
+			return err
+		}
+	} else if y.task, err = y.memo.request(y.history, y.settled); err != nil {
 		return err
 	}
-	if y.current, err = y.memo.request(y.history, f.last.line); err != nil {
+	if y.current, err = y.memo.task(y.history, f.last.line, f.requests); err != nil {
 		return err
 	}
 	for line := range strings.Lines(y.todo) {

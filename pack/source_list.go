@@ -108,6 +108,8 @@ func (s *sources) source(at int, src *recipe.Source) error {
 	case recipe.TypeFile:
 		if c := s.file(at, src.Block, where, src.Origin); c != nil && c.absent {
 			s.viewed(at, src, where)
+		} else if c != nil && classOf(src) == required {
+			return mustHave(fromSession(s.rel, where), c)
 		}
 	default:
 		if where == "" {

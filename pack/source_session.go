@@ -250,7 +250,7 @@ func (b *Builder) required(x *session.Session) (*gathered, error) {
 	b.setUp(x, g, h, rel, nil)
 	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
 	for at := range s.recipe.Sources {
-		if src := &s.recipe.Sources[at]; src.Type.Required() {
+		if src := &s.recipe.Sources[at]; classOf(src) == required {
 			if err := s.source(at, src); err != nil {
 				return nil, err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -80,6 +81,7 @@ type zones struct {
 	blocks       []part // before the conversation
 	from         int    // the first folded record; 0: none is
 	folds        []part // of the records from there to the boundary
+	decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
 }
@@ -110,7 +112,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 		return &zones{}, nil
 	}
 	own := mm.summaryFor(f)
-	key := zonesOf{f.rules, f.boundary(), f.compacted, own.id(), mm.wants.key}
+	key := zonesOf{f.rules, f.boundary(), f.compacted, own.id(), mm.wants.key + mm.decidedKey(m, f.compacted)}
 	if z := mm.zoned[key]; z != nil {
 		z.used = true
 		return z, nil
@@ -148,6 +150,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room {
 		rooms = zoneRules{rooms.summary * room / all, rooms.lines * room / all, rooms.folds * room / all}
 	}
+	told, toldTokens := b.decided(room)
+	room -= int64(toldTokens)
 	b.fold(int(rooms.folds))
 	covered, whole, err := b.covered()
 	if err != nil {
@@ -160,7 +164,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
 		room -= int64(p.tokens)
 	}
-	notes, err := b.notes(room, covered)
+	room += int64(toldTokens) // of the block that begins with them
+	notes, err := b.notes(room, covered, told)
 	if err != nil {
 		return err
 	}
@@ -191,6 +196,15 @@ func (b *zoner) room() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if at.pictures > 0 {
+		for line := b.z.boundary; line <= at.n; line++ {
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			shown += n
+		}
+	}
 	before := int64(0)
 	if b.f.heldAt == 0 {
 		first := at
@@ -198,23 +212,46 @@ func (b *zoner) room() (int64, error) {
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
 		}
+		for line := 1; at.pictures > 0 && line <= at.n; line++ {
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			before += n
+		}
 	} else {
 		for line := b.f.heldAt + 1; line <= at.n; line++ {
 			r, err := b.mm.show(b.m, at.alive(b.m, line), b.c)
 			if err != nil {
 				return 0, err
 			}
-			before += int64(r.tokens)
+			n, err := b.pictures(line)
+			if err != nil {
+				return 0, err
+			}
+			before += int64(r.tokens) + n
 		}
 		before += b.f.held
 	}
 	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
 }
 
+// pictures is what the images of the record at a place cost, where they may be shown.
+func (b *zoner) pictures(at int) (int64, error) {
+	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
+		return 0, nil
+	}
+	n, err := b.mm.pictures(b.m, at)
+	if n > b.f.rules.image {
+		n = 0
+	}
+	return int64(n), err
+}
+
 // isKept says whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) isKept(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
-	return at <= b.f.leadLen || at == first || at == user
+	return at <= b.f.lead.n || at == first || at == user
 }
 
 // group is where the group begins that ends with the record at a place: a call with all up to its last result.
@@ -232,8 +269,8 @@ func (b *zoner) group(end int) int {
 func (b *zoner) fold(room int) {
 	var back []part // newest first
 	end := b.z.boundary - 1
-	for end > b.f.leadLen {
-		begin := max(b.group(end), b.f.leadLen+1)
+	for end > b.f.lead.n {
+		begin := max(b.group(end), b.f.lead.n+1)
 		var group []part
 		n, readable := 0, true
 		for at := end; at >= begin && readable; at-- {

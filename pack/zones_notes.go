@@ -13,7 +13,7 @@ import (
 
 // Facts, decisions and refs that ctxfs derives stand before the conversation once something was compacted, as the summary does: of
 // the records up to the compaction, and of those only what no record of the pack says itself. They take of the room of the key lines,
-// and where that is small they are left out. What the agent wrote of them is a block of its source.
+// and where that is small they are left out, but for decisions that events record. What the agent wrote of them is a block of its source.
 
 // Numbers of blocks of notes.
 const (
@@ -69,17 +69,50 @@ type noteLine struct {
 	id, text, source string
 }
 
-// notes are the blocks of derived notes; left is what the other zones leave for them and the key lines, of which they take a third at most.
-func (b *zoner) notes(left int64, covered []string) (blocks []part, err error) {
+// decided are lines of the decisions that events had recorded before the record that brought the compaction, for which there is so much room.
+func (b *zoner) decided(room int64) (lines string, tokens int) {
+	n := b.mm.decidedBefore(b.m, b.z.at)
+	if lines, tokens = decidedText(b.mm.decided[:n], int(min(int64(defaultCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
+		b.z.decided = n
+		tokens += b.c.CountCached(b.notesHeading(recipe.TypeDecisions))
+	}
+	return lines, tokens
+}
+
+// decidedKey names the decisions that zones of a compaction show.
+func (mm *memo) decidedKey(m Records, compacted int) string {
+	n := mm.decidedBefore(m, compacted)
+	if n == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, d := range mm.decided[:n] {
+		h.Write(append([]byte(d.Text), 0))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// notesHeading is that of a block of notes.
+func (b *zoner) notesHeading(kind recipe.Type) string {
+	return blockHeading + string(kind) + " (" + sourcesOf(b.m, ctxabi.Span{From: 1, To: b.z.at}) + ")\n"
+}
+
+// notes are the blocks of notes: told, which are decisions that events record, and what is derived. left is what the other zones leave
+// for them and the key lines, of which derived ones take a third at most.
+func (b *zoner) notes(left int64, covered []string, told string) (blocks []part, err error) {
 	wants, room := b.mm.wants, b.f.rules.room
+	if told != "" {
+		blocks = append(blocks, b.noteBlock(recipe.TypeDecisions, told, nil, nil, 0, nil))
+	}
 	if room < minNotesRoom || len(wants.kinds) == 0 {
-		return nil, nil
+		return blocks, nil
 	}
 	n, err := b.mm.foundUpTo(b.z.at).at(b.mm.ctx, b.m, b.z.at, nil)
 	if err != nil {
 		b.unread = true // a record; the pack can do without
-		return nil, b.mm.ctx.Err()
+		return blocks, b.mm.ctx.Err()
 	}
+	blocks = nil
 	for _, kind := range derivedNotes {
 		if !slices.Contains(wants.kinds, kind) {
 			continue
@@ -103,7 +136,11 @@ func (b *zoner) notes(left int64, covered []string) (blocks []part, err error) {
 				lines = append(lines, noteLine{r.ID, text, r.Source})
 			}
 		}
-		p := b.noteBlock(string(kind), lines, wants.own[kind], int(min(int64(defaultCaps[kind]), room*zoneNotes/1000, left/9)), covered)
+		first := ""
+		if kind == recipe.TypeDecisions {
+			first = told
+		}
+		p := b.noteBlock(kind, first, lines, wants.own[kind], int(min(int64(defaultCaps[kind]), room*zoneNotes/1000, left/9)), covered)
 		if p.text != "" {
 			blocks = append(blocks, p)
 			covered = append(covered, p.text)
@@ -112,10 +149,9 @@ func (b *zoner) notes(left int64, covered []string) (blocks []part, err error) {
 	return blocks, nil
 }
 
-// noteBlock is one of them: the newest notes of records that are not shown, as many as there is room for.
-func (b *zoner) noteBlock(kind string, lines []noteLine, own map[string]bool, room int, covered []string) part {
-	span := ctxabi.Span{From: 1, To: b.z.at}
-	heading := blockHeading + kind + " (" + sourcesOf(b.m, span) + ")\n"
+// noteBlock is one of them: first, and the newest notes of records that are not shown, as many as there is room for.
+func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own map[string]bool, room int, covered []string) part {
+	heading := b.notesHeading(kind)
 	room -= b.c.CountCached(heading)
 	var chosen []string // newest first
 	for _, l := range slices.Backward(lines) {
@@ -132,11 +168,11 @@ func (b *zoner) noteBlock(kind string, lines []noteLine, own map[string]bool, ro
 		room -= n
 		chosen = append(chosen, line)
 	}
-	if len(chosen) == 0 {
+	if len(chosen) == 0 && first == "" {
 		return part{}
 	}
 	slices.Reverse(chosen)
-	p := part{piece: piece{Span: span, kept: true, zone: inNotes}, notes: kind, text: heading + strings.Join(chosen, "")}
+	p := part{piece: piece{Span: ctxabi.Span{From: 1, To: b.z.at}, kept: true, zone: inNotes}, notes: string(kind), text: heading + first + strings.Join(chosen, "")}
 	p.tokens = b.c.CountCached(p.text)
 	return p
 }

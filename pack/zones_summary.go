@@ -72,7 +72,7 @@ func (b *zoner) derived(after, room int) []string {
 		}
 	}
 	known := map[string]bool{}
-	for at := folded - 1; at > max(b.f.leadLen, folded-256, after) && room > 24; at-- {
+	for at := folded - 1; at > max(b.f.lead.n, folded-256, after) && room > 24; at-- {
 		if b.m.At(at).Len > longText {
 			continue
 		}

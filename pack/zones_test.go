@@ -174,7 +174,7 @@ func TestFoldsKeepGroupsTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		for at := max(z.from, 1); z.from > 0 && at < f.boundary(); at++ {
-			if call := int(l.At(at).CallOf); call > f.leadLen && call < z.from && at-call < 4*orphansTogether {
+			if call := int(l.At(at).CallOf); call > f.lead.n && call < z.from && at-call < 4*orphansTogether {
 				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.from)
 			}
 		}

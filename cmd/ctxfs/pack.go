@@ -141,6 +141,9 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	defer builder.Close()
 	b, err := builder.Current(ctx, x)
 	if err != nil {
+		if page, ok := builder.FailureReport(x, err); ok && f.format == "report" {
+			return page, nil
+		}
 		return nil, err
 	}
 	switch f.format {

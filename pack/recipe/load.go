@@ -104,6 +104,41 @@ func (g group) key() string {
 	return string(s.Type)
 }
 
+// unnamed is the index of the imported source that g replaces, which has no id: the one of its type with the same path or output, or, of
+// a command, the only one of its type where g is the only one in its recipe. -1: it replaces none.
+func unnamed(g group, own, imported []group) int {
+	alike := func(h group) bool { return h[0].Type == g[0].Type }
+	if i := slices.IndexFunc(imported, func(h group) bool { return alike(h) && g[0].target() != "" && h[0].target() == g[0].target() }); i >= 0 {
+		return i
+	}
+	if !g[0].Type.Computed() {
+		return -1
+	}
+	count := func(groups []group) (n, last int) {
+		for i, h := range groups {
+			if alike(h) && !slices.ContainsFunc(own, func(o group) bool { return o[0].ID != "" && o[0].ID == h[0].ID }) {
+				n, last = n+1, i
+			}
+		}
+		return n, last
+	}
+	if n, _ := count(slices.DeleteFunc(slices.Clone(own), func(o group) bool { return o[0].ID != "" })); n != 1 {
+		return -1
+	}
+	if n, i := count(imported); n == 1 {
+		return i
+	}
+	return -1
+}
+
+// target is the file that a source shows: its path, or what its last command writes; "" where there is none.
+func (s *Source) target() string {
+	if s.Type.Computed() && len(s.Stages) > 0 {
+		return s.Stages[len(s.Stages)-1].Output
+	}
+	return s.Path
+}
+
 func (l *loader) add(p Problem) {
 	if !slices.ContainsFunc(l.problems, func(q Problem) bool { return q.Origin == p.Origin && q.Text == p.Text }) && len(l.problems) < maxProblems {
 		l.problems = append(l.problems, p)
@@ -175,8 +210,13 @@ func (l *loader) recipe(r *reader, root *yaml.Node) {
 		i := -1
 		if key != "" {
 			i = slices.IndexFunc(l.groups[:before], func(h group) bool { return h.key() == key })
+		} else {
+			i = unnamed(g, own, l.groups[:before])
 		}
 		if i >= 0 {
+			if id := l.groups[i][0].ID; key == "" && id != "" { // the block keeps its name
+				g[0].ID, g[0].Origins["id"] = id, g[0].Origin
+			}
 			l.groups[i] = g
 		} else {
 			l.groups = append(l.groups, g)

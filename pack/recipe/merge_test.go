@@ -274,3 +274,29 @@ func TestAFallbackThatIsMergedIsKept(t *testing.T) {
 		t.Errorf("%v, not %v", got, want)
 	}
 }
+
+// The override of the protocol's own example names no id: it takes the place of what was imported.
+func TestAnOverrideWithoutAnIdWasAddedBehindTheJournal(t *testing.T) {
+	base := "sources:\n  - {type: computed_file, id: map, generator: [theirs], output_path: \"${CWD}/map.md\", max_tokens: 100}\n  - {type: file, path: a.md}\n  - {type: journal}\n"
+	two := "sources:\n  - {type: computed_file, generator: [one], output_path: one.md}\n  - {type: computed_file, generator: [two], output_path: two.md}\n  - {type: journal}\n"
+	for name, c := range map[string]struct{ base, own, want string }{
+		"the only one": {base, "  - type: computed_file\n    generator:\n      command: [\"custom-summarizer.py\"]\n", "map session context.yaml:3\nfile (a.md) session base.yaml:3\njournal  base.yaml:4\n"},
+		"by its output": {two, "  - {type: computed_file, generator: [mine], output_path: two.md}\n",
+			"computed_file (one.md) session base.yaml:2\ncomputed_file (two.md) session context.yaml:3\njournal  base.yaml:4\n"},
+		"one of two": {two, "  - {type: computed_file, generator: [mine]}\n",
+			"computed_file (one.md) session base.yaml:2\ncomputed_file (two.md) session base.yaml:3\njournal  base.yaml:4\ncomputed_file (mine) dynamic context.yaml:3\n"},
+		"two for one": {base, "  - {type: computed_file, generator: [x]}\n  - {type: computed_file, generator: [y]}\n",
+			"map session base.yaml:2\nfile (a.md) session base.yaml:3\njournal  base.yaml:4\ncomputed_file (x) dynamic context.yaml:3\ncomputed_file (y) dynamic context.yaml:4\n"},
+		"a file by its path": {base, "  - {type: file, path: a.md, max_tokens: 5}\n", "map session base.yaml:2\nfile (a.md) session context.yaml:3\njournal  base.yaml:4\n"},
+		"another file":       {base, "  - {type: file, path: b.md}\n", "map session base.yaml:2\nfile (a.md) session base.yaml:3\njournal  base.yaml:4\nfile (b.md) dynamic context.yaml:3\n"},
+		"beside one by its id": {base, "  - {id: map, max_tokens: 7}\n  - {type: computed_file, generator: [more]}\n",
+			"map session base.yaml:2\nfile (a.md) session base.yaml:3\njournal  base.yaml:4\ncomputed_file (more) dynamic context.yaml:4\n"},
+	} {
+		h := home{"context.yaml": "import: ./base.yaml\nsources:\n" + c.own, "base.yaml": c.base}
+		r := load(t, h, "context.yaml")
+		if got := brief(r); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
+		}
+		again(t, r)
+	}
+}

@@ -3,11 +3,14 @@ package packtest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -145,7 +148,7 @@ func TestAMissingSourceIsENODATA(t *testing.T) {
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/context.yaml", "sources:\n  - {type: journal}\n  - {type: file, id: guide, path: \"${SESSION}/guide.md\"}\n")
-	for _, name := range []string{"pack.md", "pack.json", "pack.report.md"} {
+	for _, name := range []string{"pack.md", "pack.json", "pack.openai.json"} {
 		if r := s.Bash("cat context/" + name); r.Code == 0 || !strings.Contains(r.Stderr, "No data available") {
 			t.Errorf("cat %s: %+v", name, r)
 		}
@@ -324,5 +327,37 @@ sources:
 	}
 	if cli := m.CLI(t, "pack", "--store", m.Store, s.Ref()).OK(); !strings.Contains(cli, "I am") {
 		t.Errorf("ctxfs pack:\n%s", cli)
+	}
+}
+
+// A system prompt that a recipe names as a file stands whole or there is no pack: it is never cut but by a max_tokens.
+func TestASystemPromptNamedAsAFileWasCut(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	s.Append("messages.jsonl", rec1)
+	s.Bash(`for i in $(seq 2000); do echo "Rule $i: never close ledger $((i * 7)) before noon."; done > ../../system_prompt.md`).OK()
+	recipe := func(more string) {
+		s.Bash(`printf 'sources:\n  - {type: file, path: "${AGENT_HOME}/system_prompt.md"` + more + `}\n  - {type: journal}\n' > context/context.yaml`).OK()
+	}
+	recipe("")
+	s.Bash("echo 64000 > context/budget").OK()
+	if b := read(t, s); !strings.Contains(b.md, "Rule 1000: ") || len(b.Items) == 0 || b.Items[0].Cut || b.Items[0].Kind != "system" {
+		t.Errorf("it does not stand whole: %+v", b.Items)
+	}
+	if err := os.WriteFile(s.Path("context/budget"), []byte("8000\n"), 0o644); !errors.Is(err, unix.EFBIG) {
+		t.Errorf("a budget that has no room for it: %v", err)
+	}
+	s.Bash("echo 64000 > context/budget; printf 'total_max_tokens: 8000\n' | cat - context/context.yaml > n; : > context/budget; cat n > context/context.yaml; rm n").OK()
+	if _, err := os.ReadFile(s.Path("context/pack.md")); !errors.Is(err, unix.EFBIG) {
+		t.Errorf("pack.md: %v", err)
+	}
+	if report := s.Read("context/pack.report.md"); !strings.Contains(report, "system_prompt.md") || !strings.Contains(report, "8000 tokens") {
+		t.Errorf("the report says:\n%s", report)
+	}
+	recipe(", max_tokens: 900")
+	s.Bash("echo 8000 > context/budget").OK()
+	if b := read(t, s); strings.Contains(b.md, "Rule 1000: ") || !b.Items[0].Cut {
+		t.Errorf("max_tokens does not hold: %+v", b.Items)
 	}
 }

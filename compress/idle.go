@@ -1,0 +1,115 @@
+package compress
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Sense is what a message of the user says by itself.
+type Sense uint8
+
+// The senses of messages.
+const (
+	Request Sense = iota // something
+	Reply                // what can only be understood with what it answers: "yeah, do it all", "the second one", "no"
+	Idle                 // nothing: a command to the program that the agent runs in, a greeting, "continue"
+)
+
+// MaxIdle is how many bytes a message has at most that says nothing by itself.
+const MaxIdle = 400
+
+var (
+	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large". A path has a second slash.
+	bareCommand = regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?$`)
+	// noted is how some programs write down a command, or what it printed.
+	noted = regexp.MustCompile(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
+
+	idleWords  = wordSet("continue go on keep going carry weiter please thanks thank you thx danke hi hello hey hallo moin ok okay and now bitte")
+	replyWords = wordSet(`yes yep yeah yup sure ok okay y k fine agreed agree approved lgtm perfect great good excellent nice cool right correct exactly absolutely definitely
+		of course go ahead for it do that this them so all both everything please proceed continue sounds looks works me make ship confirmed confirm i we let's lets then just
+		and now the a an one ones first second third last option variant number with take choose use thanks thank you ja jo gerne passt genau klar mach das bitte beide alles
+		no nope nah not yet don't dont nein nicht nö neither none either way whatever think prefer yourself your choice up to`)
+	saysYesOrNo = wordSet(`yes yep yeah yup sure ok okay y k fine agreed agree approved lgtm perfect great good excellent nice cool right correct exactly absolutely definitely
+		course ahead do that this so all both everything proceed sounds works ship confirmed confirm option variant number first second third last ja jo gerne passt genau klar mach beide alles
+		no nope nah not don't dont nein nicht nö neither none either whatever choice`)
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// SenseOf returns what a message of the user says by itself.
+func SenseOf(text string) Sense {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) <= MaxIdle && (bareCommand.MatchString(text) || noted.MatchString(text)) {
+		return Idle
+	}
+	if len(text) > 80 || strings.Contains(text, "?") {
+		return Request
+	}
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
+	idle, reply, answers := true, true, false
+	for _, w := range words {
+		label := len(w) == 1 // of an option: "2", "b"
+		idle = idle && idleWords[w]
+		reply = reply && (replyWords[w] || label)
+		answers = answers || saysYesOrNo[w] || label
+	}
+	switch {
+	case len(words) == 0: // "..." or "👍"
+		return Reply
+	case idle && !(len(words) == 1 && answers): // "ok" alone is a yes
+		return Idle
+	case reply && answers:
+		return Reply
+	}
+	return Request
+}
+
+// Question returns the part of a text that a short reply to it answers, in at most n bytes: its last paragraph that asks, with what
+// stands in the paragraph before where that ends in a colon or lists; else its last paragraph.
+func Question(text string, n int) string {
+	var paragraphs []string
+	fenced, begin := false, true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced, begin = !fenced, true
+		case fenced:
+		case line == "":
+			begin = true
+		case begin:
+			paragraphs, begin = append(paragraphs, line), false
+		default:
+			paragraphs[len(paragraphs)-1] += "\n" + line
+		}
+	}
+	if len(paragraphs) == 0 {
+		return ""
+	}
+	at := len(paragraphs) - 1
+	for i := at; i >= 0; i-- {
+		if strings.Contains(paragraphs[i], "?") {
+			at = i
+			break
+		}
+	}
+	found := paragraphs[at]
+	for i := at - 1; i >= 0 && at-i <= 2; i-- { // "I would: 1. … 2. …" and then "Shall I?"
+		if longer := paragraphs[i] + "\n" + found; len(longer) <= n {
+			found = longer
+		}
+	}
+	if len(found) > n {
+		found = "…" + strings.ToValidUTF8(found[len(found)-n+len("…"):], "")
+	}
+	return found
+}

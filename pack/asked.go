@@ -1,0 +1,74 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// asked is what the user asked last.
+type asked struct {
+	line    int    // the record; 0: none says anything
+	text    string // of it
+	to      int    // the record that it answers, where it says nothing without that
+	answers string // the part of that one
+}
+
+// answeredBytes is how much is repeated of what a short reply answers.
+const answeredBytes = 320
+
+// sense is what the user record at a place says by itself, and its text.
+func (mm *memo) sense(m Records, at int) (compress.Sense, string, error) {
+	if int(m.At(at).Len) > 2*compress.MaxIdle { // more than the frame of a short text
+		text, err := mm.request(m, at)
+		return compress.Request, text, err
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return compress.Request, "", unreadable(addressOf(m, at), err)
+	}
+	msg := ctxabi.DecodeMessage(raw)
+	if msg.Images > 0 {
+		return compress.Request, msg.Text, nil
+	}
+	return compress.SenseOf(msg.Text), msg.Text, nil
+}
+
+// asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
+// what it answers. Where none says anything, that is the last one.
+func (mm *memo) asked(m Records, last int, requests []request) (asked, error) {
+	for i, r := range slices.Backward(requests) {
+		if r.user > last {
+			continue
+		}
+		w, text, err := mm.sense(m, r.user)
+		if err != nil {
+			return asked{}, err
+		}
+		if w == compress.Idle {
+			continue
+		}
+		a := asked{line: r.user, text: text}
+		if w == compress.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
+			s, err := said(m, requests[i-1].answer)
+			if err != nil {
+				return asked{}, err
+			}
+			a.to, a.answers = requests[i-1].answer, compress.Question(s.text, answeredBytes)
+		}
+		return a, nil
+	}
+	text, err := mm.request(m, last)
+	return asked{line: last, text: text}, err
+}
+
+// task is what sources are chosen for: what the user asked last, behind what that answers.
+func (mm *memo) task(m Records, last int, requests []request) (string, error) {
+	if last == 0 {
+		return "", nil
+	}
+	a, err := mm.asked(m, last, requests)
+	return strings.TrimLeft(a.answers+"\n"+a.text, "\n"), err
+}
