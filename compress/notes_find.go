@@ -40,10 +40,14 @@ func Find(s Said) []Finding {
 		if i < maxFiles {
 			f.out = append(f.out, fileCall(c)...)
 			f.out = append(f.out, todoCall(c)...)
+			f.out = append(f.out, taskCall(c)...)
 		}
 	}
 	switch {
 	case s.Result:
+		for _, a := range s.Answers[:min(len(s.Answers), maxFiles)] {
+			f.out = append(f.out, taskAnswer(a)...)
+		}
 		f.result(s)
 	case s.Role == "event":
 		switch {

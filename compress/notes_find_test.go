@@ -85,7 +85,7 @@ func talk(turns ...string) *Notes {
 		s := Said{Role: role, Text: text}
 		if role == "call" {
 			name, args, _ := strings.Cut(text, " ")
-			role, s = "assistant", Said{Role: "assistant", Calls: []SaidCall{{name, args}}}
+			role, s = "assistant", Said{Role: "assistant", Calls: []SaidCall{{Name: name, Arguments: args}}}
 		}
 		if role == "failed" {
 			tool, text, _ := strings.Cut(text, " ")
@@ -182,7 +182,7 @@ func TestRefsAreFilesAndLargeOutputs(t *testing.T) {
 		{"not JSON", "Read", `file_path=x`, nil},
 	} {
 		var got []string
-		for _, f := range fileCall(SaidCall{c.tool, c.args}) {
+		for _, f := range fileCall(SaidCall{Name: c.tool, Arguments: c.args}) {
 			got = append(got, f.State+" "+f.Path)
 		}
 		if !slices.Equal(got, c.want) {

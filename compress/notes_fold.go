@@ -58,6 +58,8 @@ type decisionRow struct {
 type todoRow struct {
 	text, key, state string
 	list             string // the tool whose list it is of; "" of text
+	call, number     string // of a numbered item: what made it, and its number in the list that goes on
+	named            bool   // it got a number once
 	at               Place
 }
 
@@ -109,7 +111,11 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 		case FoundTodo:
 			if f.State == todoList {
 				list = f.Tool
-				n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == list })
+				n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == list && (list != taskList || t.number != "") })
+				continue
+			}
+			if list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade {
+				n.addTask(f, list == taskList, at)
 				continue
 			}
 			n.addItem(f, list, at)
@@ -227,8 +233,8 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 		}
 	}
 	if i >= 0 {
-		if row.list == "" {
-			row.list = n.items[i].list
+		if old := &n.items[i]; row.list == "" || old.list == taskList {
+			row.list, row.call, row.number, row.named = old.list, old.call, old.number, old.named
 		}
 		n.items[i] = row
 	} else {

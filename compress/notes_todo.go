@@ -119,8 +119,8 @@ func todoItems(args map[string]any) (out []Finding, whole bool) {
 
 // todoCall reads a call of a tool that keeps a list: TodoWrite, todo_write, update_plan and what is named like them.
 func todoCall(c SaidCall) []Finding {
-	name := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
-	if !strings.Contains(name, "todo") && !slices.Contains([]string{"updateplan", "setplan", "writeplan", "taskcreate", "updatetasks", "plan"}, name) {
+	name := plainName(c.Name)
+	if !strings.Contains(name, "todo") && !slices.Contains([]string{"updateplan", "setplan", "writeplan", "updatetasks", "plan"}, name) {
 		return nil
 	}
 	var args map[string]any
@@ -128,14 +128,6 @@ func todoCall(c SaidCall) []Finding {
 		return nil
 	}
 	out, whole := todoItems(args)
-	if out == nil && !whole && name == "taskcreate" {
-		if text, _ := args["subject"].(string); text != "" {
-			if f, ok := item(text, todoOpen); ok {
-				out = append(out, f)
-			}
-		}
-		return out
-	}
 	if whole {
 		out = append([]Finding{{Kind: FoundTodo, State: todoList, Tool: c.Name}}, out...)
 	}

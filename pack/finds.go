@@ -216,7 +216,7 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 		if isUnread(m, at) {
 			continue // it says nothing
 		}
-		s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
+		s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
 		if r.result {
 			s.Tool = r.name
 		}
@@ -227,7 +227,7 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 			}
 		}
 		for _, c := range r.calls {
-			s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
+			s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
 		}
 		if found := compress.Find(s); len(found) > 0 {
 			b.Found = append(b.Found, findRecord{at, found})
@@ -268,8 +268,12 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 		if k < len(b.Found) && b.Found[k].At == at {
 			found = b.Found[k].Found
 		}
-		a := addressOf(m, at)
-		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, m.At(at).Role.String(), found)
+		a, e := addressOf(m, at), m.At(at)
+		role := e.Role.String()
+		if e.Role == ctxabi.User && isResult(e) {
+			role = ctxabi.Tool.String()
+		}
+		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, role, found)
 	}
 	g.places = min(b.To, upTo)
 	g.tools = toolsUpTo(m, g.places)

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,13 +12,14 @@ import (
 
 // saying is what a record says, whatever its form.
 type saying struct {
-	text   string // of its content or, of a result, its output
-	name   string // of the tool that a result is from
-	calls  []ctxabi.Call
-	bytes  int // of the whole text, of which this may be both ends
-	result bool
-	failed bool
-	images int
+	text    string // of its content or, of a result, its output
+	name    string // of the tool that a result is from
+	calls   []ctxabi.Call
+	answers []compress.SaidAnswer // of a result
+	bytes   int                   // of the whole text, of which this may be both ends
+	result  bool
+	failed  bool
+	images  int
 }
 
 // whole is all of it.
@@ -60,6 +62,9 @@ func said(m Records, at int) (saying, error) {
 			}
 			s.name = asked.Name
 		}
+		if s.result {
+			s.answers = []compress.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: s.failed}}
+		}
 		s.bytes, s.text = len(s.text), ends(s.text)
 		return s, nil
 	}
@@ -76,16 +81,21 @@ func said(m Records, at int) (saying, error) {
 		s.text += r.Text
 		s.failed = s.failed || r.IsError
 	}
-	if s.result && s.name == "" && e.CallOf > 0 {
-		answered, err := callsAt(log, int(e.CallOf))
-		if err != nil {
-			return s, err
+	if s.result {
+		var answered answers
+		if e.CallOf > 0 && (s.name == "" || len(msg.Results) > 1) {
+			if answered, err = callsAt(log, int(e.CallOf)); err != nil {
+				return s, err
+			}
 		}
-		id := msg.CallID
-		if id == "" && len(msg.Results) > 0 {
-			id = msg.Results[0].CallID
+		results := msg.Results
+		if len(results) == 0 {
+			results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
 		}
-		s.name = answered.name(id)
+		for _, r := range results {
+			s.answers = append(s.answers, compress.SaidAnswer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
+		}
+		s.name = cmp.Or(s.name, s.answers[0].Tool)
 	}
 	s.bytes, s.text = len(s.text), ends(s.text)
 	return s, nil
