@@ -58,7 +58,7 @@ type Finding struct {
 	Path  string      `json:"p,omitempty"` // of an item: the call that made it
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
-	N     int         `json:"n,omitempty"` // bytes of an output
+	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever
 	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 

@@ -156,6 +156,20 @@ func TestItemsHaveTheirLastState(t *testing.T) {
 	}
 }
 
+// What is said in words is ticked by nobody: it does not stay open for the whole of a long session.
+func TestASpokenItemIsOverSomeRequestsLater(t *testing.T) {
+	turns := []string{"user: we still need to port over user-message-selector.ts", "user: - [ ] close the ticket"}
+	for range spokenLasts {
+		turns = append(turns, "user: Have a look at the colours, too.", "assistant: I did.")
+	}
+	if got := talk(turns[:len(turns)-3]...).Todo(); !strings.Contains(got, "port over") {
+		t.Errorf("soon after: %q", got)
+	}
+	if got, want := talk(turns...).Todo(), "- [ ] close the ticket (messages:2)\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestAPlanEventIsAList(t *testing.T) {
 	var n Notes
 	n.Add(Place{Event: true, Line: 7}, "event", Find(Said{Role: "event", Type: "plan", Text: `{"type":"plan","items":[{"text":"Measure","done":true},"Warm up"]}`}))

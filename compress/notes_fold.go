@@ -12,6 +12,7 @@ import (
 type Notes struct {
 	bytes     int // of the records with findings
 	adds      int // how many of those
+	asked     int // requests of the user
 	facts     []factRow
 	decisions []decisionRow
 	refs      []refRow
@@ -60,6 +61,7 @@ type todoRow struct {
 	list             string // the tool whose list it is of; "" of text
 	call, number     string // of a numbered item: what made it, and its number in the list that goes on
 	named            bool   // it got a number once
+	until            int    // the request with which it is over; 0: none
 	at               Place
 }
 
@@ -123,7 +125,11 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 			n.addFile(f, id("r"), at)
 		case FoundOutput:
 			n.addOutput(f, id("r"), at)
-		case FoundAsked, FoundSaid:
+		case FoundAsked:
+			n.asked++
+			n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
+			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
+		case FoundSaid:
 			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
 		case FoundFailed:
 			n.forgetFailure()
@@ -225,7 +231,10 @@ func (n *Notes) decide(row decisionRow) {
 
 // addItem takes the newest state of an item.
 func (n *Notes) addItem(f *Finding, list string, at Place) {
-	row := todoRow{text: f.Text, key: itemKey(f.Text), state: f.State, list: list, at: at}
+	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
+	if f.N > 0 {
+		row.until = n.asked + f.N
+	}
 	i := slices.IndexFunc(n.items, func(t todoRow) bool { return t.key == row.key })
 	if row.state == todoTicked {
 		if row.state = todoDone; i < 0 {
@@ -245,8 +254,8 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 	}
 }
 
-// itemKey is what stays of an item's text where it is written another way.
-func itemKey(text string) string {
+// ItemKey is what stays of an item's text where it is written another way.
+func ItemKey(text string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !inWord(r) || r == '.' || r == ':' || r == '-' }), " "))
 }
 

@@ -31,6 +31,15 @@ func plainName(tool string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool))
 }
 
+// KeepsList says whether a tool of this name keeps a list of what is to do.
+func KeepsList(tool string) bool {
+	name := plainName(tool)
+	return strings.Contains(name, "todo") || slices.Contains(planTools, name) || name == "taskcreate" || name == "taskupdate" || name == "tasklist"
+}
+
+// planTools are tools that keep one, whose names do not say so.
+var planTools = []string{"updateplan", "setplan", "writeplan", "updatetasks", "plan"}
+
 // taskCall reads a call that makes or changes a numbered item.
 func taskCall(c SaidCall) []Finding {
 	name := plainName(c.Name)
@@ -116,7 +125,7 @@ func (n *Notes) addTask(f *Finding, listed bool, at Place) {
 	}
 	switch {
 	case f.State == taskMade:
-		n.items = append(n.items, todoRow{text: f.Text, key: itemKey(f.Text), list: taskList, call: f.Path, at: at})
+		n.items = append(n.items, todoRow{text: f.Text, key: ItemKey(f.Text), list: taskList, call: f.Path, at: at})
 		return
 	case f.State == taskNamed:
 		for i := range n.items {
@@ -132,7 +141,7 @@ func (n *Notes) addTask(f *Finding, listed bool, at Place) {
 	i := of(func(t *todoRow) bool { return f.Key != "" && t.number == f.Key || f.Key == "" && t.call == f.Path })
 	switch {
 	case i < 0 && listed && f.State != todoGone:
-		n.items = append(n.items, todoRow{text: f.Text, key: itemKey(f.Text), state: f.State, list: taskList, number: f.Key, named: true, at: at})
+		n.items = append(n.items, todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: taskList, number: f.Key, named: true, at: at})
 	case i < 0:
 	case f.State == todoGone:
 		n.items = slices.Delete(n.items, i, i+1)
@@ -143,7 +152,7 @@ func (n *Notes) addTask(f *Finding, listed bool, at Place) {
 			t.state = f.State
 		}
 		if f.Text != "" {
-			t.text, t.key = f.Text, itemKey(f.Text)
+			t.text, t.key = f.Text, ItemKey(f.Text)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type memo struct {
 	parsed      *parsedTools    // of the last build
 	finds       *finds          // what records say that is worth a note; see found
 	nearby      *finds          // of a long history; see foundUpTo
+	items       *items          // see derivedItems
 	wants       noteWants       // of the build going on
 	ctx         context.Context // of whoever waits for it; records are read no longer when that is over
 	rendered    int             // blocks that were made and not found here, so far
@@ -78,7 +79,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
+	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, tried: map[int][]attempt{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
 }
 
 // found is what was found in the records.
@@ -279,7 +280,7 @@ func (mm *memo) follow(in *Input) {
 		clear(mm.requests)
 		clear(mm.asks)
 		clear(mm.tried)
-		mm.recalled, mm.quoted = nil, quote{}
+		mm.recalled, mm.quoted, mm.items = nil, quote{}, nil
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
@@ -310,6 +311,9 @@ func (mm *memo) size() int {
 		n += v.size()
 	}
 	n += 256 * len(mm.tried)
+	if mm.items != nil {
+		n += mm.items.size()
+	}
 	for _, text := range mm.requests {
 		n += len(text)
 	}

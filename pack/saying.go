@@ -16,6 +16,7 @@ type saying struct {
 	name    string // of the tool that a result is from
 	calls   []ctxabi.Call
 	answers []compress.SaidAnswer // of a result
+	exit    string                // of a result that is an event: its exit code
 	bytes   int                   // of the whole text, of which this may be both ends
 	result  bool
 	failed  bool
@@ -52,7 +53,7 @@ func said(m Records, at int) (saying, error) {
 		if !ok {
 			ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
 		}
-		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images}
+		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, exit: ev.ExitCode}
 		if !ev.IsResult {
 			s.calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
 		} else if call := int(log.At(a.n).CallOf); call > 0 && s.name == "" {
@@ -63,7 +64,7 @@ func said(m Records, at int) (saying, error) {
 			s.name = asked.Name
 		}
 		if s.result {
-			s.answers = []compress.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: s.failed}}
+			s.answers = []compress.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
 		}
 		s.bytes, s.text = len(s.text), ends(s.text)
 		return s, nil
