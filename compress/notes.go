@@ -38,7 +38,7 @@ const (
 	FoundFact     FindingKind = "f" // Text is a sentence that stays true; Key what it is about
 	FoundDecision FindingKind = "d" // Text is a sentence that chooses
 	FoundProposal FindingKind = "p" // Text is a sentence that somebody may say yes to; Key the label of an option
-	FoundYes      FindingKind = "y" // an acceptance; Key the label of the option it takes
+	FoundYes      FindingKind = "y" // an acceptance, in the words of Text; Key the label of the option it takes
 	FoundUndo     FindingKind = "u" // Key is what no longer holds
 	FoundTodo     FindingKind = "t" // Text is an item, State how far it is
 	FoundFile     FindingKind = "r" // Path and State of a file

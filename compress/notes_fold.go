@@ -211,9 +211,23 @@ func (n *Notes) accept(f *Finding, id func(string) string, at Place) bool {
 		return false
 	}
 	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: chosen.Text, Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
 	n.proposals = nil
 	return true
+}
+
+// answered says what a yes is to: "yes: Shall I use zap?", "option 2: write it to disk", and what it adds to that.
+func answered(yes, to *Finding) string {
+	text := "yes: " + to.Text
+	if yes.Key != "" {
+		text = "option " + strings.ToUpper(yes.Key) + ": " + to.Text
+	}
+	said, asked := content(splitWords(yes.Text, nil), true), content(splitWords(to.Text, nil), true)
+	both, _ := overlap(said, asked)
+	if yes.Key == "" && countWords(said) > both+2 {
+		text += " (" + yes.Text + ")"
+	}
+	return text
 }
 
 // decide adds a decision in the place of an earlier one of the same words.

@@ -33,7 +33,7 @@ func (f *finder) todo(s *sentence) (Finding, bool) {
 		if n := todoStarts.at(w, i); n > 0 && i+n < len(w)-1 && w[i+n].text == ":" && i < 3 {
 			return spokenItem(strings.TrimSpace(s.text[w[i+n].to:]))
 		}
-		if n := todoSays.at(w, i); n > 0 && i+n < len(w) && (f.role == "user" || strings.Contains(s.text, "still")) && f.role != "system" && f.role != "developer" {
+		if n := todoSays.at(w, i); n > 0 && i+n < len(w) && (f.role == "user" || strings.Contains(s.text, "still")) {
 			if weakItem(w[i+n:]) {
 				return Finding{}, false
 			}
@@ -66,7 +66,7 @@ func spokenItem(text string) (Finding, bool) {
 }
 
 // spokenLasts is for how many requests of the user after it an item counts that was said in words.
-const spokenLasts = 8
+const spokenLasts = 32
 
 // todoState reads how far an item is: the words that agents' lists have for it.
 func todoState(item map[string]any) string {
