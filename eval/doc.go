@@ -9,14 +9,16 @@
 // makes its pack of the same history, from the same renderings of records
 // and with the same exact tokens, so that only the choice of what to show is compared. Only
 // cuts at which the history exceeds the budget count: where all of it fits, there is nothing to choose.
-// Figures are means over the cuts of a session, then over sessions.
+// Figures are means over the cuts of a session, then over sessions. The prefix share compares the packs that the model is asked with: one
+// for each message of the agent.
 //
 // # Words, identifiers, lines
 //
 // A word is a run of letters, digits and any of / . _ : @ # -, without what of these
 // stands at its ends. An identifier is a word of 4 to 120 characters with one
 // of / . _ : @ #, or with a letter and a digit, or in camelCase; or one of at least three digits and no letters.
-// A line ends at a newline, or at one that is written \n, as in the arguments of calls. That a
+// A line ends at a newline, or at one that is written \n. The arguments of calls are unescaped before words and lines are
+// taken; in all other text an escape ends a word. That a
 // string stands in a pack is worth little when what it belongs to does not: the context of an identifier is
 // kept where it stands in a line that has at least three fifths of the words of one of the lines it
 // stood in before, and not much else. A line of a single word counts together with the line before it.

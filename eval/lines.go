@@ -41,11 +41,11 @@ func (r *reader) number(w string) int32 {
 
 func (r *reader) name(n int32) string { return r.names[n] }
 
-// read gives the lines of a text that have words.
+// read gives the lines of a text that have words, with the arguments of calls unescaped.
 func (r *reader) read(text string) []*line {
 	var out []*line
 	var before *line
-	eachLine(text, func(s string) {
+	eachLine(unescapedCalls(text), func(s string) {
 		l := r.one(s)
 		if len(l.words) == 0 && !l.heading {
 			return

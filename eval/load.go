@@ -198,12 +198,12 @@ func (s *Session) isResult(line int) bool {
 
 func (s *Session) isAgent(line int) bool { return s.said[line-1].Role == ctxabi.Assistant }
 
-// spoken is what a message says: its text and its calls.
+// spoken is what a message says: its text and its calls, whose arguments are unescaped.
 func (s *Session) spoken(line int) string {
 	m := &s.said[line-1]
 	out := m.Text
 	for _, c := range m.Calls {
-		out += "\n" + c.Name + " " + c.Arguments
+		out += "\n" + c.Name + " " + unescaped(c.Arguments)
 	}
 	return out
 }

@@ -102,7 +102,8 @@ type state struct {
 	Row
 	method         Method
 	last           Pack
-	shared, tokens int // of the steps
+	sent           string // the pack of the call of the model before
+	shared, tokens int    // of the calls
 }
 
 // ahead is how many of the agent's next messages say what it needed.
@@ -125,7 +126,7 @@ func (r *replay) run() error {
 	r.past = newPast(newReader())
 	cuts := r.cuts()
 	if r.options.wants(Prefix, Cost) {
-		for n := max(1, r.first-1); n <= r.s.Messages.Len(); n++ {
+		for n := r.begin(); n <= r.s.Messages.Len(); n++ {
 			if err := r.at(n, slices.Contains(cuts, n)); err != nil {
 				return err
 			}
@@ -141,6 +142,16 @@ func (r *replay) run() error {
 		return r.questions()
 	}
 	return nil
+}
+
+// begin is where packs are compared from: the last call of the model whose history fits, or the record before the first that does not.
+func (r *replay) begin() int {
+	for n := r.first - 1; n > 0; n-- {
+		if r.s.isAgent(n + 1) {
+			return n
+		}
+	}
+	return max(1, r.first-1)
 }
 
 // cuts chooses where to look: evenly among the places where the agent speaks next and the history exceeds the budget.
@@ -224,14 +235,11 @@ func (s *state) step(r *replay, p Pack, n int) {
 	if s.Method == Ctxfs {
 		s.times = append(s.times, p.Took)
 	}
-	if s.last.Text != "" && n >= r.first && r.options.wants(Prefix, Cost) {
-		shared := commonPrefix(s.last.Text, p.Text)
-		s.shared += r.counter.CountParts(p.Text[:shared])
-		s.tokens += p.Tokens
-		share := float64(s.shared) / float64(s.tokens)
-		s.Figures[Prefix] = Mean{share, 1}
-		s.Figures[Cost] = Mean{cached*share + written*(1-share), 1}
-		if p.Compactions > s.last.Compactions {
+	if r.options.wants(Prefix, Cost) {
+		if n < r.s.Messages.Len() && r.s.isAgent(n+1) {
+			s.call(r, p, n)
+		}
+		if s.last.Text != "" && n >= r.first && p.Compactions > s.last.Compactions {
 			gain := float64(s.last.Journal-(p.Journal-p.Newest)) / float64(r.budget)
 			if s.Compactions == 0 || gain < s.LeastGain {
 				s.LeastGain = gain
@@ -240,6 +248,18 @@ func (s *state) step(r *replay, p Pack, n int) {
 		}
 	}
 	s.last = p
+}
+
+// call compares the pack that the model is asked with and the one that it was asked with before.
+func (s *state) call(r *replay, p Pack, n int) {
+	if s.sent != "" && n >= r.first {
+		s.shared += r.counter.CountParts(p.Text[:commonPrefix(s.sent, p.Text)])
+		s.tokens += p.Tokens
+		share := float64(s.shared) / float64(s.tokens)
+		s.Figures[Prefix] = Mean{share, 1}
+		s.Figures[Cost] = Mean{cached*share + written*(1-share), 1}
+	}
+	s.sent = p.Text
 }
 
 // What a token costs that a provider has in its cache, and one that it has not, in tokens at the list price.

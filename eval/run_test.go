@@ -184,21 +184,36 @@ func evens(from, to int) (list []int) {
 	return list
 }
 
-func TestPrefixByHand(t *testing.T) {
+// A provider is asked once for each message of the agent: what it has in its cache is the pack of the call before, however
+// many records came since.
+func TestPrefixShareIsThatOfCallsOfTheModel(t *testing.T) {
 	c := counterOf(t)
-	r := &replay{s: numbered(t, 5), budget: 100, first: 1, counter: c, options: &Options{}}
+	r := &replay{s: numbered(t, 7), budget: 100, first: 2, counter: c, options: &Options{}} // the model is asked behind 2, 4 and 6
 	s := &state{Row: Row{Method: "x", Figures: map[Figure]Mean{}}}
-	for i, text := range []string{"# a\nb\n", "# a\nb\n## c\n", "# a\nx\n## c\n"} {
-		s.step(r, Pack{Text: text, Tokens: c.Count(text)}, i+1)
+	for n, text := range []string{2: "# a\nb\n", "# a\nb\n## c\n", "# a\nb\n## c\n## d\n", "# a\nx\n", "# a\nb\n## x\n", "# x\n"} {
+		if n >= 2 {
+			s.step(r, Pack{Text: text, Tokens: c.Count(text)}, n)
+		}
 	}
-	shared := c.Count("# a\nb\n") + c.Count("# a\n")
-	of := c.Count("# a\nb\n## c\n") + c.Count("# a\nx\n## c\n")
+	shared := 2 * c.Count("# a\nb\n")
+	shared += c.Count("## ")
+	of := c.Count("# a\nb\n## c\n## d\n") + c.Count("# a\nb\n## x\n")
 	want := float64(shared) / float64(of)
 	if got := s.Figures[Prefix]; got != (Mean{want, 1}) {
 		t.Errorf("%+v, want %f", got, want)
 	}
 	if got := s.Figures[Cost].Mean; got != 0.1*want+1.25*(1-want) {
 		t.Errorf("cost %f", got)
+	}
+}
+
+// The call before the first that exceeds the budget is what that one is compared with.
+func TestPacksAreComparedFromTheLastCallThatFits(t *testing.T) {
+	r := &replay{s: numbered(t, 9)} // the model is asked behind 2, 4, 6 and 8
+	for first, want := range map[int]int{1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 6} {
+		if r.first = first; r.begin() != want {
+			t.Errorf("first %d: from %d, want %d", first, r.begin(), want)
+		}
 	}
 }
 

@@ -31,9 +31,9 @@ func eachWord(text string, emit func(word string)) {
 			if from < 0 {
 				from = at
 			}
-		case c == '\\' && at+1 < len(text) && strings.IndexByte(`ntr"\`, text[at+1]) >= 0: // an escape of JSON is no letter
+		case c == '\\': // an escape is no letter
 			end(at)
-			size = 2
+			size = escapeLength(text[at:])
 		case c == 0x1b: // nor is a colour of a terminal a word
 			end(at)
 			size = escape(text[at:])

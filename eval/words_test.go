@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ func TestWords(t *testing.T) {
 		`one\ntwo\t\"three\" C:\dir`:             "one two three C dir",
 		"/etc/passwd, .gitignore, ../x, ..y":     "/etc/passwd .gitignore x .y",
 		"#123 @ada user@example.com http://a.b/": "123 ada user@example.com http://a.b",
+		`a\\tGROUP \\\\n\u001b[31mred \d`:        "a GROUP 31mred d",
 		"naïve 東京。foo":                           "naïve 東京 foo",
 		"a_b -flag --long=on end_":               "a_b flag long on end",
 		"a[i].trim(f(x).join('.json'))":          "a i trim f x join .json",
@@ -101,4 +104,50 @@ func TestResembles(t *testing.T) {
 			t.Errorf("%q of %q: %v", c.shown, c.original, got)
 		}
 	}
+}
+
+// What stands in the arguments of a call is what it is decoded, in a record, in a pack, and in what the agent says.
+func TestEscapesInArgumentsAreNoIdentifiers(t *testing.T) {
+	arguments := `{"sql":"select id\nfrom order_lines\\tGROUP","to":"caf\u00e9_1","by":"lib\/b"}`
+	s := sessionOf(t, fmt.Appendf(nil, `{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"query","arguments":%q}}]}`, arguments))
+	want := "café_1 lib/b order_lines"
+	for _, text := range []string{s.texts[0], s.spoken(1), "[call 1.1] query " + s.said[0].Calls[0].Arguments} {
+		r := newReader()
+		var ids []string
+		for _, l := range r.read(text) {
+			for _, id := range l.ids {
+				ids = append(ids, r.name(id))
+			}
+		}
+		slices.Sort(ids)
+		if got := strings.Join(slices.Compact(ids), " "); got != want {
+			t.Errorf("%q\n got %s\nwant %s", text, got, want)
+		}
+	}
+	r := newReader()
+	from := r.read("from order_lines GROUP to café_1 by lib/b")
+	if lines := r.read(s.spoken(1)); len(lines) != 2 || lines[1] != from[0] && !lines[1].resembles(from[0]) {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+func FuzzUnescaped(f *testing.F) {
+	for _, s := range []string{"", `\`, `a\n\\b`, `\u00e9\ud83d\ude00`, `\ud83d\u0041`, `\ud83dx`, `\u12`, `\x`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		if err := json.Unmarshal(quoted, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := unescaped(string(quoted[1 : len(quoted)-1])); got != want {
+			t.Errorf("%s\n got %q\nwant %q", quoted, got, want)
+		}
+		unescaped(s) // what is no JSON ends, too
+		eachWord(s, func(string) {})
+	})
 }

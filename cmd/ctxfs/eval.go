@@ -55,7 +55,7 @@ The figures, one a column; higher is better but for cost:
   FarCtx  the same, of those last seen at least 20 messages ago
   FWC     rare plain words of these messages
   F5G     runs of five words of these messages
-  prefix  tokens of a pack that begin the next one, one message later
+  prefix  tokens of a pack that begin the one of the next call of the model
   cost    of a token, when those cost 0.1 and all others 1.25
   fill    of the budget: what a pack has of it
   EvR, AnsIn  with questions in NAME.questions.jsonl beside NAME.jsonl: evidence
