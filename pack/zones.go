@@ -191,16 +191,17 @@ func (b *zoner) room() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	before := int64(0)
+	before, was := int64(0), b.f.beforeCompaction()
+	was.n = b.z.at
 	if b.f.heldAt == 0 {
-		first := at
+		first := was
 		first.starts = []start{{line: 1}}
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
 		}
 	} else {
 		for line := b.f.heldAt + 1; line <= at.n; line++ {
-			r, err := b.mm.show(b.m, at.alive(b.m, line), b.c)
+			r, err := b.mm.show(b.m, was.alive(b.m, line), b.c)
 			if err != nil {
 				return 0, err
 			}
