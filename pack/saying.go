@@ -129,7 +129,13 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 		writeWord(&b, oneLine(compress.Conclusion(r.text, 2*foldedResult)))
 		cut = true
 	case r.result:
-		writeWord(&b, oneLine(compress.Fold(r.text, foldedResult)))
+		text := compress.FoldSearch(r.text, r.name, "", 2*foldedResult)
+		if text != "" {
+			text = compress.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
+		} else {
+			text = compress.Fold(r.text, foldedResult)
+		}
+		writeWord(&b, oneLine(text))
 		cut = true
 	default:
 		limit := foldedText
@@ -152,6 +158,24 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 	}
 	b.WriteByte('\n')
 	return b.String(), cut
+}
+
+// askedBy gives the arguments of the first call that the record at a place answers; "" where they are not known.
+func askedBy(m Records, at int, r saying) string {
+	a, log := addressOf(m, at), m
+	if t, ok := m.(*timeline); ok {
+		log = t.log(a)
+	}
+	call := int(log.At(a.n).CallOf)
+	if call == 0 || len(r.answers) == 0 {
+		return ""
+	}
+	if a.event {
+		asked, _ := eventCall(log, call) // the line can do without
+		return asked.Arguments
+	}
+	calls, _ := callsAt(log, call)
+	return calls.arguments(r.answers[0].Call)
 }
 
 // writeSpeaker writes who says what the record at a place says: " user", " tool run_tests".

@@ -319,14 +319,27 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
 	}
 	named := map[int]bool{}
+	ends, taken := b.conclusions(first, whole, room/2, line)
+	room -= taken
+	for at, lines := range ends {
+		named[at-first] = true
+		covered = append(covered, strings.Join(lines, "\n"))
+	}
 	chosen := compress.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
 		n := b.c.CountCached(line(l, named[l.Source]))
 		named[l.Source] = named[l.Source] || n <= left
 		return n
 	})
+	for at, lines := range ends {
+		for _, text := range lines {
+			chosen = append(chosen, compress.KeyLine{Source: at - first, Text: text})
+		}
+	}
 	if len(chosen) == 0 {
 		return part{}
 	}
+	// What a report ends with stands behind what else there is of it.
+	slices.SortStableFunc(chosen, func(a, b compress.KeyLine) int { return a.Source - b.Source })
 	var text strings.Builder
 	text.WriteString(heading)
 	for i, l := range chosen {
@@ -335,6 +348,34 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	p := part{piece: piece{Span: span, kept: true, zone: inLines}, text: text.String()}
 	p.tokens = b.c.CountCached(p.text)
 	return p
+}
+
+// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for as many
+// tokens as there is room for. Listings in a report name much and would take its place otherwise.
+func (b *zoner) conclusions(first int, whole map[int]bool, room int, line func(compress.KeyLine, bool) string) (ends map[int][]string, taken int) {
+	ends = map[int][]string{}
+	until := b.z.boundary
+	if b.z.from > 0 {
+		until = b.z.from
+	}
+	for at := until - 1; at >= first; at-- {
+		if !isResult(b.m.At(at)) || whole[at] {
+			continue
+		}
+		r, ok := b.said(at)
+		if !ok || !compress.IsSubAgent(r.name) {
+			continue
+		}
+		lines, n := compress.ConclusionLines(r.text, 2*foldedResult), 0
+		for i, text := range lines {
+			n += b.c.CountCached(line(compress.KeyLine{Source: at - first, Text: text}, i > 0))
+		}
+		if n > room-taken {
+			break
+		}
+		ends[at], taken = lines, taken+n
+	}
+	return ends, taken
 }
 
 // sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".
