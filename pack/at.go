@@ -93,7 +93,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	}
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
 	var err error
-	if in.Errors, err = p.failures.newest(in.Recipe, b.entry(x.ID()).readable(t, true)); err != nil {
+	if in.Errors, err = p.failures.newest(in.Recipe, b.entry(x.ID()).readable(t, true), b.entry(x.ID()).readable(t, false)); err != nil {
 		return nil, err
 	}
 	if err := in.chooseComputed(p.memo, c); err != nil {

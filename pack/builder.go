@@ -202,7 +202,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		return nil, err
 	}
 	g.length, g.events = t.Messages.Size(), t.Settled
-	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true)); err != nil {
+	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true), e.readable(t, false)); err != nil {
 		return nil, err
 	}
 	c, err := tokens.For(g.encoding)

@@ -1,6 +1,7 @@
 package packtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,5 +56,77 @@ func TestTheGoalSaysWhatIsToDoWithoutAWrittenList(t *testing.T) {
 	s.Write(ctxabi.TodoFile, "- [x] a\n- [ ] b\n- [ ] c\n")
 	if goal := goalOf(s, 8000); !strings.HasPrefix(goal, "Progress 1/3. Next: b\n") {
 		t.Errorf("beside a written list the goal is %q", goal)
+	}
+}
+
+// The block of errors says what failed, and how, where the event names no more than the call.
+func TestErrorsSayWhatFailed(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, harness.Self(), "coder", "errors")
+	s.Append(ctxabi.MessagesFile, harness.Message("user", "Mend it.")+`{"role":"assistant","tool_calls":[{"id":"call_7","type":"function","function":{"name":"edit_file","arguments":"{\"path\":\"auth/refresh.go\"}"}}]}
+`)
+	s.Append(ctxabi.EventsFile, `{"type":"error","tool":"edit_file","call":"call_7"}
+{"type":"error","tool":"shell","call":"call_8","exit_code":3}
+`)
+	errorsOf := func() string {
+		_, block, _ := strings.Cut(s.Read(ctxabi.PackFile), "\n# Context Block: errors\n")
+		block, _, _ = strings.Cut(block, "\n# ")
+		return block
+	}
+	if got := errorsOf(); !strings.Contains(got, "events:1: edit_file\n") || !strings.Contains(got, "events:2: shell: exit code 3") {
+		t.Errorf("before the result came: %q", got)
+	}
+	s.Append(ctxabi.MessagesFile, `{"role":"tool","tool_call_id":"call_7","content":"error: old text was not found in auth/refresh.go"}
+`)
+	want := "events:1: edit_file auth/refresh.go: error: old text was not found in auth/refresh.go\n"
+	if got := errorsOf(); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	m.Restart()
+	if got := errorsOf(); !strings.HasPrefix(got, want) {
+		t.Errorf("after a restart: %q, want %q", got, want)
+	}
+}
+
+// In a large window the blocks that are chosen take no more than the table says.
+func TestCapsDoNotGrowWithALargeBudget(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, harness.Self(), "coder", "caps")
+	home := s.AgentHome()
+	for _, kind := range []string{"memory", "playbooks"} {
+		if err := os.MkdirAll(filepath.Join(home, kind), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			var text strings.Builder
+			for k := range 120 {
+				fmt.Fprintf(&text, "The deployment of service %d needs key number %d of the vault, which is kept by team %d. ", i, k, k*7)
+			}
+			if err := os.WriteFile(filepath.Join(home, kind, fmt.Sprintf("%s%d.md", kind, i)), []byte("# Deployment\n\n"+text.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.Append(ctxabi.MessagesFile, harness.Message("user", "Do the deployment of service 1 with the vault's key."))
+	s.Write(ctxabi.BudgetFile, "200000\n")
+	var p struct {
+		Items []struct {
+			Kind   string
+			Tokens int
+		}
+	}
+	if err := json.Unmarshal([]byte(s.Read("context/pack.json")), &p); err != nil {
+		t.Fatal(err)
+	}
+	for kind, most := range map[string]int{"memory": 500, "playbook": 300} {
+		all := 0
+		for _, it := range p.Items {
+			if it.Kind == kind {
+				all += it.Tokens
+			}
+		}
+		if all == 0 || all > most {
+			t.Errorf("%s takes %d tokens, at most %d", kind, all, most)
+		}
 	}
 }
