@@ -148,6 +148,7 @@ func (r *refRow) summary() string {
 type TodoItem struct {
 	Text         string
 	Done, Active bool
+	Spoken       bool // it was said in words, and stands in no list
 	Source       string
 }
 
@@ -156,7 +157,7 @@ func (n *Notes) Items() (out []TodoItem) {
 	for _, done := range []bool{false, true} {
 		for i := range n.items {
 			if t := &n.items[i]; (t.state == todoDone) == done {
-				out = append(out, TodoItem{t.text, done, t.state == todoActive, t.at.Source()})
+				out = append(out, TodoItem{t.text, done, t.state == todoActive, t.until > 0 && t.list == "", t.at.Source()})
 			}
 		}
 	}

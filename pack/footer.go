@@ -109,22 +109,26 @@ func progress(todo string) (done, all int, next string) {
 	return done, all, next
 }
 
-// derivedProgress is progress of a list that nobody wrote: one without an open item says nothing of what comes next.
+// derivedProgress is progress of a list that nobody wrote: of what agents and people keep as a list. One without an open item says nothing of what
+// comes next.
 func derivedProgress(items []compress.TodoItem) (done, all int, next string) {
+	active := false
 	for _, t := range items {
+		if t.Spoken {
+			continue
+		}
+		all++
 		if t.Done {
 			done++
-		} else if next == "" || t.Active && !strings.HasPrefix(next, "\x00") {
-			if next = t.Text; t.Active {
-				next = "\x00" + next
-			}
+		} else if next == "" || t.Active && !active {
+			next, active = t.Text, t.Active
 		}
 	}
-	if done == len(items) {
+	if done == all {
 		return 0, 0, ""
 	}
-	next, _ = compress.HeadTail(oneLine(strings.TrimPrefix(next, "\x00")), 40, ctxabi.TodoFile)
-	return done, len(items), oneLine(next)
+	next, _ = compress.HeadTail(oneLine(next), 40, ctxabi.TodoFile)
+	return done, all, oneLine(next)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.
