@@ -36,10 +36,12 @@ func commandsIn(script string, depth int) []Command {
 	}
 	w := scriptWalk{depth: depth}
 	var stmts []*syntax.Stmt
-	_ = syntax.NewParser(syntax.Variant(syntax.LangBash)).Stmts(strings.NewReader(strings.ToValidUTF8(script, "")), func(s *syntax.Stmt) bool {
+	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(strings.ToValidUTF8(script, ""))) {
+		if err != nil || len(stmts) == maxCommands {
+			break
+		}
 		stmts = append(stmts, s)
-		return len(stmts) < maxCommands
-	})
+	}
 	w.stmts(stmts, true, false)
 	return w.out
 }
