@@ -316,27 +316,6 @@ func (f *fold) noteUser(e session.Entry, line int, before sums) {
 	}
 }
 
-// turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
-const turnCalls = 8
-
-func (f *fold) noteCall(e session.Entry, line int) {
-	switch {
-	case isUser(e):
-		f.calls = 0
-	case isResult(e):
-		f.newest[f.calls%turnCalls] = line
-		f.calls++
-	}
-}
-
-// turn is where what belongs to the turn that goes on begins: with the last request of the user, and of more calls than that with the last ones.
-func (f *fold) turn() int {
-	if f.calls > turnCalls {
-		return f.newest[f.calls%turnCalls]
-	}
-	return f.last.line
-}
-
 // request is what a user asked and the last record of the assistant that followed; 0: none did yet.
 type request struct{ user, answer int }
 

@@ -1,6 +1,10 @@
 package pack
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/session"
+)
 
 // after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
 func (f *fold) after(i int) int64 {
@@ -83,6 +87,27 @@ func (f *fold) compact() {
 		return
 	}
 	f.moveTo(to, after, byRoom)
+}
+
+// turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
+const turnCalls = 8
+
+func (f *fold) noteCall(e session.Entry, line int) {
+	switch {
+	case isUser(e):
+		f.calls = 0
+	case isResult(e):
+		f.newest[f.calls%turnCalls] = line
+		f.calls++
+	}
+}
+
+// turn is where what belongs to the turn that goes on begins: with the last request of the user, and of more calls than that with the last ones.
+func (f *fold) turn() int {
+	if f.calls > turnCalls {
+		return f.newest[f.calls%turnCalls]
+	}
+	return f.last.line
 }
 
 // endTurn lets results of the turns that are over take less, if that frees enough.

@@ -130,3 +130,40 @@ func TestCapsDoNotGrowWithALargeBudget(t *testing.T) {
 		}
 	}
 }
+
+// At a budget with much room a large result stands whole while its turn goes on, and in 3,000 tokens at most when that is over.
+func TestLargeResultsAreShortenedWhenTheirTurnIsOver(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, harness.Self(), "coder", "turns")
+	s.Write(ctxabi.BudgetFile, "64000\n")
+	var log strings.Builder
+	log.WriteString(harness.Message("user", "Have a look at all parts."))
+	for i := range 4 {
+		var output strings.Builder
+		for k := range 350 {
+			fmt.Fprintf(&output, `part%d_%d is in module %d/%d.go and weighs %d grams\n`, i, k, i, k*7, k*k)
+		}
+		fmt.Fprintf(&log, `{"role":"assistant","tool_calls":[{"id":"p%d","type":"function","function":{"name":"probe","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"p%d","content":"%s"}
+`, i, i, output.String())
+	}
+	s.Append(ctxabi.MessagesFile, log.String())
+	before := read(t, s)
+	if n := strings.Count(before.md, "part0_"); n != 350 {
+		t.Fatalf("while the turn goes on %d lines of a result are shown", n)
+	}
+	s.Append(ctxabi.MessagesFile, harness.Message("user", "Thank you. Now something else."))
+	after := read(t, s)
+	after.account(t, 10)
+	if n := strings.Count(after.md, "part0_"); n == 0 || n > 200 || !strings.Contains(after.md, "left out, all of it in context/line/3.txt]") {
+		t.Errorf("when the turn is over %d lines of a result are shown", n)
+	}
+	if whole := s.Read("context/line/3.txt"); strings.Count(whole, "part0_") != 350 {
+		t.Error("the whole of it is not where the pack says")
+	}
+	if reason := s.Read("context/pack.json"); !strings.Contains(reason, `"turn_end when messages:10 arrived"`) {
+		t.Errorf("the reason is not said: %s", reason[:min(len(reason), 400)])
+	}
+	s.Append(ctxabi.MessagesFile, harness.Message("assistant", "Gladly."))
+	after.continues(t, read(t, s))
+}
