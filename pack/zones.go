@@ -2,6 +2,7 @@ package pack
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 
@@ -301,9 +302,13 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		}
 	}
 	var sources []compress.Source
+	reports := map[int]string{} // of other agents, by place
 	for at := first; at <= b.z.at; at++ {
 		r, _ := b.said(at)
 		sources = append(sources, compress.Source{Text: r.whole(), Age: b.z.at - at, Tool: r.result, Shown: whole[at]})
+		if r.result && !whole[at] && compress.IsSubAgent(r.name) {
+			reports[at] = r.text
+		}
 	}
 	span := ctxabi.Span{From: first, To: b.z.at}
 	if span.From > span.To {
@@ -319,7 +324,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
 	}
 	named := map[int]bool{}
-	ends, taken := b.conclusions(first, whole, room/2, line)
+	ends, taken := b.conclusions(reports, room/2, func(l string, i int) string { return line(compress.KeyLine{Source: i - first, Text: l}, false) })
 	room -= taken
 	for at, lines := range ends {
 		named[at-first] = true
@@ -350,25 +355,21 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	return p
 }
 
-// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for as many
-// tokens as there is room for. Listings in a report name much and would take its place otherwise.
-func (b *zoner) conclusions(first int, whole map[int]bool, room int, line func(compress.KeyLine, bool) string) (ends map[int][]string, taken int) {
+// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
+// as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
+func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
 	ends = map[int][]string{}
 	until := b.z.boundary
 	if b.z.from > 0 {
 		until = b.z.from
 	}
-	for at := until - 1; at >= first; at-- {
-		if !isResult(b.m.At(at)) || whole[at] {
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
+		if at >= until {
 			continue
 		}
-		r, ok := b.said(at)
-		if !ok || !compress.IsSubAgent(r.name) {
-			continue
-		}
-		lines, n := compress.ConclusionLines(r.text, 2*foldedResult), 0
-		for i, text := range lines {
-			n += b.c.CountCached(line(compress.KeyLine{Source: at - first, Text: text}, i > 0))
+		lines, n := compress.ConclusionLines(reports[at], 2*foldedResult), 0
+		for _, text := range lines {
+			n += b.c.CountCached(line(text, at))
 		}
 		if n > room-taken {
 			break
