@@ -179,17 +179,42 @@ func splitCamel(name string) string {
 	return b.String()
 }
 
-// Conclusion gives what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
-// last paragraph, and where that is longer the last of its sentences that fit.
-func Conclusion(text string, limit int) string {
-	last := ""
+// ConclusionLines gives the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
+// limit tokens (by ctxabi.Weight), of a single one that is too long its last sentences.
+func ConclusionLines(text string, limit int) (lines []string) {
+	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for len(lines) > 1 && !fits(strings.Join(lines, "\n"), limit) {
+		lines = lines[1:]
+	}
+	if len(lines) == 1 && !fits(lines[0], limit) {
+		if end := Conclusion(lines[0], limit); strings.HasSuffix(lines[0], end) {
+			lines[0] = end
+		} else {
+			lines[0] = lines[0][len(lines[0])-tailOf(lines[0], limit):]
+		}
+	}
+	return lines
+}
+
+// lastParagraph is the last one of a text, as far as a passage of it goes.
+func lastParagraph(text string) (last string) {
 	for _, p := range Passages(text, longParagraph) {
 		last = text[p.From:p.To]
 	}
 	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
 		last = last[i+2:]
 	}
-	last = strings.Join(strings.Fields(last), " ")
+	return last
+}
+
+// Conclusion gives what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
+// last paragraph, and where that is longer the last of its sentences that fit.
+func Conclusion(text string, limit int) string {
+	last := strings.Join(strings.Fields(lastParagraph(text)), " ")
 	if fits(last, limit) {
 		return last
 	}

@@ -4,23 +4,31 @@ import "strconv"
 
 // Said is one record as the finders see it.
 type Said struct {
-	Role   string // system, developer, user, assistant, tool; "event" of a record of events.jsonl
-	Type   string // of an event: its type
-	Text   string // what it says, decoded; of a result its output; of an event that is no tool's the record itself
-	Tool   string // of a result: the tool's name
-	Result bool
-	Failed bool
-	Calls  []SaidCall
-	Bytes  int // of the whole text, of which Text may be both ends; 0: len(Text)
+	Role    string // system, developer, user, assistant, tool; "event" of a record of events.jsonl
+	Type    string // of an event: its type
+	Text    string // what it says, decoded; of a result its output; of an event that is no tool's the record itself
+	Tool    string // of a result: the tool's name
+	Result  bool
+	Failed  bool
+	Calls   []SaidCall
+	Answers []SaidAnswer // of a result: what it says to each call
+	Bytes   int          // of the whole text, of which Text may be both ends; 0: len(Text)
 }
 
 // SaidCall is a call of a tool.
 type SaidCall struct {
 	Name, Arguments string
+	ID              string // by which its answer names it
+}
+
+// SaidAnswer is what a result says to one call.
+type SaidAnswer struct {
+	Call, Tool, Text string // Call is the id of the call
+	Failed           bool
 }
 
 // FindVersion is raised with whatever makes Find give other findings for the same record, or Notes read them in another way.
-const FindVersion = 5
+const FindVersion = 6
 
 // FindingKind says what a finding is. They are letters, for findings are kept on disk.
 type FindingKind string
@@ -30,7 +38,7 @@ const (
 	FoundFact     FindingKind = "f" // Text is a sentence that stays true; Key what it is about
 	FoundDecision FindingKind = "d" // Text is a sentence that chooses
 	FoundProposal FindingKind = "p" // Text is a sentence that somebody may say yes to; Key the label of an option
-	FoundYes      FindingKind = "y" // an acceptance; Key the label of the option it takes
+	FoundYes      FindingKind = "y" // an acceptance, in the words of Text; Key the label of the option it takes
 	FoundUndo     FindingKind = "u" // Key is what no longer holds
 	FoundTodo     FindingKind = "t" // Text is an item, State how far it is
 	FoundFile     FindingKind = "r" // Path and State of a file
@@ -44,13 +52,13 @@ const (
 type Finding struct {
 	Kind  FindingKind `json:"k"`
 	Text  string      `json:"t,omitempty"`
-	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order
+	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order; of an item its number
 	Not   string      `json:"x,omitempty"` // stemmed words of what it rules out
 	Value string      `json:"v,omitempty"` // of a fact: stemmed words of whose value it states
-	Path  string      `json:"p,omitempty"`
+	Path  string      `json:"p,omitempty"` // of an item: the call that made it
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
-	N     int         `json:"n,omitempty"` // bytes of an output
+	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever
 	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 

@@ -4,7 +4,7 @@ import "strings"
 
 var (
 	// What people say who choose.
-	chooses = phraseSet(`let's|lets use|take|go|do|stick|keep|drop|switch|stay|choose|pick|make|have|ship|move|call|store|write|skip|remove|replace|split|put, we'll go|use|take|keep|stick|stay, we will go|use|take|keep|stick|stay, i'll take, i'll go with, i will take, i will go with,
+	chooses = phraseSet(`i'd like to go with ~, i would like to go with ~, i'd|i would like to proceed|continue with ~, i'd like to choose|take|pick ~, i want to go with ~, let's|lets proceed|continue with ~, please proceed with|to ~, please go ahead and|with ~, let's|lets use|take|go|do|stick|keep|drop|switch|stay|choose|pick|make|have|ship|move|call|store|write|skip|remove|replace|split|put, we'll go|use|take|keep|stick|stay, we will go|use|take|keep|stick|stay, i'll take, i'll go with, i will take, i will go with,
 		go with ~, go for ~, stay with ~, stick with ~, stick to ~, we stay with, we stick with|to, we keep ~, we go with|for, we're going with|to, we are going with|to, going with ~, i've decided, i have decided, i decided, we've decided, we have decided, we decided, decided to, we agreed, we've agreed, decision is, the decision, my decision,
 		i choose, i chose, i pick, i picked, i'd say we, i say we, final answer, instead of ~ let's|we|use|take, scrap the, drop the ~ approach|idea|plan, use ~ instead, use ~ then, use ~ for, take ~ then, take the ~, we do ~ instead, use ~ and not, use ~ not, i'm going with, i am going with, i'm going to take|use,
 		wir nehmen, lass uns, wir bleiben bei, ich habe mich für, wir haben entschieden, wir machen ~, nimm ~`)
@@ -15,18 +15,20 @@ var (
 	instead = phraseSet(`instead of, rather than, instead, over`)
 	will    = phraseSet(`i'll ~, i will ~, i'm using, i am using, i use ~, i used ~, i replaced ~`)
 	// What models say who propose.
-	proposes = phraseSet(`i suggest, i'd suggest, i would suggest, i propose, i'd propose, i would propose, i recommend, i'd recommend, i would recommend, my suggestion, my proposal, my recommendation, proposal is, proposal:, suggestion:, recommendation:, suggestion, recommendation, proposal, recommended approach, shall i|we, should i|we, do you want me to, would you like me to, do you want to, would you like to, want me to, how about, what about, we could, i could, alternatively, one option, the best option, better option, let's|lets use|go|keep|switch|choose|pick|store|stick|put ~, shall this, may i, if you agree, if you like,
+	proposes = phraseSet(`i suggest, i'd suggest, i would suggest, i propose, i'd propose, i would propose, i recommend, i'd recommend, i would recommend, my suggestion, my proposal, my recommendation, proposal is, proposal:, suggestion:, recommendation:, suggestion, recommendation, proposal, recommended approach, shall i|we, should i|we, do you want me to, would you like me to, do you want to, would you like to, want me to, please confirm|approve, can you confirm, could you confirm, how about, what about, we could, i could, alternatively, one option, the best option, better option, let's|lets use|go|keep|switch|choose|pick|store|stick|put ~, shall this, may i, if you agree, if you like,
 		soll ich, sollen wir, ich schlage vor, ich empfehle, möchten sie, möchtest du, ich würde vorschlagen, wir könnten`)
 	proposesIdle = phraseSet(`can i help, i can see|help|assist|confirm|find|now|also|only|not, we can see, how can i, what about you, i could not, i could see|find, we could see|not, should we see, if you like it`)
 	bareAsk      = phraseSet(`proceed, continue, go ahead, go on, confirm, sound good, do that, do this, do it, fortfahren, weiter, anything else, help, make any`)
+	asksWhich    = phraseSet(`let me know which|what|if|how, tell me which, please confirm|choose|pick|select`) // without a question mark
 	// With these a sentence asks for something else, or says when it would be.
 	conditions = phraseSet(`if, once, could you, can you, please, after, when, unless, wenn, sobald`)
 	// Yes.
 	yeses = phraseSet(`yes, yep, yeah, yup, sure, ok, okay, agreed, agree, approved, lgtm, perfect, great, go ahead, go for it, do it, do that, please do, sounds good, sounds great, sounds right, sounds perfect, sounds reasonable, make it so, absolutely, definitely, of course, right, correct, fine, fine with me, works for me, that works, i agree, i like it, i like that, good idea, great idea, good plan, nice idea, good, excellent, exactly, please proceed, proceed, please go ahead, let's do it|that, lets do it|that, yes please, alright, all right, cool, ship it, confirmed, i confirm, ja, jo, gerne, einverstanden, passt, genau, klar, mach das, ok mach, in ordnung`)
 	noes  = phraseSet(`no, nope, not, don't, dont, do not, wait, hold on, hmm, but, however, instead, actually, rather, stop, except, unless, without, before, first, why, what, how, which, nein, nicht, aber, warte, moment, never, later, thanks, thank, nothing, that's all`)
 	// Which option.
-	takes   = phraseSet(`option ~, variant ~, approach ~, alternative ~, number ~, the first, the second, the third, the last, go with ~, take ~, let's do ~, do ~, choose ~, i choose ~, use ~`)
-	ordinal = map[string]string{"first": "1", "second": "2", "third": "3", "erste": "1", "zweite": "2", "one": "1", "two": "2", "three": "3"}
+	choosing = phraseSet(`i'd like to go with, i would like to go with, i want to go with, i'd like, i would like, i'll go with, i will go with, let's go with, lets go with, i'll take, i will take, i choose, i prefer, i'd prefer, yes, please`)
+	takes    = phraseSet(`option ~, variant ~, approach ~, alternative ~, number ~, the first, the second, the third, the last, go with ~, take ~, let's do ~, do ~, choose ~, i choose ~, use ~`)
+	ordinal  = map[string]string{"first": "1", "second": "2", "third": "3", "erste": "1", "zweite": "2", "one": "1", "two": "2", "three": "3"}
 )
 
 var decisionSets = anyOf(chooses, decisionKey, settles, will)
@@ -88,7 +90,7 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 		return found, len(w) > 1
 	}
 	for i := range w {
-		if i == 0 && conditions.at(w, 0) > 0 {
+		if i == 0 && conditions.at(w, 0) > 0 && proposes.at(w, 0) == 0 {
 			return found, false
 		}
 		n := proposes.at(w, i)
@@ -99,7 +101,7 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 		if len(rest) < 2 && bareAsk.has(rest) || !strings.Contains(content(rest, true), " ") && !strings.Contains(content(rest, true), "_") && content(rest, true) == "" {
 			return found, false
 		}
-		if bareAsk.at(rest, 0) > 0 {
+		if n := bareAsk.at(rest, 0); n > 0 && content(rest[n:], true) == "" {
 			found.State = proposedBare
 		}
 		return found, true
@@ -138,6 +140,11 @@ func acceptance(words []noteWord, whole int) (label string, ok bool) {
 // optionName gives the label of an option that words begin with: "B please", "option 2", "the second one", "go with B".
 func optionName(words []noteWord) string {
 	at := 0
+	for n := choosing.at(words, at); n > 0; n = choosing.at(words, at) {
+		for at += n; at < len(words) && words[at].mark; at++ {
+		}
+	}
+	start := at
 	for at < len(words) && (words[at].mark || takes.at(words, at) > 0 || words[at].text == "with" || words[at].text == "the" || words[at].text == "number" || words[at].text == "option") {
 		if takes.at(words, at) > 0 && at+1 < len(words) && ordinal[words[at+1].text] != "" {
 			return ordinal[words[at+1].text]
@@ -148,12 +155,15 @@ func optionName(words []noteWord) string {
 		return ""
 	}
 	w := words[at].text
-	if o := ordinal[w]; o != "" && at > 0 && w != "one" {
+	if o := ordinal[w]; o != "" && at > start && w != "one" {
 		return o
 	}
 	w = strings.TrimRight(w, ")")
 	one := len(w) == 1 && (w[0] >= 'a' && w[0] <= 'h' || w[0] >= '1' && w[0] <= '9')
 	if !one || w == "a" && !words[at].capital && (at == 0 || at+1 < len(words) && !words[at+1].mark && words[at+1].text != "please") {
+		return ""
+	}
+	if at == start && start > 0 && !(at+1 == len(words) || words[at+1].mark) {
 		return ""
 	}
 	if at == 0 && len(words) > 1 && !words[1].mark && words[1].text != "please" && words[1].text != "then" {

@@ -39,9 +39,6 @@ var (
 	noThing     = phraseSet(`no ~`)
 	noIdle      = phraseSet(`no idea|problem|problems|worries|need|rush|luck|thanks|change|changes|error|errors|difference|clue|way|hurry|it|that|this|the|i|you|we|don't|dont|longer|more|one|wait|doubt|matter|wonder|good|not|but|please|just|because|sorry|effect|output|result|news|hm|hmm|stop|leave|keep|use|undo|revert|now|no|there|they|he|she|what|why|how|go|yes|sir|sense|reason|reply|response|big|deal|questions|comment|comments|luck`)
 	plainMust   = phraseSet(`must ~`)
-	ruleOnly    = phraseSet(`you should, you must, you have to, you need to, you can only, you may, you cannot ~, you can't ~, cannot be ~, can not be ~, can only be ~, should be ~, requires, only if, only when, only after, only use, must first, is|are required, is|are not refundable`)
-	asksFirst   = phraseSet(`ask ~, confirm ~, wait ~, check ~, verify ~, obtain ~, get ~, do ~`)
-	firstOf     = phraseSet(`before you, before ~, first`)
 	allOf       = phraseSet(`every, each, all, any, jede, jeder, jedes, alle`)
 	allMust     = phraseSet(`needs, need, must, has to, have to, should, requires, require, shall, muss, müssen, soll, sollen`)
 	noneOf      = phraseSet(`nothing, nobody, none, no one, only, nur, niemand`)
@@ -72,7 +69,7 @@ var (
 
 // Sets without which a sentence is no rule, and no preference.
 var (
-	ruleSets  = anyOf(startRules, allOf, noneOf, leaves, asksFirst, firmRules, noThing, shoulds, plainMust, approvals, ruleOnly)
+	ruleSets  = anyOf(startRules, allOf, noneOf, leaves, firmRules, noThing, shoulds, plainMust, approvals)
 	tasteSets = anyOf(tastes, tasteStarts)
 )
 
@@ -81,9 +78,9 @@ func (f *finder) states(s *sentence) bool {
 	return !s.question && len(s.words) > 1 && !unsaid.has(s.words) && !asksBack(s.words)
 }
 
-// rule gives a constraint that a person or a prompt states. Sentences of the assistant tell what it does and expects.
+// rule gives a constraint that a person states. Sentences of the assistant tell what it does and expects.
 func (f *finder) rule(s *sentence) (Finding, bool) {
-	if f.role == "assistant" || docKeys.at(s.words, 0) > 0 || !f.isRule(s) {
+	if f.role == "assistant" || !f.isRule(s) {
 		return Finding{}, false
 	}
 	key := content(s.words, true)
@@ -140,9 +137,8 @@ func (f *finder) isRule(s *sentence) bool {
 	if !s.hasAny(ruleSets) {
 		return false
 	}
-	told := f.role != "user" // a system prompt tells what to do, and hardly anything else
 	for i := range w {
-		if !told && w[i].doubt {
+		if w[i].doubt {
 			continue
 		}
 		if clauseStart(w, i) {
@@ -160,9 +156,6 @@ func (f *finder) isRule(s *sentence) bool {
 			if leaves.at(w, i) > 0 && vague.at(w, i) == 0 && alone.has(w[i+1:]) {
 				return true
 			}
-			if told && asksFirst.at(w, i) > 0 && firstOf.has(w[i+1:]) {
-				return true
-			}
 		}
 		if i > 0 && leaves.at(w, i) > 0 && w[i-1].text == "to" && alone.has(w[i+1:]) && vague.at(w, i) == 0 {
 			return true // I want you to leave … alone
@@ -173,7 +166,7 @@ func (f *finder) isRule(s *sentence) bool {
 			switch {
 			case from == i:
 			case weak.at(w, from) > 0 && !(limit && w[from].text == "it"):
-			case (w[from].text == "i" || w[from].text == "we" || w[from].text == "you" && !told) && (strings.HasPrefix(w[i].text, "ha") || strings.HasPrefix(w[i].text, "need")):
+			case (w[from].text == "i" || w[from].text == "we" || w[from].text == "you") && (strings.HasPrefix(w[i].text, "ha") || strings.HasPrefix(w[i].text, "need")):
 			default:
 				return true
 			}
@@ -184,16 +177,13 @@ func (f *finder) isRule(s *sentence) bool {
 				return true
 			}
 		}
-		if !told && shoulds.at(w, i) > 0 && shouldsIdle.at(w, i) == 0 && i > 0 && !spoken(w, i) && !isPerson(w[subjectOf(w, i)].text) && content(w[subjectOf(w, i):i], true) != "" {
+		if shoulds.at(w, i) > 0 && shouldsIdle.at(w, i) == 0 && i > 0 && !spoken(w, i) && !isPerson(w[subjectOf(w, i)].text) && content(w[subjectOf(w, i):i], true) != "" {
 			return true
 		}
 		if noThing.at(w, i) > 0 && noIdle.at(w, i) == 0 && clauseStart(w, i) && isBan(s, i) {
 			return true
 		}
 		if approvals.at(w, i) > 0 && i > 0 && !spoken(w, i) {
-			return true
-		}
-		if told && ruleOnly.at(w, i) > 0 && weak.at(w, subjectOf(w, i)) == 0 {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // Bounds of what is found in one record.
 const (
 	largeOutput  = 4 << 10 // from so many bytes on an output is a ref
-	maxFacts     = 24      // of one record; of a system prompt twice as many
+	maxFacts     = 24      // of one record
 	maxDecisions = 8
 	maxProposals = 8
 	failureTail  = 400 // bytes at the end of an output that may say that it failed
@@ -23,12 +23,13 @@ type finder struct {
 	proposals []Finding
 	asks      bool // its last sentence is a question
 	first     bool // nothing was said yet
+	accepted  bool // it began with a yes
 	size      int
 }
 
 // Find gives what one record says that notes are made of: sentences word by word, with single blanks. It looks at that record alone, and
 // gives the same for the same. Of tool outputs it reads neither facts nor decisions: they say what is in some file, not what somebody
-// wants.
+// wants. A system prompt says nothing either: it is in every pack as it stands.
 func Find(s Said) []Finding {
 	if s.Bytes == 0 {
 		s.Bytes = len(s.Text)
@@ -40,10 +41,14 @@ func Find(s Said) []Finding {
 		if i < maxFiles {
 			f.out = append(f.out, fileCall(c)...)
 			f.out = append(f.out, todoCall(c)...)
+			f.out = append(f.out, taskCall(c)...)
 		}
 	}
 	switch {
 	case s.Result:
+		for _, a := range s.Answers[:min(len(s.Answers), maxFiles)] {
+			f.out = append(f.out, taskAnswer(a)...)
+		}
 		f.result(s)
 	case s.Role == "event":
 		switch {
@@ -54,7 +59,11 @@ func Find(s Said) []Finding {
 		case statedKind(s.Type) != "":
 			f.out = append(f.out, statedEvent(statedKind(s.Type), s.Text)...)
 		}
-	case s.Role == "user" || s.Role == "system" || s.Role == "developer" || s.Role == "assistant":
+	case s.Role == "user":
+		s.Text = OwnWords(s.Text)
+		f.size = len(s.Text)
+		f.read(s.Text)
+	case s.Role == "assistant" && !noAnswer(s.Text):
 		f.read(s.Text)
 	}
 	if len(f.out) > 0 {
@@ -92,21 +101,20 @@ func saysFailed(tail string) bool {
 	return strings.Contains(tail, "Traceback (most recent call last)") || strings.Contains(tail, "npm ERR!") || strings.Contains(tail, "\nFAIL") || strings.Contains(tail, "command not found")
 }
 
-// read finds what a person, a model or a prompt says.
+// read finds what a person or a model says.
 func (f *finder) read(text string) {
 	if f.role == "user" {
 		if first := Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
 			f.out = append(f.out, Finding{Kind: FoundAsked, Text: first})
 		}
 	}
-	told := f.role == "system" || f.role == "developer"
 	open, from := false, len(f.out)
-	prose(text, told, f.say, func(text string, done bool) {
+	prose(text, f.say, func(text string, done bool) {
 		state := todoOpen
 		if done {
 			state = todoDone
 		}
-		if it, ok := item(text, state); ok && !told && f.items() < maxItems {
+		if it, ok := item(text, state); ok && f.items() < maxItems {
 			open = open || !done
 			f.out = append(f.out, it)
 		}
@@ -139,12 +147,12 @@ func (f *finder) say(s *sentence) {
 	if f.first && f.role == "user" {
 		if label, ok := acceptance(s.words, f.size); ok {
 			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundAsked }) // a yes asks for nothing
-			f.out = append(f.out, Finding{Kind: FoundYes, Key: label})
-			accepted = true
+			f.out = append(f.out, Finding{Kind: FoundYes, Key: label, Text: s.text})
+			accepted, f.accepted = true, true
 		}
 	}
 	f.first = false
-	f.asks = s.question
+	f.asks = s.question || asksWhich.has(s.words)
 	if u, ok := f.permission(s); ok {
 		f.out = append(f.out, u)
 		if u.Text != "" {
@@ -155,12 +163,8 @@ func (f *finder) say(s *sentence) {
 		f.out = append(f.out, it)
 		return
 	}
-	most := maxFacts
-	if f.role == "system" || f.role == "developer" {
-		most *= 2
-	}
 	fact := func(found Finding, ok bool) bool {
-		if ok && f.facts < most {
+		if ok && f.facts < maxFacts {
 			f.facts++
 			f.out = append(f.out, found)
 		}
@@ -171,7 +175,7 @@ func (f *finder) say(s *sentence) {
 	}
 	if d, ok := f.decision(s); ok && f.decisions < maxDecisions {
 		f.decisions++
-		if accepted {
+		if f.accepted && (accepted || countWords(d.Key) <= 3) { // "Yes. Please go ahead with it."
 			d.State = saidYes
 		}
 		f.out = append(f.out, d)
@@ -187,7 +191,7 @@ func (f *finder) say(s *sentence) {
 	}
 }
 
-// saidYes is the state of a decision that stands in the sentence that says yes.
+// saidYes is the state of a decision that stands in the sentence that says yes, or only says it again.
 const saidYes = "y"
 
 // propose keeps the proposals that a yes may mean: the last ones, and options where the record asks in the end.

@@ -12,6 +12,7 @@ import (
 type Notes struct {
 	bytes     int // of the records with findings
 	adds      int // how many of those
+	asked     int // requests of the user
 	facts     []factRow
 	decisions []decisionRow
 	refs      []refRow
@@ -58,6 +59,9 @@ type decisionRow struct {
 type todoRow struct {
 	text, key, state string
 	list             string // the tool whose list it is of; "" of text
+	call, number     string // of a numbered item: what made it, and its number in the list that goes on
+	named            bool   // it got a number once
+	until            int    // the request with which it is over; 0: none
 	at               Place
 }
 
@@ -109,7 +113,11 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 		case FoundTodo:
 			if f.State == todoList {
 				list = f.Tool
-				n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == list })
+				n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == list && (list != taskList || t.number != "") })
+				continue
+			}
+			if list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade {
+				n.addTask(f, list == taskList, at)
 				continue
 			}
 			n.addItem(f, list, at)
@@ -117,7 +125,11 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 			n.addFile(f, id("r"), at)
 		case FoundOutput:
 			n.addOutput(f, id("r"), at)
-		case FoundAsked, FoundSaid:
+		case FoundAsked:
+			n.asked++
+			n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
+			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
+		case FoundSaid:
 			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
 		case FoundFailed:
 			n.forgetFailure()
@@ -199,9 +211,23 @@ func (n *Notes) accept(f *Finding, id func(string) string, at Place) bool {
 		return false
 	}
 	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: chosen.Text, Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
 	n.proposals = nil
 	return true
+}
+
+// answered says what a yes is to: "yes: Shall I use zap?", "option 2: write it to disk", and what it adds to that.
+func answered(yes, to *Finding) string {
+	text := "yes: " + to.Text
+	if yes.Key != "" {
+		text = "option " + strings.ToUpper(yes.Key) + ": " + to.Text
+	}
+	said, asked := content(splitWords(yes.Text, nil), true), content(splitWords(to.Text, nil), true)
+	both, _ := overlap(said, asked)
+	if yes.Key == "" && countWords(said) > both+2 {
+		text += " (" + yes.Text + ")"
+	}
+	return text
 }
 
 // decide adds a decision in the place of an earlier one of the same words.
@@ -219,7 +245,10 @@ func (n *Notes) decide(row decisionRow) {
 
 // addItem takes the newest state of an item.
 func (n *Notes) addItem(f *Finding, list string, at Place) {
-	row := todoRow{text: f.Text, key: itemKey(f.Text), state: f.State, list: list, at: at}
+	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
+	if f.N > 0 {
+		row.until = n.asked + f.N
+	}
 	i := slices.IndexFunc(n.items, func(t todoRow) bool { return t.key == row.key })
 	if row.state == todoTicked {
 		if row.state = todoDone; i < 0 {
@@ -227,8 +256,8 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 		}
 	}
 	if i >= 0 {
-		if row.list == "" {
-			row.list = n.items[i].list
+		if old := &n.items[i]; row.list == "" || old.list == taskList {
+			row.list, row.call, row.number, row.named = old.list, old.call, old.number, old.named
 		}
 		n.items[i] = row
 	} else {
@@ -239,8 +268,8 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 	}
 }
 
-// itemKey is what stays of an item's text where it is written another way.
-func itemKey(text string) string {
+// ItemKey is what stays of an item's text where it is written another way.
+func ItemKey(text string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !inWord(r) || r == '.' || r == ':' || r == '-' }), " "))
 }
 

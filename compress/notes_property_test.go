@@ -49,8 +49,11 @@ func FuzzFind(f *testing.F) {
 		r := []string{"user", "assistant", "system", "tool", "event"}[role%5]
 		text = strings.ToValidUTF8(text, "")
 		s := Said{Role: r, Type: "plan", Text: text, Result: r == "tool"}
-		for _, name := range []string{"bash", "TodoWrite", "edit", "apply_patch"} {
-			s.Calls = append(s.Calls, SaidCall{name, args})
+		for _, name := range []string{"bash", "TodoWrite", "edit", "apply_patch", "TaskCreate", "TaskUpdate"} {
+			s.Calls = append(s.Calls, SaidCall{Name: name, Arguments: args})
+		}
+		for _, tool := range []string{"TaskCreate", "TaskList"} {
+			s.Answers = append(s.Answers, SaidAnswer{Tool: tool, Text: text})
 		}
 		found := Find(s)
 		again, err := json.Marshal(found)
@@ -84,14 +87,26 @@ var noteLines = []string{
 func history(t *rapid.T) []Said {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Said {
 		name := rapid.SampledFrom([]string{"alpha", "beta", "src/gamma.go", "delta-1"}).Draw(t, "name")
-		switch rapid.IntRange(0, 6).Draw(t, "what") {
+		switch rapid.IntRange(0, 8).Draw(t, "what") {
 		case 0:
-			return Said{Role: "assistant", Calls: []SaidCall{{"edit", `{"path":"` + name + `"}`}}}
+			return Said{Role: "assistant", Calls: []SaidCall{{Name: "edit", Arguments: `{"path":"` + name + `"}`}}}
 		case 1:
 			return Said{Role: "tool", Tool: "edit", Result: true, Failed: rapid.Bool().Draw(t, "failed"), Text: "no such file", Bytes: rapid.IntRange(10, 20000).Draw(t, "bytes")}
 		case 2:
 			state := rapid.SampledFrom([]string{"pending", "in_progress", "completed", "cancelled"}).Draw(t, "state")
-			return Said{Role: "assistant", Calls: []SaidCall{{"TodoWrite", `{"todos":[{"content":"port ` + name + `","status":"` + state + `"}]}`}}}
+			return Said{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"port ` + name + `","status":"` + state + `"}]}`}}}
+		case 3:
+			n := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "number")
+			return rapid.SampledFrom([]Said{
+				{Role: "assistant", Calls: []SaidCall{{Name: "TaskCreate", Arguments: `{"subject":"port ` + name + `"}`, ID: n}}},
+				{Role: "assistant", Calls: []SaidCall{{Name: "TaskUpdate", Arguments: `{"taskId":"` + n + `","status":"completed"}`}}},
+			}).Draw(t, "call")
+		case 4:
+			n := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "number")
+			return rapid.SampledFrom([]Said{
+				{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: n, Tool: "TaskCreate", Text: "Task #" + n + " created successfully: port"}}},
+				{Role: "tool", Result: true, Answers: []SaidAnswer{{Tool: "TaskList", Text: "#" + n + " [pending] port " + name}}},
+			}).Draw(t, "answer")
 		}
 		line := rapid.SampledFrom(noteLines).Draw(t, "line")
 		return Said{Role: rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role"), Text: strings.ReplaceAll(line, "%s", name)}
@@ -191,7 +206,7 @@ func TestNotesAreBounded(t *testing.T) {
 		name := fmt.Sprintf("service%d", i)
 		s := Said{Role: "user", Text: fmt.Sprintf("Never touch %s.\nThe port of %s is %d.\nlet's use %s for that\nTODO: look at %s\n", name, name, 1000+i, name, name) + strings.Repeat("some more words that say nothing at all\n", 8)}
 		n.Add(Place{Line: 2*i - 1}, s.Role, Find(s))
-		c := Said{Role: "assistant", Calls: []SaidCall{{"write", `{"path":"` + name + `.go","content":"` + strings.Repeat("x", 300) + `"}`}}}
+		c := Said{Role: "assistant", Calls: []SaidCall{{Name: "write", Arguments: `{"path":"` + name + `.go","content":"` + strings.Repeat("x", 300) + `"}`}}}
 		n.Add(Place{Line: 2 * i}, c.Role, Find(c))
 		size += len(s.Text) + len(c.Calls[0].Arguments)
 	}
@@ -224,7 +239,7 @@ func TestNotesOfASession(t *testing.T) {
 		m := ctxabi.DecodeMessage(bytes.TrimSpace(raw))
 		s := Said{Role: m.Role.String(), Text: m.Text, Result: m.Role == ctxabi.Tool, Tool: m.Name}
 		for _, c := range m.Calls {
-			s.Calls = append(s.Calls, SaidCall{c.Name, c.Arguments})
+			s.Calls = append(s.Calls, SaidCall{Name: c.Name, Arguments: c.Arguments})
 		}
 		n.Add(Place{Line: line}, s.Role, Find(s))
 	}
@@ -284,7 +299,7 @@ func BenchmarkFind(b *testing.B) {
 		{"failed", Said{Role: "tool", Tool: "bash", Result: true, Failed: true, Text: log}},
 		{"user", Said{Role: "user", Text: talk}},
 		{"assistant", Said{Role: "assistant", Text: talk}},
-		{"call", Said{Role: "assistant", Calls: []SaidCall{{"write", `{"path":"a.go","content":"` + strings.Repeat("some code\\n", 5000) + `"}`}}}},
+		{"call", Said{Role: "assistant", Calls: []SaidCall{{Name: "write", Arguments: `{"path":"a.go","content":"` + strings.Repeat("some code\\n", 5000) + `"}`}}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			size := len(c.said.Text)

@@ -25,7 +25,7 @@ type sentence struct {
 }
 
 // prose gives the sentences of a text in their order, and the items of its checklists. Words are only good until the next call.
-func prose(text string, rules bool, say func(s *sentence), check func(text string, done bool)) {
+func prose(text string, say func(s *sentence), check func(text string, done bool)) {
 	if len(text) > proseRead {
 		head, tail := text[:proseRead/2], text[len(text)-proseRead/2:]
 		if i := strings.LastIndexByte(head, '\n'); i > 0 {
@@ -34,7 +34,7 @@ func prose(text string, rules bool, say func(s *sentence), check func(text strin
 		if i := strings.IndexByte(tail, '\n'); i >= 0 {
 			tail = tail[i+1:]
 		}
-		prose(strings.ToValidUTF8(head, ""), rules, say, check)
+		prose(strings.ToValidUTF8(head, ""), say, check)
 		text = strings.ToValidUTF8(tail, "")
 	}
 	lines := readLines(text)
@@ -52,7 +52,7 @@ func prose(text string, rules bool, say func(s *sentence), check func(text strin
 		if l.blank || l.code {
 			continue
 		}
-		if name := opens(line); name != "" && !rules {
+		if name := opens(line); name != "" {
 			if !strings.Contains(line, "</"+name) {
 				tag = name
 			}
@@ -61,7 +61,7 @@ func prose(text string, rules bool, say func(s *sentence), check func(text strin
 		if !l.item && !l.joined {
 			led = false
 		}
-		if l.level > 0 || line[0] == '>' || line[0] == '|' || line[0] == '<' && !rules || l.indent >= 4 && !l.item && !led || isLog(line) {
+		if l.level > 0 || line[0] == '>' || line[0] == '|' || line[0] == '<' || l.indent >= 4 && !l.item && !led || isLog(line) {
 			continue
 		}
 		if done, item, ok := Checkbox(line); ok {
@@ -70,7 +70,7 @@ func prose(text string, rules bool, say func(s *sentence), check func(text strin
 			}
 			continue
 		}
-		if run := keyLines(text, lines[at:]); run >= pasteLines && !rules {
+		if run := keyLines(text, lines[at:]); run >= pasteLines {
 			at += run - 1
 			continue
 		}

@@ -144,21 +144,40 @@ func (r *refRow) summary() string {
 	return fmt.Sprintf("changed %d times, last %s", r.changes, r.last)
 }
 
+// TodoItem is an item of what is to do.
+type TodoItem struct {
+	Text         string
+	Done, Active bool
+	Spoken       bool // it was said in words, and stands in no list
+	Source       string
+}
+
+// Items are the items of todo.md, what is open first.
+func (n *Notes) Items() (out []TodoItem) {
+	for _, done := range []bool{false, true} {
+		for i := range n.items {
+			if t := &n.items[i]; (t.state == todoDone) == done {
+				out = append(out, TodoItem{t.text, done, t.state == todoActive, t.until > 0 && t.list == "", t.at.Source()})
+			}
+		}
+	}
+	return out
+}
+
 // Todo is a checklist in Markdown, what is open first, each item with its source; "" without any.
 func (n *Notes) Todo() string {
-	var open, done strings.Builder
-	for i := range n.items {
-		t := &n.items[i]
-		b, mark, active := &open, " ", ""
-		switch t.state {
-		case todoDone:
-			b, mark = &done, "x"
-		case todoActive:
+	var b strings.Builder
+	for _, t := range n.Items() {
+		mark, active := " ", ""
+		if t.Done {
+			mark = "x"
+		}
+		if t.Active {
 			active = "in progress, "
 		}
-		fmt.Fprintf(b, "- [%s] %s (%s%s)\n", mark, t.text, active, t.at.Source())
+		fmt.Fprintf(&b, "- [%s] %s (%s%s)\n", mark, t.Text, active, t.Source)
 	}
-	return open.String() + done.String()
+	return b.String()
 }
 
 // Summary is what was asked, concluded, decided and what failed, in Markdown, a line each with its source, in at most so many

@@ -8,8 +8,8 @@ func TestNotesOfAFewRecords(t *testing.T) {
 	var n Notes
 	for i, s := range []Said{
 		{Role: "user", Text: "Make the retries work.\nNever push to main."},
-		{Role: "assistant", Calls: []SaidCall{{"read", `{"path":"a.go"}`}, {"edit", `{"path":"b.go"}`}}},
-		{Role: "assistant", Calls: []SaidCall{{"TodoWrite", `{"todos":[{"content":"Retry","status":"completed"},{"content":"Test it","status":"pending"}]}`}}},
+		{Role: "assistant", Calls: []SaidCall{{Name: "read", Arguments: `{"path":"a.go"}`}, {Name: "edit", Arguments: `{"path":"b.go"}`}}},
+		{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"Retry","status":"completed"},{"content":"Test it","status":"pending"}]}`}}},
 	} {
 		n.Add(Place{Line: i + 1}, s.Role, Find(s))
 	}

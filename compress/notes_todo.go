@@ -31,13 +31,13 @@ func (f *finder) todo(s *sentence) (Finding, bool) {
 			continue
 		}
 		if n := todoStarts.at(w, i); n > 0 && i+n < len(w)-1 && w[i+n].text == ":" && i < 3 {
-			return item(strings.TrimSpace(s.text[w[i+n].to:]), todoOpen)
+			return spokenItem(strings.TrimSpace(s.text[w[i+n].to:]))
 		}
-		if n := todoSays.at(w, i); n > 0 && i+n < len(w) && (f.role == "user" || strings.Contains(s.text, "still")) && f.role != "system" && f.role != "developer" {
+		if n := todoSays.at(w, i); n > 0 && i+n < len(w) && (f.role == "user" || strings.Contains(s.text, "still")) {
 			if weakItem(w[i+n:]) {
 				return Finding{}, false
 			}
-			return item(s.text, todoOpen)
+			return spokenItem(s.text)
 		}
 	}
 	return Finding{}, false
@@ -57,6 +57,16 @@ func item(text, state string) (Finding, bool) {
 	}
 	return Finding{Kind: FoundTodo, Text: text, State: state}, true
 }
+
+// spokenItem is an item that somebody said in words. Nobody ticks such a one, so that it counts for some requests only.
+func spokenItem(text string) (Finding, bool) {
+	f, ok := item(text, todoOpen)
+	f.N = spokenLasts
+	return f, ok
+}
+
+// spokenLasts is for how many requests of the user after it an item counts that was said in words.
+const spokenLasts = 32
 
 // todoState reads how far an item is: the words that agents' lists have for it.
 func todoState(item map[string]any) string {
@@ -119,8 +129,8 @@ func todoItems(args map[string]any) (out []Finding, whole bool) {
 
 // todoCall reads a call of a tool that keeps a list: TodoWrite, todo_write, update_plan and what is named like them.
 func todoCall(c SaidCall) []Finding {
-	name := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(c.Name, "_", ""), "-", ""))
-	if !strings.Contains(name, "todo") && !slices.Contains([]string{"updateplan", "setplan", "writeplan", "taskcreate", "updatetasks", "plan"}, name) {
+	name := plainName(c.Name)
+	if !strings.Contains(name, "todo") && !slices.Contains(planTools, name) {
 		return nil
 	}
 	var args map[string]any
@@ -128,14 +138,6 @@ func todoCall(c SaidCall) []Finding {
 		return nil
 	}
 	out, whole := todoItems(args)
-	if out == nil && !whole && name == "taskcreate" {
-		if text, _ := args["subject"].(string); text != "" {
-			if f, ok := item(text, todoOpen); ok {
-				out = append(out, f)
-			}
-		}
-		return out
-	}
 	if whole {
 		out = append([]Finding{{Kind: FoundTodo, State: todoList, Tool: c.Name}}, out...)
 	}

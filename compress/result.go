@@ -73,7 +73,7 @@ const resultFloor = 48
 // with cut == false. Otherwise what is shown are lines of it as they stand there, in their order, and
 // lines of Result's own, which begin with one of "[" and "…": what was found of them, how often a line came again, and at the
 // end how much is left out and the path that gives all of it. What is not one of either is
-// a part of a line, or, of kinds json and html, a value or text of the source. JSON stays JSON, and its note is a value in it.
+// a part of a line, or, of kinds json and html and of a search's response in JSON, a value or text of the source or its beginning. JSON stays JSON, and its note is a value in it.
 // used is the kind by which it was shortened: KindText where the text turned out to be none of kind.
 func Result(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
 	if limit.holds(text) {
@@ -123,6 +123,9 @@ func (r *result) shorten(k Kind) (short string, ok bool) {
 	case KindHTML:
 		return r.html()
 	case KindSearch:
+		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(r.text) {
+			return r.jsonSearch()
+		}
 		return r.search()
 	case KindMatches:
 		return r.matches()

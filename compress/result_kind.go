@@ -2,6 +2,7 @@ package compress
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,9 @@ func Recognise(text string, about Hint) Kind {
 	tool, command := toolOf(about)
 	switch {
 	case (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(text):
+		if hits, _ := jsonHits(text, tool); hits != nil {
+			return KindSearch
+		}
 		return KindJSON
 	case isHTML(start):
 		return KindHTML
@@ -56,7 +60,7 @@ func Recognise(text string, about Hint) Kind {
 		return KindMatches
 	case listed(sample):
 		return KindListing
-	case command != "" || logTools[tool] || failures(sample) > 0:
+	case command != "" || logTools[tool] || runsCode(tool, about.Args) || failures(sample) > 0:
 		return KindLog
 	}
 	return KindText
@@ -72,6 +76,8 @@ var (
 	listTools  = nameSet("ls list listfiles listdir listdirectory directorytree glob find findfiles tree findfile")
 	logTools   = nameSet("bash shell sh exec execute run runcommand runtests test terminal executebash runterminalcmd python ipython runcode executecommand localshell build make command")
 )
+
+var codeTools = nameSet("executecode codeinterpreter codeexecution runpython executepython pythonrepl pythontool runjavascript runjs jupyter notebookexecute runcell executecell")
 
 func nameSet(names string) map[string]bool {
 	m := map[string]bool{}
@@ -91,7 +97,7 @@ func toolOf(about Hint) (tool, command string) {
 		name = name[i+2:]
 	}
 	tool = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-	if !logTools[tool] {
+	if !logTools[tool] && (codeTools[tool] || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(pathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
 		return tool, ""
 	}
 	line := commandOf(about.Args)
@@ -111,6 +117,17 @@ func toolOf(about Hint) (tool, command string) {
 		return tool, command
 	}
 	return tool, tool
+}
+
+// runsCode says whether a call runs a program that stands in its arguments, by their names and by words of the tool's.
+func runsCode(tool, args string) bool {
+	code := gjson.Valid(args) && (gjson.Get(args, "code").Type == gjson.String || gjson.Get(args, "source_code").Type == gjson.String)
+	for _, word := range []string{"run", "exec", "interpret", "python", "code", "repl", "eval", "notebook", "sandbox", "jupyter", "shell", "terminal", "command"} {
+		if code && strings.Contains(tool, word) {
+			return true
+		}
+	}
+	return codeTools[tool]
 }
 
 // commandOf finds the command line in a call's arguments.
@@ -251,7 +268,7 @@ func isDiff(lines []string) bool {
 }
 
 func isWebSearch(lines []string, tool string) bool {
-	if !strings.Contains(tool, "search") && !strings.Contains(tool, "google") && !strings.Contains(tool, "bing") {
+	if !isSearchTool(tool) {
 		return false
 	}
 	urls := 0

@@ -41,7 +41,8 @@ var goldens = []struct {
 	{"git_diff", bash("git diff main"), KindDiff, 400},
 	{"json_orders", Hint{Tool: "list_orders", Args: `{"limit":60}`}, KindJSON, 500},
 	{"json_deep", bash("kubectl get deploy payments -o json"), KindJSON, 250},
-	{"json_search", Hint{Tool: "web_search", Args: `{"query":"token refresh"}`}, KindJSON, 500},
+	{"json_search", Hint{Tool: "web_search", Args: `{"query":"token refresh"}`}, KindSearch, 500},
+	{"json_search", Hint{Tool: "fetch_json", Args: `{"q":"token refresh"}`}, KindSearch, 500},
 	{"html", Hint{Tool: "fetch", Args: `{"url":"https://docs.example.com/retry"}`}, KindHTML, 300},
 	{"search", Hint{Tool: "web_search", Args: `{"query":"go context deadline exceeded retry"}`}, KindSearch, 500},
 	{"file_go", Hint{Tool: "read_file", Args: `{"path":"ledger.go"}`}, KindFile, 300},
@@ -107,6 +108,8 @@ func wrong(text, short string, kind Kind, limit Limit) string {
 		return "the path is not named"
 	case kind == KindJSON && !gjson.Valid(short):
 		return "no JSON any more"
+	case kind == KindSearch && gjson.Valid(text) && gjson.Valid(short):
+		return ""
 	case kind == KindJSON || kind == KindHTML || kind == KindBinary:
 		return ""
 	}
@@ -269,6 +272,62 @@ func TestPlainText(t *testing.T) {
 	} {
 		if got := plainText(in); got != want {
 			t.Errorf("%q became %q, not %q", in, got, want)
+		}
+	}
+}
+
+// Responses of searches, and outputs of programs, are known by their shape, whatever the tool is called.
+func TestResultsAreKnownByTheirShape(t *testing.T) {
+	items := `[{"title":"A","url":"https://a","snippet":"a b"},{"title":"B","url":"https://b","content":"c d"}]`
+	output := strings.Repeat("step 17: loss 0.31 in epoch 4\n", 40)
+	for _, c := range []struct {
+		about Hint
+		text  string
+		want  Kind
+	}{
+		{Hint{Tool: "web_search"}, `{"results":` + items + `}`, KindSearch},
+		{Hint{Tool: "ask_the_web"}, `{"results":` + items + `,"answer":"x"}`, KindSearch},
+		{Hint{Tool: "google"}, items, KindSearch},
+		{Hint{Tool: "tavily_search"}, `{"results":["TimSort in CPython","Quicksort"]}`, KindSearch},
+		{Hint{Tool: "list_orders"}, `{"results":[{"id":1,"total":5},{"id":2,"total":7}]}`, KindJSON},
+		{Hint{Tool: "list_issues"}, items, KindJSON},
+		{Hint{Tool: "web_search"}, `{"results":[]}`, KindJSON},
+		{Hint{Tool: "execute_code", Args: `{"code":"train()"}`}, output, KindLog},
+		{Hint{Tool: "code_interpreter", Args: `{"input":"train()"}`}, output, KindLog},
+		{Hint{Tool: "run_python"}, output, KindLog},
+		{Hint{Tool: "mcp__lab__sandbox_run", Args: `{"code":"train()"}`}, output, KindLog},
+		{Hint{Tool: "workbench", Args: `{"command":"python train.py"}`}, output, KindLog},
+		{Hint{Tool: "explain", Args: `{"code":"train()"}`}, output, KindText},
+	} {
+		if got := Recognise(c.text, c.about); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.about, got, c.want)
+		}
+	}
+}
+
+// A search folds to the titles that answer what was asked, not to addresses.
+func TestASearchFoldsToItsAnswer(t *testing.T) {
+	titles := []string{"Quicksort explained", "Mergesort, a history", "TimSort in CPython", "Heapsort", "Sorting networks", "Radix sort", "Bubble sort", "Bogosort"}
+	var text, list []string
+	for i, title := range titles {
+		text = append(text, strings.Join([]string{string(rune('1'+i)) + ". " + title, "https://ex19.com/" + string(rune('1'+i)), "All about it."}, "\n"))
+		list = append(list, `{"title":"`+title+`","url":"https://ex19.com/`+string(rune('1'+i))+`","snippet":"All about `+title+` in Python."}`)
+	}
+	asked := `{"query":"Which sorting algorithm does Python's CPython use?"}`
+	for name, got := range map[string]string{
+		"text": FoldSearch("Found 8 results\n"+strings.Join(text, "\n"), "web_search", asked, 60),
+		"json": FoldSearch(`{"results":[`+strings.Join(list, ",")+`]}`, "web_search", asked, 60),
+	} {
+		if !strings.HasPrefix(got, "Found 8 results, best: TimSort in CPython | ") || strings.Contains(got, "://") || ctxabi.Weight(got) > 60 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := FoldSearch(`{"answer":"It is TimSort.","results":[`+strings.Join(list, ",")+`]}`, "web_search", asked, 60); !strings.HasPrefix(got, "Found 8 results, answer: It is TimSort., best: TimSort in CPython | ") {
+		t.Errorf("%q", got)
+	}
+	for _, other := range []string{"", "ok", `{"id":1}`, "no results\nat all"} {
+		if got := FoldSearch(other, "web_search", asked, 60); got != "" {
+			t.Errorf("%q folds to %q", other, got)
 		}
 	}
 }

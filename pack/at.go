@@ -99,7 +99,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	}
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
 	var err error
-	if in.Errors, err = p.failures.newest(in.Recipe, b.entry(x.ID()).readable(t, true)); err != nil {
+	if in.Errors, err = p.failures.newest(in.Recipe, b.entry(x.ID()).readable(t, true), b.entry(x.ID()).readable(t, false)); err != nil {
 		return nil, err
 	}
 	if in.Decided, err = p.decided.upTo(in.recipe(), b.entry(x.ID()).readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {

@@ -2,6 +2,9 @@ package pack
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,80 +15,129 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Failed attempts are calls of tools that failed and did not succeed since. The goal names them, so
-// that an agent does not try again what it does not see any more.
+// Failed attempts are calls of tools that failed and that nothing made up for since: no other try that succeeded with the same, or
+// with all of it, and no check that they are a part of. The goal names those of the last turns, so that an agent does not try again
+// what it does not see any more. Recall does not repeat what was mended.
 const (
 	attemptWindow = 256 // records that are looked at
+	attemptTurns  = 3   // requests of the user, of which the last begins the turn that goes on: what failed before them does not count
 	plainSight    = 8   // of these the newest, which every agent still sees
 	maxAttempts   = 5
+	maxFailing    = 64       // failures that are remembered at a time
 	attemptCall   = 100      // bytes of what was called
 	attemptSaid   = 24       // tokens of how it failed
 	attemptRead   = 16 << 10 // bytes at each end of a result
 	nearTheEnds   = 400      // bytes in which an exit code is looked for
+	fewLines      = 2        // of an output that is about the call itself, and not what it shows
 )
 
 // attempt is how one call of a tool ended.
 type attempt struct {
-	what   string // the tool and its arguments, in full
+	what   uint64 // the tool and its arguments, in full
+	deed   compress.Deed
 	failed bool
 	line   string // what the goal says of it, without where
 }
 
-// attempts gives a line for each failed attempt, the newest first.
+// failure is an attempt that failed.
+type failure struct {
+	attempt
+	places []int
+}
+
+// attempts gives a line for each failed attempt that still counts, the newest first.
 func (mm *memo) attempts(m Records, n int) (lines []string) {
-	known := map[int][]attempt{}
-	type failure struct {
-		line    string
-		at, all int
-		visible bool
+	from := max(1, n-attemptWindow+1)
+	for at, turns := n, 0; at > from && turns < attemptTurns; at-- {
+		if isUser(m.At(at)) {
+			if turns++; turns == attemptTurns {
+				from = at
+			}
+		}
 	}
-	failures := map[string]*failure{}
-	for at := max(1, n-attemptWindow+1); at <= n; at++ {
+	var o outcomes
+	mm.tryAll(&o, m, from, n)
+	mm.forgetTried(n)
+	for _, f := range slices.Backward(o.failing) {
+		last := f.places[len(f.places)-1]
+		if last > n-plainSight || len(lines) == maxAttempts {
+			continue
+		}
+		line := f.line + " (" + addressOf(m, last).source()
+		switch all := len(f.places); {
+		case all == 2:
+			line += ", twice"
+		case all > 2:
+			line += fmt.Sprintf(", %d times", all)
+		}
+		lines = append(lines, line+")")
+	}
+	return lines
+}
+
+// outcomes are how calls ended, taken in their order.
+type outcomes struct {
+	failing []failure    // that still count, in the order of the last tries
+	mended  map[int]bool // places of results whose failure was made up for, or of which there was another one since
+}
+
+func (o *outcomes) add(at int, a attempt) {
+	over := func(is func(f *failure) bool) {
+		o.failing = slices.DeleteFunc(o.failing, func(f failure) bool {
+			if !is(&f) {
+				return false
+			}
+			if o.mended == nil {
+				o.mended = map[int]bool{}
+			}
+			for _, at := range f.places {
+				o.mended[at] = true
+			}
+			return true
+		})
+	}
+	if !a.failed {
+		over(func(f *failure) bool { return a.deed.Mends(f.deed) })
+		return
+	}
+	again := failure{attempt: a}
+	over(func(f *failure) bool {
+		if f.what == a.what {
+			again.places = f.places
+		}
+		return f.what == a.what || a.deed.Repeats(f.deed)
+	})
+	again.places = append(slices.Clone(again.places), at)
+	if o.failing = append(o.failing, again); len(o.failing) > maxFailing {
+		o.failing = slices.Delete(o.failing, 0, 1)
+	}
+}
+
+// tryAll adds what the results between two places say.
+func (mm *memo) tryAll(o *outcomes, m Records, from, n int) {
+	for at := from; at <= n; at++ {
+		if !isResult(m.At(at)) {
+			continue
+		}
 		list, ok := mm.tried[at]
 		if !ok {
 			var err error
 			if list, err = attemptsAt(m, at); err != nil {
 				continue // the next build tries again
 			}
+			mm.tried[at] = list
 		}
-		known[at] = list
 		for _, a := range list {
-			if !a.failed {
-				delete(failures, a.what)
-				continue
-			}
-			f := failures[a.what]
-			if f == nil {
-				f = &failure{}
-				failures[a.what] = f
-			}
-			f.line, f.at, f.all, f.visible = a.line, at, f.all+1, at > n-plainSight
+			o.add(at, a)
 		}
 	}
-	mm.tried = known
-	var newest []*failure
-	for _, f := range failures {
-		if !f.visible {
-			newest = append(newest, f)
-		}
+}
+
+// forgetTried lets go of what is out of every window of a history of n records.
+func (mm *memo) forgetTried(n int) {
+	if len(mm.tried) > 2*recallRecords {
+		maps.DeleteFunc(mm.tried, func(at int, _ []attempt) bool { return at <= n-recallRecords || at > n })
 	}
-	slices.SortFunc(newest, func(a, b *failure) int {
-		if a.at != b.at {
-			return b.at - a.at
-		}
-		return strings.Compare(a.line, b.line)
-	})
-	for _, f := range newest[:min(len(newest), maxAttempts)] {
-		line := f.line + " (" + addressOf(m, f.at).source()
-		switch {
-		case f.all == 2:
-			line += ", twice"
-		case f.all > 2:
-			line += fmt.Sprintf(", %d times", f.all)
-		}
-		lines = append(lines, line+")")
-	}
-	return lines
 }
 
 // attemptsAt reads the results in the record at a place; most have none.
@@ -111,7 +163,7 @@ func attemptsAt(m Records, at int) (list []attempt, err error) {
 				return nil, err
 			}
 		}
-		return []attempt{attemptOf(asked.Name, asked.Arguments, ev.Text, ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0")}, nil
+		return []attempt{attemptOf(asked.Name, asked.Arguments, ev.Text, ev.ExitCode, ev.Failed)}, nil
 	}
 	msg := ctxabi.DecodeMessage(raw)
 	results := msg.Results
@@ -129,18 +181,60 @@ func attemptsAt(m Records, at int) (list []attempt, err error) {
 		if name == "" {
 			name = msg.Name
 		}
-		list = append(list, attemptOf(name, arguments, r.Text, r.IsError))
+		list = append(list, attemptOf(name, arguments, r.Text, "", r.IsError))
 	}
 	return list, nil
 }
 
-func attemptOf(name, arguments, output string, failed bool) attempt {
+func attemptOf(name, arguments, output, exit string, failed bool) attempt {
 	output, _ = bothEnds(output, attemptRead)
-	a := attempt{what: name + "\x00" + strings.Join(strings.Fields(arguments), " "), failed: name != "" && (failed || tellsFailure(output))}
-	if a.failed {
+	a := attempt{what: whatOf(name, arguments), deed: compress.DeedOf(name, arguments)}
+	if a.failed = name != "" && howEnded(output, exit, failed).failed(a.deed); a.failed {
 		a.line = attemptLine(name, arguments, output)
 	}
 	return a
+}
+
+// whatOf names a call.
+func whatOf(name, arguments string) uint64 {
+	h := fnv.New64a()
+	io.WriteString(h, name+"\x00"+strings.Join(strings.Fields(arguments), " "))
+	return h.Sum64()
+}
+
+// end is how a call ended, by what its result says of itself, its exit status, and its output.
+type end struct {
+	exit                   string // "" where none is named
+	told, silent           bool   // told: that it failed
+	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
+}
+
+func howEnded(output, exit string, failed bool) end {
+	e := end{exit: exit, told: failed}
+	if exit == "" {
+		e.exit = exitStatus(output)
+	}
+	first, last, lines := "", "", 0
+	compress.EachLine(output, func(_ int, line string) {
+		if lines++; first == "" {
+			first = line
+		}
+		last = line
+	})
+	e.silent = lines == 0 || lines <= fewLines && silence.MatchString(first)
+	e.looksFailed, e.fewOfThem = failsFirst.MatchString(first) || failsLast.MatchString(last), lines <= fewLines
+	return e
+}
+
+// failed says whether what a call was for has failed.
+func (e end) failed(d compress.Deed) bool {
+	switch {
+	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
+		return false // the answer is no
+	case e.told || e.exit != "" && e.exit != "0":
+		return true
+	}
+	return e.looksFailed && (e.fewOfThem || !d.Reads())
 }
 
 // attemptLine is what the goal says of a failed attempt: the command or the call, and how it failed.
@@ -177,18 +271,16 @@ func attemptLine(name, arguments, output string) string {
 var (
 	exitCode   = regexp.MustCompile(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
 	failsFirst = regexp.MustCompile(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
+	silence    = regexp.MustCompile(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
 	failsLast  = regexp.MustCompile(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
-// tellsFailure says whether a tool's output tells that it failed.
-func tellsFailure(output string) bool {
-	first, last := "", ""
-	compress.EachLine(output, func(_ int, line string) {
-		if first == "" {
-			first = line
+// exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
+func exitStatus(output string) string {
+	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+		if m := exitCode.FindStringSubmatch(part); m != nil {
+			return m[1]
 		}
-		last = line
-	})
-	return failsFirst.MatchString(first) || failsLast.MatchString(last) ||
-		exitCode.MatchString(output[:min(len(output), nearTheEnds)]) || exitCode.MatchString(output[max(0, len(output)-nearTheEnds):])
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -46,6 +47,121 @@ func TestFailedAttempts(t *testing.T) {
 	}
 	if got := newMemo().attempts(attemptLog([2]string{"go test", fail}), 3); len(got) > 0 {
 		t.Errorf("in plain sight: %q", got)
+	}
+}
+
+// The goal names no failure that something made up for since, none that is an answer, and none of long ago.
+func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
+	fail := "--- FAIL: TestRefreshExpired (0.01s)\nFAIL"
+	for name, pairs := range map[string][][2]string{
+		"the commit came with what it needed":   {{"git commit -m A", "hook: lint failed\nexit status 1"}, {"git add . && git commit -m A", "[main 45ffe0a] A"}},
+		"a check that includes it is green":     {{"go test -v ./config ./auth", fail}, {"go vet ./...", "x.go:1:1: undefined: y\nexit status 1"}, {"go build ./...", "x.go:1:1: undefined: y\nexit status 1"}, {"make check", "ok"}},
+		"all of it passes":                      {{"go test ./x", fail}, {"go test ./...", "ok"}},
+		"grep found nothing":                    {{"grep -rn toolText src", "(no output)\n\nCommand exited with code 1"}},
+		"a search quotes an error":              {{"grep -rn Error src", "src/a.go:1: x\nsrc/b.go:2: y\nError: \"boom\""}},
+		"tried again in other words, and again": {{"cd /w && go test ./x", fail}, {"go test ./x", fail}, {"go test -count=1 ./x | tail -3", "ok"}},
+	} {
+		if got := newMemo().attempts(attemptLog(pairs...), attemptLog(pairs...).Len()); len(got) > 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for name, c := range map[string]struct {
+		pairs [][2]string
+		want  string
+	}{
+		"a part of it passes":       {[][2]string{{"go test ./...", fail}, {"go test ./x", "ok"}}, "go test ./..."},
+		"a grep that cannot read":   {[][2]string{{"grep x /root/y", "grep: /root/y: Permission denied\nexit status 2"}}, "grep x"},
+		"it fails in another way":   {[][2]string{{"make check", "lint: x\nexit status 1"}, {"make  check 2>&1", fail}}, "make check 2>&1"},
+		"another of the same tools": {[][2]string{{"python a.py", "Traceback\nValueError: x"}, {"python b.py", "ok"}}, "python a.py"},
+	} {
+		if got := newMemo().attempts(attemptLog(c.pairs...), attemptLog(c.pairs...).Len()); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	old := attemptLog([2]string{"make a", "make: *** [a] Error 2"})
+	for range attemptTurns {
+		if got := newMemo().attempts(old, old.Len()); len(got) != 1 {
+			t.Errorf("of the last turns: %q", got)
+		}
+		old.Append(message("user", "Now something else."))
+		for range plainSight {
+			old.Append(message("assistant", "Thinking."))
+		}
+	}
+	if got := newMemo().attempts(old, old.Len()); len(got) > 0 {
+		t.Errorf("of a turn long ago: %q", got)
+	}
+}
+
+// A tool that failed and then did the same for the same is no failure, whatever else was another way.
+func TestACallThatWorkedInTheEndIsNotInTheGoal(t *testing.T) {
+	l := logOf(string(message("user", "Book it.")))
+	call := func(i int, args, said string) {
+		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":"c%d","name":"update_reservation_flights","arguments":%q}]}`, i, args)))
+		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, said)))
+	}
+	call(0, `{"reservation_id":"OBUT9V","payment_id":"gift_card_1"}`, "Error: gift card balance is not enough")
+	call(1, `{"reservation_id":"OTHER1","payment_id":"gift_card_1"}`, "Error: gift card balance is not enough")
+	call(2, `{"reservation_id":"OBUT9V","payment_id":"credit_card_9"}`, `{"reservation_id":"OBUT9V"}`)
+	for range plainSight {
+		l.Append(message("assistant", "Thinking."))
+	}
+	if got := newMemo().attempts(l, l.Len()); len(got) != 1 || !strings.Contains(got[0], "OTHER1") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The session that ctxfs brings along has four failures, all of them mended.
+func TestTheExampleSessionHasNoOpenFailure(t *testing.T) {
+	raw, err := os.ReadFile("../examples/session/messages.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := logOf(strings.Split(strings.TrimSpace(string(raw)), "\n")...)
+	if got := newMemo().attempts(l, l.Len()); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	if md := string(mustCompile(t, inputOf(l, 32000)).Markdown); strings.Contains(md, "\nFailed: ") {
+		t.Errorf("the goal is %s", md[strings.Index(md, "# Context Block: goal"):])
+	}
+}
+
+// What is to do stands in the goal where nobody wrote it down but the agent's own tool.
+func TestDerivedItemsAreTheProgressOfTheGoal(t *testing.T) {
+	l := logOf(string(message("user", "Make the retries kinder.")),
+		`{"role":"assistant","tool_calls":[{"id":"a","name":"TodoWrite","arguments":"{\"todos\":[{\"content\":\"Read it\",\"status\":\"completed\"},{\"content\":\"Test it\",\"status\":\"pending\"},{\"content\":\"Add jitter\",\"status\":\"in_progress\"}]}"}]}`,
+		`{"role":"tool","tool_call_id":"a","content":"ok"}`)
+	in := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)
+	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/3. Next: Add jitter\n") {
+		t.Errorf("%s", md)
+	}
+	in.Files = append(in.Files, File{At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
+	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "Progress 1/2. Next: last\n") {
+		t.Errorf("beside a list of the agent: %s", md)
+	}
+	l.Append([]byte(`{"role":"assistant","tool_calls":[{"id":"b","name":"TodoWrite","arguments":"{\"todos\":[{\"content\":\"Read it\",\"status\":\"completed\"}]}"}]}`))
+	if md := string(mustCompile(t, inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)).Markdown); strings.Contains(md, "Progress") {
+		t.Errorf("when all is done: %s", md)
+	}
+}
+
+// Items of a window that moves are those of the records in it, whatever was looked at before.
+func TestDerivedItemsDependOnTheRecordsAlone(t *testing.T) {
+	l := logOf()
+	for i := range 3 * itemsNewest {
+		l.Append(message("assistant", fmt.Sprintf("- [ ] step %d", i/7)))
+		if i%3 == 0 {
+			l.Append(message("assistant", fmt.Sprintf("- [x] step %d\n- [ ] more", i/9)))
+		}
+	}
+	mm := newMemo()
+	for n := 1; n <= l.Len(); n += 37 {
+		if got, want := fmt.Sprint(mm.derivedItems(l, n)), fmt.Sprint(newMemo().derivedItems(l, n)); got != want {
+			t.Fatalf("%d records: %s, want %s", n, got, want)
+		}
+	}
+	if got, want := fmt.Sprint(mm.derivedItems(l, 100)), fmt.Sprint(newMemo().derivedItems(l, 100)); got != want {
+		t.Fatalf("%s, want %s", got, want)
 	}
 }
 

@@ -39,10 +39,10 @@ func isSystemPrompt(s *recipe.Source) bool {
 	return s.Type == recipe.TypeFile && strings.HasPrefix(s.Path, "${"+recipe.VarAgentHome+"}/") && path.Base(s.Path) == ctxabi.SystemPromptFile
 }
 
-// capScale is the limit at which default caps are what the table says; they grow and shrink with it.
+// capScale is the limit at which default caps are what the table says; they shrink and, but for mostCaps, grow with it.
 const capScale = 32000
 
-// defaultCaps are in tokens at a limit of capScale.
+// defaultCaps are in tokens at a limit of capScale; see defaultCap.
 var defaultCaps = map[recipe.Type]int{
 	recipe.TypeTools: 3000, recipe.TypeSkills: 1000,
 	recipe.TypeMemory: 500, recipe.TypeKnowledge: 800, recipe.TypePlaybook: 300, recipe.TypeHandoff: 1000,
@@ -128,8 +128,19 @@ func share(budget, reserve int, d demand) limits {
 	return l
 }
 
-// scaled is a default cap at a limit.
+// scaled is a number of tokens at capScale in proportion to a limit.
 func scaled(tokens, limit int) int { return int(int64(tokens) * int64(limit) / capScale) }
+
+// mostCaps are the types whose default cap is the most they get at any limit: more tools, memories or snippets than that earn nothing in a larger window.
+var mostCaps = map[recipe.Type]bool{recipe.TypeTools: true, recipe.TypeSkills: true, recipe.TypeMemory: true, recipe.TypeKnowledge: true, recipe.TypePlaybook: true, recipe.TypePlan: true}
+
+// defaultCap is the cap of a source that names none itself.
+func defaultCap(s *recipe.Source, limit int) int {
+	if mostCaps[s.Type] {
+		limit = min(limit, capScale)
+	}
+	return scaled(defaultCaps[s.Type], limit)
+}
 
 // capOf is the most that a source may take, in tokens; math.MaxInt: there is no cap of its own.
 func capOf(s *recipe.Source, limit int) int {
@@ -142,9 +153,9 @@ func capOf(s *recipe.Source, limit int) int {
 		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))
 	case s.Phase == recipe.Dynamic:
 		// The footer has a bound of its own, which small limits keep low.
-		return max(scaled(defaultCaps[s.Type], limit), defaultCaps[s.Type]/2)
+		return max(defaultCap(s, limit), defaultCaps[s.Type]/2)
 	}
-	return scaled(defaultCaps[s.Type], limit)
+	return defaultCap(s, limit)
 }
 
 // firstScale is what weights count for at first, in thousandths. They err upwards, which costs little: the first compaction is

@@ -210,7 +210,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	}
 	defer release()
 	g.length, g.events = t.Messages.Size(), t.Settled
-	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true)); err != nil {
+	if in.Errors, err = e.failures.newest(g.chosen.recipe, e.readable(t, true), e.readable(t, false)); err != nil {
 		return nil, err
 	}
 	if in.Decided, err = e.decided.upTo(g.chosen.recipe, e.readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {

@@ -90,7 +90,7 @@ func (y *layout) ask(k int) (n int, yields bool) {
 	if !s.Type.Computed() && len(y.files[k]) == 0 && !(s.Type == recipe.TypeErrors && len(y.in.Errors) > 0) && !(s.Type == recipe.TypeChildren && len(y.in.Children) > 0) {
 		return 0, false
 	}
-	return scaled(defaultCaps[s.Type], y.limit), false
+	return defaultCap(s, y.limit), false
 }
 
 // required gives the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.

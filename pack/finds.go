@@ -225,25 +225,12 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 		}
 		e := m.At(at)
 		bytes += int(e.Len) + 1
-		r, err := said(m, at)
+		s, err := saidTo(m, at)
 		if err != nil {
 			return b, err
 		}
 		if isUnread(m, at) {
 			continue // it says nothing
-		}
-		s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
-		if r.result {
-			s.Tool = r.name
-		}
-		if e.Role == ctxabi.Event {
-			s.Type = eventCallType
-			if r.result {
-				s.Type = eventResultType
-			}
-		}
-		for _, c := range r.calls {
-			s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
 		}
 		if found := compress.Find(s); len(found) > 0 {
 			b.Found = append(b.Found, findRecord{at, found})
@@ -251,6 +238,38 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 	}
 	b.To, b.Tools, b.partial = at, toolsUpTo(m, at), unreadSoFar(m) > before
 	return b, nil
+}
+
+// saidTo is the record at a place as those see it who find.
+func saidTo(m Records, at int) (compress.Said, error) {
+	e := m.At(at)
+	r, err := said(m, at)
+	if err != nil {
+		return compress.Said{}, err
+	}
+	s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
+	if r.result {
+		s.Tool = r.name
+	}
+	if e.Role == ctxabi.Event {
+		s.Type = eventCallType
+		if r.result {
+			s.Type = eventResultType
+		}
+	}
+	for _, c := range r.calls {
+		s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
+	}
+	return s, nil
+}
+
+// saysAs is the role that what was found in the record at a place counts for.
+func saysAs(m Records, at int) string {
+	e := m.At(at)
+	if e.Role == ctxabi.User && isResult(e) {
+		return ctxabi.Tool.String()
+	}
+	return e.Role.String()
 }
 
 // Types of the events that stand in the timeline.
@@ -285,7 +304,7 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 			found = b.Found[k].Found
 		}
 		a := addressOf(m, at)
-		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, m.At(at).Role.String(), found)
+		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
 	}
 	g.places = min(b.To, upTo)
 	g.tools = toolsUpTo(m, g.places)

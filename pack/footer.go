@@ -26,6 +26,9 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if g.done, g.all, g.next = progress(d.todo); g.all == 0 && !slices.ContainsFunc(d.blocks, func(b block) bool { return b.kind == string(recipe.TypePlan) && b.text != "" }) {
 		g.done, g.all, g.next = planProgress(d.plan)
 	}
+	if d.todo == "" && d.plan == nil {
+		g.done, g.all, g.next = derivedProgress(mm.derivedItems(m, m.Len()))
+	}
 	if g.request, err = mm.lastRequest(m, f, l); err != nil {
 		return "", 0, err
 	}
@@ -104,6 +107,28 @@ func progress(todo string) (done, all int, next string) {
 		all++
 	}
 	return done, all, next
+}
+
+// derivedProgress is progress of a list that nobody wrote: of what agents and people keep as a list. One without an open item says nothing of what
+// comes next.
+func derivedProgress(items []compress.TodoItem) (done, all int, next string) {
+	active := false
+	for _, t := range items {
+		if t.Spoken {
+			continue
+		}
+		all++
+		if t.Done {
+			done++
+		} else if next == "" || t.Active && !active {
+			next, active = t.Text, t.Active
+		}
+	}
+	if done == all {
+		return 0, 0, ""
+	}
+	next, _ = compress.HeadTail(oneLine(next), 40, ctxabi.TodoFile)
+	return done, all, oneLine(next)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.

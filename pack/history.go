@@ -49,13 +49,16 @@ type fold struct {
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
 	held            int64 // the settledWeight of the compaction before, and the record that brought that one; 0: none was
 	heldAt          int
-	orphans         int // length of the run of results without a known call that ends at n
-	turns           int // assistant records
+	orphans         int            // length of the run of results without a known call that ends at n
+	turns           int            // assistant records
+	newest          [turnCalls]int // the last results of the turn that goes on, by the remainder of their number
+	calls           int            // results of that turn
 	compactions     int
 	cuts            []int     // the boundary after each of them
 	compacted       int       // the record whose arrival brought the last compaction, or 0
 	previous        int       // the boundary before it
-	moved           string    // why it was: byRoom or byIterations
+	moved           string    // why it was: byRoom, byIterations or byTurn
+	leftBy          string    // why the boundary moved last; "": it never did
 	settledUser     anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
 	opened          bool      // by a user record, and no assistant has answered yet
@@ -67,6 +70,7 @@ type fold struct {
 const (
 	byRoom       = "compaction"
 	byIterations = "max_iterations"
+	byTurn       = "turn_end" // results of turns that are over take less; the boundary stays
 )
 
 // sums add up over records from the first on.
@@ -163,8 +167,10 @@ func (r *foldRules) share(e session.Entry) shareRule {
 
 // odd is a result that has a share of its own, by what room there was when it came.
 type odd struct {
-	line int
-	rule shareRule
+	line, weight int
+	rule         shareRule
+	aged         int       // the record that brought the compaction since which it has rule; 0: it came with it
+	was          shareRule // which it had before
 }
 
 // arriving is the share of a result that comes now: less where it would bring a compaction by itself, and all of it where
@@ -218,7 +224,7 @@ func (f *fold) add(e session.Entry) {
 		if isResult(e) && f.rules.room > 0 {
 			own := false
 			if rule, own = f.arriving(weight); own {
-				f.odd = append(f.odd, odd{line, rule})
+				f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
 			}
 		}
 		f.shown += f.scaled(rule.shown(weight))
@@ -233,12 +239,17 @@ func (f *fold) add(e session.Entry) {
 		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last, iteration: f.iteration})
 	}
 	f.noteUser(e, line, before)
+	f.noteCall(e, line)
 	boundary := f.boundary()
 	if f.rules.iterations > 0 && f.live() > f.rules.iterations {
 		f.dropIterations()
 	}
-	if f.rules.room > 0 && f.weight() > f.rules.room && !f.fitsExactly() {
+	switch {
+	case f.rules.room == 0:
+	case f.weight() > f.rules.room && !f.fitsExactly():
 		f.compact()
+	case isUser(e) && f.compacted != line:
+		f.endTurn()
 	}
 	if f.compacted == line {
 		f.previous, f.settledUser = boundary, f.last
@@ -282,6 +293,7 @@ func (f *fold) dropIterations() {
 	from := f.iteration - max(1, f.rules.iterations+1-f.rules.step) + 1
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
+		f.age()
 		f.moveTo(to, f.after(to), byIterations)
 	}
 }
@@ -291,7 +303,9 @@ func (f *fold) moveTo(to int, after int64, why string) {
 	if f.compacted != f.n {
 		f.held, f.heldAt = f.settledWeight, f.compacted
 	}
-	f.compacted, f.moved = f.n, why
+	if f.compacted, f.moved = f.n, why; to > 0 {
+		f.leftBy = why
+	}
 	f.compactions++
 	old, _ := f.oddAt(f.boundary())
 	f.odd = slices.Clone(f.odd[old:])

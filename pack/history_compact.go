@@ -1,5 +1,11 @@
 package pack
 
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
 // after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
 func (f *fold) after(i int) int64 {
 	s := f.starts[i]
@@ -50,10 +56,17 @@ func (f *fold) keptUsers(s start) (first, user int) {
 	return first, user
 }
 
-// compact moves the boundary if that frees enough.
+// compact lets results of turns that are over take less and moves the boundary, if that frees enough.
 func (f *fold) compact() {
+	before := f.weight()
+	undo := f.age()
+	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(f.starts[0])) {
+		f.moveTo(0, f.weight(), byRoom)
+		return
+	}
 	newest := len(f.starts) - 1
 	if newest == 0 {
+		undo()
 		return
 	}
 	fits := func(i int) bool {
@@ -68,11 +81,95 @@ func (f *fold) compact() {
 	}
 	// Zones take less before a compaction frees too little.
 	after, least := f.after(to), f.leastGain(f.starts[to])
-	after = min(after, max(f.weight()-least, f.keptRecords(f.starts[to])+f.shown-f.starts[to].shown))
-	if gain := f.weight() - after; gain <= 0 || gain < least {
+	after = min(after, max(before-least, f.keptRecords(f.starts[to])+f.shown-f.starts[to].shown))
+	if gain := before - after; gain <= 0 || gain < least {
+		undo()
 		return
 	}
 	f.moveTo(to, after, byRoom)
+}
+
+// turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
+const turnCalls = 8
+
+func (f *fold) noteCall(e session.Entry, line int) {
+	switch {
+	case isUser(e):
+		f.calls = 0
+	case isResult(e):
+		f.newest[f.calls%turnCalls] = line
+		f.calls++
+	}
+}
+
+// turn is where what belongs to the turn that goes on begins: with the last request of the user, and of more calls than that with the last ones.
+func (f *fold) turn() int {
+	if f.calls > turnCalls {
+		return f.newest[f.calls%turnCalls]
+	}
+	return f.last.line
+}
+
+// endTurn lets results of the turns that are over take less, if that frees enough.
+func (f *fold) endTurn() {
+	before := f.weight()
+	undo := f.age()
+	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
+		undo()
+		return
+	}
+	f.moveTo(0, f.weight(), byTurn)
+}
+
+// age gives the results that are older than the turn, and that take more because there was much room when they came, the share that
+// they have otherwise. undo takes it back.
+func (f *fold) age() (undo func()) {
+	turn, shown, surplus := f.turn(), f.shown, f.surplus
+	first, _ := f.oddAt(f.boundary())
+	last, _ := f.oddAt(turn)
+	var aged []int
+	for i := first; i < last; i++ {
+		if o := &f.odd[i]; o.rule.shown(o.weight) > f.rules.tool.shown(o.weight) {
+			aged = append(aged, i)
+		}
+	}
+	if len(aged) == 0 {
+		return func() {}
+	}
+	odds, starts := f.odd, f.starts
+	f.odd, f.starts = slices.Clone(odds), slices.Clone(starts)
+	k, freed := 0, int64(0)
+	for i := range f.starts {
+		for ; k < len(aged) && f.odd[aged[k]].line < f.starts[i].line; k++ {
+			freed += f.ageOne(&f.odd[aged[k]])
+		}
+		f.starts[i].shown -= freed
+	}
+	for ; k < len(aged); k++ {
+		freed += f.ageOne(&f.odd[aged[k]])
+	}
+	f.shown -= freed
+	if shown > 0 {
+		f.surplus = surplus * f.shown / shown // the exact count was of more
+	}
+	return func() { f.odd, f.starts, f.shown, f.surplus = odds, starts, shown, surplus }
+}
+
+func (f *fold) ageOne(o *odd) (freed int64) {
+	o.aged, o.was, o.rule = f.n, o.rule, f.rules.tool
+	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
+}
+
+// beforeCompaction is the fold as its records were shown when the last compaction had not yet been.
+func (f *fold) beforeCompaction() fold {
+	g := *f
+	g.odd = slices.Clone(f.odd)
+	for i := range g.odd {
+		if o := &g.odd[i]; o.aged == f.compacted {
+			o.rule = o.was
+		}
+	}
+	return g
 }
 
 // leastGain is what a compaction frees at least that makes s the boundary.

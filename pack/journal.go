@@ -48,6 +48,7 @@ type memo struct {
 	parsed      *parsedTools    // of the last build
 	finds       *finds          // what records say that is worth a note; see found
 	nearby      *finds          // of a long history; see foundUpTo
+	items       *items          // see derivedItems
 	wants       noteWants       // of the build going on
 	decided     []Decided       // that it shows
 	ctx         context.Context // of whoever waits for it; records are read no longer when that is over
@@ -81,7 +82,7 @@ type rendered struct {
 }
 
 func newMemo() *memo {
-	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, costs: map[int]int32{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
+	return &memo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, blocks: map[[sha256.Size]byte]cached{}, requests: map[int]string{}, tried: map[int][]attempt{}, costs: map[int]int32{}, inventories: map[string]*inventory{}, corpora: newCorpora()}
 }
 
 // found is what was found in the records.
@@ -312,7 +313,7 @@ func (mm *memo) follow(in *Input) {
 		clear(mm.costs)
 		clear(mm.asks)
 		clear(mm.tried)
-		mm.recalled, mm.quoted = nil, quote{}
+		mm.recalled, mm.quoted, mm.items = nil, quote{}, nil
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
@@ -343,6 +344,9 @@ func (mm *memo) size() int {
 		n += v.size()
 	}
 	n += 256*len(mm.tried) + 24*len(mm.costs)
+	if mm.items != nil {
+		n += mm.items.size()
+	}
 	for _, text := range mm.requests {
 		n += len(text)
 	}

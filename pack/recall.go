@@ -109,6 +109,14 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 		shown.add(d.memo.inventory(b.text))
 	}
 	shown.add(d.memo.inventory(d.goal.text))
+	for _, t := range d.memo.derivedItems(d.history, d.fold.n) {
+		shown.done[compress.ItemKey(t.Text)] = t.Done
+	}
+	for line := range strings.Lines(d.todo) {
+		if box, ok := boxOf(strings.TrimSpace(line)); ok {
+			shown.done[box.key] = box.done
+		}
+	}
 
 	var out []recalled
 	first := 0.0 // the best score
@@ -216,10 +224,11 @@ func (d *draft) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 			whole[p.From] = true
 		}
 	}
+	mended := d.memo.mended(d.history, o, d.fold.n)
 	from, age := 0, 0.0 // of the passage before
 	for doc := range scores {
 		p := &o.passages[doc]
-		if whole[p.of.at] {
+		if scores[doc] > 0 && (whole[p.of.at] || mended[p.of.at] && p.tellsFailure()) {
 			scores[doc] = 0
 			continue
 		}

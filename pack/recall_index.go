@@ -34,7 +34,64 @@ type segment struct {
 	first, n int
 	passages []oldPassage
 	index    *compress.Index
+	tries    []try
 	size     int // bytes, about
+}
+
+// try is a call in a record, or how one ended whose call stands at another place.
+type try struct {
+	at     int
+	call   callAt
+	result bool
+	what   uint64 // of a call
+	deed   compress.Deed
+	end    end // of a result
+}
+
+// callAt names a call: the place of its record, and its id there.
+type callAt struct {
+	at int
+	id string
+}
+
+// triesAt are those of the record at a place.
+func triesAt(m Records, at int, r *saying) (out []try) {
+	event := addressOf(m, at).event
+	id := func(id string) string {
+		if event {
+			return ""
+		}
+		return id
+	}
+	for _, c := range r.calls {
+		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: compress.DeedOf(c.Name, c.Arguments)})
+	}
+	if r.result {
+		for _, a := range r.answers {
+			text, _ := bothEnds(a.Text, attemptRead)
+			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: howEnded(text, r.exit, a.Failed)})
+		}
+	}
+	return out
+}
+
+// mended gives the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
+func (mm *memo) mended(m Records, old *oldRecords, n int) map[int]bool {
+	var o outcomes
+	calls := map[callAt]try{}
+	for _, s := range old.segments {
+		for _, t := range s.tries {
+			if !t.result {
+				calls[t.call] = t
+				continue
+			}
+			if c, ok := calls[t.call]; ok {
+				o.add(t.at, attempt{what: c.what, deed: c.deed, failed: t.end.failed(c.deed)})
+			}
+		}
+	}
+	mm.tryAll(&o, m, old.boundary, n)
+	return o.mended
 }
 
 // oldPassage is a part of what a record says.
@@ -52,6 +109,12 @@ func (p *oldPassage) words() []string {
 		p.named = append([]string{}, compress.Identifiers(p.text(), recallHits)...)
 	}
 	return p.named
+}
+
+// tellsFailure says whether a line of the passage tells that something failed.
+func (p *oldPassage) tellsFailure() (tells bool) {
+	compress.EachLine(p.text(), func(_ int, line string) { tells = tells || compress.TellsFailure(line) })
+	return tells
 }
 
 // oldRecord is a record as far as it can be recalled.
@@ -124,6 +187,8 @@ func readSegment(m Records, first, n int) (s *segment, ok bool) {
 			continue
 		}
 		old := &oldRecord{at: at, who: r.who(m, at)}
+		s.tries = append(s.tries, triesAt(m, at, &r)...)
+		r.calls = slices.DeleteFunc(r.calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
 		old.text, old.whole = bothEnds(r.whole(), recallEnds)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
@@ -133,6 +198,7 @@ func readSegment(m Records, first, n int) (s *segment, ok bool) {
 		}
 		s.size += len(old.text) + 96 + 32*len(found)
 	}
+	s.size += 256 * len(s.tries)
 	s.index = compress.NewIndex(docs)
 	s.size += s.index.Size()
 	return s, ok

@@ -276,3 +276,49 @@ func TestRecallRemembersLinesNoLongerThanTheTextsTheyStandIn(t *testing.T) {
 		t.Errorf("remembers %v", none.has)
 	}
 }
+
+// What failed and was mended is not said again, nor is an item that is ticked by now; without the mend, and the tick, both are.
+func TestRecallLeavesOutWhatIsOver(t *testing.T) {
+	filled := func(l *memLog) {
+		for i := range 150 {
+			l.Append(message("assistant", fmt.Sprintf("Thought %d of module_%d.py: line %d, account %d, rounding of cents.", i, i, i*37, i*13)))
+		}
+	}
+	call := func(l *memLog, id, command, said string) {
+		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":%q,"name":"bash","arguments":%q}]}`, id, `{"command":"`+command+`"}`)))
+		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, said)))
+	}
+	recalled := func(mend, tick bool, ask string) string {
+		l := logOf(string(message("user", "Port the importer.")))
+		l.Append(message("assistant", "Left:\n- [ ] port the parser of tulips\n- [ ] port the store of tulips"))
+		call(l, "a", "go test ./theme", "checking\nthe palette of hyacinths is invalid, and so is what follows from it in the garden\nall of these failed\nexit status 1")
+		filled(l)
+		if mend {
+			call(l, "b", "cd /w && go test ./...", "ok")
+		}
+		if tick {
+			l.Append(message("assistant", "- [x] port the parser of tulips\n- [x] port the store of tulips"))
+		}
+		for range 3 {
+			l.Append(message("assistant", "Thinking."))
+		}
+		l.Append(message("user", ask))
+		text, _ := recallBlock(mustCompile(t, inputOf(l, 4000)))
+		return text
+	}
+	failure, item := "the palette of hyacinths is invalid", "port the store of tulips"
+	for _, c := range []struct {
+		ask, what  string
+		mend, tick bool
+		want       bool
+	}{
+		{"What was it with the palette of hyacinths in the garden?", failure, false, false, true},
+		{"What was it with the palette of hyacinths in the garden?", failure, true, false, false},
+		{"port parser store tulips left?", item, false, false, true},
+		{"port parser store tulips left?", item, false, true, false},
+	} {
+		if text := recalled(c.mend, c.tick, c.ask); strings.Contains(text, c.what) != c.want {
+			t.Errorf("mended %v, ticked %v: %q is recalled: %v\n%s", c.mend, c.tick, c.what, !c.want, text)
+		}
+	}
+}

@@ -14,6 +14,7 @@ const tellingLine = 8
 type view struct {
 	shown map[string]bool // lines of the passages
 	named map[string]bool // identifiers of the passages
+	done  map[string]bool // items of lists by their keys: whether the pack has them ticked
 	among *amongst
 }
 
@@ -50,7 +51,7 @@ func (a *amongst) line(line string) bool {
 func (a *amongst) size() int { return len(a.all) + 48*len(a.has) }
 
 func newView(hits []oldHit, among *amongst) *view {
-	s := &view{shown: map[string]bool{}, named: map[string]bool{}, among: among}
+	s := &view{shown: map[string]bool{}, named: map[string]bool{}, done: map[string]bool{}, among: among}
 	for i := range hits {
 		h := &hits[i]
 		for _, l := range h.lines {
@@ -68,7 +69,23 @@ func newView(hits []oldHit, among *amongst) *view {
 // inventory is what a view looks for in a text of the pack: its telling lines and its identifiers.
 type inventory struct {
 	lines, words []string
+	boxes        []checkbox
 	used         bool // by the build going on
+}
+
+// checkbox is an item of a list.
+type checkbox struct {
+	key  string
+	done bool
+}
+
+// boxOf reads an item with a check box off a line.
+func boxOf(line string) (box checkbox, ok bool) {
+	done, text, ok := compress.Checkbox(line)
+	if !ok {
+		return box, false
+	}
+	return checkbox{compress.ItemKey(text), done}, true
 }
 
 // inventory gives that of a text. Most texts of a pack stand in the next one, too.
@@ -83,6 +100,9 @@ func (mm *memo) inventory(text string) *inventory {
 		}
 		compress.EachLine(text, func(_ int, line string) {
 			add(line)
+			if box, ok := boxOf(line); ok {
+				v.boxes = append(v.boxes, box)
+			}
 			if line[0] == '[' { // a key line behind the number of its record
 				if _, rest, ok := strings.Cut(line, "] "); ok {
 					add(strings.TrimSpace(rest))
@@ -95,12 +115,15 @@ func (mm *memo) inventory(text string) *inventory {
 	return v
 }
 
-func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) }
+func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) + 64*len(v.boxes) }
 
 // add notes what stands in a text of the pack.
 func (s *view) add(v *inventory) {
 	for _, line := range v.lines {
 		s.note(line)
+	}
+	for _, b := range v.boxes {
+		s.done[b.key] = b.done
 	}
 	for _, w := range v.words {
 		if _, asked := s.named[w]; asked {
@@ -115,9 +138,15 @@ func (s *view) note(line string) {
 	}
 }
 
-// has says whether a line stands in the pack.
+// has says whether a line stands in the pack, or is an open item that is done by now.
 func (s *view) has(line string) bool {
-	return s.shown[line] || s.among.line(line)
+	return s.shown[line] || s.among.line(line) || s.isOver(line)
+}
+
+// isOver says whether a line is an open item that is done by now.
+func (s *view) isOver(line string) bool {
+	box, ok := boxOf(line)
+	return ok && !box.done && s.done[box.key]
 }
 
 // freshen counts the identifiers of each passage that do not stand in the pack.
@@ -145,7 +174,7 @@ func (s *view) unseen(h *oldHit) (from, to int) {
 	}
 	for _, l := range h.lines {
 		switch {
-		case l.to-l.from < tellingLine:
+		case l.to-l.from < tellingLine && !s.isOver(text[l.from:l.to]):
 		case s.has(text[l.from:l.to]):
 			finish()
 		default:

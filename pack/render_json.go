@@ -414,7 +414,7 @@ func (d *draft) whyLeftOut() string {
 	switch {
 	case !d.journal.present:
 		return "not_in_recipe"
-	case d.fold.moved == byIterations:
+	case d.fold.leftBy == byIterations:
 		return byIterations
 	case d.journal.truncate:
 		return "truncated"

@@ -172,6 +172,8 @@ func (d *draft) renderReport(b *Build) []byte {
 		line("The recipe has no journal: records stand in no pack.")
 	case d.step > 0:
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
+	case d.fold.compacted == n && d.fold.previous == d.fold.boundary():
+		line("Record %s brought a compaction: large results of earlier turns are shortened.", d.name(n))
 	case d.fold.compacted == n:
 		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.previous), d.name(d.fold.boundary()))
 	default:

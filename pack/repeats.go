@@ -29,7 +29,7 @@ const (
 // reference to the earlier one and what differs, as long as that stands in the same pack: the referent is live, stands
 // in front and is no reference itself, and it is shown whole, or shortened in the way in which this one
 // would be. What becomes of a record follows from the rules of the fold, the boundary and the records between them
-// alone, so that it stays as it is until the boundary moves; then the
+// alone, so that it stays as it is until the next compaction; then the
 // first one of those that are left stands in full again.
 //
 // A record is a reference only where it takes clearly less so. What an assistant says is none, and no request of the
@@ -50,6 +50,7 @@ type repeats struct {
 type repeatsOf struct {
 	rules    foldRules
 	boundary int
+	aged     int // the record that brought the compaction since which results of it take less; 0: none do
 }
 
 // sighting is a content that is shown.
@@ -80,7 +81,7 @@ func (mm *memo) repeats(f *fold) *repeats {
 	if f.rules.room == 0 {
 		return nil
 	}
-	key := repeatsOf{f.rules, f.boundary()}
+	key := repeatsOf{f.rules, f.boundary(), f.agedAt()}
 	r := mm.repeated[key]
 	if r == nil {
 		r = &repeats{memo: mm, upto: f.boundary() - 1, chunks: map[uint64][]int32{}, exact: map[[sha256.Size]byte]int32{}, calls: map[string]int32{}, refs: map[int]references{}}
@@ -88,6 +89,16 @@ func (mm *memo) repeats(f *fold) *repeats {
 	}
 	r.used = true
 	return r
+}
+
+// agedAt is the newest record whose arrival brought live results another share.
+func (f *fold) agedAt() (at int) {
+	for _, o := range f.odd {
+		if o.line >= f.boundary() {
+			at = max(at, o.aged)
+		}
+	}
+	return at
 }
 
 func (r *repeats) size() int {

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,13 +12,15 @@ import (
 
 // saying is what a record says, whatever its form.
 type saying struct {
-	text   string // of its content or, of a result, its output
-	name   string // of the tool that a result is from
-	calls  []ctxabi.Call
-	bytes  int // of the whole text, of which this may be both ends
-	result bool
-	failed bool
-	images int
+	text    string // of its content or, of a result, its output
+	name    string // of the tool that a result is from
+	calls   []ctxabi.Call
+	answers []compress.SaidAnswer // of a result
+	exit    string                // of a result that is an event: its exit code
+	bytes   int                   // of the whole text, of which this may be both ends
+	result  bool
+	failed  bool
+	images  int
 }
 
 // whole is all of it.
@@ -50,7 +53,7 @@ func said(m Records, at int) (saying, error) {
 		if !ok {
 			ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
 		}
-		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images}
+		s = saying{text: ev.Text, name: ev.Name, result: ev.IsResult, failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, exit: ev.ExitCode}
 		if !ev.IsResult {
 			s.calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
 		} else if call := int(log.At(a.n).CallOf); call > 0 && s.name == "" {
@@ -59,6 +62,9 @@ func said(m Records, at int) (saying, error) {
 				return s, err
 			}
 			s.name = asked.Name
+		}
+		if s.result {
+			s.answers = []compress.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
 		}
 		s.bytes, s.text = len(s.text), ends(s.text)
 		return s, nil
@@ -76,16 +82,21 @@ func said(m Records, at int) (saying, error) {
 		s.text += r.Text
 		s.failed = s.failed || r.IsError
 	}
-	if s.result && s.name == "" && e.CallOf > 0 {
-		answered, err := callsAt(log, int(e.CallOf))
-		if err != nil {
-			return s, err
+	if s.result {
+		var answered answers
+		if e.CallOf > 0 && (s.name == "" || len(msg.Results) > 1) {
+			if answered, err = callsAt(log, int(e.CallOf)); err != nil {
+				return s, err
+			}
 		}
-		id := msg.CallID
-		if id == "" && len(msg.Results) > 0 {
-			id = msg.Results[0].CallID
+		results := msg.Results
+		if len(results) == 0 {
+			results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
 		}
-		s.name = answered.name(id)
+		for _, r := range results {
+			s.answers = append(s.answers, compress.SaidAnswer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
+		}
+		s.name = cmp.Or(s.name, s.answers[0].Tool)
 	}
 	s.bytes, s.text = len(s.text), ends(s.text)
 	return s, nil
@@ -118,7 +129,13 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 		writeWord(&b, oneLine(compress.Conclusion(r.text, 2*foldedResult)))
 		cut = true
 	case r.result:
-		writeWord(&b, oneLine(compress.Fold(r.text, foldedResult)))
+		text := compress.FoldSearch(r.text, r.name, "", 2*foldedResult)
+		if text != "" {
+			text = compress.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
+		} else {
+			text = compress.Fold(r.text, foldedResult)
+		}
+		writeWord(&b, oneLine(text))
 		cut = true
 	default:
 		limit := foldedText
@@ -141,6 +158,24 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 	}
 	b.WriteByte('\n')
 	return b.String(), cut
+}
+
+// askedBy gives the arguments of the first call that the record at a place answers; "" where they are not known.
+func askedBy(m Records, at int, r saying) string {
+	a, log := addressOf(m, at), m
+	if t, ok := m.(*timeline); ok {
+		log = t.log(a)
+	}
+	call := int(log.At(a.n).CallOf)
+	if call == 0 || len(r.answers) == 0 {
+		return ""
+	}
+	if a.event {
+		asked, _ := eventCall(log, call) // the line can do without
+		return asked.Arguments
+	}
+	calls, _ := callsAt(log, call)
+	return calls.arguments(r.answers[0].Call)
 }
 
 // writeSpeaker writes who says what the record at a place says: " user", " tool run_tests".

@@ -1,10 +1,13 @@
 package pack
 
 import (
+	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -20,11 +23,22 @@ const (
 // failures are the newest events of a log that tell of a failure; they are read as the log grows.
 type failures struct {
 	seen int // events looked at
-	list []ErrorEvent
+	list []failedEvent
 }
 
-// newest gives the failures in the log as it stands, oldest first; none where the recipe shows none.
-func (f *failures) newest(r *recipe.Recipe, log Records) ([]ErrorEvent, error) {
+// failedEvent is an event that tells of a failure.
+type failedEvent struct {
+	line   int
+	text   string
+	call   string // the id of the call that failed, where the event does not say how; "": it does
+	looked int    // messages that were looked at for what was answered to it
+	at     int    // the one that says it; 0: none did yet
+	said   string // what that says
+}
+
+// newest gives the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
+// told in the words of the result of that call, if that is among the newest messages.
+func (f *failures) newest(r *recipe.Recipe, log, messages Records) ([]ErrorEvent, error) {
 	shows := false
 	for i := range r.Sources {
 		shows = shows || r.Sources[i].Type == recipe.TypeErrors
@@ -44,27 +58,93 @@ func (f *failures) newest(r *recipe.Recipe, log Records) ([]ErrorEvent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, ok := failureOf(raw); ok {
-			f.list = append(f.list, ErrorEvent{Line: line, Text: text})
+		if e, ok := failureOf(raw); ok {
+			e.line = line
+			f.list = append(f.list, e)
 		}
 	}
 	f.seen = n
 	first := max(0, len(f.list)-maxFailures)
-	for first < len(f.list) && f.list[first].Line <= n-failureWindow {
+	for first < len(f.list) && f.list[first].line <= n-failureWindow {
 		first++
 	}
-	f.list = append([]ErrorEvent(nil), f.list[first:]...)
-	return f.list, nil
+	f.list = append([]failedEvent(nil), f.list[first:]...)
+	if err := f.ask(messages); err != nil {
+		return nil, err
+	}
+	out := make([]ErrorEvent, len(f.list))
+	for i, e := range f.list {
+		if out[i] = (ErrorEvent{Line: e.line, Text: e.text}); e.said != "" {
+			out[i].Text = e.said
+		}
+	}
+	return out, nil
 }
 
-// failureOf gives what an event says of a failure, in one line; ok is false when it tells of none.
-func failureOf(raw []byte) (text string, ok bool) {
+// ask looks among the newest messages for what was answered to the calls that failed without a word.
+func (f *failures) ask(messages Records) error {
+	n := messages.Len()
+	oldest := max(1, n-failureWindow+1)
+	from := n + 1
+	for i := range f.list {
+		e := &f.list[i]
+		if e.looked > n || e.at > 0 && e.at < oldest {
+			e.looked, e.at, e.said = 0, 0, ""
+		}
+		if e.call != "" && e.at == 0 {
+			from = min(from, max(e.looked+1, oldest))
+		}
+	}
+	for at := from; at <= n; at++ {
+		entry := messages.At(at)
+		if !isResult(entry) {
+			continue
+		}
+		raw, err := messages.Record(at)
+		if session.IsDamage(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for i := range f.list {
+			e := &f.list[i]
+			if e.call == "" || e.at > 0 || at <= e.looked || !bytes.Contains(raw, []byte(e.call)) {
+				continue
+			}
+			msg := ctxabi.DecodeMessage(raw)
+			results := msg.Results
+			if len(results) == 0 {
+				results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
+			}
+			for _, r := range results {
+				if r.CallID != e.call {
+					continue
+				}
+				var calls answers
+				if entry.CallOf > 0 {
+					if calls, err = callsAt(messages, int(entry.CallOf)); err != nil && !session.IsDamage(err) {
+						return err
+					}
+				}
+				e.at, e.said = at, attemptLine(cmp.Or(calls.name(r.CallID), e.text), calls.arguments(r.CallID), r.Text)
+			}
+		}
+	}
+	for i := range f.list {
+		f.list[i].looked = n
+	}
+	return nil
+}
+
+// failureOf gives what an event says of a failure; ok is false when it tells of none.
+func failureOf(raw []byte) (f failedEvent, ok bool) {
 	e := gjson.ParseBytes(raw)
 	fail := e.Get("error")
 	failed := e.Get("type").Str == "error" || e.Get("is_error").Bool() ||
 		fail.Exists() && fail.Type != gjson.Null && fail.Type != gjson.False && fail.String() != ""
 	if !failed {
-		return "", false
+		return f, false
 	}
 	var parts []string
 	for _, key := range []string{"name", "tool", "tool_name", "command"} {
@@ -92,13 +172,22 @@ func failureOf(raw []byte) (text string, ok bool) {
 	}
 	if said = strings.Join(strings.Fields(said), " "); said != "" {
 		parts = append(parts, said)
+	} else {
+		for _, key := range []string{"tool_call_id", "call_id", "tool_use_id", "call", "id"} {
+			if v := e.Get(key); v.Type == gjson.String && v.Str != "" {
+				f.call = v.Str
+				break
+			}
+		}
+		if code := e.Get("exit_code"); code.Exists() {
+			parts = append(parts, "exit code "+code.String())
+		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, e.Get("type").Str)
 	}
-	text = oneLine(strings.Join(parts, ": "))
-	if len(text) > maxFailure {
-		text = strings.ToValidUTF8(text[:maxFailure], "") + "…"
+	if f.text = oneLine(strings.Join(parts, ": ")); len(f.text) > maxFailure {
+		f.text = strings.ToValidUTF8(f.text[:maxFailure], "") + "…"
 	}
-	return text, true
+	return f, true
 }

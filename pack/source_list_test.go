@@ -152,8 +152,8 @@ func TestFailuresOfEvents(t *testing.T) {
 		`{"type":"usage","error":false}`:                                                    "",
 		`{"type":"tool_result","is_error":false,"output":"fine"}`:                           "",
 	} {
-		if got, ok := failureOf([]byte(raw)); got != want || ok != (want != "") {
-			t.Errorf("%s: %q, %v", raw, got, ok)
+		if got, ok := failureOf([]byte(raw)); got.text != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", raw, got.text, ok)
 		}
 	}
 }

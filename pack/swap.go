@@ -113,6 +113,9 @@ func rangesOf(m Records, cuts []int, done int) (notes []swapNote) {
 		from = cuts[done-1]
 	}
 	for _, boundary := range cuts[done:] {
+		if boundary == from {
+			continue // it let go of none
+		}
 		part := stretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
 		if part.messages.From > 0 {
 			notes = append(notes, swapNote{Source: "messages", Range: part.messages.String()})

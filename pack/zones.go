@@ -2,6 +2,7 @@ package pack
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 
@@ -205,9 +206,10 @@ func (b *zoner) room() (int64, error) {
 			shown += n
 		}
 	}
-	before := int64(0)
+	before, was := int64(0), b.f.beforeCompaction()
+	was.n = b.z.at
 	if b.f.heldAt == 0 {
-		first := at
+		first := was
 		first.starts = []start{{line: 1}}
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
@@ -221,7 +223,7 @@ func (b *zoner) room() (int64, error) {
 		}
 	} else {
 		for line := b.f.heldAt + 1; line <= at.n; line++ {
-			r, err := b.mm.show(b.m, at.alive(b.m, line), b.c)
+			r, err := b.mm.show(b.m, was.alive(b.m, line), b.c)
 			if err != nil {
 				return 0, err
 			}
@@ -337,9 +339,13 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		}
 	}
 	var sources []compress.Source
+	reports := map[int]string{} // of other agents, by place
 	for at := first; at <= b.z.at; at++ {
 		r, _ := b.said(at)
 		sources = append(sources, compress.Source{Text: r.whole(), Age: b.z.at - at, Tool: r.result, Shown: whole[at]})
+		if r.result && !whole[at] && compress.IsSubAgent(r.name) {
+			reports[at] = r.text
+		}
 	}
 	span := ctxabi.Span{From: first, To: b.z.at}
 	if span.From > span.To {
@@ -355,14 +361,27 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
 	}
 	named := map[int]bool{}
+	ends, taken := b.conclusions(reports, room/2, func(l string, i int) string { return line(compress.KeyLine{Source: i - first, Text: l}, false) })
+	room -= taken
+	for at, lines := range ends {
+		named[at-first] = true
+		covered = append(covered, strings.Join(lines, "\n"))
+	}
 	chosen := compress.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
 		n := b.c.CountCached(line(l, named[l.Source]))
 		named[l.Source] = named[l.Source] || n <= left
 		return n
 	})
+	for at, lines := range ends {
+		for _, text := range lines {
+			chosen = append(chosen, compress.KeyLine{Source: at - first, Text: text})
+		}
+	}
 	if len(chosen) == 0 {
 		return part{}
 	}
+	// What a report ends with stands behind what else there is of it.
+	slices.SortStableFunc(chosen, func(a, b compress.KeyLine) int { return a.Source - b.Source })
 	var text strings.Builder
 	text.WriteString(heading)
 	for i, l := range chosen {
@@ -371,6 +390,30 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	p := part{piece: piece{Span: span, kept: true, zone: inLines}, text: text.String()}
 	p.tokens = b.c.CountCached(p.text)
 	return p
+}
+
+// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
+// as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
+func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
+	ends = map[int][]string{}
+	until := b.z.boundary
+	if b.z.from > 0 {
+		until = b.z.from
+	}
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
+		if at >= until {
+			continue
+		}
+		lines, n := compress.ConclusionLines(reports[at], 2*foldedResult), 0
+		for _, text := range lines {
+			n += b.c.CountCached(line(text, at))
+		}
+		if n > room-taken {
+			break
+		}
+		ends[at], taken = lines, taken+n
+	}
+	return ends, taken
 }
 
 // sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".

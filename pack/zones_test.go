@@ -133,7 +133,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 		if k := parseJSON(t, b).Compactions; k != last {
 			last = k
 			compactions++
-			if pre.reads > 2*windowRecords+2*recallRecords {
+			if pre.reads > 2*windowRecords+2*recallRecords+2*itemsNewest {
 				t.Errorf("a compaction read %d records", pre.reads)
 			}
 			continue
@@ -179,4 +179,29 @@ func TestFoldsKeepGroupsTogether(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What another agent's report ends with stays when its line leaves the folded records, whatever its listings name.
+func TestTheConclusionOfASubTaskOutlivesItsListing(t *testing.T) {
+	conclusion := "Conclusion: the parser is in importer/parse.py, and it drops the last row of each sheet."
+	var report strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&report, "Step %d: read file_%d.py and looked at function_%d_of_it\n", i, i, i*7)
+	}
+	l := logOf(string(message("user", "Find the parser and mend it.")),
+		`{"role":"assistant","tool_calls":[{"id":"t","name":"task","arguments":"{\"prompt\":\"find the parser\"}"}]}`,
+		fmt.Sprintf(`{"role":"tool","tool_call_id":"t","content":%q}`, report.String()+"\n"+conclusion))
+	for i := range 60 {
+		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","content":"Now the edit of part %d.","tool_calls":[{"id":"e%d","name":"edit","arguments":"{\"path\":\"src/part_%d.py\",\"old\":\"value_%d\",\"new\":\"other_%d\"}"}]}`, i, i, i, i*3, i*5)))
+		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"e%d","content":"edited src/part_%d.py, line %d"}`, i, i, i*11)))
+	}
+	for _, budget := range []int{2000, 3000, 4000, 8000} {
+		md := string(mustCompile(t, inputOf(l, budget)).Markdown)
+		if !strings.Contains(md, conclusion) {
+			t.Errorf("%d: the conclusion is in no block of\n%s", budget, md)
+		}
+		if strings.Count(md, conclusion) > 1 {
+			t.Errorf("%d: the conclusion stands there more than once", budget)
+		}
+	}
 }

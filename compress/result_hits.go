@@ -1,0 +1,223 @@
+package compress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// hit is one of the results that a search gave.
+type hit struct {
+	title, url, says string
+	score            float64
+}
+
+// Fields of responses of searches, the first that is there counts.
+var (
+	hitLists  = []string{"results", "organic_results", "organic", "hits", "web.results", "webPages.value", "documents", "items", "data", "value"}
+	hitTitles = []string{"title", "name", "heading"}
+	hitURLs   = []string{"url", "link", "href", "uri"}
+	hitSays   = []string{"snippet", "content", "description", "text", "summary", "body", "excerpt"}
+	answers   = []string{"answer", "answer_box.answer", "ai_overview", "abstract"}
+)
+
+// surelyHits are how many of hitLists are lists of a search whatever the tool is called.
+const surelyHits = 6
+
+func firstString(v gjson.Result, keys []string) string {
+	for _, key := range keys {
+		if s := v.Get(key); s.Type == gjson.String && strings.TrimSpace(s.Str) != "" {
+			return strings.Join(strings.Fields(s.Str), " ")
+		}
+	}
+	return ""
+}
+
+// jsonHits gives the results in the response of a search, and what it answers itself; none where the response is of something else.
+func jsonHits(text, tool string) (hits []hit, answer string) {
+	v := gjson.Parse(text)
+	searches := isSearchTool(tool)
+	read := func(list gjson.Result, surely bool) []hit {
+		var out []hit
+		all := 0
+		list.ForEach(func(_, e gjson.Result) bool {
+			all++
+			h := hit{title: firstString(e, hitTitles), url: firstString(e, hitURLs), says: firstString(e, hitSays)}
+			if e.Type == gjson.String && searches {
+				h = hit{title: strings.Join(strings.Fields(e.Str), " ")}
+			} else if !e.IsObject() || h.title == "" || h.url == "" && h.says == "" || !searches && (!surely || h.url == "" || h.says == "") {
+				return true
+			}
+			out = append(out, h)
+			return true
+		})
+		if len(out) < 2 && all > 1 || len(out)*5 < all*4 {
+			return nil
+		}
+		return out
+	}
+	if v.IsArray() {
+		return read(v, false), ""
+	}
+	for i, key := range hitLists {
+		if list := v.Get(key); list.IsArray() {
+			if hits = read(list, i < surelyHits); hits != nil {
+				return hits, firstString(v, answers)
+			}
+		}
+	}
+	return nil, ""
+}
+
+func isSearchTool(tool string) bool {
+	return strings.Contains(tool, "search") || strings.Contains(tool, "google") || strings.Contains(tool, "bing") || strings.Contains(tool, "tavily")
+}
+
+// textHits gives the results in the text of a search: a line that begins one, and what stands up to the next.
+func textHits(text string) (hits []hit) {
+	s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
+	if !ok {
+		return nil
+	}
+	for i, line := range s.lines {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || i == 0 && !beginsNumbered(line):
+		case i == 0 || s.beginsHit(i):
+			hits = append(hits, hit{title: hitTitle(line)})
+		case len(hits) > 0 && strings.Contains(line, "://") && !strings.Contains(strings.TrimPrefix(strings.TrimPrefix(line, "URL: "), "Link: "), " "):
+			hits[len(hits)-1].url = line
+		case len(hits) > 0:
+			hits[len(hits)-1].says += line + " "
+		}
+	}
+	return hits
+}
+
+func beginsNumbered(line string) bool {
+	n := len(line) - len(strings.TrimLeft(line, "0123456789"))
+	return n > 0 && n < 4 && n+1 < len(line) && strings.IndexByte(".):", line[n]) >= 0
+}
+
+// hitTitle is the title in the line that begins a result.
+func hitTitle(line string) string {
+	line = strings.TrimLeft(line, "-*# ")
+	if beginsNumbered(line) {
+		line = strings.TrimLeft(strings.TrimLeft(line, "0123456789"), ".): ")
+	}
+	if len(line) > 6 && strings.EqualFold(line[:6], "title:") {
+		line = line[6:]
+	}
+	if title, _, ok := strings.Cut(strings.TrimPrefix(line, "["), "](http"); ok {
+		line = title
+	}
+	return strings.Trim(line, "* ")
+}
+
+// rankHits gives each result a score by the words that it shares with what was asked, those of the title for more; the order of the source decides
+// between equals.
+func rankHits(hits []hit, asked string) {
+	terms := map[termID]bool{}
+	eachTerm(asked, func(t termID) { terms[t] = true })
+	for k := range hits {
+		h := &hits[k]
+		seen := map[termID]bool{}
+		for i, text := range []string{h.title, h.says} {
+			eachTerm(text, func(t termID) {
+				if terms[t] && !seen[t] {
+					seen[t] = true
+					h.score += float64(2 - i)
+				}
+			})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+}
+
+// FoldSearch is Fold for what a search gave: how many results, what it answers, and the titles that have the most to do with what was
+// asked, in at most about limit tokens. "" for a text that is no result of a search; tool and asked are the call's name and arguments.
+func FoldSearch(text, tool, asked string, limit int) string {
+	name, _ := toolOf(Hint{Tool: tool})
+	hits, answer := []hit(nil), ""
+	start := strings.TrimSpace(text[:min(len(text), sniffed)])
+	switch {
+	case (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(text):
+		hits, answer = jsonHits(text, name)
+	case isSearchTool(name) && isWebSearch(sampleOf(text), name):
+		hits = textHits(text)
+	}
+	if len(hits) == 0 {
+		return ""
+	}
+	rankHits(hits, asked)
+	line := fmt.Sprintf("Found %d results", len(hits))
+	if answer != "" {
+		answer, _ = ClipTokens(answer, limit/2)
+		line += ", answer: " + answer
+	}
+	sep := ", best: "
+	for _, h := range hits {
+		title := Clip(h.title, foldClip/2)
+		if title == "" || !fits(line+sep+title, limit) {
+			continue
+		}
+		line += sep + title
+		sep = foldJoin
+	}
+	return line
+}
+
+// jsonSearch shows of the best five results in a response the title, the address and as much of what they say as there is room for.
+func (r *result) jsonSearch() (string, bool) {
+	name, _ := toolOf(r.about)
+	hits, answer := jsonHits(r.text, name)
+	if len(hits) == 0 {
+		return "", false
+	}
+	all := len(hits)
+	rankHits(hits, r.about.Args)
+	for most := bestHits; most > 0; most-- {
+		for says := 2000; ; says = says * 2 / 3 {
+			var b strings.Builder
+			b.WriteByte('{')
+			if answer != "" {
+				b.WriteString(`"answer":` + quote(Clip(answer, says)) + ",")
+			}
+			b.WriteString(`"results":[`)
+			for i, h := range hits[:min(most, all)] {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(`{"title":` + quote(Clip(h.title, 200)))
+				if h.url != "" {
+					b.WriteString(`,"url":` + quote(Clip(h.url, 300)))
+				}
+				if text := Clip(h.says, says); says > 0 && text != "" {
+					b.WriteString(`,"snippet":` + quote(text))
+				}
+				b.WriteByte('}')
+			}
+			if left := all - min(most, all); left > 0 {
+				b.WriteString("," + quote(fmt.Sprintf("… %d more", left)))
+			}
+			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(note(0, max(0, r.bytes-b.Len()), r.path))) + "}")
+			if r.limit.holds(b.String()) {
+				return b.String(), true
+			}
+			if says < 8 {
+				break
+			}
+		}
+	}
+	return "", false
+}
