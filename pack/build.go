@@ -373,4 +373,4 @@ func (b *Build) changedFrom(before *Build) string {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 12
+const RendererVersion = 13

@@ -76,6 +76,9 @@ func (g *goal) text(s style) string {
 		}
 		parts = append(parts, b.String())
 	}
+	if g.stale != "" {
+		parts = append(parts, g.stale)
+	}
 	if g.request != "" {
 		parts = append(parts, g.request)
 	}

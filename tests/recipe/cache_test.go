@@ -167,6 +167,7 @@ wait_ms: 60000
 sources:
   - type: pipeline
     id: pipe
+    on_missing: skip
     stages:
       - {generator: [sh, -c, "echo run >> runs; cat in"], output: "${CWD}/tmp.txt"}
       - {generator: [sh, -c, "echo run >> runs; sort"]}
