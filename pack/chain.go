@@ -187,9 +187,8 @@ func (y *layout) unmet(s *recipe.Source) string {
 // since returns which request a source is chosen for, as the end of a reason, where that is not the last one: what
 // stands before the journal stays as it is between compactions.
 func (y *layout) since(s *recipe.Source) string {
-	journal := func(s recipe.Source) bool { return s.Type == recipe.TypeJournal }
 	switch {
-	case s.Phase == recipe.Dynamic || !slices.ContainsFunc(y.recipe.Sources, journal):
+	case s.Phase == recipe.Dynamic || !y.hasJournal():
 		return ""
 	case y.compactions > 0:
 		return "; before the journal the request at the last compaction decides, after it the last one"

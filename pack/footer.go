@@ -17,6 +17,7 @@ type goal struct {
 	next      string // the first open one
 	failed    []string
 	stale     string // which sources do not stand as they are now
+	times     string // that were taken out of what stands before the journal
 	request   string // of the user, where it stands far above
 }
 
@@ -41,7 +42,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 		g.failed = append(g.failed, line)
 	}
-	g.stale = d.staleNote()
+	g.stale, g.times = d.staleNote(), d.timesNote()
 	var s style
 	if d.recipe.Variation {
 		s = styleOf(m.Len())
@@ -91,6 +92,27 @@ func (d *draft) staleNote() string {
 	}
 	line, _ := compress.ClipTokens(oneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
 	return oneLine(line) + "\n"
+}
+
+// timesTokens is the most that lifted times take of the goal.
+const timesTokens = 120
+
+// timesNote returns the lines whose times were taken out of the blocks before the journal, below the blocks' names; "" without any.
+func (d *draft) timesNote() string {
+	var b strings.Builder
+	for i := range d.blocks {
+		x := &d.blocks[i]
+		if x.text == "" || x.source == nil || !d.liftsTimes(x.source) {
+			continue
+		}
+		for _, f := range d.files[x.at] {
+			if _, lines := compress.LiftTimes(string(f.Data)); f.Reason == "" && lines != nil {
+				short, _ := compress.ClipTokens(oneLine(x.id+": "+strings.Join(lines, "; ")), timesTokens)
+				b.WriteString(oneLine(short) + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // failedTokens is the most that failed attempts take of the goal.

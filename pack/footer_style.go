@@ -76,8 +76,8 @@ func (g *goal) text(s style) string {
 		}
 		parts = append(parts, b.String())
 	}
-	if g.stale != "" {
-		parts = append(parts, g.stale)
+	if line := g.stale + g.times; line != "" {
+		parts = append(parts, line)
 	}
 	if g.request != "" {
 		parts = append(parts, g.request)
