@@ -12,7 +12,7 @@ func TestATimestampInAStableBlockKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	s.recipe("sources:\n  - {type: computed_file, id: now, phase: stable, generator: {command: [sh, -c, 'echo run >> runs; echo \"Runs so far are many. Current time: $(date +%s)$(wc -l < runs | tr -dc 0-9)00\"; echo The map.']}, cache: {strategy: never}}\n  - {type: journal}\n")
+	s.recipe("sources:\n  - {type: computed_file, id: now, phase: stable, generator: {command: [sh, -c, 'echo run >> runs; echo \"Runs so far are many. Current time: $(date +%s)$(wc -l < runs | tr -dc 0-9)00\"; echo The map.']}}\n  - {type: journal}\n")
 	s.say("user", "Begin.")
 	first := s.pack()
 	s.say("assistant", "Done.")
