@@ -86,6 +86,7 @@ type demand struct {
 	explicit        int // caps, before the journal
 	footer          int // explicit caps, after it
 	standard        int // default caps, before the journal
+	chosen          int // default caps of what is chosen for the task after it: memories, knowledge, playbooks
 	journal         int // cap of the journal; 0: none
 }
 
@@ -98,7 +99,7 @@ func share(budget, reserve int, d demand) limits {
 	l := limits{limit: max(1, budget-reserve), reserve: reserve, required: d.required}
 	keep := max(minJournal, l.limit/8)
 	free := max(0, l.limit-l.required)
-	footer := min(max(200, l.limit/20), l.limit/8)
+	footer := min(max(200, l.limit/20), l.limit/8) + d.chosen
 	if l.whole = d.whole; l.whole > free-keep {
 		// It is cut in any case, and so it leaves something to the small ones.
 		small := min(d.standard+footer, l.limit*standardShare/1000) + min(d.explicit+d.footer, free/4)
@@ -151,7 +152,7 @@ func capOf(s *recipe.Source, limit int) int {
 		return math.MaxInt
 	case c == explicit:
 		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))
-	case s.Phase == recipe.Dynamic:
+	case s.Phase == recipe.Dynamic && !s.Type.Selected():
 		// The footer has a bound of its own, which small limits keep low.
 		return max(defaultCap(s, limit), defaultCaps[s.Type]/2)
 	}

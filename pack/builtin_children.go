@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -50,6 +51,7 @@ func (y *layout) shownBefore(messages int) bool {
 // childrenText says how each child stands, and what came of it:
 //
 //   - rev-1: done, rev/r1, context/child/rev-1/result.md
+//     brought: auth/refresh.go (file): the retry; context/child/rev-1/artifact/trace.log
 //     > Two bugs in auth/refresh.go: the retry has no limit, and …
 //   - map: active, scout/m1
 //   - rev-0: done, rev/r0, context/child/rev-0/result.md: Nothing to object.
@@ -99,6 +101,12 @@ const foldedChild = 100
 // leastExcerpt is the fewest tokens in which the beginning of a result says anything.
 const leastExcerpt = 24
 
+// shownBrought is how many of the files that a child brought a pack names.
+const shownBrought = 8
+
+// bytesPerToken is about how many bytes of a path are a token.
+const bytesPerToken = 3
+
 // quoted makes each line of a text one of a quote.
 var quoted = strings.NewReplacer("\r\n", "\n> ", "\r", "\n> ", "\n", "\n> ")
 
@@ -108,8 +116,31 @@ func (c *childNow) text(share int) (text string, cut bool) {
 	if c.Who != "" {
 		line += ", " + c.Who
 	}
+	brought := ""
+	switch all := slices.Collect(strings.Lines(c.Brought)); {
+	case len(all) == 0 || c.folded:
+	case share != noCap && share < leastExcerpt:
+		cut = true
+	default:
+		for i, one := range all[:min(len(all), shownBrought)] {
+			if i > 0 {
+				brought += "; "
+			}
+			brought += strings.TrimSuffix(one, "\n")
+		}
+		if more := len(all) - shownBrought; more > 0 {
+			brought += fmt.Sprintf("; %d more in %s", more, ctxabi.ChildPath(c.Name))
+		}
+		if share != noCap && len(brought)/bytesPerToken > share/2 {
+			brought, cut = fmt.Sprintf("%d files, see %s", len(all), ctxabi.ChildPath(c.Name)), true
+		}
+		brought = "brought: " + brought + "\n"
+		if share != noCap {
+			share -= len(brought) / bytesPerToken
+		}
+	}
 	if c.Text == "" {
-		return line + "\n", false
+		return line + "\n" + brought, cut
 	}
 	line += ", " + c.path()
 	whole := strings.TrimRight(c.Text, " \t\r\n")
@@ -121,6 +152,7 @@ func (c *childNow) text(share int) (text string, cut bool) {
 	if share != noCap && share < leastExcerpt {
 		return line + "\n", true
 	}
+	line += "\n" + brought
 	if c.Bytes > len(c.Text) {
 		whole += fmt.Sprintf("\n[%d bytes more: %s]", c.Bytes-len(c.Text), c.path())
 		cut = true
@@ -129,5 +161,5 @@ func (c *childNow) text(share int) (text string, cut bool) {
 		short, less := compress.Head(whole, share, c.path())
 		whole, cut = strings.TrimRight(short, "\r\n"), cut || less
 	}
-	return line + "\n> " + quoted.Replace(whole) + "\n", cut
+	return line + "> " + quoted.Replace(whole) + "\n", cut
 }

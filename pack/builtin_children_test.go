@@ -18,6 +18,8 @@ func TestChildrenText(t *testing.T) {
 	within := func(bytes int) func(string) bool { return func(s string) bool { return len(s) <= bytes } }
 	folded := done("old", "Nothing to object.\nNot much.\n")
 	folded.folded = true
+	brought := done("b", "Short.")
+	brought.Brought = "y.go (file)\n"
 	big := done("big", long)
 	big.Bytes = 1 << 20
 	for _, c := range []struct {
@@ -29,6 +31,9 @@ func TestChildrenText(t *testing.T) {
 		{"none", nil, nil, ""},
 		{"whole", []childNow{done("a", "Two bugs.\r\n# one\n"), {ChildResult: ChildResult{Name: "b", Status: "pending"}}, folded}, nil,
 			"- a: done, rev/a, context/child/a/result.md\n> Two bugs.\n> # one\n- b: pending\n- old: done, rev/old, context/child/old/result.md: Nothing to object.\n"},
+		{"what they brought", []childNow{{ChildResult: ChildResult{Name: "a", Status: "active", Brought: "x.go (file): the retry\ncontext/child/a/artifact/t.log\n"}}, brought}, nil,
+			"- a: active\nbrought: x.go (file): the retry; context/child/a/artifact/t.log\n- b: done, rev/b, context/child/b/result.md\nbrought: y.go (file)\n> Short.\n"},
+		{"what they brought has no room", []childNow{brought}, within(50), "- b: done, rev/b, context/child/b/result.md\n"},
 		{"a short one beside a long one", []childNow{done("a", long), done("b", "Short.")}, within(400),
 			"- a: done, rev/a, context/child/a/result.md\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> [32 lines, 831 bytes left out, all of it in context/child/a/result.md]\n- b: done, rev/b, context/child/b/result.md\n> Short.\n"},
 		{"lines only", []childNow{done("a", long), done("b", long)}, within(100),

@@ -61,7 +61,7 @@ func (y *layout) useChain(from, end, journal int) {
 			why(k, "left out by the strategy "+y.strategy.Name)
 			continue
 		case !f.holds(s.Condition):
-			why(k, "the condition does not hold: "+describe(s.Condition))
+			why(k, y.unmet(s))
 			continue
 		case s.Type == recipe.TypeJournal:
 			y.journal.present = y.journal.present || k == journal
@@ -165,7 +165,33 @@ func (y *layout) absence(k int) string {
 	case y.files[k][0].Pending:
 		return "its generator has not given anything yet"
 	case s.Type.Selected():
-		return "nothing of it suits the task"
+		return "nothing of it suits the task" + y.since(s)
 	}
 	return "empty"
+}
+
+// unmet returns why the condition of s keeps it out of the pack.
+func (y *layout) unmet(s *recipe.Source) string {
+	text := "the condition does not hold: " + describe(s.Condition)
+	if s.Phase == recipe.Dynamic || !uses(s.Condition, recipe.TaskContains) {
+		return text
+	}
+	now := y.facts()
+	now.turns, now.task = y.clock.turns, y.current
+	if now.holds(s.Condition) {
+		text = "the condition holds for the last request alone: " + describe(s.Condition)
+	}
+	return text + y.since(s)
+}
+
+// since returns which request a source is chosen for, as the end of a reason, where that is not the last one: what
+// stands before the journal stays as it is between compactions.
+func (y *layout) since(s *recipe.Source) string {
+	switch {
+	case s.Phase == recipe.Dynamic || !y.hasJournal():
+		return ""
+	case y.compactions > 0:
+		return "; before the journal the request at the last compaction decides, after it the last one"
+	}
+	return "; before the journal the first request decides until a compaction, after it the last one"
 }

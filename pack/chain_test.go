@@ -74,6 +74,7 @@ func TestFallbackChain(t *testing.T) {
 			t.Errorf("%d: wanted %v, want %v (%v)", i, p.wanted, c.wanted, err)
 		}
 		blocks, _, _ := readBack(string(mustCompile(t, in).Markdown))
+		blocks = slices.DeleteFunc(blocks, func(id string) bool { return id == "goal" }) // it names what is still awaited
 		if want := strings.Fields(c.block + " conversation"); !slices.Equal(blocks, want) {
 			t.Errorf("%d: blocks %q, want %q", i, blocks, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -190,7 +191,21 @@ func (y *layout) choose(s *recipe.Source, files []File, task string, fits func(s
 	case recipe.TypePlan:
 		return selection{Text: planText(y.plan)}
 	}
-	return selection{Text: string(files[0].Data)}
+	text := string(files[0].Data)
+	if y.liftsTimes(s) {
+		text, _ = compress.LiftTimes(text)
+	}
+	return selection{Text: text}
+}
+
+// liftsTimes reports whether the present time, where a source tells it, stands in the footer: what a program printed
+// before the journal would change the prefix of the pack with each run.
+func (y *layout) liftsTimes(s *recipe.Source) bool {
+	return s.Type.Computed() && s.Phase != recipe.Dynamic && y.hasJournal()
+}
+
+func (y *layout) hasJournal() bool {
+	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
 }
 
 // systemPrompt is the block of the strategy's system prompt in place of source k.

@@ -28,7 +28,7 @@ func (y *layout) demand(journal int) demand {
 			}
 		}
 		d.required, d.whole, d.explicit = d.required+most.required, d.whole+most.whole, d.explicit+most.explicit
-		d.footer, d.standard = d.footer+most.footer, d.standard+most.standard
+		d.footer, d.standard, d.chosen = d.footer+most.footer, d.standard+most.standard, d.chosen+most.chosen
 	}
 	for _, s := range y.strategy.Sections {
 		if b := y.sectionBlock(s, 0); b.class == whole {
@@ -61,6 +61,8 @@ func (d *demand) add(s *recipe.Source, n, limit int) {
 		d.explicit = max(d.explicit, n)
 	case s.Phase != recipe.Dynamic:
 		d.standard = max(d.standard, n)
+	case s.Type.Selected():
+		d.chosen = max(d.chosen, n)
 	}
 }
 

@@ -21,10 +21,10 @@
 // # The settled point
 //
 // What stands before the journal sees the records up to the last compaction, or up to the
-// first request of the user while there was none: memories, knowledge and playbooks
-// are chosen for the last request among them, and task_contains looks at it.
-// After the journal the task is the last request of all, and the open todos. The other
-// conditions hold or not at once. Compactions are counted by the first of the folds (below), which
+// first request of the user while there was none: what a recipe chooses there is
+// chosen for the last request among them, and task_contains looks at it.
+// After the journal, where the built-in recipe has memories, knowledge and playbooks, the task is the last request
+// of all, and the open todos. The other conditions hold or not at once. Compactions are counted by the first of the folds (below), which
 // knows nothing of the blocks, so that what a block shows never moves the point it is chosen by.
 //
 // # Who gets how much

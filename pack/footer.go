@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ type goal struct {
 	done, all int    // todos, or tasks of the plan
 	next      string // the first open one
 	failed    []string
+	stale     string // which sources do not stand as they are now
+	times     string // that were taken out of what stands before the journal
 	request   string // of the user, where it stands far above
 }
 
@@ -42,6 +45,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 		g.failed = append(g.failed, line)
 	}
+	g.stale, g.times = d.staleNote(), d.timesNote()
 	var s style
 	if d.recipe.Variation {
 		s = styleOf(m.Len())
@@ -59,6 +63,59 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 		g.failed = g.failed[:len(g.failed)-1]
 	}
+}
+
+// staleTokens is the most that the note of stale sources takes of the goal.
+const staleTokens = 80
+
+// staleNote returns a line that names the sources which show an earlier output or are left out because none has come
+// yet; "" when all stand as they are now.
+func (d *draft) staleNote() string {
+	var old, none []string
+	for i := range d.in.Files {
+		f := &d.in.Files[i]
+		name := cmp.Or(f.ID, f.Path)
+		switch {
+		case f.At >= 0 && !d.wanted[f.At]:
+		case f.Pending:
+			none = append(none, name)
+		case f.Stale:
+			old = append(old, name)
+		}
+	}
+	var says []string
+	if len(old) > 0 {
+		says = append(says, "an earlier state of "+strings.Join(old, ", ")+" stands here")
+	}
+	if len(none) > 0 {
+		says = append(says, strings.Join(none, ", ")+" did not come in time and is left out")
+	}
+	if len(says) == 0 {
+		return ""
+	}
+	line, _ := compress.ClipTokens(oneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
+	return oneLine(line) + "\n"
+}
+
+// timesTokens is the most that lifted times take of the goal.
+const timesTokens = 120
+
+// timesNote returns the lines whose times were taken out of the blocks before the journal, below the blocks' names; "" without any.
+func (d *draft) timesNote() string {
+	var b strings.Builder
+	for i := range d.blocks {
+		x := &d.blocks[i]
+		if x.text == "" || x.source == nil || !d.liftsTimes(x.source) {
+			continue
+		}
+		for _, f := range d.files[x.at] {
+			if _, lines := compress.LiftTimes(string(f.Data)); f.Reason == "" && lines != nil {
+				short, _ := compress.ClipTokens(oneLine(x.id+": "+strings.Join(lines, "; ")), timesTokens)
+				b.WriteString(oneLine(short) + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // failedTokens is the most that failed attempts take of the goal.

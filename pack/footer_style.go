@@ -76,6 +76,9 @@ func (g *goal) text(s style) string {
 		}
 		parts = append(parts, b.String())
 	}
+	if line := g.stale + g.times; line != "" {
+		parts = append(parts, line)
+	}
 	if g.request != "" {
 		parts = append(parts, g.request)
 	}

@@ -167,12 +167,14 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	return v, nil
 }
 
-// childRefs are rows of the results of children: those that somebody wrote, and those of children that have finished.
+// childRefs returns rows of the results of children, those that somebody wrote and those of children that have finished, and
+// of what each child brought beside it.
 func childRefs(children []session.Child) (rows []ctxabi.RefRow) {
 	for i := range children {
 		if c := &children[i]; c.Finished() || c.ResultOrigin == ctxabi.OriginAgent {
 			rows = append(rows, c.Row())
 		}
+		rows = append(rows, children[i].Brought()...)
 	}
 	return rows
 }

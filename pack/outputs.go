@@ -31,6 +31,17 @@ type want struct {
 	hold func() (root string, held []Held, err error)
 	// behind: nobody waits for it, and it takes no turn of those that somebody waits for.
 	behind bool
+	// patience is how long a gather waits for a fresh output of a required source, whose earlier outputs are never
+	// used; 0: the source is optional, and the gather's own wait counts.
+	patience time.Duration
+}
+
+// waits returns how long a gather that waits for wait waits for w; negative: until its run has ended.
+func (w *want) waits(wait time.Duration) time.Duration {
+	if wait < 0 {
+		return wait
+	}
+	return max(wait, w.patience)
 }
 
 // outputName identifies a computed source among those of a recipe. A fallback has the block of its head.
@@ -125,17 +136,17 @@ const (
 	maxPause   = time.Minute
 )
 
-// gather gives what each of wants came to, running what has to run, as uid with gid. It
-// waits at most wait for all of them together, and for the end of every run when
-// wait is negative. A run that has been waited for so long already is not
-// waited for again; it goes on, and the next gather after its end has what it made. For AtOnce it is nil where
-// it had to wait, and runs nothing then.
+// gather returns what each of wants came to, running what has to run, as uid with gid. It
+// waits at most wait for all optional ones together, at most its patience for a required one, and for the end of
+// every run when wait is negative. A run that has been waited for so long already is not
+// waited for again; it goes on, and the next gather after its end has what it made. Under AtOnce gather returns nil
+// and runs nothing where it would have to wait.
 func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, wait time.Duration) []made {
 	start := time.Now()
 	looks := o.lookAll(ctx, uid, gid, wants, wait)
 	asks := make([]ask, len(wants))
 	o.load(x, wants)
-	if mustNotWait(ctx) && wait != 0 {
+	if mustNotWait(ctx) {
 		for i := range wants {
 			if o.hasToWait(x, &wants[i], looks[i], start, wait) {
 				o.mu.Unlock()
@@ -150,7 +161,7 @@ func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint3
 	o.mu.Unlock()
 	for i := range asks {
 		if j := asks[i].job; j != nil {
-			j.wait(ctx, start, wait)
+			j.wait(ctx, start, wants[i].waits(wait))
 		}
 	}
 	o.mu.Lock()
@@ -202,6 +213,7 @@ type ask struct {
 	st      *output
 	key     string
 	maker   string
+	must    bool // the source is required: nothing but a fresh output will do
 	late    bool
 	covered bool // what is there is what is wanted
 	ttl     time.Duration
@@ -213,7 +225,7 @@ type ask struct {
 func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook) ask {
 	st := o.sessions[x.ID()][w.name]
 	st.gone = false
-	a := ask{st: st, key: st.key(w, l), maker: w.maker, late: l.late}
+	a := ask{st: st, key: st.key(w, l), maker: w.maker, must: w.patience > 0, late: l.late}
 	if w.cache.Strategy == recipe.CacheTTL {
 		a.ttl = w.cache.TTL
 	}
@@ -238,8 +250,14 @@ func (o *outputs) due(st *output, w *want, key string) (covered, runs bool) {
 	return false, !o.closed
 }
 
-// hasToWait says that a gather since start would wait for w. mu is held, and the source is loaded.
+// hasToWait reports whether a gather since start would wait for w. mu is held, and the source is loaded.
 func (o *outputs) hasToWait(x *session.Session, w *want, l inputLook, start time.Time, wait time.Duration) bool {
+	if wait = w.waits(wait); wait == 0 {
+		return false
+	}
+	if l.late && w.patience > 0 {
+		return true // its inputs have to be looked at first
+	}
 	st := o.sessions[x.ID()][w.name]
 	key := st.key(w, l)
 	if _, runs := o.due(st, w, key); !runs {
@@ -299,7 +317,10 @@ func (a *ask) made() made {
 	default:
 		m.reason = "its run was called off"
 	}
-	if own {
+	switch {
+	case a.must:
+		m.pending, m.data, m.sha256, m.path = false, nil, "", ""
+	case own:
 		m.pending, m.stale = false, true
 		m.reason += standsHere
 	}

@@ -38,10 +38,17 @@ func (o *outputs) look(ctx context.Context, uid, gid uint32, w *want, wait time.
 	return inputLook{fingerprint: fingerprint}
 }
 
-// lookAll looks at the inputs of all wants at once, and once at those that several have in common.
+// lookAll looks at the inputs of all wants at once, and once at those that several have in common. A look takes as
+// long as a gather waits for the want, under AtOnce no longer than wait.
 func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wait time.Duration) []inputLook {
-	if wait < 0 {
-		wait = forAll
+	atMost := func(w *want) time.Duration {
+		switch {
+		case wait < 0:
+			return forAll
+		case mustNotWait(ctx):
+			return wait
+		}
+		return w.waits(wait)
 	}
 	looks := make([]inputLook, len(wants))
 	var all sync.WaitGroup
@@ -54,12 +61,12 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 			continue
 		}
 		if j := last; j >= 0 {
-			all.Go(func() { looks[j] = o.look(ctx, uid, gid, &wants[j], wait) })
+			all.Go(func() { looks[j] = o.look(ctx, uid, gid, &wants[j], atMost(&wants[j])) })
 		}
 		last = i
 	}
 	if last >= 0 {
-		looks[last] = o.look(ctx, uid, gid, &wants[last], wait)
+		looks[last] = o.look(ctx, uid, gid, &wants[last], atMost(&wants[last]))
 	}
 	all.Wait()
 	for i := range wants {
@@ -70,9 +77,9 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 	return looks
 }
 
-// sameInputs says that a look at the inputs of v is one at those of w.
+// sameInputs reports whether a look at the inputs of v is one at those of w, and may take as long.
 func (w *want) sameInputs(v *want) bool {
-	return w.cache.Strategy == v.cache.Strategy && w.dir == v.dir && slices.Equal(w.cache.InvalidateOn, v.cache.InvalidateOn)
+	return w.patience == v.patience && w.cache.Strategy == v.cache.Strategy && w.dir == v.dir && slices.Equal(w.cache.InvalidateOn, v.cache.InvalidateOn)
 }
 
 // key is a hash of all that w has to run again for; "" when the inputs are not known yet.

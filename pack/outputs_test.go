@@ -238,12 +238,12 @@ func TestAStageGetsWhatTheOneBeforeGave(t *testing.T) {
 		}
 		b.fake.auto = func(c Command) (Output, error) {
 			if c.Args[0] == "b" {
-				return Output{Failed: "ended after 30s"}, nil
+				return Output{Failed: "timed out after 30s"}, nil
 			}
 			return Output{Data: []byte{0xff}}, nil
 		}
 		w.history = "2"
-		b.expect(b.gather(x, time.Second, w), "0abc (stale: stage 2 of 3: ended after 30s"+behind+")")
+		b.expect(b.gather(x, time.Second, w), "0abc (stale: stage 2 of 3: timed out after 30s"+behind+")")
 		b.runs(5)
 	})
 }

@@ -83,7 +83,7 @@ const (
 // Output is what a command came to.
 type Output struct {
 	Data    []byte // standard output, or the output file's content where the command touched that
-	Failed  string // why there is no content ("exit status 3", "ended after 30s", "the output is a FIFO"), else ""
+	Failed  string // why there is no content ("exit status 3", "timed out after 30s", "the output is a FIFO"), else ""
 	Stderr  string // its tail
 	Sandbox string // the level that was applied: "uid 1000, no capabilities, no_new_privs, rlimits, pid namespace"
 }

@@ -267,6 +267,7 @@ func TestEpochReasonNamesWhatChanged(t *testing.T) {
 func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
+	d.write("../../context.yaml", "sources: [{type: skills}, {type: memory}, {type: journal}]\n")
 	d.append(longLog(5).records()...)
 	d.write("../../memory/a.md", "The first memory.\n")
 	d.write("../../memory/b.md", "The second memory.\n")

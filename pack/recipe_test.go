@@ -240,7 +240,7 @@ func TestWholeRecipe(t *testing.T) {
 		t.Error("a stale file and a pending generator do not make the build stale")
 	}
 	for _, c := range []struct{ source, reason string }{
-		{"/work/api.md", `the condition does not hold: task_contains "API|endpoint"`},
+		{"/work/api.md", `the condition does not hold: task_contains "API|endpoint"; before the journal the first request decides until a compaction, after it the last one`},
 		{"outputs/map", "exit status 3"},
 		{"outputs/slow", "its generator has not given anything yet"},
 		{"${CWD}/absent.md", "missing"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
@@ -17,6 +18,9 @@ import (
 
 // maxChildText is the most that a pack looks at of one child's result, in bytes.
 const maxChildText = 16 << 10
+
+// maxBrought is the most that a pack shows of one file that a child brought, in bytes.
+const maxBrought = 200
 
 // ChildResult is a child of the session as packs show it. Its result is what its parent wrote, else what a child that has finished said
 // last; of one that goes on there is none, so that not every word of it changes the parent's packs.
@@ -28,6 +32,7 @@ type ChildResult struct {
 	Text     string // the result's first maxChildText bytes, "" without one
 	Bytes    int    // of the whole
 	SHA256   string // hex, of the whole
+	Brought  string // what it brought beside its result, a line each as a pack shows it: a path, its kind and its summary
 	After    int    // how many messages the session had when the child came to be so
 }
 
@@ -36,7 +41,7 @@ func (c *ChildResult) path() string { return ctxabi.ChildPath(c.Name, ctxabi.Chi
 
 // fields are all that a pack is made from.
 func (c *ChildResult) fields() []string {
-	return []string{c.Name, c.Who, c.Status, strconv.FormatBool(c.Finished), strconv.Itoa(len(c.Text)), strconv.Itoa(c.Bytes), c.SHA256, strconv.Itoa(c.After)}
+	return []string{c.Name, c.Who, c.Status, strconv.FormatBool(c.Finished), strconv.Itoa(len(c.Text)), strconv.Itoa(c.Bytes), c.SHA256, strconv.Itoa(c.After), c.Brought}
 }
 
 // showsChildren says whether packs by r show children.
@@ -99,6 +104,20 @@ func (g *gathered) lookAtChildren(x *session.Session, last *gathered, v *veil) (
 
 func resultOf(x *session.Session, c *session.Child, v *veil) (r ChildResult, err error) {
 	r = ChildResult{Name: c.Name, Status: c.Status, Finished: c.Finished(), Who: c.Who()}
+	for _, row := range c.Brought() {
+		text := row.Path
+		if row.Kind != ctxabi.RefArtifact {
+			text += " (" + row.Kind + ")"
+		}
+		if row.Summary != "" {
+			text += ": " + row.Summary
+		}
+		if v != nil {
+			data, _ := v.r.File([]byte(text), nil)
+			text = string(data)
+		}
+		r.Brought += compress.Clip(oneLine(text), maxBrought) + "\n"
+	}
 	if r.Finished || c.ResultOrigin == ctxabi.OriginAgent {
 		data, _, _, err := x.ChildFile(c.Name, ctxabi.ChildResult)
 		if err != nil {

@@ -231,11 +231,21 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, at int, s *re
 		fmt.Fprintf(maker, "%q %q %q %q\n", c.Dir, c.Args, env, c.Output)
 	}
 	w.maker = hex.EncodeToString(maker.Sum(nil))
+	if s.OnMissing == recipe.Error {
+		w.patience = startGrace
+		for _, c := range w.stages {
+			w.patience += c.Timeout
+		}
+	}
 	if w.history = fmt.Sprintf("messages %s events %s", in.Head, in.EventsHead); s.Refresh == recipe.Compaction {
 		w.history = fmt.Sprintf("compactions %d", p.compactions)
 	}
 	return w
 }
+
+// startGrace is how much longer than the timeouts of its stages a required source is waited for: a run that is ended
+// by its timeout then has ended, and its reason stands in the error.
+const startGrace = 5 * time.Second
 
 // standardPath is where a generator's commands are looked for.
 const standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

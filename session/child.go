@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -29,6 +32,8 @@ type Child struct {
 	ResultTime   time.Time
 	Changed      time.Time // when its status or its result changed last
 	Handoff      bool      // handoff.md was written and is not empty
+	Refs         string    // refs.jsonl as it was written, whole lines of its first maxChildRefs bytes
+	Artifacts    string    // the names in artifact/, a line each, the first maxArtifacts of them
 
 	id     string            // of the linked session
 	length int64             // of its messages
@@ -47,6 +52,31 @@ func (c *Child) Row() ctxabi.RefRow {
 		Summary: strings.TrimSuffix(c.Status+", "+c.Who(), ", ")}
 }
 
+// maxChildRefs and maxArtifacts bound what a session looks at of the refs and the artifacts of one child.
+const (
+	maxChildRefs = 64 << 10
+	maxArtifacts = 64
+)
+
+// Brought returns what the child brought beside its result, as rows of context/refs.jsonl of its parent: the rows of its
+// refs.jsonl, and its artifacts.
+func (c *Child) Brought() (rows []ctxabi.RefRow) {
+	for line := range strings.Lines(c.Refs) {
+		var row ctxabi.RefRow
+		if json.Unmarshal([]byte(line), &row) != nil || row.Path == "" {
+			continue
+		}
+		row.ID, row.Source = "child-"+c.Name+"-"+row.ID, ctxabi.ChildPath(c.Name, ctxabi.ChildRefs)
+		rows = append(rows, row)
+	}
+	for name := range strings.Lines(c.Artifacts) {
+		name = strings.TrimSuffix(name, "\n")
+		rows = append(rows, ctxabi.RefRow{ID: "child-" + c.Name + "-" + name, Path: ctxabi.ChildPath(c.Name, ctxabi.ChildArtifact) + "/" + name,
+			Kind: ctxabi.RefArtifact, Source: ctxabi.ChildPath(c.Name)})
+	}
+	return rows
+}
+
 // children remembers what was written of each child, because a pack asks for it each time it is read.
 type children struct {
 	mu    sync.Mutex
@@ -56,7 +86,7 @@ type children struct {
 // writtenChild is a child but for its linked session.
 type writtenChild struct {
 	changes uint64    // of the session, when it was read
-	at      time.Time // when its directory had changed last; every change through a mount is a new entry there
+	at      time.Time // when its directory, or artifact/ in it, had changed last; every change through a mount is a new entry there
 	child   Child
 }
 
@@ -199,7 +229,7 @@ func (x *Session) writtenChild(name string) (Child, error) {
 		return Child{}, ctxabi.E("read", ctxabi.ChildPath(name), ctxabi.ErrNotFound, "there is no child %q", name)
 	}
 	k := &x.children
-	w := writtenChild{changes: x.changes.Load(), at: fi.ModTime()}
+	w := writtenChild{changes: x.changes.Load(), at: latest(fi.ModTime(), x.artifactsChanged(name))}
 	k.mu.Lock()
 	before, ok := k.known[name]
 	k.mu.Unlock()
@@ -212,7 +242,7 @@ func (x *Session) writtenChild(name string) (Child, error) {
 	if k.known == nil {
 		k.known = map[string]writtenChild{}
 	}
-	if delete(k.known, name); x.store.o.Now().Sub(w.at) > freshChild || !x.store.o.ReadOnly {
+	if delete(k.known, name); x.store.o.Now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
 		k.known[name] = w
 	}
 	return w.child, nil
@@ -225,12 +255,47 @@ func (x *Session) readChild(name string) Child {
 		c.StatusOrigin, c.Changed = ctxabi.OriginAgent, x.changedAt(ctxabi.ChildPath(name, ctxabi.ChildStatus))
 	}
 	c.Handoff = len(x.checkedControl(ctxabi.ChildPath(name, ctxabi.ChildHandoff))) > 0
+	refs := x.checkedControl(ctxabi.ChildPath(name, ctxabi.ChildRefs))
+	if len(refs) > maxChildRefs {
+		refs = refs[:bytes.LastIndexByte(refs[:maxChildRefs], '\n')+1]
+	}
+	c.Refs, c.Artifacts = string(refs), x.artifacts(name)
 	result := ctxabi.ChildPath(name, ctxabi.ChildResult)
 	if data, err := x.Control(result); err == nil {
 		c.ResultOrigin, c.sum = ctxabi.OriginAgent, sha256.Sum256(data)
 		c.ResultTime = x.changedAt(result)
 	}
 	return c
+}
+
+// artifactsChanged returns when an entry of the child's artifact/ came or went last; zero without one.
+func (x *Session) artifactsChanged(name string) time.Time {
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	fi, err := x.store.vfs.Stat(x.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.ModTime()
+}
+
+// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and directories' slashes.
+func (x *Session) artifacts(name string) string {
+	x.store.move.RLock()
+	defer x.store.move.RUnlock()
+	entries, err := x.store.vfs.ReadDir(x.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	n := 0
+	for _, e := range entries {
+		if file := e.Name(); n < maxArtifacts && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "\r\n") && utf8.ValidString(file) {
+			b.WriteString(file + "\n")
+			n++
+		}
+	}
+	return b.String()
 }
 
 // ChildFile is what a file of a child reads as: what was written, else what it means not to have written it. at is when that

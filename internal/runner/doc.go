@@ -56,7 +56,7 @@
 // the command is not run.
 //
 // What declared inputs match is walked by the user's reader, with its rights; the client gets a
-// fingerprint of paths, sizes and times, and no content (inputs.go).
+// fingerprint of paths and hashes, and no content (inputs.go, sums.go).
 //
 // Whether a command touched its output file is told by the file's identity
 // before and after, asked of the user's reader. So a path that the user cannot

@@ -235,7 +235,7 @@ func (c *Client) follow(ctx context.Context, r *run, cmd pack.Command) (out outc
 	case <-ctx.Done():
 		why = c.kill(r, reasonCancelled)
 	case <-late.C:
-		why = c.kill(r, fmt.Sprintf("ended after %v", cmd.Timeout))
+		why = c.kill(r, fmt.Sprintf("timed out after %v", cmd.Timeout))
 	}
 	r.conn.Close()
 	if !answered {

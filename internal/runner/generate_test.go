@@ -188,21 +188,21 @@ func TestHostileCommandsEndWhole(t *testing.T) {
 			data, failed string
 			skip         bool
 		}{
-			{name: "hangs", script: `sleep 1000`, timeout: brief, failed: "ended after 300ms"},
+			{name: "hangs", script: `sleep 1000`, timeout: brief, failed: "timed out after 300ms"},
 			{name: "leaves a daemon", script: `(setsid sh -c 'sleep 1000; :' >/dev/null 2>&1 </dev/null &); echo ok`, data: "ok\n"},
 			{name: "leaves a daemon that holds its output", script: `setsid sleep 1000 & echo ok`, data: "ok\n"},
-			{name: "leaves a daemon and hangs", script: `(setsid sleep 1000 &); sleep 1000`, timeout: brief, failed: "ended after 300ms"},
-			{name: "ignores signals", script: `trap '' TERM INT HUP QUIT; (trap '' TERM; sleep 1000); sleep 1000`, timeout: brief, failed: "ended after 300ms"},
+			{name: "leaves a daemon and hangs", script: `(setsid sleep 1000 &); sleep 1000`, timeout: brief, failed: "timed out after 300ms"},
+			{name: "ignores signals", script: `trap '' TERM INT HUP QUIT; (trap '' TERM; sleep 1000); sleep 1000`, timeout: brief, failed: "timed out after 300ms"},
 			{name: "floods standard output", script: `(setsid cat /dev/zero & cat /dev/zero)`, failed: "wrote more than 4 MiB"},
 			{name: "writes a byte too much and ends", script: `head -c 4194305 /dev/zero`, failed: "wrote more than 4 MiB"},
-			{name: "stops itself", script: `sleep 1000 & kill -STOP $$`, timeout: brief, failed: "ended after 300ms"},
+			{name: "stops itself", script: `sleep 1000 & kill -STOP $$`, timeout: brief, failed: "timed out after 300ms"},
 			{name: "stops what watches", script: `kill -STOP $PPID; echo ok`, data: "ok\n", skip: !m.isolated()},
 			{name: "kills its parent", script: `for s in KILL TERM INT HUP QUIT USR1 ABRT; do kill -$s $PPID 2>/dev/null; done; echo ok`, data: "ok\n", skip: !m.isolated()},
 			{name: "kills its parent, which is the same user", script: `setsid sleep 1000 & (setsid sleep 1000 &); kill -9 $PPID; sleep 1000`, failed: "what watched over it was killed", skip: m.isolated()},
 			{name: "kills all", script: `sleep 1000 & kill -9 -1; echo ok`, data: "ok\n", skip: !m.isolated() || m.uid == 0},
 			{name: "exits with a status", script: `echo lost; exit 3`, failed: "exit status 3"},
 			{name: "kills itself", script: `kill -9 $$`, failed: "ended by signal: killed"},
-			{name: "forks without end", script: `bomb() { bomb | bomb & }; bomb; exec sleep 1000`, timeout: brief, failed: "ended after 300ms"},
+			{name: "forks without end", script: `bomb() { bomb | bomb & }; bomb; exec sleep 1000`, timeout: brief, failed: "timed out after 300ms"},
 			{name: "starts too many", script: `i=0; while [ $i -lt 1500 ]; do sleep 1000 & i=$((i+1)); done; echo all`, failed: "exit status 2"},
 			{name: "writes 5 GiB", script: `exec truncate -s 5G big`, failed: "ended by signal: file size limit exceeded"},
 		} {

@@ -28,8 +28,7 @@ const (
 )
 
 // Inputs implements pack.Generators. The fingerprint is made of the paths of
-// the files, their device, inode and size and the times of their last change,
-// by the user's reader, which looks at nothing but the directories that a
+// the files and their content (sums.go), by the user's reader, which looks at nothing but the directories that a
 // glob can match in. All files count, those
 // below .git, too, where a glob matches them, and all files below a directory that is named without a wildcard. A symlink to a file stands for that file; one to a directory is not
 // followed, unless it stands in front of the first wildcard.
@@ -83,7 +82,7 @@ func findInputs(req request) answer {
 type search struct {
 	entries int             // directory entries seen
 	seen    map[string]bool // the paths in rows
-	rows    []string        // a path, a zero byte, an identity
+	rows    []string        // a path, a zero byte, what sums.row returns for the file
 }
 
 // find adds the files that match one glob, relative to dir or absolute.
@@ -185,8 +184,6 @@ func (s *search) add(dir int, name, whole string) error {
 		return nil
 	}
 	s.seen[whole] = true
-	id := identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
-	row := make([]byte, 0, len(whole)+41)
-	s.rows = append(s.rows, string(id.appendTo(append(append(row, whole...), 0))))
+	s.rows = append(s.rows, whole+"\x00"+sums.row(dir, name, &st))
 	return nil
 }

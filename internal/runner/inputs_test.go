@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -107,6 +108,17 @@ func TestFingerprintChangesWithTheInputsAlone(t *testing.T) {
 		{"a symlink", true, func() error { return os.Symlink("../README.md", at("src/r.go")) }},
 		{"an edit behind it", true, func() error { return os.WriteFile(at("README.md"), []byte("newer!"), 0o644) }},
 		{"nothing again", false, func() error { return nil }},
+		{"a touch", false, func() error { return os.Chtimes(at("src/x/b.go"), time.Time{}, time.Now().Add(time.Hour)) }},
+		{"the same bytes again", false, func() error { return os.WriteFile(at("src/x/b.go"), []byte("lonGer than before"), 0o644) }},
+		{"a file of the same bytes in its place", false, func() error {
+			return errors.Join(os.WriteFile(at("src/x/new"), []byte("lonGer than before"), 0o644), os.Rename(at("src/x/new"), at("src/x/b.go")))
+		}},
+		{"other bytes after it settled", true, func() error {
+			old := time.Now().Add(-time.Hour)
+			return errors.Join(os.WriteFile(at("src/x/b.go"), []byte("lonGer than BEFORE"), 0o644), os.Chtimes(at("src/x/b.go"), old, old))
+		}},
+		{"a large file", true, func() error { return os.WriteFile(at("src/x/large.go"), make([]byte, maxHashed+1), 0o644) }},
+		{"a touch of a large file", true, func() error { return os.Chtimes(at("src/x/large.go"), time.Time{}, time.Now().Add(time.Hour)) }},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)

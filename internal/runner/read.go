@@ -69,8 +69,7 @@ func readFile(req request) answer {
 		}
 		if same := before == after && int64(len(data)) == after.Size; same || try == 2 {
 			// A file that is written all the time is taken as it is; it is read anew next time.
-			settled := same && time.Since(time.Unix(0, after.Ctime)) > settleTime && time.Since(time.Unix(0, after.Mtime)) > settleTime
-			return answer{Exists: true, ID: after, Settled: settled, Data: data}
+			return answer{Exists: true, ID: after, Settled: same && settled(after), Data: data}
 		}
 	}
 }
@@ -103,8 +102,13 @@ func openUnlessPack(name string) (fd int, a answer) {
 // openAlone opens a path without os.File, whose care for files that are kept
 // takes longer than a look at one.
 func openAlone(path string, flags int) (fd int, err error) {
+	return openAt(unix.AT_FDCWD, path, flags)
+}
+
+// openAt is openAlone for a path that is relative to the directory dir.
+func openAt(dir int, path string, flags int) (fd int, err error) {
 	for {
-		fd, err = unix.Open(path, flags, 0)
+		fd, err = unix.Openat(dir, path, flags, 0)
 		if !isInterrupted(err) {
 			return fd, err
 		}

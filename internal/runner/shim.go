@@ -141,7 +141,7 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 	case <-stdout.full:
 		out.Failed = flooded
 	case <-timer.C:
-		out.Failed = fmt.Sprintf("ended after %v", j.Timeout)
+		out.Failed = fmt.Sprintf("timed out after %v", j.Timeout)
 	case <-s.lost:
 		out.Failed = "nobody waits for it"
 	}

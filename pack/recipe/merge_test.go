@@ -218,6 +218,7 @@ sources:
   - {type: file, path: "${SESSION}/state"}
   - {type: computed_file, generator: [a]}
 `, "truncate.yaml": "sources: [{type: journal, strategy: truncate_head}]\n", "none.yaml": "sources: [{type: todo}]\n",
+		"late.yaml":  "sources:\n  - {type: file, path: a.md, condition: {any: [{when: task_contains, pattern: REST}]}}\n  - {type: memory}\n  - {type: journal}\n  - {type: playbook, condition: {when: task_contains, pattern: REST}}\n",
 		"plain.yaml": "summarizer: {command: [a]}\nsources: [{type: journal}]\n"}
 	for entry, want := range map[string][]string{
 		"context.yaml": {"context.yaml:6:32: pinned: max_tokens has no effect", "context.yaml:7:5: todo: it changes", "context.yaml:8:5: a: it runs each turn",
@@ -225,8 +226,10 @@ sources:
 			"context.yaml:13:24: file (latest.md): it yields nothing", "context.yaml:15:37: journal: it drops an iteration",
 			"context.yaml:3:13: summarizer", "context.yaml:2:17: reserve_tokens", `context.yaml:4:40: leaves_out of mine names "nothing"`},
 		"truncate.yaml": {"truncate.yaml:1:37: journal: truncate_head"},
-		"none.yaml":     {"none.yaml:1:1: no source has the type journal"},
-		"plain.yaml":    nil,
+		"late.yaml": {"late.yaml:2:55: file (a.md): task_contains: before the journal it looks at the first request",
+			"late.yaml:3:12: memory: before the journal it looks at the first request"},
+		"none.yaml":  {"none.yaml:1:1: no source has the type journal"},
+		"plain.yaml": nil,
 	} {
 		got := load(t, h, entry).Warnings()
 		if len(got) != len(want) {

@@ -23,6 +23,7 @@ func (r *Recipe) Warnings() (w []Problem) {
 		}
 		if journal >= 0 && s.Phase != Dynamic {
 			s.warnPrefix(warn)
+			s.warnTask(warn)
 		}
 		if s.Type.Required() && s.MaxTokens > 0 {
 			warn("max_tokens", "max_tokens has no effect: it is given whole or not at all")
@@ -80,6 +81,21 @@ func (r *Recipe) start() Origin {
 		return Origin{}
 	}
 	return Origin{r.Files[0].Path, 1, 1}
+}
+
+// warnTask warns of a source before the journal that is to follow the task: what stands there changes at a compaction only.
+func (s *Source) warnTask(warn func(key, format string, args ...any)) {
+	const late = "before the journal it looks at the first request, and from a compaction on at the last request before that; put it after the journal, so that it follows the task"
+	if s.Type.Selected() {
+		warn("type", "%s", late)
+	}
+	if s.Condition != nil {
+		s.Condition.each("condition", func(key string, c *Condition) {
+			if c.When == TaskContains {
+				warn(key+".when", "task_contains: %s", late)
+			}
+		})
+	}
 }
 
 // warnPrefix says why a source of the head, or the journal, makes the prefix of a pack change often.

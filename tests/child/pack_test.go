@@ -79,6 +79,29 @@ func TestAParentsPackTellsOfItsChildren(t *testing.T) {
 	}
 }
 
+// What a child wrote into its refs.jsonl and artifact/ reached neither the parent's pack nor its refs.
+func TestTheFilesThatAChildBringsReachItsParent(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s, _ := family(t, m)
+	s.Append("messages.jsonl", harness.Message("user", "have it reviewed"))
+	s.Read("context/pack.md")
+	s.Bash(`cd context/child/rev-1; echo '{"id":"r1","path":"auth/refresh.go","kind":"file","summary":"the retry"}' > refs.jsonl; echo trace > artifact/trace.log; echo hidden > artifact/.tmp`).OK()
+	brought := "brought: auth/refresh.go (file): the retry; context/child/rev-1/artifact/trace.log\n"
+	if md := s.Read("context/pack.md"); !strings.Contains(md, brought) {
+		t.Errorf("the pack has no %q:\n%s", brought, md)
+	}
+	for _, row := range []string{`{"id":"child-rev-1-r1","path":"auth/refresh.go","kind":"file","summary":"the retry","source":"context/child/rev-1/refs.jsonl"}`,
+		`{"id":"child-rev-1-trace.log","path":"context/child/rev-1/artifact/trace.log","kind":"artifact","source":"context/child/rev-1"}`} {
+		if refs := s.Read("context/refs.jsonl"); !strings.Contains(refs, row+"\n") {
+			t.Errorf("refs.jsonl has no row %s:\n%s", row, refs)
+		}
+	}
+	s.Bash("cd context/child/rev-1; rm refs.jsonl artifact/trace.log; echo done > status; echo Fine. > result.md; echo more > artifact/more.txt").OK()
+	if md := s.Read("context/pack.md"); !strings.Contains(md, "result.md\nbrought: context/child/rev-1/artifact/more.txt\n> Fine.\n") {
+		t.Errorf("after a change:\n%s", md)
+	}
+}
+
 func TestAPackThatNothingChangedIsTheSame(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s, child := family(t, m)

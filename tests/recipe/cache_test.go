@@ -167,6 +167,7 @@ wait_ms: 60000
 sources:
   - type: pipeline
     id: pipe
+    on_missing: skip
     stages:
       - {generator: [sh, -c, "echo run >> runs; cat in"], output: "${CWD}/tmp.txt"}
       - {generator: [sh, -c, "echo run >> runs; sort"]}
@@ -187,4 +188,22 @@ sources:
 	if n := s.lines("work/runs"); n > 9 {
 		t.Errorf("%d runs of a pipeline whose input is gone", n)
 	}
+}
+
+// With a cache by file_hash a touch, or a checkout that wrote the same content again, ran the program again.
+func TestAFileThatWasTouchedRunsNoGenerator(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newStage(t, m, owner())
+	s.put("work/src/a.go", "package a\n")
+	s.recipe("sources:\n  - {type: computed_file, id: gen, " + counting + `, cache: {strategy: file_hash, invalidate_on: ["src/**/*.go"]}}` + "\n  - {type: journal}\n")
+	s.say("user", "Begin.")
+	s.pack()
+	s.wantRuns(1, "at first")
+	s.client("", `cd "$1"; touch src/a.go; cp src/a.go b; mv b src/a.go; touch -d 2001-01-01 src/a.go`, s.work).OK()
+	s.reads(3)
+	s.wantRuns(1, "after the same content was written again")
+	s.put("work/src/a.go", "package b\n")
+	s.pack()
+	s.wantRuns(2, "after other content was")
 }

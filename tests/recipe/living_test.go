@@ -135,7 +135,7 @@ func TestAGeneratorDoesNotOutliveTheDaemon(t *testing.T) {
 wait_ms: 100
 env: {MARK: "$MARK"}
 sources:
-  - {type: computed_file, id: gen, generator: {command: [bash, -c, "trap '' TERM HUP INT; (setsid sleep 1000 &); while :; do sleep 1000; done"], timeout_ms: 600000}}
+  - {type: computed_file, id: gen, on_missing: skip, generator: {command: [bash, -c, "trap '' TERM HUP INT; (setsid sleep 1000 &); while :; do sleep 1000; done"], timeout_ms: 600000}}
   - {type: computed_file, id: other, generator: {command: [cat, f.md]}}
   - {type: journal}
 `)
@@ -184,7 +184,7 @@ func TestAGeneratorsFirstLookAtItsOwnPackDoesNotWait(t *testing.T) {
 wait_ms: 60000
 env: {MARK: "$MARK", CTXFS: "` + harness.Binary(t) + `"}
 sources:
-  - {type: computed_file, id: gen, generator: {command: ["$WORK/gen"], timeout_ms: 120000}, cache: {strategy: file_hash, invalidate_on: [input]}}
+  - {type: computed_file, id: gen, on_missing: skip, generator: {command: ["$WORK/gen"], timeout_ms: 120000}, cache: {strategy: file_hash, invalidate_on: [input]}}
   - {type: journal}
 `)
 			s.say("user", "Begin.")
@@ -243,7 +243,7 @@ func TestPackOfTheCommandLineWaitsForGenerators(t *testing.T) {
 wait_ms: 50
 env: {MARK: "$MARK"}
 sources:
-  - {type: computed_file, id: gen, generator: {command: ["$WORK/gen"], timeout_ms: 60000}}
+  - {type: computed_file, id: gen, on_missing: skip, generator: {command: ["$WORK/gen"], timeout_ms: 60000}}
   - {type: journal}
 `)
 	s.say("user", "Begin.")
@@ -276,7 +276,7 @@ func TestManyHangingGeneratorsLeaveOthersInPeace(t *testing.T) {
 	var hanging []*stage
 	for range 20 {
 		s := newStage(t, m, dev)
-		s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: file, id: f, path: f.md}, {type: journal}]\n")
+		s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: file, id: f, path: f.md}, {type: journal}]\n")
 		s.put("work/f.md", "The file.\n")
 		s.say("user", "Begin.")
 		hanging = append(hanging, s)
@@ -360,7 +360,7 @@ func TestAGeneratorDoesNotHoldTheMountOfAnotherDaemon(t *testing.T) {
 	t.Parallel()
 	one, two := harness.Start(t, harness.Options{}), harness.Start(t, harness.Options{})
 	s := newStage(t, one, owner())
-	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
+	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
 	s.say("user", "Begin.")
 	s.pack()
 	harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) > 0 })
@@ -376,7 +376,7 @@ func TestAnUnmountEndsGenerators(t *testing.T) {
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, dev)
-	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
+	s.recipe("wait_ms: 50\nenv: {MARK: \"$MARK\"}\nsources: [{type: computed_file, id: gen, on_missing: skip, generator: {command: [sleep, '1000'], timeout_ms: 600000}}, {type: journal}]\n")
 	s.say("user", "Begin.")
 	s.pack()
 	harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) > 0 })

@@ -159,7 +159,7 @@ func TestABadSummaryIsDiscardedAndReported(t *testing.T) {
 		"bytes":              {`printf 'Said \xff (messages:1).'`, "it is not text", "EIO"},
 		"a failure":          {"echo oh no >&2; exit 3", "exit status 3", "EIO"},
 		"a crash":            {"kill -SEGV $$", "signal", "EIO"},
-		"too slow":           {"sleep 1000", "ended after 1s", "EIO"},
+		"too slow":           {"sleep 1000", "timed out after 1s", "EIO"},
 		"a missing program":  {"", "it could not be run", "EIO"},
 		"more than is taken": {"yes 'messages:1' | head -c 5000000", "wrote more than 4 MiB", "EIO"},
 	} {
