@@ -213,7 +213,7 @@ func (it *item) name(last int) {
 	switch {
 	case it.Source == ctxabi.PinnedDir+"/system.md":
 		it.Kind, it.KindV1 = "system", it.Kind
-	case it.Kind == "recent_messages":
+	case it.Kind == "recent_messages" && !it.Cut:
 		if s, err := ctxabi.ParseSpan(it.Range); err == nil && s.To == last {
 			it.Range, it.RangeV1 = fmt.Sprintf("tail:%d", s.Len()), it.Range
 		}

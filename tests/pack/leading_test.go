@@ -3,6 +3,7 @@ package packtest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,14 +21,15 @@ func headOf(t *testing.T, format, data string) (texts []string) {
 		Messages, Input   []json.RawMessage
 		System            texted
 		SystemInstruction struct{ Parts texted }
+		Config            struct{ SystemInstruction struct{ Parts texted } }
 	}
 	if err := json.Unmarshal([]byte(data), &body); err != nil {
 		t.Fatalf("%s: %v", format, err)
 	}
-	for _, p := range append(body.System, body.SystemInstruction.Parts...) {
+	for _, p := range slices.Concat(body.System, body.SystemInstruction.Parts, body.Config.SystemInstruction.Parts) {
 		texts = append(texts, p.Text)
 	}
-	if format == "anthropic" || format == "gemini" {
+	if format == "anthropic" || format == "gemini" || format == "genai" {
 		return texts
 	}
 	for _, raw := range append(body.Messages, body.Input...) {

@@ -46,7 +46,7 @@ func TestRecallThroughTheMount(t *testing.T) {
 	}
 	found := false
 	for _, it := range p.Items {
-		found = found || it.Kind == "recall" && it.Source == "messages" && it.Range == "31" && it.Extra && it.Phase == "dynamic"
+		found = found || it.Kind == "recall" && it.Source == "messages.jsonl" && it.Range == "31" && it.Extra && it.Phase == "dynamic"
 	}
 	if !found || p.Tokens > 3000 {
 		t.Errorf("%d tokens, items %+v", p.Tokens, p.Items)

@@ -2,6 +2,7 @@ package recipetest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,13 +17,14 @@ import (
 
 // item is one entry of pack.json's items.
 type item struct {
-	Kind   string `json:"kind"`
-	Source string `json:"source"`
-	Range  string `json:"range"`
-	Phase  string `json:"phase"`
-	Path   string `json:"path"`
-	Tokens int    `json:"tokens"`
-	Cut    bool   `json:"cut"`
+	Kind    string `json:"kind"`
+	Source  string `json:"source"`
+	Range   string `json:"range"`
+	RangeV1 string `json:"range_v1"` // of the newest messages, whose range is tail:N
+	Phase   string `json:"phase"`
+	Path    string `json:"path"`
+	Tokens  int    `json:"tokens"`
+	Cut     bool   `json:"cut"`
 }
 
 // packJSON is what pack.json promises, as far as it is looked at here.
@@ -156,7 +158,7 @@ func (b built) unaccounted(n int) (found []string) {
 	}
 	for _, it := range b.Items {
 		if it.Kind != "key_lines" && it.Kind != "summary" && it.Kind != "recall" && it.Kind != "todo" && it.Kind != "goal" {
-			add(it.Source, it.Range)
+			add(it.Source, cmp.Or(it.RangeV1, it.Range))
 		}
 	}
 	for _, o := range b.Omitted {

@@ -19,6 +19,7 @@ func (s *stage) spoken(format string) (all []said) {
 	var body struct {
 		System            []any
 		SystemInstruction struct{ Parts []any }
+		Config            struct{ SystemInstruction struct{ Parts []any } }
 		Messages          []struct {
 			Role    string
 			Content any
@@ -51,7 +52,7 @@ func (s *stage) spoken(format string) (all []said) {
 		}
 	}
 	add("system", body.System)
-	add("system", body.SystemInstruction.Parts)
+	add("system", append(body.SystemInstruction.Parts, body.Config.SystemInstruction.Parts...))
 	for _, m := range append(body.Messages, body.Input...) {
 		add(m.Role, m.Content)
 	}
