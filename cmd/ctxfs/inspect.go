@@ -102,11 +102,11 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 	return &looking{inspect.NewHistory(source), at, closeAll}, nil
 }
 
-// mountedSession finds the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
-// shows it.
+// mountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
+// shows it. It looks at nothing that is compiled, so that a session is found although it has no pack now.
 func mountedSession(arg string, at place) (dir string, ok bool) {
 	is := func(dir string) bool {
-		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.PackJSONFile} {
+		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.AtDir} {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 				return false
 			}

@@ -253,6 +253,32 @@ func TestHooksAtOnceKeepEachRecordOnce(t *testing.T) {
 	}
 }
 
+// A session was taken for none while no pack could be made of it, and its conversation was not recorded.
+func TestAHookRecordsThoughThereIsNoPack(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	h := newHost(t, m)
+	home := filepath.Join(m.Dir, "home", fmt.Sprint(harness.Self()), "agent", h.agent)
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	recipe := "sources:\n  - {type: computed_file, id: bad, generator: {command: [sh, -c, 'exit 3']}}\n  - {type: journal}\n"
+	if err := os.WriteFile(filepath.Join(home, "context.yaml"), []byte(recipe), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.say(99)
+	h.fire("Stop", "stop")
+	if n := len(harness.Lines(t, h.read("messages.jsonl"))); n != 12 {
+		t.Errorf("%d messages of 12", n)
+	}
+	if _, err := os.ReadFile(filepath.Join(h.dir(sessionID), "context/pack.md")); err == nil {
+		t.Error("there is a pack without its required source")
+	}
+	said := m.CLI(t, "snippet", h.agent+"/"+sessionID)
+	if wants(t, "the snippet", said.OK(), h.dir(sessionID)); said.Code != 0 {
+		t.Error(said.Stderr)
+	}
+}
+
 // Nothing that goes wrong holds Claude Code up: the exit code is 0, and nothing is on standard output.
 func TestHooksNeverBreakTheirHost(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
