@@ -116,8 +116,11 @@ func (y *layout) useChain(from, end, journal int) {
 			reasons = append(reasons, y.lack(b))
 		}
 		at, remedy := "", "write it"
-		if head.Type.Computed() {
+		switch large := func(b block) bool { return strings.HasPrefix(b.reason, "larger than ") }; {
+		case head.Type.Computed():
 			remedy = "mend the command"
+		case slices.ContainsFunc(left, large):
+			remedy = "shorten it"
 		}
 		if head.Origin.File != "" {
 			at = fmt.Sprintf(" (%s:%d)", head.Origin.File, head.Origin.Line)
@@ -133,7 +136,7 @@ func (y *layout) lack(b block) string {
 	if b.path != "" {
 		return fmt.Sprintf("%s (%s)", b.reason, b.path)
 	}
-	if b.at >= len(y.files) || len(y.files[b.at]) == 0 {
+	if len(y.files[b.at]) == 0 {
 		return b.reason
 	}
 	_, said, _ := strings.Cut(y.files[b.at][0].Note, "stderr: ")

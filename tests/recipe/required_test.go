@@ -84,7 +84,7 @@ func TestARequiredGeneratorThatFailsIsAnErrorAndNotTheOutputBefore(t *testing.T)
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, m, owner())
 			s.put("work/gen", "#!/bin/bash\n"+c.command+"\n")
-			s.recipe("env: {MARK: \"$MARK\"}\nsources:\n  - {type: computed_file, id: gen, generator: {command: [\"$WORK/gen\"], timeout_ms: 700}}\n  - {type: journal}\n")
+			s.recipe("env: {MARK: \"$MARK\"}\nsources:\n  - {type: system_role}\n  - {type: computed_file, id: gen, generator: {command: [\"$WORK/gen\"], timeout_ms: 700}}\n  - {type: journal}\n")
 			s.say("user", "Begin.")
 			// On a machine that is busy enough a good run may time out, too.
 			harness.Eventually(t, "a good run", func() bool { b, err := s.tryPack(); return err == nil && b.block("gen") == "made\n" })
