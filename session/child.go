@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -279,7 +280,7 @@ func (x *Session) artifactsChanged(name string) time.Time {
 	return fi.ModTime()
 }
 
-// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and directories' slashes.
+// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and those that are no text of one line.
 func (x *Session) artifacts(name string) string {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
@@ -290,7 +291,7 @@ func (x *Session) artifacts(name string) string {
 	var b strings.Builder
 	n := 0
 	for _, e := range entries {
-		if file := e.Name(); n < maxArtifacts && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "\r\n") && utf8.ValidString(file) {
+		if file := e.Name(); n < maxArtifacts && !strings.HasPrefix(file, ".") && !strings.ContainsFunc(file, unicode.IsControl) && utf8.ValidString(file) {
 			b.WriteString(file + "\n")
 			n++
 		}

@@ -104,6 +104,9 @@ func readSetting(name string) (point string, err error) {
 	if _, _, in := mounts.At(name); in { // it would be asked for a mount before the mount was asked
 		return "", errors.New("it lies in a ctxfs")
 	}
+	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
+		return "", nil // as below the home of somebody else, or of nobody
+	}
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
