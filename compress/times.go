@@ -15,20 +15,23 @@ const (
 	zone    = `(?: ?(?:Z\b|[A-Z]{2,5}\b|[+-]\d{2}:?\d{2}\b))?`
 )
 
-// labelledTime is a word that announces the present time and, no more than 24 characters behind it, a time: ISO 8601, what
-// date(1) prints, RFC 2822, a time of day, or seconds or milliseconds since 1970.
-var labelledTime = regexp.MustCompile(`(?i:\b(?:now|today|date|time|timestamp|as of|generated|updated|clock|it is)\b)([^\n0-9]{0,24}?)((?:` + strings.Join([]string{
+// labelledTime is a word that announces the present time or, at the beginning of a line, a time at all, and no more than 24
+// characters behind it a time: ISO 8601, what date(1) prints, RFC 2822, a time of day, or seconds or milliseconds since 1970.
+var labelledTime = regexp.MustCompile(`(?im:\b(?:current(?:ly| date(?: and time)?| time)?|(?:local|system) time|now|today(?:'s date)?|as of|generated(?: at| on)?|last updated)\b|^[ \t#*-]*(?:date|time|timestamp|it is)\b)([^\n0-9]{0,24}?)((?:` + strings.Join([]string{
 	`\d{4}-\d{2}-\d{2}(?:[T ]` + clock + zone + `)?`,
-	weekday + `,? ` + month + ` {1,2}\d{1,2},? ` + clock + zone + `(?: \d{4})?`,
+	weekday + `,? ` + month + ` {1,2}\d{1,2},? ` + clock + zone + `(?: \d{4}` + zone + `)?`,
 	weekday + `,? \d{1,2} ` + month + ` \d{4}(?:,? ` + clock + zone + `)?`,
 	weekday + `,? ` + month + ` \d{1,2},? \d{4}(?:,? ` + clock + zone + `)?`,
 	clock + zone,
 	`1\d{9}(?:\d{3})?\b`,
 }, "|") + `))`)
 
+// mostLifted is how many lines of a text may announce the present time. A text with more is about times, as a log is.
+const mostLifted = 2
+
 // LiftTimes takes out of text the times that its lines announce as the present one ("Current time: …", "As of …"), so that
 // what is left does not change by itself. It returns the text with a TimeMark in the place of each, and the lines that had
-// one as they were; text itself and nil where there is none.
+// one as they were, two at most; text itself and nil where there is none, or there are more.
 func LiftTimes(text string) (still string, lines []string) {
 	if !labelledTime.MatchString(text) {
 		return text, nil
@@ -46,7 +49,9 @@ func LiftTimes(text string) (still string, lines []string) {
 			from = m[5]
 		}
 		b.WriteString(line[from:])
-		lines = append(lines, strings.TrimSpace(line))
+		if lines = append(lines, strings.TrimSpace(line)); len(lines) > mostLifted {
+			return text, nil
+		}
 	}
 	return b.String(), lines
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -152,6 +151,11 @@ func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 	for i := range usable {
 		of = append(of, &usable[i])
 	}
+	if s.Type.Computed() {
+		if l, ok := y.liftedTimes()[k]; ok {
+			return y.add(blocks, b, limit, append(of, "lifted"), func(func(string) bool) selection { return selection{Text: l.text} })
+		}
+	}
 	blocks = y.add(blocks, b, limit, of, func(fits func(string) bool) selection {
 		return y.choose(s, usable, task, fits)
 	})
@@ -191,17 +195,7 @@ func (y *layout) choose(s *recipe.Source, files []File, task string, fits func(s
 	case recipe.TypePlan:
 		return selection{Text: planText(y.plan)}
 	}
-	text := string(files[0].Data)
-	if y.liftsTimes(s) {
-		text, _ = compress.LiftTimes(text)
-	}
-	return selection{Text: text}
-}
-
-// liftsTimes reports whether the present time, where a source tells it, stands in the footer: what a program printed
-// before the journal would change the prefix of the pack with each run.
-func (y *layout) liftsTimes(s *recipe.Source) bool {
-	return s.Type.Computed() && s.Phase != recipe.Dynamic && y.hasJournal()
+	return selection{Text: string(files[0].Data)}
 }
 
 func (y *layout) hasJournal() bool {

@@ -58,10 +58,18 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
 			return text, tokens, nil
 		}
-		if len(g.failed) == 0 {
+		switch { // what was taken out of a block stands here in any case
+		case len(g.failed) > 0:
+			g.failed = g.failed[:len(g.failed)-1]
+		case g.times != "" && g.request != "":
+			g.request = ""
+		case g.times != "" && g.stale != "":
+			g.stale = ""
+		case g.times != "" && g.all > 0:
+			g.all = 0
+		default:
 			return "", 0, nil
 		}
-		g.failed = g.failed[:len(g.failed)-1]
 	}
 }
 
@@ -95,27 +103,6 @@ func (d *draft) staleNote() string {
 	}
 	line, _ := compress.ClipTokens(oneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
 	return oneLine(line) + "\n"
-}
-
-// timesTokens is the most that lifted times take of the goal.
-const timesTokens = 120
-
-// timesNote returns the lines whose times were taken out of the blocks before the journal, below the blocks' names; "" without any.
-func (d *draft) timesNote() string {
-	var b strings.Builder
-	for i := range d.blocks {
-		x := &d.blocks[i]
-		if x.text == "" || x.source == nil || !d.liftsTimes(x.source) {
-			continue
-		}
-		for _, f := range d.files[x.at] {
-			if _, lines := compress.LiftTimes(string(f.Data)); f.Reason == "" && lines != nil {
-				short, _ := compress.ClipTokens(oneLine(x.id+": "+strings.Join(lines, "; ")), timesTokens)
-				b.WriteString(oneLine(short) + "\n")
-			}
-		}
-	}
-	return b.String()
 }
 
 // failedTokens is the most that failed attempts take of the goal.

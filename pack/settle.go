@@ -68,8 +68,9 @@ type layout struct {
 	clock      *fold   // of step 0, which says when compactions were
 	blocks     []block // uncut, in the order of the recipe, then the strategy's sections; those without text say why
 	todo       string
-	toolTokens int   // of the definitions of tools in native renderings
-	missing    error // a source that must yield something and does not
+	toolTokens int            // of the definitions of tools in native renderings
+	missing    error          // a source that must yield something and does not
+	times      map[int]lifted // see liftedTimes; nil: not looked for yet
 }
 
 // begin reads what decides which sources there are and what they ask for.
