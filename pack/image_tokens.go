@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // What an image costs is estimated by the formulas that providers publish, from its width and height:
@@ -96,4 +97,35 @@ func tokensOfImages(parts []ctxabi.Part) (n int) {
 		}
 	}
 	return n
+}
+
+// pictures is what the images of the record at a place cost.
+func (mm *memo) pictures(m Records, at int) (int, error) {
+	if n, ok := mm.costs[at]; ok {
+		return int(n), nil
+	}
+	a := addressOf(m, at)
+	if a.event {
+		return 0, nil // they are shown as lines
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return 0, unreadable(a, err)
+	}
+	_, parts := ctxabi.DecodeParts(raw)
+	n := tokensOfImages(parts)
+	mm.costs[at] = int32(n)
+	return n, nil
+}
+
+// pictures is what the images of the record at a place cost, where they may be shown.
+func (b *zoner) pictures(at int) (int64, error) {
+	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
+		return 0, nil
+	}
+	n, err := b.mm.pictures(b.m, at)
+	if n > b.f.rules.image {
+		n = 0
+	}
+	return int64(n), err
 }

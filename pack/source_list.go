@@ -2,20 +2,15 @@ package pack
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-// maxWorkspaceFile is the most that is read of one file of a workspace, in bytes.
-const maxWorkspaceFile = 1 << 20
 
 // sources turns the sources of a recipe into files.
 type sources struct {
@@ -26,13 +21,6 @@ type sources struct {
 	asks   []outsideFile
 
 	handover string // where gathered.handover is from, below the store
-}
-
-// outsideFile is a file outside of the store that is wanted.
-type outsideFile struct {
-	path   string // as the session's owner calls it
-	file   int    // index in gathered.files of what is to be filled in, or -1
-	exists string // key in gathered.exists, or ""
 }
 
 // Where the built-in sources find their files unless the recipe says.
@@ -327,75 +315,4 @@ func (s *sources) exists(text string, o recipe.Origin) {
 	default:
 		s.g.exists[text] = false
 	}
-}
-
-// readOutside fills in the files outside of the store. Where no answer comes, the last known ones are used.
-func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, before map[string]WorkspaceFile) {
-	g.outside = map[string]WorkspaceFile{}
-	if len(s.asks) == 0 {
-		return
-	}
-	reason := g.trust.outside()
-	if reason == "" && b.config.Workspace == nil {
-		reason = "files outside of the store are not read here"
-	}
-	var paths []string
-	for _, a := range s.asks {
-		paths = append(paths, b.mapped(a.path))
-	}
-	g.asked = paths
-	if reason == "" {
-		b.answers(ctx, g, s, paths, before)
-	}
-	gone := map[int]bool{}
-	for i, ask := range s.asks {
-		a := g.outside[paths[i]]
-		if ask.file < 0 {
-			g.exists[ask.exists] = a.Exists
-			continue
-		}
-		f := &g.files[ask.file]
-		f.Data, f.Stale, f.Reason = a.Data, a.Stale, cmp.Or(reason, a.Reason)
-		f.Pending = a.Stale && !a.Exists && reason == "" // nobody knows yet whether it is there
-		switch {
-		case f.Reason != "":
-		case !isText(a.Data):
-			f.Data, f.Reason = nil, reasonNoText
-		case a.Exists:
-		case a.Stale:
-			f.Reason = "the workspace has not answered yet"
-		default:
-			gone[ask.file] = true
-		}
-	}
-	if len(gone) > 0 {
-		i := -1
-		g.files = slices.DeleteFunc(g.files, func(File) bool { i++; return gone[i] })
-	}
-}
-
-// answers asks the runner for paths.
-func (b *Builder) answers(ctx context.Context, g *gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
-	wait := b.waitFor(g.chosen.recipe)
-	if wait < 0 {
-		wait = time.Minute // a dead disk must not keep whoever waits for all else
-	}
-	answers, err := b.config.Workspace.ReadFiles(ctx, g.owner.uid, g.owner.gid, paths, maxWorkspaceFile, wait)
-	for i, p := range paths {
-		a := before[p]
-		if err == nil && i < len(answers) {
-			a = answers[i]
-		} else {
-			a.Stale = true
-		}
-		g.outside[p] = a
-	}
-}
-
-// mapped is a path as this machine calls it.
-func (b *Builder) mapped(p string) string {
-	if b.config.MapPath != nil {
-		return b.config.MapPath(p)
-	}
-	return p
 }

@@ -2,13 +2,10 @@ package pack
 
 import (
 	"crypto/sha256"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -238,18 +235,6 @@ func (b *zoner) room() (int64, error) {
 	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
 }
 
-// pictures is what the images of the record at a place cost, where they may be shown.
-func (b *zoner) pictures(at int) (int64, error) {
-	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
-		return 0, nil
-	}
-	n, err := b.mm.pictures(b.m, at)
-	if n > b.f.rules.image {
-		n = 0
-	}
-	return int64(n), err
-}
-
 // isKept says whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) isKept(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
@@ -307,113 +292,6 @@ func (b *zoner) said(at int) (saying, bool) {
 	r, err := said(b.m, at)
 	b.unread = b.unread || err != nil
 	return r, err == nil && !isUnread(b.m, at)
-}
-
-// covered are the texts of the records that the pack shows.
-func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
-	whole = map[int]bool{}
-	at := *b.f
-	at.n = b.z.at // records that came later do not count
-	for _, p := range at.pieces(b.m, b.z.from) {
-		switch {
-		case p.zone == inFolds:
-			out = append(out, b.z.folds[p.From-b.z.from].text)
-		case !p.omitted:
-			r, err := b.mm.show(b.m, p, b.c)
-			if err != nil {
-				return nil, nil, err
-			}
-			out = append(out, r.text)
-			whole[p.From] = r.how == ""
-		}
-	}
-	return out, whole, nil
-}
-
-// keyLines is the block of old lines.
-func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
-	first := b.z.at + 1
-	for bytes := 0; first > 1 && b.z.at-first < windowRecords; first-- {
-		if bytes += int(b.m.At(first - 1).Len); bytes > windowBytes {
-			break
-		}
-	}
-	var sources []compress.Source
-	reports := map[int]string{} // of other agents, by place
-	for at := first; at <= b.z.at; at++ {
-		r, _ := b.said(at)
-		sources = append(sources, compress.Source{Text: r.whole(), Age: b.z.at - at, Tool: r.result, Shown: whole[at]})
-		if r.result && !whole[at] && compress.IsSubAgent(r.name) {
-			reports[at] = r.text
-		}
-	}
-	span := ctxabi.Span{From: first, To: b.z.at}
-	if span.From > span.To {
-		return part{}
-	}
-	heading := blockHeading + "key lines (" + sourcesOf(b.m, span) + ")\n"
-	room -= b.c.CountCached(heading)
-	// A line stands below the number of its record, which is not said twice but where the line could be taken for framing.
-	line := func(l compress.KeyLine, known bool) string {
-		if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
-			return " " + l.Text + "\n"
-		}
-		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
-	}
-	named := map[int]bool{}
-	ends, taken := b.conclusions(reports, room/2, func(l string, i int) string { return line(compress.KeyLine{Source: i - first, Text: l}, false) })
-	room -= taken
-	for at, lines := range ends {
-		named[at-first] = true
-		covered = append(covered, strings.Join(lines, "\n"))
-	}
-	chosen := compress.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
-		n := b.c.CountCached(line(l, named[l.Source]))
-		named[l.Source] = named[l.Source] || n <= left
-		return n
-	})
-	for at, lines := range ends {
-		for _, text := range lines {
-			chosen = append(chosen, compress.KeyLine{Source: at - first, Text: text})
-		}
-	}
-	if len(chosen) == 0 {
-		return part{}
-	}
-	// What a report ends with stands behind what else there is of it.
-	slices.SortStableFunc(chosen, func(a, b compress.KeyLine) int { return a.Source - b.Source })
-	var text strings.Builder
-	text.WriteString(heading)
-	for i, l := range chosen {
-		text.WriteString(line(l, i > 0 && chosen[i-1].Source == l.Source))
-	}
-	p := part{piece: piece{Span: span, kept: true, zone: inLines}, text: text.String()}
-	p.tokens = b.c.CountCached(p.text)
-	return p
-}
-
-// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
-// as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
-func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
-	ends = map[int][]string{}
-	until := b.z.boundary
-	if b.z.from > 0 {
-		until = b.z.from
-	}
-	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
-		if at >= until {
-			continue
-		}
-		lines, n := compress.ConclusionLines(reports[at], 2*foldedResult), 0
-		for _, text := range lines {
-			n += b.c.CountCached(line(text, at))
-		}
-		if n > room-taken {
-			break
-		}
-		ends[at], taken = lines, taken+n
-	}
-	return ends, taken
 }
 
 // sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".

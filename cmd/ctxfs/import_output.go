@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/ctxfs/ctxfs/adapter"
+)
+
+// importOutput is where a format puts the records of one transcript.
+type importOutput struct {
+	*importer
+	from *transcript
+
+	// Of a transcript of which the user says the format, events wait for the first message: where there is none he has mistaken the format,
+	// and the session must not be made, or get these events for good.
+	holds  bool
+	held   []adapter.Record
+	losses []adapter.Loss // of these
+}
+
+// release puts what waits into the session.
+func (o *importOutput) release() (err error) {
+	held, lost := o.held, o.losses
+	o.holds, o.held, o.losses = false, nil, nil
+	for _, l := range lost {
+		o.Loss(l)
+	}
+	for _, r := range held {
+		err = cmp.Or(err, o.Record(r))
+	}
+	return err
+}
+
+func (o *importOutput) Loss(l adapter.Loss) {
+	if o.holds {
+		o.losses = append(o.losses, l)
+		return
+	}
+	o.importer.losses.add(o.from.name, l)
+}
+
+func (o *importOutput) Record(r adapter.Record) error {
+	if err := o.ctx.Err(); err != nil {
+		return err
+	}
+	if o.holds {
+		if r.Event && !(o.from.format.Verbatim && !r.Kept()) {
+			o.held = append(o.held, r)
+			return nil
+		}
+		if err := o.release(); err != nil {
+			return err
+		}
+	}
+	if err := o.learn(r.Chain); err != nil {
+		return err
+	}
+	t, err := o.target(r.Chain)
+	if err != nil {
+		return err
+	}
+	if !o.from.format.Verbatim {
+		r = o.known.Place(r)
+	}
+	fit, lost := r.Fit()
+	if lost != "" {
+		where := "a record"
+		if s, ok := r.Stamp(); ok && len(s.At) > 0 {
+			where = fmt.Sprintf("source record %d", s.At[0]+1)
+		}
+		o.Loss(adapter.Loss{Where: where, What: lost})
+	}
+	o.known.Add(fit)
+	t.note(fit, o.from.format)
+	return t.add(fit)
+}

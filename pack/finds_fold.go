@@ -1,0 +1,112 @@
+package pack
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// folding is a fold that has come to a place.
+type folding struct {
+	places, tools int
+	gap           ctxabi.Span // of its finds
+	fold          compress.Notes
+}
+
+// advance takes the folding at the end along with a new batch; it needs not read it again then.
+func (f *finds) advance(m Records, b *findBatch) {
+	for _, g := range f.foldings {
+		if g.places == f.places {
+			g.add(m, b, b.To)
+			return
+		}
+	}
+}
+
+// add folds what a batch has behind g's place, up to another.
+func (g *folding) add(m Records, b *findBatch, upTo int) {
+	k := 0
+	for at := g.places + 1; at <= min(b.To, upTo); at++ {
+		if g.gap.From <= at && at <= g.gap.To {
+			at = min(g.gap.To, b.To, upTo)
+			continue
+		}
+		for k < len(b.Found) && b.Found[k].At < at {
+			k++
+		}
+		var found []compress.Finding
+		if k < len(b.Found) && b.Found[k].At == at {
+			found = b.Found[k].Found
+		}
+		a := addressOf(m, at)
+		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+	}
+	g.places = min(b.To, upTo)
+	g.tools = toolsUpTo(m, g.places)
+}
+
+// folded gives the fold as of a place; f.mu is held.
+func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, error) {
+	f.foldings = slices.DeleteFunc(f.foldings, func(g *folding) bool { return g.places <= m.Len() && toolsUpTo(m, g.places) != g.tools })
+	best := -1
+	for i, g := range f.foldings {
+		if g.places <= places && (best < 0 || g.places >= f.foldings[best].places) {
+			best = i
+		}
+	}
+	g := &folding{gap: f.gap}
+	if best >= 0 {
+		g = f.foldings[best]
+		f.foldings = slices.Delete(f.foldings, best, best+1)
+	} else if len(f.foldings) == maxFoldings {
+		f.foldings = slices.Delete(f.foldings, 0, 1)
+	}
+	if g.places < places {
+		if err := f.replay(m, g, places); err != nil {
+			return nil, err
+		}
+	}
+	if g.places < places { // what was kept is gone
+		f.reset()
+		f.lost = true // and what is kept from here on might be, too
+		if err := f.readUpTo(ctx, m, places); err != nil {
+			return nil, err
+		}
+		g = &folding{gap: f.gap}
+		if err := f.replay(m, g, places); err != nil {
+			return nil, err
+		}
+	}
+	f.foldings = append(f.foldings, g)
+	return g, nil
+}
+
+// replay folds what is kept, as far as it fits together, up to a place.
+func (f *finds) replay(m Records, g *folding, places int) error {
+	fits := true
+	add := func(line []byte) bool {
+		var of batchOf
+		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
+			return fits
+		}
+		var b findBatch
+		if fits = json.Unmarshal(line, &b) == nil; fits {
+			g.add(m, &b, places)
+		}
+		return fits && g.places < places
+	}
+	if f.x != nil {
+		if err := f.x.EachDerivedLine(findsName, add); err != nil {
+			return err
+		}
+	}
+	for _, line := range f.lines {
+		if !fits || g.places == places || !add(line) {
+			break
+		}
+	}
+	return nil
+}

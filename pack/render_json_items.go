@@ -1,0 +1,181 @@
+package pack
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// item is something that stands in the pack. SHA256 is of its bytes in pack.md.
+type item struct {
+	Cut       bool     `json:"cut"`
+	Extra     bool     `json:"extra,omitempty"` // its records are counted in other items and omissions
+	Files     []string `json:"files,omitempty"` // that a source that chooses shows, where they are several
+	ID        string   `json:"id,omitempty"`    // of the block
+	Kind      string   `json:"kind"`
+	KindV1    string   `json:"kind_v1,omitempty"` // what kind was before it was called as a reader of the format expects
+	Log       string   `json:"log,omitempty"`     // of records: messages or events
+	Path      string   `json:"path,omitempty"`    // of the whole
+	Phase     phase    `json:"phase"`
+	Range     string   `json:"range,omitempty"`    // "12-18", "tail:40"
+	RangeV1   string   `json:"range_v1,omitempty"` // a tail in numbers
+	SHA256    string   `json:"sha256"`
+	Shortened string   `json:"shortened,omitempty"` // of a record: by what, "head_tail" or the kind of the tool's result
+	Source    string   `json:"source"`              // a file of the session
+	Stale     bool     `json:"stale,omitempty"`     // the last known content
+	Tokens    int      `json:"tokens"`
+	Trust     string   `json:"trust"`
+
+	text     string // these bytes, where they are kept anyway
+	from, to int    // where they stand in pack.md, elsewhere
+}
+
+// name calls the item what readers of the format expect, and keeps beside it what it was called before. last is the newest message.
+func (it *item) name(last int) {
+	it.Source, it.Log = logFile(it.Source)
+	switch {
+	case it.Source == ctxabi.PinnedDir+"/system.md":
+		it.Kind, it.KindV1 = "system", it.Kind
+	case it.Kind == "recent_messages" && !it.Cut:
+		if s, err := ctxabi.ParseSpan(it.Range); err == nil && s.To == last {
+			it.Range, it.RangeV1 = fmt.Sprintf("tail:%d", s.Len()), it.Range
+		}
+	}
+}
+
+// logFile gives the file of a source that is a log, and which log it is: messages or events. Other sources are files already.
+func logFile(source string) (file, log string) {
+	if source == "messages" || source == "events" {
+		return source + ".jsonl", source
+	}
+	return source, ""
+}
+
+func (d *draft) addBlock(items []item, b block) []item {
+	if b.text == "" {
+		return items
+	}
+	if len(b.recalled) > 0 {
+		return addRecalled(items, b)
+	}
+	if len(b.parts) > 0 && strings.HasSuffix(b.text, b.raw) { // not in a fence
+		return d.addParts(items, b)
+	}
+	it := item{ID: b.id, Kind: b.kind, Source: b.path, Phase: b.phase, Trust: b.trust,
+		Tokens: b.tokens, text: b.text, Cut: b.cut, Stale: b.stale}
+	if b.cut {
+		it.Path = b.path
+	}
+	if len(b.shown) > 1 {
+		it.Files = b.shown
+	}
+	return append(items, it)
+}
+
+// addRecalled adds an item for each part of an old record; the first one has the block's heading.
+func addRecalled(items []item, b block) []item {
+	for _, r := range b.recalled {
+		it := item{ID: b.id, Kind: b.kind, Source: r.address.scheme(), Range: strconv.Itoa(r.address.n), Phase: b.phase, Trust: b.trust,
+			Extra: true, Tokens: r.tokens, text: r.text, Cut: r.cut}
+		if r.cut {
+			it.Path = r.address.path()
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// addParts adds an item for each part of a block that has a source of its own; the first one has the block's heading.
+func (d *draft) addParts(items []item, b block) []item {
+	first, left := len(items), b.tokens
+	for i, p := range b.parts {
+		text := p.text
+		if i == 0 {
+			text = b.text[:len(b.text)-len(b.raw)+len(p.text)]
+		}
+		it := item{ID: b.id, Kind: b.kind, Source: p.path, Phase: b.phase, Trust: b.trust, text: text, Cut: p.cut, Stale: b.stale}
+		if it.Cut {
+			it.Path = p.path
+		}
+		if i > 0 {
+			it.Tokens = d.counter.CountCached(text)
+			left -= it.Tokens
+		}
+		items = append(items, it)
+	}
+	items[first].Tokens = left
+	return items
+}
+
+// journalItems gives one item for each run of records that stand in full and
+// one for each record that is cut. The parts begin at offset in pack.md.
+func (d *draft) journalItems(parts []part, offset int) (items []item, framing int) {
+	begun := 0 // offset of the item; the other one is the part's
+	var run ctxabi.Span
+	var event bool
+	var last *item
+	finish := func() {
+		if last != nil {
+			last.Range, last.from, last.to = run.String(), begun, offset
+			items, last = append(items, *last), nil
+		}
+	}
+	behind := piece{}
+	for _, p := range parts {
+		if p.zone == inSummary || p.zone == inLines || p.zone == inNotes {
+			finish()
+			items = append(items, d.extra(p))
+			offset += len(p.text)
+			continue
+		}
+		if p.From == 0 || p.omitted {
+			finish()
+			framing += p.tokens
+			offset += len(p.text)
+			continue
+		}
+		at := addressOf(d.history, p.From)
+		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.event != event || at.n != run.To+1 {
+			finish()
+			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
+			run, begun, behind, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.piece, at.event
+			switch {
+			case p.zone == inFolds:
+				last.Kind = "folded"
+			case p.lead:
+				last.Kind, last.Phase = "system", phaseStable
+			case p.kept:
+				last.Kind = "kept_" + at.scheme()
+			}
+			if last.Cut {
+				last.Path = at.path()
+			}
+		}
+		run.To = at.n
+		last.Tokens += p.tokens
+		offset += len(p.text)
+	}
+	finish()
+	return items, framing
+}
+
+// extra is the item of a block that says again what of the records of a span may be needed.
+func (d *draft) extra(p part) item {
+	s := stretchOf(d.history, p.Span)
+	it := item{Kind: "key_lines", Source: "messages", Range: s.messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, text: p.text}
+	switch p.zone {
+	case inSummary:
+		it.Kind = "summary"
+	case inNotes:
+		it.Kind = p.notes
+	}
+	if p.summarized > 0 {
+		it.Trust = "generator"
+	}
+	if s.messages.From == 0 {
+		it.Source, it.Range = "events", s.events.String()
+	}
+	return it
+}
