@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// aiSDKContent gives a content in which calls and results stand as the AI SDK of Vercel keeps them, with these in a form that a session
+// aiSDKContent returns a content in which calls and results stand as the AI SDK of Vercel keeps them, with these in a form that a session
 // has: parts tool_use and tool_result. Any other content is given back as it is.
 //
 //	{"type":"tool-call","toolCallId":"c1","toolName":"ls","input":{"dir":"/"}}
@@ -85,7 +85,7 @@ func aiSDKOutput(part Object) (said json.RawMessage, failed bool) {
 	return value, failed
 }
 
-// aiSDKMedia gives the parts of a result with its images as a session has them.
+// aiSDKMedia returns the parts of a result with its images as a session has them.
 func aiSDKMedia(list json.RawMessage) json.RawMessage {
 	parts, _ := parseArray(list)
 	for i, raw := range parts {

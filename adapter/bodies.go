@@ -85,14 +85,9 @@ type bodyReader struct {
 }
 
 func (b *bodies) read(in *Input, out Output) error {
-	list, as, lost, err := elements(in.R)
+	list, as, err := elements(in.R, out)
 	if err != nil {
 		return err
-	}
-	if lost != nil {
-		out.Loss(*lost)
-	} else if len(list) == 0 {
-		out.Loss(Loss{"the transcript", "is empty"})
 	}
 	r := &bodyReader{bodies: b, in: in, out: out, as: as, at: 1, chains: map[string]Counter{}, placed: as == asArray}
 	for _, e := range list {

@@ -17,8 +17,23 @@ type element struct {
 	line  Line            // N is 0 when it is none of its own
 }
 
-// elements takes a file apart; lost is what is missing at its end.
-func elements(r io.Reader) (list []element, as string, lost *Loss, err error) {
+// elements returns the elements of a file and the form in which they stand there. An end that is missing, and a file without any,
+// is a loss. It returns the error of r, if that fails.
+func elements(r io.Reader, out Output) (list []element, as string, err error) {
+	list, as, lost, err := takeApart(r)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case lost != nil:
+		out.Loss(*lost)
+	case len(list) == 0:
+		out.Loss(Loss{"the transcript", "is empty"})
+	}
+	return list, as, nil
+}
+
+// takeApart returns what elements does; lost is what is missing at the end.
+func takeApart(r io.Reader) (list []element, as string, lost *Loss, err error) {
 	data, err := io.ReadAll(decoded(r))
 	if err != nil {
 		return nil, "", nil, err

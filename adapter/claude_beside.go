@@ -17,7 +17,7 @@ const claudeBesideDir = "tool-results/"
 
 var claudeBesideName = regexp.MustCompile(claudeBesideDir + `([A-Za-z0-9][A-Za-z0-9._-]*)`)
 
-// emitBeside gives out the files that a record names.
+// emitBeside emits the files that a record names, each once; what cannot be read is a loss. It returns the error of the output.
 func (c *claudeImport) emitBeside(r *claudeRecord) error {
 	if len(c.in.Beside) == 0 || r.bad != "" {
 		return nil

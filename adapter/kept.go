@@ -81,7 +81,7 @@ func (r Record) KeptLine() (line []byte, ok bool) {
 	return rest.Base64, rest.Base64 != nil
 }
 
-// Kept says whether the record is an event that only keeps what a session has no form for.
+// Kept reports whether the record is an event that only keeps what a session has no form for.
 func (r Record) Kept() bool {
 	s, ok := r.Stamp()
 	kind, is := strings.CutPrefix(r.eventType(), s.Format)

@@ -49,21 +49,16 @@ func sniffResponses(_ string, head []byte) int {
 	return 0
 }
 
-// isResponsesBody says whether an element of a file is a body, not an item.
+// isResponsesBody reports whether an element of a file is a body, not an item.
 func isResponsesBody(o Object) bool {
 	input := o.Get("input")
 	return len(input) > 0 && (input[0] == '[' || input[0] == '"') && !o.Has("type") && !o.Has("role")
 }
 
 func importResponses(in *Input, out Output) error {
-	list, as, lost, err := elements(in.R)
+	list, as, err := elements(in.R, out)
 	if err != nil {
 		return err
-	}
-	if lost != nil {
-		out.Loss(*lost)
-	} else if len(list) == 0 {
-		out.Loss(Loss{"the transcript", "is empty"})
 	}
 	bodies, kept := 0, Counter{}
 	var loose *codexReader

@@ -49,7 +49,7 @@ type responsesItem struct {
 	raw []byte
 }
 
-// body gives the element at a place.
+// body returns the element at a place.
 func (f *responsesFile) body(at int) *responsesBody {
 	n := at / responsesApart
 	if f.bodies[n] == nil {
@@ -128,7 +128,7 @@ func (f *responsesFile) addForeign(records []Record, lost *tally) {
 	}
 }
 
-// responsesForeign gives records from elsewhere as items, and the tools that they may call.
+// responsesForeign returns records from elsewhere as items, and the tools that they may call.
 func responsesForeign(records []Record, lost *tally) (items, tools []Object) {
 	said := dialogue(records, lost)
 	authors(said, lost)

@@ -39,7 +39,7 @@ const (
 // maxTargets is how many targets of one command are looked at.
 const maxTargets = 32
 
-// DeedOf gives what a call does.
+// DeedOf returns what a call does.
 func DeedOf(tool, arguments string) Deed {
 	if script, ok := scriptOf(tool, arguments); ok {
 		return deedOfScript(script)
@@ -62,7 +62,7 @@ func DeedOf(tool, arguments string) Deed {
 	return Deed{acts: []act{a}, asks: matchTools[name], reads: reads}
 }
 
-// scriptOf gives the script that a call runs in a shell.
+// scriptOf returns the script that a call runs in a shell.
 func scriptOf(tool, arguments string) (script string, ok bool) {
 	name := plainName(tool)
 	var args map[string]any
@@ -269,7 +269,7 @@ func kindOfAct(a *act) actKind {
 	return kind
 }
 
-// Mends says whether the success of d makes up for a failure of another deed: it does the same, with the same or all of it, or it
+// Mends reports whether the success of d makes up for a failure of another deed: it does the same, with the same or all of it, or it
 // is a check that the other is a part of.
 func (d Deed) Mends(failed Deed) bool {
 	if len(failed.acts) == 0 || len(d.acts) == 0 {
@@ -279,7 +279,7 @@ func (d Deed) Mends(failed Deed) bool {
 	return slices.ContainsFunc(d.acts, func(a act) bool { return !a.spared && a.includes(f) })
 }
 
-// Repeats says whether d is another try of the same.
+// Repeats reports whether d is another try of the same.
 func (d Deed) Repeats(other Deed) bool {
 	if len(d.acts) == 0 || len(other.acts) == 0 {
 		return false
@@ -288,7 +288,7 @@ func (d Deed) Repeats(other Deed) bool {
 	return a.name == b.name && a.narrow == b.narrow && slices.Equal(a.targets, b.targets)
 }
 
-// includes says whether a finds out what f does.
+// includes reports whether a finds out what f does.
 func (a *act) includes(f *act) bool {
 	if a.narrow != "" && a.narrow != f.narrow {
 		return false
@@ -312,7 +312,7 @@ func (a *act) includes(f *act) bool {
 	return a.kind == actTest && f.kind == actBuild && family
 }
 
-// holds says whether what f works on is among what a does.
+// holds reports whether what f works on is among what a does.
 func (a *act) holds(f *act) bool {
 	if len(f.targets) == 0 {
 		return len(a.targets) == 0 || strings.HasPrefix(a.name, "\x00")
@@ -325,7 +325,7 @@ func (a *act) holds(f *act) bool {
 	return true
 }
 
-// covers says whether a target is another one, or holds it: a directory, all packages below one, all tests of a file.
+// covers reports whether a target is another one, or holds it: a directory, all packages below one, all tests of a file.
 func covers(a, b string) bool {
 	if a == b {
 		return true
@@ -336,8 +336,8 @@ func covers(a, b string) bool {
 	return strings.HasPrefix(b, a+"/") && !strings.HasSuffix(b, "...") || strings.HasPrefix(b, a+"::") || a == "..."
 }
 
-// Asks says whether an exit status of 1 is an answer and no failure: of grep that nothing matches, of diff that something differs.
+// Asks reports whether an exit status of 1 is an answer and no failure: of grep that nothing matches, of diff that something differs.
 func (d Deed) Asks() bool { return d.asks }
 
-// Reads says whether the call only shows what is there, so that words of failures in its output may be anybody's.
+// Reads reports whether the call only shows what is there, so that words of failures in its output may be anybody's.
 func (d Deed) Reads() bool { return d.reads }

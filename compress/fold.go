@@ -179,7 +179,7 @@ func splitCamel(name string) string {
 	return b.String()
 }
 
-// ConclusionLines gives the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
+// ConclusionLines returns the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
 // limit tokens (by ctxabi.Weight), of a single one that is too long its last sentences.
 func ConclusionLines(text string, limit int) (lines []string) {
 	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
@@ -211,7 +211,7 @@ func lastParagraph(text string) (last string) {
 	return last
 }
 
-// Conclusion gives what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
+// Conclusion returns what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
 // last paragraph, and where that is longer the last of its sentences that fit.
 func Conclusion(text string, limit int) string {
 	last := strings.Join(strings.Fields(lastParagraph(text)), " ")

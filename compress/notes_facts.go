@@ -78,7 +78,7 @@ func (f *finder) states(s *sentence) bool {
 	return !s.question && len(s.words) > 1 && !unsaid.has(s.words) && !asksBack(s.words)
 }
 
-// rule gives a constraint that a person states. Sentences of the assistant tell what it does and expects.
+// rule returns a constraint that a person states. Sentences of the assistant tell what it does and expects.
 func (f *finder) rule(s *sentence) (Finding, bool) {
 	if f.role == "assistant" || !f.isRule(s) {
 		return Finding{}, false

@@ -216,7 +216,7 @@ func (n *Notes) accept(f *Finding, id func(string) string, at Place) bool {
 	return true
 }
 
-// answered says what a yes is to: "yes: Shall I use zap?", "option 2: write it to disk", and what it adds to that.
+// answered returns what a yes is to: "yes: Shall I use zap?", "option 2: write it to disk", and what it adds to that.
 func answered(yes, to *Finding) string {
 	text := "yes: " + to.Text
 	if yes.Key != "" {

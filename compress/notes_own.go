@@ -81,7 +81,7 @@ func first(text string) byte {
 	return text[0]
 }
 
-// noAnswer says whether a record of the assistant is none: what a program says in its place.
+// noAnswer reports whether a record of the assistant is none: what a program says in its place.
 func noAnswer(text string) bool {
 	switch strings.TrimSpace(text) {
 	case "No response requested.", "(no content)":

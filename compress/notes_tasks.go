@@ -31,7 +31,7 @@ func plainName(tool string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool))
 }
 
-// KeepsList says whether a tool of this name keeps a list of what is to do.
+// KeepsList reports whether a tool of this name keeps a list of what is to do.
 func KeepsList(tool string) bool {
 	name := plainName(tool)
 	return strings.Contains(name, "todo") || slices.Contains(planTools, name) || name == "taskcreate" || name == "taskupdate" || name == "tasklist"

@@ -35,7 +35,7 @@ func firstString(v gjson.Result, keys []string) string {
 	return ""
 }
 
-// jsonHits gives the results in the response of a search, and what it answers itself; none where the response is of something else.
+// jsonHits returns the results in the response of a search, and what it answers itself; none where the response is of something else.
 func jsonHits(text, tool string) (hits []hit, answer string) {
 	v := gjson.Parse(text)
 	searches := isSearchTool(tool)
@@ -75,7 +75,7 @@ func isSearchTool(tool string) bool {
 	return strings.Contains(tool, "search") || strings.Contains(tool, "google") || strings.Contains(tool, "bing") || strings.Contains(tool, "tavily")
 }
 
-// textHits gives the results in the text of a search: a line that begins one, and what stands up to the next.
+// textHits returns the results in the text of a search: a line that begins one, and what stands up to the next.
 func textHits(text string) (hits []hit) {
 	s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
 	if !ok {

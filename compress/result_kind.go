@@ -119,7 +119,7 @@ func toolOf(about Hint) (tool, command string) {
 	return tool, tool
 }
 
-// runsCode says whether a call runs a program that stands in its arguments, by their names and by words of the tool's.
+// runsCode reports whether a call runs a program that stands in its arguments, by their names and by words of the tool's.
 func runsCode(tool, args string) bool {
 	code := gjson.Valid(args) && (gjson.Get(args, "code").Type == gjson.String || gjson.Get(args, "source_code").Type == gjson.String)
 	for _, word := range []string{"run", "exec", "interpret", "python", "code", "repl", "eval", "notebook", "sandbox", "jupyter", "shell", "terminal", "command"} {

@@ -21,7 +21,7 @@ type Command struct {
 	Spared  bool // whether it succeeded does not show: it stands before "||", in a condition or in the background, or its output goes into another
 }
 
-// Commands gives the simple commands that a script in the language of bash runs, in their order, without wrappers such as sudo, timeout and
+// Commands returns the simple commands that a script in the language of bash runs, in their order, without wrappers such as sudo, timeout and
 // bash -c, and without those of functions. Of a script that is no shell it gives the commands up to where that shows, or nothing.
 func Commands(script string) []Command {
 	return commandsIn(script, scriptDepth)

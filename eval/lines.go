@@ -41,7 +41,7 @@ func (r *reader) number(w string) int32 {
 
 func (r *reader) name(n int32) string { return r.names[n] }
 
-// read gives the lines of a text that have words, with the arguments of calls unescaped.
+// read returns the lines of a text that have words, with the arguments of calls unescaped.
 func (r *reader) read(text string) []*line {
 	var out []*line
 	var before *line

@@ -163,7 +163,7 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 	return p.showBuild(ctx, parent, build, n, out)
 }
 
-// failureReport gives the page that pack.report.md is while there is no pack.
+// failureReport returns the page that pack.report.md is while there is no pack.
 func (p *place) failureReport(rel string, err error) (page []byte, ok bool) {
 	if rel != ctxabi.ReportFile {
 		return nil, false

@@ -213,10 +213,10 @@ func (p *place) checkFits(rel string, data []byte) error {
 	return p.t.builder.CheckFits(p.x, rel, data)
 }
 
-// mayDecide says whether a user is the session's owner, or root.
+// mayDecide reports whether a user is the session's owner, or root.
 func (p *place) mayDecide(uid uint32) bool { return uid == p.own.uid || uid == 0 }
 
-// checkHistory says whether the user by may let data be a part of the control file rel, or all of it: in a shared space members change
+// checkHistory reports whether the user by may let data be a part of the control file rel, or all of it: in a shared space members change
 // settings, and what becomes of history is the owner's to decide. base is what holds where data says nothing.
 func (p *place) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by uint32) error {
 	if rel != ctxabi.PolicyFile || p.mayDecide(by) {

@@ -45,7 +45,7 @@ type failure struct {
 	places []int
 }
 
-// attempts gives a line for each failed attempt that still counts, the newest first.
+// attempts returns a line for each failed attempt that still counts, the newest first.
 func (mm *memo) attempts(m Records, n int) (lines []string) {
 	from := max(1, n-attemptWindow+1)
 	for at, turns := n, 0; at > from && turns < attemptTurns; at-- {
@@ -226,7 +226,7 @@ func howEnded(output, exit string, failed bool) end {
 	return e
 }
 
-// failed says whether what a call was for has failed.
+// failed reports whether what a call was for has failed.
 func (e end) failed(d compress.Deed) bool {
 	switch {
 	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):

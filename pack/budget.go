@@ -34,7 +34,7 @@ func classOf(s *recipe.Source) class {
 	return standard
 }
 
-// isSystemPrompt says whether a source is the agent's system prompt, named as a file.
+// isSystemPrompt reports whether a source is the agent's system prompt, named as a file.
 func isSystemPrompt(s *recipe.Source) bool {
 	return s.Type == recipe.TypeFile && strings.HasPrefix(s.Path, "${"+recipe.VarAgentHome+"}/") && path.Base(s.Path) == ctxabi.SystemPromptFile
 }

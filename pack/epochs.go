@@ -102,7 +102,7 @@ func (d *draft) epoch(head []byte) string {
 	return fmt.Sprintf("%d-%s", d.fold.compactions, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 
-// epochReason says what began the epoch: what the caller knows, else what the files alone can tell.
+// epochReason returns what began the epoch: what the caller knows, else what the files alone can tell.
 func (d *draft) epochReason() string {
 	switch {
 	case d.in.EpochReason != "":
@@ -117,7 +117,7 @@ func (d *draft) epochReason() string {
 	return "no compaction yet"
 }
 
-// changedFrom says what began the epoch of b, seen from an earlier build of the
+// changedFrom returns what began the epoch of b, seen from an earlier build of the
 // same session; "" when that does not show: then it is the journal. Of before it looks at
 // Epoch, Recipe, Redaction and Head.
 func (b *Build) changedFrom(before *Build) string {

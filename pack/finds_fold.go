@@ -48,7 +48,7 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 	g.tools = toolsUpTo(m, g.places)
 }
 
-// folded gives the fold as of a place; f.mu is held.
+// folded returns the fold as of a place; f.mu is held.
 func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, error) {
 	f.foldings = slices.DeleteFunc(f.foldings, func(g *folding) bool { return g.places <= m.Len() && toolsUpTo(m, g.places) != g.tools })
 	best := -1

@@ -121,8 +121,8 @@ func (f *fold) endTurn() {
 	f.moveTo(0, f.weight(), byTurn)
 }
 
-// age gives the results that are older than the turn, and that take more because there was much room when they came, the share that
-// they have otherwise. undo takes it back.
+// age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to the
+// one that they have otherwise. undo takes it back.
 func (f *fold) age() (undo func()) {
 	turn, shown, surplus := f.turn(), f.shown, f.surplus
 	first, _ := f.oddAt(f.boundary())

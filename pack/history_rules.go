@@ -41,7 +41,7 @@ func (s shareRule) shown(weight int) int {
 	return weight
 }
 
-// share gives the weight that record e may show when it stands among the live ones and there is room.
+// share returns the weight that record e may show when it stands among the live ones and there is room.
 func (r *foldRules) share(e session.Entry) shareRule {
 	switch {
 	case r.room == 0:

@@ -29,7 +29,7 @@ const (
 	leading = blockHeading + leadID + "\n"
 )
 
-// takes says whether one more can be shown within a cap.
+// takes reports whether one more can be shown within a cap.
 func (l *lead) takes(most int) bool { return most/leadFloor > l.n }
 
 // add adds the next one and returns what all of them show more now, scaled.

@@ -60,7 +60,7 @@ func mustCompile(t interface {
 	return b
 }
 
-// parseJSON gives pack.json with sources, ranges and kinds as the compiler has them.
+// parseJSON returns pack.json with sources, ranges and kinds as the compiler has them.
 func parseJSON(t testing.TB, b *Build) packJSON {
 	t.Helper()
 	var p packJSON

@@ -57,7 +57,7 @@ func (mm *memo) found() *finds {
 	return mm.finds
 }
 
-// made gives the block that key names, by making it where it is not known.
+// made returns the block that key names, by making it where it is not known.
 func (mm *memo) made(key [sha256.Size]byte, make func() cached) cached {
 	r, ok := mm.blocks[key]
 	if !ok {

@@ -74,7 +74,7 @@ func costOf(contents []portion) (n int) {
 	return n
 }
 
-// carried says whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
+// carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
 func (d *draft) carried(p *part) bool {
 	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
 		return false

@@ -75,7 +75,7 @@ func triesAt(m Records, at int, r *saying) (out []try) {
 	return out
 }
 
-// mended gives the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
+// mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
 func (mm *memo) mended(m Records, old *oldRecords, n int) map[int]bool {
 	var o outcomes
 	calls := map[callAt]try{}
@@ -111,7 +111,7 @@ func (p *oldPassage) words() []string {
 	return p.named
 }
 
-// tellsFailure says whether a line of the passage tells that something failed.
+// tellsFailure reports whether a line of the passage tells that something failed.
 func (p *oldPassage) tellsFailure() (tells bool) {
 	compress.EachLine(p.text(), func(_ int, line string) { tells = tells || compress.TellsFailure(line) })
 	return tells

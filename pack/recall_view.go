@@ -138,12 +138,12 @@ func (s *view) note(line string) {
 	}
 }
 
-// has says whether a line stands in the pack, or is an open item that is done by now.
+// has reports whether a line stands in the pack, or is an open item that is done by now.
 func (s *view) has(line string) bool {
 	return s.shown[line] || s.among.line(line) || s.isOver(line)
 }
 
-// isOver says whether a line is an open item that is done by now.
+// isOver reports whether a line is an open item that is done by now.
 func (s *view) isOver(line string) bool {
 	box, ok := boxOf(line)
 	return ok && !box.done && s.done[box.key]

@@ -45,7 +45,7 @@ func (it *item) name(last int) {
 	}
 }
 
-// logFile gives the file of a source that is a log, and which log it is: messages or events. Other sources are files already.
+// logFile returns the file of a source that is a log, and which log it is: messages or events. Other sources are files already.
 func logFile(source string) (file, log string) {
 	if source == "messages" || source == "events" {
 		return source + ".jsonl", source
@@ -109,7 +109,7 @@ func (d *draft) addParts(items []item, b block) []item {
 	return items
 }
 
-// journalItems gives one item for each run of records that stand in full and
+// journalItems returns one item for each run of records that stand in full and
 // one for each record that is cut. The parts begin at offset in pack.md.
 func (d *draft) journalItems(parts []part, offset int) (items []item, framing int) {
 	begun := 0 // offset of the item; the other one is the part's

@@ -160,7 +160,7 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 	return b.String(), cut
 }
 
-// askedBy gives the arguments of the first call that the record at a place answers; "" where they are not known.
+// askedBy returns the arguments of the first call that the record at a place answers; "" where they are not known.
 func askedBy(m Records, at int, r saying) string {
 	a, log := addressOf(m, at), m
 	if t, ok := m.(*timeline); ok {

@@ -36,7 +36,7 @@ type failedEvent struct {
 	said   string // what that says
 }
 
-// newest gives the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
+// newest returns the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
 // told in the words of the result of that call, if that is among the newest messages.
 func (f *failures) newest(r *recipe.Recipe, log, messages Records) ([]ErrorEvent, error) {
 	shows := false
@@ -137,7 +137,7 @@ func (f *failures) ask(messages Records) error {
 	return nil
 }
 
-// failureOf gives what an event says of a failure; ok is false when it tells of none.
+// failureOf returns what an event says of a failure; ok is false when it tells of none.
 func failureOf(raw []byte) (f failedEvent, ok bool) {
 	e := gjson.ParseBytes(raw)
 	fail := e.Get("error")

@@ -145,7 +145,7 @@ func (h *home) open(rel string, flags int) (int, error) {
 	return h.follow(rel, flags)
 }
 
-// lacks says whether err is that there are no descriptors. Then what the look finds is not what there is.
+// lacks reports whether err is that there are no descriptors. Then what the look finds is not what there is.
 func (h *home) lacks(err error) bool {
 	if !handles.IsShort(err) {
 		return false

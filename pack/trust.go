@@ -97,7 +97,7 @@ func (t *trust) own(name string, f *stocked) string {
 	return t.ask(name, hex.EncodeToString(f.sum[:]))
 }
 
-// isOwn says that a file is the session owner's, and that nobody else can write it.
+// isOwn reports whether a file is the session owner's, and that nobody else can write it.
 func (t *trust) isOwn(f *stocked) bool { return f.sign.uid == t.owner && f.sign.mode&0o022 == 0 }
 
 // outside says why files outside of the store are not read, or "".

@@ -92,7 +92,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	return p
 }
 
-// conclusions gives what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
+// conclusions returns what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
 // as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
 func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
 	ends = map[int][]string{}

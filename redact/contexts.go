@@ -173,7 +173,7 @@ func acceptBelow(v, match string) bool {
 	return strings.HasSuffix(label, ":") || strings.HasSuffix(label, "=") || strings.ContainsAny(v, "!@#$%^&*+=~") || bothCases(v)
 }
 
-// bothCases says that a text has small letters and capitals.
+// bothCases reports whether a text has small letters and capitals.
 func bothCases(v string) bool { return strings.ToLower(v) != v && strings.ToUpper(v) != v }
 
 // acceptTokenBelow judges what stands alone on the line below "token:".

@@ -141,7 +141,7 @@ func (p *sealedPart) known(frames []sealedFrame) []sealedFrame {
 	return frames
 }
 
-// at gives the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
+// at returns the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
 func (p *sealedPart) at(off int64) int {
 	return sort.Search(len(p.frames), func(i int) bool { return p.raw[i+1] > off })
 }

@@ -43,7 +43,7 @@ func (x *Session) content(r ctxabi.ContentRef) ([]byte, error) {
 // maxRecordID is how long the id of a record may be that names it elsewhere.
 const maxRecordID = 256
 
-// RecordID gives the id that record n of a log has by its own words; it is "" where the record has none that is a string of 1 to 256 bytes.
+// RecordID returns the id that record n of a log has by its own words; it is "" where the record has none that is a string of 1 to 256 bytes.
 func (x *Session) RecordID(file string, n int) (id string) {
 	log := x.Messages()
 	if file == ctxabi.EventsFile {

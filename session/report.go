@@ -154,7 +154,7 @@ func (r *reports) load(x *Session) {
 	}
 }
 
-// isReport says whether line, with its newline, is a row.
+// isReport reports whether line, with its newline, is a row.
 func isReport(line []byte) bool {
 	var row ErrorRow
 	return line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != ""

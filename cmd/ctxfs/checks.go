@@ -248,7 +248,7 @@ func thorough(all ...mounts.Info) []mounts.Mount {
 	return a.All(context.Background(), all)
 }
 
-// mountInWords tells what is wrong with a mount and what to type; remedy is "" of one that answers.
+// mountInWords returns what is wrong with a mount and what to type; remedy is "" of one that answers.
 func mountInWords(m mounts.Mount) (text, remedy string) {
 	if m.State == mounts.Gone {
 		return m.Point + " is a mount whose daemon is gone; the next mount repairs it", m.Remedy()

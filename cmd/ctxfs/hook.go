@@ -226,7 +226,7 @@ func writeState(dir, state string) error {
 	return os.WriteFile(filepath.Join(dir, ctxabi.StateFile), []byte(state+"\n"), 0o600)
 }
 
-// hasTranscript says whether there is something to record. What the input names may be any file: it
+// hasTranscript reports whether there is something to record. What the input names may be any file: it
 // returns an error where that is no transcript of a program whose hooks these are.
 func (h *hookInput) hasTranscript() (bool, error) {
 	if h.unrecorded {

@@ -75,13 +75,13 @@ func (w *contextWriter) changed(t told, title, text, path string, most int, none
 	w.add(now.String())
 }
 
-// sectionEnds says whether what follows a section's text is none of it: a pin may have headings of its own.
+// sectionEnds reports whether what follows a section's text is none of it: a pin may have headings of its own.
 func sectionEnds(rest string) bool {
 	return rest == "" || slices.ContainsFunc(sectionTitles, func(title string) bool { return strings.HasPrefix(rest, sectionHead(title)) }) ||
 		strings.HasPrefix(rest, "\n## "+pinTitle(""))
 }
 
-// resumed says which notes of a session the conversation does not have yet. What was derived from the conversation
+// resumed returns which notes of a session the conversation does not have yet. What was derived from the conversation
 // is in it, as long as the session is of this one alone.
 func resumed(dir string, t told) string {
 	w := contextWriter{left: maxContext}

@@ -27,7 +27,7 @@ type subagent struct {
 	Call        string `json:"toolUseId"`
 }
 
-// claudeSession gives a transcript and what belongs to it, where it is one of Claude Code.
+// claudeSession returns a transcript and what belongs to it, where it is one of Claude Code.
 func claudeSession(file string) []source {
 	dir := strings.TrimSuffix(file, ".jsonl")
 	main := source{name: file, files: []string{file}, agent: subagentOf(file)}

@@ -68,7 +68,7 @@ const (
 	firstRead   = 512                    // bytes that os.ReadFile asks for first, of a file that says no size
 )
 
-// holds says whether the process pid holds the lock of a file that is described, and not that of one with the same number
+// holds reports whether the process pid holds the lock of a file that is described, and not that of one with the same number
 // on another disk, as the first files of all disks have. It is not seen of other users' processes, nor of those in other pid
 // namespaces, which have the number 0. One that has gone holds nothing.
 func holds(pid int, locked []unix.Stat_t) (yes, seen bool) {
@@ -99,7 +99,7 @@ func holds(pid int, locked []unix.Stat_t) (yes, seen bool) {
 	return false, true
 }
 
-// ownedBy says whether a process is of the owner of what is locked, as far as can be seen. A restore by root may have given one of them
+// ownedBy reports whether a process is of the owner of what is locked, as far as can be seen. A restore by root may have given one of them
 // to root.
 func ownedBy(pid int, locked []unix.Stat_t) bool {
 	var st unix.Stat_t

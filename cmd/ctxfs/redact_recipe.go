@@ -29,7 +29,7 @@ func (f redactFlags) redactorBeside(store, point string) (*redact.Redactor, erro
 	return f.redactor()
 }
 
-// redactsAt says whether a mount shows no secrets.
+// redactsAt reports whether a mount shows no secrets.
 func redactsAt(point string) bool {
 	if point == "" {
 		return false
@@ -52,7 +52,7 @@ func withoutSecrets(out io.Writer, r *redact.Redactor, write func(io.Writer) err
 	return failed
 }
 
-// redactCommand gives a command without its secrets: a word is judged beside its neighbours, as --password is.
+// redactCommand returns a command without its secrets: a word is judged beside its neighbours, as --password is.
 func redactCommand(r *redact.Redactor, args []string) []string {
 	if r == nil {
 		return args
@@ -70,7 +70,7 @@ func redactCommand(r *redact.Redactor, args []string) []string {
 	return shown
 }
 
-// redactValue gives the value of a variable without its secrets.
+// redactValue returns the value of a variable without its secrets.
 func redactValue(r *redact.Redactor, name, value string) string {
 	if r == nil {
 		return value

@@ -280,7 +280,7 @@ func (t trusts) revoke(out io.Writer, name string) error {
 	return nil
 }
 
-// isScript says that a trusted file of an agent's home is one that a command names, and no recipe or setting.
+// isScript reports whether a trusted file of an agent's home is one that a command names, and no recipe or setting.
 func isScript(entry string) bool {
 	ext, base := path.Ext(entry), path.Base(entry)
 	setting := inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))

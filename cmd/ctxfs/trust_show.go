@@ -68,10 +68,10 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	return with, nil
 }
 
-// inSpace says whether a name in a mount lies in a shared space.
+// inSpace reports whether a name in a mount lies in a shared space.
 func inSpace(name string) bool { return inside(name, ctxabi.SharedDir) }
 
-// asksForTrust says whether a file that commands name must be trusted by the calling user. In a shared space one that is the
+// asksForTrust reports whether a file that commands name must be trusted by the calling user. In a shared space one that is the
 // user's, and that nobody else can write, need not be.
 func asksForTrust(file string, space bool) bool {
 	fi, err := os.Stat(file)

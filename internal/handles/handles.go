@@ -79,7 +79,7 @@ func Keep() (release func(), err error) {
 // ErrShort is that the process has as many descriptors open as it may.
 var ErrShort = errors.New("too many open files")
 
-// IsShort says whether err is that the process, or the system, has as many descriptors open as it may. The kernel's two errors have
+// IsShort reports whether err is that the process, or the system, has as many descriptors open as it may. The kernel's two errors have
 // no portable name; they are told by their text, which begins like that of [ErrShort].
 func IsShort(err error) bool {
 	for err != nil {

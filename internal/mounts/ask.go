@@ -242,7 +242,7 @@ func Touched(out io.Writer, pid int, dead func() bool) error {
 	return err
 }
 
-// unable says why the process pid cannot answer: Stopped or Zombie, "" if nothing keeps it from it, or it is not known.
+// unable returns why the process pid cannot answer: Stopped or Zombie, "" if nothing keeps it from it, or it is not known.
 func unable(pid int) State {
 	if pid <= 0 {
 		return ""

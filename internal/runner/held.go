@@ -24,7 +24,7 @@ type held struct {
 	data []byte
 }
 
-// unfitHeld says why what a command holds makes no sense, or "".
+// unfitHeld returns why what a command holds makes no sense, or "".
 func unfitHeld(cmd pack.Command) string {
 	if len(cmd.Held) == 0 {
 		return ""
@@ -47,7 +47,8 @@ func unfitHeld(cmd pack.Command) string {
 	return ""
 }
 
-// part gives what is held its bytes, and what stands before them in content: standard input.
+// part fills in the bytes of what is held from the end of content, and returns what stands before them: standard input. It
+// returns an error if content is too short.
 func (j *job) part(content []byte) (stdin []byte, err error) {
 	for i := len(j.Held) - 1; i >= 0; i-- {
 		h := &j.Held[i]
@@ -153,7 +154,7 @@ type node struct {
 	below map[string]*node
 }
 
-// nodes gives what is held by the parts of its path.
+// nodes returns what is held by the parts of its path.
 func nodes(list []held) map[string]*node {
 	top := &node{}
 	for i := range list {

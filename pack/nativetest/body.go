@@ -23,7 +23,7 @@ type Body struct {
 	Tokens int
 }
 
-// Check gives what violates the rules of a format: openai, anthropic, responses, gemini or genai. count counts the tokens of a text.
+// Check returns what violates the rules of a format: openai, anthropic, responses, gemini or genai. count counts the tokens of a text.
 func Check(format string, data []byte, count func(string) int) (Body, []string) {
 	c := &checker{count: count, ids: map[string]bool{}, open: map[string]string{}}
 	var body object

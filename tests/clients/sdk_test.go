@@ -95,7 +95,7 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 	}
 }
 
-// inDir gives what a program prints that ends well.
+// inDir returns what a program prints that ends well.
 func inDir(t *testing.T, dir string, argv ...string) string {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
