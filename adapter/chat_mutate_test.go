@@ -39,6 +39,9 @@ func TestChatsOfAnotherShape(t *testing.T) {
 				}
 				got, lostThen := s.Export(t, f)
 				for _, l := range append(lost, lostThen...) {
+					if l.What == "is empty" && empty(data) {
+						continue // the changes removed every message, and the import reports it
+					}
 					if !strings.Contains(l.What, "kept in an event") && !strings.Contains(l.What, "stands twice") {
 						r.Fatalf("loss: %v\n%s", l, data)
 					}
@@ -58,6 +61,12 @@ func TestChatsOfAnotherShape(t *testing.T) {
 			})
 		})
 	}
+}
+
+// empty reports whether the transcript has no message left: a JSON array without elements, or no value at all.
+func empty(data []byte) bool {
+	var messages []json.RawMessage
+	return len(bytes.TrimSpace(data)) == 0 || json.Unmarshal(data, &messages) == nil && len(messages) == 0
 }
 
 // mutated changes some of the values of a transcript.

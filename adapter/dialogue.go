@@ -185,7 +185,9 @@ func (d *dialog) speech(i int) speech {
 		case p.Kind == ctxabi.PartResult || m.Role == ctxabi.Tool && len(m.Results) == 0:
 		case p.Kind == ctxabi.PartCall && m.Role != ctxabi.Assistant:
 			d.lost.add(s.where, "a call that no assistant makes is carried as text")
-			s.parts = append(s.parts, ctxabi.Part{Kind: ctxabi.PartText, Text: p.Call.Name + " " + p.Call.Arguments})
+			if text := strings.TrimSpace(p.Call.Name + " " + p.Call.Arguments); text != "" {
+				s.parts = append(s.parts, ctxabi.Part{Kind: ctxabi.PartText, Text: text})
+			}
 		case p.Kind == ctxabi.PartCall:
 			a, ok := d.answer(i, p.Call)
 			if !ok {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -62,6 +63,12 @@ func importResponses(in *Input, out Output) error {
 	}
 	bodies, kept := 0, Counter{}
 	var loose *codexReader
+	if as == asArray && !slices.ContainsFunc(list, func(e element) bool { return len(e.raw) > 0 && e.raw[0] == '{' }) { // no item names the array
+		loose = newItems(in, out, "")
+		if err := loose.around(responsesRest{As: as}, 0); err != nil {
+			return err
+		}
+	}
 	for i, e := range list {
 		o, err := ParseObject(e.raw)
 		if err != nil || !utf8.Valid(e.raw) {

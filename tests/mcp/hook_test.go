@@ -273,7 +273,7 @@ func TestAHookRecordsThoughThereIsNoPack(t *testing.T) {
 	if _, err := os.ReadFile(filepath.Join(h.dir(sessionID), "context/pack.md")); err == nil {
 		t.Error("there is a pack without its required source")
 	}
-	said := m.CLI(t, "snippet", h.agent+"/"+sessionID)
+	said := m.CLI(t, "snippet", "--mount", m.Dir, h.agent+"/"+sessionID)
 	if wants(t, "the snippet", said.OK(), h.dir(sessionID)); said.Code != 0 {
 		t.Error(said.Stderr)
 	}
