@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // Weight may be far above the exact count on odd texts, which then take more

@@ -10,7 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/search"
+	"github.com/ctxfs/ctxfs/internal/search"
 )
 
 // derivedFile is a small file that ctxfs makes anew for whoever looks: README,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
 // Who must not wait for generators starts none, and gets what is there when there is nothing to wait for.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // phase is a part of a pack. Nothing in an earlier phase depends on what changes in a later one.

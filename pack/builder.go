@@ -12,9 +12,9 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // Config is what a mount decides for all its packs.

@@ -1,8 +1,8 @@
 package pack
 
 import (
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // demand sums up what the sources ask for. A source whose condition looks at the

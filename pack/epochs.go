@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // epochFile remembers a session's last epoch, in its internal directory.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // part is a piece of the journal as it stands in the pack.

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"hash"
 
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // kept is what a pack has in common with the pack of one record fewer and the same files, from its beginning on: whole

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // recipeOf is a recipe of sources, with the defaults that the parser fills in.

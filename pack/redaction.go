@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
 

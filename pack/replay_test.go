@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // TestReplay appends real sessions message by message and reads the pack at

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // open tells that a file of the present pack was opened.

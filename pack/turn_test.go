@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // parts is a tool's output of so many lines that no other one has.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/tokens"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
 // zone is what a part of the journal is that is no record as it stands in the log.

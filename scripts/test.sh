@@ -15,7 +15,7 @@ go build -buildvcs=false -o "$bin/ctxfs" ./cmd/ctxfs
 export CTXFS_BIN=$bin/ctxfs
 # The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is left alone at the end.
 module=$(go list -m)
-first="pack tests/container eval tests/host session tests/recipe cmd/ctxfs tests/fsck tests/bench tests/gc"
+first="pack tests/container internal/eval tests/host session tests/recipe cmd/ctxfs tests/fsck tests/bench tests/gc"
 # shellcheck disable=SC2086 # a list of words
 packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
 # -count=1: the test cache does not see which program is under test. -vet=off: scripts/lint.sh vets, and more than this.

@@ -24,44 +24,44 @@ const module = "github.com/ctxfs/ctxfs"
 
 // arrows says which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
-	"ctxabi":              {},
-	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "internal/handles", "internal/memory"},
-	"session/sessiontest": {"session", "ctxabi"},
-	"compress":            {"tokens", "ctxabi"},
-	"pack/recipe":         {"ctxabi"},
-	"pack/nativetest":     {},
-	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
-	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
-	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
-	"inspect":             {"pack", "session", "tokens", "ctxabi"},
-	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
-	"adapter":             {"ctxabi"},
-	"adapter/adaptertest": {"adapter", "ctxabi"},
-	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
-	"redact/redacttest":   {},
-	"mcp":                 {"mcp/memory", "ctxabi"}, // a client of the mount, like any other
-	"mcp/memory":          {},
-	"volume":              {"ctxabi"},
-	"internal/handles":    {},
-	"internal/beneath":    {"internal/handles"},
-	"internal/memory":     {"ctxabi"},
-	"internal/mounts":     {},
-	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
-	"examples/clients/go": {},
-	"examples/gen":        {},
+	"ctxabi":                       {},
+	"internal/tokens":              {"ctxabi"},
+	"session":                      {"ctxabi", "internal/handles", "internal/memory"},
+	"session/sessiontest":          {"session", "ctxabi"},
+	"compress":                     {"internal/tokens", "ctxabi"},
+	"pack/recipe":                  {"ctxabi"},
+	"pack/nativetest":              {},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi"},
+	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/memory"},
+	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
+	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
+	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"internal/adapter":             {"ctxabi"},
+	"internal/adapter/adaptertest": {"internal/adapter", "ctxabi"},
+	"internal/redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/redact/redacttest":   {},
+	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
+	"internal/mcp/memory":          {},
+	"internal/volume":              {"ctxabi"},
+	"internal/handles":             {},
+	"internal/beneath":             {"internal/handles"},
+	"internal/memory":              {"ctxabi"},
+	"internal/mounts":              {},
+	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"examples/clients/go":          {},
+	"examples/gen":                 {},
 }
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":       {"tokens"}, // weights are measured against exact counts
-	"examples/gen": {"ctxabi"}, // the example's records pass the check
+	"ctxabi":       {"internal/tokens"}, // weights are measured against exact counts
+	"examples/gen": {"ctxabi"},          // the example's records pass the check
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "redact/redacttest", "tests/harness", "adapter/adaptertest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest"}
 
 // outside says that a room stands outside of the program, as its users do, and may
 // know all of it.
@@ -202,7 +202,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"pack/build.go", imports(`"` + module + `/session"`), ""},
 		{"pack/build_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
-		{"ctxabi/weight_test.go", imports(`"` + module + `/tokens"`), ""},
+		{"ctxabi/weight_test.go", imports(`"` + module + `/internal/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
 		{"session/vfs.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
 		{"session/x.go", "package x\ntype t struct{ EPERM int }\nvar syscall t\nvar _ = syscall.EPERM", ""},
@@ -211,7 +211,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"session/log_test.go", imports(`"` + module + `/pack"`), "session must not import pack"},
 		{"pack/build.go", imports(`"` + module + `/session/sessiontest"`), "pack must not import session/sessiontest"},
 		{"pack/build.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
-		{"ctxabi/x.go", imports(`t "` + module + `/tokens"`), "ctxabi must not import tokens"},
+		{"ctxabi/x.go", imports(`t "` + module + `/internal/tokens"`), "ctxabi must not import internal/tokens"},
 		{"pack/build.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
 		{"unheard/x.go", imports(), "unheard is a room that the table"},
 		{"cmd/ctxfs/x.go", imports(`f "` + fuse + `/fuse"`), "only fs imports go-fuse"},
@@ -231,17 +231,17 @@ func TestViolationsAreFound(t *testing.T) {
 
 // Counting tokens is offline: it does not even link a network.
 func TestTokensKnowNoNetwork(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "../tokens").CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", "../internal/tokens").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
 	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, module+"/tokens") {
+	if !slices.Contains(deps, module+"/internal/tokens") {
 		t.Fatalf("go list does not list the package itself:\n%s", out)
 	}
 	for _, d := range deps {
 		if d == "net" || strings.HasPrefix(d, "net/") {
-			t.Errorf("tokens depends on %s", d)
+			t.Errorf("internal/tokens depends on %s", d)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/volume"
+	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
 // hostRoot is what checkHost looks at; a test gives another.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/volume"
+	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
 // fakeHost is a machine with these files, programs and answers of systemctl.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/inspect"
+	"github.com/ctxfs/ctxfs/internal/inspect"
 )
 
 func diffCmd() *cobra.Command {

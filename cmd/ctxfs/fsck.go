@@ -16,10 +16,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/search"
+	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/volume"
 )
 
 // checkup is what fsck --json prints.

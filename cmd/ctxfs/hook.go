@@ -16,8 +16,8 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // hookInput is what Claude Code and Codex write to a hook's standard input: the

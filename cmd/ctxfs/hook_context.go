@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/mcp"
+	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
 // maxContext is how many characters a hook puts into the context of Claude

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/mcp"
+	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
 // earlierWork and changedNotes begin what a hook says of another session and of a session that is taken up again.

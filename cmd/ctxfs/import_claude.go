@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // What Claude Code keeps beside the transcript <session>.jsonl:

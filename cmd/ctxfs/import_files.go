@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // transcript is one that is to be imported.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/ctxfs/ctxfs/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // importOutput is where a format puts the records of one transcript.

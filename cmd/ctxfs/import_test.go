@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // stubborn is a session that refuses lines with "bad" in them, and all once it

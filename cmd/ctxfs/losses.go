@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
 // losses collects what a transcript, or a format, could not carry.

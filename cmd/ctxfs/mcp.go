@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/mcp"
+	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
 func mcpCmd() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/mcp/memory"
+	"github.com/ctxfs/ctxfs/internal/mcp/memory"
 )
 
 func memoryCmd() *cobra.Command {

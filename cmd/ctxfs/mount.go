@@ -12,7 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/volume"
+	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
 // mountFlags are what the user asked for. The background daemon gets the same

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
 // redactFlags say whether secrets are shown.

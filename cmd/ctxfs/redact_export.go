@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/adapter"
-	"github.com/ctxfs/ctxfs/redact"
+	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
 // redacted takes the secrets out of the records of an export, in all their strings and names, those included that only a later

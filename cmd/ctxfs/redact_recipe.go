@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/redact"
 )
 
 // redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is

@@ -23,10 +23,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/internal/search"
+	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/volume"
 )
 
 // serve mounts and serves until the mount is gone or a signal ends it. It is

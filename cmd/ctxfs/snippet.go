@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/mcp"
+	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
 func snippetCmd() *cobra.Command {

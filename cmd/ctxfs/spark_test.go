@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/inspect"
+	"github.com/ctxfs/ctxfs/internal/inspect"
 )
 
 func TestSparkline(t *testing.T) {

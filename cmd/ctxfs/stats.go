@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/inspect"
+	"github.com/ctxfs/ctxfs/internal/inspect"
 )
 
 // Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/adapter"
-	"github.com/ctxfs/ctxfs/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 

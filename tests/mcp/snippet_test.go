@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/tests/harness"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // named are the paths in a snippet: what begins at the root, and what has a slash or an ending in it.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 	"github.com/ctxfs/ctxfs/tests/harness"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // listing is what `find /` prints on a machine: at least size bytes of paths, no two alike.

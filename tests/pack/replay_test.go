@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/tests/harness"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 const replayBudget = 8000

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/tests/harness"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // reading is a session whose packs are read with cat; it knows what cat printed.

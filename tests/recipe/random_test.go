@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/tests/harness"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // fewer lets rapid draw n cases unless the command line says how many: each is a session of its own.

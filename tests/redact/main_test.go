@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/redact/redacttest"
+	"github.com/ctxfs/ctxfs/internal/redact/redacttest"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 

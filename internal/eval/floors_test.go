@@ -1,0 +1,71 @@
+package eval
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// floor is what packs of ctxfs keep at least of one set of sessions at a budget: a little below what was
+// measured when it was written. Whoever makes packs better raises it.
+type floor struct {
+	budget                           int
+	frc, frcctx, farctx, f5g, prefix float64
+}
+
+func checkFloors(t *testing.T, sessions []*Session, floors []floor) {
+	t.Helper()
+	o := Options{Cuts: 40, Jobs: 2, Alone: true}
+	for _, f := range floors {
+		o.Budgets = append(o.Budgets, f.budget)
+	}
+	r := mustRun(t, sessions, o)
+	for _, f := range floors {
+		for _, row := range r.Rows {
+			if row.Method != Ctxfs || row.Budget != f.budget {
+				continue
+			}
+			if row.Over > 0 || row.WrongPacks > 0 || row.Cuts == 0 {
+				t.Errorf("at %d: %d of %d packs over the budget, %d with broken promises: %s", f.budget, row.Over, row.Packs, row.WrongPacks, row.Wrong)
+			}
+			for _, c := range []struct {
+				figure Figure
+				least  float64
+			}{{FRC, f.frc}, {FRCctx, f.frcctx}, {FarCtx, f.farctx}, {F5G, f.f5g}, {Prefix, f.prefix}} {
+				got := row.Figures[c.figure].Mean
+				t.Logf("at %d: %s %.3f, at least %.3f", f.budget, c.figure, got, c.least)
+				if got < c.least {
+					t.Errorf("at %d: %s is %.3f, it was above %.3f", f.budget, c.figure, got, c.least)
+				}
+			}
+		}
+	}
+}
+
+// The session that comes with ctxfs.
+func TestPacksOfTheExampleKeepWhatTheyKept(t *testing.T) {
+	checkFloors(t, example(t), []floor{
+		{4000, .90, .89, .81, .30, .58},
+		{8000, .93, .93, .89, .57, .74},
+	})
+}
+
+// A long session of a coding agent, where it is at hand.
+func TestPacksOfALongSessionKeepWhatTheyKept(t *testing.T) {
+	dir := os.Getenv("CTXFS_TESTDATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	file := filepath.Join(dir, "sessions", "pi_coding", "large-session.jsonl")
+	if _, err := os.Stat(file); err != nil {
+		t.Skip("no long real session here; CTXFS_TESTDATA names a directory with some")
+	}
+	sessions, err := Load([]string{file}, "", func(why string) { t.Error(why) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFloors(t, sessions, []floor{
+		{8000, .91, .90, .76, .47, .75},
+		{32000, .985, .985, .98, .81, .91},
+	})
+}

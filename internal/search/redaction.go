@@ -1,0 +1,61 @@
+package search
+
+import (
+	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Where secrets are not to be shown, records are searched as they are stored and shown without them: an answer says that a
+// record has what was asked for, and not what that is. The index is the same with and without.
+
+// historyOf is both logs of a session as its ledger reads them.
+func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
+	t, err := x.Timeline()
+	if err == nil {
+		err = t.EventsErr // they tell of secrets that messages repeat
+	}
+	if err != nil {
+		return redact.History{}, nil, err
+	}
+	return redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}, t, nil
+}
+
+// redacted gives the document of a hit without its secrets.
+func (f *finder) redacted(h *Hit, r *logReader) (document, error) {
+	raw, err := r.ix.Record(h.Line)
+	if err != nil {
+		return document{}, err
+	}
+	history, _, err := historyOf(h.v.x)
+	if err != nil {
+		return document{}, err
+	}
+	if raw, err = f.redact.Ledger(h.v.x.ID()).Record(history, h.Event, h.Line, raw); err != nil {
+		return document{}, err
+	}
+	return r.decode(h.Line, raw)
+}
+
+// said gives the query as an answer may repeat it: without what is known to be a secret in the sessions that answer.
+func (f *finder) said() (string, error) {
+	text, _ := f.redact.Text(f.q.Text)
+	seen := map[*session.Session]bool{}
+	for i := range f.hits {
+		x := f.hits[i].v.x
+		if seen[x] {
+			continue
+		}
+		seen[x] = true
+		history, t, err := historyOf(x)
+		if err != nil {
+			return "", err
+		}
+		known, err := f.redact.Ledger(x.ID()).Known(history, [2]int{t.Messages.Len(), t.Events.Len()})
+		if err != nil {
+			return "", err
+		}
+		out, _ := f.redact.File([]byte(text), known)
+		text = string(out)
+	}
+	return text, nil
+}

@@ -1,0 +1,399 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Result is what was found.
+type Result struct {
+	Query    Query
+	Sessions []Covered // that were looked at: one, or those of an agent or owner that have records
+	Hits     []Hit     // best first
+	Count    int       // of all records that answer
+	AtLeast  bool      // there may be more than Count
+	Why      string    // nothing was found, where that needs a word
+	Many     bool      // an agent's or owner's search
+	Unread   int       // sessions that were not looked at yet, because their index is not read or made
+
+	weight map[uint64]float64 // what each term is worth
+}
+
+// Covered says how much of a session was looked at.
+type Covered struct {
+	Ref      ctxabi.Ref
+	Messages int    // records
+	Events   int    // likewise
+	Indexed  [2]int // the first so many messages and events, and the newest ones; less than all while the index is made
+	Failed   string // why it cannot be made; "": it can
+}
+
+// Behind says whether records are missing between those that are indexed and the newest.
+func (c *Covered) Behind() bool { return c.Indexed != [2]int{c.Messages, c.Events} }
+
+// Hit is a record that was found.
+type Hit struct {
+	Ref   ctxabi.Ref
+	Event bool
+	Line  int
+	Who   string  // "user", "tool run_tests", "tool_call bash"
+	Score float64 // BM25; those that hold a bare identifier of the query verbatim come first whatever it is
+	Also  []int   // lines of the same log that say the same
+	Exact int     // how many of the query's bare identifiers it holds
+
+	v     *view // of the session that it is of, whatever that is called by now
+	doc   document
+	print uint32
+}
+
+// Bounds of the work of one search.
+const (
+	maxHits  = 4096     // candidates that are looked at one by one
+	maxNamed = 256      // likewise, for each bare identifier
+	maxRead  = 64 << 20 // bytes of records
+	maxRetry = 3        // after damages
+	maxAlso  = 8
+)
+
+// Session searches one session. See the package for its errors.
+func (e *Engine) Session(ctx context.Context, x *session.Session, q Query) (*Result, error) {
+	return e.search(ctx, q, func(ctx context.Context) (g gathered, err error) {
+		n := e.index(x)
+		g.held = []*index{n}
+		v, err := n.view(ctx)
+		if err == nil {
+			g.views = []*view{v}
+		}
+		return g, err
+	})
+}
+
+// gathered is what a search looks at.
+type gathered struct {
+	views  []*view
+	held   []*index // to be released
+	unread int
+	many   bool
+}
+
+// search gets the views, and again after a damage was found in one.
+func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.Context) (gathered, error)) (r *Result, err error) {
+	if err := q.Prepare(); err != nil {
+		return nil, err
+	}
+	for left := maxRetry; left > 0; {
+		waiting, cancel := e.waiting(ctx)
+		g, err := get(waiting)
+		cancel()
+		if err == nil {
+			if r, err = e.answer(ctx, q, g.views); err == nil {
+				r.Many, r.Unread = g.many, g.unread
+			}
+		}
+		var of *viewError
+		again := errors.As(err, &of) && errors.Is(err, errDamaged)
+		removed := false
+		for _, v := range g.views {
+			removed = removed || err != nil && v.x.Removed()
+		}
+		switch {
+		case removed && g.many:
+			again = true // it is not among them any more
+		case removed:
+			again = false
+			err = ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
+		case again:
+			left--
+			for _, n := range g.held {
+				if n.x == of.v.x && n.drop(of.v, of.err) {
+					left++
+				}
+			}
+		}
+		for _, v := range g.views {
+			v.close()
+		}
+		for _, n := range g.held {
+			e.grown(n)
+			e.release(n)
+		}
+		if !again {
+			return r, err
+		}
+	}
+	return nil, ctxabi.E("search", "", ctxabi.ErrIO, "the search index cannot be read, although it was made anew")
+}
+
+// answer finds the hits in some views.
+func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, error) {
+	r := &Result{Query: q}
+	if e.c.Redact != nil {
+		r.Query.Text, _ = e.c.Redact.Text(q.Text)
+	}
+	for _, v := range views {
+		r.Sessions = append(r.Sessions, Covered{v.x.Ref(), v.all[0], v.all[1], v.upTo, v.failed})
+	}
+	if len(q.terms) == 0 {
+		r.Why = "the query has no word to look for: common words such as \"the\" and single letters are not indexed"
+		return r, nil
+	}
+	release, err := e.c.Limit.Reserve("search", ctxabi.SearchDir, rowsToLoad(views))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	m, err := newMatcher(ctx, &q, views)
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{q: &q, m: m, readers: map[readerKey]*logReader{}, docs: map[place]*document{}, redact: e.c.Redact}
+	if err := f.find(ctx); err != nil {
+		return nil, err
+	}
+	r.weight = map[uint64]float64{}
+	for i, t := range q.terms {
+		r.weight[t] = m.worth[i]
+	}
+	r.Hits, r.Count, r.AtLeast = f.hits, f.count, f.atLeast
+	if e.c.Redact != nil {
+		if r.Query.Text, err = f.said(); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.Hits) == 0 {
+		r.Why = f.why(m)
+	}
+	return r, nil
+}
+
+type readerKey struct {
+	v     *view
+	event bool
+}
+
+// place is a record of some view.
+type place struct {
+	v     *view
+	event bool
+	line  int
+}
+
+func (h *hit) place() place { return place{h.v, h.event, h.line} }
+
+// finder reads the best records of a matcher, in as far as that is needed.
+type finder struct {
+	q      *Query
+	m      *matcher
+	redact *redact.Redactor // nil: hits show records as they are stored
+
+	readers map[readerKey]*logReader
+	docs    map[place]*document
+	read    int64
+
+	hits    []Hit
+	count   int
+	atLeast bool
+}
+
+// document reads a record; nil when so much was read that it is left.
+func (f *finder) document(h *hit) (*document, error) {
+	if d := f.docs[h.place()]; d != nil {
+		return d, nil
+	}
+	i := 0
+	if h.event {
+		i = 1
+	}
+	key := readerKey{h.v, h.event}
+	r := f.readers[key]
+	if r == nil {
+		ix, err := h.v.index(i)
+		if err != nil {
+			return nil, err
+		}
+		r = newLogReader(logOf(h.v.x, i), ix)
+		f.readers[key] = r
+	}
+	if h.line > r.ix.Len() {
+		return nil, &viewError{h.v, damaged("it has more records than the log")}
+	}
+	if f.read > 0 && f.read+int64(r.ix.At(h.line).Len) > maxRead {
+		return nil, nil
+	}
+	d, err := r.read(h.line)
+	if err != nil {
+		return nil, err
+	}
+	if d.print() != h.print {
+		return nil, &viewError{h.v, damaged("a record is not the one that was indexed")}
+	}
+	f.read += int64(len(d.said))
+	f.docs[h.place()] = &d
+	return &d, nil
+}
+
+// verbatim drops the hits that do not hold all of the texts. whole is false when it could not look at all of them.
+func (f *finder) verbatim(ctx context.Context, hits []hit, texts []exact) (held []hit, whole bool, err error) {
+	for i := range hits {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		d, err := f.document(&hits[i])
+		if err != nil {
+			return nil, false, err
+		}
+		if d == nil {
+			return held, false, nil
+		}
+		if !slices.ContainsFunc(texts, func(t exact) bool { return !d.holds(t.text) }) {
+			held = append(held, hits[i])
+		}
+		if len(held) == 0 || held[len(held)-1].place() != hits[i].place() {
+			delete(f.docs, hits[i].place()) // it may be large
+		}
+	}
+	return held, true, nil
+}
+
+// find chooses the hits: those with bare identifiers, then the others, each group by its score; those that say the same as one.
+func (f *finder) find(ctx context.Context) error {
+	var must []uint64
+	for _, p := range f.q.phrases {
+		must = union(must, p.words)
+	}
+	exact := map[place]int{}
+	var named []hit
+	for _, name := range f.q.names {
+		found, err := f.m.find(ctx, union(must, name.words), maxNamed)
+		if err != nil {
+			return err
+		}
+		held, _, err := f.verbatim(ctx, found.hits, append(slices.Clone(f.q.phrases), name))
+		if err != nil {
+			return err
+		}
+		for _, h := range held {
+			if exact[h.place()]++; exact[h.place()] == 1 {
+				named = append(named, h)
+			}
+		}
+	}
+	slices.SortStableFunc(named, func(a, b hit) int {
+		if c := exact[b.place()] - exact[a.place()]; c != 0 {
+			return c
+		}
+		return cmp.Compare(b.score, a.score)
+	})
+	for k := max(64, 4*f.q.N); ; k = min(8*k, maxHits) {
+		found, err := f.m.find(ctx, must, k)
+		if err != nil {
+			return err
+		}
+		f.count, f.atLeast = found.count, !found.exact
+		full := len(found.hits) == k
+		if len(f.q.phrases) > 0 {
+			held, whole, err := f.verbatim(ctx, found.hits, f.q.phrases)
+			if err != nil {
+				return err
+			}
+			found.hits, f.count, f.atLeast = held, len(held), full || !whole
+			full = full && whole
+		}
+		hits := slices.Clone(named)
+		for _, h := range found.hits {
+			if exact[h.place()] == 0 {
+				hits = append(hits, h)
+			}
+		}
+		f.group(hits, exact)
+		if len(f.hits) >= f.q.N || !full || k == maxHits {
+			break
+		}
+	}
+	f.count = max(f.count, len(f.hits))
+	for i := range f.hits {
+		h := &f.hits[i]
+		d, err := f.document(&hit{v: h.v, event: h.Event, line: h.Line, print: h.print})
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			h.doc, h.Who = *d, d.who()
+			if f.redact != nil {
+				if h.doc, err = f.redacted(h, f.readers[readerKey{h.v, h.Event}]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// group makes hits of the first N records that say different things.
+func (f *finder) group(hits []hit, exact map[place]int) {
+	f.hits = nil
+	type key struct {
+		v     *view
+		event bool
+		print uint32
+	}
+	at := map[key]int{}
+	for _, h := range hits {
+		k := key{h.v, h.event, h.print}
+		if i, ok := at[k]; ok {
+			f.hits[i].Also = append(f.hits[i].Also, h.line)
+			continue
+		}
+		if len(f.hits) < f.q.N {
+			at[k] = len(f.hits)
+			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), v: h.v, Event: h.event, Line: h.line, Score: h.score, Exact: exact[h.place()], print: h.print})
+		}
+	}
+	for i := range f.hits {
+		slices.Sort(f.hits[i].Also)
+	}
+}
+
+// why says why nothing was found.
+func (f *finder) why(m *matcher) string {
+	switch {
+	case m.records == 0:
+		return "there are no records yet"
+	case m.having == 0:
+		return "no record has one of these words"
+	case len(f.q.phrases) > 0:
+		return "no record holds the phrase verbatim, upper and lower case included"
+	}
+	return "no record that passes the filters has one of these words"
+}
+
+// who is what a heading calls the one who says it.
+func (d *document) who() string {
+	name := d.role.String()
+	if d.role == ctxabi.Event && d.what != "" {
+		name = d.what
+	}
+	if len(d.tools) == 1 && (d.role == ctxabi.Tool || d.role == ctxabi.Event) {
+		name += " " + d.tools[0]
+	}
+	return name
+}
+
+func union(a, b []uint64) []uint64 {
+	out := slices.Clone(a)
+	for _, t := range b {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Incomplete says whether records were not looked at because the index is still being made.
+func (r *Result) Incomplete() bool { return r.behind() != "" }
