@@ -101,3 +101,11 @@ func (e *Error) Unwrap() []error {
 	}
 	return []error{e.Kind, e.Err}
 }
+
+// Reason returns what a person reads of err: the sentence of an [Error] without a cause, to which nothing was added, else err.Error().
+func Reason(err error) string {
+	if e, ok := err.(*Error); ok && e.Why != "" && e.Err == nil {
+		return e.Why
+	}
+	return err.Error()
+}

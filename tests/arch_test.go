@@ -39,7 +39,8 @@ var arrows = map[string][]string{
 	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/adaptertest": {"internal/adapter", "ctxabi"},
-	"internal/redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/transcript":          {"internal/adapter", "internal/redact", "internal/mounts", "session", "ctxabi"}, // what import and export do
+	"internal/redact":              {},                                                                              // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest":   {},
 	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
 	"internal/mcp/memory":          {},
@@ -47,9 +48,9 @@ var arrows = map[string][]string{
 	"internal/handles":             {},
 	"internal/beneath":             {"internal/handles"},
 	"internal/memory":              {"ctxabi"},
-	"internal/mounts":              {},
+	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 }

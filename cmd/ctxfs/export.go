@@ -1,22 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 type exportFlags struct {
@@ -36,7 +30,7 @@ imported, with what the session has got since. In another format it says what
 was said, called and answered; what that format has no place for is listed on
 standard error. native is the session itself, for another ctxfs.
 
-` + formatHelp() + `
+` + adapter.Help() + `
 
 ` + sessionHelp + `
 
@@ -69,16 +63,6 @@ standard error. native is the session itself, for another ctxfs.
 // listFormats is what --format takes to print them.
 const listFormats = "list"
 
-// formatHelp lists the formats for a verb's help.
-func formatHelp() string {
-	var b strings.Builder
-	b.WriteString("FORMAT is one of\n")
-	for _, f := range adapter.Formats() {
-		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.Title)
-	}
-	return strings.TrimSpace(b.String())
-}
-
 func printFormats(w io.Writer) error {
 	for _, f := range adapter.Formats() {
 		direction := "import, export"
@@ -95,14 +79,14 @@ func printFormats(w io.Writer) error {
 func formatNamed(name string) (*adapter.Format, error) {
 	f, ok := adapter.Lookup(name)
 	if !ok {
-		return nil, usagef("%q is not a format.\n%s", name, formatHelp())
+		return nil, usagef("%q is not a format.\n%s", name, adapter.Help())
 	}
 	return f, nil
 }
 
 func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	if f.format == "" {
-		return usagef("--format is needed.\n%s", formatHelp())
+		return usagef("--format is needed.\n%s", adapter.Help())
 	}
 	format, err := formatNamed(f.format)
 	if err != nil {
@@ -127,14 +111,14 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, from.close()) }()
-	loss := func(l adapter.Loss) { f.losses.add("", l) }
-	logs, err := recordsOf(from, at.ref, loss)
+	defer func() { err = cmp.Or(err, from.Close()) }()
+	loss := func(l adapter.Loss) { f.losses.all.Add("", l) }
+	logs, err := transcript.Records(from, at.ref, loss)
 	if err != nil {
 		return err
 	}
 	if redactor != nil {
-		told = redacted(redactor, logs)
+		told = transcript.Redact(redactor, logs)
 	}
 	src := &adapter.Source{Name: at.ref.Session, Records: format.Arrange(logs...), Loss: loss}
 	if f.output == "" || f.output == "-" {
@@ -149,82 +133,6 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		fmt.Fprintln(messages, told)
 	}
 	return f.losses.tell(messages)
-}
-
-// recordsOf gives the records of a session log by log: its messages, its
-// events, and then those of its children, and of theirs. A child is the chain
-// that its directory is called, the child b of the child a is a.b.
-func recordsOf(from tree, ref ctxabi.Ref, loss func(adapter.Loss)) (logs [][]adapter.Record, err error) {
-	h, err := from.open(ref)
-	if err != nil {
-		return nil, noSession(err, ref)
-	}
-	read := map[ctxabi.Ref]bool{}
-	var walk func(h history, ref ctxabi.Ref, chain string) error
-	walk = func(h history, ref ctxabi.Ref, chain string) error {
-		read[ref] = true
-		for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-			records, err := recordsOfLog(h, log, chain, loss)
-			if err != nil {
-				return fmt.Errorf("%s: %w", filepath.Join(h.dir(), log), err)
-			}
-			logs = append(logs, records)
-		}
-		names, err := h.children()
-		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			return err
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			at := strings.TrimPrefix(chain+"."+name, ".")
-			to, ok := childRef(h, ref, name)
-			if !ok || read[to] {
-				loss(adapter.Loss{Where: "child " + at, What: "names no session, or one that is exported already; its result is not part of a transcript"})
-				continue
-			}
-			child, err := from.open(to)
-			if session.Gone(err) {
-				loss(adapter.Loss{Where: "child " + at, What: "is linked to a session that is not there"})
-				continue
-			}
-			if err == nil {
-				err = walk(child, to, at)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return h.close()
-	}
-	return logs, walk(h, ref, "")
-}
-
-// recordsOfLog leaves out what is damaged.
-func recordsOfLog(h history, log, chain string, loss func(adapter.Loss)) (records []adapter.Record, err error) {
-	n := 0
-	err = eachRecord(h, log, 0, func(line []byte) error {
-		n++
-		r := adapter.Record{Chain: chain, Event: log == ctxabi.EventsFile, Line: bytes.TrimSpace(line)}
-		if err := r.Check(); err != nil {
-			where := fmt.Sprintf("record %d of %s", n, log)
-			if chain != "" {
-				where += " of child " + chain
-			}
-			loss(adapter.Loss{Where: where, What: "is damaged, and left out"})
-			return nil
-		}
-		records = append(records, r)
-		return nil
-	})
-	return records, err
-}
-
-// noSession says in words that there is none.
-func noSession(err error, ref ctxabi.Ref) error {
-	if session.Gone(err) {
-		return fmt.Errorf("there is no session %s; 'ctxfs session ls' lists them", ref)
-	}
-	return err
 }
 
 // writeWhole writes a file that only its owner reads: whole, or not at all

@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -255,7 +256,7 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 		what = gc.RunPlan
 	}
 	if err := unix.Setxattr(dir, ctxabi.CollectAttr, []byte(what), 0); err != nil {
-		return nil, refused(dir, &os.PathError{Op: "gc", Path: dir, Err: err})
+		return nil, mounts.Refused(dir, &os.PathError{Op: "gc", Path: dir, Err: err})
 	}
 	text, err := os.ReadFile(filepath.Join(dir, ctxabi.GCReportFile))
 	if errors.Is(err, os.ErrNotExist) {

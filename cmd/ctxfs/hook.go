@@ -18,6 +18,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // hookInput is what Claude Code and Codex write to a hook's standard input: the
@@ -243,7 +244,7 @@ func (h *hookInput) hasTranscript() (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, headSize))
+	head, err := io.ReadAll(io.LimitReader(f, transcript.HeadSize))
 	if err != nil || len(head) == 0 {
 		return false, err
 	}
@@ -268,7 +269,7 @@ func (h *hookInput) keep(dir string) error {
 		return err
 	}
 	im := importFlags{format: h.format.Name, quiet: true}
-	if err := im.run([]string{h.Transcript}, dir, strings.NewReader(""), io.Discard, io.Discard); err != nil && !errors.Is(err, errNothing) {
+	if err := im.run([]string{h.Transcript}, dir, strings.NewReader(""), io.Discard, io.Discard); err != nil && !errors.Is(err, transcript.ErrNothing) {
 		return fmt.Errorf("%s: %w", h.Transcript, err)
 	}
 	return nil

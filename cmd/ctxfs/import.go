@@ -6,19 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 type importFlags struct {
@@ -41,7 +38,7 @@ The format is detected; --format says it. FILE - is standard input. A directory
 is a transcript where a program keeps one in several files. What cannot be
 carried is listed on standard error and, as far as it fits, kept in events.
 
-` + formatHelp() + `
+` + adapter.Help() + `
 
 ` + sessionHelp + `
 
@@ -79,12 +76,12 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second one ends what does not look at ctx, as a pipe that nobody writes to
-	transcripts, err := findTranscripts(files, interruptible(ctx, stdin))
+	transcripts, err := transcript.Find(files, interruptible(ctx, stdin))
 	if err != nil {
 		return err
 	}
-	defer transcripts.close()
-	if err := transcripts.detect(format); err != nil {
+	defer transcripts.Close()
+	if err := transcripts.Detect(format); err != nil {
 		return err
 	}
 	at, err := findSession(arg, f.store)
@@ -98,18 +95,19 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, to.close()) }()
-	im := &importer{ctx: ctx, to: to, ref: at.ref, losses: &f.losses, bar: newProgress(messages, transcripts.size(), f.quiet)}
+	defer func() { err = cmp.Or(err, to.Close()) }()
+	bar := newProgress(messages, transcripts.Size(), f.quiet)
+	im := transcript.NewImporter(ctx, to, at.ref, &f.losses.all, bar)
 	for _, t := range transcripts {
-		if err = im.read(t); err != nil {
+		if err = im.Read(t); err != nil {
 			break
 		}
 	}
 	if err == nil {
-		transcripts.unnamed(&f.losses)
+		transcripts.Unnamed(&f.losses.all)
 	}
-	err = cmp.Or(err, im.end())
-	im.bar.end()
+	err = cmp.Or(err, im.End())
+	bar.end()
 	return f.tell(im, transcripts, err, out, messages)
 }
 
@@ -130,203 +128,55 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// errNothing: the transcripts have no record at all.
-var errNothing = errors.New("nothing was imported")
-
 // tell says what was done and what was not.
-func (f *importFlags) tell(im *importer, from transcripts, err error, out, messages io.Writer) error {
-	if im.main != nil && (err == nil || im.count.records > 0) {
-		fmt.Fprintln(out, strings.TrimSuffix(im.main.h.dir(), "/"))
+func (f *importFlags) tell(im *transcript.Importer, from transcript.Transcripts, err error, out, messages io.Writer) error {
+	if im.Dir() != "" && (err == nil || im.Count.Records > 0) {
+		fmt.Fprintln(out, im.Dir())
 	}
 	if !f.quiet {
 		for _, t := range from {
-			fmt.Fprintf(messages, "%s: %s\n", t.name, t.how)
+			fmt.Fprintf(messages, "%s: %s\n", t.Name, t.How)
 		}
-		if im.main != nil && (err == nil || im.count.records > 0) {
-			im.count.tell(messages)
+		if im.Dir() != "" && (err == nil || im.Count.Records > 0) {
+			tellCounts(im.Count, messages)
 		}
 	}
 	if len(from) == 1 {
-		f.losses.oneFile()
+		f.losses.all.OneFile()
 	}
 	lost := f.losses.tell(messages)
 	switch {
-	case errors.Is(err, context.Canceled) && im.count.records == 0:
+	case errors.Is(err, context.Canceled) && im.Count.Records == 0:
 		return errors.New("interrupted; nothing was imported")
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; what was imported until then is in the session, import again for the rest")
-	case err != nil && im.count.records > 0:
+	case err != nil && im.Count.Records > 0:
 		return fmt.Errorf("%w; what was imported until then is in the session, import again for the rest", err)
 	case err != nil:
 		return err
-	case im.main == nil:
-		return fmt.Errorf("%w: there is no record in %s", errNothing, from.names())
+	case im.Dir() == "":
+		return fmt.Errorf("%w: there is no record in %s", transcript.ErrNothing, from.Names())
 	}
 	return lost
 }
 
-// importer puts transcripts into a session and its children.
-type importer struct {
-	ctx    context.Context
-	to     tree
-	ref    ctxabi.Ref
-	losses *losses
-	bar    *progress
-
-	main     *target
-	children map[string]*target // by chain
-	known    adapter.Known
-	asked    map[string]bool // chains of which known has the records
-	agents   map[string]subagent
-	names    map[string]string // of children, by chain
-	count    counts
-}
-
-// counts are what an import did.
-type counts struct {
-	records, messages, events, children, skipped int
-}
-
-func (c *counts) tell(w io.Writer) {
+// tellCounts writes what an import did to w.
+func tellCounts(c transcript.Counts, w io.Writer) {
 	var parts []string
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.messages, "message"}, {c.events, "event"}, {c.children, "child session"}} {
+	}{{c.Messages, "message"}, {c.Events, "event"}, {c.Children, "child session"}} {
 		if p.n > 0 {
 			parts = append(parts, plural(p.n, p.what))
 		}
 	}
 	there := ""
-	if c.skipped > 0 {
-		there = "; there already: " + plural(c.skipped, "record")
+	if c.Skipped > 0 {
+		there = "; there already: " + plural(c.Skipped, "record")
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing new"}
 	}
 	fmt.Fprintf(w, "added %s%s\n", strings.Join(parts, ", "), there)
-}
-
-// read imports one transcript.
-func (im *importer) read(t *transcript) error {
-	if im.asked == nil {
-		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}
-		if err := im.openMain(); err != nil {
-			return err
-		}
-	}
-	im.known.Begin()
-	if t.agent.chain != "" {
-		im.agents[t.agent.chain] = t.agent
-	}
-	skipped := map[string]bool{}
-	var failed error
-	out := &importOutput{importer: im, from: t, holds: t.forced}
-	in := &adapter.Input{R: im.bar.reader(t.r), Name: t.name, Beside: t.beside, Seen: func(chain, id string) bool {
-		if err := im.learn(chain); err != nil {
-			failed = cmp.Or(failed, err)
-		}
-		seen := im.known.Seen(chain, id)
-		if seen {
-			failed = cmp.Or(failed, out.release())
-		}
-		if seen && !skipped[chain+"\x00"+id] {
-			skipped[chain+"\x00"+id] = true
-			im.count.skipped++
-		}
-		return seen
-	}}
-	err := t.format.Import(in, out)
-	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
-		err = out.release()
-	}
-	if err == nil && out.holds {
-		err = fmt.Errorf("%w: it has no message in the format %s; leave --format out to have the format detected", errNothing, t.format.Name)
-	}
-	err = cmp.Or(err, im.flush())
-	if err != nil && !errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("%s: %w", t.name, err)
-	}
-	return err
-}
-
-// openMain opens the session where it is there already.
-func (im *importer) openMain() error {
-	h, err := im.to.open(im.ref)
-	if session.Gone(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	im.main = newTarget(im, h, "")
-	return h.lock()
-}
-
-// target is where the records of a chain go.
-func (im *importer) target(chain string) (t *target, err error) {
-	if im.main == nil {
-		h, err := im.to.create(im.ref)
-		if err != nil {
-			return nil, err
-		}
-		im.main = newTarget(im, h, "")
-		im.asked[""] = true
-		if err := h.lock(); err != nil {
-			return nil, err
-		}
-	}
-	if chain == "" {
-		return im.main, nil
-	}
-	if t = im.children[chain]; t == nil {
-		t, err = im.makeChild(chain)
-		im.children[chain] = t
-	}
-	return t, err
-}
-
-// learn reads what the session, or the child of a chain, has.
-func (im *importer) learn(chain string) error {
-	if im.asked[chain] || im.main == nil {
-		return nil
-	}
-	im.asked[chain] = true
-	t := im.main
-	if chain != "" {
-		h, ok, err := im.openChild(chain)
-		if !ok || err != nil {
-			return err
-		}
-		t = newTarget(im, h, chain)
-		im.children[chain] = t
-	}
-	return t.learn()
-}
-
-// flush writes what is waiting.
-func (im *importer) flush() (err error) {
-	for t := range im.targets {
-		err = cmp.Or(err, t.flush())
-	}
-	return err
-}
-
-// end makes what was added durable, and closes the sessions.
-func (im *importer) end() (err error) {
-	for t := range im.targets {
-		err = cmp.Or(err, t.flush(), t.describe(), t.h.sync(), t.h.close())
-	}
-	return err
-}
-
-func (im *importer) targets(yield func(*target) bool) {
-	if im.main != nil && !yield(im.main) {
-		return
-	}
-	for _, chain := range slices.Sorted(maps.Keys(im.children)) {
-		if t := im.children[chain]; t != nil && !yield(t) {
-			return
-		}
-	}
 }

@@ -10,37 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
-// losses collects what a transcript, or a format, could not carry.
+// losses are those of a verb, and what its flags say of them.
 type losses struct {
 	file   string // that is written, "" for none
 	strict bool
-	all    []lossRow
-}
-
-// lossRow is a row of --losses.
-type lossRow struct {
-	File  string `json:"file,omitempty"`
-	Where string `json:"where"`
-	What  string `json:"what"`
+	all    transcript.Losses
 }
 
 func lossFlags(c *cobra.Command, l *losses) {
 	c.Flags().StringVar(&l.file, "losses", "", "write all losses to `FILE`, one JSON object a line")
 	c.Flags().BoolVar(&l.strict, "strict", false, "exit with 1 when something could not be carried")
-}
-
-func (l *losses) add(file string, loss adapter.Loss) {
-	l.all = append(l.all, lossRow{file, loss.Where, loss.What})
-}
-
-// oneFile forgets the names of files, where there is but one.
-func (l *losses) oneFile() {
-	for i := range l.all {
-		l.all[i].File = ""
-	}
 }
 
 // Most kinds of loss that are told, and most places of each.

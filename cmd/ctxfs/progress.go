@@ -33,7 +33,8 @@ func newBar(w io.Writer, size int64, what string, more ...progressbar.Option) *p
 		progressbar.OptionClearOnFinish())...)
 }
 
-func (p *progress) reader(r io.Reader) io.Reader {
+// Reader returns r, and counts what is read of it.
+func (p *progress) Reader(r io.Reader) io.Reader {
 	if p.w == nil {
 		return r
 	}
@@ -47,8 +48,8 @@ func (p *progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// added notes records that were added.
-func (p *progress) added(n int) {
+// Added notes records that were added.
+func (p *progress) Added(n int) {
 	if p.w == nil || p.read < p.size {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // Exit codes. They are part of what scripts rely on: see exitHelp.
@@ -57,12 +58,11 @@ func inWords(err error) string {
 		case usageError:
 			err = e.error
 			continue
-		case *ctxabi.Error:
-			if e.Why != "" && e.Err == nil {
-				return e.Why
-			}
+		case transcript.UsageError:
+			err = e.Unwrap()
+			continue
 		}
-		return err.Error()
+		return ctxabi.Reason(err)
 	}
 }
 
@@ -143,13 +143,14 @@ func markRun(c *cobra.Command) {
 func exitCode(err error) int {
 	var said silent
 	var usage usageError
+	var choice transcript.UsageError
 	var failed failure
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &said):
 		return said.code
-	case errors.As(err, &usage), !errors.As(err, &failed):
+	case errors.As(err, &usage), errors.As(err, &choice), !errors.As(err, &failed):
 		return exitUsage
 	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busy)):
 		return exitBusy

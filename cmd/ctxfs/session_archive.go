@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -59,7 +60,7 @@ func archive(ctx context.Context, out io.Writer, arg string, at place) (err erro
 		return err
 	} else if mounted != "" {
 		if err := unix.Setxattr(mounted, ctxabi.ArchiveAttr, []byte("1"), 0); err != nil {
-			return refused(mounted, &os.PathError{Op: "archive", Path: mounted, Err: err})
+			return mounts.Refused(mounted, &os.PathError{Op: "archive", Path: mounted, Err: err})
 		}
 		for _, log := range archivedLogs {
 			file := filepath.Join(mounted, log)

@@ -110,7 +110,7 @@ func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err er
 			asked += "@" + strconv.Itoa(n)
 		}
 		if err := unix.Setxattr(mounted, ctxabi.ForkAttr, []byte(asked), 0); err != nil {
-			return "", "", refused(mounted, &os.PathError{Op: "fork", Path: mounted, Err: err})
+			return "", "", mounts.Refused(mounted, &os.PathError{Op: "fork", Path: mounted, Err: err})
 		}
 		dir = strings.TrimSuffix(mounted, from.ref.Path()) + to.Path()
 		return dir, "made by the daemon that serves it", nil
@@ -145,21 +145,6 @@ func openToChange(dir string) (*session.Store, error) {
 		return openToRead(dir) // it says what is wrong
 	}
 	return openStore(dir, session.Options{})
-}
-
-// refused adds the reason that the daemon wrote down for what it just refused.
-func refused(dir string, err error) error {
-	data, readErr := os.ReadFile(filepath.Join(dir, ctxabi.ErrorsFile))
-	if readErr != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	if _, reason, ok := strings.Cut(lines[len(lines)-1], `"reason":`); ok {
-		if text, unquoteErr := strconv.Unquote(strings.TrimSuffix(strings.TrimSpace(reason), "}")); unquoteErr == nil {
-			return fmt.Errorf("%w (%s)", err, text)
-		}
-	}
-	return err
 }
 
 func sessionRmCmd() *cobra.Command {
@@ -221,7 +206,7 @@ func removeSession(arg string, at place) (err error) {
 		return err
 	} else if mounted != "" {
 		if err := unix.Setxattr(mounted, ctxabi.RemoveAttr, []byte(at.ref.Session), 0); err != nil {
-			return refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
+			return mounts.Refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"bufio"
@@ -16,28 +16,37 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// transcript is one that is to be imported.
-type transcript struct {
-	name   string // as the user called it, "" for standard input
+// Transcript is one that is to be imported.
+type Transcript struct {
+	Name   string // as the user called it, "" for standard input
 	r      *bufio.Reader
 	bytes  int64 // how large it is, -1: nobody knows
 	close  func() error
 	format *adapter.Format
-	how    string // how it is known
+	How    string // how it is known
 	forced bool   // the user said it
 	beside map[string]*adapter.Beside
 	agent  subagent
 }
 
-type transcripts []*transcript
+// UsageError is a choice of transcripts that the caller has to make otherwise.
+type UsageError struct{ error }
 
-func (ts transcripts) close() {
+func (e UsageError) Unwrap() error { return e.error }
+
+// UsageErrorf returns a UsageError.
+func UsageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Transcripts are those of one import, in their order.
+type Transcripts []*Transcript
+
+func (ts Transcripts) Close() {
 	for _, t := range ts {
 		t.close()
 	}
 }
 
-func (ts transcripts) size() (sum int64) {
+func (ts Transcripts) Size() (sum int64) {
 	for _, t := range ts {
 		if t.bytes < 0 {
 			return -1
@@ -47,46 +56,46 @@ func (ts transcripts) size() (sum int64) {
 	return sum
 }
 
-func (ts transcripts) names() string {
+func (ts Transcripts) Names() string {
 	var names []string
 	for _, t := range ts {
-		names = append(names, t.name)
+		names = append(names, t.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// headSize is how much of a transcript is looked at to know its format.
-const headSize = 64 << 10
+// HeadSize is how many bytes of a transcript are looked at to know its format.
+const HeadSize = 64 << 10
 
 // detect decides which format each one has; forced is what the user says, or nil. A session keeps for ever what was imported into it, so
 // what is clearly something else than the user says, or no text at all, is refused before that.
-func (ts transcripts) detect(forced *adapter.Format) error {
+func (ts Transcripts) Detect(forced *adapter.Format) error {
 	for _, t := range ts {
-		head, err := t.r.Peek(headSize)
+		head, err := t.r.Peek(HeadSize)
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.Name, err)
 		}
-		name, from := t.name, t.name
-		if t.name == stdinName {
+		name, from := t.Name, t.Name
+		if t.Name == stdinName {
 			name, from = "", "-"
 		}
 		if unpack := packed(head); unpack != "" {
-			return fmt.Errorf("%s is packed; import what is in it: %s %s | ctxfs import - SESSION", t.name, unpack, from)
+			return fmt.Errorf("%s is packed; import what is in it: %s %s | ctxfs import - SESSION", t.Name, unpack, from)
 		}
 		f, ok := adapter.Detect(name, head)
 		if forced != nil {
-			if t.format, t.how, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
-				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.name, forced.Name, f.Name, f.Name)
+			if t.format, t.How, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
+				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.Name, forced.Name, f.Name, f.Name)
 			}
 			continue
 		}
 		if !ok && len(head) == 0 {
-			return fmt.Errorf("%w: %s is empty", errNothing, t.name)
+			return fmt.Errorf("%w: %s is empty", ErrNothing, t.Name)
 		}
 		if !ok {
-			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.name, formatHelp())
+			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.Name, adapter.Help())
 		}
-		t.format, t.how = f, f.Name+" (detected; --format overrides)"
+		t.format, t.How = f, f.Name+" (detected; --format overrides)"
 	}
 	return nil
 }
@@ -118,11 +127,11 @@ func packed(head []byte) string {
 
 const stdinName = "standard input"
 
-// findTranscripts opens the files, in order.
-func findTranscripts(files []string, stdin io.Reader) (all transcripts, err error) {
+// Find opens the files, in order.
+func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 	defer func() {
 		if err != nil {
-			all.close()
+			all.Close()
 			all = nil
 		}
 	}()
@@ -130,9 +139,9 @@ func findTranscripts(files []string, stdin io.Reader) (all transcripts, err erro
 		file := files[i]
 		if file == "-" {
 			if slices.Contains(files[:i], "-") {
-				return all, usagef("- is standard input, which can be read once")
+				return all, UsageErrorf("- is standard input, which can be read once")
 			}
-			all = append(all, &transcript{name: stdinName, r: bufio.NewReaderSize(stdin, headSize), bytes: -1, close: func() error { return nil }})
+			all = append(all, &Transcript{Name: stdinName, r: bufio.NewReaderSize(stdin, HeadSize), bytes: -1, close: func() error { return nil }})
 			continue
 		}
 		parts, err := filesOf(file)
@@ -189,10 +198,10 @@ func filesOf(file string) ([]source, error) {
 	shown := found[:min(len(found), 5)]
 	more := ""
 	if n := len(found) - len(shown); n > 0 {
-		more = fmt.Sprintf("\n  ... and %s more", plural(n, "file"))
+		more = fmt.Sprintf("\n  ... and %d more", n)
 	}
-	return nil, usagef("%s has %s; name those that belong into the session. The newest are\n  %s%s",
-		file, plural(len(found), "transcript"), strings.Join(shown, "\n  "), more)
+	return nil, UsageErrorf("%s has %d transcripts; name those that belong into the session. The newest are\n  %s%s",
+		file, len(found), strings.Join(shown, "\n  "), more)
 }
 
 func quoteGlob(name string) string {
@@ -256,8 +265,8 @@ func transcriptsIn(dir string) (files []string) {
 }
 
 // open opens a transcript; the files of one that has several follow one another, a line between them.
-func (s source) open() (*transcript, error) {
-	t := &transcript{name: s.name, beside: s.beside, agent: s.agent}
+func (s source) open() (*Transcript, error) {
+	t := &Transcript{Name: s.name, beside: s.beside, agent: s.agent}
 	var readers []io.Reader
 	var opened []*os.File
 	t.close = func() (err error) {
@@ -290,7 +299,7 @@ func (s source) open() (*transcript, error) {
 		opened = append(opened, f)
 		readers = append(readers, f)
 	}
-	t.r = bufio.NewReaderSize(io.MultiReader(readers...), headSize)
+	t.r = bufio.NewReaderSize(io.MultiReader(readers...), HeadSize)
 	return t, nil
 }
 

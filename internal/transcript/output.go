@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 
 // importOutput is where a format puts the records of one transcript.
 type importOutput struct {
-	*importer
-	from *transcript
+	*Importer
+	from *Transcript
 
 	// Of a transcript of which the user says the format, events wait for the first message: where there is none he has mistaken the format,
 	// and the session must not be made, or get these events for good.
@@ -37,7 +37,7 @@ func (o *importOutput) Loss(l adapter.Loss) {
 		o.losses = append(o.losses, l)
 		return
 	}
-	o.importer.losses.add(o.from.name, l)
+	o.Importer.losses.Add(o.from.Name, l)
 }
 
 func (o *importOutput) Record(r adapter.Record) error {

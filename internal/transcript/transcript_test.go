@@ -1,11 +1,9 @@
-package main
+package transcript
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +41,12 @@ func (s *stubborn) append(log string, lines []byte) error {
 	return nil
 }
 
+// silent shows no progress.
+type silent struct{}
+
+func (silent) Reader(r io.Reader) io.Reader { return r }
+func (silent) Added(int)                    {}
+
 func TestWhatASessionRefusesIsALoss(t *testing.T) {
 	for _, c := range []struct {
 		full         int
@@ -54,7 +58,7 @@ func TestWhatASessionRefusesIsALoss(t *testing.T) {
 		{3, "abc", "the disk is full", 2},
 	} {
 		s := &stubborn{full: c.full}
-		im := &importer{ctx: context.Background(), losses: &losses{}, bar: &progress{}}
+		im := &Importer{ctx: context.Background(), losses: &Losses{}, bar: silent{}}
 		im.main = newTarget(im, s, "")
 		var err error
 		for _, text := range []string{"a", "b", "bad1", "c", "bad2", "a"} {
@@ -67,8 +71,8 @@ func TestWhatASessionRefusesIsALoss(t *testing.T) {
 			o, _ := adapter.ParseObject([]byte(line))
 			got += o.Text("content")
 		}
-		if got != c.want || im.count.messages != len(c.want) || len(im.losses.all) != c.losses {
-			t.Errorf("full after %d: %q, %d counted, losses %v", c.full, got, im.count.messages, im.losses.all)
+		if got != c.want || im.Count.Messages != len(c.want) || len(*im.losses) != c.losses {
+			t.Errorf("full after %d: %q, %d counted, losses %v", c.full, got, im.Count.Messages, *im.losses)
 		}
 		if (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
 			t.Errorf("full after %d: %v", c.full, err)
@@ -105,26 +109,5 @@ func TestEventFilesHaveNumbers(t *testing.T) {
 		if n, ok := eventNumber(name); ok {
 			t.Errorf("%s has the number %d", name, n)
 		}
-	}
-}
-
-func TestLossesAreTold(t *testing.T) {
-	l := losses{}
-	for i, where := range slices.Repeat([]string{"line"}, 8) {
-		l.add("f", adapter.Loss{Where: where + " " + string(rune('a'+i)), What: "is bad"})
-	}
-	l.add("f", adapter.Loss{Where: "the document", What: "is worse"})
-	l.oneFile()
-	var b bytes.Buffer
-	if err := l.tell(&b); err != nil {
-		t.Error(err)
-	}
-	const want = "9 losses:\n  line a, line b, line c, line d, line e and 3 more: is bad\n  the document: is worse\n"
-	if b.String() != want {
-		t.Errorf("got  %q\nwant %q", b.String(), want)
-	}
-	l.strict = true
-	if err := l.tell(io.Discard); exitCode(err) != exitFailed {
-		t.Errorf("strict: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"encoding/json"
@@ -86,12 +86,12 @@ func toolResults(dir string) map[string]*adapter.Beside {
 }
 
 // unnamed reports the files beside transcripts that no record names.
-func (ts transcripts) unnamed(lost *losses) {
+func (ts Transcripts) Unnamed(lost *Losses) {
 	seen := map[*adapter.Beside]bool{}
 	for _, t := range ts {
 		for _, name := range slices.Sorted(maps.Keys(t.beside)) {
 			if b := t.beside[name]; !b.Named && !seen[b] && t.agent.chain == "" {
-				lost.add(t.name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not taken along"})
+				lost.Add(t.Name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not taken along"})
 			}
 			seen[t.beside[name]] = true
 		}

@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ const maxHandoff = 16 << 10
 // target is a session that gets records. Those of both logs are appended in
 // the order of the transcript, because a session's events stand between its messages.
 type target struct {
-	im    *importer
+	im    *Importer
 	h     history
 	chain string
 
@@ -41,7 +41,7 @@ type target struct {
 	handoff       bool // one is still to be written
 }
 
-func newTarget(im *importer, h history, chain string) *target {
+func newTarget(im *Importer, h history, chain string) *target {
 	return &target{im: im, h: h, chain: chain, handoff: chain != "" && im.parentControl(chain, ctxabi.ChildHandoff) == ""}
 }
 
@@ -96,12 +96,12 @@ func (t *target) flush() error {
 }
 
 func (t *target) added(n int) {
-	t.im.count.records += n
-	t.im.bar.added(n)
+	t.im.Count.Records += n
+	t.im.bar.Added(n)
 	if t.log == ctxabi.EventsFile {
-		t.im.count.events += n
+		t.im.Count.Events += n
 	} else {
-		t.im.count.messages += n
+		t.im.Count.Messages += n
 	}
 }
 
@@ -131,7 +131,7 @@ func (t *target) oneByOne(lines []byte, from int64, failed error) error {
 			if s, ok := r.Stamp(); ok && len(s.At) > 0 {
 				where = fmt.Sprintf("source record %d", s.At[0]+1)
 			}
-			t.im.losses.add("", adapter.Loss{Where: where, What: "was refused: " + inWords(err)})
+			t.im.losses.Add("", adapter.Loss{Where: where, What: "was refused: " + ctxabi.Reason(err)})
 		default:
 			return err
 		}
@@ -159,7 +159,7 @@ func (t *target) note(r adapter.Record, f *adapter.Format) {
 		t.handoff = false
 		err := t.im.main.h.setControl(t.im.childFile(t.chain, ctxabi.ChildHandoff), shortened(m.Text))
 		if err != nil {
-			t.im.losses.add("", adapter.Loss{Where: "child " + t.chain, What: "handoff.md: " + inWords(err)})
+			t.im.losses.Add("", adapter.Loss{Where: "child " + t.chain, What: "handoff.md: " + ctxabi.Reason(err)})
 		}
 	}
 }
@@ -241,7 +241,7 @@ func childName(chain string) string {
 }
 
 // nameOf is what the child of a chain is called: as it was at the first import, else what it was started for, else by the chain.
-func (im *importer) nameOf(chain string) string {
+func (im *Importer) nameOf(chain string) string {
 	if im.names == nil {
 		im.names = map[string]string{}
 		names, _ := im.main.h.children()
@@ -265,7 +265,7 @@ func (im *importer) nameOf(chain string) string {
 }
 
 // chainOf is the chain that a child was made of: its meta.json names it where it is not the child's name.
-func (im *importer) chainOf(name string) string {
+func (im *Importer) chainOf(name string) string {
 	ref, ok := childRef(im.main.h, im.ref, name)
 	if !ok || ref == im.ref {
 		return name
@@ -281,21 +281,21 @@ func (im *importer) chainOf(name string) string {
 	return name
 }
 
-func (im *importer) childFile(chain, file string) string {
+func (im *Importer) childFile(chain, file string) string {
 	return ctxabi.ChildPath(im.nameOf(chain), file)
 }
 
 // parentPath is what the meta.json of a child says of where it comes from.
-func (im *importer) parentPath(chain string) string {
+func (im *Importer) parentPath(chain string) string {
 	return im.ref.Path() + "/" + ctxabi.ChildPath(im.nameOf(chain))
 }
 
-func (im *importer) parentControl(chain, file string) string {
+func (im *Importer) parentControl(chain, file string) string {
 	return strings.TrimSpace(im.main.h.control(im.childFile(chain, file)))
 }
 
 // openChild opens the session of a chain where it is linked and there.
-func (im *importer) openChild(chain string) (h history, ok bool, err error) {
+func (im *Importer) openChild(chain string) (h history, ok bool, err error) {
 	ref, ok := childRef(im.main.h, im.ref, im.nameOf(chain))
 	if !ok || ref == im.ref {
 		return nil, false, nil
@@ -309,7 +309,7 @@ func (im *importer) openChild(chain string) (h history, ok bool, err error) {
 
 // makeChild makes the child of a chain: first the link, so that an import which
 // is interrupted finds the session again, then the session.
-func (im *importer) makeChild(chain string) (*target, error) {
+func (im *Importer) makeChild(chain string) (*target, error) {
 	im.asked[chain] = true
 	name := im.nameOf(chain)
 	ref, linked := childRef(im.main.h, im.ref, name)
@@ -333,13 +333,13 @@ func (im *importer) makeChild(chain string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	im.count.children++
+	im.Count.Children++
 	return newTarget(im, h, chain), nil
 }
 
 // freeChild gives the session that a new child gets: SESSION-CHAIN, or with a
 // number behind it where somebody else's has that name.
-func (im *importer) freeChild(name string) (ctxabi.Ref, error) {
+func (im *Importer) freeChild(name string) (ctxabi.Ref, error) {
 	ref := im.ref
 	for n := 1; ; n++ {
 		end := "-" + name

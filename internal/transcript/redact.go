@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
-// redacted takes the secrets out of the records of an export, in all their strings and names, those included that only a later
+// Redact takes the secrets out of the records of an export, in all their strings and names, those included that only a later
 // record tells to be some. It says how many there were, by kind.
-func redacted(r *redact.Redactor, logs [][]adapter.Record) string {
+func Redact(r *redact.Redactor, logs [][]adapter.Record) string {
 	learning := r.Learning()
 	for _, log := range logs {
 		for i := range log {

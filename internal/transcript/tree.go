@@ -1,4 +1,4 @@
-package main
+package transcript
 
 import (
 	"bufio"
@@ -21,12 +21,12 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// tree is where sessions are reached: a mount, as any client does, or the store
+// Tree is where sessions are reached: a mount, as any client does, or the store
 // itself where no daemon serves it.
-type tree interface {
+type Tree interface {
 	open(ref ctxabi.Ref) (history, error)   // session.Gone(err) when there is none
 	create(ref ctxabi.Ref) (history, error) // with the directories above it
-	close() error
+	Close() error
 }
 
 // history is a session as import and export see it.
@@ -46,25 +46,6 @@ type history interface {
 	children() ([]string, error)
 	makeChild(name string) error
 	close() error
-}
-
-// reach opens the tree in which arg means the session at. The store is made
-// where there is none and toChange says that something is to be written.
-func reach(arg string, at place, toChange bool) (tree, error) {
-	if dir, err := mountedDir(arg, at); err != nil {
-		return nil, err
-	} else if dir != "" {
-		return mountTree(strings.TrimSuffix(dir, at.ref.Path())), nil
-	}
-	if !toChange {
-		store, err := openToRead(at.store)
-		return storeTree{store, at}, err
-	}
-	store, err := openStore(at.store, session.Options{})
-	if errors.Is(err, ctxabi.ErrLocked) {
-		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.ref)
-	}
-	return storeTree{store, at}, err
 }
 
 // mountTree is the mountpoint, with a slash at its end.
@@ -90,7 +71,7 @@ func (t mountTree) create(ref ctxabi.Ref) (history, error) {
 	return t.open(ref)
 }
 
-func (t mountTree) close() error { return nil }
+func (t mountTree) Close() error { return nil }
 
 type mountedHistory struct {
 	at     string
@@ -103,7 +84,7 @@ func (h *mountedHistory) lock() (err error) {
 		return err
 	}
 	if err := unix.Flock(int(h.locked.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return busy{fmt.Errorf("another import into %s is under way; import again when it is done", h.at)}
+		return ctxabi.E("import", h.at, ctxabi.ErrLocked, "another import into %s is under way; import again when it is done", h.at)
 	}
 	return nil
 }
@@ -145,7 +126,7 @@ func (h *mountedHistory) append(log string, lines []byte) (err error) {
 			return ctxabi.E("append", log, kind, "%s", row.Get("reason").Str)
 		}
 	}
-	return refused(h.at, err)
+	return mounts.Refused(h.at, err)
 }
 
 func (h *mountedHistory) sync() (err error) {
@@ -165,7 +146,7 @@ func (h *mountedHistory) control(rel string) string {
 
 func (h *mountedHistory) setControl(rel, text string) error {
 	if err := os.WriteFile(h.path(rel), []byte(text), 0o600); err != nil {
-		return refused(h.at, err)
+		return mounts.Refused(h.at, err)
 	}
 	return nil
 }
@@ -180,7 +161,7 @@ func (h *mountedHistory) children() (names []string, err error) {
 
 func (h *mountedHistory) makeChild(name string) error {
 	if err := os.Mkdir(h.path(ctxabi.ChildPath(name)), 0o700); err != nil {
-		return refused(h.at, err)
+		return mounts.Refused(h.at, err)
 	}
 	return nil
 }
@@ -195,10 +176,18 @@ func (h *mountedHistory) close() (err error) {
 	return err
 }
 
-// storeTree is a store that no daemon serves, or that is only read.
+// Mounted returns the tree of the mount at mountpoint.
+func Mounted(mountpoint string) Tree { return mountTree(strings.TrimSuffix(mountpoint, "/") + "/") }
+
+// Stored returns the tree of a store that no daemon serves, or that is only read. owner returns who owns a session that is made.
+// Close of the tree closes the store.
+func Stored(store *session.Store, owner func(ctxabi.Ref) (session.Owner, error)) Tree {
+	return storeTree{store, owner}
+}
+
 type storeTree struct {
 	store *session.Store
-	at    place
+	owner func(ctxabi.Ref) (session.Owner, error)
 }
 
 func (t storeTree) open(ref ctxabi.Ref) (history, error) {
@@ -207,7 +196,7 @@ func (t storeTree) open(ref ctxabi.Ref) (history, error) {
 }
 
 func (t storeTree) create(ref ctxabi.Ref) (history, error) {
-	owner, err := ownerOf(place{t.at.store, ref})
+	owner, err := t.owner(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +204,7 @@ func (t storeTree) create(ref ctxabi.Ref) (history, error) {
 	return storedHistory{x}, err
 }
 
-func (t storeTree) close() error { return t.store.Close() }
+func (t storeTree) Close() error { return t.store.Close() }
 
 type storedHistory struct{ *session.Session }
 

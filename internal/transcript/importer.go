@@ -1,0 +1,188 @@
+package transcript
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// ErrNothing: the transcripts have no record at all.
+var ErrNothing = errors.New("nothing was imported")
+
+// Progress is told how far an import is.
+type Progress interface {
+	// Reader returns r, and counts what is read of it.
+	Reader(r io.Reader) io.Reader
+
+	// Added counts n records that are in the session now.
+	Added(n int)
+}
+
+// Importer puts transcripts into a session and its children.
+type Importer struct {
+	ctx    context.Context
+	to     Tree
+	ref    ctxabi.Ref
+	losses *Losses
+	bar    Progress
+
+	main     *target
+	children map[string]*target // by chain
+	known    adapter.Known
+	asked    map[string]bool // chains of which known has the records
+	agents   map[string]subagent
+	names    map[string]string // of children, by chain
+	Count    Counts
+}
+
+// NewImporter returns an importer into the session ref of to. What cannot be carried is added to losses. When ctx ends, Read
+// returns its error before the next record. End closes the sessions.
+func NewImporter(ctx context.Context, to Tree, ref ctxabi.Ref, losses *Losses, bar Progress) *Importer {
+	return &Importer{ctx: ctx, to: to, ref: ref, losses: losses, bar: bar}
+}
+
+// Dir returns the directory of the session, "" as long as there is none.
+func (im *Importer) Dir() string {
+	if im.main == nil {
+		return ""
+	}
+	return strings.TrimSuffix(im.main.h.dir(), "/")
+}
+
+// Counts are what an import did.
+type Counts struct {
+	Records, Messages, Events, Children, Skipped int
+}
+
+// read imports one transcript.
+func (im *Importer) Read(t *Transcript) error {
+	if im.asked == nil {
+		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}
+		if err := im.openMain(); err != nil {
+			return err
+		}
+	}
+	im.known.Begin()
+	if t.agent.chain != "" {
+		im.agents[t.agent.chain] = t.agent
+	}
+	skipped := map[string]bool{}
+	var failed error
+	out := &importOutput{Importer: im, from: t, holds: t.forced}
+	in := &adapter.Input{R: im.bar.Reader(t.r), Name: t.Name, Beside: t.beside, Seen: func(chain, id string) bool {
+		if err := im.learn(chain); err != nil {
+			failed = cmp.Or(failed, err)
+		}
+		seen := im.known.Seen(chain, id)
+		if seen {
+			failed = cmp.Or(failed, out.release())
+		}
+		if seen && !skipped[chain+"\x00"+id] {
+			skipped[chain+"\x00"+id] = true
+			im.Count.Skipped++
+		}
+		return seen
+	}}
+	err := t.format.Import(in, out)
+	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
+		err = out.release()
+	}
+	if err == nil && out.holds {
+		err = fmt.Errorf("%w: it has no message in the format %s; leave --format out to have the format detected", ErrNothing, t.format.Name)
+	}
+	err = cmp.Or(err, im.flush())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return err
+}
+
+// openMain opens the session where it is there already.
+func (im *Importer) openMain() error {
+	h, err := im.to.open(im.ref)
+	if session.Gone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	im.main = newTarget(im, h, "")
+	return h.lock()
+}
+
+// target is where the records of a chain go.
+func (im *Importer) target(chain string) (t *target, err error) {
+	if im.main == nil {
+		h, err := im.to.create(im.ref)
+		if err != nil {
+			return nil, err
+		}
+		im.main = newTarget(im, h, "")
+		im.asked[""] = true
+		if err := h.lock(); err != nil {
+			return nil, err
+		}
+	}
+	if chain == "" {
+		return im.main, nil
+	}
+	if t = im.children[chain]; t == nil {
+		t, err = im.makeChild(chain)
+		im.children[chain] = t
+	}
+	return t, err
+}
+
+// learn reads what the session, or the child of a chain, has.
+func (im *Importer) learn(chain string) error {
+	if im.asked[chain] || im.main == nil {
+		return nil
+	}
+	im.asked[chain] = true
+	t := im.main
+	if chain != "" {
+		h, ok, err := im.openChild(chain)
+		if !ok || err != nil {
+			return err
+		}
+		t = newTarget(im, h, chain)
+		im.children[chain] = t
+	}
+	return t.learn()
+}
+
+// flush writes what is waiting.
+func (im *Importer) flush() (err error) {
+	for t := range im.targets {
+		err = cmp.Or(err, t.flush())
+	}
+	return err
+}
+
+// end makes what was added durable, and closes the sessions.
+func (im *Importer) End() (err error) {
+	for t := range im.targets {
+		err = cmp.Or(err, t.flush(), t.describe(), t.h.sync(), t.h.close())
+	}
+	return err
+}
+
+func (im *Importer) targets(yield func(*target) bool) {
+	if im.main != nil && !yield(im.main) {
+		return
+	}
+	for _, chain := range slices.Sorted(maps.Keys(im.children)) {
+		if t := im.children[chain]; t != nil && !yield(t) {
+			return
+		}
+	}
+}
