@@ -33,7 +33,8 @@ var arrows = map[string][]string{
 	"pack/nativetest":              {},
 	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi"},
-	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/memory"},
+	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory"},
+	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
 	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"container/list"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/session"
@@ -38,14 +38,7 @@ type Engine struct {
 	mu      sync.Mutex
 	closed  bool // guarded by mu
 	running sync.WaitGroup
-	open    map[*session.Session]*list.Element // of *kept; guarded by mu
-	order   list.List                          // the last used first; guarded by mu
-	size    int                                // bytes of all; guarded by mu
-}
-
-type kept struct {
-	n    *index
-	size int
+	open    lru.Cache[*session.Session, *index] // with their bytes; guarded by mu
 }
 
 // New gives an engine for a store, which must outlive it.
@@ -62,7 +55,7 @@ func New(store *session.Store, c Config) *Engine {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{store: store, c: c, log: c.Logger, slot: make(chan struct{}, 1), open: map[*session.Session]*list.Element{}}
+	e := &Engine{store: store, c: c, log: c.Logger, slot: make(chan struct{}, 1)}
 	c.Limit.Cache(unused{e})
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	return e
@@ -107,15 +100,13 @@ func (e *Engine) index(x *session.Session) *index {
 func (e *Engine) indexOf(x *session.Session) *index {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if at, ok := e.open[x]; ok {
-		e.order.MoveToFront(at)
-		n := at.Value.(*kept).n
+	if n, ok := e.open.Get(x); ok {
 		n.users++
 		return n
 	}
-	k := &kept{n: &index{e: e, x: x, work: make(chan struct{}, 1), users: 1}}
-	e.open[x] = e.order.PushFront(k)
-	return k.n
+	n := &index{e: e, x: x, work: make(chan struct{}, 1), users: 1}
+	e.open.Put(x, n, 0)
+	return n
 }
 
 // use says that somebody may bring n up to date who did not get it from index.
@@ -137,21 +128,17 @@ func (e *Engine) grown(n *index) {
 	size := n.memory()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at, ok := e.open[n.x]
-	if !ok || at.Value.(*kept).n != n {
+	if known, ok := e.open.Peek(n.x); !ok || known != n {
 		return
 	}
-	k := at.Value.(*kept)
-	e.size += size - k.size
-	k.size = size
-	for back := e.order.Back(); e.size > e.c.Memory && back != nil && back != at; {
-		before := back.Prev()
-		if old := back.Value.(*kept); old.n.users == 0 {
-			e.order.Remove(back)
-			delete(e.open, old.n.x)
-			e.size -= old.size
+	e.open.Resize(n.x, int64(size))
+	for x, old := range e.open.Oldest() {
+		if e.open.Size() <= int64(e.c.Memory) || old == n {
+			return
 		}
-		back = before
+		if old.users == 0 {
+			e.open.Remove(x)
+		}
 	}
 }
 
@@ -165,9 +152,9 @@ func (e unused) Size() (n int64) {
 		return 0
 	}
 	defer e.mu.Unlock()
-	for back := e.order.Back(); back != nil; back = back.Prev() {
-		if k := back.Value.(*kept); k.n.users == 0 {
-			n += int64(k.size)
+	for x, i := range e.open.Oldest() {
+		if i.users == 0 {
+			n += e.open.SizeOf(x)
 		}
 	}
 	return n
@@ -178,14 +165,10 @@ func (e unused) LetGo() {
 		return
 	}
 	defer e.mu.Unlock()
-	for back := e.order.Back(); back != nil; {
-		before := back.Prev()
-		if k := back.Value.(*kept); k.n.users == 0 {
-			e.order.Remove(back)
-			delete(e.open, k.n.x)
-			e.size -= k.size
+	for x, i := range e.open.Oldest() {
+		if i.users == 0 {
+			e.open.Remove(x)
 		}
-		back = before
 	}
 }
 

@@ -111,7 +111,7 @@ func TestConcurrentSearches(t *testing.T) {
 		t.Errorf("%d records, %v", r.Count, err)
 	}
 	w.e.running.Wait() // a builder whose turn comes late keeps its index, and writes files that no manifest names yet
-	if n := len(w.e.open); n > 2 {
+	if n := w.e.open.Len(); n > 2 {
 		t.Errorf("%d indexes are kept in memory for one byte", n)
 	}
 	for _, x := range xs {

@@ -10,8 +10,8 @@ import (
 func (e *Engine) Used(x *session.Session) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if at, ok := e.open[x]; ok {
-		if ns := at.Value.(*kept).n.used.Load(); ns > 0 {
+	if n, ok := e.open.Peek(x); ok {
+		if ns := n.used.Load(); ns > 0 {
 			return time.Unix(0, ns)
 		}
 	}
