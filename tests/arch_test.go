@@ -139,8 +139,15 @@ var errnos = func() map[string]bool {
 	return m
 }()
 
-func TestImportsFollowTheArrows(t *testing.T) {
-	seen := map[string]bool{}
+// source is a Go file by its path below the repository's root.
+type source struct {
+	name string
+	src  []byte
+}
+
+// sources returns all Go files of the repository.
+func sources(t *testing.T) (all []source) {
+	t.Helper()
 	err := filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -156,17 +163,25 @@ func TestImportsFollowTheArrows(t *testing.T) {
 			return err
 		}
 		name, err := filepath.Rel("..", p)
-		if err != nil {
-			return err
-		}
-		seen[path.Dir(name)] = true
-		for _, v := range violations(name, string(src)) {
-			t.Error(v)
-		}
-		return nil
+		all = append(all, source{name, src})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(all) < 500 {
+		t.Fatalf("only %d Go files were found", len(all))
+	}
+	return all
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range sources(t) {
+		seen[path.Dir(f.name)] = true
+		for _, v := range violations(f.name, string(f.src)) {
+			t.Error(v)
+		}
 	}
 	for room := range arrows {
 		if !seen[room] {
