@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// CheckMessage says whether line, without its newline, may enter messages.jsonl:
+// CheckMessage reports whether line, without its newline, may enter messages.jsonl:
 // a JSON object with a known string role and a content (string, null or list
 // of parts) and/or a list of tool_calls. Of a key that comes twice the last
 // one counts, as with most JSON readers. The error names the reason and is
@@ -58,8 +58,8 @@ func wrongValue(content, calls []byte) string {
 	return ""
 }
 
-// CheckEvent says whether line, without its newline, may enter events.jsonl: a
-// JSON object with a string type that is not empty.
+// CheckEvent returns nil if line, without its newline, may enter events.jsonl: a
+// JSON object with a string type that is not empty. Else it returns ErrMalformed or ErrTooLarge with the reason.
 func CheckEvent(line []byte) error {
 	var typ []byte
 	err := checkObject(EventsFile, line, func(key, value []byte) {
@@ -112,7 +112,7 @@ func isKey(quoted []byte, name string) bool {
 	return bytes.IndexByte(quoted, '\\') >= 0 && textOf(quoted) == name
 }
 
-// knownRole says that a JSON value is the string of one of the five roles.
+// knownRole reports whether a JSON value is the string of one of the five roles.
 func knownRole(value []byte) bool {
 	return value[0] == '"' && parseRoleValue(value) != RoleUnknown
 }

@@ -12,7 +12,7 @@ func ContentID(b []byte) string {
 	return "sha256-" + hex.EncodeToString(sum[:])
 }
 
-// ParseContentID checks the form of a content id.
+// ParseContentID checks the form of a content id. It returns ErrMalformed if s is none.
 func ParseContentID(s string) error {
 	h, ok := strings.CutPrefix(s, "sha256-")
 	if ok && len(h) == ContentIDBytes && strings.ToLower(h) == h {

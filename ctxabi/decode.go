@@ -48,7 +48,7 @@ type messageFields struct {
 	problem                                                 string // why the line is no JSON object
 }
 
-// read gives false for a line that is not a message and is carried as text.
+// read returns false for a line that is not a message and is carried as text.
 func (f *messageFields) read(line []byte) bool {
 	if !utf8.Valid(line) {
 		f.problem = "is not valid UTF-8"

@@ -65,7 +65,7 @@ type decoder struct {
 	seen     map[[2]string]bool // the calls so far, by id and name
 }
 
-// content gives the text of a content and notes its calls, results and images.
+// content returns the text of a content and notes its calls, results and images.
 func (m *decoder) content(raw string) string {
 	if len(raw) == 0 || raw[0] != '[' {
 		return textOfValue(raw)
@@ -181,7 +181,7 @@ func fieldsOf(v gjson.Result) fields {
 // text is the field as text: a string's text, nothing when absent or null, else its bytes.
 func (f fields) text(key string) string { return textOfValue(f[key].Raw) }
 
-// textOf gives a JSON value as text: a string's text, nothing for null, else its bytes.
+// textOf returns a JSON value as text: a string's text, nothing for null, else its bytes.
 func textOfValue(raw string) string {
 	switch {
 	case raw == "" || raw[0] == 'n':
@@ -192,7 +192,7 @@ func textOfValue(raw string) string {
 	return raw
 }
 
-// unquoted gives the text of a valid JSON string.
+// unquoted returns the text of a valid JSON string.
 func unquoted(raw string) string {
 	var s string
 	if err := json.Unmarshal([]byte(raw), &s); err != nil {

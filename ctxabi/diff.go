@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CheckDiff says whether data, which is text, may be context/review.diff: nothing,
+// CheckDiff reports whether data, which is text, may be context/review.diff: nothing,
 // or what diff -u, git diff, git show or git format-patch print. The error is of kind [ErrMalformed].
 func CheckDiff(data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {

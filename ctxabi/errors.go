@@ -44,7 +44,7 @@ func ErrnoName(err error) string {
 	return "EIO"
 }
 
-// KindOf gives the kind of the outermost [Error] in err, whatever its cause is;
+// KindOf returns the kind of the outermost [Error] in err, whatever its cause is;
 // err itself where there is none.
 func KindOf(err error) error {
 	var e *Error
@@ -94,7 +94,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives both the kind and the cause, so that errors.Is finds either.
+// Unwrap returns both the kind and the cause, so that errors.Is finds either.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return []error{e.Kind}

@@ -22,7 +22,7 @@ func EachElement(b []byte, depth int, element func(value []byte)) (ok bool) {
 	return s.peek() == '[' && s.array(1, element) && s.atEnd()
 }
 
-// IsCompact says whether b is one JSON value without any blanks between its
+// IsCompact reports whether b is one JSON value without any blanks between its
 // tokens, nested at most depth deep.
 func IsCompact(b []byte, depth int) bool {
 	s := scanner{b: b, maxDepth: depth}

@@ -74,7 +74,7 @@ const (
 // RequestFiles are the packs that are bodies of requests.
 var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile, GenAIFile}
 
-// IsView says whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
+// IsView reports whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
 	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, RecentFile, GCReportFile:
@@ -129,7 +129,7 @@ func SplitChild(rel string) (name, file string, ok bool) {
 	return name, file, ValidName(name) == nil
 }
 
-// IsChildFile says whether rel is one of [ChildFiles] of some child.
+// IsChildFile reports whether rel is one of [ChildFiles] of some child.
 func IsChildFile(rel string) bool {
 	_, file, ok := SplitChild(rel)
 	return ok && slices.Contains(ChildFiles, file)
@@ -154,7 +154,7 @@ const (
 	TrustFile        = "trust.jsonl" // in home/<uid>
 )
 
-// IsPin says whether a file called name in context/pinned is a pin. Dot-names,
+// IsPin reports whether a file called name in context/pinned is a pin. Dot-names,
 // backups and the temporary files of editors and of sed -i are not.
 func IsPin(name string) bool {
 	return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "~") && name != "4913" &&
@@ -170,7 +170,7 @@ type Ref struct {
 	Session string
 }
 
-// Owner gives "home/1000" or "shared/team".
+// Owner returns "home/1000" or "shared/team".
 func (r Ref) Owner() string {
 	if r.Space != "" {
 		return path.Join(SharedDir, r.Space)
@@ -178,15 +178,16 @@ func (r Ref) Owner() string {
 	return path.Join(HomeDir, strconv.FormatUint(uint64(r.UID), 10))
 }
 
-// AgentHome gives the agent's home: "home/1000/agent/coder".
+// AgentHome returns the agent's home: "home/1000/agent/coder".
 func (r Ref) AgentHome() string { return path.Join(r.Owner(), AgentDir, r.Agent) }
 
-// Path gives "home/1000/agent/coder/session/s1", the same in the store and in the mount.
+// Path returns "home/1000/agent/coder/session/s1", the same in the store and in the mount.
 func (r Ref) Path() string { return path.Join(r.AgentHome(), SessionDir, r.Session) }
 
 func (r Ref) String() string { return r.Path() }
 
 // ParseRef reads what [Ref.Path] wrote; a leading slash and a trailing one are allowed.
+// It returns ErrMalformed for anything else.
 func ParseRef(p string) (Ref, error) {
 	bad := func(why string) (Ref, error) {
 		return Ref{}, E("parse", "", ErrMalformed,
@@ -228,7 +229,7 @@ func ParseUID(s string) (uint32, bool) {
 }
 
 // ValidName checks the name of an agent, session, child or space:
-// [A-Za-z0-9][A-Za-z0-9._+-]{0,127}.
+// [A-Za-z0-9][A-Za-z0-9._+-]{0,127}. It returns ErrMalformed for anything else.
 func ValidName(s string) error {
 	if s == "" || len(s) > MaxName {
 		return E("name", "", ErrMalformed, "a name has 1 to %d characters, this one %d", MaxName, len(s))

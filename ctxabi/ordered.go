@@ -1,6 +1,6 @@
 package ctxabi
 
-// PartKind says what a [Part] is.
+// PartKind is what a [Part] is.
 type PartKind uint8
 
 // The kinds of parts.

@@ -19,8 +19,8 @@ type Outliner struct {
 	buf []byte // a text, while it is weighed
 }
 
-// Message gives the outline of a record of messages.jsonl. It says of any line
-// what CheckMessage, DecodeMessage and Message.Weight say.
+// Message returns the outline of a record of messages.jsonl. It takes any
+// line, record or not, and agrees with CheckMessage, DecodeMessage and Message.Weight.
 func (o *Outliner) Message(line []byte) Outline {
 	var f messageFields
 	if !f.read(line) {

@@ -112,7 +112,7 @@ func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
 // bytes of it; what follows is carried as it stands.
 const maxParts = 1 << 16
 
-// through gives the bytes of a record from the beginning of a to the end of b, which stands behind it.
+// through returns the bytes of a record from the beginning of a to the end of b, which stands behind it.
 func through(a, b []byte) []byte {
 	if a == nil {
 		return b
@@ -251,7 +251,7 @@ func (p *parts) call(raw []byte) {
 	}
 }
 
-// isRepeated says whether a call with c's id and name was noted before.
+// isRepeated reports whether a call with c's id and name was noted before.
 func (p *parts) isRepeated(c callParts) bool {
 	if len(p.calls) == 0 {
 		return false
@@ -277,7 +277,7 @@ func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 func isList(raw []byte) bool   { return len(raw) > 0 && raw[0] == '[' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// textOf gives a JSON value as text: a string's text, nothing for null, else its bytes.
+// textOf returns a JSON value as text: a string's text, nothing for null, else its bytes.
 func textOf(raw []byte) string { return string(textBytes(raw)) }
 
 // textBytes is textOf without making a string where raw holds the text as it is.

@@ -12,7 +12,7 @@ type Payload struct {
 	Bytes []byte
 }
 
-// Payloads gives the payloads of a message in the order of its parts, those inside of results among them. A part that only
+// Payloads returns the payloads of a message in the order of its parts, those inside of results among them. A part that only
 // names a URL, or whose base64 is broken, has none.
 func Payloads(line []byte) []Payload {
 	_, parts := DecodeParts(line)
@@ -33,7 +33,7 @@ func payloads(list []Payload, parts []Part) []Payload {
 	return list
 }
 
-// PayloadOf gives the payload of one part as it stands in a record, in a form of OpenAI, Anthropic or MCP.
+// PayloadOf returns the payload of one part as it stands in a record, in a form of OpenAI, Anthropic or MCP.
 func PayloadOf(part []byte) (Payload, bool) {
 	var p struct {
 		Source               struct{ Media_type, Data string }

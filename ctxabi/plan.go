@@ -106,7 +106,7 @@ func (p *Plan) Current() *PlanTask {
 	return nil
 }
 
-// Finished says whether a task's status means that it is done: done, complete, completed, finished or closed.
+// Finished reports whether a task's status means that it is done: done, complete, completed, finished or closed.
 func (t *PlanTask) Finished() bool {
 	switch strings.ToLower(strings.TrimSpace(t.Status)) {
 	case "done", "complete", "completed", "finished", "closed":
@@ -115,7 +115,7 @@ func (t *PlanTask) Finished() bool {
 	return false
 }
 
-// Dropped says whether a task's status means that nobody will do it: cancelled, canceled, dropped or skipped.
+// Dropped reports whether a task's status means that nobody will do it: cancelled, canceled, dropped or skipped.
 func (t *PlanTask) Dropped() bool {
 	switch strings.ToLower(strings.TrimSpace(t.Status)) {
 	case "cancelled", "canceled", "dropped", "skipped":
@@ -190,7 +190,7 @@ func (r *planReader) task(o planObject) PlanTask {
 	return t
 }
 
-// text gives a string that may be absent or null.
+// text returns a string that may be absent or null.
 func (r *planReader) text(o planObject, key string) string {
 	if v := o.fields[key]; v != nil {
 		return r.asText(o.at(key), v, "a string")
@@ -198,7 +198,7 @@ func (r *planReader) text(o planObject, key string) string {
 	return ""
 }
 
-// needed gives a string that must say something.
+// needed returns a string that must say something.
 func (r *planReader) needed(o planObject, key string) string {
 	v, ok := o.fields[key]
 	if !ok {
@@ -212,7 +212,7 @@ func (r *planReader) needed(o planObject, key string) string {
 	return s
 }
 
-// texts gives a list of strings, or the one string that stands instead.
+// texts returns a list of strings, or the one string that stands instead.
 func (r *planReader) texts(o planObject, key string) (list []string) {
 	v := o.fields[key]
 	if v == nil {

@@ -9,7 +9,7 @@ import (
 
 // ParseBudget reads context/budget: one unsigned integer of tokens with blanks
 // around it. ok is false for an empty file, which leaves the choice to the
-// recipe or the mount. 0 means no limit.
+// recipe or the mount. 0 means no limit. It returns ErrMalformed for anything else.
 func ParseBudget(b []byte) (tokens int, ok bool, err error) {
 	s := strings.TrimSpace(string(b))
 	if s == "" {
@@ -39,7 +39,7 @@ func DefaultPolicy() Policy {
 	return Policy{PackTTL: 24 * time.Hour, SwapTTL: 30 * 24 * time.Hour, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
 }
 
-// KeepPolicy lets nothing go for age.
+// KeepPolicy returns the policy that removes nothing for its age.
 func KeepPolicy() Policy {
 	const century = 36500 * 24 * time.Hour
 	return Policy{PackTTL: century, SwapTTL: century, DedupMinRefs: 1, KeepMessages: true, KeepEvents: true}
@@ -65,7 +65,8 @@ func (p Policy) HistoryKeys(q Policy) (keys []string) {
 // an unknown key or a bad value is an error that names its line.
 func ParsePolicy(b []byte) (Policy, error) { return DefaultPolicy().With(b) }
 
-// With is p with what the lines b say, which are those of [ParsePolicy].
+// With returns p changed by the lines b, which are those of [ParsePolicy]. It returns ErrMalformed with the number of
+// the first wrong line.
 func (p Policy) With(b []byte) (Policy, error) {
 	for i, line := range strings.Split(string(b), "\n") {
 		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
@@ -115,6 +116,7 @@ func parseSwitch(v string) (bool, error) {
 
 // ParseDuration reads Go's durations with the units d (24h) and w (7d) beside
 // its own: "30d", "1w12h", "1.5h"; a bare 0 is allowed, a sign is not.
+// It returns ErrMalformed, or the error of [time.ParseDuration], for anything else.
 func ParseDuration(s string) (time.Duration, error) {
 	const digits = "0123456789."
 	if s == "0" {

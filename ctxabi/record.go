@@ -23,7 +23,7 @@ func (r Role) String() string {
 	return roleNames[r]
 }
 
-// ParseRole gives RoleUnknown for a role that is not one of the five.
+// ParseRole returns RoleUnknown for a role that is not one of the five.
 func ParseRole(s string) Role {
 	for r := System; r <= Tool; r++ {
 		if roleNames[r] == s {

@@ -41,7 +41,7 @@ type scanner struct {
 	spaced   bool // there were blanks
 }
 
-// peek gives 0 at the end, which no token begins with.
+// peek returns 0 at the end, which no token begins with.
 func (s *scanner) peek() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]

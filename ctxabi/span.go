@@ -8,7 +8,7 @@ import (
 // Span is an inclusive range of 1-based record numbers.
 type Span struct{ From, To int }
 
-// String gives "12" or "12-18".
+// String returns "12" or "12-18".
 func (s Span) String() string {
 	if s.From == s.To {
 		return strconv.Itoa(s.From)
@@ -19,7 +19,7 @@ func (s Span) String() string {
 // Len is the number of records in s.
 func (s Span) Len() int { return s.To - s.From + 1 }
 
-// ParseSpan reads "12" or "12-18".
+// ParseSpan reads "12" or "12-18". It returns ErrMalformed for anything else.
 func ParseSpan(t string) (Span, error) {
 	a, b, ranged := strings.Cut(t, "-")
 	from, ok := parseLine(a)
@@ -41,7 +41,7 @@ func parseLine(s string) (int, bool) {
 	return int(n), true
 }
 
-// Source says where a thing comes from: "messages:12-18", "messages:tail:40",
+// Source is where a thing comes from: "messages:12-18", "messages:tail:40",
 // "events:991", "events:ev-991", "user:latest", "tool:<id>", "swap:<id>". A
 // scheme that ctxfs does not know is kept as it stands.
 type Source struct {
@@ -53,7 +53,7 @@ type Source struct {
 	Text   string // what was parsed, unchanged
 }
 
-// SourceKind says which field of a Source holds its address.
+// SourceKind is which field of a Source holds its address.
 type SourceKind int
 
 // The kinds of source.

@@ -264,7 +264,7 @@ func leadCost(c, second byte) int {
 	return 16
 }
 
-// usualPair says whether letters a and b, in either case, often follow each
+// usualPair reports whether letters a and b, in either case, often follow each
 // other in words; the others are a sign of text that tokenises badly.
 func usualPair(a, b byte) bool {
 	return usualPairs[(a|0x20)-'a']>>((b|0x20)-'a')&1 != 0

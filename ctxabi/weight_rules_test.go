@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// weightByTheRules says what Weight means, byte by byte, without its table.
+// weightByTheRules returns what Weight means, byte by byte, without its table.
 func weightByTheRules(s string) int {
 	// In quarters of a token. A word costs one token per eight letters begun
 	// and one for each unusual pair of letters in it, digits one per three,

@@ -22,7 +22,7 @@ import (
 
 const module = "github.com/ctxfs/ctxfs"
 
-// arrows says which rooms a room may import. A new room gets its line here.
+// arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},
@@ -65,11 +65,11 @@ var testArrows = map[string][]string{
 // Test files may also use these, which exist for them.
 var testHelpers = []string{"session/sessiontest", "pack/nativetest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest"}
 
-// outside says that a room stands outside of the program, as its users do, and may
+// outside reports whether a room stands outside of the program, as its users do, and may
 // know all of it.
 func outside(room string) bool { return room == "tests" || strings.HasPrefix(room, "tests/") }
 
-// violations gives what is wrong with one source file, by its path below the
+// violations returns what is wrong with one source file, by its path below the
 // repository's root.
 func violations(name, src string) (found []string) {
 	fset := token.NewFileSet()

@@ -224,7 +224,7 @@ func checkMountpoint(dir, store string) finding {
 	return f
 }
 
-// checkMounts tells of each ctxfs that is mounted now, apart from the one at except.
+// checkMounts returns a finding for each ctxfs that is mounted now, apart from the one at except.
 func checkMounts(except string) (found []finding) {
 	all, err := mounts.Ctxfs()
 	if err != nil {

@@ -39,7 +39,7 @@ func (h hostRoot) has(name string) bool {
 	return err == nil
 }
 
-// checkHost tells how the program is tied into the machine. None of it is
+// checkHost returns how the program is tied into the machine. None of it is
 // needed for a mount, so nothing here is ever "missing"; mountpoint is the one
 // that was asked about, or "".
 func checkHost(h hostRoot, mountpoint string) []finding {

@@ -14,7 +14,7 @@ import (
 // mostCompleted is how many sessions a shell is offered; a longer list helps nobody.
 const mostCompleted = 500
 
-// completeArgs gives every verb below c whose usage names a SESSION or a
+// completeArgs completes the arguments of every verb below c whose usage names a SESSION or a
 // MOUNTPOINT the completion of it, unless it has one of its own.
 func completeArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {

@@ -71,10 +71,10 @@ func readyPipe() *readyFile {
 	return &readyFile{os.NewFile(uintptr(fd), "ready")}
 }
 
-// open says whether somebody still waits for an answer.
+// open reports whether somebody still waits for an answer.
 func (r *readyFile) open() bool { return r.file != nil }
 
-// done gives the answer: readyWord, or what went wrong.
+// done sends the answer: readyWord, or what went wrong.
 func (r *readyFile) done(answer string) {
 	io.WriteString(r.file, answer)
 	r.file.Close()

@@ -155,7 +155,7 @@ func printDamage(out io.Writer, d session.Damage, repair bool) {
 	}
 }
 
-// servedError says which daemon is in the way of a repair.
+// servedError returns the error that a daemon is in the way of a repair, and which.
 func servedError(dir string, d daemonInfo) error {
 	switch {
 	case d.Mountpoint != "":

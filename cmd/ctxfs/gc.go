@@ -163,7 +163,7 @@ func wanted(store *session.Store, named []place) (refs []ctxabi.Ref) {
 	return refs
 }
 
-// collectMounted lets the daemon do the work.
+// collectMounted has the daemon do the work.
 func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []place, errOut io.Writer) (reports []*gc.Report, failed error) {
 	var refs []ctxabi.Ref
 	for _, at := range named {

@@ -19,7 +19,7 @@ import (
 // Code: above 10,000 it would show a preview and the name of a file.
 const maxContext = 9_500
 
-// hookContext says what an agent needs to know when it begins, or begins anew:
+// hookContext returns what an agent needs to know when it begins, or begins anew:
 // where its memory is, and what earlier work left. Of a session that is taken up
 // again it is what the conversation does not have yet, which may be nothing.
 func hookContext(dir string, h *hookInput) string {
@@ -133,7 +133,7 @@ func pinsOf(dir string) (names []string) {
 	return names
 }
 
-// rows says the rows of a note in lines, the newest rows where there are too many.
+// rows returns the rows of a note in lines, the newest rows where there are too many.
 func rows(text, field string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {

@@ -128,7 +128,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// tell says what was done and what was not.
+// tell prints what was done and what was not; it returns err in words, or the error that the losses mean.
 func (f *importFlags) tell(im *transcript.Importer, from transcript.Transcripts, err error, out, messages io.Writer) error {
 	if im.Dir() != "" && (err == nil || im.Count.Records > 0) {
 		fmt.Fprintln(out, im.Dir())

@@ -29,10 +29,10 @@ func mountFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default $CTXFS_MOUNT, what ~/.config/ctxfs/mount names, the default store's, your own, or the only one)")
 }
 
-// noMount says that there is no mount to work in.
+// noMount is the error that there is no mount to work in.
 type noMount struct{ error }
 
-// mountRoot says where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
+// mountRoot returns where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
 // else the user's setting, else the mount of the default store, the only one of
 // the user's own, or the only one that there is. It answers; err says so of one
 // that is meant and does not.

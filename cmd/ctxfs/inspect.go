@@ -174,7 +174,7 @@ func parseMoment(arg string) (moment, error) {
 	return m, nil
 }
 
-// pack gives the pack of a moment.
+// pack returns the pack of a moment.
 func (m moment) pack(ctx context.Context, h *inspect.History) (*inspect.Pack, error) {
 	if m.point == "" {
 		return h.At(ctx, h.Len())

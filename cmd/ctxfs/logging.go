@@ -27,7 +27,7 @@ type daemonLog struct {
 	ofOwn bool   // guarded by mu: the file must be this daemon's own
 }
 
-// journal says whether standard error goes to the journal of systemd: what
+// journal reports whether standard error goes to the journal of systemd: what
 // JOURNAL_STREAM says is true of whoever inherits it only while the file is the same.
 func (d *daemonLog) journal() bool {
 	var st unix.Stat_t
@@ -175,7 +175,7 @@ func priority(l slog.Level) int {
 	return 7
 }
 
-// tellSystemd gives the state of the service to systemd where that started it (sd_notify(3)).
+// tellSystemd sends the state of the service to systemd where that started it (sd_notify(3)).
 func tellSystemd(log *slog.Logger, state, status string) {
 	if _, err := daemon.SdNotify(false, state+"\nSTATUS="+status); err != nil {
 		log.Warn("systemd does not take the state of this service", "state", state, "error", err)

@@ -69,7 +69,7 @@ that is called as the client calls itself, or of --agent AGENT.
 	return c
 }
 
-// mcpSession gives the session that is named, or one for each client.
+// mcpSession returns the session that is named, or one for each client.
 func mcpSession(arg, mount, agent string) (func(client string) (string, error), error) {
 	if arg != "" {
 		dir, err := sessionDir(arg, mount, true)

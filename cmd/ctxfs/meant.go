@@ -164,7 +164,7 @@ func ownMountAt(point string) (mounts.Info, bool) {
 
 var warned sync.Map
 
-// warnOnce says on standard error what the verb goes on in spite of.
+// warnOnce writes to standard error, once, what the verb goes on in spite of.
 func warnOnce(text string) {
 	if _, again := warned.LoadOrStore(text, true); !again {
 		fmt.Fprintln(os.Stderr, "ctxfs:", text)

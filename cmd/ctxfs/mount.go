@@ -188,7 +188,7 @@ func parseMaps(values []string) (func(string) string, error) {
 	}, nil
 }
 
-// inside says whether path p is dir or below it. Both are clean and absolute.
+// inside reports whether path p is dir or below it. Both are clean and absolute.
 func inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }

@@ -157,7 +157,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	return builder.Native(x, b, pack.Format(f.format))
 }
 
-// insideGenerator says that this is part of a generator of the session: it must not start itself. A generator
+// insideGenerator reports whether this is part of a generator of the session: it must not start itself. A generator
 // that asks for its own pack gets one without generators. Where the mount is does not matter: the daemon
 // cannot be seen from in there.
 func insideGenerator(ref ctxabi.Ref) bool {

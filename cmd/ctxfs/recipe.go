@@ -67,7 +67,7 @@ type recipeFile struct {
 	entry string // slash-separated, relative to home
 }
 
-// findRecipe says which home a recipe belongs to: four directories up for a
+// findRecipe returns which home a recipe belongs to: four directories up for a
 // session's context/context.yaml, else the directory that holds it.
 func findRecipe(arg string) (f recipeFile, err error) {
 	if _, _, err := mountAround(arg); err != nil {
@@ -86,7 +86,7 @@ func findRecipe(arg string) (f recipeFile, err error) {
 	return f, nil
 }
 
-// lastNames gives the last n components of a path.
+// lastNames returns the last n components of a path.
 func lastNames(abs string, n int) string {
 	tail := ""
 	for range n {
@@ -140,7 +140,7 @@ func readRegular(home *os.Root, name string) ([]byte, error) {
 	return nil, err
 }
 
-// inSession says that it is the recipe of one session.
+// inSession reports whether it is the recipe of one session.
 func (f recipeFile) inSession() bool { return f.entry != path.Base(f.entry) }
 
 // shown is what the user calls a file of the recipe.

@@ -13,12 +13,12 @@ import (
 // volume plugin: FileDescriptorName= in dist/systemd/ctxfs-volume.socket.
 const volumeSocket = "ctxfs-volume"
 
-// takeSockets gives what systemd passed (sd_listen_fds(3)). The first call
+// takeSockets returns what systemd passed (sd_listen_fds(3)). The first call
 // takes it out of the environment and keeps it from what this process starts,
 // so serve makes it before the runner starts.
 var takeSockets = sync.OnceValue(func() []*os.File { return activation.Files(true) })
 
-// passedSocket gives the listening socket that systemd passed under name, nil
+// passedSocket returns the listening socket that systemd passed under name, nil
 // when there is none. Each is given away once: the caller closes it. Closing
 // it leaves its name in the filesystem, which is systemd's.
 func passedSocket(name string) (net.Listener, error) {

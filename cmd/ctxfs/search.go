@@ -17,7 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// newSearch gives an engine that counts the tokens of its answers in an encoding.
+// newSearch returns an engine that counts the tokens of its answers in an encoding.
 func newSearch(store *session.Store, c search.Config, encoding string) (*search.Engine, error) {
 	counter, err := tokens.For(encoding)
 	if err != nil {

@@ -201,7 +201,7 @@ func newStore(f mountFlags) (takeBack func(*session.Store)) {
 	}
 }
 
-// listenForDocker gives the socket of the volume plugin: what systemd passed, else a new one at path; nil
+// listenForDocker returns the socket of the volume plugin: what systemd passed, else a new one at path; nil
 // when neither is wanted.
 func listenForDocker(path string) (net.Listener, error) {
 	l, err := passedSocket(volumeSocket)

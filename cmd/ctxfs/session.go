@@ -105,7 +105,7 @@ func newSession(at place) (dir string, err error) {
 	return x.Dir(), nil
 }
 
-// ownerOf says whose a new session is: the home's user, or the caller with the space's group.
+// ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
 func ownerOf(at place) (session.Owner, error) {
 	if at.ref.Space != "" {
 		var st unix.Stat_t

@@ -45,13 +45,13 @@ type childInfo struct {
 	Result  string `json:"result"`            // where it is: of the linked session, or of the parent's hand
 }
 
-// childOf says whose child it is.
+// childOf is the parent of a session, and its name there.
 type childOf struct {
 	Session string `json:"session"`
 	Name    string `json:"name"`
 }
 
-// describeChildren tells of the children of x, and whose child it is.
+// describeChildren fills in the children of x, and whose child it is.
 func (s *sessionInfo) describeChildren(x *session.Session) error {
 	children, err := x.Children()
 	if err != nil {
@@ -176,7 +176,7 @@ func showSession(at place) (s sessionInfo, err error) {
 	return s, err
 }
 
-// lastMessage gives the last record as one short line: who, and how it begins.
+// lastMessage returns the last record as one short line: who, and how it begins.
 func lastMessage(x *session.Session) (string, error) {
 	index, err := x.Messages().Index()
 	if err != nil || index.Len() == 0 {

@@ -87,7 +87,7 @@ Where the store cannot be read, as in a container, the files of the mount are.
 // maxEpochs is how many epochs are printed.
 const maxEpochs = 12
 
-// progressOn tells somebody who waits how far the packs are.
+// progressOn returns a function that shows on w how far the packs are.
 func progressOn(w io.Writer) func(done, of int) {
 	next := time.Now().Add(2 * time.Second)
 	return func(done, of int) {

@@ -78,7 +78,7 @@ func exampleDir(t *testing.T) string {
 	return dir
 }
 
-// readTour gives a document of the repository that has ten commands or more.
+// readTour returns a document of the repository that has ten commands or more.
 func readTour(t *testing.T, name string) (file, said string) {
 	file = filepath.Join(harness.Root(), name)
 	b, err := os.ReadFile(file)

@@ -169,7 +169,7 @@ func (t trusts) write(rows []ctxabi.Trust) error {
 	return os.WriteFile(t.file, b.Bytes(), 0o600)
 }
 
-// hash gives the SHA-256 of a file of the mount.
+// hash returns the SHA-256 of a file of the mount.
 func (t trusts) hash(name string) (sum string, data []byte, err error) {
 	data, err = os.ReadFile(filepath.Join(t.mount, name))
 	s := sha256.Sum256(data)

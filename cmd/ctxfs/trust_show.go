@@ -91,7 +91,7 @@ func agentHomeOf(name string) (home, entry string) {
 	return path.Join(parts[:4]...), path.Join(parts[4:]...)
 }
 
-// isRecipe tells a recipe from a script: by its name, or because the agent's own recipe imports it.
+// isRecipe reports whether a file is a recipe, not a script: by its name, or because the agent's own recipe imports it.
 func isRecipe(mountpoint, name string) bool {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		return true
@@ -109,7 +109,7 @@ func imports(r *recipe.Recipe, entry string) bool {
 	return slices.ContainsFunc(r.Files, func(f recipe.File) bool { return f.Path == entry })
 }
 
-// recipeWith gives a recipe that entry of an agent's home is a part of: the agent's own where it imports it, else entry alone.
+// recipeWith returns a recipe that entry of an agent's home is a part of: the agent's own where it imports it, else entry alone.
 func recipeWith(mountpoint, home, entry, arg string) (*recipe.Recipe, error) {
 	if home == "" {
 		f, err := findRecipe(arg)

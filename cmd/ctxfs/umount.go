@@ -186,7 +186,7 @@ func signalDaemon(pid int, sig unix.Signal) error {
 	return nil
 }
 
-// orBusy says of a failed mount or unmount that it failed because the
+// orBusy returns the error of a failed mount or unmount, in words where it failed because the
 // mountpoint is in use: the only reason for which a mount is still there
 // afterwards, apart from missing permission.
 func orBusy(mountpoint string, err error) error {

@@ -121,7 +121,7 @@ func sessions(n int) string {
 	return fmt.Sprintf("%d sessions", n)
 }
 
-// verifySession gives what is wrong; that it could not look counts as well.
+// verifySession returns what is wrong; that it could not look counts as well.
 func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
 	v := verdict{Session: at.ref.Path(), Problems: []string{}, Notes: []string{}}
 	found, err := store.Verify(ctx, at.ref)

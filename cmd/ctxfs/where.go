@@ -86,7 +86,7 @@ func oneStore(all []mounts.Mount) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
-// findSession says which session the user means. store is the --store flag, "" when it was not given.
+// findSession returns which session the user means. store is the --store flag, "" when it was not given.
 func findSession(arg, store string) (place, error) {
 	ref, ok, badName := namedSession(arg)
 	if ok {
@@ -151,7 +151,7 @@ func namedSession(arg string) (ref ctxabi.Ref, ok bool, err error) {
 	return ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent, Session: name}, true, nil
 }
 
-// isPath says whether SESSION is certainly a path.
+// isPath reports whether SESSION is certainly a path.
 func isPath(arg string) bool { return filepath.IsAbs(arg) || strings.HasPrefix(arg, ".") }
 
 // evalExisting resolves the symbolic links of what exists of a path: a session may be still to be made.

@@ -116,7 +116,7 @@ func printRecord(w io.Writer, r inspect.Record) {
 	}
 }
 
-// inWordsOf says where a record stands that is not shown.
+// inWordsOf returns where a record stands that is not shown.
 func inWordsOf(p inspect.Place) string {
 	switch p.How {
 	case "compacted":
@@ -131,7 +131,7 @@ func inWordsOf(p inspect.Place) string {
 	return p.String()
 }
 
-// turnInWords says one turn of a record's life.
+// turnInWords returns one turn of a record's life in words.
 func turnInWords(r inspect.Record, i int, t inspect.Turn) string {
 	by := fmt.Sprintf("when message %d came", t.At)
 	if t.Compaction {
@@ -233,7 +233,7 @@ func findSource(sources []recipe.Source, name string) *recipe.Source {
 	return nil
 }
 
-// ruleOf says in one line what a recipe asks of a source.
+// ruleOf returns what a recipe asks of a source, in one line.
 func ruleOf(s *recipe.Source) string {
 	out := []string{string(s.Type)}
 	switch {

@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// generate gives the files of the example by their path below examples/.
+// generate returns the files of the example by their path below examples/.
 func generate() map[string][]byte {
 	s := newScene()
 	tell(s)

@@ -60,7 +60,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// pass lets between min and max seconds go by.
+// pass moves the clock on by min to max seconds.
 func (s *scene) pass(min, max int) {
 	s.now = s.now.Add(time.Duration(min+s.rng.IntN(max-min+1)) * time.Second)
 }
@@ -82,7 +82,7 @@ func line(b *bytes.Buffer, v any) {
 	}
 }
 
-// user says something after a while.
+// user adds a message of the user, after a while.
 func (s *scene) user(text string) {
 	s.pass(40, 400)
 	s.write(message{Role: "user", Content: &text})

@@ -21,7 +21,7 @@ type Format struct {
 	// stamps they have. See Arrange.
 	Verbatim bool
 
-	// Sniff says how sure it is, from 0 to 100, that a transcript is of this
+	// Sniff returns how sure it is, from 0 to 100, that a transcript is of this
 	// format. It gets the name of the file, "" for standard input, and at
 	// least the first 64 KiB or all of it, cut anywhere. 100: no other format
 	// has such a mark. 50 and less: it could be, and nothing speaks against it.
@@ -44,7 +44,7 @@ type Format struct {
 // Formats are all formats, in the order in which they are listed.
 func Formats() []*Format { return formats }
 
-// Lookup gives the format of that name.
+// Lookup returns the format of that name.
 func Lookup(name string) (*Format, bool) {
 	i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name })
 	if i < 0 {
@@ -53,7 +53,7 @@ func Lookup(name string) (*Format, bool) {
 	return formats[i], true
 }
 
-// Detect gives the format that is the surest of a transcript; ok is false when
+// Detect returns the format that is the surest of a transcript; ok is false when
 // none knows it. head is what Sniff gets, in any encoding that [Lines] read.
 func Detect(name string, head []byte) (f *Format, ok bool) {
 	head = Decode(head)
@@ -71,7 +71,7 @@ type Input struct {
 	R    io.Reader
 	Name string // of the file, for reports; "" for standard input
 
-	// Seen says whether the session has the source record of that identity
+	// Seen reports whether the session has the source record of that identity
 	// in chain already. A format asks before it makes a record of one.
 	Seen func(chain, id string) bool
 
@@ -125,7 +125,7 @@ func SourceID(raw []byte, nth int) string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Counter gives each record of a transcript its [SourceID]; it counts the equal ones.
+// Counter makes the [SourceID] of each record of a transcript; it counts the equal ones.
 type Counter map[[16]byte]int
 
 // ID is the identity of the next record of these bytes.
@@ -165,7 +165,7 @@ func InOrder(chains ...[]Record) []Record {
 	return records
 }
 
-// Arrange gives the records of a session's logs, each in its own order, as the
+// Arrange returns the records of a session's logs, each in its own order, as the
 // format exports them.
 func (f *Format) Arrange(logs ...[]Record) []Record {
 	if f.Verbatim {
@@ -180,7 +180,7 @@ func (f *Format) Arrange(logs ...[]Record) []Record {
 	return InOrder(refit...)
 }
 
-// Check says what ctxabi would refuse of the record.
+// Check returns the error with which ctxabi would refuse the record, nil if it would not.
 func (r Record) Check() error {
 	check := ctxabi.CheckMessage
 	if r.Event {

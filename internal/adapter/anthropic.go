@@ -30,7 +30,7 @@ var anthropicBodies = &bodies{
 	foreign: anthropicForeign,
 }
 
-// anthropicMessage gives the record of a message of a request or of a
+// anthropicMessage returns the record of a message of a request or of a
 // response. Its blocks are a content as ctxabi takes it.
 func anthropicMessage(m Object) (record Object, ok bool) {
 	role := m.Text("role")

@@ -8,7 +8,7 @@ import (
 
 const assistantFirst = "(The assistant speaks first.)"
 
-// anthropicForeign gives records from elsewhere as messages that the API
+// anthropicForeign returns records from elsewhere as messages that the API
 // takes: user and assistant take turns, the user begins, and the results of
 // calls stand in front of all else in the message behind them.
 func anthropicForeign(records []Record, lost *tally) (messages []json.RawMessage, fields Object) {

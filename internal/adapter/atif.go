@@ -60,7 +60,7 @@ func importATIF(in *Input, out Output) error {
 	return a.trajectory("", raw, 0)
 }
 
-// readObject gives the object that a document is, without blanks. Of one that is cut off it is what
+// readObject returns the object that a document is, without blanks. Of one that is cut off it is what
 // can be read; nil is one that was kept as it stands.
 func readObject(in *Input, out Output, format string, doc Line) (json.RawMessage, error) {
 	raw := doc.Bytes
@@ -127,7 +127,7 @@ func (a *atifReader) trajectory(chain string, raw json.RawMessage, depth int) er
 	return nil
 }
 
-// child gives the trajectory of a sub-agent a name of its own.
+// child returns the trajectory of a sub-agent a name of its own.
 func (a *atifReader) child(chain string, trajectory json.RawMessage) string {
 	o, _ := ParseObject(trajectory)
 	name := childName(o.Text("trajectory_id"))

@@ -62,7 +62,7 @@ func TestATIFGrows(t *testing.T) {
 	}
 }
 
-// sameMessages says what is different between the messages of two sessions, but for their documents.
+// sameMessages returns what is different between the messages of two sessions, but for their documents.
 func sameMessages(a, b *adaptertest.Session) string {
 	lines := func(s *adaptertest.Session) map[string]int {
 		n := map[string]int{}

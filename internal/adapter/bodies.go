@@ -21,15 +21,15 @@ type bodies struct {
 	name  string
 	lists []bodyList
 
-	// message gives the record of a message, without a stamp; ok is false for
+	// message returns the record of a message, without a stamp; ok is false for
 	// what is no message.
 	message func(m Object) (record Object, ok bool)
 
-	// usage gives the usage that a message names, nil without one. It becomes
+	// usage returns the usage that a message names, nil without one. It becomes
 	// an event that ctxfs knows, which is not exported. nil: there never is one.
 	usage func(m Object) json.RawMessage
 
-	// foreign gives what was said elsewhere in the form of the format, and the
+	// foreign returns what was said elsewhere in the form of the format, and the
 	// fields of an object around it; nil when its messages say it all.
 	foreign func(records []Record, lost *tally) (messages []json.RawMessage, fields Object)
 }
@@ -131,7 +131,7 @@ func (r *bodyReader) place() error {
 	return r.document("", rest, Stamp{Format: r.name, IDs: []string{SourceID(Raw(rest), 0)}, At: []int{0}})
 }
 
-// listsOf gives the lists of a conversation, nil for what is none.
+// listsOf returns the lists of a conversation, nil for what is none.
 func (b *bodies) listsOf(e element) (lists []bodyList) {
 	trimmed := bytes.TrimSpace(e.raw)
 	if len(trimmed) == 0 || !utf8.Valid(trimmed) {
@@ -303,7 +303,7 @@ func (r *bodyReader) noteUsage(chain string, m Object, s Stamp) error {
 	return r.out.Record(Record{Chain: chain, Event: true, Line: Raw(event.With(StampKey, s))})
 }
 
-// remainder gives what of a source the record does not say, and the keys that only the record has.
+// remainder returns what of a source the record does not say, and the keys that only the record has.
 func remainder(source, record Object) (fields Object, without []string) {
 	said, also, rest := source.places(), record.places(), places{}
 	for _, f := range source {
@@ -320,7 +320,7 @@ func remainder(source, record Object) (fields Object, without []string) {
 	return rest.o, without
 }
 
-// contentFrom gives a content that ctxabi takes: v itself, or its JSON as a text.
+// contentFrom returns a content that ctxabi takes: v itself, or its JSON as a text.
 func contentFrom(v json.RawMessage) json.RawMessage {
 	switch {
 	case len(v) == 0:
@@ -331,7 +331,7 @@ func contentFrom(v json.RawMessage) json.RawMessage {
 	return Raw(string(v))
 }
 
-// at gives the value at a path of keys.
+// at returns the value at a path of keys.
 func (o Object) at(path string) json.RawMessage {
 	key, inner, nested := strings.Cut(path, ".")
 	if nested {

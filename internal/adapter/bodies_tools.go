@@ -13,14 +13,14 @@ type toolDefinition struct {
 	schema      json.RawMessage
 }
 
-// isBodyDocument says whether a record is what a request holds beside its
+// isBodyDocument reports whether a record is what a request holds beside its
 // messages or items, in OpenAI's forms or Anthropic's.
 func isBodyDocument(r Record) bool {
 	kind := r.eventType()
 	return r.Event && (kind == openAIName+documentEvent || kind == responsesName+documentEvent || kind == anthropicName+documentEvent)
 }
 
-// definitions gives the tools of the last request among records. What else
+// definitions returns the tools of the last request among records. What else
 // requests hold is lost.
 func definitions(records []Record, lost *tally) (tools []toolDefinition) {
 	for _, r := range records {

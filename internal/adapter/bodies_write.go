@@ -106,7 +106,7 @@ func (f *bodyFile) put(rest bodyRest, raw []byte) {
 	e.said[rest.List] = append(e.said[rest.List], raw)
 }
 
-// restored gives the message that a record was made of.
+// restored returns the message that a record was made of.
 func restored(record Object, rest bodyRest) Object {
 	m := record.Without(append(rest.Without, StampKey)...)
 	fields, _ := ParseObject(rest.Fields)

@@ -70,7 +70,7 @@ var claudeNotes = map[string]bool{
 	"continued-in": true, "content-replacement": true, "attribution-snapshot": true, "progress": true, "system": true,
 }
 
-// claudePlain gives a string that stands in the record as it is, and is short:
+// claudePlain returns a string that stands in the record as it is, and is short:
 // one that can be an identity.
 func claudePlain(v gjson.Result) string {
 	if v.Type != gjson.String || len(v.Raw) < 3 || len(v.Raw) > 200 || strings.IndexByte(v.Raw, '\\') >= 0 {

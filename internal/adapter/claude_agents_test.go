@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 )
 
-// claudeChains gives the chains of records in the order in which they begin, with how many messages each has.
+// claudeChains returns the chains of records in the order in which they begin, with how many messages each has.
 func claudeChains(records []adapter.Record) string {
 	var names []string
 	n := map[string]int{}

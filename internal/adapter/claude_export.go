@@ -70,7 +70,7 @@ func claudeOrder(a, b claudeEntry) int {
 	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.at, b.at))
 }
 
-// claudeSources gives the records that r was made of, one for each of its places.
+// claudeSources returns the records that r was made of, one for each of its places.
 func claudeSources(r Record, s Stamp) (raw [][]byte, lost string) {
 	rest := gjson.ParseBytes(s.Rest)
 	if r.Event {

@@ -83,7 +83,7 @@ func (c *claudeImport) noteLeft(t *claudeTree) {
 	}
 }
 
-// emit gives out what is not in the session: the record, or the whole answer that it is a part of.
+// emit writes what is not in the session: the record, or the whole answer that it is a part of.
 func (c *claudeImport) emit(r *claudeRecord) error {
 	if r.bad != "" {
 		return r.line.Keep(c.in, c.out, r.stamp(), r.bad)
@@ -121,7 +121,7 @@ func (c *claudeImport) emitAnswer(r *claudeRecord) error {
 	return c.out.Record(claudeMessageOf(group...))
 }
 
-// counted says whether an answer begins with r whose tokens the provider counted.
+// counted reports whether an answer begins with r whose tokens the provider counted.
 func (r *claudeRecord) counted() bool {
 	if r.kind != claudeAssistant || r.unit.records[0] != r || !r.native {
 		return false
@@ -140,7 +140,7 @@ func (r *claudeRecord) usageField() (usage string, ok bool) {
 	return usage, ok && u.Input+u.Output > 0
 }
 
-// usageEvent says what the answer that begins with r took, in an event that
+// usageEvent returns what the answer that begins with r took, in an event that
 // ctxfs reads. The message's rest has it too, so it is not exported. Answers
 // that the conversation left have none, so that there are as many as calls.
 func (r *claudeRecord) usageEvent() Record {

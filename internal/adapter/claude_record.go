@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeKind says what a record is to the conversation.
+// claudeKind is what a record is to the conversation.
 type claudeKind uint8
 
 const (

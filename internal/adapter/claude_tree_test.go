@@ -72,7 +72,7 @@ func claudeLines(lines ...string) []byte {
 	return []byte(b.String())
 }
 
-// claudeSaid gives the messages by the uuids that they are made of, then those that were left.
+// claudeSaid returns the messages by the uuids that they are made of, then those that were left.
 func claudeSaid(records []adapter.Record) (messages, left string) {
 	for _, r := range records {
 		s, _ := r.Stamp()

@@ -227,7 +227,7 @@ func (c *claudeChain) call(id, uuid string) {
 	c.queue = append(c.queue, id)
 }
 
-// answer gives the open call that a result belongs to, and the uuid of its
+// answer returns the open call that a result belongs to, and the uuid of its
 // record: that of its id, or without one the first. "" means that there is none.
 func (c *claudeChain) answer(id string) (call, uuid string) {
 	call = c.ids[id]

@@ -92,7 +92,7 @@ func (l codexLine) name() string {
 	return l.kind
 }
 
-// codexItem says how an item went into a message, and has what of its line is not there.
+// codexItem is how an item went into a message, and has what of its line is not there.
 type codexItem struct {
 	Line  Object `json:"line"`
 	Parts int    `json:"parts,omitempty"` // of the content that are the item's; see codexWhole
@@ -118,7 +118,7 @@ type codexPiece struct {
 	item    codexItem
 }
 
-// codexCall gives a call of an item as tool_calls have it; nil for what is none of these.
+// codexCall returns a call of an item as tool_calls have it; nil for what is none of these.
 func codexCall(payload Object) (call Object, rest Object) {
 	switch payload.Text("type") {
 	case "function_call":

@@ -85,7 +85,7 @@ func itemStamp(r Record, format string) (s Stamp, own bool) {
 	return s, ok && s.Format == format && len(s.At) > 0
 }
 
-// codexLines gives the lines that a record was made of.
+// codexLines returns the lines that a record was made of.
 func codexLines(r Record, o Object, s Stamp, lost *tally) (lines [][]byte) {
 	if r.Event {
 		if line, ok := r.KeptLine(); ok {
@@ -159,7 +159,7 @@ func codexLines(r Record, o Object, s Stamp, lost *tally) (lines [][]byte) {
 	return lines
 }
 
-// codexForeign gives records from elsewhere as lines of a rollout; a session
+// codexForeign returns records from elsewhere as lines of a rollout; a session
 // that has none of its own gets a first line, too.
 func codexForeign(name string, records []Record, ours bool, now string, lost *tally) (lines [][]byte) {
 	said := dialogue(records, lost)
@@ -220,7 +220,7 @@ func codexTime(ts string) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// codexAssistant gives the items of an assistant's message and the results of its calls.
+// codexAssistant adds the items of an assistant's message and the results of its calls.
 func codexAssistant(s speech, lost *tally, add func(kind string, payload Object)) {
 	var said []ctxabi.Part
 	say := func() {

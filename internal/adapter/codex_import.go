@@ -185,7 +185,7 @@ func (r *codexReader) flush() error {
 	return nil
 }
 
-// piece gives what a line says to or by the model; ok is false for all other lines.
+// piece returns what a line says to or by the model; ok is false for all other lines.
 func (r *codexReader) piece(l codexLine) (p codexPiece, ok bool) {
 	switch {
 	case l.kind == codexItemLine:
@@ -306,7 +306,7 @@ func (r *codexReader) instructions(l codexLine) (i codexInstructions) {
 	return i
 }
 
-// usage gives the tokens that a call of the model took, as ctxabi reads them;
+// usage returns the tokens that a call of the model took, as ctxabi reads them;
 // nil for other lines, and for one that repeats the last.
 func (r *codexReader) usage(l codexLine) Object {
 	info := l.payload.Object("info")

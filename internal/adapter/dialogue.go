@@ -217,7 +217,7 @@ var (
 	notWord  = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 )
 
-// valid gives the call with a name and an id that the APIs take; each id stands once.
+// valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 	if !toolName.MatchString(c.Name) {
 		name := notWord.ReplaceAllString(c.Name, "_")
@@ -326,7 +326,7 @@ func marker(raw []byte) string {
 
 const argumentsInObject = "arguments that are no JSON object are put into one"
 
-// jsonObject gives arguments as a JSON object: themselves where they are one.
+// jsonObject returns arguments as a JSON object: themselves where they are one.
 func jsonObject(arguments string) (json.RawMessage, bool) {
 	if strings.TrimSpace(arguments) == "" {
 		return json.RawMessage("{}"), true

@@ -39,7 +39,7 @@ func keptEvent(chain, kind string, s Stamp, rest keptRest) Record {
 // Keep reports a line that is no record of the format, with why in words
 // ("is not JSON"), and keeps it in an event of type "<format>/line". s is the
 // event's stamp; one that the session has is not reported again. A torn line
-// is not kept: it comes again when it is whole.
+// is not kept: it comes again when it is whole. It returns the error of out.
 func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 	if l.Torn && l.N > 0 && l.sum == "" {
 		out.Loss(Loss{l.Where(), "is cut off: the transcript ends in it; import again when it is whole"})
@@ -65,7 +65,7 @@ func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 	return out.Record(keptEvent("", kind, s, rest))
 }
 
-// KeptLine gives the line that [Line.Keep] kept in a record; ok is false for other records.
+// KeptLine returns the line that [Line.Keep] kept in a record; ok is false for other records.
 func (r Record) KeptLine() (line []byte, ok bool) {
 	s, stamped := r.Stamp()
 	if !r.Event || !stamped || r.eventType() != s.Format+keptLine {
@@ -88,7 +88,7 @@ func (r Record) Kept() bool {
 	return r.Event && ok && is && (kind == keptLine || kind == keptLarge || kind == keptDeep)
 }
 
-// Fit gives the record, or what a session takes in its place where it refuses
+// Fit returns the record, or what a session takes in its place where it refuses
 // the record for its size or depth; lost says then what is not carried. A
 // format need not look at either.
 func (r Record) Fit() (fit Record, lost string) {
@@ -111,7 +111,7 @@ func (r Record) Fit() (fit Record, lost string) {
 		why(err) + "; its size and SHA-256 are kept in an event"
 }
 
-// Refit gives back the record that [Record.Fit] kept as a string, and any other as it is.
+// Refit returns back the record that [Record.Fit] kept as a string, and any other as it is.
 func (r Record) Refit() Record {
 	r = r.stamped()
 	s, ok := r.Stamp()

@@ -15,7 +15,7 @@ type Known struct {
 
 type knownID struct{ reading, file int32 }
 
-// Begin says that another transcript is read from here on: all that was added
+// Begin marks that another transcript is read from here on: all that was added
 // before is there already.
 func (k *Known) Begin() {
 	k.reading++
@@ -70,7 +70,7 @@ func ownID(event bool, id string) string {
 	return "message:" + id
 }
 
-// Place gives a new record the number of its transcript among those that the
+// Place returns a new record the number of its transcript among those that the
 // session is made of, so that the places of several do not mix in [InOrder].
 // What goes on where the last known record stands is of the same transcript.
 func (k *Known) Place(r Record) Record {

@@ -96,7 +96,7 @@ func eachChild(v gjson.Result, do func(key string, child gjson.Result)) {
 	}
 }
 
-// lastKeys says at which place each key stands last: a path means that one.
+// lastKeys returns the place at which each key stands last: a path means that one.
 func lastKeys(v gjson.Result) map[string]int {
 	last := map[string]int{}
 	i := 0
@@ -108,7 +108,7 @@ func lastKeys(v gjson.Result) map[string]int {
 	return last
 }
 
-// isPathKey says whether a path may go through a key.
+// isPathKey reports whether a path may go through a key.
 func isPathKey(key string) bool {
 	if key == "" || strings.ContainsAny(key, ".@[]\ufffd") {
 		return false
@@ -134,7 +134,7 @@ func (l *lifter) setBase(id string, source json.RawMessage, paths ...string) {
 	}
 }
 
-// lift gives source without what l knows a place for: the rest of a stamp.
+// lift returns source without what l knows a place for: the rest of a stamp.
 func (l *lifter) lift(source json.RawMessage) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, source) != nil {

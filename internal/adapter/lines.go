@@ -31,7 +31,7 @@ type Line struct {
 	// large it is the beginning.
 	Bytes []byte
 
-	// Problem says in words why it is of no use, such as "is not valid UTF-8".
+	// Problem is why it is of no use, in words, such as "is not valid UTF-8".
 	Problem string
 
 	// Torn: it is the last one and has no end. It may be whole all the same.
@@ -52,7 +52,7 @@ type Lines struct {
 // NewLines reads from r.
 func NewLines(r io.Reader) *Lines { return &Lines{r: decoded(r)} }
 
-// Next gives the next line that is not blank, and io.EOF behind the last one.
+// Next returns the next line that is not blank, and io.EOF behind the last one.
 // The line is the caller's. Another error is one of reading.
 func (l *Lines) Next() (Line, error) {
 	for {
@@ -111,7 +111,7 @@ func (l *Line) judge(large hash.Hash, limit int) {
 }
 
 // ReadDocument reads a transcript that is one JSON value, decoded as [Lines]
-// are. One of nothing but blanks has no Bytes.
+// are. One of nothing but blanks has no Bytes. It returns the error of r.
 func ReadDocument(r io.Reader) (Line, error) {
 	b, err := io.ReadAll(io.LimitReader(decoded(r), maxDocument+1))
 	if err != nil {
@@ -165,7 +165,7 @@ func utf16Order(head []byte) (order unicode.Endianness, ok bool) {
 	return order, false
 }
 
-// Decode gives the beginning of a transcript, or all of it, as [Lines] read it.
+// Decode returns the beginning of a transcript, or all of it, as [Lines] read it.
 func Decode(head []byte) []byte {
 	b, err := io.ReadAll(decoded(bytes.NewReader(head)))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// mended gives the JSON value that a document which is cut off begins with:
+// mended returns the JSON value that a document which is cut off begins with:
 // without its last element in a list or object at most depth levels deep, and
 // closed. lost is how many of its bytes are not in there; ok is false when nothing can be made of it.
 func mended(doc []byte, depth int) (value []byte, lost int, ok bool) {

@@ -106,7 +106,7 @@ func importNative(in *Input, out Output) error {
 	}
 }
 
-// nativeLog says which log a line is of, or what is wrong with it. log is the
+// nativeLog returns which log a line is of, or what is wrong with it. log is the
 // section it stands in, "" where there is none.
 func nativeLog(log string, r Record) (event bool, problem string) {
 	asMessage, asEvent := ctxabi.CheckMessage(r.Line), ctxabi.CheckEvent(r.Line)

@@ -32,6 +32,7 @@ var errNotObject = errors.New("not a JSON object, or something follows it")
 
 // ParseObject reads an object. Its values share raw's memory: json.Unmarshal into
 // one of them, or into a list that has it, writes there.
+// It returns an error if raw is not exactly one object, or nests too deep.
 func ParseObject(raw []byte) (Object, error) {
 	var o Object
 	ok := ctxabi.EachField(raw, maxObjectNesting, func(key, value []byte) {
@@ -58,7 +59,7 @@ func keyOf(quoted []byte) (key string) {
 	return key
 }
 
-// plainText gives the text of a JSON string in which each byte is a character
+// plainText returns the text of a JSON string in which each byte is a character
 // of ASCII and stands for itself, as in most keys and names.
 func plainText(quoted []byte) (text string, ok bool) {
 	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' || !isPlain(quoted[1:len(quoted)-1]) {
@@ -76,7 +77,7 @@ func isPlain[T string | []byte](text T) bool {
 	return true
 }
 
-// Get gives the value of key, the last one where it comes twice, and nil without one.
+// Get returns the value of key, the last one where it comes twice, and nil without one.
 func (o Object) Get(key string) json.RawMessage {
 	if i := o.last(key); i >= 0 {
 		return o[i].Value
@@ -147,10 +148,10 @@ func (p *places) add(f Field) {
 	}
 }
 
-// Has says whether there is a value of key, null included.
+// Has reports whether there is a value of key, null included.
 func (o Object) Has(key string) bool { return o.Get(key) != nil }
 
-// Text gives the string at key, "" when there is none.
+// Text returns the string at key, "" when there is none.
 func (o Object) Text(key string) string {
 	v := o.Get(key)
 	if len(v) == 0 || v[0] != '"' {
@@ -163,7 +164,7 @@ func (o Object) Text(key string) string {
 	return s
 }
 
-// Object gives the object at key, nil when there is none.
+// Object returns the object at key, nil when there is none.
 func (o Object) Object(key string) Object {
 	inner, err := ParseObject(o.Get(key))
 	if err != nil {
@@ -172,7 +173,7 @@ func (o Object) Object(key string) Object {
 	return inner
 }
 
-// Array gives the elements of the array at key, nil when there is none.
+// Array returns the elements of the array at key, nil when there is none.
 func (o Object) Array(key string) []json.RawMessage {
 	list, _ := parseArray(o.Get(key))
 	return list

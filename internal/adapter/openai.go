@@ -34,7 +34,7 @@ var openAIBodies = &bodies{
 	foreign: openAIForeign,
 }
 
-// openAIMessage gives the record of a message. What a record has no field for is not in it.
+// openAIMessage returns the record of a message. What a record has no field for is not in it.
 func openAIMessage(m Object) (record Object, ok bool) {
 	role := m.Get("role")
 	switch name := m.Text("role"); {
@@ -101,8 +101,7 @@ func sniffAnthropic(_ string, head []byte) int {
 	return sure
 }
 
-// sniffBodies tells the messages of OpenAI's and Anthropic's APIs from each
-// other, and from what else has roles.
+// sniffBodies returns how sure it is, from 0 to 100, that head begins a transcript of the messages of OpenAI's API, and of Anthropic's.
 func sniffBodies(head []byte) (openAI, anthropic int) {
 	if h := bytes.TrimSpace(head); len(h) == 0 || h[0] != '{' && h[0] != '[' {
 		return 0, 0

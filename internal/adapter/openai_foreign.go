@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// openAIForeign gives records from elsewhere as messages that the API takes:
+// openAIForeign returns records from elsewhere as messages that the API takes:
 // behind each assistant message with calls stand the results of all of them.
 func openAIForeign(records []Record, lost *tally) (messages []json.RawMessage, fields Object) {
 	add := func(m Object) { messages = append(messages, Raw(m)) }
@@ -86,7 +86,7 @@ func openAIAssistant(s speech, lost *tally) (m Object) {
 	return m
 }
 
-// openAIResults gives the messages of results, and one of the user with their images.
+// openAIResults returns the messages of results, and one of the user with their images.
 func openAIResults(s speech, lost *tally) (messages []Object) {
 	var images []ctxabi.Part
 	for _, a := range s.answers {
@@ -113,7 +113,7 @@ func openAIResults(s speech, lost *tally) (messages []Object) {
 	return messages
 }
 
-// openAIContent gives what a user says: a text, or parts where there is more
+// openAIContent returns what a user says: a text, or parts where there is more
 // than that; nil for nothing.
 func openAIContent(where string, parts []ctxabi.Part, lost *tally) json.RawMessage {
 	var list []Object

@@ -186,7 +186,7 @@ func sourceName(raw json.RawMessage) string {
 	return ""
 }
 
-// isPlainID says whether paths and stamps can name a source record so.
+// isPlainID reports whether paths and stamps can name a source record so.
 func isPlainID(id string) bool {
 	for i := range len(id) {
 		if c := id[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '.' || c == '@' || c == '>' || c == '[' {

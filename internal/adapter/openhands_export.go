@@ -48,7 +48,7 @@ func exportOpenHands(src *Source, w io.Writer) error {
 	return err
 }
 
-// ofChain gives the records of one chain. That there are others is a loss, where lost is not nil.
+// ofChain returns the records of one chain. That there are others is a loss, where lost is not nil.
 func ofChain(records []Record, chain string, lost *tally) (of []Record) {
 	others := map[string]bool{}
 	for _, r := range records {

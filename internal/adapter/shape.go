@@ -93,7 +93,7 @@ func (s *shape) walk(data []byte) (ok bool) {
 	return true
 }
 
-// has says whether one of the paths is there.
+// has reports whether one of the paths is there.
 func (s *shape) has(paths ...string) bool {
 	for _, p := range paths {
 		if s.keys[p] {
@@ -103,7 +103,7 @@ func (s *shape) has(paths ...string) bool {
 	return false
 }
 
-// says says whether one of the words stands at the path; one that ends in "*" is a beginning.
+// says reports whether one of the words stands at the path; one that ends in "*" is a beginning.
 func (s *shape) says(path string, words ...string) bool {
 	for _, v := range s.strings[path] {
 		for _, w := range words {

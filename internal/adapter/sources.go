@@ -34,7 +34,7 @@ func newEmitter(in *Input, out Output, format string) *emitter {
 	return &emitter{in: in, out: out, format: format, emitted: map[[2]string]bool{}}
 }
 
-// has says whether the session has a source record, or will have it.
+// has reports whether the session has a source record, or will have it.
 func (e *emitter) has(chain, id string) bool {
 	return e.emitted[[2]string{chain, id}] || e.in.Seen(chain, id)
 }
@@ -94,7 +94,7 @@ func (e *emitter) document(chain string, record Object, doc *tree, lists Object)
 	return e.out.Record(Record{Chain: chain, Event: true, Line: Raw(append(record, Field{StampKey, Raw(s)}))})
 }
 
-// isOwn says whether the record is one that an import of the format made.
+// isOwn reports whether the record is one that an import of the format made.
 func isOwn(r Record, format string) bool {
 	s, ok := r.Stamp()
 	return ok && s.Format == format
@@ -153,7 +153,7 @@ func newSourceSet(records []Record, format string) *sourceSet {
 	return s
 }
 
-// report says how many source records a document is without.
+// report adds to lost how many source records a document is without.
 func (s *sourceSet) report(lost *tally) {
 	for _, id := range s.missing {
 		lost.add("source record "+id, "is not there: it was too large for a session, or its records have changed")

@@ -26,7 +26,7 @@ type readStamp struct {
 	ok   bool
 }
 
-// Stamp gives the record's stamp; ok is false when it has none of this shape.
+// Stamp returns the record's stamp; ok is false when it has none of this shape.
 // Its rest shares the line's memory.
 func (r Record) Stamp() (s Stamp, ok bool) {
 	r = r.stamped()

@@ -45,7 +45,7 @@ func (t *tree) open() {
 	})
 }
 
-// child gives what one element of a path leads to, nil for nothing.
+// child returns what one element of a path leads to, nil for nothing.
 func (t *tree) child(key string) *tree {
 	if t.kind == 0 && len(t.raw) > 0 && t.raw[0] == '"' {
 		if t.inner == nil {
@@ -71,7 +71,7 @@ func (t *tree) child(key string) *tree {
 	return nil
 }
 
-// get gives the value at path, which may go into strings that are JSON.
+// get returns the value at path, which may go into strings that are JSON.
 func (t *tree) get(path string) json.RawMessage {
 	if path != "" {
 		for key := range strings.SplitSeq(path, ".") {

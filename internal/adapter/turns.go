@@ -139,7 +139,7 @@ func (r *turnReader) call(c ctxabi.Call) ctxabi.Call {
 	return c
 }
 
-// answered gives the id of the call that a result is of, "" for one that nobody made.
+// answered returns the id of the call that a result is of, "" for one that nobody made.
 func (r *turnReader) answered(id string) string {
 	if id == "" && len(r.open) > 0 {
 		id = r.open[0]
@@ -205,7 +205,7 @@ func recordTime(rec Record) string {
 	return timeOf(o.Text("ts"))
 }
 
-// timeOf gives ts when it is a time in ISO 8601 that readers of transcripts take, else "".
+// timeOf returns ts when it is a time in ISO 8601 that readers of transcripts take, else "".
 func timeOf(ts string) string {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999"} {
 		if _, err := time.Parse(layout, ts); err == nil {
@@ -230,7 +230,7 @@ func hasImage(parts []turnPart) bool {
 	return slices.ContainsFunc(parts, func(p turnPart) bool { return p.image != "" })
 }
 
-// imagePart gives an image of a record by its URL, which is data: where the record holds the image itself.
+// imagePart returns an image of a record by its URL, which is data: where the record holds the image itself.
 func imagePart(raw []byte) (p turnPart, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {

@@ -102,7 +102,7 @@ func (t *twice) see(c byte) {
 	t.whole = false
 }
 
-// has says whether the object has a key already, and notes that it has.
+// has reports whether the object has a key already, and notes that it has.
 func (k *keysOf) has(key []byte) bool {
 	if k.list || k.many[string(key)] {
 		return !k.list

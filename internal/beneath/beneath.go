@@ -28,6 +28,7 @@ var noOpenat2 atomic.Bool
 
 // Open opens rel beneath root without following any symbolic link, the
 // last component included. rel "" is root itself. It may be longer than a path that the kernel takes.
+// It returns the errno of the kernel: ELOOP for a link, EXDEV for a path that leaves root.
 func Open(root int, rel string, flags int, mode uint32) (int, error) {
 	if len(rel) >= unix.PathMax {
 		return openLong(root, rel, flags, mode)
@@ -78,7 +79,8 @@ func Follow(root int, rel string, flags int) (int, error) {
 	return Walk(root, rel, flags, 0)
 }
 
-// Real gives the path of an open file below the open directory root, as it is called now.
+// Real returns the path of an open file below the open directory root, as it is called now.
+// It returns an error if the file was removed or lies elsewhere.
 func Real(root, fd int) (string, error) {
 	var names [2]string
 	for i, n := range []int{root, fd} {
@@ -111,7 +113,7 @@ func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int,
 	}
 }
 
-// refused says that it was openat2 itself that failed, not the file.
+// refused reports whether it was openat2 itself that failed, not the file.
 func refused(root int, err error) bool {
 	if err == syscall.ENOSYS || err == syscall.EPERM && !works(root) {
 		noOpenat2.Store(true)
@@ -120,7 +122,7 @@ func refused(root int, err error) bool {
 	return false
 }
 
-// works tells a refusal by a seccomp filter from one of the file.
+// works reports whether openat2 works here: a seccomp filter may refuse it, as a file may.
 func works(root int) bool {
 	fd, err := unix.Openat2(root, ".", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC})
 	if err != nil {
@@ -130,7 +132,7 @@ func works(root int) bool {
 	return true
 }
 
-// Walk does what [Open] does without openat2, one component at a time.
+// Walk does what [Open] does without openat2, one component at a time. Its errors are the same.
 func Walk(root int, rel string, flags int, mode uint32) (int, error) {
 	dir := root
 	defer func() {
@@ -165,7 +167,7 @@ func Walk(root int, rel string, flags int, mode uint32) (int, error) {
 	return -1, syscall.EXDEV
 }
 
-// At is openat(2), made again when a signal came.
+// At is openat(2), made again when a signal came. It returns the errno of the kernel.
 func At(dir int, name string, flags int, mode uint32) (int, error) {
 	for {
 		fd, err := handles.Open(func() (int, error) { return unix.Openat(dir, name, flags, mode) })

@@ -121,7 +121,7 @@ func numbered(t *testing.T, n int) *Session {
 
 func TestBaselinesChoose(t *testing.T) {
 	s := numbered(t, 60)
-	// whole gives the records that stand in a pack as they are.
+	// whole returns the records that stand in a pack as they are.
 	whole := func(method string, budget int) (lines []int) {
 		p := packBy(t, s, method, budget)
 		for i, text := range s.texts {

@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
-// Derived says how much of what is planted into sessions stands in the notes that are derived of them.
+// Derived is how much of what is planted into sessions stands in the notes that are derived of them.
 type Derived struct {
 	Half      Half            `json:"half"`
 	Seeds     int             `json:"seeds"`
@@ -53,6 +53,7 @@ const (
 
 // RunDerived plants phrases of one half into each session, once for each seed, and looks for them in what is derived.
 // A phrase that is lost several times is told once, with the names it had first.
+// It returns an error if a note cannot be derived.
 func RunDerived(sessions []*Session, half Half, seeds int) (*Derived, error) {
 	all, err := phrasesOf(half)
 	if err != nil {
@@ -322,7 +323,7 @@ type lostKey struct {
 	wrong  bool
 }
 
-// phraseOf gives the phrase of a source: of the last record of a range.
+// phraseOf returns the phrase of a source: of the last record of a range.
 func (p *planting) phraseOf(source string) (int, bool) {
 	scheme, span, _ := strings.Cut(source, ":")
 	if _, to, ok := strings.Cut(span, "-"); ok {
@@ -332,13 +333,13 @@ func (p *planting) phraseOf(source string) (int, bool) {
 	return i, ok
 }
 
-// holds says whether a row has what was planted, blanks and case aside, and not much else.
+// holds reports whether a row has what was planted, blanks and case aside, and not much else.
 func holds(row, want string) bool {
 	a, b := strings.ToLower(strings.Join(strings.Fields(row), " ")), strings.ToLower(strings.Join(strings.Fields(want), " "))
 	return strings.Contains(a, b) && len(a) < len(b)+240
 }
 
-// wanted says whether some row should say what was planted: not where all of it is taken back.
+// wanted reports whether some row should say what was planted: not where all of it is taken back.
 func (p *phrase) wanted() bool {
 	return slices.ContainsFunc(p.turns, func(t turn) bool { return len(t.wants) > 0 })
 }
@@ -351,7 +352,7 @@ func (p *phrase) text() string {
 	return strings.Join(out, " | ")
 }
 
-// WriteDerived writes the table.
+// WriteDerived writes the table. It returns the error of w.
 func WriteDerived(w io.Writer, halves []*Derived) error {
 	p := &printer{w: w}
 	p.f("Planted into %s, %d times each: %d statements and %d distractors at a time.\n\n", plural(halves[0].Sessions, "session"), halves[0].Seeds, plantedPhrases, plantedDistractors)

@@ -16,7 +16,7 @@ import (
 //go:embed derived_phrases.txt
 var derivedPhrases string
 
-// Half says which of the phrases are planted.
+// Half is which of the phrases are planted.
 type Half string
 
 // The halves: whoever works on the finders looks at the first, and judges by the second.
@@ -42,7 +42,7 @@ type turn struct {
 
 const distractorKind = "distractor"
 
-// phrasesOf gives the phrases of one half in the order of the file. Of each kind every second one is held out, in the order of
+// phrasesOf returns the phrases of one half in the order of the file. Of each kind every second one is held out, in the order of
 // a hash of their text, so that neighbours in the file do not decide it.
 func phrasesOf(half Half) ([]phrase, error) {
 	byKind := map[string][]string{}
@@ -119,7 +119,7 @@ var names = map[string][]string{
 	"tool": {"make lint", "skaffold", "tox", "cargo clippy"},
 }
 
-// fill gives the phrase with names that a seed chooses, and its marks read.
+// fill returns the phrase with names that a seed chooses, and its marks read.
 func (p *phrase) fill(rng *rand.Rand) phrase {
 	chosen := map[string]string{}
 	var keys []string
@@ -144,7 +144,7 @@ func (p *phrase) fill(rng *rand.Rand) phrase {
 	return out
 }
 
-// takeMarks gives what stands between pairs of marks, and the text without them.
+// takeMarks returns what stands between pairs of marks, and the text without them.
 func takeMarks(text, open, shut string) (marked []string, rest string) {
 	for {
 		before, after, ok := strings.Cut(text, open)

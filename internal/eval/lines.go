@@ -69,7 +69,7 @@ func (r *reader) read(text string) []*line {
 	return out
 }
 
-// eachLine gives the lines of a text, those of quoted text too.
+// eachLine calls emit with the lines of a text, those of quoted text too.
 func eachLine(text string, emit func(string)) {
 	for physical := range strings.SplitSeq(text, "\n") {
 		for {
@@ -83,7 +83,7 @@ func eachLine(text string, emit func(string)) {
 	}
 }
 
-// one gives one line, which begins no other.
+// one returns one line, which begins no other.
 func (r *reader) one(s string) *line {
 	if l, ok := r.lines[s]; ok {
 		return l
@@ -134,7 +134,7 @@ func withoutFraming(s string) string {
 	return s
 }
 
-// resembles says whether l shows what o did: at least three fifths of its words, and not so much else that it is only a list.
+// resembles reports whether l shows what o did: at least three fifths of its words, and not so much else that it is only a list.
 func (l *line) resembles(o *line) bool {
 	if l == o {
 		return true

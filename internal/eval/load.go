@@ -46,6 +46,7 @@ type place struct{ set, name, file string }
 
 // Load reads the sessions below paths: a file of messages, a session's directory in a store or a mount, or
 // a directory with any number of both below it. What is no session is told to note and left out.
+// It returns an error if a path cannot be read, or no session is found.
 func Load(paths []string, encoding string, note func(string)) ([]*Session, error) {
 	counter, err := tokens.For(encoding)
 	if err != nil {
@@ -149,7 +150,7 @@ func load(p place, counter *tokens.Counter) (*Session, error) {
 	return s, s.prepare(counter)
 }
 
-// NewSession is a session that is no file.
+// NewSession is a session that is no file. It returns an error if a record is malformed, or the encoding is unknown.
 func NewSession(set, name string, records [][]byte, encoding string) (*Session, error) {
 	counter, err := tokens.For(encoding)
 	if err != nil {

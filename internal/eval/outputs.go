@@ -85,7 +85,7 @@ func (s *Session) headTail(line, most int) string {
 	return heading + "\n" + strings.TrimSuffix(short, "\n") + "\n"
 }
 
-// needles gives the identifiers that the agent learns from an output and uses soon.
+// needles returns the identifiers that the agent learns from an output and uses soon.
 func (s *Session) needles(past *past, line int) (ids []int32) {
 	own := map[int32]bool{}
 	for _, l := range past.r.read(s.texts[line-1]) {

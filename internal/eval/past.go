@@ -53,7 +53,7 @@ func (p *past) add(text string) {
 	eachGram(lines, func(g gram) { p.grams[g] = struct{}{} })
 }
 
-// eachGram gives all five words in a row; no row reaches from one record to the next.
+// eachGram calls emit with each five words in a row; no row reaches from one record to the next.
 func eachGram(lines []*line, emit func(gram)) {
 	var g gram
 	n := 0
@@ -81,7 +81,7 @@ type need struct {
 	grams []gram
 }
 
-// needs gives what the texts of the agent's next messages use of the past.
+// needs returns what the texts of the agent's next messages use of the past.
 func (p *past) needs(texts []string) need {
 	var out need
 	ids, words, grams := map[int32]bool{}, map[int32]bool{}, map[gram]bool{}
@@ -113,7 +113,7 @@ func (p *past) needs(texts []string) need {
 	return out
 }
 
-// kept says of each identifier asked for whether it stands in the text, and whether it does with its context.
+// kept returns for each identifier asked for whether it stands in the text, and whether it does with its context.
 func (p *past) kept(ids []int32, lines []*line) (present, inContext map[int32]bool) {
 	present, inContext = map[int32]bool{}, map[int32]bool{}
 	wanted := map[int32]bool{}

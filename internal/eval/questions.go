@@ -31,7 +31,7 @@ func (r *replay) questions() error {
 	return nil
 }
 
-// stands says whether three fifths of the lines of a record stand in a pack, its heading left out.
+// stands reports whether three fifths of the lines of a record stand in a pack, its heading left out.
 func stands(record, pack []*line) bool {
 	there := map[*line]bool{}
 	for _, l := range pack {

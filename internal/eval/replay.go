@@ -205,7 +205,7 @@ func (r *replay) at(n int, cut bool) error {
 	return nil
 }
 
-// next gives what the agent's next messages after record n say.
+// next returns what the agent's next messages after record n say.
 func (r *replay) next(n int) (texts []string) {
 	for line := n + 1; line <= r.s.Messages.Len() && len(texts) < ahead; line++ {
 		if r.s.isAgent(line) {

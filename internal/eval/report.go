@@ -16,7 +16,8 @@ var columns = []struct {
 	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {Fill, "fill"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
 }
 
-// ParseFigure gives the figure of a name, in any case of its letters.
+// ParseFigure returns the figure of a name, in any case of its letters.
+// It returns an error, with the names that there are, for any other.
 func ParseFigure(name string) (Figure, error) {
 	var names []string
 	for _, c := range columns {
@@ -42,7 +43,7 @@ func (r *Result) shown(o *Options) (out []int) {
 }
 
 // WriteMarkdown writes the tables. All of it is the same for the same sessions and options, but for the
-// times of builds, which stand apart at the end.
+// times of builds, which stand apart at the end. It returns the error of w.
 func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
 	p := &printer{w: w}
 	messages, all := 0, 0

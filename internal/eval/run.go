@@ -60,14 +60,14 @@ type Result struct {
 	Builds   []Builds        `json:"-"` // times differ from run to run
 }
 
-// Builds says how long ctxfs took for its packs at one budget.
+// Builds is how long ctxfs took for its packs at one budget.
 type Builds struct {
 	Budget   int
 	Packs    int
 	P50, P99 time.Duration
 }
 
-// Run replays all sessions.
+// Run replays all sessions. It returns the first error of a method, or ctx.Err().
 func Run(ctx context.Context, sessions []*Session, o Options) (*Result, error) {
 	counter, err := tokens.For(o.Encoding)
 	if err != nil {
@@ -146,7 +146,7 @@ func sum(list []int) (n int) {
 	return n
 }
 
-// means gives the means over sessions, a row for each budget and method.
+// means returns the means over sessions, a row for each budget and method.
 func means(sessions []SessionResult, budgets []int) (rows []Row, builds []Builds) {
 	methods := len(sessions[0].Rows) / len(budgets)
 	for b, budget := range budgets {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// eachWord gives the words of one line of text in their order.
+// eachWord calls emit with the words of one line of text in their order.
 func eachWord(text string, emit func(word string)) {
 	from := -1
 	end := func(to int) {
@@ -77,7 +77,7 @@ func trimWord(w string) string {
 	return w
 }
 
-// kind says what a word is worth for the figures.
+// kind is what a word is worth for the figures.
 type kind uint8
 
 const (

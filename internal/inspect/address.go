@@ -39,7 +39,7 @@ func scheme(event bool) string {
 }
 
 // ParseRecords reads "messages:57", "events:12", "57", "e12", or a range like "messages:57-60", "57-60" or "e3-e7". ok is false for what names
-// no records at all, which may be the id of a block.
+// no records at all, which may be the id of a block. It returns an error for a range that begins as one and is none.
 func ParseRecords(text string) (event bool, span ctxabi.Span, ok bool, err error) {
 	rest := text
 	if s, found := strings.CutPrefix(text, "messages:"); found {

@@ -25,7 +25,7 @@ type Block struct {
 	Rule string `json:"rule,omitempty"`
 }
 
-// Block says what became of a block in the present pack: by its id, or by the path of its file. It fails with
+// Block returns what became of a block in the present pack: by its id, or by the path of its file. It fails with
 // ctxabi.ErrNotFound when the pack says nothing of it.
 func (h *History) Block(ctx context.Context, name string) (*Block, error) {
 	p, err := h.At(ctx, h.Len())
@@ -70,7 +70,7 @@ func (p *Pack) blockBy(is func(id, source string) bool) (*Block, bool) {
 	return b, b != nil
 }
 
-// isBlock says whether an item is one of the blocks around the journal.
+// isBlock reports whether an item is one of the blocks around the journal.
 func (it *Item) isBlock() bool { return it.ID != "" && it.Phase != "journal" }
 
 func (p *Pack) blockIDs() (ids []string) {

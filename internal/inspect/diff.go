@@ -61,7 +61,7 @@ type Move struct {
 	After  int    `json:"after_tokens"`
 }
 
-// Compare says what changed from a to b. related: they are of one session, whose records are the same.
+// Compare returns what changed from a to b. related: they are of one session, whose records are the same.
 func Compare(a, b *Pack, nameA, nameB string, related bool) *Diff {
 	d := &Diff{From: a.side(nameA), To: b.side(nameB), Same: a.Markdown == b.Markdown, Blocks: changes(a, b), Records: []Move{}}
 	d.Sides = [2]*Side{d.From, d.To}

@@ -43,6 +43,7 @@ func (m *Mounted) read(name string, log *session.MemLog) error {
 func (m *Mounted) Messages() pack.Records { return m.messages }
 func (m *Mounted) Events() pack.Records   { return m.events }
 
+// Pack implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Pack(_ context.Context, n int) (markdown, account []byte, err error) {
 	return m.at(strconv.Itoa(n))
 }
@@ -56,6 +57,7 @@ func (m *Mounted) at(name string) (markdown, account []byte, err error) {
 	return markdown, account, err
 }
 
+// Moment implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Moment(_ context.Context, when time.Time) (int, error) {
 	md, account, err := m.at(when.UTC().Format(time.RFC3339Nano))
 	if err != nil {
@@ -72,6 +74,7 @@ func (m *Mounted) Moment(_ context.Context, when time.Time) (int, error) {
 	return n, nil
 }
 
+// Served implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Served() ([]Served, error) {
 	data, err := m.rows(ctxabi.PacksFile)
 	return parseRows(data, isServed), err
@@ -79,6 +82,7 @@ func (m *Mounted) Served() ([]Served, error) {
 
 func isServed(r *Served) bool { return r.PackID != "" }
 
+// Swapped implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Swapped(context.Context) ([]ctxabi.SwapRow, error) {
 	data, err := m.rows(ctxabi.SwapIndexFile)
 	return parseRows(data, isSwapped), err
@@ -109,6 +113,7 @@ func parseRows[T any](data []byte, good func(*T) bool) (rows []T) {
 	return rows
 }
 
+// ServedPack implements [Source]; it returns ctxabi.ErrNotFound if the pack is not kept.
 func (m *Mounted) ServedPack(id string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(m.dir, ctxabi.ServedDir, filepath.Base(id)+".md"))
 }

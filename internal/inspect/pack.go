@@ -63,13 +63,14 @@ type Omitted struct {
 	TokensEst int    `json:"tokens_est"`
 }
 
-// ofLog says whether a source is a log, and which one.
+// ofLog reports whether a source is a log, and which one.
 func ofLog(source string) (event, ok bool) {
 	source = strings.TrimSuffix(source, ".jsonl") // which older daemons leave out
 	return source == scheme(true), source == scheme(true) || source == scheme(false)
 }
 
 // NewPack reads a pack of the first n messages; account is its pack.json, nil where that is not known.
+// It returns an error if account is not the JSON of a pack, or the encoding is unknown.
 func NewPack(n int, markdown, account []byte, encoding string) (*Pack, error) {
 	p := &Pack{Messages: n, Markdown: string(markdown), Encoding: encoding}
 	if account != nil {
@@ -108,7 +109,7 @@ type Place struct {
 	How  string `json:"how,omitempty"`
 }
 
-// String says it in words.
+// String returns it in words.
 func (p Place) String() string {
 	switch {
 	case p.Zone == Absent:
@@ -191,7 +192,7 @@ func (it *Item) place() Place {
 	return Place{Zone: Full}
 }
 
-// PlaceOf says where a record stands. An event within a range that is left out may be one that packs do not show at all.
+// PlaceOf returns where a record stands. An event within a range that is left out may be one that packs do not show at all.
 func (p *Pack) PlaceOf(a Address) Place {
 	list := p.spans[0]
 	if a.Event {
@@ -237,7 +238,7 @@ type Sections struct {
 	Footer  int `json:"footer"`
 }
 
-// Sections gives the tokens by section and, of the journal, by zone.
+// Sections returns the tokens by section and, of the journal, by zone.
 func (p *Pack) Sections() (s Sections, z Zones) {
 	z.Framing, s.Journal = p.Framing, p.Framing
 	for _, it := range p.Items {

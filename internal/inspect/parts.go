@@ -110,7 +110,7 @@ func parseGap(names string) (g gap, ok bool) {
 	return g, true
 }
 
-// block gives the text of a block.
+// block returns the text of a block.
 func (p *parts) block(id string) (string, bool) {
 	for _, b := range p.blocks {
 		if b.id == id {

@@ -17,7 +17,7 @@ import (
 type Source interface {
 	Messages() pack.Records
 	Events() pack.Records
-	// Pack gives pack.md and pack.json of the first n messages, n from 0 to their number.
+	// Pack returns pack.md and pack.json of the first n messages, n from 0 to their number.
 	Pack(ctx context.Context, n int) (markdown, account []byte, err error)
 	// Moment is how many messages there were at a time.
 	Moment(ctx context.Context, when time.Time) (int, error)
@@ -27,7 +27,7 @@ type Source interface {
 	ServedPack(id string) ([]byte, error)
 	// Swapped are the rows of swap/index.jsonl: what left the prompt.
 	Swapped(ctx context.Context) ([]ctxabi.SwapRow, error)
-	// Before says how many messages had arrived before an event; ok is false where the source does not know.
+	// Before is how many messages had arrived before an event; ok is false where the source does not know.
 	Before(event int) (messages int, ok bool)
 }
 
@@ -53,6 +53,7 @@ func FromStore(ctx context.Context, b *pack.Builder, x *session.Session) (*Store
 func (s *Stored) Messages() pack.Records { return s.timeline.Messages }
 func (s *Stored) Events() pack.Records   { return s.timeline.Events }
 
+// Pack implements [Source]; it returns the error of the build.
 func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err error) {
 	b, err := s.b.At(ctx, s.x, n)
 	if err != nil {
@@ -61,11 +62,13 @@ func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err
 	return b.Markdown, b.JSON(), nil
 }
 
+// Moment implements [Source]; it returns no error.
 func (s *Stored) Moment(_ context.Context, when time.Time) (int, error) {
 	n, err := s.x.MessagesAt(when)
 	return min(n, s.Messages().Len()), err
 }
 
+// Served implements [Source]; it returns ctxabi.ErrIO if the rows cannot be read.
 func (s *Stored) Served() ([]Served, error) {
 	served, err := s.x.Served()
 	if err != nil {
@@ -75,6 +78,7 @@ func (s *Stored) Served() ([]Served, error) {
 	return parseRows(data, isServed), err
 }
 
+// ServedPack implements [Source]; it returns ctxabi.ErrNotFound if the pack is not kept.
 func (s *Stored) ServedPack(id string) ([]byte, error) {
 	served, err := s.x.Served()
 	if err != nil {
@@ -83,6 +87,7 @@ func (s *Stored) ServedPack(id string) ([]byte, error) {
 	return served.Pack(id)
 }
 
+// Swapped implements [Source]; it returns the error of the log that cannot be read.
 func (s *Stored) Swapped(ctx context.Context) ([]ctxabi.SwapRow, error) {
 	nodes, err := s.b.Swap(ctx, s.x, "")
 	if err != nil {
@@ -113,7 +118,8 @@ func NewHistory(s Source) *History { return &History{Source: s, packs: map[int]*
 // Len is the number of messages.
 func (h *History) Len() int { return h.Messages().Len() }
 
-// At gives the pack of the first n messages, n from 0 to Len. The last 64 that were asked for are kept.
+// At returns the pack of the first n messages, n from 0 to Len. The last 64 that were asked for are kept.
+// It returns the error of the source, or ctx.Err().
 func (h *History) At(ctx context.Context, n int) (*Pack, error) {
 	if p := h.packs[n]; p != nil {
 		return p, nil
@@ -137,7 +143,8 @@ func (h *History) At(ctx context.Context, n int) (*Pack, error) {
 	return p, nil
 }
 
-// AtServed gives a pack that was served, by its id. Where today's files still give the same pack, all is known of it, else what pack.md says.
+// AtServed returns a pack that was served, by its id. Where today's files still give the same pack, all is known of it, else what pack.md says.
+// It returns ctxabi.ErrNotFound if it is not kept.
 func (h *History) AtServed(ctx context.Context, id string) (*Pack, error) {
 	rows, err := h.Served()
 	if err != nil {
@@ -169,7 +176,7 @@ func (h *History) AtServed(ctx context.Context, id string) (*Pack, error) {
 	return nil, ctxabi.E("read", ctxabi.PacksFile, ctxabi.ErrNotFound, "no pack %s was served", id)
 }
 
-// count gives "1 message", "3 messages".
+// count returns "1 message", "3 messages".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

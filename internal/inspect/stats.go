@@ -83,6 +83,7 @@ type StatsOptions struct {
 }
 
 // Stats goes through the history once. It builds a pack for each point and each call: the time grows with both.
+// It returns the error of the first pack that cannot be made, or ctx.Err().
 func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 	now, err := h.At(ctx, h.Len())
 	if err != nil {

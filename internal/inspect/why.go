@@ -38,7 +38,7 @@ type Turn struct {
 // maxAsked is how many records Why answers for at a time.
 const maxAsked = 1000
 
-// Why says where records stand in the present pack and how they came there. It fails with ctxabi.ErrNotFound when there are not so many.
+// Why returns where records stand in the present pack and how they came there. It fails with ctxabi.ErrNotFound when there are not so many.
 func (h *History) Why(ctx context.Context, event bool, span ctxabi.Span) ([]Record, error) {
 	log, name := h.Messages(), ctxabi.MessagesFile
 	if event {
@@ -117,7 +117,7 @@ func (h *History) chunks(ctx context.Context, a Address) (paths []string, err er
 	return paths, nil
 }
 
-// stands says whether an event can have a place in packs.
+// stands reports whether an event can have a place in packs.
 func (h *History) stands(event int) bool {
 	if s, ok := h.Source.(interface{ Stands(event int) bool }); ok {
 		return s.Stands(event)
@@ -130,13 +130,13 @@ func (h *History) stands(event int) bool {
 	return ok
 }
 
-// Stands says whether an event is one that packs show.
+// Stands reports whether an event is one that packs show.
 func (s *Stored) Stands(event int) bool {
 	_, ok := slices.BinarySearchFunc(s.timeline.Tools, event, func(e session.ToolEvent, event int) int { return int(e.Line) - event })
 	return ok
 }
 
-// describe says in a word or two what a record is, and how many tokens it takes in full.
+// describe returns what a record is, in a word or two, and how many tokens it takes in full.
 func (h *History) describe(a Address) (what string, whole int, err error) {
 	p, err := h.counter()
 	if err != nil {
@@ -205,7 +205,7 @@ func (p *Pack) extraText(kind string) string {
 	return ""
 }
 
-// keyLinesOf gives the lines of a record in a block of key lines: "[57] text", and those below it that begin with a blank.
+// keyLinesOf returns the lines of a record in a block of key lines: "[57] text", and those below it that begin with a blank.
 func keyLinesOf(block string, a Address) (out []string) {
 	ours := false
 	for line := range strings.Lines(block) {
@@ -222,7 +222,7 @@ func keyLinesOf(block string, a Address) (out []string) {
 	return out
 }
 
-// names says whether a text of the footer names a record: by its source, by its path or as "message 57".
+// names reports whether a text of the footer names a record: by its source, by its path or as "message 57".
 func names(text string, a Address) bool {
 	for _, name := range []string{a.String(), a.Path(), "message " + a.Mark()} {
 		for rest := text; ; {

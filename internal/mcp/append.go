@@ -187,7 +187,7 @@ func (x *session) append(log string, add records) (numbers []int, err error) {
 	return numbers, errors.Join(err, findErr)
 }
 
-// position gives a moment of a log: how long it is, and how many lines that are.
+// position returns a moment of a log: how long it is, and how many lines that are.
 func position(f *os.File) (size int64, lines int, err error) {
 	for {
 		fi, err := f.Stat()

@@ -32,7 +32,7 @@ func newFrames(in io.ReadCloser, out io.WriteCloser) *frames {
 	return &frames{in: in, r: bufio.NewReaderSize(in, 64<<10), out: out}
 }
 
-// Read gives messages, each with its newline, and never more than one at a time.
+// Read returns messages, each with its newline, and never more than one at a time.
 func (f *frames) Read(p []byte) (int, error) {
 	for len(f.rest) == 0 {
 		line, size, err := f.line()
@@ -82,7 +82,7 @@ func (f *frames) hear(message jsonrpc.Message) {
 	}
 }
 
-// checkList says why a line is no list of messages that the SDK takes, or "".
+// checkList returns why a line is no list of messages that the SDK takes, or "".
 func (f *frames) checkList(line []byte) string {
 	var list []json.RawMessage
 	if err := json.Unmarshal(line, &list); err != nil || len(list) == 0 {

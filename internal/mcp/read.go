@@ -146,7 +146,7 @@ func (x *session) read(p string, offset int64, limit int) (f file, err error) {
 	return f, nil
 }
 
-// nothing says in words that the file at a path is empty: a model takes an empty answer for a failure.
+// nothing returns a sentence that the file at a path is empty: a model takes an empty answer for a failure.
 func nothing(file string) string {
 	holds := func(log string) bool {
 		fi, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(file)), log))
@@ -167,7 +167,7 @@ func nothing(file string) string {
 	return "(" + name + " is empty.)\n"
 }
 
-// said says why a path cannot be read.
+// said returns the error that a path cannot be read, with the reason.
 func (x *session) said(p, name string, since time.Time, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, ctxabi.LineDir+"/"):

@@ -86,7 +86,7 @@ func (s *server) subscribe(_ context.Context, req *sdk.SubscribeRequest) error {
 	return s.watcher.watch(x)
 }
 
-// resourceChanged tells who subscribed. A record that comes changes the pack and what is derived, too.
+// resourceChanged notifies those who subscribed. A record that comes changes the pack and what is derived, too.
 func (s *server) resourceChanged(rel string) {
 	changed := []string{rel}
 	if rel == ctxabi.MessagesFile || rel == ctxabi.EventsFile {

@@ -81,7 +81,7 @@ func newServer(c Config) *server {
 	return s
 }
 
-// session gives the session that the client works in, and makes it where it is not there.
+// session returns the session that the client works in, and makes it where it is not there.
 func (s *server) session(client *sdk.Implementation) (*session, error) {
 	x, err := s.choose(client)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *server) choose(client *sdk.Implementation) (*session, error) {
 	return s.chosen, nil
 }
 
-// introduce tells a client that introduces itself where its memory is.
+// introduce answers a client that introduces itself with where its memory is.
 func (s *server) introduce(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		res, err := next(ctx, method, req)

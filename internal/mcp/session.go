@@ -40,7 +40,7 @@ func newSession(dir string, who sdk.Implementation) *session {
 	return x
 }
 
-// homeOf gives the home of the agent that a session's directory is in:
+// homeOf returns the home of the agent that a session's directory is in:
 // .../home/1000/agent/coder/session/s1, as the tree has it, or .../session/s1 where
 // a container sees an agent's home under a name of its own. Of a session that it
 // sees alone, what is around it is not ctxfs's, but of another file system.

@@ -14,7 +14,7 @@ import (
 // burst of appends is one notice.
 const settle = 50 * time.Millisecond
 
-// watcher tells of files of a session that programs change through the mount
+// watcher reports files of a session that programs change through the mount
 // that this process sees: the kernel says so, nothing is asked again and again.
 // What is done through another mount of the store is seen at the next read.
 type watcher struct {

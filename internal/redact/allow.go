@@ -21,6 +21,8 @@ type Allow struct {
 //	rule:generic-api-key     a rule is not used
 //	/^sandbox-[0-9]+$/       values that an expression finds something in stay
 //	hunter2                  a value stays, exactly this
+//
+// It returns an error that names the first line with a bad expression.
 func ParseAllow(data []byte) (*Allow, error) {
 	a := &Allow{rules: map[string]bool{}, literals: map[string]bool{}}
 	lines := bufio.NewScanner(bytes.NewReader(bytes.TrimPrefix(data, []byte("\uFEFF"))))

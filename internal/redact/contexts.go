@@ -32,7 +32,7 @@ const (
 // keyNames end names of fields that hold a secret whatever it looks like.
 const keyNames = `(?:password|passwd|passphrase|passcode|passwort|pwd)`
 
-// contexts gives the rules that gitleaks has none for.
+// contexts returns the rules that gitleaks has none for.
 func contexts() []*rule {
 	rules := []*rule{
 		{id: "authorization-header", keywords: []string{"authorization"}, carry: true, accept: acceptToken,
@@ -113,10 +113,10 @@ func contexts() []*rule {
 
 var secretWords = []string{"passw", "passphrase", "secret", "token", "apikey", "credentials", "pass", "pwd", "_key"}
 
-// digits says that a text has one.
+// digits reports whether a text has one.
 func digits(v string) bool { return strings.ContainsAny(v, "0123456789") }
 
-// prose says that a quoted value is a sentence.
+// prose reports whether a quoted value is a sentence.
 func prose(v string) bool {
 	return strings.Count(v, " ") > 5 || strings.Contains(v, ": ") || spoken().MatchString(v) && len(v) > 24 || strings.HasSuffix(v, ".")
 }

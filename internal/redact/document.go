@@ -11,12 +11,12 @@ import (
 // maxInner is how deep JSON in strings of JSON is looked into as such; deeper it is text.
 const maxInner = 6
 
-// JSON gives one JSON value, a record say, with a placeholder in the place of each secret in its strings and names. Each string is
+// JSON returns one JSON value, a record say, with a placeholder in the place of each secret in its strings and names. Each string is
 // read as the text that it stands for, and judged together with the name that it stands under. All other bytes
 // stay. What is not JSON is redacted as a text.
 func (r *Redactor) JSON(raw []byte) ([]byte, []Found) { return r.document(raw, nil, 0) }
 
-// File gives a file without its secrets, and without the values that are known to be some: JSON, lines of JSON, or a text.
+// File returns a file without its secrets, and without the values that are known to be some: JSON, lines of JSON, or a text.
 func (r *Redactor) File(data []byte, known Known) ([]byte, []Found) {
 	first, _, _ := bytes.Cut(data, []byte("\n"))
 	if first = bytes.TrimSpace(first); json.Valid(data) || len(first) == 0 || first[0] != '{' || !json.Valid(first) {
@@ -167,7 +167,7 @@ var (
 	mediaType = lazily(`^\{[^{}]*?"(?:media_type|mime_type|mimeType|format|type)"\s*:\s*"(?:image|audio|video|application|base64|wav|mp3|input_audio|redacted_thinking)`)
 )
 
-// opaque says that a member holds bytes which a program made and which must not change: data of a file, the signature of a thought.
+// opaque reports whether a member holds bytes which a program made and which must not change: data of a file, the signature of a thought.
 func opaque(name string, data bool) bool {
 	switch name {
 	case "signature", "encrypted_content", "thoughtSignature", "thought_signature":
@@ -244,7 +244,7 @@ var (
 	secretName   = lazily(`(?i)^(?:[\w.-]*[_.-])?\w*(?:secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|authtoken|_auth|credential)$`)
 )
 
-// named says by which rule a string is a secret because of the name it stands under; "" where it is none.
+// named returns by which rule a string is a secret because of the name it stands under; "" where it is none.
 func (r *Redactor) named(name, text string) string {
 	if name == "" || len(name) > 128 || len(text) > 4096 || r.allow.allows(text) || placeholders().MatchString(text) {
 		return ""
@@ -266,7 +266,7 @@ func (r *Redactor) named(name, text string) string {
 	return ""
 }
 
-// Redacted says whether a text has placeholders in it, and of which rules.
+// Redacted reports whether a text has placeholders in it, and of which rules.
 func Redacted(text []byte) (rules []string) {
 	for _, m := range placeholders().FindAll(text, -1) {
 		rules = append(rules, string(m[len("[redacted:"):len(m)-1]))

@@ -30,7 +30,7 @@ type Redactor struct {
 	ledgers map[string]*Ledger // guarded by mu
 }
 
-// rule says what one kind of secret looks like.
+// rule is what one kind of secret looks like.
 type rule struct {
 	id       string
 	source   string // of the expression
@@ -51,7 +51,7 @@ type rule struct {
 	reach reach
 }
 
-// rank says whose name a text gets that several rules find.
+// rank orders rules: a text that several of them find gets the name of the highest.
 type rank int
 
 const (
@@ -74,7 +74,7 @@ type Found struct {
 	carry  bool
 }
 
-// New gives a Redactor that passes over what is allowed; nil allows nothing. It fails when allow names a rule that there is not.
+// New returns a Redactor that passes over what is allowed; nil allows nothing. It fails when allow names a rule that there is not.
 func New(allow *Allow) (*Redactor, error) {
 	if allow == nil {
 		allow = &Allow{}
@@ -113,7 +113,7 @@ func New(allow *Allow) (*Redactor, error) {
 	return r, nil
 }
 
-// Rules gives the ids of all rules, sorted.
+// Rules returns the ids of all rules, sorted.
 func Rules() []string {
 	rules, _, err := fromLibrary()
 	if err != nil {
@@ -136,10 +136,10 @@ func (r *Redactor) Fingerprint() string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Allowed says how many entries the allow list has.
+// Allowed returns how many entries the allow list has.
 func (r *Redactor) Allowed() int { return r.allow.len() }
 
-// Text gives a text with a placeholder in the place of each secret, and what they were, in order.
+// Text returns a text with a placeholder in the place of each secret, and what they were, in order.
 func (r *Redactor) Text(text string) (string, []Found) { return r.replace(text, nil) }
 
 // replace is Text with values that are known to be secrets.
@@ -188,7 +188,7 @@ type scratch struct {
 	hit     []int      // the rules that have windows
 }
 
-// find gives what the rules find in a text, as it comes.
+// find returns what the rules find in a text, as it comes.
 func (r *Redactor) find(text string) (list []finding) {
 	s := r.scratch.Get().(*scratch)
 	defer r.scratch.Put(s)

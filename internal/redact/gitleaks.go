@@ -47,7 +47,7 @@ var earlier = map[string][]string{"jwt": {"eyj", "eya"}}
 // file's name alone; the second means files of Terraform, and has fields of passwords beside it in contexts.go.
 var unfit = map[string]bool{"pkcs12-file": true, "hashicorp-tf-password": true}
 
-// fromLibrary gives the rules of gitleaks, and what they all allow.
+// fromLibrary returns the rules of gitleaks, and what they all allow.
 func fromLibrary() (rules []*rule, all allowance, err error) {
 	var l library
 	if _, err := toml.Decode(libraryText, &l); err != nil {
@@ -112,7 +112,7 @@ func (l *libraryAllow) allowance() (a allowance, err error) {
 
 func (a *allowance) empty() bool { return len(a.regexes)+len(a.words) == 0 }
 
-// allows says whether a secret is passed over, which was found as match in a line.
+// allows reports whether a secret is passed over, which was found as match in a line.
 func (a *allowance) allows(secret, match, line string) bool {
 	target := secret
 	switch a.target {

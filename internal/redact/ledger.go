@@ -18,9 +18,9 @@ type Log interface {
 // History is both logs of a session, and their order.
 type History struct {
 	Messages, Events Log
-	// Before says how many records of the other log had arrived before a record.
+	// Before returns how many records of the other log had arrived before a record.
 	Before func(event bool, line int) int
-	// Damaged says of an error that a record can be passed over because of it; nil: none can.
+	// Damaged reports whether a record can be passed over because of an error; nil: none can.
 	Damaged func(error) bool
 }
 
@@ -63,7 +63,7 @@ type carried struct{ value, rule string }
 // Known are values that are secrets wherever they stand.
 type Known []carried
 
-// NewLedger gives the ledger of a session of which nothing was seen yet.
+// NewLedger returns the ledger of a session of which nothing was seen yet.
 func (r *Redactor) NewLedger() *Ledger {
 	return &Ledger{r: r, changed: [2]map[int][]string{{}, {}}, missed: [2]map[int]bool{{}, {}}, told: map[string]*teller{}}
 }
@@ -74,7 +74,7 @@ type Learning struct {
 	n int
 }
 
-// Learning gives one that knows nothing yet.
+// Learning returns one that knows nothing yet.
 func (r *Redactor) Learning() *Learning { return &Learning{l: r.NewLedger()} }
 
 // Add reads one record.
@@ -84,13 +84,13 @@ func (x *Learning) Add(raw []byte) {
 	x.l.learn(&h, messages, x.n, raw)
 }
 
-// Known gives the values that the records told.
+// Known returns the values that the records told.
 func (x *Learning) Known() Known { return x.l.toldBy([2]int{x.n, 0}) }
 
 // maxLedgers is how many sessions a Redactor remembers; of others the history is gone through again.
 const maxLedgers = 1024
 
-// Ledger gives the ledger of the session that is called so, for all who ask.
+// Ledger returns the ledger of the session that is called so, for all who ask.
 func (r *Redactor) Ledger(session string) *Ledger {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,8 @@ func side(event bool) int {
 	return messages
 }
 
-// Record gives a record without its secrets; raw itself where it has none. raw is what h has there.
+// Record returns a record without its secrets; raw itself where it has none. raw is what h has there.
+// It returns the error of h, for a record before it as well.
 func (l *Ledger) Record(h History, event bool, line int, raw []byte) ([]byte, error) {
 	s := side(event)
 	l.mu.Lock()
@@ -127,7 +128,7 @@ func (l *Ledger) Record(h History, event bool, line int, raw []byte) ([]byte, er
 	return out, nil
 }
 
-// Changes says whether a record holds secrets.
+// Changes reports whether a record holds secrets. It returns the error of h.
 func (l *Ledger) Changes(h History, event bool, line int) (bool, error) {
 	s := side(event)
 	l.mu.Lock()
@@ -138,7 +139,8 @@ func (l *Ledger) Changes(h History, event bool, line int) (bool, error) {
 	return len(l.changed[s][line]) > 0 || l.missed[s][line], nil
 }
 
-// Known gives the values that the first records of both logs told, for files that stand beside them.
+// Known returns the values that the first records of both logs told, for files that stand beside them.
+// It returns the error of h.
 func (l *Ledger) Known(h History, upTo [2]int) (Known, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +165,7 @@ type Address struct {
 	Line  int
 }
 
-// Counts says what was found in the first records of both logs, by rule, sorted. They must have been gone through.
+// Counts returns what was found in the first records of both logs, by rule, sorted. They must have been gone through.
 func (l *Ledger) Counts(upTo [2]int) (list []Count) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,7 +196,7 @@ func (l *Ledger) Counts(upTo [2]int) (list []Count) {
 	return list
 }
 
-// known gives the values that are secrets in a record, longest first; l.mu is held.
+// known returns the values that are secrets in a record, longest first; l.mu is held.
 func (l *Ledger) known(h *History, s, line int) Known {
 	upTo := [2]int{}
 	upTo[s], upTo[1-s] = line, h.Before(s == events, line)
@@ -304,7 +306,7 @@ func appendKnown(list []finding, text string, known Known) []finding {
 	return list
 }
 
-// alone says that a part of a text is no part of a longer word.
+// alone reports whether a part of a text is no part of a longer word.
 func alone(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	first, _ := utf8.DecodeRuneInString(text[from:])

@@ -22,13 +22,13 @@ var code = lazily(`^[A-Za-z_][\w]*(?:[.]|::|->)[A-Za-z_][\w]*(?:[.(\[:-]|$)|[(){
 // spoken is a name of a program: words and no digits.
 var spoken = lazily(`^[A-Za-z]+(?:[_.-][A-Za-z]+)*$`)
 
-// isSecret says whether a quoted value, or one of which is sure that it is a value, may be a password.
+// isSecret reports whether a quoted value, or one of which is sure that it is a value, may be a password.
 func isSecret(v string) bool {
 	v = strings.Trim(v, "\"'`")
 	return len(v) >= 4 && !stands().MatchString(v) && !isFile(v)
 }
 
-// isBareSecret says the same of a value without quotes, which may be code or prose.
+// isBareSecret reports the same of a value without quotes, which may be code or prose.
 func isBareSecret(v string) bool {
 	return isSecret(v) && len(v) >= 6 && !code().MatchString(v) && !spoken().MatchString(v) && mixed(v)
 }
@@ -40,7 +40,7 @@ func isFile(v string) bool {
 	return file().MatchString(v) && (strings.Count(v, "/") > 1 || strings.HasPrefix(v, "~") || len(v) < 16)
 }
 
-// mixed says whether a value has characters of two kinds, one of them no letter.
+// mixed reports whether a value has characters of two kinds, one of them no letter.
 func mixed(v string) bool {
 	letters, others := 0, 0
 	for i := range len(v) {
@@ -54,7 +54,7 @@ func mixed(v string) bool {
 	return letters > 0 && others > 0 || others >= 8
 }
 
-// isCarried says whether a value can be told from ordinary words, so that it is the secret wherever it stands.
+// isCarried reports whether a value can be told from ordinary words, so that it is the secret wherever it stands.
 func isCarried(v string) bool {
 	if len(v) < 8 || len(v) > 512 || strings.ContainsAny(v, "\n") {
 		return false
@@ -96,7 +96,7 @@ var named = lazily(`(?i)secret|passw|api[_-]?key|access[_-]?key|auth[_-]?token|a
 // identifier is a name of a program with digits in it: words, each begun as programs begin words.
 var identifier = lazily(`^(?:[A-Za-z]{2,}\d{0,4}[_.-])+[A-Za-z]{2,}\d{0,4}$|^(?:[A-Z]?[a-z]{2,}\d{0,2}){2,}$|^[A-Z]{2,}(?:[_-][A-Z0-9]{2,})+$|^[A-Za-z]+\d{0,5}(?:[A-Z][a-z]{2,}\d{0,5})+$|^[a-z]\w{0,20}\.[A-Z][A-Za-z]+$`)
 
-// acceptGeneric says whether what the library takes for a key may be one.
+// acceptGeneric reports whether what the library takes for a key may be one.
 func acceptGeneric(secret, match string) bool {
 	if public().MatchString(secret) || stands().MatchString(secret) || isFile(secret) || identifier().MatchString(secret) {
 		return false
@@ -114,7 +114,7 @@ func acceptGeneric(secret, match string) bool {
 	return strings.ContainsAny(secret, "0123456789")
 }
 
-// isEncodedKey says whether a value in base64 is a private key in PEM.
+// isEncodedKey reports whether a value in base64 is a private key in PEM.
 func isEncodedKey(v string) bool {
 	head := v[:min(len(v), 64)&^3]
 	b, err := base64.StdEncoding.DecodeString(head)

@@ -13,7 +13,7 @@ type plain struct {
 	gaps []gap // in order
 }
 
-// gap says that what stands in the plain text from a place on was so many bytes farther behind in the text itself.
+// gap is how many bytes farther behind in the text itself the plain text from a place on was.
 type gap struct{ from, shift int }
 
 // plainOf strips a text of its escapes.
@@ -35,7 +35,7 @@ func plainOf(text string) plain {
 	return p
 }
 
-// span gives where a part of the plain text stands in the text itself: escapes in it belong to it, those around it do not.
+// span returns where a part of the plain text stands in the text itself: escapes in it belong to it, those around it do not.
 func (p *plain) span(from, to int) (int, int) {
 	return from + p.shift(from, true), to + p.shift(to, false)
 }

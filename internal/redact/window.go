@@ -32,7 +32,7 @@ type reach struct {
 	assigned      bool // an operator must follow the keyword, and the secret is on its line or on the next
 }
 
-// compile gives the expression of a rule, and how far it reaches. A name in front of the keyword is no part of the expression, which
+// compile returns the expression of a rule, and how far it reaches. A name in front of the keyword is no part of the expression, which
 // would be tried at each letter of it; wholeMatch adds it.
 func compile(source string, gate bool) (re *regexp.Regexp, w reach) {
 	w.assigned = gate
@@ -134,7 +134,7 @@ func longestMatch(re *syntax.Regexp) int {
 	return 0 // an assertion
 }
 
-// operatorFollows says whether an operator can belong to the keyword that ends at a place.
+// operatorFollows reports whether an operator can belong to the keyword that ends at a place.
 func operatorFollows(text string, end int) bool {
 	for _, c := range []byte(text[end:min(len(text), end+64)]) {
 		switch {
@@ -165,7 +165,7 @@ func addWindow(list []window, w window) []window {
 	return append(list, w)
 }
 
-// matches gives the submatches of re in a window of text as they are in the text. A match that ends where the window does may be
+// matches returns the submatches of re in a window of text as they are in the text. A match that ends where the window does may be
 // more, or less, than one of the whole text: then the window grows.
 func matches(re *regexp.Regexp, text string, w window) [][]int {
 	for grow := farForward; ; grow *= 2 {

@@ -25,7 +25,7 @@ const (
 const closeTime = 3 * time.Second
 
 // Main is the runner process itself: it serves the inherited socket
-// (descriptor 3) until it closes.
+// (descriptor 3) until it closes. It returns an error if the socket cannot be used.
 func Main() error {
 	socket := os.NewFile(3, "runner socket")
 	switch os.Getenv(roleEnv) {
@@ -168,7 +168,7 @@ func (b *broker) obey(o order) {
 	}
 }
 
-// refuses says why there can be no process for o, or "". Called with mu held.
+// refuses returns why there can be no process for o, or "". Called with mu held.
 func (b *broker) refuses(o order) string {
 	const nobody = 1<<32 - 1 // to the kernel it would mean: stay who you are
 	mine, all := 0, 0

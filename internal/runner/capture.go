@@ -89,7 +89,7 @@ func (c *capture) drain(buf []byte) {
 	})
 }
 
-// take gives what was written, when all that had the pipe is gone. One that
+// take returns what was written, when all that had the pipe is gone. One that
 // gave it away to a process outside is not waited for, but what was written by then is read.
 func (c *capture) take() []byte {
 	select {

@@ -34,7 +34,7 @@ type as struct {
 
 const asEnv = "CTXFS_RUNNER_AS"
 
-// shimAttrs gives the ways to start a shim, the most confining first.
+// shimAttrs returns the ways to start a shim, the most confining first.
 func shimAttrs(euid uint32, plain bool) (ways []*syscall.SysProcAttr) {
 	if !plain {
 		ns := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS}

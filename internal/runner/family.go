@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parentOf gives the parent of a process or thread.
+// parentOf returns the parent of a process or thread.
 func parentOf(pid int) (parent int, ok bool) {
 	f := statFields(pid)
 	if len(f) < 2 {
@@ -18,7 +18,7 @@ func parentOf(pid int) (parent int, ok bool) {
 	return parent, err == nil
 }
 
-// statFields gives the fields of /proc/<pid>/stat behind the name, which may hold anything: state, parent, ...
+// statFields returns the fields of /proc/<pid>/stat behind the name, which may hold anything: state, parent, ...
 func statFields(pid int) [][]byte {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -27,7 +27,7 @@ func statFields(pid int) [][]byte {
 	return bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 }
 
-// processes gives the pids of all processes that can be seen.
+// processes returns the pids of all processes that can be seen.
 func processes() (pids []int) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -43,7 +43,7 @@ func processes() (pids []int) {
 	return pids
 }
 
-// descendants gives what stands below this process, without the children that
+// descendants returns what stands below this process, without the children that
 // are spared and what stands below those.
 func descendants(spared func(pid int) bool) (pids []int) {
 	children := make(map[int][]int)

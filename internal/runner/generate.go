@@ -48,6 +48,7 @@ type run struct {
 // maxRunsOfUser of its user run. What the kernel holds although it
 // was killed (a dead network mount) is not waited for longer than grace; it
 // keeps its user's place until it is gone.
+// It returns an error if the runner is gone; a command that fails is an Output that says why.
 func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd pack.Command) (pack.Output, error) {
 	if why := unfit(cmd); why != "" {
 		return pack.Output{Failed: why}, nil
@@ -84,7 +85,7 @@ func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd pack.Command) (pa
 	return o, nil
 }
 
-// unfit says why a command cannot even be tried, or "".
+// unfit returns why a command cannot even be tried, or "".
 func unfit(cmd pack.Command) string {
 	size := 0
 	for _, list := range [][]string{cmd.Args, cmd.Env, {cmd.Dir, cmd.Output}} {
@@ -195,7 +196,7 @@ func (c *Client) hear(r *run, s started, conn *net.UnixConn) {
 	}
 }
 
-// follow gives the run its command, and returns with what it came to when
+// follow returns the run its command, and returns with what it came to when
 // nothing of it is left.
 func (c *Client) follow(ctx context.Context, r *run, cmd pack.Command) (out outcome, data []byte, why string) {
 	birth := time.NewTimer(birthTime)
@@ -283,7 +284,7 @@ func (c *Client) isBroken() bool {
 	return c.broken
 }
 
-// talk gives a shim its command and takes what that came to.
+// talk returns a shim its command and takes what that came to.
 func talk(conn *net.UnixConn, cmd pack.Command) (out outcome, data []byte, err error) {
 	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Timeout: cmd.Timeout, Root: []byte(cmd.Root)}
 	content := cmd.Stdin

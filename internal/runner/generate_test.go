@@ -38,10 +38,10 @@ type mode struct {
 	run   func(t *testing.T, cmd pack.Command) pack.Output
 }
 
-// isolated says that a command cannot reach what watches over it.
+// isolated reports whether a command cannot reach what watches over it.
 func (m mode) isolated() bool { return !m.self || !m.plain }
 
-// modes gives all ways that this test may try. Those without a namespace are
+// modes returns all ways that this test may try. Those without a namespace are
 // never those of root, whose processes a test must not kill.
 func modes(t *testing.T) []mode {
 	t.Helper()
@@ -134,13 +134,13 @@ func generate(plain bool) {
 
 var marks atomic.Int64
 
-// marked gives a command of the shell whose processes carry a mark.
+// marked returns a command of the shell whose processes carry a mark.
 func marked(dir, script string) (cmd pack.Command, mark string) {
 	mark = fmt.Sprintf("CTXFS_TEST_MARK=%d.%d", os.Getpid(), marks.Add(1))
 	return pack.Command{Session: "s1", Args: []string{"sh", "-c", script}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long}, mark
 }
 
-// bearers gives the processes that carry a mark and are not mere zombies.
+// bearers returns the processes that carry a mark and are not mere zombies.
 func bearers(mark string) (pids []int) {
 	for _, pid := range processes() {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -151,7 +151,7 @@ func bearers(mark string) (pids []int) {
 	return pids
 }
 
-// home gives a directory that belongs to a user and that everybody may enter.
+// home returns a directory that belongs to a user and that everybody may enter.
 func home(t *testing.T, uid int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -310,5 +310,5 @@ func TestCommandSeesWhatItWasGiven(t *testing.T) {
 	}
 }
 
-// isJSON says that commands and outputs go through JSON, which does not hold every byte.
+// isJSON reports whether commands and outputs go through JSON, which does not hold every byte.
 func (m mode) isJSON() bool { return m.uid == alone }

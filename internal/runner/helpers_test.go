@@ -83,7 +83,7 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// children gives the pids of a process's children, without those that have ended and that it has not reaped yet. The
+// children returns the pids of a process's children, without those that have ended and that it has not reaped yet. The
 // kernel's own list, /proc/<pid>/task/*/children, leaves some out while others end.
 func children(pid int) (pids []int) {
 	for _, p := range processes() {

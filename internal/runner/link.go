@@ -44,7 +44,7 @@ type link struct {
 	ended   bool             // no longer in Client.links
 }
 
-// linkFor gives the link of o, asking for a reader if there is none, or why
+// linkFor returns the link of o, asking for a reader if there is none, or why
 // there is none. Called with mu held.
 func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
 	l := c.links[o]
@@ -76,7 +76,7 @@ func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
 	return l, ""
 }
 
-// stuck says that l's reader hangs in all that it was sent.
+// stuck reports whether l's reader hangs in all that it was sent.
 func (l *link) stuck(now time.Time) bool {
 	for _, x := range l.pending {
 		if now.Sub(x.sent) <= stuckAfter {
@@ -117,7 +117,7 @@ func post(conn *net.UnixConn, b []byte) bool {
 	return err == nil && n == len(b)
 }
 
-// connect gives l its socket. Called with mu held.
+// connect sets the socket of l. Called with mu held.
 func (c *Client) connect(l *link, conn *net.UnixConn) {
 	l.conn = conn
 	c.tasks.Add(1)
@@ -220,7 +220,7 @@ func (c *Client) sweep(now time.Time) {
 	}
 }
 
-// order tells the broker something, without waiting. Called with mu held.
+// order sends an order to the broker, without waiting. Called with mu held.
 func (c *Client) order(o order) bool {
 	packet, err := json.Marshal(o)
 	if err != nil {
@@ -277,7 +277,7 @@ func (c *Client) attend() {
 	close(c.gone)
 }
 
-// socketIn gives the socket that came with a packet, or nil.
+// socketIn returns the socket that came with a packet, or nil.
 func socketIn(oob []byte) *net.UnixConn {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) != 1 {

@@ -23,7 +23,7 @@ var packNames = func() map[string]bool {
 // maxLinksInARow is how many links the kernel follows.
 const maxLinksInARow = 40
 
-// leadsToPack says whether name is one of those files, or a link that leads there. It looks at names and directories only.
+// leadsToPack reports whether name is one of those files, or a link that leads there. It looks at names and directories only.
 func leadsToPack(name string) bool {
 	for range maxLinksInARow {
 		name = strings.TrimRight(name, "/")
@@ -48,7 +48,7 @@ func directoryOf(name string) string {
 	return dir
 }
 
-// isPack says whether name stands where a mounted session has such a file, whether or not it is there.
+// isPack reports whether name stands where a mounted session has such a file, whether or not it is there.
 func isPack(name string) bool {
 	name = strings.TrimRight(name, "/")
 	if !packNames[path.Base(name)] {
@@ -61,7 +61,7 @@ func isPack(name string) bool {
 	return isContext(dir) || isContext(dir+"../../") && sameFile(dir+"..", dir+"../../"+path.Base(ctxabi.AtDir))
 }
 
-// isContext says whether dir, with a slash, is the directory context of a mounted session.
+// isContext reports whether dir, with a slash, is the directory context of a mounted session.
 func isContext(dir string) bool {
 	value := make([]byte, 16)
 	n, err := unix.Getxattr(dir+path.Base(ctxabi.ErrorsFile), "user.ctx.origin", value)

@@ -53,7 +53,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// pair gives a client that has a broker and a reader of uid 1 made of nothing but sockets.
+// pair returns a client that has a broker and a reader of uid 1 made of nothing but sockets.
 func pair(t *testing.T) (c *Client, l *link, broker, reader *net.UnixConn) {
 	t.Helper()
 	sockets := func(socketType int) (a, b *net.UnixConn) {

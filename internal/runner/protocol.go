@@ -119,7 +119,7 @@ func (a answer) appendTo(b []byte) []byte {
 	return append(b, a.Data...)
 }
 
-// parseAnswer gives an answer whose Data is part of b.
+// parseAnswer returns an answer whose Data is part of b.
 func parseAnswer(b []byte) (a answer, ok bool) {
 	p := payload{b, true}
 	flags := p.take(1)

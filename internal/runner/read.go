@@ -115,7 +115,7 @@ func openAt(dir int, path string, flags int) (fd int, err error) {
 	}
 }
 
-// isInterrupted tells EINTR, whose name belongs to package fs, from the other errors.
+// isInterrupted reports whether err is EINTR, whose name belongs to package fs.
 func isInterrupted(err error) bool {
 	var e interface {
 		Temporary() bool
@@ -124,7 +124,7 @@ func isInterrupted(err error) bool {
 	return errors.As(err, &e) && e.Temporary() && !e.Timeout()
 }
 
-// identify gives the identity of a regular file; for anything else an answer with a Reason, and its identity if it has one.
+// identify returns the identity of a regular file; for anything else an answer with a Reason, and its identity if it has one.
 func identify(fd int) (identity, answer) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -165,7 +165,7 @@ func tooLarge(max int64, id identity) answer {
 	return answer{Exists: true, ID: id, Reason: fmt.Sprintf("larger than %d bytes", max)}
 }
 
-// refused gives the answer for a failed open: absent, or the system's words without the path.
+// refused returns the answer for a failed open: absent, or the system's words without the path.
 func refused(err error) answer {
 	if errors.Is(err, fs.ErrNotExist) {
 		return answer{}

@@ -54,7 +54,7 @@ type Client struct {
 var _ pack.Workspace = (*Client)(nil)
 
 // Start starts the runner process from the running binary (hidden verb
-// "runner"). Call it before the mount is made.
+// "runner"). Call it before the mount is made. It returns ctx.Err(), or the error that kept the process from starting.
 func Start(ctx context.Context) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ type found struct {
 	stale string
 }
 
-// query gives what the reader of o says to keys, all of which are o's.
+// query returns what the reader of o says to keys, all of which are o's.
 func (c *Client) query(ctx context.Context, o owner, keys []fileKey, wait time.Duration) []found {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -159,7 +159,7 @@ type call struct {
 	failed  string
 }
 
-// begin gives the file's call under way, or starts one, which [Client.send] sends. Called with mu held.
+// begin returns the file's call under way, or starts one, which [Client.send] sends. Called with mu held.
 func (c *Client) begin(k fileKey) *call {
 	f := c.files.get(k)
 	if f.call != nil {

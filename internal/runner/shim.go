@@ -192,7 +192,7 @@ func (s *shim) start(l launch, stdin []byte, stdout, stderr, status *os.File) (p
 	return syscall.ForkExec("/proc/self/exe", []string{os.Args[0], "runner"}, attr)
 }
 
-// memory gives a file that exists nowhere, at its beginning.
+// memory returns a file that exists nowhere, at its beginning.
 func memory(name string, content []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *shim) end() {
 	}
 }
 
-// verdict says how a command failed, or "".
+// verdict returns how a command failed, or "".
 func verdict(ws syscall.WaitStatus) string {
 	switch {
 	case ws.Signaled():

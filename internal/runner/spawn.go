@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roleEnv tells a started process what it is; there is nothing else in its environment.
+// roleEnv names to a started process what it is; there is nothing else in its environment.
 const (
 	roleEnv      = "CTXFS_RUNNER"
 	roleBroker   = "broker"
@@ -91,7 +91,7 @@ func (s spawner) start(cmd *exec.Cmd) error {
 	return <-sp.done
 }
 
-// credential gives the rights of a user as a login would: the groups of the
+// credential returns the rights of a user as a login would: the groups of the
 // system's database. gid stands in for a uid that the system does not know.
 func credential(uid, gid uint32) *syscall.Credential {
 	c := &syscall.Credential{Uid: uid, Gid: gid, Groups: []uint32{}}

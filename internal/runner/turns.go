@@ -14,7 +14,7 @@ const (
 	maxRunsOfUser = 6 // four that readers wait for, and two that nobody does
 )
 
-// turns says who may run a command now. Who comes first runs first.
+// turns decides who may run a command now. Who comes first runs first.
 type turns struct {
 	all *semaphore.Weighted
 

@@ -88,7 +88,8 @@ func verifySegment(data []byte) error {
 	return nil
 }
 
-// Check says what of a session's index does not fit together or does not fit the logs. What each file holds, FileKinds know.
+// Check returns what of a session's index does not fit together or does not fit the logs. What each file holds, FileKinds know.
+// It returns an error if the session itself cannot be read, or ctx ends.
 func Check(ctx context.Context, x *session.Session) (found []session.Problem, err error) {
 	bad := func(format string, args ...any) {
 		found = append(found, session.Problem{Log: path.Join(ctxabi.InternalDir, manifestFile), Severity: session.Rebuildable, What: fmt.Sprintf(format, args...)})

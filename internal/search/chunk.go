@@ -32,7 +32,7 @@ func newChunk(event bool, first int) *chunk {
 	return &chunk{covers: covers{event: event, first: first}, tools: map[string]uint16{}, slots: make([]slot, 1<<10)}
 }
 
-// number gives that of a term, which may be new.
+// number returns that of a term, which may be new.
 func (c *chunk) number(term uint64) (n uint32, known bool) {
 	mask := uint64(len(c.slots) - 1)
 	for i := (term ^ term>>32) & mask; ; i = (i + 1) & mask {

@@ -65,7 +65,7 @@ func (s *segment) cursor(r io.ReaderAt, e entry) (*cursor, error) {
 	return c, nil
 }
 
-// read gives bytes of the list, reading ahead.
+// read returns bytes of the list, reading ahead.
 func (c *cursor) read(off int64, n int) ([]byte, error) {
 	if _, ok := c.r.(bytesAt); ok {
 		return readExactly(c.r, off, n)

@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Config says how an engine searches. The zero value is right for a daemon but for Count.
+// Config is how an engine searches. The zero value is right for a daemon but for Count.
 type Config struct {
 	Count    func(text string) int // exact tokens; nil: ctxabi.Weight
 	Wait     time.Duration         // for an index that is not there yet; 0: 2 s. Negative: until it is
@@ -41,7 +41,7 @@ type Engine struct {
 	open    lru.Cache[*session.Session, *index] // with their bytes; guarded by mu
 }
 
-// New gives an engine for a store, which must outlive it.
+// New returns an engine for a store, which must outlive it.
 func New(store *session.Store, c Config) *Engine {
 	if c.Count == nil {
 		c.Count = func(text string) int { return ctxabi.Weight(text) }
@@ -90,7 +90,7 @@ func (e *Engine) start(fn func(ctx context.Context)) bool {
 	return true
 }
 
-// index gives that of a session to be searched, from memory or with nothing read yet. It is kept until release.
+// index returns that of a session to be searched, from memory or with nothing read yet. It is kept until release.
 func (e *Engine) index(x *session.Session) *index {
 	n := e.indexOf(x)
 	n.used.Store(x.Store().Now().UnixNano())
@@ -109,7 +109,7 @@ func (e *Engine) indexOf(x *session.Session) *index {
 	return n
 }
 
-// use says that somebody may bring n up to date who did not get it from index.
+// use counts a user of n, who may bring it up to date and did not get it from index.
 func (e *Engine) use(n *index) {
 	e.mu.Lock()
 	n.users++

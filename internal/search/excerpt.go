@@ -96,7 +96,7 @@ func clipped(text string, q *Query, weight map[uint64]float64, fits func(string)
 	return before + part + "…"
 }
 
-// eachWord gives the runs of letters and digits of a text until yield says no.
+// eachWord calls yield with the runs of letters and digits of a text until it returns false.
 func eachWord(text string, yield func(from, to int) bool) {
 	for at := 0; at < len(text); {
 		from := strings.IndexFunc(text[at:], inWord)

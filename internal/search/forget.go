@@ -18,8 +18,8 @@ func (e *Engine) Used(x *session.Session) time.Time {
 	return time.Time{}
 }
 
-// Forget lets go of the index of a session: remove takes it from the disk, and says whether it did. While somebody searches the
-// session or indexes it nothing is done.
+// Forget drops the index of a session: remove takes it from the disk, and reports whether it did. While somebody searches the
+// session or indexes it nothing is done. The error is that of remove.
 func (e *Engine) Forget(x *session.Session, remove func() (bool, error)) (done bool, err error) {
 	n := e.indexOf(x)
 	defer e.release(n)

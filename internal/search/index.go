@@ -63,7 +63,7 @@ type view struct {
 
 func (v *view) complete() bool { return v.upTo == v.all }
 
-// close lets go of the segments; it may be called twice, and on nil.
+// close releases the segments; it may be called twice, and on nil.
 func (v *view) close() {
 	if v == nil || len(v.pinned) == 0 {
 		return
@@ -128,7 +128,7 @@ func (n *index) load() {
 	}
 }
 
-// replaced says whether a daemon beside this process made another index of what load read: what that named is gone then, and
+// replaced reports whether a daemon beside this process made another index of what load read: what that named is gone then, and
 // not damaged. mu is held.
 func (n *index) replaced() bool {
 	return n.e.c.ReadOnly && n.from != nil && !reflect.DeepEqual(n.from, readManifest(n.x))
@@ -152,7 +152,7 @@ func (n *index) sweep(m *manifest) {
 	}
 }
 
-// discard lets go of an index that cannot be used, and says so once; mu is held.
+// discard drops an index that cannot be used, and logs that once; mu is held.
 func (n *index) discard(why string) {
 	n.parts, n.merged = [2]part{}, nil // next goes on: a view still has the old names
 	if n.e.c.ReadOnly {
@@ -185,7 +185,7 @@ func (n *index) drop(v *view, why error) (already bool) {
 	return already
 }
 
-// has says whether one of the view's segments is still part of the index; mu is held.
+// has reports whether one of the view's segments is still part of the index; mu is held.
 func (n *index) has(v *view) bool {
 	for _, p := range n.parts {
 		if slices.ContainsFunc(v.pinned, func(s *segment) bool { return s == p.last || slices.Contains(p.segments, s) }) {
@@ -233,7 +233,7 @@ func (n *index) view(ctx context.Context) (*view, error) {
 	}
 }
 
-// look gives what there is, and how many bytes of the logs are not in it. The logs' own indexes are read only where
+// look returns what there is, and how many bytes of the logs are not in it. The logs' own indexes are read only where
 // something is missing. The view is to be closed.
 func (n *index) look() (v *view, rest int64, building chan struct{}, err error) {
 	v = &view{x: n.x, n: n}

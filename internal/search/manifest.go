@@ -23,7 +23,7 @@ const (
 // version is that of the files of an index. One of another version is made anew.
 const version = 1
 
-// manifest says what an index consists of. It is replaced whole: what it does not name is garbage.
+// manifest is what an index consists of. It is replaced whole: what it does not name is garbage.
 type manifest struct {
 	Version int             `json:"version"`
 	Terms   int             `json:"terms"` // compress.TermsVersion
@@ -71,7 +71,7 @@ func readManifest(x *session.Session) *manifest {
 	return m
 }
 
-// isSegment says whether name is that of derived content which is a segment.
+// isSegment reports whether name is that of derived content which is a segment.
 func isSegment(name string) bool {
 	base, ok := strings.CutSuffix(name, suffix)
 	n, err := strconv.Atoi(path.Base(base))
@@ -80,7 +80,7 @@ func isSegment(name string) bool {
 
 func segmentName(n int) string { return Dir + "/" + strconv.Itoa(n) + suffix }
 
-// fits says why a manifest does not belong to the logs as they are; "" when it does.
+// fits returns why a manifest does not belong to the logs as they are; "" when it does.
 func (m *manifest) fits(x *session.Session) string {
 	for i, l := range []*session.Log{x.Messages(), x.Events()} {
 		p := m.Logs[i]

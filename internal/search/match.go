@@ -18,7 +18,7 @@ type hit struct {
 	seq   int // in the order of visits: of equal scores the earlier one is better
 }
 
-// better says whether a stands in front of b: the score, then what was visited first, which is the newest of a log.
+// better reports whether a stands in front of b: the score, then what was visited first, which is the newest of a log.
 func (a *hit) better(b *hit) bool {
 	if a.score != b.score {
 		return a.score > b.score
@@ -131,7 +131,7 @@ type matches struct {
 	exact bool  // else there are at least so many
 }
 
-// find gives the best k records. Where must has terms, each of them has to stand in a record.
+// find returns the best k records. Where must has terms, each of them has to stand in a record.
 func (m *matcher) find(ctx context.Context, must []uint64, k int) (*matches, error) {
 	run := &run{m: m, k: k, exact: m.sum <= countAll}
 	for _, t := range must {

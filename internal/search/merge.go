@@ -119,7 +119,7 @@ func merge(ctx context.Context, to io.Writer, segments []*segment, readers []io.
 // fanIn is how many segments of about one size become one.
 const fanIn = 4
 
-// due says which segments at the end should be merged; 0: none. There are fewer than fanIn of each size, and sizes grow by fanIn: the
+// due returns which segments at the end should be merged; 0: none. There are fewer than fanIn of each size, and sizes grow by fanIn: the
 // number of segments grows with the logarithm of their records.
 func due(segments []*segment) int {
 	tier := func(s *segment) (t int) {

@@ -76,7 +76,7 @@ func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
 	return g, nil
 }
 
-// finish lets a builder bring indexes up to date, and gives what is closed when it has.
+// finish has a builder bring indexes up to date, and returns a channel that is closed when it has.
 func (e *Engine) finish(late []*index) chan struct{} {
 	done := make(chan struct{})
 	for _, n := range late {

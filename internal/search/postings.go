@@ -65,7 +65,7 @@ type fields struct {
 	bad bool
 }
 
-// next gives a number of at most most.
+// next returns a number of at most most.
 func (f *fields) next(most uint64) uint64 {
 	v, n := uvarint(f.b)
 	if n <= 0 || v > most || f.bad {

@@ -51,7 +51,7 @@ type exact struct {
 	words []uint64
 }
 
-// Filters says in one line what may follow a query, for who got it wrong.
+// Filters is a line on what may follow a query, for who got it wrong.
 const Filters = "n=1-100, tokens=64-32000, role=system|developer|user|assistant|tool|event, tool=NAME, in=messages|events, range=FROM-TO, format=text|json"
 
 // ParseName reads a query as the name of a file writes it: words, and behind the last ? that a KEY= follows, filters that & joins.
@@ -73,7 +73,7 @@ func ParseName(name string) (Query, error) {
 	return q, q.Prepare()
 }
 
-// isFilters says whether what follows a question mark is meant for filters, right or wrong: what is is not, what key=value is.
+// isFilters reports whether what follows a question mark is meant for filters, right or wrong: what is is not, what key=value is.
 func isFilters(s string) bool {
 	key, _, ok := strings.Cut(s, "=")
 	return ok && key != "" && strings.IndexFunc(key, func(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' }) < 0
@@ -235,7 +235,7 @@ func newExact(text string) exact {
 	return p
 }
 
-// isName says whether a word is a path, an identifier, a code: it has a digit, a capital inside, or joins words.
+// isName reports whether a word is a path, an identifier, a code: it has a digit, a capital inside, or joins words.
 func isName(word string) bool {
 	for i, c := range word {
 		switch {

@@ -20,7 +20,7 @@ func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
 	return redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}, t, nil
 }
 
-// redacted gives the document of a hit without its secrets.
+// redacted returns the document of a hit without its secrets.
 func (f *finder) redacted(h *Hit, r *logReader) (document, error) {
 	raw, err := r.ix.Record(h.Line)
 	if err != nil {
@@ -36,7 +36,7 @@ func (f *finder) redacted(h *Hit, r *logReader) (document, error) {
 	return r.decode(h.Line, raw)
 }
 
-// said gives the query as an answer may repeat it: without what is known to be a secret in the sessions that answer.
+// said returns the query as an answer may repeat it: without what is known to be a secret in the sessions that answer.
 func (f *finder) said() (string, error) {
 	text, _ := f.redact.Text(f.q.Text)
 	seen := map[*session.Session]bool{}

@@ -115,7 +115,7 @@ func (r *Result) title(shown int) string {
 	return b.String()
 }
 
-// lookedAt says what was searched.
+// lookedAt returns what was searched.
 func (r *Result) lookedAt() string {
 	if !r.Many && len(r.Sessions) == 1 {
 		s := r.Sessions[0]
@@ -142,7 +142,7 @@ func span(event bool, n int) string {
 	return short(event) + ":" + ctxabi.Span{From: 1, To: n}.String()
 }
 
-// behind says what is not indexed yet; "" when all is.
+// behind returns what is not indexed yet; "" when all is.
 func (r *Result) behind() string {
 	late, failed, why := r.Unread, 0, ""
 	for _, s := range r.Sessions {

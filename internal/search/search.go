@@ -25,7 +25,7 @@ type Result struct {
 	weight map[uint64]float64 // what each term is worth
 }
 
-// Covered says how much of a session was looked at.
+// Covered is how much of a session was looked at.
 type Covered struct {
 	Ref      ctxabi.Ref
 	Messages int    // records
@@ -34,7 +34,7 @@ type Covered struct {
 	Failed   string // why it cannot be made; "": it can
 }
 
-// Behind says whether records are missing between those that are indexed and the newest.
+// Behind reports whether records are missing between those that are indexed and the newest.
 func (c *Covered) Behind() bool { return c.Indexed != [2]int{c.Messages, c.Events} }
 
 // Hit is a record that was found.
@@ -360,7 +360,7 @@ func (f *finder) group(hits []hit, exact map[place]int) {
 	}
 }
 
-// why says why nothing was found.
+// why returns why nothing was found.
 func (f *finder) why(m *matcher) string {
 	switch {
 	case m.records == 0:
@@ -395,5 +395,5 @@ func union(a, b []uint64) []uint64 {
 	return out
 }
 
-// Incomplete says whether records were not looked at because the index is still being made.
+// Incomplete reports whether records were not looked at because the index is still being made.
 func (r *Result) Incomplete() bool { return r.behind() != "" }

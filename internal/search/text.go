@@ -25,15 +25,15 @@ type document struct {
 	words string   // the same, with the arguments of calls as their program reads them: \n is a line end
 }
 
-// print tells documents apart that say different things.
+// print returns a checksum by which documents of different text are told apart.
 func (d *document) print() uint32 { return crc32.Checksum([]byte(d.said), castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// terms gives the document's terms, repeated ones again and again.
+// terms calls emit with the document's terms, repeated ones again and again.
 func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words, emit) }
 
-// holds says whether the document has a text verbatim.
+// holds reports whether the document has a text verbatim.
 func (d *document) holds(text string) bool {
 	return strings.Contains(d.said, text) || len(d.words) != len(d.said) && strings.Contains(d.words, text)
 }
@@ -55,7 +55,7 @@ func newLogReader(l *session.Log, ix *session.Index) *logReader {
 // maxNames is how many calls a reader remembers; of one that lies further back the record is read again.
 const maxNames = 4096
 
-// read gives the document at a line.
+// read returns the document at a line.
 func (r *logReader) read(line int) (document, error) {
 	raw, err := r.ix.Record(line)
 	if err != nil {

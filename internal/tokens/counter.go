@@ -16,7 +16,7 @@ type Counter struct {
 	cache cache
 }
 
-// For gives the counter of an encoding ("o200k_base", "cl100k_base") or of a
+// For returns the counter of an encoding ("o200k_base", "cl100k_base") or of a
 // model ("gpt-4o"); "" is DefaultEncoding. Counters are shared and load once.
 // The error of an unknown name lists what is accepted.
 func For(encodingOrModel string) (*Counter, error) {

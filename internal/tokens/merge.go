@@ -108,7 +108,7 @@ func (r *ranks) countWindows(m *merger, piece string, size int) (n int, ok bool)
 	}
 }
 
-// apart says that a and b, two tokens, are the encoding of their concatenation.
+// apart reports whether a and b, two tokens, are the encoding of their concatenation.
 func (r *ranks) apart(a, b string) bool {
 	m := mergers.Get().(*merger)
 	defer mergers.Put(m)
@@ -127,7 +127,7 @@ type merger struct {
 
 var mergers = sync.Pool{New: func() any { return new(merger) }}
 
-// encode gives the ends of the tokens of text, which is not empty and has less
+// encode returns the ends of the tokens of text, which is not empty and has less
 // than 2^31 bytes. The result is valid until the next call.
 func (m *merger) encode(r *ranks, text string) []int32 {
 	n := len(text)

@@ -22,7 +22,7 @@ var models = map[string][]string{
 	},
 }
 
-// resolve gives the encoding of an encoding's or a model's name.
+// resolve returns the encoding of an encoding's or a model's name.
 func resolve(name string) (string, error) {
 	if name == "" {
 		return DefaultEncoding, nil

@@ -24,10 +24,10 @@ const (
 	newline                   // [\r\n]
 )
 
-// punct says that c is [^\s\p{L}\p{N}]; marks are, as they are not letters.
+// punct reports whether c is [^\s\p{L}\p{N}]; marks are, as they are not letters.
 func (c class) punct() bool { return c&(space|letter|number) == 0 }
 
-// opens says that c is [^\r\n\p{L}\p{N}].
+// opens reports whether c is [^\r\n\p{L}\p{N}].
 func (c class) opens() bool { return c&(newline|letter|number) == 0 }
 
 // ascii is classOf for the characters below 0x80.
@@ -61,7 +61,7 @@ func computeClass(r rune) (c class) {
 	return c
 }
 
-// at gives the class and the size of the character at i; size is 0 at the end.
+// at returns the class and the size of the character at i; size is 0 at the end.
 func at(text string, i int) (class, int) {
 	if i >= len(text) {
 		return 0, 0
@@ -77,7 +77,7 @@ func at(text string, i int) (class, int) {
 	return computeClass(r), size
 }
 
-// run gives the end of the longest run of characters of set from i on.
+// run returns the end of the longest run of characters of set from i on.
 func run(text string, i int, set class) int {
 	for {
 		c, size := at(text, i)

@@ -172,7 +172,7 @@ func TestCountsOfBlocksAddUp(t *testing.T) {
 	})
 }
 
-// hostile gives n bytes, about, of what makes naive tokenisers quadratic.
+// hostile returns n bytes, about, of what makes naive tokenisers quadratic.
 func hostile(n int) map[string]string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	raw := make([]byte, n*3/4)

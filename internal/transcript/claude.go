@@ -85,7 +85,7 @@ func toolResults(dir string) map[string]*adapter.Beside {
 	return files
 }
 
-// unnamed reports the files beside transcripts that no record names.
+// Unnamed adds to lost the files beside transcripts that no record names.
 func (ts Transcripts) Unnamed(lost *Losses) {
 	seen := map[*adapter.Beside]bool{}
 	for _, t := range ts {

@@ -34,7 +34,7 @@ type UsageError struct{ error }
 
 func (e UsageError) Unwrap() error { return e.error }
 
-// UsageErrorf returns a UsageError.
+// UsageErrorf returns an error of type UsageError whose text is formatted from format and args.
 func UsageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // Transcripts are those of one import, in their order.
@@ -100,12 +100,12 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 	return nil
 }
 
-// surely says that a transcript has a mark of a format such that who calls it another one has mistaken the file.
+// surely reports whether a transcript has a mark of a format such that who calls it another one has mistaken the file.
 func surely(f *adapter.Format, name string, head []byte) bool {
 	return f.Sniff(name, adapter.Decode(head)) >= 95
 }
 
-// packed gives the command that unpacks what begins like this, "" for what is not packed.
+// packed returns the command that unpacks what begins like this, "" for what is not packed.
 func packed(head []byte) string {
 	for _, p := range []struct {
 		at             int
@@ -128,6 +128,7 @@ func packed(head []byte) string {
 const stdinName = "standard input"
 
 // Find opens the files, in order.
+// It returns a [UsageError] where the caller has to choose, and the error of a file that cannot be opened; none is open then.
 func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 	defer func() {
 		if err != nil {
@@ -174,7 +175,7 @@ type source struct {
 	agent  subagent
 }
 
-// filesOf says what a FILE means: a transcript and what belongs to it.
+// filesOf returns what a FILE means: a transcript and what belongs to it.
 func filesOf(file string) ([]source, error) {
 	fi, err := os.Stat(file)
 	if err != nil {
@@ -239,7 +240,7 @@ func eventNumber(name string) (n int, ok bool) {
 	return n, err == nil && n >= 0 && filepath.Ext(name) == ".json"
 }
 
-// oneConversation says that two files are events of one: event-*.json of one directory.
+// oneConversation reports whether two files are events of one: event-*.json of one directory.
 func oneConversation(a, b string) bool {
 	event := func(name string) bool {
 		_, ok := eventNumber(name)

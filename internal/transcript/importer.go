@@ -168,7 +168,7 @@ func (im *Importer) flush() (err error) {
 	return err
 }
 
-// end makes what was added durable, and closes the sessions.
+// End makes what was added durable, and closes the sessions. It returns the first error of these.
 func (im *Importer) End() (err error) {
 	for t := range im.targets {
 		err = cmp.Or(err, t.flush(), t.describe(), t.h.sync(), t.h.close())

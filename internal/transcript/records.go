@@ -14,9 +14,10 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Records gives the records of a session log by log: its messages, its
+// Records returns the records of a session log by log: its messages, its
 // events, and then those of its children, and of theirs. A child is the chain
 // that its directory is called, the child b of the child a is a.b.
+// It returns an error if there is no such session or a log cannot be read; what is damaged or leads nowhere goes to loss.
 func Records(from Tree, ref ctxabi.Ref, loss func(adapter.Loss)) (logs [][]adapter.Record, err error) {
 	h, err := from.open(ref)
 	if err != nil {
@@ -82,7 +83,7 @@ func recordsOfLog(h history, log, chain string, loss func(adapter.Loss)) (record
 	return records, err
 }
 
-// noSession says in words that there is none.
+// noSession returns err, in words where it means that there is no session.
 func noSession(err error, ref ctxabi.Ref) error {
 	if session.Gone(err) {
 		return fmt.Errorf("there is no session %s; 'ctxfs session ls' lists them", ref)

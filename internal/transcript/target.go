@@ -45,7 +45,7 @@ func newTarget(im *Importer, h history, chain string) *target {
 	return &target{im: im, h: h, chain: chain, handoff: chain != "" && im.parentControl(chain, ctxabi.ChildHandoff) == ""}
 }
 
-// learn tells what is there already.
+// learn reads what is there already.
 func (t *target) learn() error {
 	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
 		err := eachRecord(t.h, log, 0, func(line []byte) error {
@@ -139,7 +139,7 @@ func (t *target) oneByOne(lines []byte, from int64, failed error) error {
 	return nil
 }
 
-// ofRecord says that a record was refused for what it is.
+// ofRecord reports whether a record was refused for what it is.
 func ofRecord(err error) bool {
 	return errors.Is(err, ctxabi.ErrMalformed) || errors.Is(err, ctxabi.ErrTooLarge)
 }
@@ -337,7 +337,7 @@ func (im *Importer) makeChild(chain string) (*target, error) {
 	return newTarget(im, h, chain), nil
 }
 
-// freeChild gives the session that a new child gets: SESSION-CHAIN, or with a
+// freeChild returns the session that a new child gets: SESSION-CHAIN, or with a
 // number behind it where somebody else's has that name.
 func (im *Importer) freeChild(name string) (ctxabi.Ref, error) {
 	ref := im.ref

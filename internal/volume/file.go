@@ -21,7 +21,7 @@ type row struct {
 }
 
 // Check reads a file of volumes as a daemon does at its start, and gives what is wrong with it.
-// One that does not exist is whole.
+// One that does not exist is whole. It returns an error that names the first wrong line or field.
 func Check(file string) error {
 	_, err := readFile(file)
 	return err

@@ -87,6 +87,7 @@ func (v *Volumes) Create(name string, opts map[string]string) (Info, error) {
 }
 
 // Remove forgets a volume that nobody has mounted. Its directory stays, whatever it holds.
+// It returns an error while somebody has it mounted, if there is none of that name, or if the disk fails.
 func (v *Volumes) Remove(name string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -142,7 +143,7 @@ func (v *Volumes) Unmount(name, id string) error {
 	return nil
 }
 
-// Get tells of one volume.
+// Get returns one volume; it returns an error if there is none of that name.
 func (v *Volumes) Get(name string) (Info, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -152,7 +153,7 @@ func (v *Volumes) Get(name string) (Info, error) {
 	return v.info(name), nil
 }
 
-// List tells of all volumes, in the order of their names.
+// List returns all volumes, in the order of their names.
 func (v *Volumes) List() []Info {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -232,7 +232,7 @@ var table = []row{
 	{name: "events: below the end", log: events, seed: evt1, do: onFD(unix.O_WRONLY, func(fd int) error { return pwrite(fd, evt2, 0) }), errno: unix.EPERM, after: "="},
 }
 
-// first gives the first error: the last call alone may fail.
+// first returns the first error: the last call alone may fail.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -20,7 +20,7 @@ const (
 	bob   = 21002
 )
 
-// talk gives n records of a conversation with tools, from the i-th on.
+// talk returns n records of a conversation with tools, from the i-th on.
 func talk(i, n int) string {
 	var b strings.Builder
 	for ; n > 0; i, n = i+1, n-1 {

@@ -117,7 +117,7 @@ func startLoopback(t *testing.T, bin, dir string, wrap ...string) {
 	}
 }
 
-// rss gives a process's resident memory and its peak, in bytes.
+// rss returns a process's resident memory and its peak, in bytes.
 func rss(t *testing.T, pid int) (resident, peak float64) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -83,7 +83,7 @@ func benchSmall(t *testing.T, z sizes, tab *table) {
 	tab.ratio("8 writers on one log, a 1 KiB record", writers, loopback, 1/0.8)
 }
 
-// eightWriters gives the time a record takes when eight processes append to one log.
+// eightWriters returns the time a record takes when eight processes append to one log.
 func eightWriters(t *testing.T, z sizes, p *site, round int) float64 {
 	t.Helper()
 	const n = 8

@@ -38,7 +38,7 @@ const (
 	largeRecord = 3 << 20
 )
 
-// stream gives the records of one writer, the same in every process.
+// stream makes the records of one writer, the same in every process.
 type stream struct {
 	rng    *rand.Rand
 	writer int
@@ -49,7 +49,7 @@ func newStream(writer int) *stream {
 	return &stream{rng: rand.New(rand.NewPCG(uint64(writer), 2)), writer: writer}
 }
 
-// next gives the next record with its newline; 98 of 100 have at most 4 KiB, the others up to 3 MiB.
+// next returns the next record with its newline; 98 of 100 have at most 4 KiB, the others up to 3 MiB.
 func (s *stream) next() []byte {
 	const frame = 200 // what stands around the content
 	size := s.rng.IntN(smallRecord/2 - frame)

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// seed gives the seed of a test's random choices and prints it.
+// seed returns the seed of a test's random choices and prints it.
 func seed(tb testing.TB) int {
 	tb.Helper()
 	n := int(time.Now().UnixNano() % 1e9)

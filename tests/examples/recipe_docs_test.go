@@ -23,7 +23,7 @@ var (
 // notRecipes are the YAML blocks that are none: their first lines, by document.
 var notRecipes = map[string]string{"docs/containers.md": "volumes:"} // a compose file
 
-// markdown gives the texts of all documents of the repository, by their names.
+// markdown returns the texts of all documents of the repository, by their names.
 func markdown(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -50,7 +50,7 @@ func markdown(t *testing.T) map[string]string {
 	return texts
 }
 
-// yamlBlocks gives the YAML blocks of all documents, and the recipes of the examples, as whole recipes, by document and line.
+// yamlBlocks returns the YAML blocks of all documents, and the recipes of the examples, as whole recipes, by document and line.
 func yamlBlocks(t *testing.T) map[string]string {
 	t.Helper()
 	blocks, skipped := map[string]string{}, map[string]bool{}

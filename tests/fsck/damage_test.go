@@ -92,7 +92,7 @@ func inSession(rel string) (name, file string) {
 	return parts[5], parts[6]
 }
 
-// unseen says why nobody can tell that a file was damaged. This list is what docs/store.md says.
+// unseen returns why nobody can tell that a file was damaged. This list is what docs/store.md says.
 func (d damage) unseen(dir string) string {
 	name, file := inSession(d.rel)
 	data, _ := os.ReadFile(filepath.Join(dir, d.rel))
@@ -130,7 +130,7 @@ func (d damage) unseen(dir string) string {
 	return ""
 }
 
-// truth says whether a file of a session is told of elsewhere.
+// truth reports whether a file of a session is told of elsewhere.
 func truth(file string) bool {
 	switch file {
 	case ctxabi.MessagesFile, ctxabi.EventsFile, ".ctxfs/id", ".ctxfs/arrivals", ".ctxfs/arrivals.events", ".ctxfs/segments":
@@ -272,7 +272,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 	}
 }
 
-// untouched says that a repair left alone whatever was not damaged: caches apart, which may be made anew.
+// untouched fails the test unless a repair left alone whatever was not damaged: caches apart, which may be made anew.
 func untouched(t *rapid.T, dir string, hit []string) {
 	same(t, dir, func(rel string) bool {
 		name, file := inSession(rel)
@@ -300,7 +300,7 @@ func untouched(t *rapid.T, dir string, hit []string) {
 	}
 }
 
-// intact says that all records that a log had before a repair are in it, byte for byte and in order.
+// intact fails the test unless all records that a log had before a repair are in it, byte for byte and in order.
 func intact(t *rapid.T, dir, rel string, before []byte) {
 	_, file := inSession(rel)
 	check := map[string]func([]byte) error{ctxabi.MessagesFile: ctxabi.CheckMessage, ctxabi.EventsFile: ctxabi.CheckEvent}[path.Base(file)]

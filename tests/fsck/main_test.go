@@ -41,7 +41,7 @@ var made struct {
 	wrong string
 }
 
-// newStore gives a copy of the rich store, which is made once.
+// newStore returns a copy of the rich store, which is made once.
 func newStore(t testing.TB) string {
 	t.Helper()
 	made.once.Do(func() { makeStore(t) })

@@ -54,7 +54,7 @@ func (f *fire) number(what string) int64 {
 	return n.(*atomic.Int64).Load()
 }
 
-// gone says whether an error means that something went between being found and being opened, which may be.
+// gone reports whether an error means that something went between being found and being opened, which may be.
 func gone(err error) bool {
 	return errors.Is(err, ctxabi.ErrNotFound) || errors.Is(err, os.ErrNotExist)
 }
@@ -153,7 +153,7 @@ func (f *fire) checkRoots() error {
 	return nil
 }
 
-// pinner lets a pin name a blob for a while: as long as it does the blob stays, then it may go.
+// pinner has a pin name a blob for a while: as long as it does the blob stays, then it may go.
 func (f *fire) pinner(rng *rand.Rand, pin string) error {
 	content := fmt.Sprint("plan ", rng.Int64())
 	id := idOf(content)

@@ -130,7 +130,7 @@ func Root() string {
 	}
 }
 
-// TestData gives the directory of real sessions: CTXFS_TESTDATA, or
+// TestData returns the directory of real sessions: CTXFS_TESTDATA, or
 // ../shared/data beside the repository. Without it the test is skipped.
 func TestData(tb testing.TB) string {
 	tb.Helper()

@@ -99,7 +99,7 @@ func (m *Mount) Restart() {
 	}
 }
 
-// TryStart starts the daemon and gives the reason when it does not come to serve.
+// TryStart starts the daemon. It returns an error with the reason if the daemon does not come to serve.
 func (m *Mount) TryStart() error {
 	m.tb.Helper()
 	argv := append(slices.Clone(m.o.Wrap), Binary(m.tb), "mount", "--store", m.Store, "--foreground")

@@ -30,10 +30,10 @@ func (l *Log) String() string {
 	return string(l.b)
 }
 
-// Mounted says whether something is mounted at dir.
+// Mounted reports whether something is mounted at dir.
 func Mounted(dir string) bool { return mountDevice(dir) != "" }
 
-// mountDevice gives major:minor of what is mounted at dir, "" if nothing is.
+// mountDevice returns major:minor of what is mounted at dir, "" if nothing is.
 func mountDevice(dir string) (device string) {
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

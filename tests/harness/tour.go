@@ -16,7 +16,7 @@ var (
 	shellPrefix  = regexp.MustCompile(`(?m)^(bash|/usr/bin/bash|bash): line \d+: `)
 )
 
-// TourCommands gives the commands of a document, in order.
+// TourCommands returns the commands of a document, in order.
 func TourCommands(doc string) (commands []string) {
 	for _, block := range consoleBlock.FindAllStringSubmatch(doc, -1) {
 		typed := false

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// rollout lets the first n lines of a rollout of Codex 0.169 be the transcript. What a hook said stands where Codex puts it.
+// rollout makes the first n lines of a rollout of Codex 0.169 the transcript. What a hook said stands where Codex puts it.
 func (h *host) rollout(n int, contexts ...string) {
 	h.t.Helper()
 	b, err := os.ReadFile("testdata/codex/rollout.jsonl")

@@ -117,7 +117,7 @@ func (h *host) fire(event, input string, env ...string) (context string) {
 	return context
 }
 
-// say lets the first n lines of the example be the transcript.
+// say makes the first n lines of the example the transcript.
 func (h *host) say(n int) {
 	h.t.Helper()
 	b, err := os.ReadFile(filepath.Join(harness.Root(), "examples/transcripts/claude-code.jsonl"))

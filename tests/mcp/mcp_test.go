@@ -26,7 +26,7 @@ var client struct {
 	err  error
 }
 
-// install gives a directory with the scripts of client/ and what its lock file names.
+// install returns a directory with the scripts of client/ and what its lock file names.
 func install(t *testing.T) string {
 	t.Helper()
 	harness.Need(t, "node")

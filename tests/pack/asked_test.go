@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// What says nothing is neither the request that is kept for ever nor the last one that the goal repeats; a short reply stands with
+// A message without content is neither the request that is kept for ever nor the last one that the goal repeats; a short reply stands with
 // what it answers.
 func TestASlashCommandWasKeptForEverAndAnAssentStoodAlone(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// corpus gives sessions by name: the bundled ones, a made one, and real ones where they are.
+// corpus returns sessions by name: the bundled ones, a made one, and real ones where they are.
 func corpus(t *testing.T) map[string][][]byte {
 	t.Helper()
 	out := map[string][][]byte{"made": agentLoop(60)}
@@ -89,7 +89,7 @@ func agentLoop(n int) (records [][]byte) {
 	return records
 }
 
-// said gives what a record says in its text, as its file .txt must have it: the parts in their order.
+// said returns what a record says in its text, as its file .txt must have it: the parts in their order.
 func said(t *testing.T, record []byte) (texts []string) {
 	t.Helper()
 	var m struct {

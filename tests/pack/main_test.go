@@ -171,7 +171,7 @@ func (b built) continues(t *testing.T, next built) (same bool) {
 
 func around(s string, i int) string { return s[max(0, i-40):min(len(s), i+80)] }
 
-// cut says whether the message at line is shown shortened.
+// cut reports whether the message at line is shown shortened.
 func (b built) cut(line int) bool {
 	return slices.ContainsFunc(b.Items, func(it item) bool {
 		span, err := ctxabi.ParseSpan(it.Range)

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// names says whether a text has the number of a user, and not as a part of a hash or of the name of a temporary directory.
+// names reports whether a text has the number of a user, and not as a part of a hash or of the name of a temporary directory.
 func names(text string, uid int) bool {
 	return regexp.MustCompile(fmt.Sprintf(`(^|[^0-9a-f])%d([^0-9a-f]|$)`, uid)).MatchString(text)
 }

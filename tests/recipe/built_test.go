@@ -138,7 +138,7 @@ func (b built) wrong() (found []string) {
 	return found
 }
 
-// unaccounted gives what is wrong with the account of the session's n messages: each stands in exactly one item or omission.
+// unaccounted returns what is wrong with the account of the session's n messages: each stands in exactly one item or omission.
 func (b built) unaccounted(n int) (found []string) {
 	seen := make([]int, n+1)
 	add := func(source, ranges string) {
@@ -172,7 +172,7 @@ func (b built) unaccounted(n int) (found []string) {
 	return found
 }
 
-// blocks gives the ids of the blocks of a pack, in their order.
+// blocks returns the ids of the blocks of a pack, in their order.
 func (b built) blocks() (ids []string) {
 	for line := range strings.Lines(b.md) {
 		if id, ok := strings.CutPrefix(line, "# Context Block: "); ok {
@@ -182,7 +182,7 @@ func (b built) blocks() (ids []string) {
 	return ids
 }
 
-// block gives the text of a block without its heading, "" where there is none.
+// block returns the text of a block without its heading, "" where there is none.
 func (b built) block(id string) string {
 	_, rest, found := strings.Cut("\n"+b.md, "\n# Context Block: "+id+"\n")
 	if !found {

@@ -164,7 +164,7 @@ func (s *stage) gated() (script string) {
 	return `read -r go < gate.fifo; echo passed >> passed`
 }
 
-// pass lets the run that waits go on, and returns when it does. It blocks until there is one.
+// pass frees the run that waits, and returns when it does. It blocks until there is one.
 func (s *stage) pass() {
 	s.t.Helper()
 	passed := s.lines("work/passed")

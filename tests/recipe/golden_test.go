@@ -93,7 +93,7 @@ func runCases(t *testing.T, pattern string) {
 	}
 }
 
-// isLog says that a file of a case is appended to.
+// isLog reports whether a file of a case is appended to.
 func isLog(name string) bool { return name == "messages.jsonl" || name == "events.jsonl" }
 
 func runCase(t *testing.T, m *harness.Mount, path string) {

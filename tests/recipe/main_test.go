@@ -172,7 +172,7 @@ func (s *stage) lines(name string) int {
 	return bytes.Count(b, []byte("\n"))
 }
 
-// alive gives the processes that have the mark in their environment.
+// alive returns the processes that have the mark in their environment.
 func (s *stage) alive() (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, f := range files {

@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// fewer lets rapid draw n cases unless the command line says how many: each is a session of its own.
+// fewer has rapid draw n cases unless the command line says how many: each is a session of its own.
 func fewer(t *testing.T, n int) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })

@@ -13,7 +13,7 @@ import (
 // said is one text of a native rendering and who says it.
 type said struct{ role, text string }
 
-// spoken gives the texts of a native rendering in their order, whatever its format, but for the goal at the end.
+// spoken returns the texts of a native rendering in their order, whatever its format, but for the goal at the end.
 func (s *stage) spoken(format string) (all []said) {
 	s.t.Helper()
 	var body struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// ran says whether the generator of a trust test ran, and looks at the report where it did not.
+// wantTrust fails the test unless the generator of a trust test ran when it is trusted, and looks at the report where it did not.
 func (s *stage) wantTrust(trusted bool, when string) {
 	s.t.Helper()
 	b := s.pack()

@@ -27,7 +27,7 @@ func line(v any) string {
 	return string(b) + "\n"
 }
 
-// seeded says every seed somewhere: in a user's text, in a result, in arguments, in parts, in an event; and once more bare.
+// seeded writes every seed somewhere: in a user's text, in a result, in arguments, in parts, in an event; and once more bare.
 func seeded(s *harness.Session, seeds []redacttest.Seed) {
 	var messages, events strings.Builder
 	for i, x := range seeds {

@@ -37,6 +37,7 @@ func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(forma
 
 // Parse reads a command from JSON and checks that it has what it needs. Fields
 // that are not known are passed over: later versions of the tool may send them.
+// It returns an error for the model if one is missing or of another type.
 func Parse(data []byte) (c Command, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&c); err != nil {

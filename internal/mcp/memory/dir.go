@@ -25,11 +25,11 @@ type Dir struct {
 	path string
 }
 
-// At gives the memories in a directory, which need not exist yet. It is whatever
+// At returns the memories in a directory, which need not exist yet. It is whatever
 // its name leads to, a symbolic link too.
 func At(dir string) *Dir { return &Dir{path: dir} }
 
-// Of gives the memories of an agent, memory/ of its home. Whoever has the home
+// Of returns the memories of an agent, memory/ of its home. Whoever has the home
 // in a container may have put a link there: one that leads out of the home is refused.
 func Of(home string) *Dir { return &Dir{home, filepath.Join(home, inHome)} }
 
@@ -53,7 +53,7 @@ func (d *Dir) root() (*os.Root, error) {
 	return r, err
 }
 
-// escapes says that a link or ".." would have led out of a root; os.Root has no sentinel for it.
+// escapes reports whether a link or ".." would have led out of a root; os.Root has no sentinel for it.
 func escapes(err error) bool {
 	var at *fs.PathError
 	return errors.As(err, &at) && strings.Contains(at.Err.Error(), "escapes")
@@ -121,7 +121,7 @@ func (d *Dir) changed(p string, do func(r *os.Root, name string) (string, error)
 	return answer, nil
 }
 
-// inWords says an error of the file system in the manner of the tool.
+// inWords returns an error of the file system in the words of the tool.
 func (d *Dir) inWords(p string, err error) error {
 	var known Refusal
 	var at *fs.PathError

@@ -13,7 +13,7 @@ const Top = "/memories"
 // encodings is how often a path is decoded to see what hides in it.
 const encodings = 3
 
-// inside gives the name below the directory of a path of the tool; "." is the
+// inside returns the name below the directory of a path of the tool; "." is the
 // directory itself. The name is the path as it was written: nothing in it is
 // decoded for use, only looked at.
 func inside(p string) (name string, err error) {
@@ -34,5 +34,5 @@ func inside(p string) (name string, err error) {
 	return path.Clean("." + strings.TrimPrefix(p, Top)), nil
 }
 
-// hidden says that a listing passes over a name.
+// hidden reports whether a listing passes over a name.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }

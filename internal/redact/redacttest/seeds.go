@@ -55,7 +55,7 @@ func (m maker) pem(lines int) (whole, inner string) {
 	return "-----BEGIN " + kind + "-----\n" + b.String() + "-----END " + kind + "-----", b.String()[:64]
 }
 
-// Seeds gives a text of each shape.
+// Seeds returns a text of each shape.
 func Seeds(r *rand.Rand) (list []Seed) {
 	m := maker{r}
 	add := func(name, format, secret string, bare bool) {
