@@ -32,7 +32,7 @@ func TestObjectKeepsBytesAndOrder(t *testing.T) {
 
 func TestRecordsStandWhereTheyCameFrom(t *testing.T) {
 	stamped := func(chain string, at int) Record {
-		return Record{Chain: chain, Line: Object{{StampKey, Raw(Stamp{Format: "f", IDs: []string{"x"}, At: []int{at}})}}.line()}
+		return Record{Chain: chain, Line: lineOf(Object{{StampKey, Raw(Stamp{Format: "f", IDs: []string{"x"}, At: []int{at}})}})}
 	}
 	own := Record{Line: []byte(`{"role":"user","content":"typed here"}`)}
 	got := InOrder([]Record{stamped("", 0), own, stamped("", 3)}, []Record{stamped("sub", 1), stamped("sub", 2)})
@@ -45,4 +45,4 @@ func TestRecordsStandWhereTheyCameFrom(t *testing.T) {
 	}
 }
 
-func (o Object) line() []byte { b, _ := o.MarshalJSON(); return b }
+func lineOf(o Object) []byte { b, _ := o.MarshalJSON(); return b }

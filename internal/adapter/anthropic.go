@@ -15,8 +15,6 @@ var anthropic = &Format{
 	Export: func(src *Source, w io.Writer) error { return anthropicBodies.write(src, w) },
 }
 
-const anthropicName = "anthropic"
-
 var anthropicBodies = &bodies{
 	name: anthropicName,
 	lists: []bodyList{
@@ -55,4 +53,9 @@ func anthropicUsage(m Object) json.RawMessage {
 		return nil
 	}
 	return m.Get("usage")
+}
+
+func sniffAnthropic(_ string, head []byte) int {
+	_, sure := sniffBodies(head)
+	return sure
 }

@@ -3,7 +3,6 @@ package adapter
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -58,28 +57,6 @@ func importATIF(in *Input, out Output) error {
 	}
 	a := &atifReader{emitter: newEmitter(in, out, atifName), chains: map[string]bool{"": true}}
 	return a.trajectory("", raw, 0)
-}
-
-// readObject returns the object that a document is, without blanks. Of one that is cut off it is what
-// can be read; nil is one that was kept as it stands.
-func readObject(in *Input, out Output, format string, doc Line) (json.RawMessage, error) {
-	raw := doc.Bytes
-	why := doc.Problem
-	if why == "" && !json.Valid(raw) {
-		whole, lost, ok := mended(raw, 2)
-		if why = "is not JSON"; ok {
-			why = ""
-			out.Loss(Loss{doc.Where(), fmt.Sprintf("is cut off: its last %d bytes are not read; import again when it is whole", lost)})
-			raw = whole
-		}
-	}
-	if why == "" && !isDict(raw) {
-		why = "is not a JSON object"
-	}
-	if why != "" {
-		return nil, doc.Keep(in, out, Stamp{Format: format, IDs: []string{SourceID(doc.Bytes, 0)}, At: []int{0}}, why)
-	}
-	return compactJSON(raw), nil
 }
 
 // maxAgents is how deep trajectories may stand in one another to be children; deeper ones stay in the document.

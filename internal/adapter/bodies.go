@@ -51,14 +51,6 @@ type bodyRest struct {
 	Base64  []byte          `json:"base64,omitempty"`  // the same, where it is no UTF-8
 }
 
-// documentRest is the rest in the stamp of a document event.
-type documentRest struct {
-	As     string          `json:"as"` // how the elements stand in the file
-	In     int             `json:"in,omitempty"`
-	Lists  []string        `json:"lists,omitempty"`  // those of the object; one "" when it is a list itself
-	Fields json.RawMessage `json:"fields,omitempty"` // of the object, without its lists
-}
-
 // How elements stand in a file.
 const (
 	asArray    = "array"
@@ -68,8 +60,7 @@ const (
 
 // The types of events, behind the name of the format.
 const (
-	documentEvent = "/document"
-	otherEvent    = "/other" // an element that is no message
+	otherEvent = "/other" // an element that is no message
 )
 
 // bodyReader reads one file.
@@ -329,30 +320,4 @@ func contentFrom(v json.RawMessage) json.RawMessage {
 		return v
 	}
 	return Raw(string(v))
-}
-
-// at returns the value at a path of keys.
-func (o Object) at(path string) json.RawMessage {
-	key, inner, nested := strings.Cut(path, ".")
-	if nested {
-		return o.Object(key).at(inner)
-	}
-	return o.Get(key)
-}
-
-func (o Object) withoutAt(path string) Object {
-	key, inner, nested := strings.Cut(path, ".")
-	if nested {
-		return o.With(key, o.Object(key).withoutAt(inner))
-	}
-	return o.Without(key)
-}
-
-// withAt is o with v at a path of keys.
-func (o Object) withAt(path string, v any) Object {
-	key, inner, nested := strings.Cut(path, ".")
-	if nested {
-		return o.With(key, o.Object(key).withAt(inner, v))
-	}
-	return o.With(key, v)
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
-	"pgregory.net/rapid"
 )
 
 // Transcripts with fields that are missing, of another type, doubled or not

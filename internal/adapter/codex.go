@@ -162,8 +162,3 @@ func codexCallBack(call, rest Object) Object {
 	}
 	return rest.With("action", call.Get("arguments"))
 }
-
-func textAt(o Object, key string) bool {
-	v := o.Get(key)
-	return len(v) > 0 && v[0] == '"'
-}

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,4 +36,29 @@ func Help() string {
 		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.Title)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Formats are all formats, in the order in which they are listed.
+func Formats() []*Format { return formats }
+
+// Lookup returns the format of that name.
+func Lookup(name string) (*Format, bool) {
+	i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return formats[i], true
+}
+
+// Detect returns the format that is the surest of a transcript; ok is false when
+// none knows it. head is what Sniff gets, in any encoding that [Lines] read.
+func Detect(name string, head []byte) (f *Format, ok bool) {
+	head = Decode(head)
+	best := 0
+	for _, c := range formats {
+		if sure := c.Sniff(name, head); sure > best {
+			f, best = c, sure
+		}
+	}
+	return f, best > 0
 }

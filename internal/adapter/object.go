@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -327,4 +328,45 @@ func encoded(v any) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// at returns the value at a path of keys.
+func (o Object) at(path string) json.RawMessage {
+	key, inner, nested := strings.Cut(path, ".")
+	if nested {
+		return o.Object(key).at(inner)
+	}
+	return o.Get(key)
+}
+
+func (o Object) withoutAt(path string) Object {
+	key, inner, nested := strings.Cut(path, ".")
+	if nested {
+		return o.With(key, o.Object(key).withoutAt(inner))
+	}
+	return o.Without(key)
+}
+
+// withAt is o with v at a path of keys.
+func (o Object) withAt(path string, v any) Object {
+	key, inner, nested := strings.Cut(path, ".")
+	if nested {
+		return o.With(key, o.Object(key).withAt(inner, v))
+	}
+	return o.With(key, v)
+}
+
+func textAt(o Object, key string) bool {
+	v := o.Get(key)
+	return len(v) > 0 && v[0] == '"'
+}
+
+// appendTime appends the field ts when one of the keys holds a time as RFC 3339 writes it.
+func appendTime(record, source Object, keys ...string) Object {
+	for _, key := range keys {
+		if _, err := time.Parse(time.RFC3339, source.Text(key)); err == nil {
+			return append(record, Field{"ts", source.Get(key)})
+		}
+	}
+	return record
 }

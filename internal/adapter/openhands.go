@@ -10,8 +10,6 @@ import (
 	"strconv"
 )
 
-const openHandsName = "openhands"
-
 var openHands = &Format{
 	Name:   openHandsName,
 	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
@@ -40,9 +38,6 @@ func sniffOpenHands(name string, head []byte) int {
 	}
 	return 0
 }
-
-// openHandsArray ends the type of the event that says that a conversation was an array.
-const openHandsArray = "/array"
 
 func importOpenHands(in *Input, out Output) error {
 	data, err := io.ReadAll(in.R)
@@ -196,18 +191,6 @@ func isPlainID(id string) bool {
 	return id != "" && len(id) <= 200
 }
 
-// head is the beginning of a message, and tail its end.
-func openHandsRecord(role string, content json.RawMessage, o Object, more ...Field) Object {
-	record := append(Object{{"role", Raw(role)}, {"content", content}}, more...)
-	if id := o.Get("id"); id != nil {
-		record = append(record, Field{"id", id})
-	}
-	if ts := o.Get("timestamp"); ts != nil {
-		record = append(record, Field{"ts", ts})
-	}
-	return record
-}
-
 // other keeps an event that is no message.
 func (h *openHandsReader) other(src sourceRecord, o Object, kind string) error {
 	if h.has("", src.id) {
@@ -227,44 +210,4 @@ func (h *openHandsReader) compaction(src sourceRecord, o Object, summary json.Ra
 		record = append(record, Field{"summary", summary})
 	}
 	return h.event("", append(record, openHandsRecord("", nil, o)[2:]...), src)
-}
-
-func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
-func isArray(raw json.RawMessage) bool  { return len(raw) > 0 && raw[0] == '[' }
-func isDict(raw json.RawMessage) bool   { return len(raw) > 0 && raw[0] == '{' }
-
-// textPart is a part of content that says raw, a string.
-func textPart(raw json.RawMessage) json.RawMessage {
-	return Raw(Object{{"type", Raw("text")}, {"text", raw}})
-}
-
-// thinkingPart is a part of thinking in the words of raw, a string.
-func thinkingPart(raw json.RawMessage) json.RawMessage {
-	return Raw(Object{{"type", Raw("thinking")}, {"thinking", raw}})
-}
-
-// imageURLPart is an image in a form whose data a session shows as a blob. url is a string.
-func imageURLPart(url json.RawMessage) json.RawMessage {
-	return Raw(Object{{"type", Raw("image_url")}, {"image_url", Raw(Object{{"url", url}})}})
-}
-
-// contentOf is the content of a message that has these parts.
-func partsContent(parts []json.RawMessage) json.RawMessage {
-	if len(parts) == 0 {
-		return Raw("")
-	}
-	return Raw(parts)
-}
-
-// toolResult is the content of a message of a result: of one that failed a part that says so.
-func toolResult(o Object, callID, name json.RawMessage, content json.RawMessage, failed bool) Object {
-	if failed {
-		part := Raw(Object{{"type", Raw("tool_result")}, {"tool_use_id", callID}, {"content", content}, {"is_error", Raw(true)}})
-		return openHandsRecord("user", Raw([]json.RawMessage{part}), o)
-	}
-	more := []Field{{"tool_call_id", callID}}
-	if isString(name) {
-		more = append(more, Field{"name", name})
-	}
-	return openHandsRecord("tool", content, o, more...)
 }

@@ -100,67 +100,6 @@ func openHandsMessage(o Object) Object {
 	return openHandsRecord(role, content, o, more...)
 }
 
-// openHandsSaid are the parts of a message, its thinking first. o has what a model thought.
-func openHandsSaid(o Object, content json.RawMessage) []json.RawMessage {
-	var parts []json.RawMessage
-	for _, b := range o.Array("thinking_blocks") {
-		if isDict(b) {
-			parts = append(parts, b)
-		}
-	}
-	if item := o.Object("responses_reasoning_item"); item != nil {
-		parts = append(parts, reasoningPart(item))
-	}
-	if r := o.Get("reasoning_content"); len(parts) == 0 && isString(r) && len(r) > len(`""`) {
-		parts = append(parts, thinkingPart(r))
-	}
-	return append(parts, openHandsParts(content)...)
-}
-
-// reasoningPart is a reasoning item of OpenAI's Responses, whose summary OpenHands keeps as strings.
-func reasoningPart(item Object) json.RawMessage {
-	part := Object{{"type", Raw("reasoning")}}
-	if id := item.Get("id"); id != nil {
-		part = append(part, Field{"id", id})
-	}
-	summary := []json.RawMessage{}
-	for _, s := range item.Array("summary") {
-		if isString(s) {
-			s = Raw(Object{{"type", Raw("summary_text")}, {"text", s}})
-		}
-		summary = append(summary, s)
-	}
-	part = append(part, Field{"summary", Raw(summary)})
-	if e := item.Get("encrypted_content"); isString(e) {
-		part = append(part, Field{"encrypted_content", e})
-	}
-	return Raw(part)
-}
-
-// openHandsParts are the parts of a content: a list, a string, or nothing.
-func openHandsParts(content json.RawMessage) []json.RawMessage {
-	if isString(content) {
-		if string(content) == `""` {
-			return nil
-		}
-		return []json.RawMessage{textPart(content)}
-	}
-	var parts []json.RawMessage
-	list, _ := parseArray(content)
-	for _, p := range list {
-		o, err := ParseObject(p)
-		urls := o.Array("image_urls")
-		if err != nil || o.Text("type") != "image" || len(urls) == 0 {
-			parts = append(parts, p)
-			continue
-		}
-		for _, url := range urls {
-			parts = append(parts, imageURLPart(url))
-		}
-	}
-	return parts
-}
-
 // openHandsCall is the call of an action: as the model wrote it, or else as it was understood.
 func openHandsCall(o Object) json.RawMessage {
 	call := o.Object("tool_call")

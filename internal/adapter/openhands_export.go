@@ -48,20 +48,6 @@ func exportOpenHands(src *Source, w io.Writer) error {
 	return err
 }
 
-// ofChain returns the records of one chain. That there are others is a loss, where lost is not nil.
-func ofChain(records []Record, chain string, lost *tally) (of []Record) {
-	others := map[string]bool{}
-	for _, r := range records {
-		if r.Chain == chain {
-			of = append(of, r)
-		} else if lost != nil && !others[r.Chain] {
-			others[r.Chain] = true
-			lost.add(fmt.Sprintf("child %q", r.Chain), "a child session has no place in the format")
-		}
-	}
-	return of
-}
-
 type openHandsWriter struct {
 	src    *Source
 	lost   *tally

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	sweAgentName  = "sweagent"
 	miniAgentName = "mini-swe-agent"
 )
 

@@ -111,3 +111,11 @@ func (t toolDefinition) anthropic() Object {
 	}
 	return append(o, Field{"input_schema", t.schema})
 }
+
+// documentRest is the rest in the stamp of a document event.
+type documentRest struct {
+	As     string          `json:"as"` // how the elements stand in the file
+	In     int             `json:"in,omitempty"`
+	Lists  []string        `json:"lists,omitempty"`  // those of the object; one "" when it is a list itself
+	Fields json.RawMessage `json:"fields,omitempty"` // of the object, without its lists
+}

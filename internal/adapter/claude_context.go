@@ -1,0 +1,40 @@
+package adapter
+
+import (
+	"io"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// claudeContext follows the conversation from its last record to its root, which a compaction makes anew.
+func claudeContext(r io.Reader) (told []Told, err error) {
+	type node struct {
+		parent string
+		told   []Told
+		passed bool
+	}
+	nodes := map[string]*node{}
+	last := ""
+	err = eachObject(NewLines(r), func(o gjson.Result) {
+		id := o.Get("uuid").Str
+		if id == "" || o.Get("isSidechain").Bool() {
+			return
+		}
+		n := &node{parent: o.Get("parentUuid").Str}
+		switch a := o.Get("attachment"); {
+		case a.Get("type").Str == "hook_additional_context":
+			n.told = texts(nil, a.Get("content"), true)
+		case !a.Exists():
+			n.told = texts(nil, o.Get("message.content"), false)
+		}
+		nodes[id], last = n, id
+	})
+	for n := nodes[last]; n != nil && !n.passed; n = nodes[n.parent] {
+		n.passed = true // a damaged transcript may go in a circle
+		slices.Reverse(n.told)
+		told = append(told, n.told...)
+	}
+	slices.Reverse(told)
+	return told, err
+}
