@@ -100,7 +100,7 @@ func valueElements(doc []byte) (list []element) {
 func lineElements(data []byte) (list []element, err error) {
 	lines := NewLines(bytes.NewReader(data))
 	for {
-		l, err := lines.next(maxDocument) // a body may be larger than a record
+		l, err := lines.nextOf(maxDocument) // a body may be larger than a record
 		if err == io.EOF {
 			return list, nil
 		}

@@ -56,14 +56,15 @@ func NewLines(r io.Reader) *Lines { return &Lines{r: decoded(r)} }
 // The line is the caller's. Another error is one of reading.
 func (l *Lines) Next() (Line, error) {
 	for {
-		line, err := l.next(ctxabi.MaxRecord)
+		line, err := l.nextOf(ctxabi.MaxRecord)
 		if err != nil || len(line.Bytes) > 0 {
 			return line, err
 		}
 	}
 }
 
-func (l *Lines) next(limit int) (line Line, err error) {
+// nextOf returns the next line, of at most limit bytes: of a longer one no more is kept than its beginning. Its errors are those of Next.
+func (l *Lines) nextOf(limit int) (line Line, err error) {
 	l.n++
 	line.N = l.n
 	var large hash.Hash
