@@ -16,8 +16,8 @@ import (
 // its values.
 type Object []Field
 
-// Field is a key and its value.
-type Field struct {
+// Field is a key and its value. It is an alias, so that objects are written {{"type", v}, {"text", w}} in all packages.
+type Field = struct {
 	Key   string
 	Value json.RawMessage
 }

@@ -51,7 +51,7 @@ func importResponses(in *Input, out Output) error {
 	if err != nil {
 		return err
 	}
-	bodies, kept := 0, Counter{}
+	conversations, kept := 0, Counter{}
 	var loose *codexReader
 	if as == asArray && !slices.ContainsFunc(list, func(e element) bool { return len(e.raw) > 0 && e.raw[0] == '{' }) { // no item names the array
 		loose = newItems(in, out, "")
@@ -89,10 +89,10 @@ func importResponses(in *Input, out Output) error {
 			}
 			continue
 		}
-		bodies++
+		conversations++
 		chain := ""
-		if bodies > 1 {
-			chain = fmt.Sprintf("conversation-%d", bodies)
+		if conversations > 1 {
+			chain = fmt.Sprintf("conversation-%d", conversations)
 		}
 		if err := readResponsesBody(newItems(in, out, chain), o, as, i+1); err != nil {
 			return err
