@@ -39,9 +39,20 @@ var arrows = map[string][]string{
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
 	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"internal/adapter":             {"ctxabi"},
-	"internal/adapter/adaptertest": {"internal/adapter", "ctxabi"},
-	"internal/transcript":          {"internal/adapter", "internal/redact", "internal/mounts", "session", "ctxabi"}, // what import and export do
-	"internal/redact":              {},                                                                              // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
+	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/anthropic":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/codex":       {"internal/adapter", "ctxabi"},
+	"internal/adapter/responses":   {"internal/adapter/codex", "internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/claude":      {"internal/adapter", "ctxabi"},
+	"internal/adapter/openhands":   {"internal/adapter", "ctxabi"},
+	"internal/adapter/sweagent":    {"internal/adapter", "ctxabi"},
+	"internal/adapter/atif":        {"internal/adapter", "ctxabi"},
+	"internal/adapter/native":      {"internal/adapter", "ctxabi"},
+	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/native", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/responses", "internal/adapter/sweagent"},
+	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
+	"internal/transcript":          {"internal/adapter", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi"}, // what import and export do
+	"internal/redact":              {},                                                                                                          // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest":   {},
 	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
 	"internal/mcp/memory":          {},
@@ -51,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -30,7 +32,7 @@ imported, with what the session has got since. In another format it says what
 was said, called and answered; what that format has no place for is listed on
 standard error. native is the session itself, for another ctxfs.
 
-` + adapter.Help() + `
+` + formats.Help() + `
 
 ` + sessionHelp + `
 
@@ -64,7 +66,7 @@ standard error. native is the session itself, for another ctxfs.
 const listFormats = "list"
 
 func printFormats(w io.Writer) error {
-	for _, f := range adapter.Formats() {
+	for _, f := range formats.Formats() {
 		direction := "import, export"
 		if f.Export == nil {
 			direction = "import"
@@ -77,16 +79,16 @@ func printFormats(w io.Writer) error {
 }
 
 func formatNamed(name string) (*adapter.Format, error) {
-	f, ok := adapter.Lookup(name)
+	f, ok := formats.Lookup(name)
 	if !ok {
-		return nil, usagef("%q is not a format.\n%s", name, adapter.Help())
+		return nil, usagef("%q is not a format.\n%s", name, formats.Help())
 	}
 	return f, nil
 }
 
 func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	if f.format == "" {
-		return usagef("--format is needed.\n%s", adapter.Help())
+		return usagef("--format is needed.\n%s", formats.Help())
 	}
 	format, err := formatNamed(f.format)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
@@ -165,7 +167,7 @@ func readHookInput(data []byte) (h hookInput, err error) {
 	if strings.HasPrefix(filepath.Base(h.Transcript), "rollout-") { // which may not be there yet
 		name = "codex"
 	}
-	h.format, _ = adapter.Lookup(name)
+	h.format, _ = formats.Lookup(name)
 	return h, nil
 }
 
@@ -249,7 +251,7 @@ func (h *hookInput) hasTranscript() (bool, error) {
 		return false, err
 	}
 	for _, name := range []string{"claude-code", "codex"} {
-		if format, _ := adapter.Lookup(name); format.Sniff(h.Transcript, adapter.Decode(head)) > 0 {
+		if format, _ := formats.Lookup(name); format.Sniff(h.Transcript, adapter.Decode(head)) > 0 {
 			h.format = format
 			return true, nil
 		}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -38,7 +40,7 @@ The format is detected; --format says it. FILE - is standard input. A directory
 is a transcript where a program keeps one in several files. What cannot be
 carried is listed on standard error and, as far as it fits, kept in events.
 
-` + adapter.Help() + `
+` + formats.Help() + `
 
 ` + sessionHelp + `
 

@@ -12,8 +12,8 @@ type Told struct {
 	Hook bool // a hook of the program put it there
 }
 
-// eachObject calls do with each line that is a JSON object.
-func eachObject(lines *Lines, do func(gjson.Result)) error {
+// EachObject calls do with each line that is a JSON object.
+func EachObject(lines *Lines, do func(gjson.Result)) error {
 	for {
 		l, err := lines.Next()
 		if err == io.EOF {
@@ -31,14 +31,14 @@ func eachObject(lines *Lines, do func(gjson.Result)) error {
 	}
 }
 
-// texts appends the strings in a value, in their order.
-func texts(told []Told, v gjson.Result, hook bool) []Told {
+// Texts appends the strings in a value, in their order.
+func Texts(told []Told, v gjson.Result, hook bool) []Told {
 	if v.Type == gjson.String {
 		return append(told, Told{v.Str, hook})
 	}
 	if v.IsArray() || v.IsObject() {
 		v.ForEach(func(_, child gjson.Result) bool {
-			told = texts(told, child, hook)
+			told = Texts(told, child, hook)
 			return true
 		})
 	}

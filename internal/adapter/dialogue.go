@@ -10,43 +10,43 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// speech is a message that a session holds, for a format it does not come
+// Speech is a message that a session holds, for a format it does not come
 // from: all calls have their answers, and calls with one id are one call.
-type speech struct {
-	where   string
-	role    ctxabi.Role // all but Tool
-	id, ts  string
-	name    string
-	parts   []ctxabi.Part // texts, data, thinking and calls, in their order
-	answers []answer      // of the calls, in their order
+type Speech struct {
+	Where   string
+	Role    ctxabi.Role // all but Tool
+	id, Ts  string
+	Name    string
+	Parts   []ctxabi.Part // texts, data, thinking and calls, in their order
+	Answers []Answer      // of the calls, in their order
 }
 
-// answer is the result of a call.
-type answer struct {
+// Answer is the result of a call.
+type Answer struct {
 	ctxabi.Result
-	inner   []ctxabi.Part // its texts and data
+	Inner   []ctxabi.Part // its texts and data
 	ts      string
 	missing bool // the session has none: Text says so
 }
 
 const (
 	noAnswer    = "(The session has no result of this call.)"
-	systemSays  = "[System message]\n"
+	SystemSays  = "[System message]\n"
 	strayAnswer = "[Result of the tool call %s]\n"
-	toolFailed  = "[error]\n"
+	ToolFailed  = "[error]\n"
 )
 
 // given is a result in the session, wherever it stands.
 type given struct {
 	record int
-	answer
+	Answer
 	name  string // of the tool, where the record says it
 	taken bool
 }
 
-// dialogue puts the records of one chain into the order in which they are
+// Dialogue puts the records of one chain into the order in which they are
 // said. A result stands at its call. What is no message is lost.
-func dialogue(records []Record, lost *tally) (all []speech) {
+func Dialogue(records []Record, lost *Tally) (all []Speech) {
 	d := dialog{lost: lost, ids: map[string]bool{}}
 	n := 0
 	for _, r := range records {
@@ -54,20 +54,20 @@ func dialogue(records []Record, lost *tally) (all []speech) {
 			continue // see definitions
 		}
 		if r.Event {
-			switch program, _, of := strings.Cut(r.eventType(), "/"); {
+			switch program, _, of := strings.Cut(r.EventType(), "/"); {
 			case of:
-				lost.add("events.jsonl", "what "+program+" notes beside its messages has no place in the format")
+				lost.Add("events.jsonl", "what "+program+" notes beside its messages has no place in the format")
 			case program == "usage":
-				lost.add("events.jsonl", "what the provider said of its tokens has no place in the format")
+				lost.Add("events.jsonl", "what the provider said of its tokens has no place in the format")
 			default:
-				lost.add("events.jsonl", "events of type "+program+" have no place in the format")
+				lost.Add("events.jsonl", "events of type "+program+" have no place in the format")
 			}
 			continue
 		}
 		n++
 		m, parts := ctxabi.DecodeParts(r.Line)
 		if m.Role == ctxabi.RoleUnknown {
-			lost.add(fmt.Sprintf("record %d", n), "is not a message")
+			lost.Add(fmt.Sprintf("record %d", n), "is not a message")
 			continue
 		}
 		where := fmt.Sprintf("record %d of messages.jsonl", n)
@@ -78,7 +78,7 @@ func dialogue(records []Record, lost *tally) (all []speech) {
 	}
 	d.findResults()
 	for i := range d.said {
-		if s := d.speech(i); len(s.parts) > 0 {
+		if s := d.speech(i); len(s.Parts) > 0 {
 			all = append(all, s)
 		}
 	}
@@ -86,29 +86,29 @@ func dialogue(records []Record, lost *tally) (all []speech) {
 }
 
 // beside names what a record has beside what it says.
-func beside(r Record, where string, lost *tally) {
+func beside(r Record, where string, lost *Tally) {
 	if s, ok := r.Stamp(); ok && s.Rest != nil {
 		rest, _ := ParseObject(s.Rest)
-		if (s.Format != openAIName && s.Format != anthropicName) || rest.Has("fields") {
-			lost.add(where, "what "+s.Format+" notes beside the words of a message has no place in the format")
+		if (s.Format != OpenAIName && s.Format != AnthropicName) || rest.Has("fields") {
+			lost.Add(where, "what "+s.Format+" notes beside the words of a message has no place in the format")
 		}
 	}
-	besideTexts(r, func(what string) { lost.add(where, what) })
+	BesideTexts(r, func(what string) { lost.Add(where, what) })
 }
 
-const noAuthor = "the format has no place for the name of an author"
+const NoAuthor = "the format has no place for the name of an author"
 
-// authors names what a format loses that has no place for the name of who speaks.
-func authors(said []speech, lost *tally) {
+// Authors names what a format loses that has no place for the name of who speaks.
+func Authors(said []Speech, lost *Tally) {
 	for _, s := range said {
-		if s.name != "" && s.role != ctxabi.Tool {
-			lost.add(s.where, noAuthor)
+		if s.Name != "" && s.Role != ctxabi.Tool {
+			lost.Add(s.Where, NoAuthor)
 		}
 	}
 }
 
-// besideTexts names what stands in the parts of a message beside their texts, citations say.
-func besideTexts(r Record, lose func(what string)) {
+// BesideTexts names what stands in the parts of a message beside their texts, citations say.
+func BesideTexts(r Record, lose func(what string)) {
 	o, _ := ParseObject(r.Line)
 	for _, raw := range o.Array("content") {
 		part, _ := ParseObject(raw)
@@ -124,7 +124,7 @@ func besideTexts(r Record, lose func(what string)) {
 }
 
 type dialog struct {
-	lost    *tally
+	lost    *Tally
 	said    []ctxabi.Message
 	parts   [][]ctxabi.Part
 	where   []string
@@ -142,17 +142,17 @@ func (d *dialog) findResults() {
 		}
 		for _, p := range d.parts[i] {
 			if p.Kind == ctxabi.PartResult {
-				add(given{i, answer{Result: p.Result, inner: p.Inner, ts: m.TS}, "", false})
+				add(given{i, Answer{Result: p.Result, Inner: p.Inner, ts: m.TS}, "", false})
 			}
 		}
 		if m.Role == ctxabi.Tool && len(m.Results) == 0 {
-			add(given{i, answer{Result: ctxabi.Result{CallID: m.CallID, Text: m.Text}, inner: d.parts[i], ts: m.TS}, m.Name, false})
+			add(given{i, Answer{Result: ctxabi.Result{CallID: m.CallID, Text: m.Text}, Inner: d.parts[i], ts: m.TS}, m.Name, false})
 		}
 	}
 }
 
 // answer takes the first result behind record i that is of the call.
-func (d *dialog) answer(i int, c ctxabi.Call) (answer, bool) {
+func (d *dialog) answer(i int, c ctxabi.Call) (Answer, bool) {
 	take := func(k int, fits bool) bool {
 		g := &d.results[k]
 		if !fits || g.taken || g.record < i {
@@ -163,49 +163,49 @@ func (d *dialog) answer(i int, c ctxabi.Call) (answer, bool) {
 	}
 	for _, k := range d.byID[c.ID] {
 		if take(k, c.ID != "" || d.results[k].name == "" || d.results[k].name == c.Name) {
-			return d.results[k].answer, true
+			return d.results[k].Answer, true
 		}
 	}
 	for _, k := range d.byID[""] { // one without an id is of the next call of its name
 		if take(k, d.results[k].name == c.Name) {
-			return d.results[k].answer, true
+			return d.results[k].Answer, true
 		}
 	}
-	return answer{Result: ctxabi.Result{Text: noAnswer}, inner: []ctxabi.Part{{Kind: ctxabi.PartText, Text: noAnswer}}, missing: true}, false
+	return Answer{Result: ctxabi.Result{Text: noAnswer}, Inner: []ctxabi.Part{{Kind: ctxabi.PartText, Text: noAnswer}}, missing: true}, false
 }
 
-func (d *dialog) speech(i int) speech {
+func (d *dialog) speech(i int) Speech {
 	m := d.said[i]
-	s := speech{where: d.where[i], role: m.Role, id: m.ID, ts: m.TS, name: m.Name}
+	s := Speech{Where: d.where[i], Role: m.Role, id: m.ID, Ts: m.TS, Name: m.Name}
 	if m.Role == ctxabi.Tool {
-		s.role, s.name = ctxabi.User, ""
+		s.Role, s.Name = ctxabi.User, ""
 	}
 	for _, p := range d.parts[i] {
 		switch {
 		case p.Kind == ctxabi.PartResult || m.Role == ctxabi.Tool && len(m.Results) == 0:
 		case p.Kind == ctxabi.PartCall && m.Role != ctxabi.Assistant:
-			d.lost.add(s.where, "a call that no assistant makes is carried as text")
+			d.lost.Add(s.Where, "a call that no assistant makes is carried as text")
 			if text := strings.TrimSpace(p.Call.Name + " " + p.Call.Arguments); text != "" {
-				s.parts = append(s.parts, ctxabi.Part{Kind: ctxabi.PartText, Text: text})
+				s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: text})
 			}
 		case p.Kind == ctxabi.PartCall:
 			a, ok := d.answer(i, p.Call)
 			if !ok {
-				d.lost.add(s.where, "a call has no result; one that says so stands in its place")
+				d.lost.Add(s.Where, "a call has no result; one that says so stands in its place")
 			}
-			p.Call = d.valid(s.where, p.Call)
+			p.Call = d.valid(s.Where, p.Call)
 			a.CallID = p.Call.ID
-			s.parts, s.answers = append(s.parts, p), append(s.answers, a)
+			s.Parts, s.Answers = append(s.Parts, p), append(s.Answers, a)
 		case p.Kind == ctxabi.PartText && strings.TrimSpace(p.Text) == "":
 		default:
-			s.parts = append(s.parts, p)
+			s.Parts = append(s.Parts, p)
 		}
 	}
 	for k := range d.results { // those that no call took; results of later records have not been asked for yet
 		if g := &d.results[k]; g.record == i && !g.taken {
-			d.lost.add(s.where, "a result of no call is carried as a text of the user")
-			s.parts = append(s.parts, ctxabi.Part{Kind: ctxabi.PartText, Text: fmt.Sprintf(strayAnswer, g.CallID) + g.Text})
-			s.parts = append(s.parts, slices.DeleteFunc(slices.Clone(g.inner), func(p ctxabi.Part) bool { return p.Kind != ctxabi.PartData })...)
+			d.lost.Add(s.Where, "a result of no call is carried as a text of the user")
+			s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: fmt.Sprintf(strayAnswer, g.CallID) + g.Text})
+			s.Parts = append(s.Parts, slices.DeleteFunc(slices.Clone(g.Inner), func(p ctxabi.Part) bool { return p.Kind != ctxabi.PartData })...)
 		}
 	}
 	return s
@@ -225,7 +225,7 @@ func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 			name = "tool_" + name
 		}
 		c.Name = name[:min(len(name), 64)]
-		d.lost.add(where, "the name of a tool is not one that the API takes; it is changed")
+		d.lost.Add(where, "the name of a tool is not one that the API takes; it is changed")
 	}
 	if id := c.ID; !callID.MatchString(id) || d.ids[id] {
 		base := notWord.ReplaceAllString(id, "_")
@@ -237,7 +237,7 @@ func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 			c.ID = fmt.Sprintf("%s_%d", base, n)
 		}
 		if id != "" {
-			d.lost.add(where, "the id of a call stands twice or is not one that the API takes; it is changed")
+			d.lost.Add(where, "the id of a call stands twice or is not one that the API takes; it is changed")
 		}
 	}
 	d.ids[c.ID] = true
@@ -245,7 +245,7 @@ func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 }
 
 // text joins the texts of parts.
-func textOf(parts []ctxabi.Part) string {
+func TextOf(parts []ctxabi.Part) string {
 	var texts []string
 	for _, p := range parts {
 		if p.Kind == ctxabi.PartText && strings.TrimSpace(p.Text) != "" {
@@ -257,25 +257,25 @@ func textOf(parts []ctxabi.Part) string {
 
 // datum is an image, a sound or a file in any of the forms of parts.
 type datum struct {
-	mime   string // "" when an address is all that is known
-	base64 string
-	url    string
-	name   string
+	Mime   string // "" when an address is all that is known
+	Base64 string
+	Url    string
+	Name   string
 }
 
-func (d datum) dataURL() string {
-	if d.url != "" {
-		return d.url
+func (d datum) DataURL() string {
+	if d.Url != "" {
+		return d.Url
 	}
-	return "data:" + d.mime + ";base64," + d.base64
+	return "data:" + d.Mime + ";base64," + d.Base64
 }
 
-func (d datum) isImage() bool {
-	return d.mime == "" || slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, d.mime)
+func (d datum) IsImage() bool {
+	return d.Mime == "" || slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, d.Mime)
 }
 
-// readDatum knows the parts of OpenAI's two APIs and of Anthropic's.
-func readDatum(raw []byte) (d datum, ok bool) {
+// ReadDatum knows the parts of OpenAI's two APIs and of Anthropic's.
+func ReadDatum(raw []byte) (d datum, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
 		return d, false
@@ -283,23 +283,23 @@ func readDatum(raw []byte) (d datum, ok bool) {
 	address := func(url string) bool {
 		if inline, is := strings.CutPrefix(url, "data:"); is {
 			var found bool
-			d.mime, d.base64, found = strings.Cut(inline, ";base64,")
-			return found && d.base64 != ""
+			d.Mime, d.Base64, found = strings.Cut(inline, ";base64,")
+			return found && d.Base64 != ""
 		}
-		d.url = url
+		d.Url = url
 		return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 	}
 	switch kind := o.Text("type"); kind {
 	case "image", "document":
 		source := o.Object("source")
-		d.name = o.Text("title")
+		d.Name = o.Text("title")
 		switch source.Text("type") {
 		case "base64":
-			d.mime, d.base64 = source.Text("media_type"), source.Text("data")
-			return d, d.mime != "" && d.base64 != ""
+			d.Mime, d.Base64 = source.Text("media_type"), source.Text("data")
+			return d, d.Mime != "" && d.Base64 != ""
 		case "url":
 			if kind == "document" {
-				d.mime = "application/pdf"
+				d.Mime = "application/pdf"
 			}
 			return d, address(source.Text("url"))
 		}
@@ -312,22 +312,22 @@ func readDatum(raw []byte) (d datum, ok bool) {
 		if inner := o.Object("file"); inner != nil {
 			o = inner
 		}
-		d.name = o.Text("filename")
-		return d, address(o.Text("file_data")) && d.url == ""
+		d.Name = o.Text("filename")
+		return d, address(o.Text("file_data")) && d.Url == ""
 	}
 	return d, false
 }
 
-// marker stands in the place of data that a format has no form for.
-func marker(raw []byte) string {
+// Marker stands in the place of data that a format has no form for.
+func Marker(raw []byte) string {
 	o, _ := ParseObject(raw)
 	return "[" + o.Text("type") + "]"
 }
 
-const argumentsInObject = "arguments that are no JSON object are put into one"
+const ArgumentsInObject = "arguments that are no JSON object are put into one"
 
-// jsonObject returns arguments as a JSON object: themselves where they are one.
-func jsonObject(arguments string) (json.RawMessage, bool) {
+// JsonObject returns arguments as a JSON object: themselves where they are one.
+func JsonObject(arguments string) (json.RawMessage, bool) {
 	if strings.TrimSpace(arguments) == "" {
 		return json.RawMessage("{}"), true
 	}

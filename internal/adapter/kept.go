@@ -16,9 +16,9 @@ import (
 //	"<format>/large"  what is larger than a record; rest is {"size","sha256"} and the "type" it named
 //	"<format>/deep"   a record that is nested too deep; rest is {"record"}, the record as a string
 const (
-	keptLine  = "/line"
-	keptLarge = "/large"
-	keptDeep  = "/deep"
+	KeptLine  = "/line"
+	KeptLarge = "/large"
+	KeptDeep  = "/deep"
 )
 
 type keptRest struct {
@@ -41,7 +41,7 @@ func keptEvent(chain, kind string, s Stamp, rest keptRest) Record {
 // event's stamp; one that the session has is not reported again. A torn line
 // is not kept: it comes again when it is whole. It returns the error of out.
 func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
-	if l.Torn && l.N > 0 && l.sum == "" {
+	if l.Torn && l.N > 0 && l.Sum == "" {
 		out.Loss(Loss{l.Where(), "is cut off: the transcript ends in it; import again when it is whole"})
 		return nil
 	}
@@ -49,10 +49,10 @@ func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 		return nil
 	}
 	var rest keptRest
-	kind := keptLine
+	kind := KeptLine
 	switch text := string(l.Bytes); {
-	case l.sum != "":
-		kind, rest = keptLarge, keptRest{Type: typeIn(l.Bytes), Size: l.size, SHA256: l.sum}
+	case l.Sum != "":
+		kind, rest = KeptLarge, keptRest{Type: typeIn(l.Bytes), Size: l.size, SHA256: l.Sum}
 		why += "; its size and SHA-256 are kept in an event"
 	case utf8.Valid(l.Bytes):
 		rest.Text = &text
@@ -68,7 +68,7 @@ func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 // KeptLine returns the line that [Line.Keep] kept in a record; ok is false for other records.
 func (r Record) KeptLine() (line []byte, ok bool) {
 	s, stamped := r.Stamp()
-	if !r.Event || !stamped || r.eventType() != s.Format+keptLine {
+	if !r.Event || !stamped || r.EventType() != s.Format+KeptLine {
 		return nil, false
 	}
 	var rest keptRest
@@ -84,8 +84,8 @@ func (r Record) KeptLine() (line []byte, ok bool) {
 // Kept reports whether the record is an event that only keeps what a session has no form for.
 func (r Record) Kept() bool {
 	s, ok := r.Stamp()
-	kind, is := strings.CutPrefix(r.eventType(), s.Format)
-	return r.Event && ok && is && (kind == keptLine || kind == keptLarge || kind == keptDeep)
+	kind, is := strings.CutPrefix(r.EventType(), s.Format)
+	return r.Event && ok && is && (kind == KeptLine || kind == KeptLarge || kind == KeptDeep)
 }
 
 // Fit returns the record, or what a session takes in its place where it refuses
@@ -101,21 +101,21 @@ func (r Record) Fit() (fit Record, lost string) {
 		s = Stamp{Format: "unknown", IDs: []string{SourceID(r.Line, 0)}, At: []int{0}}
 	}
 	if len(r.Line) <= ctxabi.MaxRecord {
-		fit = keptEvent(r.Chain, keptDeep, Stamp{Format: s.Format, IDs: s.IDs, At: s.At}, keptRest{Record: string(r.Line), Event: r.Event})
+		fit = keptEvent(r.Chain, KeptDeep, Stamp{Format: s.Format, IDs: s.IDs, At: s.At}, keptRest{Record: string(r.Line), Event: r.Event})
 		if fit.Check() == nil {
-			return fit, why(err) + "; kept in an event, as a string"
+			return fit, Why(err) + "; kept in an event, as a string"
 		}
 	}
 	rest := keptRest{Type: typeIn(r.Line), Size: int64(len(r.Line)), SHA256: contentSum(r.Line)}
-	return keptEvent(r.Chain, keptLarge, Stamp{Format: s.Format, IDs: s.IDs, At: s.At}, rest),
-		why(err) + "; its size and SHA-256 are kept in an event"
+	return keptEvent(r.Chain, KeptLarge, Stamp{Format: s.Format, IDs: s.IDs, At: s.At}, rest),
+		Why(err) + "; its size and SHA-256 are kept in an event"
 }
 
 // Refit returns back the record that [Record.Fit] kept as a string, and any other as it is.
 func (r Record) Refit() Record {
 	r = r.stamped()
 	s, ok := r.Stamp()
-	if !r.Event || !ok || r.eventType() != s.Format+keptDeep {
+	if !r.Event || !ok || r.EventType() != s.Format+KeptDeep {
 		return r
 	}
 	var rest keptRest
@@ -125,12 +125,12 @@ func (r Record) Refit() Record {
 	return Record{Chain: r.Chain, Event: rest.Event, Line: []byte(rest.Record)}
 }
 
-func (r Record) eventType() string {
+func (r Record) EventType() string {
 	return Object{{"type", r.field("type")}}.Text("type")
 }
 
-// why is the sentence of a refusal, without its kind.
-func why(err error) string {
+// Why is the sentence of a refusal, without its kind.
+func Why(err error) string {
 	var e *ctxabi.Error
 	if errors.As(err, &e) {
 		return e.Why

@@ -46,7 +46,7 @@ func (k *Known) add(r Record, reading int32) {
 	if k.lines[log] == nil {
 		k.lines[log] = Counter{}
 	}
-	k.ids[r.Chain+"\x00"+ownID(r.Event, k.lines[log].ID(r.Line))] = knownID{reading: reading}
+	k.ids[r.Chain+"\x00"+OwnID(r.Event, k.lines[log].ID(r.Line))] = knownID{reading: reading}
 	s, ok := r.Stamp()
 	if !ok || s.File < 0 || s.File > 1<<20 {
 		return
@@ -62,8 +62,8 @@ func (k *Known) add(r Record, reading int32) {
 	}
 }
 
-// ownID is the identity of a record as it stands in a log of a session.
-func ownID(event bool, id string) string {
+// OwnID is the identity of a record as it stands in a log of a session.
+func OwnID(event bool, id string) string {
 	if event {
 		return "event:" + id
 	}

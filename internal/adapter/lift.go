@@ -26,7 +26,7 @@ import (
 // A path goes into lists by numbers, and into a string that is JSON as
 // if it were that JSON. Nothing is left out unless the same value stands there,
 // so that a format need not know how to put a source record together again.
-const liftKey = "@"
+const LiftKey = "@"
 
 const (
 	minLift   = 40 // bytes of JSON below which a value is not worth a path
@@ -41,11 +41,11 @@ type lifter struct {
 	baseName string                    // its "@ID"
 }
 
-func newLifter() *lifter { return &lifter{places: map[string]string{}} }
+func NewLifter() *lifter { return &lifter{places: map[string]string{}} }
 
-// add makes known the values in v, which is compact. name is the path of v;
+// Add makes known the values in v, which is compact. name is the path of v;
 // "" is the session's own record.
-func (l *lifter) add(name string, v json.RawMessage) { l.note(name, gjson.ParseBytes(v), 0) }
+func (l *lifter) Add(name string, v json.RawMessage) { l.note(name, gjson.ParseBytes(v), 0) }
 
 func (l *lifter) note(path string, v gjson.Result, depth int) {
 	if len(v.Raw) < minLift || depth > liftDepth {
@@ -123,9 +123,9 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// setBase makes known the lists at the paths of an earlier source record, which
+// SetBase makes known the lists at the paths of an earlier source record, which
 // the next one may begin with.
-func (l *lifter) setBase(id string, source json.RawMessage, paths ...string) {
+func (l *lifter) SetBase(id string, source json.RawMessage, paths ...string) {
 	l.baseName, l.base = "@"+id, map[string][]gjson.Result{}
 	for _, p := range paths {
 		if list := gjson.GetBytes(source, p); list.IsArray() {
@@ -143,9 +143,9 @@ func (l *lifter) lift(source json.RawMessage) json.RawMessage {
 	v := gjson.ParseBytes(compact.Bytes())
 	w := liftWriter{l: l}
 	if w.value("", v, 0) {
-		return Raw(Object{{liftKey, Raw(w.from)}})
+		return Raw(Object{{LiftKey, Raw(w.from)}})
 	}
-	if len(w.from) == 0 && !(v.IsObject() && hasKey(v, liftKey)) {
+	if len(w.from) == 0 && !(v.IsObject() && hasKey(v, LiftKey)) {
 		return compact.Bytes()
 	}
 	rest := w.b.Bytes()
@@ -156,7 +156,7 @@ func (l *lifter) lift(source json.RawMessage) json.RawMessage {
 	if len(rest) > 1 {
 		rest = append(rest, ',')
 	}
-	rest = append(rest, `"`+liftKey+`":`...)
+	rest = append(rest, `"`+LiftKey+`":`...)
 	return append(append(rest, Raw(w.from)...), '}')
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// maxDocument is how large a transcript that is one JSON value may be, in bytes.
-const maxDocument = 1 << 30
+// MaxDocument is how large a transcript that is one JSON value may be, in bytes.
+const MaxDocument = 1 << 30
 
 // Line is a line of a transcript, or all of it.
 type Line struct {
@@ -38,7 +38,7 @@ type Line struct {
 	Torn bool
 
 	size int64  // of one that is too large, with its end
-	sum  string // its SHA-256
+	Sum  string // its SHA-256
 }
 
 // Lines reads a transcript of one record a line: LF or CRLF, UTF-8 or UTF-16,
@@ -50,21 +50,21 @@ type Lines struct {
 }
 
 // NewLines reads from r.
-func NewLines(r io.Reader) *Lines { return &Lines{r: decoded(r)} }
+func NewLines(r io.Reader) *Lines { return &Lines{r: Decoded(r)} }
 
 // Next returns the next line that is not blank, and io.EOF behind the last one.
 // The line is the caller's. Another error is one of reading.
 func (l *Lines) Next() (Line, error) {
 	for {
-		line, err := l.nextOf(ctxabi.MaxRecord)
+		line, err := l.NextOf(ctxabi.MaxRecord)
 		if err != nil || len(line.Bytes) > 0 {
 			return line, err
 		}
 	}
 }
 
-// nextOf returns the next line, of at most limit bytes: of a longer one no more is kept than its beginning. Its errors are those of Next.
-func (l *Lines) nextOf(limit int) (line Line, err error) {
+// NextOf returns the next line, of at most limit bytes: of a longer one no more is kept than its beginning. Its errors are those of Next.
+func (l *Lines) NextOf(limit int) (line Line, err error) {
 	l.n++
 	line.N = l.n
 	var large hash.Hash
@@ -98,7 +98,7 @@ func (l *Lines) nextOf(limit int) (line Line, err error) {
 // judge fills in what is wrong with a line that was read.
 func (l *Line) judge(large hash.Hash, limit int) {
 	if large != nil {
-		l.sum = hex.EncodeToString(large.Sum(nil))
+		l.Sum = hex.EncodeToString(large.Sum(nil))
 		l.Problem = fmt.Sprintf("is too large: %d bytes, the limit is %d", l.size, limit)
 		return
 	}
@@ -114,15 +114,15 @@ func (l *Line) judge(large hash.Hash, limit int) {
 // ReadDocument reads a transcript that is one JSON value, decoded as [Lines]
 // are. One of nothing but blanks has no Bytes. It returns the error of r.
 func ReadDocument(r io.Reader) (Line, error) {
-	b, err := io.ReadAll(io.LimitReader(decoded(r), maxDocument+1))
+	b, err := io.ReadAll(io.LimitReader(Decoded(r), MaxDocument+1))
 	if err != nil {
 		return Line{}, err
 	}
 	doc := Line{Bytes: b, Torn: true}
-	if len(b) > maxDocument {
+	if len(b) > MaxDocument {
 		doc.Bytes = bytes.Clone(b[:64<<10])
-		doc.Problem = fmt.Sprintf("is too large: the limit is %d bytes", maxDocument)
-		doc.size, doc.sum = int64(len(b)), contentSum(b)
+		doc.Problem = fmt.Sprintf("is too large: the limit is %d bytes", MaxDocument)
+		doc.size, doc.Sum = int64(len(b)), contentSum(b)
 		return doc, nil
 	}
 	doc.judge(nil, 0)
@@ -137,8 +137,8 @@ func (l Line) Where() string {
 	return fmt.Sprintf("line %d", l.N)
 }
 
-// decoded reads r as UTF-8 without a byte order mark.
-func decoded(r io.Reader) *bufio.Reader {
+// Decoded reads r as UTF-8 without a byte order mark.
+func Decoded(r io.Reader) *bufio.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
 	head, _ := b.Peek(3)
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
@@ -168,7 +168,7 @@ func utf16Order(head []byte) (order unicode.Endianness, ok bool) {
 
 // Decode returns the beginning of a transcript, or all of it, as [Lines] read it.
 func Decode(head []byte) []byte {
-	b, err := io.ReadAll(decoded(bytes.NewReader(head)))
+	b, err := io.ReadAll(Decoded(bytes.NewReader(head)))
 	if err != nil {
 		return head
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// mended returns the JSON value that a document which is cut off begins with:
+// Mended returns the JSON value that a document which is cut off begins with:
 // without its last element in a list or object at most depth levels deep, and
 // closed. lost is how many of its bytes are not in there; ok is false when nothing can be made of it.
-func mended(doc []byte, depth int) (value []byte, lost int, ok bool) {
+func Mended(doc []byte, depth int) (value []byte, lost int, ok bool) {
 	var open []byte // what is to be closed
 	end, level := 0, 0
 	for i := 0; i < len(doc); i++ {

@@ -2,15 +2,15 @@ package adapter
 
 // The names of formats that more than one of them has to know.
 const (
-	openAIName    = "openai"
-	anthropicName = "anthropic"
-	responsesName = "responses"
-	openHandsName = "openhands"
-	sweAgentName  = "sweagent"
+	OpenAIName    = "openai"
+	AnthropicName = "anthropic"
+	ResponsesName = "responses"
+	OpenHandsName = "openhands"
+	SweAgentName  = "sweagent"
 )
 
 // The ends of the types of events, behind the name of the format.
 const (
-	documentEvent  = "/document" // what stands around messages or items
-	openHandsArray = "/array"    // a conversation was an array
+	DocumentEvent  = "/document" // what stands around messages or items
+	OpenHandsArray = "/array"    // a conversation was an array
 )

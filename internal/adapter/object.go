@@ -26,7 +26,7 @@ type Field = struct {
 // its decoder reads the values of an object one by one.
 const (
 	maxNesting       = 10_000
-	maxObjectNesting = maxNesting + 1
+	MaxObjectNesting = maxNesting + 1
 )
 
 var errNotObject = errors.New("not a JSON object, or something follows it")
@@ -36,7 +36,7 @@ var errNotObject = errors.New("not a JSON object, or something follows it")
 // It returns an error if raw is not exactly one object, or nests too deep.
 func ParseObject(raw []byte) (Object, error) {
 	var o Object
-	ok := ctxabi.EachField(raw, maxObjectNesting, func(key, value []byte) {
+	ok := ctxabi.EachField(raw, MaxObjectNesting, func(key, value []byte) {
 		if o == nil {
 			o = make(Object, 0, 8)
 		}
@@ -92,26 +92,26 @@ func (o Object) last(key string) int {
 	for i >= 0 && o[i].Key != key {
 		i--
 	}
-	if passed != nil {
-		passed(len(o) - i)
+	if Passed != nil {
+		Passed(len(o) - i)
 	}
 	return i
 }
 
-// passed is told how many keys a look-up passes; nil but in tests.
-var passed func(keys int)
+// Passed is told how many keys a look-up passes; nil but in tests.
+var Passed func(keys int)
 
-// places knows where each key of an object stands last, so that looking up all of them takes as long as reading them.
-type places struct {
-	o  Object
+// Places knows where each key of an object stands last, so that looking up all of them takes as long as reading them.
+type Places struct {
+	O  Object
 	at map[string]int // nil while there are few
 }
 
 // fewKeys is how many keys are looked through one by one.
 const fewKeys = 32
 
-func (o Object) places() places {
-	p := places{o: o}
+func (o Object) Places() Places {
+	p := Places{O: o}
 	if len(o) > fewKeys {
 		p.at = make(map[string]int, len(o))
 		for i, f := range o {
@@ -121,10 +121,10 @@ func (o Object) places() places {
 	return p
 }
 
-// last is Object.last.
-func (p *places) last(key string) int {
+// Last is Object.last.
+func (p *Places) Last(key string) int {
 	if p.at == nil {
-		return p.o.last(key)
+		return p.O.last(key)
 	}
 	if i, ok := p.at[key]; ok {
 		return i
@@ -132,20 +132,20 @@ func (p *places) last(key string) int {
 	return -1
 }
 
-// get is Object.Get.
-func (p *places) get(key string) json.RawMessage {
-	if i := p.last(key); i >= 0 {
-		return p.o[i].Value
+// Get is Object.Get.
+func (p *Places) Get(key string) json.RawMessage {
+	if i := p.Last(key); i >= 0 {
+		return p.O[i].Value
 	}
 	return nil
 }
 
-// add appends a field.
-func (p *places) add(f Field) {
-	if p.o = append(p.o, f); p.at != nil {
-		p.at[f.Key] = len(p.o) - 1
-	} else if len(p.o) > fewKeys {
-		*p = p.o.places()
+// Add appends a field.
+func (p *Places) Add(f Field) {
+	if p.O = append(p.O, f); p.at != nil {
+		p.at[f.Key] = len(p.O) - 1
+	} else if len(p.O) > fewKeys {
+		*p = p.O.Places()
 	}
 }
 
@@ -176,12 +176,12 @@ func (o Object) Object(key string) Object {
 
 // Array returns the elements of the array at key, nil when there is none.
 func (o Object) Array(key string) []json.RawMessage {
-	list, _ := parseArray(o.Get(key))
+	list, _ := ParseArray(o.Get(key))
 	return list
 }
 
-// parseArray reads a list. Its elements share raw's memory.
-func parseArray(raw []byte) (list []json.RawMessage, ok bool) {
+// ParseArray reads a list. Its elements share raw's memory.
+func ParseArray(raw []byte) (list []json.RawMessage, ok bool) {
 	list = []json.RawMessage{}
 	ok = ctxabi.EachElement(raw, maxNesting, func(v []byte) { list = append(list, v[:len(v):len(v)]) })
 	if !ok {
@@ -213,15 +213,15 @@ func (o Object) With(key string, v any) Object {
 
 // WithAll is o with each of the fields as With puts it there.
 func (o Object) WithAll(fields Object) Object {
-	with := append(make(Object, 0, len(o)+len(fields)), o...).places()
+	with := append(make(Object, 0, len(o)+len(fields)), o...).Places()
 	for _, f := range fields {
-		if i := with.last(f.Key); i >= 0 {
-			with.o[i].Value = f.Value
+		if i := with.Last(f.Key); i >= 0 {
+			with.O[i].Value = f.Value
 		} else {
-			with.add(f)
+			with.Add(f)
 		}
 	}
-	return with.o
+	return with.O
 }
 
 // MarshalJSON writes the object, the bytes of its values as they are but for
@@ -257,8 +257,8 @@ func appendCompact(b []byte, value json.RawMessage) ([]byte, error) {
 	return to.Bytes(), nil
 }
 
-// compactJSON is raw without blanks, as it is where it is no JSON.
-func compactJSON(raw json.RawMessage) json.RawMessage {
+// CompactJSON is raw without blanks, as it is where it is no JSON.
+func CompactJSON(raw json.RawMessage) json.RawMessage {
 	if ctxabi.IsCompact(raw, maxNesting) {
 		return raw
 	}
@@ -330,39 +330,39 @@ func encoded(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// at returns the value at a path of keys.
-func (o Object) at(path string) json.RawMessage {
+// At returns the value at a path of keys.
+func (o Object) At(path string) json.RawMessage {
 	key, inner, nested := strings.Cut(path, ".")
 	if nested {
-		return o.Object(key).at(inner)
+		return o.Object(key).At(inner)
 	}
 	return o.Get(key)
 }
 
-func (o Object) withoutAt(path string) Object {
+func (o Object) WithoutAt(path string) Object {
 	key, inner, nested := strings.Cut(path, ".")
 	if nested {
-		return o.With(key, o.Object(key).withoutAt(inner))
+		return o.With(key, o.Object(key).WithoutAt(inner))
 	}
 	return o.Without(key)
 }
 
-// withAt is o with v at a path of keys.
-func (o Object) withAt(path string, v any) Object {
+// WithAt is o with v at a path of keys.
+func (o Object) WithAt(path string, v any) Object {
 	key, inner, nested := strings.Cut(path, ".")
 	if nested {
-		return o.With(key, o.Object(key).withAt(inner, v))
+		return o.With(key, o.Object(key).WithAt(inner, v))
 	}
 	return o.With(key, v)
 }
 
-func textAt(o Object, key string) bool {
+func TextAt(o Object, key string) bool {
 	v := o.Get(key)
 	return len(v) > 0 && v[0] == '"'
 }
 
-// appendTime appends the field ts when one of the keys holds a time as RFC 3339 writes it.
-func appendTime(record, source Object, keys ...string) Object {
+// AppendTime appends the field ts when one of the keys holds a time as RFC 3339 writes it.
+func AppendTime(record, source Object, keys ...string) Object {
 	for _, key := range keys {
 		if _, err := time.Parse(time.RFC3339, source.Text(key)); err == nil {
 			return append(record, Field{"ts", source.Get(key)})

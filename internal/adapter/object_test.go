@@ -145,7 +145,7 @@ func FuzzParseObject(f *testing.F) {
 	for _, raw := range objects {
 		f.Add([]byte(raw))
 	}
-	samples, _ := filepath.Glob("testdata/*/*.jsonl")
+	samples, _ := filepath.Glob("formats/testdata/*/*.jsonl")
 	for _, name := range samples {
 		data, err := os.ReadFile(name)
 		if err != nil {

@@ -5,61 +5,61 @@ import (
 	"fmt"
 )
 
-func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
-func isArray(raw json.RawMessage) bool  { return len(raw) > 0 && raw[0] == '[' }
-func isDict(raw json.RawMessage) bool   { return len(raw) > 0 && raw[0] == '{' }
+func IsString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
+func IsArray(raw json.RawMessage) bool  { return len(raw) > 0 && raw[0] == '[' }
+func IsDict(raw json.RawMessage) bool   { return len(raw) > 0 && raw[0] == '{' }
 
-// textPart is a part of content that says raw, a string.
-func textPart(raw json.RawMessage) json.RawMessage {
+// TextPart is a part of content that says raw, a string.
+func TextPart(raw json.RawMessage) json.RawMessage {
 	return Raw(Object{{"type", Raw("text")}, {"text", raw}})
 }
 
-// thinkingPart is a part of thinking in the words of raw, a string.
-func thinkingPart(raw json.RawMessage) json.RawMessage {
+// ThinkingPart is a part of thinking in the words of raw, a string.
+func ThinkingPart(raw json.RawMessage) json.RawMessage {
 	return Raw(Object{{"type", Raw("thinking")}, {"thinking", raw}})
 }
 
-// imageURLPart is an image in a form whose data a session shows as a blob. url is a string.
-func imageURLPart(url json.RawMessage) json.RawMessage {
+// ImageURLPart is an image in a form whose data a session shows as a blob. url is a string.
+func ImageURLPart(url json.RawMessage) json.RawMessage {
 	return Raw(Object{{"type", Raw("image_url")}, {"image_url", Raw(Object{{"url", url}})}})
 }
 
 // contentOf is the content of a message that has these parts.
-func partsContent(parts []json.RawMessage) json.RawMessage {
+func PartsContent(parts []json.RawMessage) json.RawMessage {
 	if len(parts) == 0 {
 		return Raw("")
 	}
 	return Raw(parts)
 }
 
-// toolResult is the content of a message of a result: of one that failed a part that says so.
-func toolResult(o Object, callID, name json.RawMessage, content json.RawMessage, failed bool) Object {
+// ToolResult is the content of a message of a result: of one that failed a part that says so.
+func ToolResult(o Object, callID, name json.RawMessage, content json.RawMessage, failed bool) Object {
 	if failed {
 		part := Raw(Object{{"type", Raw("tool_result")}, {"tool_use_id", callID}, {"content", content}, {"is_error", Raw(true)}})
-		return openHandsRecord("user", Raw([]json.RawMessage{part}), o)
+		return OpenHandsRecord("user", Raw([]json.RawMessage{part}), o)
 	}
 	more := []Field{{"tool_call_id", callID}}
-	if isString(name) {
+	if IsString(name) {
 		more = append(more, Field{"name", name})
 	}
-	return openHandsRecord("tool", content, o, more...)
+	return OpenHandsRecord("tool", content, o, more...)
 }
 
-// openHandsSaid are the parts of a message, its thinking first. o has what a model thought.
-func openHandsSaid(o Object, content json.RawMessage) []json.RawMessage {
+// OpenHandsSaid are the parts of a message, its thinking first. o has what a model thought.
+func OpenHandsSaid(o Object, content json.RawMessage) []json.RawMessage {
 	var parts []json.RawMessage
 	for _, b := range o.Array("thinking_blocks") {
-		if isDict(b) {
+		if IsDict(b) {
 			parts = append(parts, b)
 		}
 	}
 	if item := o.Object("responses_reasoning_item"); item != nil {
 		parts = append(parts, reasoningPart(item))
 	}
-	if r := o.Get("reasoning_content"); len(parts) == 0 && isString(r) && len(r) > len(`""`) {
-		parts = append(parts, thinkingPart(r))
+	if r := o.Get("reasoning_content"); len(parts) == 0 && IsString(r) && len(r) > len(`""`) {
+		parts = append(parts, ThinkingPart(r))
 	}
-	return append(parts, openHandsParts(content)...)
+	return append(parts, OpenHandsParts(content)...)
 }
 
 // reasoningPart is a reasoning item of OpenAI's Responses, whose summary OpenHands keeps as strings.
@@ -70,28 +70,28 @@ func reasoningPart(item Object) json.RawMessage {
 	}
 	summary := []json.RawMessage{}
 	for _, s := range item.Array("summary") {
-		if isString(s) {
+		if IsString(s) {
 			s = Raw(Object{{"type", Raw("summary_text")}, {"text", s}})
 		}
 		summary = append(summary, s)
 	}
 	part = append(part, Field{"summary", Raw(summary)})
-	if e := item.Get("encrypted_content"); isString(e) {
+	if e := item.Get("encrypted_content"); IsString(e) {
 		part = append(part, Field{"encrypted_content", e})
 	}
 	return Raw(part)
 }
 
-// openHandsParts are the parts of a content: a list, a string, or nothing.
-func openHandsParts(content json.RawMessage) []json.RawMessage {
-	if isString(content) {
+// OpenHandsParts are the parts of a content: a list, a string, or nothing.
+func OpenHandsParts(content json.RawMessage) []json.RawMessage {
+	if IsString(content) {
 		if string(content) == `""` {
 			return nil
 		}
-		return []json.RawMessage{textPart(content)}
+		return []json.RawMessage{TextPart(content)}
 	}
 	var parts []json.RawMessage
-	list, _ := parseArray(content)
+	list, _ := ParseArray(content)
 	for _, p := range list {
 		o, err := ParseObject(p)
 		urls := o.Array("image_urls")
@@ -100,14 +100,14 @@ func openHandsParts(content json.RawMessage) []json.RawMessage {
 			continue
 		}
 		for _, url := range urls {
-			parts = append(parts, imageURLPart(url))
+			parts = append(parts, ImageURLPart(url))
 		}
 	}
 	return parts
 }
 
 // head is the beginning of a message, and tail its end.
-func openHandsRecord(role string, content json.RawMessage, o Object, more ...Field) Object {
+func OpenHandsRecord(role string, content json.RawMessage, o Object, more ...Field) Object {
 	record := append(Object{{"role", Raw(role)}, {"content", content}}, more...)
 	if id := o.Get("id"); id != nil {
 		record = append(record, Field{"id", id})
@@ -118,38 +118,38 @@ func openHandsRecord(role string, content json.RawMessage, o Object, more ...Fie
 	return record
 }
 
-// ofChain returns the records of one chain. That there are others is a loss, where lost is not nil.
-func ofChain(records []Record, chain string, lost *tally) (of []Record) {
+// OfChain returns the records of one chain. That there are others is a loss, where lost is not nil.
+func OfChain(records []Record, chain string, lost *Tally) (of []Record) {
 	others := map[string]bool{}
 	for _, r := range records {
 		if r.Chain == chain {
 			of = append(of, r)
 		} else if lost != nil && !others[r.Chain] {
 			others[r.Chain] = true
-			lost.add(fmt.Sprintf("child %q", r.Chain), "a child session has no place in the format")
+			lost.Add(fmt.Sprintf("child %q", r.Chain), "a child session has no place in the format")
 		}
 	}
 	return of
 }
 
-// readObject returns the object that a document is, without blanks. Of one that is cut off it is what
+// ReadObject returns the object that a document is, without blanks. Of one that is cut off it is what
 // can be read; nil is one that was kept as it stands.
-func readObject(in *Input, out Output, format string, doc Line) (json.RawMessage, error) {
+func ReadObject(in *Input, out Output, format string, doc Line) (json.RawMessage, error) {
 	raw := doc.Bytes
 	why := doc.Problem
 	if why == "" && !json.Valid(raw) {
-		whole, lost, ok := mended(raw, 2)
+		whole, lost, ok := Mended(raw, 2)
 		if why = "is not JSON"; ok {
 			why = ""
 			out.Loss(Loss{doc.Where(), fmt.Sprintf("is cut off: its last %d bytes are not read; import again when it is whole", lost)})
 			raw = whole
 		}
 	}
-	if why == "" && !isDict(raw) {
+	if why == "" && !IsDict(raw) {
 		why = "is not a JSON object"
 	}
 	if why != "" {
 		return nil, doc.Keep(in, out, Stamp{Format: format, IDs: []string{SourceID(doc.Bytes, 0)}, At: []int{0}}, why)
 	}
-	return compactJSON(raw), nil
+	return CompactJSON(raw), nil
 }

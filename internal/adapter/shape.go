@@ -11,7 +11,7 @@ import (
 // JSON lines are so many documents, each at "$".
 type shape struct {
 	keys    map[string]bool
-	strings map[string][]string
+	Strings map[string][]string
 }
 
 const (
@@ -21,9 +21,9 @@ const (
 	shapeLines  = 64      // lines that are looked at one by one
 )
 
-// shapeOf looks at a transcript that is cut anywhere. What is no JSON is
+// ShapeOf looks at a transcript that is cut anywhere. What is no JSON is
 // skipped up to the next line.
-func shapeOf(head []byte) *shape {
+func ShapeOf(head []byte) *shape {
 	s := &shape{map[string]bool{}, map[string][]string{}}
 	if s.walk(head) {
 		return s
@@ -85,16 +85,16 @@ func (s *shape) walk(data []byte) (ok bool) {
 				s.keys[path+string(t)] = true
 			}
 		case string:
-			if len(t) <= shapeString && len(stack) <= shapeDepth && len(s.strings[path]) < shapeLines {
-				s.strings[path] = append(s.strings[path], t)
+			if len(t) <= shapeString && len(stack) <= shapeDepth && len(s.Strings[path]) < shapeLines {
+				s.Strings[path] = append(s.Strings[path], t)
 			}
 		}
 	}
 	return true
 }
 
-// has reports whether one of the paths is there.
-func (s *shape) has(paths ...string) bool {
+// Has reports whether one of the paths is there.
+func (s *shape) Has(paths ...string) bool {
 	for _, p := range paths {
 		if s.keys[p] {
 			return true
@@ -103,9 +103,9 @@ func (s *shape) has(paths ...string) bool {
 	return false
 }
 
-// says reports whether one of the words stands at the path; one that ends in "*" is a beginning.
-func (s *shape) says(path string, words ...string) bool {
-	for _, v := range s.strings[path] {
+// Says reports whether one of the words stands at the path; one that ends in "*" is a beginning.
+func (s *shape) Says(path string, words ...string) bool {
+	for _, v := range s.Strings[path] {
 		for _, w := range words {
 			if start, is := strings.CutSuffix(w, "*"); v == w || is && strings.HasPrefix(v, start) {
 				return true

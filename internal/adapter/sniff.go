@@ -2,35 +2,35 @@ package adapter
 
 import "bytes"
 
-// sniffBodies returns how sure it is, from 0 to 100, that head begins a transcript of the messages of OpenAI's API, and of Anthropic's.
-func sniffBodies(head []byte) (openAI, anthropic int) {
+// SniffBodies returns how sure it is, from 0 to 100, that head begins a transcript of the messages of OpenAI's API, and of Anthropic's.
+func SniffBodies(head []byte) (openAI, anthropic int) {
 	if h := bytes.TrimSpace(head); len(h) == 0 || h[0] != '{' && h[0] != '[' {
 		return 0, 0
 	}
-	s := shapeOf(head)
-	if s.has("$.payload", "$.uuid", "$.message", "$.trajectory", "$.trajectory_format", "$.steps", "$.schema_version", "$.source") {
+	s := ShapeOf(head)
+	if s.Has("$.payload", "$.uuid", "$.message", "$.trajectory", "$.trajectory_format", "$.steps", "$.schema_version", "$.source") {
 		return 0, 0
 	}
 	loose, roles := false, false
-	ours, theirs := s.has("$.input.messages", "$.preferred_output", "$.body.messages", "$.functions", "$.tools[].function"),
-		s.has("$.system", "$.anthropic_version", "$.stop_reason", "$.tools[].input_schema", "$.params.messages")
-	ours = ours || s.says("$.model", "gpt*", "o1*", "o3*", "o4*", "ft:*")
-	theirs = theirs || s.says("$.model", "claude*")
+	ours, theirs := s.Has("$.input.messages", "$.preferred_output", "$.body.messages", "$.functions", "$.tools[].function"),
+		s.Has("$.system", "$.anthropic_version", "$.stop_reason", "$.tools[].input_schema", "$.params.messages")
+	ours = ours || s.Says("$.model", "gpt*", "o1*", "o3*", "o4*", "ft:*")
+	theirs = theirs || s.Says("$.model", "claude*")
 	for _, p := range []string{"$", "$[]", "$.messages[]", "$[].messages[]", "$[][]", "$.input.messages[]", "$.body.messages[]", "$.params.messages[]"} {
-		if !s.says(p+".role", "system", "developer", "user", "assistant", "tool", "function") {
+		if !s.Says(p+".role", "system", "developer", "user", "assistant", "tool", "function") {
 			continue
 		}
 		roles = true
 		loose = loose || p == "$" || p == "$[]"
-		if s.has(p + "." + StampKey) {
+		if s.Has(p + "." + StampKey) {
 			return 5, 0
 		}
-		ours = ours || s.has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
-			p+".content[].input_audio", p+".content[].file") || s.says(p+".role", "function", "tool", "developer")
-		theirs = theirs || s.has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
-			s.says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")
+		ours = ours || s.Has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
+			p+".content[].input_audio", p+".content[].file") || s.Says(p+".role", "function", "tool", "developer")
+		theirs = theirs || s.Has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
+			s.Says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")
 	}
-	switch dated := s.has("$.ts", "$[].ts"); {
+	switch dated := s.Has("$.ts", "$[].ts"); {
 	case !roles:
 		return 0, 0
 	case ours && theirs && !loose:

@@ -7,91 +7,91 @@ import (
 	"strings"
 )
 
-// sourceRecord is a record of a transcript that is being imported.
-type sourceRecord struct {
-	id  string
-	at  int
-	raw json.RawMessage // an object, as it stands
+// SourceRecord is a record of a transcript that is being imported.
+type SourceRecord struct {
+	ID  string
+	At  int
+	Raw json.RawMessage // an object, as it stands
 }
 
-// piece is the part of a source record that stands in a record of its own. Its id
+// Piece is the part of a source record that stands in a record of its own. Its id
 // is that of the source record, "#", and its path in there.
-func (r sourceRecord) piece(path string, raw json.RawMessage) sourceRecord {
-	return sourceRecord{r.id + "#" + path, r.at, raw}
+func (r SourceRecord) Piece(path string, raw json.RawMessage) SourceRecord {
+	return SourceRecord{r.ID + "#" + path, r.At, raw}
 }
 
-// emitter makes records of source records, for formats that keep them as lift.go says.
-type emitter struct {
-	in      *Input
-	out     Output
-	format  string
-	emitted map[[2]string]bool
-	common  *lifter        // what events may leave out; nil for what stands in them
-	also    []sourceRecord // what the next record may leave out beside what stands in it; these are imported
+// Emitter makes records of source records, for formats that keep them as lift.go says.
+type Emitter struct {
+	In      *Input
+	Out     Output
+	Format  string
+	Emitted map[[2]string]bool
+	Common  *lifter        // what events may leave out; nil for what stands in them
+	Also    []SourceRecord // what the next record may leave out beside what stands in it; these are imported
 }
 
-func newEmitter(in *Input, out Output, format string) *emitter {
-	return &emitter{in: in, out: out, format: format, emitted: map[[2]string]bool{}}
+func NewEmitter(in *Input, out Output, format string) *Emitter {
+	return &Emitter{In: in, Out: out, Format: format, Emitted: map[[2]string]bool{}}
 }
 
-// has reports whether the session has a source record, or will have it.
-func (e *emitter) has(chain, id string) bool {
-	return e.emitted[[2]string{chain, id}] || e.in.Seen(chain, id)
+// Has reports whether the session has a source record, or will have it.
+func (e *Emitter) Has(chain, id string) bool {
+	return e.Emitted[[2]string{chain, id}] || e.In.Seen(chain, id)
 }
 
-// message emits a record of messages.jsonl that holds the sources.
-func (e *emitter) message(chain string, record Object, sources ...sourceRecord) error {
+// Message emits a record of messages.jsonl that holds the sources.
+func (e *Emitter) Message(chain string, record Object, sources ...SourceRecord) error {
 	return e.emit(chain, false, record, sources)
 }
 
-// event emits a record of events.jsonl for a source that is no message.
-func (e *emitter) event(chain string, record Object, source sourceRecord) error {
-	return e.emit(chain, true, record, []sourceRecord{source})
+// Event emits a record of events.jsonl for a source that is no message.
+func (e *Emitter) Event(chain string, record Object, source SourceRecord) error {
+	return e.emit(chain, true, record, []SourceRecord{source})
 }
 
-func (e *emitter) emit(chain string, event bool, record Object, sources []sourceRecord) error {
+func (e *Emitter) emit(chain string, event bool, record Object, sources []SourceRecord) error {
 	line := Raw(record)
-	l := e.common
+	l := e.Common
 	if !event || l == nil {
-		l = newLifter()
-		l.add("", line)
-		for _, other := range e.also {
-			l.add("@"+other.id, compactJSON(other.raw))
+		l = NewLifter()
+		l.Add("", line)
+		for _, other := range e.Also {
+			l.Add("@"+other.ID, CompactJSON(other.Raw))
 		}
 	}
-	e.also = nil
-	s := Stamp{Format: e.format}
+	e.Also = nil
+	s := Stamp{Format: e.Format}
 	var rests []json.RawMessage
 	for _, r := range sources {
-		s.IDs, s.At = append(s.IDs, r.id), append(s.At, r.at)
-		rests = append(rests, l.lift(r.raw))
-		e.emitted[[2]string{chain, r.id}] = true
+		s.IDs, s.At = append(s.IDs, r.ID), append(s.At, r.At)
+		rests = append(rests, l.lift(r.Raw))
+		e.Emitted[[2]string{chain, r.ID}] = true
 	}
 	s.Rest = rests[0]
 	if len(rests) > 1 {
 		s.Rest = Raw(rests)
 	}
-	return e.out.Record(Record{Chain: chain, Event: event, Line: Raw(append(slices.Clip(record), Field{StampKey, Raw(s)}))})
+	return e.Out.Record(Record{Chain: chain, Event: event, Line: Raw(append(slices.Clip(record), Field{StampKey, Raw(s)}))})
 }
 
-// document emits the event that holds a document without its lists of source
+// Document emits the event that holds a document without its lists of source
 // records. lists has the ids of these, by their paths; doc has no values there.
 // A document that the session has already is not emitted again.
-func (e *emitter) document(chain string, record Object, doc *tree, lists Object) error {
-	rest := append(json.RawMessage{}, doc.bytes()...)
+func (e *Emitter) Document(chain string, record Object, doc *Tree, lists Object) error {
+	rest := append(json.RawMessage{}, doc.Bytes()...)
 	rest = rest[:len(rest)-1]
 	if len(rest) > 1 {
 		rest = append(rest, ',')
 	}
-	rest = append(rest, Raw(Object{{liftKey, Raw(lists)}})[1:]...)
+	rest = append(rest, Raw(Object{{LiftKey, Raw(lists)}})[1:]...)
 	id := SourceID(rest, 0)
-	if e.has(chain, id) {
+	if e.Has(chain, id) {
 		return nil
 	}
-	e.emitted[[2]string{chain, id}] = true
-	s := Stamp{Format: e.format, IDs: []string{id}, At: []int{0}, Rest: rest}
-	record = append(Object{{"type", Raw(e.format + documentType)}}, record...)
-	return e.out.Record(Record{Chain: chain, Event: true, Line: Raw(append(record, Field{StampKey, Raw(s)}))})
+	e.Emitted[[2]string{chain, id}] = true
+	s := Stamp{Format: e.Format, IDs: []string{id}, At: []int{0}, Rest: rest}
+	record = append(Object{{"type", Raw(e.Format + documentType)}}, record...)
+	return e.Out.Record(Record{Chain: chain, Event: true, Line: Raw(append(record, Field{StampKey, Raw(s)}))})
 }
 
 // isOwn reports whether the record is one that an import of the format made.
@@ -100,41 +100,41 @@ func isOwn(r Record, format string) bool {
 	return ok && s.Format == format
 }
 
-// sourceSet has the source records that the records of a session hold.
-type sourceSet struct {
-	entries map[[2]string]*sourceEntry // by chain and id
-	pieces  map[[2]string][]*sourceEntry
-	last    map[string]*sourceEntry // the last document of each chain
+// SourceSet has the source records that the records of a session hold.
+type SourceSet struct {
+	entries map[[2]string]*SourceEntry // by chain and id
+	pieces  map[[2]string][]*SourceEntry
+	Last    map[string]*SourceEntry // the last document of each chain
 	missing []string                // source records that a list should have and has not, by their ids
 }
 
-type sourceEntry struct {
-	chain, id, path string // path: of a piece
-	rest            json.RawMessage
-	record          *tree
+type SourceEntry struct {
+	chain, ID, path string // path: of a piece
+	Rest            json.RawMessage
+	record          *Tree
 
 	value    json.RawMessage
 	ok, busy bool // busy: it is being put together
 	done     bool
 }
 
-// newSourceSet reads the stamps of the format; others are passed over.
-func newSourceSet(records []Record, format string) *sourceSet {
-	s := &sourceSet{entries: map[[2]string]*sourceEntry{}, pieces: map[[2]string][]*sourceEntry{}, last: map[string]*sourceEntry{}}
+// NewSourceSet reads the stamps of the format; others are passed over.
+func NewSourceSet(records []Record, format string) *SourceSet {
+	s := &SourceSet{entries: map[[2]string]*SourceEntry{}, pieces: map[[2]string][]*SourceEntry{}, Last: map[string]*SourceEntry{}}
 	for _, r := range records {
 		stamp, ok := r.Stamp()
-		if !ok || stamp.Format != format || r.Event && r.eventType() == format+keptLarge {
+		if !ok || stamp.Format != format || r.Event && r.EventType() == format+KeptLarge {
 			continue
 		}
 		rests := []json.RawMessage{stamp.Rest}
 		if len(stamp.IDs) > 1 {
-			if rests, ok = parseArray(stamp.Rest); !ok || len(rests) != len(stamp.IDs) {
+			if rests, ok = ParseArray(stamp.Rest); !ok || len(rests) != len(stamp.IDs) {
 				continue
 			}
 		}
-		record := &tree{raw: r.Line}
+		record := &Tree{Raw: r.Line}
 		for i, id := range stamp.IDs {
-			e := &sourceEntry{chain: r.Chain, id: id, rest: rests[i], record: record}
+			e := &SourceEntry{chain: r.Chain, ID: id, Rest: rests[i], record: record}
 			key := [2]string{r.Chain, id}
 			if s.entries[key] != nil {
 				continue
@@ -146,17 +146,17 @@ func newSourceSet(records []Record, format string) *sourceSet {
 				s.pieces[whole] = append(s.pieces[whole], e)
 			}
 		}
-		if r.Event && r.eventType() == format+documentType {
-			s.last[r.Chain] = s.entries[[2]string{r.Chain, stamp.IDs[0]}]
+		if r.Event && r.EventType() == format+documentType {
+			s.Last[r.Chain] = s.entries[[2]string{r.Chain, stamp.IDs[0]}]
 		}
 	}
 	return s
 }
 
-// report adds to lost how many source records a document is without.
-func (s *sourceSet) report(lost *tally) {
+// Report adds to lost how many source records a document is without.
+func (s *SourceSet) Report(lost *Tally) {
 	for _, id := range s.missing {
-		lost.add("source record "+id, "is not there: it was too large for a session, or its records have changed")
+		lost.Add("source record "+id, "is not there: it was too large for a session, or its records have changed")
 	}
 }
 
@@ -164,8 +164,8 @@ func (s *sourceSet) report(lost *tally) {
 // source records.
 const documentType = "/document"
 
-// source puts a source record together; ok is false when the session does not hold it whole.
-func (s *sourceSet) source(chain, id string) (raw json.RawMessage, ok bool) {
+// Source puts a source record together; ok is false when the session does not hold it whole.
+func (s *SourceSet) Source(chain, id string) (raw json.RawMessage, ok bool) {
 	e := s.entries[[2]string{chain, id}]
 	if e == nil || e.busy {
 		return nil, false
@@ -178,11 +178,11 @@ func (s *sourceSet) source(chain, id string) (raw json.RawMessage, ok bool) {
 	return e.value, e.ok
 }
 
-func (s *sourceSet) build(e *sourceEntry) (raw json.RawMessage, ok bool) {
-	t := &tree{raw: e.rest}
-	t.open()
-	if n := len(t.names); n > 0 && t.names[n-1] == liftKey {
-		from, err := ParseObject(t.childs[n-1].raw)
+func (s *SourceSet) build(e *SourceEntry) (raw json.RawMessage, ok bool) {
+	t := &Tree{Raw: e.Rest}
+	t.Open()
+	if n := len(t.names); n > 0 && t.names[n-1] == LiftKey {
+		from, err := ParseObject(t.Childs[n-1].Raw)
 		if err != nil {
 			return nil, false
 		}
@@ -193,34 +193,34 @@ func (s *sourceSet) build(e *sourceEntry) (raw json.RawMessage, ok bool) {
 			}
 		}
 	}
-	if len(e.rest) == 0 {
+	if len(e.Rest) == 0 {
 		return nil, false
 	}
-	for _, p := range s.pieces[[2]string{e.chain, e.id}] {
-		v, ok := s.source(p.chain, p.id)
-		if !ok || !t.put(p.path, v) {
+	for _, p := range s.pieces[[2]string{e.chain, e.ID}] {
+		v, ok := s.Source(p.chain, p.ID)
+		if !ok || !t.Put(p.path, v) {
 			return nil, false
 		}
 	}
-	return t.bytes(), true
+	return t.Bytes(), true
 }
 
 // fetch puts what was left out of a rest back to its place.
-func (s *sourceSet) fetch(e *sourceEntry, t *tree, f Field) bool {
+func (s *SourceSet) fetch(e *SourceEntry, t *Tree, f Field) bool {
 	var place string
 	if json.Unmarshal(f.Value, &place) != nil {
 		var ids []string
-		return json.Unmarshal(f.Value, &ids) == nil && t.put(f.Key, s.list(e.chain, ids))
+		return json.Unmarshal(f.Value, &ids) == nil && t.Put(f.Key, s.list(e.chain, ids))
 	}
 	place, cut, isPart := strings.Cut(place, "[:")
 	v := json.RawMessage(nil)
 	if other, isOther := strings.CutPrefix(place, "@"); isOther {
 		id, path, _ := strings.Cut(other, ".")
-		whole, ok := s.source(e.chain, id)
+		whole, ok := s.Source(e.chain, id)
 		if !ok {
 			return false
 		}
-		v = (&tree{raw: whole}).get(path)
+		v = (&Tree{Raw: whole}).get(path)
 	} else {
 		v = e.record.get(place)
 	}
@@ -228,31 +228,31 @@ func (s *sourceSet) fetch(e *sourceEntry, t *tree, f Field) bool {
 		return false
 	}
 	if !isPart {
-		return t.put(f.Key, v)
+		return t.Put(f.Key, v)
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(cut, "]"))
-	front, list := &tree{raw: v}, &tree{raw: t.at(f.Key)}
-	front.open()
-	list.open()
-	if err != nil || n < 0 || n > len(front.childs) || list.kind != '[' {
+	front, list := &Tree{Raw: v}, &Tree{Raw: t.At(f.Key)}
+	front.Open()
+	list.Open()
+	if err != nil || n < 0 || n > len(front.Childs) || list.Kind != '[' {
 		return false
 	}
-	list.childs = append(slices.Clip(front.childs[:n]), list.childs...)
-	return t.put(f.Key, list.bytes())
+	list.Childs = append(slices.Clip(front.Childs[:n]), list.Childs...)
+	return t.Put(f.Key, list.Bytes())
 }
 
 // list is a list of source records; those that are not there are left out.
 // ">name" is the document of another chain.
-func (s *sourceSet) list(chain string, ids []string) json.RawMessage {
+func (s *SourceSet) list(chain string, ids []string) json.RawMessage {
 	all := []json.RawMessage{}
 	for _, id := range ids {
 		of := chain
 		if name, isChain := strings.CutPrefix(id, ">"); isChain {
-			if doc := s.last[name]; doc != nil {
-				of, id = doc.chain, doc.id
+			if doc := s.Last[name]; doc != nil {
+				of, id = doc.chain, doc.ID
 			}
 		}
-		if raw, ok := s.source(of, id); ok {
+		if raw, ok := s.Source(of, id); ok {
 			all = append(all, raw)
 		} else {
 			s.missing = append(s.missing, id)

@@ -64,7 +64,7 @@ func parseStamp(raw []byte) (s Stamp, ok bool) {
 
 // field is the value of key in the record, nil without one.
 func (r Record) field(key string) (value json.RawMessage) {
-	ok := ctxabi.EachField(r.Line, maxObjectNesting, func(k, v []byte) {
+	ok := ctxabi.EachField(r.Line, MaxObjectNesting, func(k, v []byte) {
 		if string(k[1:len(k)-1]) == key || bytes.IndexByte(k, '\\') >= 0 && keyOf(k) == key {
 			value = v[:len(v):len(v)]
 		}

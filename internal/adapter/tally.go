@@ -2,14 +2,14 @@ package adapter
 
 import "fmt"
 
-// tally counts what is lost by its kind, so that each is named once.
-type tally struct {
+// Tally counts what is lost by its kind, so that each is named once.
+type Tally struct {
 	kinds []string
 	count map[string]int
 	first map[string]string
 }
 
-func (l *tally) add(where, what string) {
+func (l *Tally) Add(where, what string) {
 	if l.count == nil {
 		l.count, l.first = map[string]int{}, map[string]string{}
 	}
@@ -18,8 +18,8 @@ func (l *tally) add(where, what string) {
 	}
 }
 
-// report names each kind, in the order in which they came.
-func (l *tally) report(to func(Loss)) {
+// Report names each kind, in the order in which they came.
+func (l *Tally) Report(to func(Loss)) {
 	for _, what := range l.kinds {
 		where := l.first[what]
 		if n := l.count[what]; n > 1 {

@@ -16,19 +16,19 @@ type toolDefinition struct {
 // isBodyDocument reports whether a record is what a request holds beside its
 // messages or items, in OpenAI's forms or Anthropic's.
 func isBodyDocument(r Record) bool {
-	kind := r.eventType()
-	return r.Event && (kind == openAIName+documentEvent || kind == responsesName+documentEvent || kind == anthropicName+documentEvent)
+	kind := r.EventType()
+	return r.Event && (kind == OpenAIName+DocumentEvent || kind == ResponsesName+DocumentEvent || kind == AnthropicName+DocumentEvent)
 }
 
-// definitions returns the tools of the last request among records. What else
+// Definitions returns the tools of the last request among records. What else
 // requests hold is lost.
-func definitions(records []Record, lost *tally) (tools []toolDefinition) {
+func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 	for _, r := range records {
 		if !isBodyDocument(r) {
 			continue
 		}
 		s, _ := r.Stamp()
-		var doc documentRest
+		var doc DocumentRest
 		if json.Unmarshal(s.Rest, &doc) != nil {
 			continue
 		}
@@ -48,13 +48,13 @@ func definitions(records []Record, lost *tally) (tools []toolDefinition) {
 				if ok = ok && !slices.ContainsFunc(tools, func(u toolDefinition) bool { return string(u.name) == string(t.name) }); ok {
 					tools = append(tools, t)
 				} else {
-					lost.add("events.jsonl", "a tool that only its own API knows is not defined")
+					lost.Add("events.jsonl", "a tool that only its own API knows is not defined")
 				}
 			}
 		}
 		if settings != nil {
 			slices.Sort(settings)
-			lost.add("events.jsonl", "settings of a request are not carried: "+strings.Join(slices.Compact(settings), ", "))
+			lost.Add("events.jsonl", "settings of a request are not carried: "+strings.Join(slices.Compact(settings), ", "))
 		}
 	}
 	return tools
@@ -85,8 +85,8 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 	return t, toolName.MatchString(o.Text("name"))
 }
 
-// openAI is the definition in the form of Chat Completions.
-func (t toolDefinition) openAI() Object {
+// OpenAI is the definition in the form of Chat Completions.
+func (t toolDefinition) OpenAI() Object {
 	f := Object{{"name", t.name}}
 	if t.description != nil {
 		f = append(f, Field{"description", t.description})
@@ -94,8 +94,8 @@ func (t toolDefinition) openAI() Object {
 	return Object{{"type", Raw("function")}, {"function", Raw(append(f, Field{"parameters", t.schema}))}}
 }
 
-// responses is the definition in the form of Responses.
-func (t toolDefinition) responses() Object {
+// Responses is the definition in the form of Responses.
+func (t toolDefinition) Responses() Object {
 	o := Object{{"type", Raw("function")}, {"name", t.name}}
 	if t.description != nil {
 		o = append(o, Field{"description", t.description})
@@ -103,8 +103,8 @@ func (t toolDefinition) responses() Object {
 	return append(o, Field{"parameters", t.schema}, Field{"strict", Raw(false)})
 }
 
-// anthropic is the definition in the form of Messages.
-func (t toolDefinition) anthropic() Object {
+// Anthropic is the definition in the form of Messages.
+func (t toolDefinition) Anthropic() Object {
 	o := Object{{"name", t.name}}
 	if t.description != nil {
 		o = append(o, Field{"description", t.description})
@@ -112,8 +112,8 @@ func (t toolDefinition) anthropic() Object {
 	return append(o, Field{"input_schema", t.schema})
 }
 
-// documentRest is the rest in the stamp of a document event.
-type documentRest struct {
+// DocumentRest is the rest in the stamp of a document event.
+type DocumentRest struct {
 	As     string          `json:"as"` // how the elements stand in the file
 	In     int             `json:"in,omitempty"`
 	Lists  []string        `json:"lists,omitempty"`  // those of the object; one "" when it is a list itself

@@ -10,160 +10,160 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// tree is a JSON value that is taken apart as far as it is looked into.
-type tree struct {
-	raw    json.RawMessage // of what was not taken apart
+// Tree is a JSON value that is taken apart as far as it is looked into.
+type Tree struct {
+	Raw    json.RawMessage // of what was not taken apart
 	keys   []string        // of an object, as they stand, quoted
 	names  []string
-	childs []*tree // of an object or a list
-	kind   byte    // '{' or '[' when it was taken apart
-	inner  *tree   // of a string that is JSON, once it was looked into
+	Childs []*Tree // of an object or a list
+	Kind   byte    // '{' or '[' when it was taken apart
+	inner  *Tree   // of a string that is JSON, once it was looked into
 
 	places map[string]int // where each of the first placed names stands last; nil while nobody asked
 	placed int
 }
 
-func (t *tree) open() {
-	if t.kind != 0 {
+func (t *Tree) Open() {
+	if t.Kind != 0 {
 		return
 	}
-	v := gjson.ParseBytes(t.raw)
+	v := gjson.ParseBytes(t.Raw)
 	switch {
 	case v.IsObject():
-		t.kind = '{'
+		t.Kind = '{'
 	case v.IsArray():
-		t.kind = '['
+		t.Kind = '['
 	default:
 		return
 	}
 	v.ForEach(func(key, child gjson.Result) bool {
-		if t.kind == '{' {
+		if t.Kind == '{' {
 			t.keys, t.names = append(t.keys, key.Raw), append(t.names, key.Str)
 		}
-		t.childs = append(t.childs, &tree{raw: json.RawMessage(child.Raw)})
+		t.Childs = append(t.Childs, &Tree{Raw: json.RawMessage(child.Raw)})
 		return true
 	})
 }
 
-// child returns what one element of a path leads to, nil for nothing.
-func (t *tree) child(key string) *tree {
-	if t.kind == 0 && len(t.raw) > 0 && t.raw[0] == '"' {
+// Child returns what one element of a path leads to, nil for nothing.
+func (t *Tree) Child(key string) *Tree {
+	if t.Kind == 0 && len(t.Raw) > 0 && t.Raw[0] == '"' {
 		if t.inner == nil {
-			if s := gjson.ParseBytes(t.raw).Str; json.Valid([]byte(s)) {
-				t.inner = &tree{raw: json.RawMessage(s)}
+			if s := gjson.ParseBytes(t.Raw).Str; json.Valid([]byte(s)) {
+				t.inner = &Tree{Raw: json.RawMessage(s)}
 			} else {
 				return nil
 			}
 		}
-		return t.inner.child(key)
+		return t.inner.Child(key)
 	}
-	t.open()
-	switch t.kind {
+	t.Open()
+	switch t.Kind {
 	case '[':
-		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(t.childs) {
-			return t.childs[i]
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(t.Childs) {
+			return t.Childs[i]
 		}
 	case '{':
 		if i := t.last(key); i >= 0 {
-			return t.childs[i]
+			return t.Childs[i]
 		}
 	}
 	return nil
 }
 
 // get returns the value at path, which may go into strings that are JSON.
-func (t *tree) get(path string) json.RawMessage {
+func (t *Tree) get(path string) json.RawMessage {
 	if path != "" {
 		for key := range strings.SplitSeq(path, ".") {
-			if t = t.child(key); t == nil {
+			if t = t.Child(key); t == nil {
 				return nil
 			}
 		}
 	}
-	return t.bytes()
+	return t.Bytes()
 }
 
-// at is the value at path as it stands; it goes into no strings.
-func (t *tree) at(path string) json.RawMessage {
+// At is the value at path as it stands; it goes into no strings.
+func (t *Tree) At(path string) json.RawMessage {
 	for key := range strings.SplitSeq(path, ".") {
-		if t.open(); t.kind == 0 {
+		if t.Open(); t.Kind == 0 {
 			return nil
 		}
-		if t = t.child(key); t == nil {
+		if t = t.Child(key); t == nil {
 			return nil
 		}
 	}
-	return t.bytes()
+	return t.Bytes()
 }
 
 // maxPlaces bounds the length of a list that a path may make.
 const maxPlaces = 1 << 16
 
-// put puts v at path, and gives false when there is no such place.
-func (t *tree) put(path string, v json.RawMessage) bool {
+// Put puts v at path, and gives false when there is no such place.
+func (t *Tree) Put(path string, v json.RawMessage) bool {
 	if path == "" {
-		*t = tree{raw: v}
+		*t = Tree{Raw: v}
 		return true
 	}
 	for key := range strings.SplitSeq(path, ".") {
-		t.open()
+		t.Open()
 		i, isNumber := 0, false
 		if n, err := strconv.Atoi(key); err == nil {
 			i, isNumber = n, true
 		}
-		if t.kind == 0 { // nothing, or null: it is made
-			if len(t.raw) > 0 && t.raw[0] != 'n' {
+		if t.Kind == 0 { // nothing, or null: it is made
+			if len(t.Raw) > 0 && t.Raw[0] != 'n' {
 				return false
 			}
-			t.kind = '{'
+			t.Kind = '{'
 			if isNumber {
-				t.kind = '['
+				t.Kind = '['
 			}
 		}
-		if (t.kind == '[') != isNumber || isNumber && (i < 0 || i > maxPlaces+len(t.childs)) {
+		if (t.Kind == '[') != isNumber || isNumber && (i < 0 || i > maxPlaces+len(t.Childs)) {
 			return false
 		}
-		if t.kind == '{' {
+		if t.Kind == '{' {
 			if i = t.last(key); i < 0 {
 				i = len(t.names)
 				t.keys, t.names = append(t.keys, string(Raw(key))), append(t.names, key)
 			}
 		}
-		for len(t.childs) <= i {
-			t.childs = append(t.childs, &tree{raw: json.RawMessage("null")})
+		for len(t.Childs) <= i {
+			t.Childs = append(t.Childs, &Tree{Raw: json.RawMessage("null")})
 		}
-		t = t.childs[i]
+		t = t.Childs[i]
 	}
-	*t = tree{raw: v}
+	*t = Tree{Raw: v}
 	return true
 }
 
-// cut removes what stands at path: a key from an object; in a list null takes its place.
-func (t *tree) cut(path string) (v json.RawMessage) {
+// Cut removes what stands at path: a key from an object; in a list null takes its place.
+func (t *Tree) Cut(path string) (v json.RawMessage) {
 	path, key := "", path
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		path, key = key[:i], key[i+1:]
 	}
 	if path != "" {
 		for key := range strings.SplitSeq(path, ".") {
-			if t.open(); t.kind == 0 {
+			if t.Open(); t.Kind == 0 {
 				return nil
 			}
-			if t = t.child(key); t == nil {
+			if t = t.Child(key); t == nil {
 				return nil
 			}
 		}
 	}
-	if t.open(); t.kind == 0 {
+	if t.Open(); t.Kind == 0 {
 		return nil
 	}
-	found := t.child(key)
+	found := t.Child(key)
 	if found == nil {
 		return nil
 	}
-	v = found.bytes()
-	if t.kind == '[' {
-		*found = tree{raw: json.RawMessage("null")}
+	v = found.Bytes()
+	if t.Kind == '[' {
+		*found = Tree{Raw: json.RawMessage("null")}
 		return v
 	}
 	for i := len(t.names) - 1; i >= 0; i-- { // every value of a key that comes twice: the last one counts
@@ -175,7 +175,7 @@ func (t *tree) cut(path string) (v json.RawMessage) {
 }
 
 // last returns where key stands last among the names; -1: nowhere.
-func (t *tree) last(key string) int {
+func (t *Tree) last(key string) int {
 	if len(t.names) <= fewKeys {
 		i := len(t.names) - 1
 		for i >= 0 && t.names[i] != key {
@@ -196,32 +196,32 @@ func (t *tree) last(key string) int {
 }
 
 // shorten drops the name at i.
-func (t *tree) shorten(i int) {
-	t.keys, t.names, t.childs = slices.Delete(t.keys, i, i+1), slices.Delete(t.names, i, i+1), slices.Delete(t.childs, i, i+1)
+func (t *Tree) shorten(i int) {
+	t.keys, t.names, t.Childs = slices.Delete(t.keys, i, i+1), slices.Delete(t.names, i, i+1), slices.Delete(t.Childs, i, i+1)
 	t.places = nil
 }
 
-func (t *tree) bytes() json.RawMessage {
+func (t *Tree) Bytes() json.RawMessage {
 	var b bytes.Buffer
 	t.write(&b)
 	return b.Bytes()
 }
 
-func (t *tree) write(b *bytes.Buffer) {
-	if t.kind == 0 {
-		b.Write(t.raw)
+func (t *Tree) write(b *bytes.Buffer) {
+	if t.Kind == 0 {
+		b.Write(t.Raw)
 		return
 	}
-	b.WriteByte(t.kind)
-	for i, c := range t.childs {
+	b.WriteByte(t.Kind)
+	for i, c := range t.Childs {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if t.kind == '{' {
+		if t.Kind == '{' {
 			b.WriteString(t.keys[i])
 			b.WriteByte(':')
 		}
 		c.write(b)
 	}
-	b.WriteByte(t.kind + 2) // '}' and ']'
+	b.WriteByte(t.Kind + 2) // '}' and ']'
 }

@@ -12,119 +12,119 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// turn is what somebody says in a session, in the words of no format: a
+// Turn is what somebody says in a session, in the words of no format: a
 // message, or the answer to a call. Formats write the sessions of others from these.
-type turn struct {
-	record int // the place of the one it is from
-	own    bool
-	role   ctxabi.Role
-	ts     string // ISO 8601, or ""
+type Turn struct {
+	Record int // the place of the one it is from
+	Own    bool
+	Role   ctxabi.Role
+	Ts     string // ISO 8601, or ""
 
-	texts    []turnPart // texts and images, in order
-	thinking []json.RawMessage
-	calls    []ctxabi.Call // each has an id
-	results  []turnResult
-	usage    *ctxabi.Usage // what the provider says of the call that gave it
+	Texts    []TurnPart // texts and images, in order
+	Thinking []json.RawMessage
+	Calls    []ctxabi.Call // each has an id
+	Results  []TurnResult
+	Usage    *ctxabi.Usage // what the provider says of the call that gave it
 
-	compaction bool // no message: the conversation was compacted here; texts has the summary
+	Compaction bool // no message: the conversation was compacted here; texts has the summary
 }
 
-type turnPart struct {
-	text  string
-	image string // its URL, which may be data:; "" for a text
-	mime  string
+type TurnPart struct {
+	Text  string
+	Image string // its URL, which may be data:; "" for a text
+	Mime  string
 }
 
-type turnResult struct {
-	callID  string
-	name    string
-	parts   []turnPart
-	isError bool
+type TurnResult struct {
+	CallID  string
+	Name    string
+	Parts   []TurnPart
+	IsError bool
 }
 
 // turnReader makes turns of records. A call without an id gets one, and a
 // result without one answers the calls in their order.
 type turnReader struct {
 	where   string // of the record that is read
-	lost    *tally
-	turns   []turn
+	lost    *Tally
+	turns   []Turn
 	open    []string // calls that are not answered
 	names   map[string]string
 	counter int
 }
 
-// readTurns makes turns of the records of one chain. Those of records that an
+// ReadTurns makes turns of the records of one chain. Those of records that an
 // import of the format made are own; what these cannot carry is no loss.
-func readTurns(records []Record, format string, lost *tally) []turn {
+func ReadTurns(records []Record, format string, lost *Tally) []Turn {
 	r := turnReader{lost: lost, names: map[string]string{}}
 	for i, rec := range records {
 		n, own := len(r.turns), isOwn(rec, format)
 		if r.lost = lost; own {
-			r.lost = &tally{}
+			r.lost = &Tally{}
 		}
-		r.where = recordName(i)
+		r.where = RecordName(i)
 		if rec.Event {
 			r.event(rec)
 		} else {
 			r.message(rec)
 		}
 		for ; n < len(r.turns); n++ {
-			r.turns[n].record, r.turns[n].own = i, own
+			r.turns[n].Record, r.turns[n].Own = i, own
 		}
 	}
 	return r.turns
 }
 
-// recordName names a record of a session for a [Loss], by its place among all.
-func recordName(i int) string { return fmt.Sprintf("record %d", i+1) }
+// RecordName names a record of a session for a [Loss], by its place among all.
+func RecordName(i int) string { return fmt.Sprintf("record %d", i+1) }
 
 func (r *turnReader) message(rec Record) {
 	m, parts := ctxabi.DecodeParts(rec.Line)
-	t := turn{role: m.Role, ts: timeOf(m.TS)}
+	t := Turn{Role: m.Role, Ts: timeOf(m.TS)}
 	if m.Role == ctxabi.RoleUnknown {
-		t.role, t.texts = ctxabi.User, []turnPart{{text: m.Text}}
+		t.Role, t.Texts = ctxabi.User, []TurnPart{{Text: m.Text}}
 		r.turns = append(r.turns, t)
 		return
 	}
 	if m.Name != "" && m.Role != ctxabi.Tool {
-		r.lost.add(r.where, noAuthor)
+		r.lost.Add(r.where, NoAuthor)
 	}
-	besideTexts(rec, func(what string) { r.lost.add(r.where, what) })
-	own := func(p ctxabi.Part, to *[]turnPart) {
+	BesideTexts(rec, func(what string) { r.lost.Add(r.where, what) })
+	own := func(p ctxabi.Part, to *[]TurnPart) {
 		switch p.Kind {
 		case ctxabi.PartText:
-			*to = append(*to, turnPart{text: p.Text})
+			*to = append(*to, TurnPart{Text: p.Text})
 		case ctxabi.PartData:
 			if image, ok := imagePart(p.Raw); ok {
 				*to = append(*to, image)
 			} else {
-				r.lost.add(r.where, "data that is not an image, such as audio and files, has no place in the format")
+				r.lost.Add(r.where, "data that is not an image, such as audio and files, has no place in the format")
 			}
 		}
 	}
 	for _, p := range parts {
 		switch p.Kind {
 		case ctxabi.PartThinking:
-			t.thinking = append(t.thinking, p.Raw)
+			t.Thinking = append(t.Thinking, p.Raw)
 		case ctxabi.PartCall:
-			t.calls = append(t.calls, r.call(p.Call))
+			t.Calls = append(t.Calls, r.call(p.Call))
 		case ctxabi.PartResult:
-			res := turnResult{callID: r.answered(p.Result.CallID), isError: p.Result.IsError}
-			res.name = r.names[res.callID]
+			res := TurnResult{CallID: r.answered(p.Result.CallID), IsError: p.Result.IsError}
+			res.Name = r.names[res.CallID]
 			for _, inner := range p.Inner {
-				own(inner, &res.parts)
+				own(inner, &res.Parts)
 			}
-			t.results = append(t.results, res)
+			t.Results = append(t.Results, res)
 		default:
-			own(p, &t.texts)
+			own(p, &t.Texts)
 		}
 	}
-	if m.Role == ctxabi.Tool && len(t.results) == 0 {
-		res := turnResult{callID: r.answered(m.CallID), name: m.Name, parts: t.texts}
-		if res.name == "" {
-			res.name = r.names[res.callID]
+	if m.Role == ctxabi.Tool && len(t.Results) == 0 {
+		res := TurnResult{CallID: r.answered(m.CallID), Name: m.Name, Parts: t.Texts}
+		if res.Name == "" {
+			res.Name = r.names[res.CallID]
 		}
-		t.texts, t.results = nil, []turnResult{res}
+		t.Texts, t.Results = nil, []TurnResult{res}
 	}
 	r.turns = append(r.turns, t)
 }
@@ -157,47 +157,47 @@ func (r *turnReader) answered(id string) string {
 
 func (r *turnReader) event(rec Record) {
 	if e, ok := ctxabi.DecodeToolEvent(rec.Line); ok {
-		t := turn{ts: recordTime(rec)}
+		t := Turn{Ts: recordTime(rec)}
 		if !e.IsResult {
 			if _, known := r.names[e.CallID]; known && e.CallID != "" {
 				return // the message that made it has it
 			}
-			t.role, t.calls = ctxabi.Assistant, []ctxabi.Call{r.call(ctxabi.Call{ID: e.CallID, Name: e.Name, Arguments: e.Arguments})}
+			t.Role, t.Calls = ctxabi.Assistant, []ctxabi.Call{r.call(ctxabi.Call{ID: e.CallID, Name: e.Name, Arguments: e.Arguments})}
 		} else {
 			if _, known := r.names[e.CallID]; known && e.CallID != "" && !slices.Contains(r.open, e.CallID) {
 				return // the message that answered it has it
 			}
-			res := turnResult{callID: r.answered(e.CallID), name: e.Name, isError: e.Failed, parts: []turnPart{{text: e.Text}}}
-			t.role, t.results = ctxabi.Tool, []turnResult{res}
+			res := TurnResult{CallID: r.answered(e.CallID), Name: e.Name, IsError: e.Failed, Parts: []TurnPart{{Text: e.Text}}}
+			t.Role, t.Results = ctxabi.Tool, []TurnResult{res}
 		}
 		r.turns = append(r.turns, t)
 		return
 	}
 	if u, ok := ctxabi.DecodeUsage(rec.Line); ok {
 		for i := len(r.turns) - 1; i >= 0; i-- {
-			if r.turns[i].role == ctxabi.Assistant && !r.turns[i].compaction {
-				if r.turns[i].usage == nil {
-					r.turns[i].usage = &u
+			if r.turns[i].Role == ctxabi.Assistant && !r.turns[i].Compaction {
+				if r.turns[i].Usage == nil {
+					r.turns[i].Usage = &u
 				}
 				return
 			}
 		}
 		return
 	}
-	kind := rec.eventType()
+	kind := rec.EventType()
 	switch kind {
-	case sweAgentName + "/step", openHandsName + openHandsArray:
+	case SweAgentName + "/step", OpenHandsName + OpenHandsArray:
 		return // these repeat messages, and say how they were written
 	case "compaction":
-		t := turn{compaction: true, ts: recordTime(rec)}
+		t := Turn{Compaction: true, Ts: recordTime(rec)}
 		o, _ := ParseObject(rec.Line)
 		if s := o.Text("summary"); s != "" {
-			t.texts = []turnPart{{text: s}}
+			t.Texts = []TurnPart{{Text: s}}
 		}
 		r.turns = append(r.turns, t)
 		return
 	}
-	r.lost.add(r.where, fmt.Sprintf("events of type %q have no place in the format", kind))
+	r.lost.Add(r.where, fmt.Sprintf("events of type %q have no place in the format", kind))
 }
 
 func recordTime(rec Record) string {
@@ -216,22 +216,22 @@ func timeOf(ts string) string {
 }
 
 // text is all text of parts, joined by newlines.
-func partsText(parts []turnPart) string {
+func PartsText(parts []TurnPart) string {
 	var texts []string
 	for _, p := range parts {
-		if p.image == "" {
-			texts = append(texts, p.text)
+		if p.Image == "" {
+			texts = append(texts, p.Text)
 		}
 	}
 	return strings.Join(texts, "\n")
 }
 
-func hasImage(parts []turnPart) bool {
-	return slices.ContainsFunc(parts, func(p turnPart) bool { return p.image != "" })
+func HasImage(parts []TurnPart) bool {
+	return slices.ContainsFunc(parts, func(p TurnPart) bool { return p.Image != "" })
 }
 
 // imagePart returns an image of a record by its URL, which is data: where the record holds the image itself.
-func imagePart(raw []byte) (p turnPart, ok bool) {
+func imagePart(raw []byte) (p TurnPart, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
 		return p, false
@@ -244,26 +244,26 @@ func imagePart(raw []byte) (p turnPart, ok bool) {
 	source := o.Object("source")
 	switch {
 	case source.Text("data") != "" && strings.HasPrefix(source.Text("media_type"), "image/"):
-		p.mime = source.Text("media_type")
-		p.image = "data:" + p.mime + ";base64," + source.Text("data")
+		p.Mime = source.Text("media_type")
+		p.Image = "data:" + p.Mime + ";base64," + source.Text("data")
 		return p, true
 	case o.Text("data") != "":
-		p.mime = o.Text("mimeType")
-		if p.mime == "" {
-			p.mime = "image/png"
+		p.Mime = o.Text("mimeType")
+		if p.Mime == "" {
+			p.Mime = "image/png"
 		}
-		p.image = "data:" + p.mime + ";base64," + o.Text("data")
+		p.Image = "data:" + p.Mime + ";base64," + o.Text("data")
 		return p, true
 	}
 	for _, url := range []string{o.Text("image_url"), o.Object("image_url").Text("url"), source.Text("url"), source.Text("path")} {
 		if url == "" {
 			continue
 		}
-		p.image = url
+		p.Image = url
 		if rest, isData := strings.CutPrefix(url, "data:"); isData {
-			p.mime, _, _ = strings.Cut(rest, ";")
-		} else if p.mime = source.Text("media_type"); p.mime == "" {
-			p.mime, _, _ = strings.Cut(mime.TypeByExtension(path.Ext(url)), ";")
+			p.Mime, _, _ = strings.Cut(rest, ";")
+		} else if p.Mime = source.Text("media_type"); p.Mime == "" {
+			p.Mime, _, _ = strings.Cut(mime.TypeByExtension(path.Ext(url)), ";")
 		}
 		return p, true
 	}
@@ -272,15 +272,15 @@ func imagePart(raw []byte) (p turnPart, ok bool) {
 
 // thought is what a part of thinking says, and what a reader needs beside its words.
 type thought struct {
-	text      string
-	signature bool // it has one, or is encrypted
+	Text      string
+	Signature bool // it has one, or is encrypted
 }
 
-func thoughtOf(raw json.RawMessage) thought {
+func ThoughtOf(raw json.RawMessage) thought {
 	o, _ := ParseObject(raw)
-	t := thought{text: o.Text("thinking")}
-	if t.text == "" {
-		t.text = o.Text("text")
+	t := thought{Text: o.Text("thinking")}
+	if t.Text == "" {
+		t.Text = o.Text("text")
 	}
 	for _, list := range []string{"summary", "content"} {
 		for _, item := range o.Array(list) {
@@ -289,12 +289,12 @@ func thoughtOf(raw json.RawMessage) thought {
 			if err != nil {
 				json.Unmarshal(item, &s)
 			}
-			if s != "" && t.text != "" {
-				t.text += "\n"
+			if s != "" && t.Text != "" {
+				t.Text += "\n"
 			}
-			t.text += s
+			t.Text += s
 		}
 	}
-	t.signature = o.Text("signature") != "" || o.Text("data") != "" || o.Text("encrypted_content") != ""
+	t.Signature = o.Text("signature") != "" || o.Text("data") != "" || o.Text("encrypted_content") != ""
 	return t
 }

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// reportsTwice makes an import say of which keys a transcript has two values in one object. Only the last one is carried,
+// ReportsTwice makes an import say of which keys a transcript has two values in one object. Only the last one is carried,
 // as with most readers of JSON.
-func reportsTwice(read func(*Input, Output) error) func(*Input, Output) error {
+func ReportsTwice(read func(*Input, Output) error) func(*Input, Output) error {
 	return func(in *Input, out Output) error {
 		looked := *in
-		t := &twice{r: in.R, line: 1}
+		t := &Twice{R: in.R, Line: 1}
 		looked.R = t
 		if err := read(&looked, out); err != nil {
 			return err
 		}
-		t.found.report(out.Loss)
+		t.Found.Report(out.Loss)
 		return nil
 	}
 }
@@ -26,36 +26,36 @@ const (
 	twiceDepth = 1000
 )
 
-// twice looks at a transcript that somebody reads. It needs no document and no lines: what is no JSON has no objects for it.
-type twice struct {
-	r     io.Reader
-	found tally
+// Twice looks at a transcript that somebody reads. It needs no document and no lines: what is no JSON has no objects for it.
+type Twice struct {
+	R     io.Reader
+	Found Tally
 
-	line    int
+	Line    int
 	quoted  bool // within a string
 	escaped bool // behind a backslash there
 	text    []byte
 	whole   bool // text is all of the last string, behind which only blanks stood
-	open    []keysOf
+	open    []KeysOf
 	deeper  int // lists and objects that are open beyond twiceDepth
 }
 
-// keysOf are the keys of an open object; those of a list are none.
-type keysOf struct {
+// KeysOf are the keys of an open object; those of a list are none.
+type KeysOf struct {
 	list bool
 	few  []string
 	many map[string]bool // all of them, once few would be slow
 }
 
-func (t *twice) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
+func (t *Twice) Read(p []byte) (int, error) {
+	n, err := t.R.Read(p)
 	for _, c := range p[:n] {
 		t.see(c)
 	}
 	return n, err
 }
 
-func (t *twice) see(c byte) {
+func (t *Twice) see(c byte) {
 	if t.quoted && c != '\n' {
 		switch {
 		case t.escaped:
@@ -73,7 +73,7 @@ func (t *twice) see(c byte) {
 	}
 	switch c {
 	case '\n':
-		t.line++
+		t.Line++
 		if t.quoted { // no string goes over lines: whatever this was, it is over
 			t.quoted, t.escaped, t.open, t.deeper = false, false, t.open[:0], 0
 		}
@@ -83,14 +83,14 @@ func (t *twice) see(c byte) {
 	case '"':
 		t.quoted, t.text = true, t.text[:0]
 	case ':':
-		if n := len(t.open); t.whole && n > 0 && t.deeper == 0 && t.open[n-1].has(t.text) {
-			t.found.add(fmt.Sprintf("line %d", t.line), fmt.Sprintf("the key %q stands twice in one object; the last value counts", t.text))
+		if n := len(t.open); t.whole && n > 0 && t.deeper == 0 && t.open[n-1].Has(t.text) {
+			t.Found.Add(fmt.Sprintf("line %d", t.Line), fmt.Sprintf("the key %q stands twice in one object; the last value counts", t.text))
 		}
 	case '{', '[':
 		if len(t.open) == twiceDepth {
 			t.deeper++
 		} else {
-			t.open = append(t.open, keysOf{list: c == '['})
+			t.open = append(t.open, KeysOf{list: c == '['})
 		}
 	case '}', ']':
 		if t.deeper > 0 {
@@ -102,8 +102,8 @@ func (t *twice) see(c byte) {
 	t.whole = false
 }
 
-// has reports whether the object has a key already, and notes that it has.
-func (k *keysOf) has(key []byte) bool {
+// Has reports whether the object has a key already, and notes that it has.
+func (k *KeysOf) Has(key []byte) bool {
 	if k.list || k.many[string(key)] {
 		return !k.list
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/claude"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
@@ -58,7 +60,7 @@ func subagentOf(file string) (a subagent) {
 	if err != nil || json.Unmarshal(data, &a) != nil {
 		return subagent{}
 	}
-	a.chain = adapter.SubagentChain(id)
+	a.chain = claude.SubagentChain(id)
 	return a
 }
 

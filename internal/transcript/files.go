@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
@@ -82,7 +84,7 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 		if unpack := packed(head); unpack != "" {
 			return fmt.Errorf("%s is packed; import what is in it: %s %s | ctxfs import - SESSION", t.Name, unpack, from)
 		}
-		f, ok := adapter.Detect(name, head)
+		f, ok := formats.Detect(name, head)
 		if forced != nil {
 			if t.format, t.How, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
 				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.Name, forced.Name, f.Name, f.Name)
@@ -93,7 +95,7 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 			return fmt.Errorf("%w: %s is empty", ErrNothing, t.Name)
 		}
 		if !ok {
-			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.Name, adapter.Help())
+			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.Name, formats.Help())
 		}
 		t.format, t.How = f, f.Name+" (detected; --format overrides)"
 	}

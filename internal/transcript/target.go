@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/claude"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -253,7 +255,7 @@ func (im *Importer) nameOf(chain string) string {
 		return name
 	}
 	name := childName(chain)
-	if slug := adapter.SubagentName(im.agents[chain].Description); slug != "" {
+	if slug := claude.SubagentName(im.agents[chain].Description); slug != "" {
 		taken := slices.Collect(maps.Values(im.names))
 		name = slug
 		for n := 2; slices.Contains(taken, name); n++ {

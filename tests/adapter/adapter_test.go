@@ -12,14 +12,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// sample is a file of internal/adapter/testdata.
+// sample is a file of internal/adapter/formats/testdata.
 type sample struct {
 	format, file string
 	hostile      bool
@@ -33,8 +34,8 @@ func (s sample) session() string {
 }
 
 func samples(t *testing.T) (all []sample) {
-	dir := filepath.Join(harness.Root(), "internal/adapter/testdata")
-	for _, f := range adapter.Formats() {
+	dir := filepath.Join(harness.Root(), "internal/adapter/formats/testdata")
+	for _, f := range formats.Formats() {
 		entries, err := os.ReadDir(filepath.Join(dir, f.Name))
 		if err != nil {
 			t.Errorf("%s has no samples: %v", f.Name, err)
@@ -134,7 +135,7 @@ func testSample(t *testing.T, m *harness.Mount, s sample) {
 func TestAPackForResponsesIsReadBack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	from, to := at(m, "packs", "from"), at(m, "packs", "to")
-	m.CLI(t, "import", filepath.Join(harness.Root(), "internal/adapter/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
+	m.CLI(t, "import", filepath.Join(harness.Root(), "internal/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
 	file := filepath.Join(t.TempDir(), "pack.responses.json")
 	if err := os.WriteFile(file, []byte(from.read(t, "context/pack.responses.json")), 0o666); err != nil {
 		t.Fatal(err)
@@ -198,7 +199,7 @@ func TestTwoUsers(t *testing.T) {
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	file := filepath.Join(t.TempDir(), "s.jsonl")
-	data, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/testdata/native/with-children.jsonl"))
+	data, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/formats/testdata/native/with-children.jsonl"))
 	if err == nil {
 		err = os.WriteFile(file, data, 0o644)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
@@ -19,7 +21,7 @@ func TestEveryFormatAsEveryOther(t *testing.T) {
 		if from.hostile {
 			continue
 		}
-		f, _ := adapter.Lookup(from.format)
+		f, _ := formats.Lookup(from.format)
 		data, err := os.ReadFile(from.file)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +34,7 @@ func TestEveryFormatAsEveryOther(t *testing.T) {
 				if len(said(s.Records)) == 0 {
 					return
 				}
-				got, ok := adapter.Detect("transcript", out[:min(len(out), 64<<10)])
+				got, ok := formats.Detect("transcript", out[:min(len(out), 64<<10)])
 				if !ok || got != to && (to.Name != "anthropic" || got.Name != "openai") { // see nothingButText
 					t.Errorf("what was exported is detected as %v\n%.2000s", got, out)
 				}
@@ -48,7 +50,7 @@ func TestEveryFormatAsEveryOther(t *testing.T) {
 
 // others are the formats that a sample can be written in beside its own.
 func others(from sample) (list []*adapter.Format) {
-	for _, to := range adapter.Formats() {
+	for _, to := range formats.Formats() {
 		if to.Export != nil && to.Name != from.format {
 			list = append(list, to)
 		}

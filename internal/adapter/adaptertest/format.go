@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
@@ -25,7 +27,7 @@ import (
 // those of a .jsonl file are its first lines, and others have none.
 func RunFormat(t *testing.T, format, dir string, stages ...func(data []byte) [][]byte) {
 	t.Helper()
-	f, ok := adapter.Lookup(format)
+	f, ok := formats.Lookup(format)
 	if !ok {
 		t.Fatalf("there is no format %q", format)
 	}
@@ -64,7 +66,7 @@ func RunFormat(t *testing.T, format, dir string, stages ...func(data []byte) [][
 }
 
 func runSample(t *testing.T, f *adapter.Format, name string, data []byte, hostile bool) {
-	if got, ok := adapter.Detect(name, data[:min(len(data), 64<<10)]); !hostile && got != f {
+	if got, ok := formats.Detect(name, data[:min(len(data), 64<<10)]); !hostile && got != f {
 		t.Errorf("it is not detected: %v %v", got, ok)
 	}
 	var s Session

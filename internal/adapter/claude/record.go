@@ -1,0 +1,193 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+
+	"github.com/tidwall/gjson"
+)
+
+// claudeKind is what a record is to the conversation.
+type claudeKind uint8
+
+const (
+	claudeEvent     claudeKind = iota // nothing that the model saw as a message
+	claudePrompt                      // what the user said
+	claudeMeta                        // what Claude Code said in the user's place
+	claudeResult                      // results of tools
+	claudeQueued                      // what the user said while the model worked: an attachment
+	claudeAssistant                   // a part of an answer, or all of it
+)
+
+// claudeRecord is what is known of one line.
+type claudeRecord struct {
+	line   adapter.Line
+	bad    string // why it is no record; "" for a record
+	id     string // its identity: the uuid, else of its bytes
+	native bool   // id is the uuid
+
+	uuid, parent, logical string // "" without one
+	root                  bool   // parentUuid is null
+	typ, subtype          string
+	session, agent        string
+	sidechain             bool
+
+	kind      claudeKind
+	messageID string   // of the answer that it is a part of
+	list      bool     // its content is a list
+	calls     []string // ids of calls in it
+	answers   []string // ids of calls that its results answer
+	source    string   // id of the call that it came from
+	tasks     []claudeTask
+	usage     bool
+
+	// Filled in by claudeTree.
+	chain  string
+	up     int  // the message that it follows, -1 for none
+	joined bool // that is not what its parentUuid says
+	unit   *claudeUnit
+	done   bool // it was emitted
+}
+
+// claudeTask is a call that starts another agent.
+type claudeTask struct{ prompt, description string }
+
+func (r *claudeRecord) isMessage() bool { return r.kind != claudeEvent }
+
+// read looks at the line; it gives false when that is not an object.
+func (r *claudeRecord) read() bool {
+	if !gjson.ValidBytes(r.line.Bytes) {
+		return false
+	}
+	top := gjson.ParseBytes(r.line.Bytes)
+	if !top.IsObject() {
+		return false
+	}
+	var m claudeMessage
+	var queued, meta, compact, hidden, failed bool
+	top.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "type":
+			r.typ = strings.Clone(v.Str)
+		case "subtype":
+			r.subtype = strings.Clone(v.Str)
+		case "uuid":
+			r.uuid = claudePlain(v)
+		case "parentUuid":
+			r.parent, r.root = claudePlain(v), v.Type == gjson.Null
+		case "logicalParentUuid":
+			r.logical = claudePlain(v)
+		case "sessionId", "session_id":
+			r.session = claudePlain(v)
+		case "parent_tool_use_id": // what a program that runs Claude Code reads of it: there a sub-agent is known by its call
+			if id := claudePlain(v); id != "" {
+				r.agent, r.sidechain = id, true
+			}
+		case "agentId":
+			r.agent = claudePlain(v)
+		case "sourceToolUseID":
+			r.source = claudePlain(v)
+		case "isSidechain":
+			r.sidechain = v.Type == gjson.True
+		case "isMeta":
+			meta = v.Type == gjson.True
+		case "isCompactSummary":
+			compact = v.Type == gjson.True
+		case "isVisibleInTranscriptOnly":
+			hidden = v.Type == gjson.True
+		case "isApiErrorMessage":
+			failed = v.Type == gjson.True
+		case "message":
+			m = readClaudeMessage(v)
+		case "attachment":
+			prompt := v.Get("prompt")
+			queued = v.Get("type").Str == "queued_command" && (prompt.Type == gjson.String || prompt.IsArray())
+		}
+		return true
+	})
+	said := m.list || m.text
+	switch {
+	case r.typ == "attachment" && queued:
+		r.kind = claudeQueued
+	case r.typ == "assistant" && said && (m.role == "" || m.role == "assistant") && !failed:
+		r.kind = claudeAssistant
+	case r.typ != "user" || !said || m.role != "" && m.role != "user" || hidden && !compact:
+		// Among these are the errors that Claude Code says in the model's place: no model saw them.
+	case len(m.answers) > 0:
+		r.kind = claudeResult
+	case meta || compact:
+		r.kind = claudeMeta
+	default:
+		r.kind = claudePrompt
+	}
+	if r.isMessage() {
+		r.messageID, r.list, r.calls, r.answers, r.tasks, r.usage = m.id, m.list, m.calls, m.answers, m.tasks, m.usage
+	}
+	return true
+}
+
+// claudeMessage is what is looked at in a record's message.
+type claudeMessage struct {
+	role, id   string
+	text, list bool // what its content is
+	calls      []string
+	answers    []string
+	tasks      []claudeTask
+	usage      bool
+}
+
+func readClaudeMessage(v gjson.Result) (m claudeMessage) {
+	if !v.IsObject() {
+		return m
+	}
+	v.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "role":
+			m.role = claudePlain(v)
+			if v.Type != gjson.String {
+				m.role = "none"
+			}
+		case "id":
+			m.id = claudePlain(v)
+		case "usage":
+			m.usage = v.IsObject()
+		case "content":
+			m.text, m.list = v.Type == gjson.String, v.IsArray()
+			m.calls, m.answers, m.tasks = nil, nil, nil
+			if m.list {
+				v.ForEach(func(_, part gjson.Result) bool { m.part(part); return true })
+			}
+		}
+		return true
+	})
+	return m
+}
+
+func (m *claudeMessage) part(part gjson.Result) {
+	if !part.IsObject() {
+		return
+	}
+	switch part.Get("type").Str {
+	case "tool_use":
+		if id := claudePlain(part.Get("id")); id != "" {
+			m.calls = append(m.calls, id)
+		}
+		if name := part.Get("name").Str; name == "Task" || name == "Agent" {
+			m.tasks = append(m.tasks, claudeTask{strings.Clone(part.Get("input.prompt").Str), strings.Clone(part.Get("input.description").Str)})
+		}
+	case "tool_result":
+		if id := claudePlain(part.Get("tool_use_id")); id != "" {
+			m.answers = append(m.answers, id)
+		}
+	}
+}
+
+// said is the text of the record's message, if that is all of it.
+func (r *claudeRecord) said() string {
+	content := gjson.GetBytes(r.line.Bytes, "message.content")
+	if content.IsArray() {
+		content = content.Get("0.text")
+	}
+	return content.Str
+}

@@ -1,0 +1,257 @@
+package claude
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// claudeUnit is a turn of one side: an answer, which is one record or several
+// with the same message.id, together with the results of its calls; or a
+// message of the user.
+//
+// The records of an answer and of its results hang on each other in many
+// ways: each call on the one before it, each result on its own call, what
+// follows on any of the results. Seen as one unit they are no fork.
+type claudeUnit struct {
+	records []*claudeRecord // of the message itself, without results
+	parent  *claudeUnit
+	up      int  // the record that the first one follows
+	lost    bool // the conversation was taken up again in front of it
+	live    bool // it is of the conversation
+}
+
+// claudeTree finds out which records belong together and which of them are
+// the conversation. Only parents that stand earlier in the transcript count,
+// so that there are no cycles, and what was found of the beginning of a
+// transcript holds when it has grown, but for what was left since.
+//
+// The conversation is the path from the last leaf to the root. Where two
+// messages follow the same one, or two prompts the same turn, the later one
+// stands for a rewind or an edit: the other, with all behind it, was left.
+type claudeTree struct {
+	records []*claudeRecord
+	byUUID  map[string]int
+	last    map[string]int // the last message of a chain
+	names   map[string]int // of chains: how often each was wanted
+	tasks   []claudeTask   // that no side chain was found for yet
+
+	answers map[[2]string]*claudeUnit // by chain and message.id, the last one
+	calls   map[[2]string]*claudeUnit // by chain and id of a call
+	next    map[claudePlace]*claudeUnit
+
+	left  [][2]*claudeUnit // a unit that was left, and the one that came instead
+	tally *adapter.Tally
+}
+
+// claudePlace is a place where one message can stand, and so only the last one that does counts.
+type claudePlace struct {
+	record int // the one before it
+	unit   *claudeUnit
+	root   string // for a message that follows none: its session
+}
+
+func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
+	t := &claudeTree{records: records, tally: tally,
+		byUUID: map[string]int{}, last: map[string]int{}, names: map[string]int{},
+		answers: map[[2]string]*claudeUnit{}, calls: map[[2]string]*claudeUnit{}, next: map[claudePlace]*claudeUnit{}}
+	for i, r := range records {
+		if r.native {
+			t.byUUID[r.uuid] = i
+		}
+	}
+	var units []*claudeUnit
+	for i, r := range records {
+		if r.bad != "" {
+			continue
+		}
+		r.chain = t.chainOf(i)
+		t.follow(i)
+		t.tasks = append(t.tasks, r.tasks...)
+		if !r.isMessage() {
+			continue
+		}
+		if u, isNew := t.place(i); isNew {
+			units = append(units, u)
+		}
+		t.last[r.chain] = i
+	}
+	for _, u := range units {
+		u.live = !u.lost && (u.parent == nil || u.parent.live)
+	}
+	return t
+}
+
+// chainOf names the chain of record i: "" but for those of side chains.
+// Newer ones have the id of their agent. Older ones are told apart by their
+// roots, and have the name of the task that they were started with.
+func (t *claudeTree) chainOf(i int) string {
+	r := t.records[i]
+	switch {
+	case r.agent != "" && (r.sidechain || r.uuid == ""):
+		name := claudeAgentName(r.agent)
+		t.names[name]++
+		return name
+	case !r.sidechain:
+		return ""
+	}
+	if p, ok := t.byUUID[r.parent]; ok && p < i && t.records[p].chain != "" {
+		return t.records[p].chain
+	}
+	name := "side"
+	said := r.said()
+	for n, task := range t.tasks {
+		if task.prompt == said && said != "" {
+			t.tasks = append(t.tasks[:n:n], t.tasks[n+1:]...)
+			if slug := claudeSlug(task.description); slug != "" {
+				name = slug
+			}
+			break
+		}
+	}
+	base := name
+	for t.names[name] > 0 {
+		t.names[base]++
+		name = base + "-" + strconv.Itoa(t.names[base])
+	}
+	t.names[name]++
+	return name
+}
+
+// claudeAgentName is the name of the chain of the agent with that id, wherever its records stand.
+func claudeAgentName(id string) string {
+	name := "agent-" + strings.Map(func(c rune) rune {
+		if ctxabi.ValidName("x"+string(c)) != nil {
+			return '-'
+		}
+		return c
+	}, id)
+	if name != "agent-"+id || ctxabi.ValidName(name) != nil {
+		name = name[:min(len(name), 80)] + "-" + adapter.SourceID([]byte(id), 0)
+	}
+	return name
+}
+
+// claudeSlug makes a name of a description, "" if nothing of it can stand in one.
+func claudeSlug(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	name := ""
+	for _, w := range words {
+		if len(name)+len(w) > 60 {
+			break
+		}
+		name = strings.TrimPrefix(name+"-"+w, "-")
+	}
+	return name
+}
+
+// follow finds the message that record i comes after: its nearest ancestor
+// that is one, else, where the line of ancestors is broken, the message before
+// it in the transcript.
+func (t *claudeTree) follow(i int) {
+	r := t.records[i]
+	parent, joined := r.parent, false
+	if r.typ == "system" && r.subtype == "compact_boundary" {
+		// What follows a compaction is a beginning, and was not left with what was before it.
+		joined = true
+		if parent == "" {
+			parent = r.logical
+		}
+	}
+	before, any := t.last[r.chain]
+	if !any {
+		before = -1
+	}
+	p, known := t.byUUID[parent]
+	switch {
+	case parent == "" && r.root && !joined && (r.kind == claudePrompt || r.kind == claudeMeta) && r.chain == "":
+		r.up = -1 // a beginning of its own
+	case parent == "":
+		r.up, r.joined = before, true
+	case known && p < i && t.records[p].chain == r.chain:
+		if r.up = p; !t.records[p].isMessage() {
+			r.up, joined = t.records[p].up, joined || t.records[p].joined
+		}
+		r.joined = joined
+	default:
+		r.up, r.joined = before, true
+		switch {
+		case !r.isMessage() || known && t.records[p].chain != r.chain:
+		case known:
+			t.tally.Add(r.line.Where(), "its parent stands behind it or is itself; taken to follow the message before it")
+		case before >= 0: // else it is in another transcript, which this one goes on from
+			t.tally.Add(r.line.Where(), "its parent is not in the transcript; taken to follow the message before it")
+		}
+	}
+}
+
+// place puts the message i into its unit.
+func (t *claudeTree) place(i int) (u *claudeUnit, isNew bool) {
+	r := t.records[i]
+	var parent *claudeUnit
+	if r.up >= 0 {
+		parent = t.records[r.up].unit
+	}
+	answer := [2]string{r.chain, r.messageID}
+	switch r.kind {
+	case claudeAssistant:
+		u = t.answers[answer]
+		if r.messageID == "" || !r.list || !r.native {
+			u = nil
+		}
+		if u != nil && (r.joined || parent == u || r.up == u.up) {
+			r.unit = u
+			u.records = append(u.records, r)
+			t.called(r)
+			return u, false
+		}
+	case claudeResult:
+		for _, id := range r.answers {
+			if u := t.calls[[2]string{r.chain, id}]; u != nil {
+				r.unit = u
+				return u, false
+			}
+		}
+	case claudeMeta:
+		if u := t.calls[[2]string{r.chain, r.source}]; u != nil && r.source != "" {
+			r.unit = u
+			return u, false
+		}
+	}
+	u = &claudeUnit{records: []*claudeRecord{r}, parent: parent, up: r.up}
+	r.unit = u
+	if r.kind == claudeAssistant && r.messageID != "" && r.list && r.native {
+		t.answers[answer] = u
+	}
+	t.called(r)
+	if r.joined || r.kind == claudeQueued || r.up < 0 && r.chain != "" {
+		return u, true
+	}
+	at := claudePlace{record: r.up}
+	if r.up < 0 {
+		at.root = r.session
+	}
+	t.instead(at, u)
+	if r.kind == claudePrompt && parent != nil {
+		t.instead(claudePlace{record: -1, unit: parent}, u)
+	}
+	return u, true
+}
+
+func (t *claudeTree) called(r *claudeRecord) {
+	for _, id := range r.calls {
+		t.calls[[2]string{r.chain, id}] = r.unit
+	}
+}
+
+// instead notes that u stands in a place, and that what stood there was left.
+func (t *claudeTree) instead(at claudePlace, u *claudeUnit) {
+	if before := t.next[at]; before != nil && before != u && !before.lost {
+		before.lost = true
+		t.left = append(t.left, [2]*claudeUnit{before, u})
+	}
+	t.next[at] = u
+}

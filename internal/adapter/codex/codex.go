@@ -1,0 +1,166 @@
+package codex
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+)
+
+// Codex is a rollout of the Codex CLI, the file that it keeps of a session.
+//
+// Each line is {"timestamp", "type", "payload"}. Those of type response_item
+// are what the model is sent and says; those of type event_msg are what the
+// user is shown, and repeat it. Rollouts of 2025's first versions have the
+// items alone, without an envelope.
+var Codex = &adapter.Format{
+	Name:    codexName,
+	Title:   "Codex CLI rollout (JSONL)",
+	Sniff:   sniffCodex,
+	Import:  importCodex,
+	Export:  exportCodex,
+	Context: codexContext,
+}
+
+const codexName = "codex"
+
+// The types of lines.
+const (
+	codexMeta      = "session_meta"
+	CodexItemLine  = "response_item"
+	codexEventLine = "event_msg"
+	codexCompacted = "compacted"
+)
+
+func sniffCodex(name string, head []byte) int {
+	if h := bytes.TrimSpace(head); len(h) == 0 || h[0] != '{' {
+		return 0
+	}
+	s := adapter.ShapeOf(head)
+	switch rollout := strings.HasPrefix(path.Base(name), "rollout-"); {
+	case s.Has("$.payload") && s.Says("$.type", codexMeta, CodexItemLine, codexEventLine, "turn_context", codexCompacted):
+		return 100
+	case s.Has("$.record_type") && s.Has("$.id"),
+		s.Has("$.call_id") && s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call"),
+		s.Has("$.encrypted_content") && s.Says("$.type", "reasoning"):
+		return 90
+	case rollout && s.Has("$.timestamp") && s.Has("$.instructions", "$.type"):
+		return 80
+	case s.Has("$.timestamp") && s.Has("$.instructions") && s.Has("$.id"):
+		return 60
+	}
+	return 0
+}
+
+// codexLine is a line of a rollout.
+type codexLine struct {
+	whole    adapter.Object
+	kind     string // of the line; codexItemLine for an item without an envelope
+	bare     bool   // has no envelope
+	payload  adapter.Object
+	itemType string // of the payload
+}
+
+func readCodexLine(raw []byte) (l codexLine, err error) {
+	if l.whole, err = adapter.ParseObject(raw); err != nil {
+		return l, err
+	}
+	l.kind = l.whole.Text("type")
+	l.payload = l.whole.Object("payload")
+	if l.payload == nil && !l.whole.Has("payload") {
+		l.bare, l.payload = true, l.whole
+		switch {
+		case l.whole.Has("record_type"):
+			l.kind = l.whole.Text("record_type")
+		case l.kind == "" && l.whole.Has("instructions"), l.kind == "" && l.whole.Has("git"):
+			l.kind = codexMeta
+		case l.kind != "":
+			l.kind = CodexItemLine
+		}
+	}
+	l.itemType = l.payload.Text("type")
+	return l, nil
+}
+
+// name is the type of the event that keeps the line, behind the format's name.
+func (l codexLine) name() string {
+	switch {
+	case l.kind == "":
+		return "line_of_no_type"
+	case (l.kind == codexEventLine || l.kind == CodexItemLine) && l.itemType != "":
+		return l.kind + "/" + l.itemType
+	}
+	return l.kind
+}
+
+// CodexItem is how an item went into a message, and has what of its line is not there.
+type CodexItem struct {
+	Line  adapter.Object `json:"line"`
+	Parts int            `json:"parts,omitempty"` // of the content that are the item's; see codexWhole
+	Key   string         `json:"key,omitempty"`   // of the payload where its content stood
+}
+
+const (
+	codexWhole = -1 // the content is the item's, as it stands
+	CodexText  = -2 // the item has a text, which is a part of the content here
+)
+
+// codexRest is the rest in the stamp of a message.
+type codexRest struct {
+	Items []CodexItem `json:"items"`
+}
+
+// CodexPiece is what an item gives to a message.
+type CodexPiece struct {
+	Role    string
+	Content []byte // what codexItem.Parts says, or one part; nil for none
+	call    adapter.Object
+	callID  []byte // of a result
+	Item    CodexItem
+}
+
+// codexCall returns a call of an item as tool_calls have it; nil for what is none of these.
+func codexCall(payload adapter.Object) (call adapter.Object, rest adapter.Object) {
+	switch payload.Text("type") {
+	case "function_call":
+		if !adapter.TextAt(payload, "call_id") || !adapter.TextAt(payload, "name") || !adapter.TextAt(payload, "arguments") {
+			return nil, nil
+		}
+		return adapter.Object{{"id", payload.Get("call_id")}, {"type", adapter.Raw("function")},
+				{"function", adapter.Raw(adapter.Object{{"name", payload.Get("name")}, {"arguments", payload.Get("arguments")}})}},
+			payload.Without("call_id", "name", "arguments")
+	case "custom_tool_call":
+		if !adapter.TextAt(payload, "call_id") || !adapter.TextAt(payload, "name") || !adapter.TextAt(payload, "input") {
+			return nil, nil
+		}
+		return adapter.Object{{"id", payload.Get("call_id")}, {"type", adapter.Raw("custom")},
+				{"custom", adapter.Raw(adapter.Object{{"name", payload.Get("name")}, {"input", payload.Get("input")}})}},
+			payload.Without("call_id", "name", "input")
+	case "local_shell_call":
+		id := payload.Get("call_id")
+		if !adapter.TextAt(payload, "call_id") {
+			id = payload.Get("id")
+		}
+		if id == nil || !payload.Has("action") {
+			return nil, nil
+		}
+		return adapter.Object{{"id", id}, {"name", adapter.Raw("local_shell")}, {"arguments", payload.Get("action")}}, payload.Without("action")
+	}
+	return nil, nil
+}
+
+// codexCallBack is codexCall in the other direction.
+func codexCallBack(call, rest adapter.Object) adapter.Object {
+	switch rest.Text("type") {
+	case "function_call":
+		f := call.Object("function")
+		return rest.With("name", f.Get("name")).With("arguments", f.Get("arguments")).With("call_id", call.Get("id"))
+	case "exec_command_begin":
+		return rest.With("call_id", call.Get("id")).With("command", call.Get("arguments"))
+	case "custom_tool_call":
+		c := call.Object("custom")
+		return rest.With("name", c.Get("name")).With("input", c.Get("input")).With("call_id", call.Get("id"))
+	}
+	return rest.With("action", call.Get("arguments"))
+}

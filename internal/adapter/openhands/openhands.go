@@ -1,0 +1,215 @@
+package openhands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strconv"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+)
+
+var OpenHands = &adapter.Format{
+	Name:   adapter.OpenHandsName,
+	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
+	Sniff:  sniffOpenHands,
+	Import: importOpenHands,
+	Export: exportOpenHands,
+}
+
+var (
+	openHandsKind = regexp.MustCompile(`"kind"\s*:\s*"(SystemPromptEvent|MessageEvent|ActionEvent|ObservationEvent|UserRejectObservation|AgentErrorEvent|` +
+		`Condensation\w*|PauseEvent|TokenEvent|LLMCompletionLogEvent|Conversation\w+Event)"`)
+	openHandsSource = regexp.MustCompile(`"source"\s*:\s*"(agent|user|environment)"`)
+	openHandsV0     = regexp.MustCompile(`"(action|observation)"\s*:\s*"[a-z_]+"`)
+	openHandsV0More = regexp.MustCompile(`"(args|extras|cause)"\s*:`)
+	openHandsFile   = regexp.MustCompile(`^event-(\d+)-.*\.json$`)
+)
+
+func sniffOpenHands(name string, head []byte) int {
+	switch {
+	case openHandsKind.Match(head) && openHandsSource.Match(head):
+		return 95
+	case openHandsFile.MatchString(path.Base(name)) && openHandsSource.Match(head):
+		return 90
+	case openHandsSource.Match(head) && openHandsV0.Match(head) && openHandsV0More.Match(head):
+		return 80
+	}
+	return 0
+}
+
+func importOpenHands(in *adapter.Input, out adapter.Output) error {
+	data, err := io.ReadAll(in.R)
+	if err != nil {
+		return err
+	}
+	h := &openHandsReader{Emitter: adapter.NewEmitter(in, out, adapter.OpenHandsName), lines: adapter.Counter{}, ids: map[string]bool{},
+		calls: map[string]adapter.SourceRecord{}, responses: map[string]bool{}}
+	doc, err := adapter.ReadDocument(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(doc.Bytes) == 0:
+		return nil
+	case doc.Problem == "" && json.Valid(doc.Bytes) && doc.Bytes[0] != '[':
+		if err := h.line(adapter.Line{N: 1, Bytes: doc.Bytes}, fileNumber(in.Name)); err != nil {
+			return err
+		}
+	case doc.Problem == "" && doc.Bytes[0] == '[':
+		if err := h.array(doc); err != nil {
+			return err
+		}
+	default:
+		lines := adapter.NewLines(bytes.NewReader(data))
+		for at := 0; ; at++ {
+			line, err := lines.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if err := h.line(line, at); err != nil {
+				return err
+			}
+		}
+	}
+	return h.flush()
+}
+
+// fileNumber is the place of an event that has a file of its own.
+func fileNumber(name string) int {
+	m := openHandsFile.FindStringSubmatch(path.Base(name))
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+type openHandsReader struct {
+	*adapter.Emitter
+	lines adapter.Counter
+	ids   map[string]bool // that came in this transcript
+
+	group     []openHandsAction               // actions of one answer that are not emitted yet
+	response  string                          // its id
+	calls     map[string]adapter.SourceRecord // v0: the actions, by their number and the id of their call
+	responses map[string]bool                 // v0: those whose usage was met
+}
+
+func (h *openHandsReader) array(doc adapter.Line) error {
+	list := doc.Bytes
+	if !json.Valid(list) {
+		whole, lost, ok := adapter.Mended(list, 1)
+		if !ok {
+			return doc.Keep(h.In, h.Out, adapter.Stamp{Format: h.Format, IDs: []string{h.lines.ID(list)}, At: []int{0}}, "is not JSON")
+		}
+		h.Out.Loss(adapter.Loss{Where: doc.Where(), What: fmt.Sprintf("is cut off: its last %d bytes are not read; import again when it is whole", lost)})
+		list = whole
+	}
+	var events []json.RawMessage
+	if err := json.Unmarshal(list, &events); err != nil {
+		return nil
+	}
+	first := json.RawMessage("null")
+	if len(events) > 0 {
+		first = events[0]
+	}
+	if id := "array/" + adapter.SourceID(first, 0); !h.Has("", id) {
+		h.Emitted[[2]string{"", id}] = true
+		s := adapter.Stamp{Format: h.Format, IDs: []string{id}, At: []int{0}}
+		if err := h.Out.Record(adapter.Record{Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(h.Format + adapter.OpenHandsArray)}, {adapter.StampKey, adapter.Raw(s)}})}); err != nil {
+			return err
+		}
+	}
+	for at, e := range events {
+		if err := h.line(adapter.Line{N: at + 1, Bytes: e}, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line takes an event, or what stands in its place.
+func (h *openHandsReader) line(line adapter.Line, at int) error {
+	why := line.Problem
+	if why == "" && (line.Bytes[0] != '{' || !json.Valid(line.Bytes)) {
+		why = "is not a JSON object"
+	}
+	if why != "" {
+		return line.Keep(h.In, h.Out, adapter.Stamp{Format: h.Format, IDs: []string{h.lines.ID(line.Bytes)}, At: []int{at}}, why)
+	}
+	o, err := adapter.ParseObject(line.Bytes)
+	if err != nil {
+		return err
+	}
+	isV0 := !o.Has("kind") && (o.Has("action") || o.Has("observation"))
+	id := sourceName(o.Get("id"))
+	switch {
+	case id == "":
+		id = h.lines.ID(line.Bytes)
+	case isV0 || !isPlainID(id): // its events are numbered from 0 in every conversation
+		id += "/" + h.lines.ID(line.Bytes)
+	case h.ids[id]:
+		if id += "/" + h.lines.ID(line.Bytes); !h.Has("", id) {
+			h.Out.Loss(adapter.Loss{Where: line.Where(), What: "the id of the event comes twice; both are kept"})
+		}
+	}
+	if !isPlainID(id) {
+		id = h.lines.ID(line.Bytes)
+	}
+	h.ids[id] = true
+	src := adapter.SourceRecord{ID: id, At: at, Raw: line.Bytes}
+	if isV0 {
+		return h.v0(src, o)
+	}
+	return h.v1(src, o)
+}
+
+// sourceName is the id of a source record: a string that is not empty, or a number.
+func sourceName(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if len(raw) > 0 && len(raw) < 20 && raw[0] >= '0' && raw[0] <= '9' {
+		return string(raw)
+	}
+	return ""
+}
+
+// isPlainID reports whether paths and stamps can name a source record so.
+func isPlainID(id string) bool {
+	for i := range len(id) {
+		if c := id[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '.' || c == '@' || c == '>' || c == '[' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 200
+}
+
+// other keeps an event that is no message.
+func (h *openHandsReader) other(src adapter.SourceRecord, o adapter.Object, kind string) error {
+	if h.Has("", src.ID) {
+		return nil
+	}
+	record := adapter.OpenHandsRecord("", nil, o)[2:]
+	return h.Event("", append(adapter.Object{{"type", adapter.Raw(h.Format + "/" + kind)}}, record...), src)
+}
+
+// compaction keeps an event that says that the model has a summary of what is before it.
+func (h *openHandsReader) compaction(src adapter.SourceRecord, o adapter.Object, summary json.RawMessage) error {
+	if h.Has("", src.ID) {
+		return nil
+	}
+	record := adapter.Object{{"type", adapter.Raw("compaction")}}
+	if adapter.IsString(summary) {
+		record = append(record, adapter.Field{"summary", summary})
+	}
+	return h.Event("", append(record, adapter.OpenHandsRecord("", nil, o)[2:]...), src)
+}
