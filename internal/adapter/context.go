@@ -12,7 +12,7 @@ type Told struct {
 	Hook bool // a hook of the program put it there
 }
 
-// EachObject calls do with each line that is a JSON object.
+// EachObject calls do with each line that is a JSON object; it returns the error of reading them.
 func EachObject(lines *Lines, do func(gjson.Result)) error {
 	for {
 		l, err := lines.Next()

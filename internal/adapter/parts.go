@@ -133,7 +133,7 @@ func OfChain(records []Record, chain string, lost *Tally) (of []Record) {
 }
 
 // ReadObject returns the object that a document is, without blanks. Of one that is cut off it is what
-// can be read; nil is one that was kept as it stands.
+// can be read; nil is one that was kept as it stands. It returns the error of out.
 func ReadObject(in *Input, out Output, format string, doc Line) (json.RawMessage, error) {
 	raw := doc.Bytes
 	why := doc.Problem

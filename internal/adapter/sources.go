@@ -39,12 +39,12 @@ func (e *Emitter) Has(chain, id string) bool {
 	return e.Emitted[[2]string{chain, id}] || e.In.Seen(chain, id)
 }
 
-// Message emits a record of messages.jsonl that holds the sources.
+// Message emits a record of messages.jsonl that holds the sources. It returns the error of the output.
 func (e *Emitter) Message(chain string, record Object, sources ...SourceRecord) error {
 	return e.emit(chain, false, record, sources)
 }
 
-// Event emits a record of events.jsonl for a source that is no message.
+// Event emits a record of events.jsonl for a source that is no message. It returns the error of the output.
 func (e *Emitter) Event(chain string, record Object, source SourceRecord) error {
 	return e.emit(chain, true, record, []SourceRecord{source})
 }
@@ -76,7 +76,7 @@ func (e *Emitter) emit(chain string, event bool, record Object, sources []Source
 
 // Document emits the event that holds a document without its lists of source
 // records. lists has the ids of these, by their paths; doc has no values there.
-// A document that the session has already is not emitted again.
+// A document that the session has already is not emitted again. It returns the error of the output.
 func (e *Emitter) Document(chain string, record Object, doc *Tree, lists Object) error {
 	rest := append(json.RawMessage{}, doc.Bytes()...)
 	rest = rest[:len(rest)-1]

@@ -8,9 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 )
 
-// Anthropic is Anthropic's Messages: the body of a request, its messages
+// Format is Anthropic's Messages: the body of a request, its messages
 // alone, responses, and the lines of files for batches.
-var Anthropic = &adapter.Format{
+var Format = &adapter.Format{
 	Name:   adapter.AnthropicName,
 	Title:  "Anthropic Messages (JSON, JSONL)",
 	Sniff:  sniffAnthropic,
@@ -20,7 +20,7 @@ var Anthropic = &adapter.Format{
 
 var anthropicBodies = &bodies.Bodies{
 	Name: adapter.AnthropicName,
-	Lists: []bodies.BodyList{
+	Lists: []bodies.List{
 		{Path: "system", System: true},
 		{Path: "messages"},
 		{Path: "params.system", System: true}, // of a line of a batch

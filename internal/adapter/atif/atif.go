@@ -15,8 +15,8 @@ import (
 
 const atifName = "atif"
 
-// Atif is Harbor's Agent Trajectory Interchange Format, the published versions 1.0 to 1.7.
-var Atif = &adapter.Format{
+// Format is Harbor's Agent Trajectory Interchange Format, the published versions 1.0 to 1.7.
+var Format = &adapter.Format{
 	Name:   atifName,
 	Title:  "Harbor ATIF trajectory (JSON)",
 	Sniff:  sniffATIF,

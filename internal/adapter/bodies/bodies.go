@@ -21,7 +21,7 @@ import (
 // The first conversation is that of the session, each further one a child.
 type Bodies struct {
 	Name  string
-	Lists []BodyList
+	Lists []List
 
 	// message returns the record of a message, without a stamp; ok is false for
 	// what is no message.
@@ -36,8 +36,8 @@ type Bodies struct {
 	Foreign func(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object)
 }
 
-// BodyList is a list of messages in an object.
-type BodyList struct {
+// List is a list of messages in an object.
+type List struct {
 	Path   string // "input.messages"
 	System bool   // no list, but the content of a system message
 	Branch bool   // what stands before it does not lead to it: a chain of its own
@@ -125,14 +125,14 @@ func (r *bodyReader) place() error {
 }
 
 // listsOf returns the lists of a conversation, nil for what is none.
-func (b *Bodies) listsOf(e Element) (lists []BodyList) {
+func (b *Bodies) listsOf(e Element) (lists []List) {
 	trimmed := bytes.TrimSpace(e.Raw)
 	if len(trimmed) == 0 || !utf8.Valid(trimmed) {
 		return nil
 	}
 	if trimmed[0] == '[' {
 		if list, ok := adapter.ParseArray(trimmed); ok && !slices.ContainsFunc(list, func(m json.RawMessage) bool { return !b.isMessage(m) }) {
-			return []BodyList{{}}
+			return []List{{}}
 		}
 		return nil
 	}
@@ -164,7 +164,7 @@ func (b *Bodies) isMessage(raw json.RawMessage) bool {
 	return ok
 }
 
-func (r *bodyReader) conversation(e Element, lists []BodyList) error {
+func (r *bodyReader) conversation(e Element, lists []List) error {
 	r.conversations++
 	n, chain := r.conversations, ""
 	if n > 1 {

@@ -152,7 +152,7 @@ func (b *Bodies) addForeign(f *bodyFile, records []adapter.Record, ours bool, lo
 
 // mainList is where an object has its messages.
 func (b *Bodies) mainList() string {
-	return b.Lists[slices.IndexFunc(b.Lists, func(l BodyList) bool { return !l.System })].Path
+	return b.Lists[slices.IndexFunc(b.Lists, func(l List) bool { return !l.System })].Path
 }
 
 func (b *Bodies) writeFile(f *bodyFile, w io.Writer) error {

@@ -9,12 +9,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ClaudeCode reads and writes the sessions of Claude Code, one JSON object a
+// Format reads and writes the sessions of Claude Code, one JSON object a
 // line, as they stand below ~/.claude/projects. Its records form trees by
 // uuid and parentUuid: claude_record.go reads one, claude_tree.go says which
 // are the conversation, claude_import.go makes records of them,
 // claude_export.go and claude_write.go go the other way.
-var ClaudeCode = &adapter.Format{
+var Format = &adapter.Format{
 	Name:    claudeName,
 	Title:   "Claude Code session (JSONL)",
 	Sniff:   sniffClaude,

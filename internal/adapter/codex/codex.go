@@ -8,13 +8,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// Codex is a rollout of the Codex CLI, the file that it keeps of a session.
+// Format is a rollout of the Codex CLI, the file that it keeps of a session.
 //
 // Each line is {"timestamp", "type", "payload"}. Those of type response_item
 // are what the model is sent and says; those of type event_msg are what the
 // user is shown, and repeat it. Rollouts of 2025's first versions have the
 // items alone, without an envelope.
-var Codex = &adapter.Format{
+var Format = &adapter.Format{
 	Name:    codexName,
 	Title:   "Codex CLI rollout (JSONL)",
 	Sniff:   sniffCodex,
@@ -28,7 +28,7 @@ const codexName = "codex"
 // The types of lines.
 const (
 	codexMeta      = "session_meta"
-	CodexItemLine  = "response_item"
+	ItemLine       = "response_item"
 	codexEventLine = "event_msg"
 	codexCompacted = "compacted"
 )
@@ -39,7 +39,7 @@ func sniffCodex(name string, head []byte) int {
 	}
 	s := adapter.ShapeOf(head)
 	switch rollout := strings.HasPrefix(path.Base(name), "rollout-"); {
-	case s.Has("$.payload") && s.Says("$.type", codexMeta, CodexItemLine, codexEventLine, "turn_context", codexCompacted):
+	case s.Has("$.payload") && s.Says("$.type", codexMeta, ItemLine, codexEventLine, "turn_context", codexCompacted):
 		return 100
 	case s.Has("$.record_type") && s.Has("$.id"),
 		s.Has("$.call_id") && s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call"),
@@ -76,7 +76,7 @@ func readCodexLine(raw []byte) (l codexLine, err error) {
 		case l.kind == "" && l.whole.Has("instructions"), l.kind == "" && l.whole.Has("git"):
 			l.kind = codexMeta
 		case l.kind != "":
-			l.kind = CodexItemLine
+			l.kind = ItemLine
 		}
 	}
 	l.itemType = l.payload.Text("type")
@@ -88,14 +88,14 @@ func (l codexLine) name() string {
 	switch {
 	case l.kind == "":
 		return "line_of_no_type"
-	case (l.kind == codexEventLine || l.kind == CodexItemLine) && l.itemType != "":
+	case (l.kind == codexEventLine || l.kind == ItemLine) && l.itemType != "":
 		return l.kind + "/" + l.itemType
 	}
 	return l.kind
 }
 
-// CodexItem is how an item went into a message, and has what of its line is not there.
-type CodexItem struct {
+// Item is how an item went into a message, and has what of its line is not there.
+type Item struct {
 	Line  adapter.Object `json:"line"`
 	Parts int            `json:"parts,omitempty"` // of the content that are the item's; see codexWhole
 	Key   string         `json:"key,omitempty"`   // of the payload where its content stood
@@ -103,21 +103,21 @@ type CodexItem struct {
 
 const (
 	codexWhole = -1 // the content is the item's, as it stands
-	CodexText  = -2 // the item has a text, which is a part of the content here
+	Text       = -2 // the item has a text, which is a part of the content here
 )
 
 // codexRest is the rest in the stamp of a message.
 type codexRest struct {
-	Items []CodexItem `json:"items"`
+	Items []Item `json:"items"`
 }
 
-// CodexPiece is what an item gives to a message.
-type CodexPiece struct {
+// Piece is what an item gives to a message.
+type Piece struct {
 	Role    string
 	Content []byte // what codexItem.Parts says, or one part; nil for none
 	call    adapter.Object
 	callID  []byte // of a result
-	Item    CodexItem
+	Item    Item
 }
 
 // codexCall returns a call of an item as tool_calls have it; nil for what is none of these.

@@ -15,7 +15,7 @@ func codexContext(r io.Reader) (told []adapter.Told, err error) {
 		switch o.Get("type").Str {
 		case codexCompacted:
 			told = adapter.Texts(nil, payload.Get("replacement_history"), false)
-		case CodexItemLine:
+		case ItemLine:
 			hook := payload.Get("role").Str == "developer"
 			for _, key := range []string{"content", "arguments", "input", "output"} {
 				told = adapter.Texts(told, payload.Get(key), hook)

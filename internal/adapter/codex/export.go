@@ -49,7 +49,7 @@ func exportCodex(src *adapter.Source, w io.Writer) error {
 			flush()
 		}
 		o, _ := adapter.ParseObject(r.Line)
-		lines := CodexLines(r, o, s, &lost)
+		lines := Lines(r, o, s, &lost)
 		for i, line := range lines {
 			at := s.At[min(i, len(s.At)-1)]
 			all = append(all, placed{s.File, at, line})
@@ -87,8 +87,8 @@ func ItemStamp(r adapter.Record, format string) (s adapter.Stamp, own bool) {
 	return s, ok && s.Format == format && len(s.At) > 0
 }
 
-// CodexLines returns the lines that a record was made of.
-func CodexLines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Tally) (lines [][]byte) {
+// Lines returns the lines that a record was made of.
+func Lines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Tally) (lines [][]byte) {
 	if r.Event {
 		if line, ok := r.KeptLine(); ok {
 			return [][]byte{line}
@@ -125,12 +125,12 @@ func CodexLines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapt
 			payload = line
 		}
 		switch {
-		case n == codexWhole, n == CodexText && o.Text("role") != "assistant":
+		case n == codexWhole, n == Text && o.Text("role") != "assistant":
 			payload = payload.WithAt(key, o.Get("content"))
 			if id := o.Get("tool_call_id"); id != nil {
 				payload = payload.With("call_id", id)
 			}
-		case n == CodexText:
+		case n == Text:
 			part, _ := adapter.ParseObject(take())
 			payload = payload.WithAt(key, part.Get("text"))
 		case key == "text": // of what was thought
@@ -173,13 +173,13 @@ func codexForeign(name string, records []adapter.Record, ours bool, now string, 
 		now = codexTime(said[i].Ts)
 	}
 	add := func(kind string, payload adapter.Object) {
-		if payload.Text("type") == CodexThought {
+		if payload.Text("type") == Thought {
 			lost.Add("messages.jsonl", "thinking is carried as the user is shown it; the format has no place for its signature")
 		}
 		lines = append(lines, adapter.Raw(adapter.Object{{"timestamp", adapter.Raw(now)}, {"type", adapter.Raw(kind)}, {"payload", adapter.Raw(payload)}}))
 	}
 	message := func(role string, content []adapter.Object) {
-		add(CodexItemLine, adapter.Object{{"type", adapter.Raw("message")}, {"role", adapter.Raw(role)}, {"content", adapter.Raw(content)}})
+		add(ItemLine, adapter.Object{{"type", adapter.Raw("message")}, {"role", adapter.Raw(role)}, {"content", adapter.Raw(content)}})
 	}
 	if !ours {
 		var system []string
@@ -195,21 +195,21 @@ func codexForeign(name string, records []adapter.Record, ours bool, now string, 
 		text := adapter.TextOf(s.Parts)
 		switch s.Role {
 		case ctxabi.Assistant:
-			CodexAssistant(s, lost, add)
+			Assistant(s, lost, add)
 		case ctxabi.User:
-			message("user", CodexContent(s.Where, "input_text", s.Parts, lost))
+			message("user", Content(s.Where, "input_text", s.Parts, lost))
 			if text != "" {
 				add(codexEventLine, adapter.Object{{"type", adapter.Raw("user_message")}, {"message", adapter.Raw(text)}})
 			}
 		default:
-			message("developer", CodexContent(s.Where, "input_text", s.Parts, lost))
+			message("developer", Content(s.Where, "input_text", s.Parts, lost))
 		}
 	}
 	return lines
 }
 
-// CodexThought is the type of an event: what the user is shown of what the model thought.
-const CodexThought = "agent_reasoning"
+// Thought is the type of an event: what the user is shown of what the model thought.
+const Thought = "agent_reasoning"
 
 const codexEpoch = "1970-01-01T00:00:00.000Z"
 
@@ -222,13 +222,13 @@ func codexTime(ts string) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// CodexAssistant adds the items of an assistant's message and the results of its calls.
-func CodexAssistant(s adapter.Speech, lost *adapter.Tally, add func(kind string, payload adapter.Object)) {
+// Assistant adds the items of an assistant's message and the results of its calls.
+func Assistant(s adapter.Speech, lost *adapter.Tally, add func(kind string, payload adapter.Object)) {
 	var said []ctxabi.Part
 	say := func() {
-		if content := CodexContent(s.Where, "output_text", said, lost); content != nil {
+		if content := Content(s.Where, "output_text", said, lost); content != nil {
 			add(codexEventLine, adapter.Object{{"type", adapter.Raw("agent_message")}, {"message", adapter.Raw(adapter.TextOf(said))}})
-			add(CodexItemLine, adapter.Object{{"type", adapter.Raw("message")}, {"role", adapter.Raw("assistant")}, {"content", adapter.Raw(content)}})
+			add(ItemLine, adapter.Object{{"type", adapter.Raw("message")}, {"role", adapter.Raw("assistant")}, {"content", adapter.Raw(content)}})
 		}
 		said = nil
 	}
@@ -239,9 +239,9 @@ func CodexAssistant(s adapter.Speech, lost *adapter.Tally, add func(kind string,
 			o, _ := adapter.ParseObject(p.Raw)
 			switch {
 			case o.Text("type") == "reasoning" && o.Has("summary"):
-				add(CodexItemLine, o)
+				add(ItemLine, o)
 			case o.Text("thinking") != "":
-				add(codexEventLine, adapter.Object{{"type", adapter.Raw(CodexThought)}, {"text", o.Get("thinking")}})
+				add(codexEventLine, adapter.Object{{"type", adapter.Raw(Thought)}, {"text", o.Get("thinking")}})
 			default:
 				lost.Add(s.Where, "the format has no place for thinking that is redacted")
 			}
@@ -251,7 +251,7 @@ func CodexAssistant(s adapter.Speech, lost *adapter.Tally, add func(kind string,
 			if arguments == "" {
 				arguments = "{}"
 			}
-			add(CodexItemLine, adapter.Object{{"type", adapter.Raw("function_call")}, {"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(arguments)}, {"call_id", adapter.Raw(p.Call.ID)}})
+			add(ItemLine, adapter.Object{{"type", adapter.Raw("function_call")}, {"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(arguments)}, {"call_id", adapter.Raw(p.Call.ID)}})
 		default:
 			said = append(said, p)
 		}
@@ -260,16 +260,16 @@ func CodexAssistant(s adapter.Speech, lost *adapter.Tally, add func(kind string,
 	for _, a := range s.Answers {
 		output := adapter.Raw(adapter.TextOf(a.Inner))
 		if slices.ContainsFunc(a.Inner, func(p ctxabi.Part) bool { return p.Kind == ctxabi.PartData }) {
-			output = adapter.Raw(CodexContent(s.Where, "input_text", a.Inner, lost))
+			output = adapter.Raw(Content(s.Where, "input_text", a.Inner, lost))
 		}
 		if a.IsError {
 			lost.Add(s.Where, "the format has no mark for a result that is an error")
 		}
-		add(CodexItemLine, adapter.Object{{"type", adapter.Raw("function_call_output")}, {"call_id", adapter.Raw(a.CallID)}, {"output", output}})
+		add(ItemLine, adapter.Object{{"type", adapter.Raw("function_call_output")}, {"call_id", adapter.Raw(a.CallID)}, {"output", output}})
 	}
 }
 
-func CodexContent(where, kind string, parts []ctxabi.Part, lost *adapter.Tally) (content []adapter.Object) {
+func Content(where, kind string, parts []ctxabi.Part, lost *adapter.Tally) (content []adapter.Object) {
 	for _, p := range parts {
 		switch p.Kind {
 		case ctxabi.PartText:

@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// CodexReader reads one rollout, or the items of another format that has them.
-type CodexReader struct {
+// Reader reads one rollout, or the items of another format that has them.
+type Reader struct {
 	Format  string
 	Chain   string
 	In      *adapter.Input
@@ -23,7 +23,7 @@ type CodexReader struct {
 	// The message that is being put together, of items that an assistant says
 	// behind each other.
 	Stamp  adapter.Stamp
-	Pieces []CodexPiece
+	Pieces []Piece
 	events []adapter.Record // of lines between these: records go out in the order in which they begin
 
 	total []byte // the token counts of the last event that had some
@@ -33,7 +33,7 @@ type CodexReader struct {
 func importCodex(in *adapter.Input, out adapter.Output) error {
 	var list []adapter.Line
 	var parsed []codexLine
-	r := CodexReader{Format: codexName, In: in, Out: out, Counter: adapter.Counter{}}
+	r := Reader{Format: codexName, In: in, Out: out, Counter: adapter.Counter{}}
 	lines := adapter.NewLines(in.R)
 	for {
 		l, err := lines.Next()
@@ -49,7 +49,7 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 				l.Problem = "is not a JSON object"
 			}
 		}
-		r.Items = r.Items || c.kind == CodexItemLine
+		r.Items = r.Items || c.kind == ItemLine
 		list, parsed = append(list, l), append(parsed, c)
 	}
 	for at, l := range list {
@@ -74,7 +74,7 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 }
 
 // line takes a line. One that the session has is only looked at for what later ones are compared with.
-func (r *CodexReader) line(l codexLine, raw []byte, s adapter.Stamp) error {
+func (r *Reader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 	usage := r.usage(l)
 	instructions := r.instructions(l)
 	if r.In.Seen(r.Chain, s.IDs[0]) {
@@ -90,7 +90,7 @@ func (r *CodexReader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 		if err := r.Flush(); err != nil {
 			return err
 		}
-		r.Pieces, r.Stamp = []CodexPiece{p}, s
+		r.Pieces, r.Stamp = []Piece{p}, s
 		return r.Flush()
 	}
 	s.Rest = raw
@@ -99,7 +99,7 @@ func (r *CodexReader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 		if err := r.Flush(); err != nil {
 			return err
 		}
-		r.Pieces, r.Stamp = []CodexPiece{{Role: "system", Content: instructions.text, Item: CodexItem{instructions.line, CodexText, instructions.key}}}, s
+		r.Pieces, r.Stamp = []Piece{{Role: "system", Content: instructions.text, Item: Item{instructions.line, Text, instructions.key}}}, s
 		return r.Flush()
 	case l.kind == codexCompacted:
 		if err := r.Flush(); err != nil {
@@ -117,7 +117,7 @@ func (r *CodexReader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 	return r.event(adapter.Object{{"type", adapter.Raw(r.Format + "/" + l.name())}}, l, s)
 }
 
-func (r *CodexReader) event(o adapter.Object, l codexLine, s adapter.Stamp) error {
+func (r *Reader) event(o adapter.Object, l codexLine, s adapter.Stamp) error {
 	o = adapter.AppendTime(o, l.whole, "timestamp")
 	event := adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(append(o, adapter.Field{adapter.StampKey, adapter.Raw(s)}))}
 	if len(r.Pieces) > 0 {
@@ -127,8 +127,8 @@ func (r *CodexReader) event(o adapter.Object, l codexLine, s adapter.Stamp) erro
 	return r.Out.Record(event)
 }
 
-// Flush puts the message together and out.
-func (r *CodexReader) Flush() error {
+// Flush puts the message together and out; it returns the error of the output.
+func (r *Reader) Flush() error {
 	if len(r.Pieces) == 0 {
 		return nil
 	}
@@ -141,15 +141,15 @@ func (r *CodexReader) Flush() error {
 		switch {
 		case p.call != nil:
 			calls = append(calls, adapter.Raw(p.call))
-		case p.Item.Parts == codexWhole && alone || p.Item.Parts == CodexText && alone && p.Role != "assistant":
+		case p.Item.Parts == codexWhole && alone || p.Item.Parts == Text && alone && p.Role != "assistant":
 			content = p.Content
 		case p.Item.Parts == codexWhole && p.Content[0] == '[':
 			list, _ := adapter.ParseArray(p.Content)
 			parts, p.Item.Parts = append(parts, list...), len(list)
 		case p.Item.Parts == codexWhole: // a text, or null
-			p.Item.Parts = CodexText
+			p.Item.Parts = Text
 			parts = append(parts, adapter.Raw(adapter.Object{{"type", adapter.Raw("output_text")}, {"text", p.Content}}))
-		case p.Item.Parts == CodexText:
+		case p.Item.Parts == Text:
 			parts = append(parts, adapter.Raw(adapter.Object{{"type", adapter.Raw("output_text")}, {"text", p.Content}}))
 		default:
 			parts = append(parts, p.Content)
@@ -188,9 +188,9 @@ func (r *CodexReader) Flush() error {
 }
 
 // piece returns what a line says to or by the model; ok is false for all other lines.
-func (r *CodexReader) piece(l codexLine) (p CodexPiece, ok bool) {
+func (r *Reader) piece(l codexLine) (p Piece, ok bool) {
 	switch {
-	case l.kind == CodexItemLine:
+	case l.kind == ItemLine:
 		p, ok = codexPieceOf(l.payload)
 	case l.kind == codexEventLine && !l.bare && !r.Items:
 		p, ok = codexSaid(l.payload)
@@ -207,10 +207,10 @@ func (r *CodexReader) piece(l codexLine) (p CodexPiece, ok bool) {
 }
 
 // codexPieceOf reads an item; the line of the piece is the payload's remainder.
-func codexPieceOf(payload adapter.Object) (p CodexPiece, ok bool) {
+func codexPieceOf(payload adapter.Object) (p Piece, ok bool) {
 	kind := payload.Text("type")
 	if call, rest := codexCall(payload); call != nil {
-		return CodexPiece{Role: "assistant", call: call, Item: CodexItem{Line: rest}}, true
+		return Piece{Role: "assistant", call: call, Item: Item{Line: rest}}, true
 	}
 	switch {
 	case kind == "message", kind == "" && payload.Has("role"): // an item of Responses may leave the type out
@@ -218,15 +218,15 @@ func codexPieceOf(payload adapter.Object) (p CodexPiece, ok bool) {
 		if ctxabi.ParseRole(role) == ctxabi.RoleUnknown || role == "tool" || len(content) == 0 || !strings.ContainsRune(`["n`, rune(content[0])) {
 			return p, false
 		}
-		return CodexPiece{Role: role, Content: content, Item: CodexItem{payload.Without("content"), codexWhole, "content"}}, true
+		return Piece{Role: role, Content: content, Item: Item{payload.Without("content"), codexWhole, "content"}}, true
 	case kind == "reasoning", strings.HasSuffix(kind, "_call") && kind != "function_call" && kind != "custom_tool_call":
-		return CodexPiece{Role: "assistant", Content: adapter.Raw(payload), Item: CodexItem{adapter.Object{{"type", payload.Get("type")}}, 1, ""}}, true
+		return Piece{Role: "assistant", Content: adapter.Raw(payload), Item: Item{adapter.Object{{"type", payload.Get("type")}}, 1, ""}}, true
 	case strings.HasSuffix(kind, "_call_output"):
 		id, output := payload.Get("call_id"), payload.Get("output")
 		if len(output) == 0 || len(id) == 0 || id[0] != '"' {
 			return p, false
 		}
-		p = CodexPiece{Role: "tool", callID: id, Item: CodexItem{payload.Without("call_id", "output"), codexWhole, "output"}}
+		p = Piece{Role: "tool", callID: id, Item: Item{payload.Without("call_id", "output"), codexWhole, "output"}}
 		switch output[0] {
 		case '"', '[':
 			p.Content = output
@@ -246,9 +246,9 @@ func codexPieceOf(payload adapter.Object) (p CodexPiece, ok bool) {
 }
 
 // codexSaid reads an event of a rollout that has no items.
-func codexSaid(payload adapter.Object) (p CodexPiece, ok bool) {
-	text := func(role, key string) (CodexPiece, bool) {
-		return CodexPiece{Role: role, Content: payload.Get(key), Item: CodexItem{payload.Without(key), CodexText, key}}, adapter.TextAt(payload, key)
+func codexSaid(payload adapter.Object) (p Piece, ok bool) {
+	text := func(role, key string) (Piece, bool) {
+		return Piece{Role: role, Content: payload.Get(key), Item: Item{payload.Without(key), Text, key}}, adapter.TextAt(payload, key)
 	}
 	switch payload.Text("type") {
 	case "user_message":
@@ -260,19 +260,19 @@ func codexSaid(payload adapter.Object) (p CodexPiece, ok bool) {
 			return p, false
 		}
 		summary := adapter.Raw([]adapter.Object{{{"type", adapter.Raw("summary_text")}, {"text", payload.Get("text")}}})
-		return CodexPiece{Role: "assistant", Content: adapter.Raw(adapter.Object{{"type", adapter.Raw("reasoning")}, {"summary", summary}}),
-			Item: CodexItem{payload.Without("text"), 1, "text"}}, true
+		return Piece{Role: "assistant", Content: adapter.Raw(adapter.Object{{"type", adapter.Raw("reasoning")}, {"summary", summary}}),
+			Item: Item{payload.Without("text"), 1, "text"}}, true
 	case "exec_command_begin":
 		if !adapter.TextAt(payload, "call_id") || !payload.Has("command") {
 			return p, false
 		}
-		return CodexPiece{Role: "assistant", call: adapter.Object{{"id", payload.Get("call_id")}, {"name", adapter.Raw("exec_command")}, {"arguments", payload.Get("command")}},
-			Item: CodexItem{Line: payload.Without("call_id", "command")}}, true
+		return Piece{Role: "assistant", call: adapter.Object{{"id", payload.Get("call_id")}, {"name", adapter.Raw("exec_command")}, {"arguments", payload.Get("command")}},
+			Item: Item{Line: payload.Without("call_id", "command")}}, true
 	case "exec_command_end":
 		for _, key := range []string{"formatted_output", "aggregated_output", "stdout"} {
 			if adapter.TextAt(payload, "call_id") && adapter.TextAt(payload, key) && payload.Text(key) != "" {
-				return CodexPiece{Role: "tool", callID: payload.Get("call_id"), Content: payload.Get(key),
-					Item: CodexItem{payload.Without("call_id", key), codexWhole, key}}, true
+				return Piece{Role: "tool", callID: payload.Get("call_id"), Content: payload.Get(key),
+					Item: Item{payload.Without("call_id", key), codexWhole, key}}, true
 			}
 		}
 	}
@@ -286,7 +286,7 @@ type codexInstructions struct {
 	key  string         // of the payload where they stood
 }
 
-func (r *CodexReader) instructions(l codexLine) (i codexInstructions) {
+func (r *Reader) instructions(l codexLine) (i codexInstructions) {
 	if l.kind != codexMeta {
 		return i
 	}
@@ -310,7 +310,7 @@ func (r *CodexReader) instructions(l codexLine) (i codexInstructions) {
 
 // usage returns the tokens that a call of the model took, as ctxabi reads them;
 // nil for other lines, and for one that repeats the last.
-func (r *CodexReader) usage(l codexLine) adapter.Object {
+func (r *Reader) usage(l codexLine) adapter.Object {
 	info := l.payload.Object("info")
 	if l.kind != codexEventLine || l.itemType != "token_count" || info == nil {
 		return nil

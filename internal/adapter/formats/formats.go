@@ -19,16 +19,16 @@ import (
 
 // formats has every format there is; a file of its own has each of them. One that keeps records as they are keeps all of their keys.
 var formats = []*adapter.Format{
-	claude.ClaudeCode,
-	native.Native,
-	codex.Codex,
-	responses.Responses,
-	openai.OpenAI,
-	anthropic.Anthropic,
-	openhands.OpenHands,
-	atif.Atif,
-	sweagent.SweAgent,
-	sweagent.MiniAgent,
+	claude.Format,
+	native.Format,
+	codex.Format,
+	responses.Format,
+	openai.Format,
+	anthropic.Format,
+	openhands.Format,
+	atif.Format,
+	sweagent.Format,
+	sweagent.Mini,
 }
 
 func init() {

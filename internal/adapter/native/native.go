@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Native is a session itself as one file: its records, byte by byte, in
+// Format is a session itself as one file: its records, byte by byte, in
 // sections. A section begins with a line that is no record of a session:
 //
 //	{"ctxfs":"messages","version":1}
@@ -25,7 +25,7 @@ import (
 // events.jsonl of a session, or both one after the other, can be read as well.
 //
 // Its records get no stamp: one that the session has is one of the same bytes.
-var Native = &adapter.Format{
+var Format = &adapter.Format{
 	Name:     "native",
 	Title:    "ctxfs session (JSONL)",
 	Verbatim: true,

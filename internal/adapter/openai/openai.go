@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// OpenAI is OpenAI's Chat Completions: messages, the body of a request, and
+// Format is OpenAI's Chat Completions: messages, the body of a request, and
 // the lines of files for fine-tuning and for batches.
-var OpenAI = &adapter.Format{
+var Format = &adapter.Format{
 	Name:   adapter.OpenAIName,
 	Title:  "OpenAI Chat messages (JSON, JSONL, fine-tuning), AI SDK",
 	Sniff:  sniffOpenAI,
@@ -22,7 +22,7 @@ var OpenAI = &adapter.Format{
 
 var openAIBodies = &bodies.Bodies{
 	Name: adapter.OpenAIName,
-	Lists: []bodies.BodyList{
+	Lists: []bodies.List{
 		{Path: "messages"},
 		{Path: "input.messages"}, // of a preference, with the next two
 		{Path: "preferred_output"},

@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-var OpenHands = &adapter.Format{
+var Format = &adapter.Format{
 	Name:   adapter.OpenHandsName,
 	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
 	Sniff:  sniffOpenHands,

@@ -43,7 +43,7 @@ type responsesFile struct {
 // responsesBody is an element of the file: a body, or an item or line that stands in none.
 type responsesBody struct {
 	chain        string
-	around       codex.ResponsesRest
+	around       codex.Surroundings
 	instructions json.RawMessage
 	items        []responsesItem
 }
@@ -74,7 +74,7 @@ func (f *responsesFile) add(r adapter.Record, s adapter.Stamp, lost *adapter.Tal
 		f.as, b.chain = b.around.As, r.Chain
 		return
 	}
-	for i, line := range codex.CodexLines(r, o, s, lost) {
+	for i, line := range codex.Lines(r, o, s, lost) {
 		at := s.At[min(i, len(s.At)-1)]
 		b := f.body(at)
 		if m, _ := adapter.ParseObject(line); len(m) == 1 && m.Has("instructions") {
@@ -137,19 +137,19 @@ func responsesForeign(records []adapter.Record, lost *adapter.Tally) (items, too
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
 	add := func(kind string, item adapter.Object) {
-		if item.Text("type") == codex.CodexThought {
+		if item.Text("type") == codex.Thought {
 			lost.Add("messages.jsonl", "the format has no place for thinking of other providers")
 		}
-		if kind == codex.CodexItemLine {
+		if kind == codex.ItemLine {
 			items = append(items, item)
 		}
 	}
 	for _, s := range said {
 		if s.Role == ctxabi.Assistant {
-			codex.CodexAssistant(s, lost, add)
+			codex.Assistant(s, lost, add)
 			continue
 		}
-		if content := codex.CodexContent(s.Where, "input_text", s.Parts, lost); content != nil {
+		if content := codex.Content(s.Where, "input_text", s.Parts, lost); content != nil {
 			items = append(items, adapter.Object{{"type", adapter.Raw("message")}, {"role", adapter.Raw(s.Role.String())}, {"content", adapter.Raw(content)}})
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
 )
 
-// Responses is the body of a request to OpenAI's Responses: items, and what the model is to do with them. A file holds one body or
+// Format is the body of a request to OpenAI's Responses: items, and what the model is to do with them. A file holds one body or
 // several, of which the first is the conversation of the session and each further one a child, or the items alone, in an array or one a line.
-var Responses = &adapter.Format{
+var Format = &adapter.Format{
 	Name:   adapter.ResponsesName,
 	Title:  "OpenAI Responses (the body of a request, items)",
 	Sniff:  sniffResponses,
@@ -56,10 +56,10 @@ func importResponses(in *adapter.Input, out adapter.Output) error {
 		return err
 	}
 	conversations, kept := 0, adapter.Counter{}
-	var loose *codex.CodexReader
+	var loose *codex.Reader
 	if as == bodies.AsArray && !slices.ContainsFunc(list, func(e bodies.Element) bool { return len(e.Raw) > 0 && e.Raw[0] == '{' }) { // no item names the array
 		loose = newItems(in, out, "")
-		if err := loose.Around(codex.ResponsesRest{As: as}, 0); err != nil {
+		if err := loose.Around(codex.Surroundings{As: as}, 0); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func importResponses(in *adapter.Input, out adapter.Output) error {
 		if !isResponsesBody(o) {
 			if loose == nil {
 				loose = newItems(in, out, "")
-				if err := loose.Around(codex.ResponsesRest{As: as}, 0); err != nil {
+				if err := loose.Around(codex.Surroundings{As: as}, 0); err != nil {
 					return err
 				}
 			}
@@ -109,13 +109,13 @@ func importResponses(in *adapter.Input, out adapter.Output) error {
 }
 
 // newItems is a reader of the items of one conversation.
-func newItems(in *adapter.Input, out adapter.Output, chain string) *codex.CodexReader {
-	return &codex.CodexReader{Format: adapter.ResponsesName, Chain: chain, In: in, Out: out, Counter: adapter.Counter{}, Items: true}
+func newItems(in *adapter.Input, out adapter.Output, chain string) *codex.Reader {
+	return &codex.Reader{Format: adapter.ResponsesName, Chain: chain, In: in, Out: out, Counter: adapter.Counter{}, Items: true}
 }
 
-func readResponsesBody(r *codex.CodexReader, o adapter.Object, as string, n int) error {
+func readResponsesBody(r *codex.Reader, o adapter.Object, as string, n int) error {
 	at := n * responsesApart
-	rest := codex.ResponsesRest{As: as, In: n, Text: o.Get("input")[0] == '"'}
+	rest := codex.Surroundings{As: as, In: n, Text: o.Get("input")[0] == '"'}
 	fields := o.Without("input")
 	if adapter.TextAt(o, "instructions") {
 		fields = fields.Without("instructions")
@@ -129,7 +129,7 @@ func readResponsesBody(r *codex.CodexReader, o adapter.Object, as string, n int)
 	if adapter.TextAt(o, "instructions") {
 		s := adapter.Stamp{Format: adapter.ResponsesName, IDs: []string{adapter.SourceID(adapter.Raw(adapter.Object{{"instructions", o.Get("instructions")}}), 0)}, At: []int{at + 1}}
 		if !r.In.Seen(r.Chain, s.IDs[0]) {
-			r.Pieces = []codex.CodexPiece{{Role: "system", Content: o.Get("instructions"), Item: codex.CodexItem{Line: adapter.Object{}, Parts: codex.CodexText, Key: "instructions"}}}
+			r.Pieces = []codex.Piece{{Role: "system", Content: o.Get("instructions"), Item: codex.Item{Line: adapter.Object{}, Parts: codex.Text, Key: "instructions"}}}
 			r.Stamp = s
 			if err := r.Flush(); err != nil {
 				return err

@@ -17,7 +17,7 @@ const (
 	miniAgentName = "mini-swe-agent"
 )
 
-var SweAgent = &adapter.Format{
+var Format = &adapter.Format{
 	Name:   adapter.SweAgentName,
 	Title:  "SWE-agent trajectory (.traj)",
 	Sniff:  sniffSWEAgent,
@@ -25,7 +25,7 @@ var SweAgent = &adapter.Format{
 	Export: exportSWEAgent,
 }
 
-var MiniAgent = &adapter.Format{
+var Mini = &adapter.Format{
 	Name:   miniAgentName,
 	Title:  "mini-swe-agent trajectory (.traj.json)",
 	Sniff:  sniffMiniAgent,

@@ -1,0 +1,14 @@
+// Package claude has the format of the sessions of Claude Code: a tree of lines, of which one way
+// from the root to a leaf is the conversation.
+//
+// Files, from top to bottom:
+//
+//	claude.go   the format
+//	import.go   the conversation of a tree as records
+//	tree.go     the tree of the lines
+//	record.go   one line
+//	beside.go   what it keeps in files beside the transcript
+//	export.go   records of the format, line by line
+//	write.go    records from elsewhere as lines
+//	context.go  what a model has before it
+package claude

@@ -1,0 +1,11 @@
+// Package codex has the format of the rollouts of the Codex CLI, and reads and writes the items of
+// OpenAI's Responses, which they are made of, for package responses.
+//
+// Files, from top to bottom:
+//
+//	codex.go    the format, its lines and items
+//	import.go   lines to records: items that belong to one message become one
+//	items.go    items without lines, as a request has them
+//	export.go   records to lines and items
+//	context.go  what a model has before it
+package codex
