@@ -20,7 +20,8 @@ import (
 // start of a group (a call with all that came before its last result), so
 // far that the journal falls to its low mark. The leading system records stand
 // in the head (lead.go). Behind the boundary stay the first user record and, unless the live ones
-// begin with a user record, the last user record. Where the number of iterations
+// begin with a user record, the last user record. An image weighs what it costs in native renderings, wherever its
+// record stands, as long as it is shown there. Where the number of iterations
 // is bounded, each move that this takes is a compaction, too.
 type fold struct {
 	rules foldRules // never change
@@ -35,7 +36,8 @@ type fold struct {
 	n               int    // records folded so far
 	total           sums   // over all of them
 	shown           int64  // what they would weigh as a pack shows them, scaled
-	pictures        int64  // of that, their images
+	beyond          int64  // of that, what native renderings take beyond pack.md: see beyondAt
+	imagesFrom      int    // the first record whose images may be shown; 0: there is none
 	lead            lead   // the system and developer records that it begins with
 	opening         int    // the first user record
 	skipped         int    // user records before the first that says something
@@ -101,6 +103,8 @@ type anchor struct {
 	line   int // 0: there is none
 	weight int // in full
 	before sums
+	images int // tokens of those that may be shown
+	turn   int // how many user records there are up to it
 }
 
 // start is a record at which the live part may begin. starts[0] is the boundary.
@@ -141,9 +145,10 @@ func (f *fold) add(e session.Entry) {
 		f.shown += f.lead.add(weight, &f.rules)
 	}
 	if f.rules.room == 0 && f.rules.iterations == 0 {
-		f.noteUser(e, line, before)
+		f.noteUser(e, line, before, 0)
 		return
 	}
+	images := 0
 	if !leads {
 		rule := f.rules.share(e)
 		if isResult(e) && f.rules.room > 0 {
@@ -154,16 +159,21 @@ func (f *fold) add(e session.Entry) {
 		}
 		f.shown += f.scaled(rule.shown(weight))
 		if e.Flags&session.HasImages != 0 && f.images != nil {
-			if n := f.images(line); n <= f.rules.image { // else they are not shown
-				f.shown, f.pictures = f.shown+f.scaled(n), f.pictures+f.scaled(n)
+			if images = f.images(line); images > f.rules.image {
+				images = 0 // they are not shown
+			}
+			if images > 0 && f.imagesFrom == 0 {
+				f.imagesFrom = line
 			}
 		}
+		beyond := f.scaled(f.beyondAt(line, images))
+		f.shown, f.beyond = f.shown+beyond, f.beyond+beyond
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
 		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last, iteration: f.iteration})
 	}
-	f.noteUser(e, line, before)
+	f.noteUser(e, line, before, images)
 	f.noteCall(e, line)
 	boundary := f.boundary()
 	if f.rules.iterations > 0 && f.live() > f.rules.iterations {
@@ -191,7 +201,7 @@ func (f *fold) fitsExactly() bool {
 	if !ok {
 		return false
 	}
-	f.surplus = f.shown - f.pictures - n
+	f.surplus = f.shown - f.beyond - n
 	return f.weight() <= f.rules.room
 }
 
@@ -239,11 +249,11 @@ func (f *fold) moveTo(to int, after int64, why string) {
 	f.settledWeight, f.settledShown = after, f.shown
 }
 
-func (f *fold) noteUser(e session.Entry, line int, before sums) {
+func (f *fold) noteUser(e session.Entry, line int, before sums, images int) {
 	if !isUser(e) {
 		return
 	}
-	f.last = anchor{line, int(e.Weight), before}
+	f.last = anchor{line, int(e.Weight), before, images, f.last.turn + 1}
 	if f.opening == 0 {
 		f.opening = line
 	}

@@ -33,6 +33,12 @@ func (f *fold) movable(kept int64) int64 {
 
 // keptRecords is what the records before s take that stay as they are.
 func (f *fold) keptRecords(s start) int64 {
+	first, user := f.keptImages(s)
+	return f.keptTexts(s) + f.scaled(first+user)
+}
+
+// keptTexts is what they take without their images.
+func (f *fold) keptTexts(s start) int64 {
 	w := f.lead.shown
 	first, user := f.keptUsers(s)
 	if first > 0 && first != user {
@@ -42,6 +48,55 @@ func (f *fold) keptRecords(s start) int64 {
 		w += f.scaled(f.rules.user.shown(s.user.weight))
 	}
 	return w
+}
+
+// beyondAt returns the tokens that native renderings take for the record at a line beyond its text in pack.md: its images, and from
+// the first record with images on its frame. Images leave no other room for frames; before them the fold does not count frames.
+func (f *fold) beyondAt(line, images int) int {
+	if f.imagesFrom == 0 || line < f.imagesFrom {
+		return 0
+	}
+	return images + extraRecord
+}
+
+// imageTurns is the number of later requests at which a compaction takes the images of a record away.
+const imageTurns = 2
+
+// keptImages returns the tokens of the images that the two user records before s show while s is the boundary. A record shows its
+// images if fewer than imageTurns requests came after it and all that is kept takes half of the room at most. A record that is the
+// first and the last one counts as the last.
+func (f *fold) keptImages(s start) (first, user int) {
+	w := f.keptTexts(s)
+	keeps := func(a anchor) int {
+		if f.last.turn-a.turn >= imageTurns || w+f.scaled(a.images) > f.rules.room/2 {
+			return 0
+		}
+		w += f.scaled(a.images)
+		return a.images
+	}
+	atFirst, atUser := f.keptUsers(s)
+	if atUser > 0 {
+		user = keeps(s.user)
+	}
+	if atFirst > 0 && atFirst != atUser && f.first.weight <= f.rules.firstCap {
+		first = keeps(f.first)
+	}
+	return first, user
+}
+
+// keepsImages reports whether the images of the kept user record at a line are shown.
+func (f *fold) keepsImages(line int) bool {
+	s := f.starts[0]
+	first, user := f.settled().keptImages(s)
+	atFirst, atUser := f.keptUsers(s)
+	return line == atFirst && first > 0 || line == atUser && user > 0
+}
+
+// settled returns the fold with what keptImages looked at when the boundary was moved last.
+func (f *fold) settled() *fold {
+	g := *f
+	g.last = f.settledUser
+	return &g
 }
 
 // keptUsers gives the lines of the first user record and of the last one that

@@ -86,14 +86,19 @@ func (im image) tokens() int {
 	return imageTokens(c.Width, c.Height)
 }
 
-// tokensOfImages is what the images among the parts of a message cost.
-func tokensOfImages(parts []ctxabi.Part) (n int) {
+// showsImages reports whether native renderings show images that stand in a message of a role; those in results they always show.
+func showsImages(role ctxabi.Role) bool {
+	return role != ctxabi.System && role != ctxabi.Developer && role != ctxabi.Assistant
+}
+
+// tokensOfImages is what the images cost that native renderings show of the parts of a message.
+func tokensOfImages(role ctxabi.Role, parts []ctxabi.Part) (n int) {
 	for _, p := range parts {
-		switch p.Kind {
-		case ctxabi.PartData:
+		switch {
+		case p.Kind == ctxabi.PartData && showsImages(role):
 			n += tokensOfImage(p.Raw)
-		case ctxabi.PartResult:
-			n += tokensOfImages(p.Inner)
+		case p.Kind == ctxabi.PartResult:
+			n += tokensOfImages(ctxabi.Tool, p.Inner)
 		}
 	}
 	return n
@@ -112,20 +117,22 @@ func (mm *memo) pictures(m Records, at int) (int, error) {
 	if err != nil {
 		return 0, unreadable(a, err)
 	}
-	_, parts := ctxabi.DecodeParts(raw)
-	n := tokensOfImages(parts)
+	msg, parts := ctxabi.DecodeParts(raw)
+	n := tokensOfImages(msg.Role, parts)
 	mm.costs[at] = int32(n)
 	return n, nil
 }
 
-// pictures is what the images of the record at a place cost, where they may be shown.
-func (b *zoner) pictures(at int) (int64, error) {
-	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
+// beyond is what native renderings take for the live record at a place beyond its text in pack.md; see [fold.beyondAt].
+func (b *zoner) beyond(at int) (n int64, err error) {
+	images := 0
+	if at <= b.f.lead.n {
 		return 0, nil
 	}
-	n, err := b.mm.pictures(b.m, at)
-	if n > b.f.rules.image {
-		n = 0
+	if b.m.At(at).Flags&session.HasImages != 0 {
+		if images, err = b.mm.pictures(b.m, at); images > b.f.rules.image {
+			images = 0
+		}
 	}
-	return int64(n), err
+	return int64(b.f.beyondAt(at, images)), err
 }

@@ -28,7 +28,7 @@ func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
 	})
 	for i := range list {
 		c := &list[i]
-		if c.kind == aDatum {
+		if c.kind == aDatum && showsImages(role) {
 			c.cost = tokensOfImage(c.raw)
 		}
 		for _, raw := range c.data {
@@ -74,7 +74,8 @@ func costOf(contents []portion) (n int) {
 	return n
 }
 
-// carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
+// carried reports whether the images of a record are shown: until the first compaction after imageTurns requests, where there is room
+// for them. Behind the boundary the fold decides; see [fold.keptImages].
 func (d *draft) carried(p *part) bool {
 	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
 		return false
@@ -82,13 +83,16 @@ func (d *draft) carried(p *part) bool {
 	if cost := costOf(p.contents); p.From < d.imagesFrom || cost > d.fold.rules.image && d.fold.rules.room > 0 {
 		return false
 	}
+	if p.kept && d.fold.rules.room > 0 {
+		return d.fold.keepsImages(p.From)
+	}
 	turns := 0
-	for at := p.From + 1; at <= d.fold.compacted && turns < 2; at++ {
+	for at := p.From + 1; at <= d.fold.compacted && turns < imageTurns; at++ {
 		if isUser(d.history.At(at)) {
 			turns++
 		}
 	}
-	return turns < 2
+	return turns < imageTurns
 }
 
 // lastRequestOnly is the script of a recipe without a journal: the last request of the user.

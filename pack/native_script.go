@@ -170,7 +170,7 @@ func (w *scripter) line(i int) {
 		case c.kind == aText && l.role == ctxabi.Tool: // results that were too many
 			s.front = "[Results of calls]\n"
 			w.bound += extraStrange
-		case c.kind == aDatum && (!l.carried || t.by != byUser):
+		case c.kind == aDatum && !(l.carried && showsImages(l.role)):
 			s.kind, s.text = aText, c.text
 		}
 		t.slots = append(t.slots, s)

@@ -75,7 +75,7 @@ func (d *draft) backlog() backlog {
 	if !d.journal.present || f.boundary() == 1 || f.rules.zones.all() == 0 {
 		return backlog{}
 	}
-	b := backlog{to: f.boundary() - 1, max: f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))}
+	b := backlog{to: f.boundary() - 1, max: f.rules.maxOwn(f.rules.room - f.settled().keptRecords(f.starts[0]))}
 	if b.max == 0 {
 		return backlog{}
 	}

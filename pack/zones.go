@@ -116,7 +116,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 		return z, nil
 	}
 	s := f.starts[0]
-	rooms := f.rules.zonesIn(f.rules.room - f.keptRecords(s))
+	rooms := f.rules.zonesIn(f.rules.room - f.settled().keptRecords(s))
 	z := &zones{boundary: s.line, at: f.compacted}
 	if rooms.all() > 0 {
 		b := &zoner{m: m, mm: mm, f: f, c: c, z: z, own: own}
@@ -160,7 +160,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		covered = append(covered, summary.text)
 	}
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
-		room -= int64(p.tokens)
+		room -= int64(p.tokens + b.frame())
 	}
 	room += int64(toldTokens) // of the block that begins with them
 	notes, err := b.notes(room, covered, told)
@@ -178,7 +178,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	}
 	if room > minRefold {
 		for _, p := range b.z.folds {
-			room += int64(p.tokens)
+			room += int64(p.tokens + b.frame())
 		}
 		b.fold(int(room))
 	}
@@ -194,9 +194,11 @@ func (b *zoner) room() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if at.pictures > 0 {
+	if at.beyond > 0 {
+		first, user := at.settled().keptImages(at.starts[0])
+		shown += int64(first + user)
 		for line := b.z.boundary; line <= at.n; line++ {
-			n, err := b.pictures(line)
+			n, err := b.beyond(line)
 			if err != nil {
 				return 0, err
 			}
@@ -211,8 +213,8 @@ func (b *zoner) room() (int64, error) {
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
 		}
-		for line := 1; at.pictures > 0 && line <= at.n; line++ {
-			n, err := b.pictures(line)
+		for line := 1; at.beyond > 0 && line <= at.n; line++ {
+			n, err := b.beyond(line)
 			if err != nil {
 				return 0, err
 			}
@@ -224,7 +226,7 @@ func (b *zoner) room() (int64, error) {
 			if err != nil {
 				return 0, err
 			}
-			n, err := b.pictures(line)
+			n, err := b.beyond(line)
 			if err != nil {
 				return 0, err
 			}
@@ -232,7 +234,15 @@ func (b *zoner) room() (int64, error) {
 		}
 		before += b.f.held
 	}
-	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
+	return max(0, min(b.f.settledWeight, before-b.f.settled().leastGain(b.f.starts[0]))-shown), nil
+}
+
+// frame returns the tokens that native renderings take for a block or a folded record beyond its text; 0 where [fold.beyondAt] counts no frames.
+func (b *zoner) frame() int {
+	if from := b.f.imagesFrom; from == 0 || from > b.z.at {
+		return 0
+	}
+	return extraNote
 }
 
 // isKept says whether the record at a place behind the boundary stands there as it is.
@@ -270,7 +280,7 @@ func (b *zoner) fold(room int) {
 					p.how = byFold
 				}
 				p.tokens = b.c.CountCached(p.text)
-				n += p.tokens
+				n += p.tokens + b.frame()
 			}
 			group = append(group, p)
 		}

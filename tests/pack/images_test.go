@@ -35,3 +35,49 @@ func TestASessionOfScreenshotsExceededItsBudget(t *testing.T) {
 		t.Errorf("%d images, with them %d tokens, after %d compactions", images, total, b.Compactions)
 	}
 }
+
+// A request with a screenshot and the large results that it takes: from one record to the next the pack keeps its epoch and its
+// prefix, or there is one compaction more.
+func TestScreenshotsOfRequestsMadeCompactionsComeAndGo(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	var shot bytes.Buffer
+	if err := png.Encode(&shot, image.NewGray(image.Rect(0, 0, 600, 400))); err != nil {
+		t.Fatal(err)
+	}
+	data := base64.StdEncoding.EncodeToString(shot.Bytes())
+	s.Bash("echo 8000 > context/budget").OK()
+	before := read(t, s)
+	records := 0
+	add := func(record string) {
+		s.Append("messages.jsonl", record+"\n")
+		records++
+		b := read(t, s)
+		switch {
+		case b.Compactions < before.Compactions:
+			t.Fatalf("%d records: %d compactions after %d: %s", records, b.Compactions, before.Compactions, b.EpochReason)
+		case b.Compactions > before.Compactions || records == 1:
+		case !bytes.Equal(b.Epoch, before.Epoch):
+			t.Fatalf("%d records: the epoch changed without a compaction: %s", records, b.EpochReason)
+		case !strings.HasPrefix(b.md, before.md[:before.PrefixBytes]):
+			t.Fatalf("%d records: the prefix changed within an epoch", records)
+		}
+		before = b
+	}
+	sizes := []int{3, 30, 400}
+	for turn := range 6 {
+		add(fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"Look at page %d and repair it."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"%s"}}]}`, turn, data))
+		for k := range 4 {
+			var text strings.Builder
+			for i := range sizes[(turn*turn+2*k)%3] {
+				fmt.Fprintf(&text, `%d %x\n`, i, uint32((4*turn+k)*4096+i)*2654435761)
+			}
+			add(fmt.Sprintf(`{"role":"assistant","content":"Step %d.","tool_calls":[{"id":"c%d_%d","name":"run","arguments":"{}"}]}`, k, turn, k))
+			add(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d_%d","content":"%s"}`, turn, k, text.String()))
+		}
+	}
+	if before.Compactions < 2 {
+		t.Errorf("%d compactions", before.Compactions)
+	}
+}
