@@ -19,8 +19,8 @@ const (
 	journalPiece = 256 << 10 // bytes that a reader makes at least before it answers, where so many follow
 	journalTimes = 12        // bytes of memory that a byte of a message takes until its lines are made, at most
 	journalCall  = 1 << 10   // bytes of memory that a call or a result takes beside its own bytes, at most
-	journalCalls = 1 << 10   // calls and results of a message that need no more memory than journalBase
-	journalBase  = 2 << 20
+	journalCalls = 128       // calls and results of a message that need no more memory than journalRoom
+	journalRoom  = 256 << 10 // bytes that are kept free at a time
 )
 
 // journalPlaces says where lines of a journal begin. They are those of a prefix of the messages, which grows.
@@ -95,7 +95,7 @@ func (m *journalMaker) line(x *Session, ix *Index, n int) error {
 	if role := ix.At(n).Role; role != ctxabi.User && role != ctxabi.Assistant && role != ctxabi.Tool {
 		return nil
 	}
-	if err := m.reserve(x, journalBase+int64(len(m.made))+journalTimes*int64(ix.At(n).Len)); err != nil {
+	if err := m.reserve(x, journalRoom+int64(len(m.made))+journalTimes*int64(ix.At(n).Len)); err != nil {
 		return err
 	}
 	rec, err := ix.Record(n)
@@ -115,11 +115,12 @@ func (m *journalMaker) line(x *Session, ix *Index, n int) error {
 	return nil
 }
 
-// reserve keeps need bytes free, those that were kept before included.
+// reserve keeps need bytes free, those that were kept before included, or some more.
 func (m *journalMaker) reserve(x *Session, need int64) error {
 	if need <= m.need {
 		return nil
 	}
+	need = (need + journalRoom - 1) / journalRoom * journalRoom
 	m.free()
 	release, err := x.store.o.Memory.Reserve("read", ctxabi.JournalFile, need)
 	if err != nil {
