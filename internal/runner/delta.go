@@ -27,8 +27,8 @@ const (
 )
 
 // put puts the journal of d in place, in the working directory and as the user that this process is. It follows no link, and
-// leaves alone what is not a link to the journal of a session of that name, which is an error. It returns nil where there is no .delta, and
-// none is to be made.
+// leaves alone what is not a link to the journal of a session of that name, which is an error, as is that there is no .delta and none is
+// to be made.
 func (d *delta) put() error {
 	if d.Make {
 		if err := unix.Mkdir(pack.DeltaDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -38,9 +38,6 @@ func (d *delta) put() error {
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW
 	top, err := beneath.At(unix.AT_FDCWD, pack.DeltaDir, flags, 0)
 	if err != nil {
-		if !d.Make && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)) {
-			return nil
-		}
 		return err
 	}
 	defer unix.Close(top)
