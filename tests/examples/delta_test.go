@@ -82,6 +82,18 @@ func TestAProgramThatReadsDeltasJournalRuns(t *testing.T) {
 	}
 }
 
+// The agent's home is a workspace like others, though it lies in the mount.
+func TestADeltaProgramRunsInTheAgentsHome(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	s := m.Session(t, harness.Self(), "folding", "m1")
+	s = deltaSession(t, m, "folding", "m1", s.AgentHome())
+	s.Append("messages.jsonl", deltaHistory)
+	folds(t, s, "The retry has no limit.", "Three attempts are enough.")
+	if got := s.Bash("cd ../.. && cat .delta/LATEST && wc -l < .delta/m1/journal.jsonl").OK(); got != "m1\n5\n" {
+		t.Errorf("the home has %q", got)
+	}
+}
+
 // Sessions that share a workspace, some of them with the same name, each have their own journal when their program runs.
 func TestSessionsOfOneWorkspaceHaveTheirOwnJournals(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
