@@ -58,6 +58,7 @@ const (
 	AtDir         = "context/at"
 	ServedDir     = "context/served"
 	PacksFile     = "context/packs.jsonl"
+	JournalFile   = "context/journal.jsonl"
 	SwapDir       = "context/swap"
 	SwapIndexFile = "context/swap/index.jsonl"
 	SwapChunkDir  = "context/swap/chunk"
@@ -77,7 +78,7 @@ var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile
 // IsView reports whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
-	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, RecentFile, GCReportFile:
+	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, JournalFile, RecentFile, GCReportFile:
 		return true
 	}
 	if slices.Contains(RequestFiles, rel) {

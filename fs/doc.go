@@ -16,6 +16,7 @@
 //     inode per build, which never changes. Below context/at (at_dir.go) it is of an earlier moment.
 //   - A served file (served_dir.go) is the pack.md of a pack that was read; packs.jsonl lists them.
 //   - A line (line_dir.go) is one record under its number.
+//   - The journal (journal_file.go) is made of messages.jsonl as it is read, a piece at a time.
 //   - A derived file (derived.go) is small and made anew for whoever looks.
 //   - A plain file (plain_*.go) is all else: the agent's home, and the scratch
 //     files of editors beside a session's files. It lies in the store as it is.

@@ -60,7 +60,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 	}
 	for _, rel := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.LatestFile, ctxabi.CreatedFile, ctxabi.UpdatedFile,
 		ctxabi.StateFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.SummaryFile, ctxabi.FactsFile,
-		ctxabi.ErrorsFile, ctxabi.PacksFile, ctxabi.GCReportFile, ctxabi.RecentFile, ctxabi.SwapIndexFile, ctxabi.DedupIndex} {
+		ctxabi.ErrorsFile, ctxabi.PacksFile, ctxabi.JournalFile, ctxabi.GCReportFile, ctxabi.RecentFile, ctxabi.SwapIndexFile, ctxabi.DedupIndex} {
 		revive(rel, syscall.S_IFREG)
 	}
 	dirs := map[string]string{ // with a name that is in them, "" where they are empty

@@ -121,6 +121,7 @@ errors.jsonl
 facts.jsonl
 gc.policy
 gc.report
+journal.jsonl
 line
 pack.anthropic.json
 pack.gemini.json

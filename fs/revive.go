@@ -39,7 +39,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 func roleOf(x *session.Session, id uint64) (rel string, ok bool) {
 	for _, rel := range []string{"", ctxabi.ContextDir, ctxabi.PinnedDir, ctxabi.MessagesFile, ctxabi.EventsFile,
 		ctxabi.LatestFile, ctxabi.CreatedFile, ctxabi.UpdatedFile, ctxabi.ErrorsFile,
-		ctxabi.PacksFile, ctxabi.GCReportFile, ctxabi.RecentFile,
+		ctxabi.PacksFile, ctxabi.JournalFile, ctxabi.GCReportFile, ctxabi.RecentFile,
 		ctxabi.SwapDir, ctxabi.SwapIndexFile, ctxabi.SwapChunkDir, ctxabi.DedupDir, ctxabi.DedupIndex, ctxabi.DedupBlobDir} {
 		if hashIno(classSession, x.ID(), rel) == id {
 			return rel, true

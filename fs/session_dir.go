@@ -43,7 +43,7 @@ var derivedFiles = map[string]bool{
 	ctxabi.LatestFile: true, ctxabi.CreatedFile: true, ctxabi.UpdatedFile: true, ctxabi.ErrorsFile: true,
 	ctxabi.PackFile: true, ctxabi.PackJSONFile: true, ctxabi.ReportFile: true,
 	ctxabi.OpenAIFile: true, ctxabi.AnthropicFile: true, ctxabi.ResponsesFile: true, ctxabi.GeminiFile: true, ctxabi.GenAIFile: true,
-	ctxabi.PacksFile: true, ctxabi.GCReportFile: true, ctxabi.RecentFile: true,
+	ctxabi.PacksFile: true, ctxabi.JournalFile: true, ctxabi.GCReportFile: true, ctxabi.RecentFile: true,
 }
 
 func packFile(rel string) bool {
@@ -78,7 +78,7 @@ var fixedNames = map[string][]struct {
 		{"pack.md", syscall.S_IFREG}, {"pack.json", syscall.S_IFREG}, {"pack.report.md", syscall.S_IFREG},
 		{"pack.openai.json", syscall.S_IFREG}, {"pack.anthropic.json", syscall.S_IFREG}, {"pack.responses.json", syscall.S_IFREG}, {"pack.gemini.json", syscall.S_IFREG}, {"pack.genai.json", syscall.S_IFREG},
 		{"errors.jsonl", syscall.S_IFREG}, {"gc.report", syscall.S_IFREG}, {"pinned", syscall.S_IFDIR}, {"line", syscall.S_IFDIR},
-		{"packs.jsonl", syscall.S_IFREG}, {"served", syscall.S_IFDIR}, {"at", syscall.S_IFDIR},
+		{"packs.jsonl", syscall.S_IFREG}, {"served", syscall.S_IFDIR}, {"at", syscall.S_IFDIR}, {"journal.jsonl", syscall.S_IFREG},
 		{"search", syscall.S_IFDIR}, {"search.recent", syscall.S_IFREG},
 		{"swap", syscall.S_IFDIR}, {"dedup", syscall.S_IFDIR}, {"child", syscall.S_IFDIR},
 		{"summary.md", syscall.S_IFREG}, {"facts.jsonl", syscall.S_IFREG}, {"decisions.jsonl", syscall.S_IFREG},
@@ -149,7 +149,7 @@ func (d *sessionDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 		if packFile(rel) {
 			return d.lookupPack(ctx, rel, out)
 		}
-		if rel == ctxabi.PacksFile {
+		if rel == ctxabi.PacksFile || rel == ctxabi.JournalFile {
 			return d.lookupFixed(ctx, rel, out)
 		}
 		n := d.p.derived(rel)
@@ -194,6 +194,13 @@ func (d *sessionDir) lookupFixed(ctx context.Context, rel string, out *fuse.Entr
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFDIR, rel)), 0
 	case ctxabi.PacksFile:
 		n := &packsFile{p: d.p}
+		if errno := n.fill(ctx, &out.Attr); errno != 0 {
+			return nil, errno
+		}
+		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), 0
+	}
+	if rel == ctxabi.JournalFile {
+		n := &journalFile{p: d.p}
 		if errno := n.fill(ctx, &out.Attr); errno != 0 {
 			return nil, errno
 		}

@@ -52,6 +52,19 @@ type Command struct {
 	Timeout time.Duration
 	Root    string // what Held lies in: the mountpoint
 	Held    []Held
+	Delta   *Delta // nil: the session has no workspace
+}
+
+// DeltaDir is the directory of Delta Engine in a workspace.
+const DeltaDir = ".delta"
+
+// Delta is where a program that was written for Delta Engine looks for the conversation, relative to its directory:
+// .delta/<Run>/journal.jsonl is a link to Journal, and .delta/LATEST has Run. What is there and leads to no session of ctxfs stays
+// as it is. Where there is no .delta, none of this is made unless Make is set.
+type Delta struct {
+	Run     string // the name of the session
+	Journal string // the path of its context/journal.jsonl
+	Make    bool   // an output of the commands lies in .delta
 }
 
 // HeldKind is how a run finds a file that others may replace.

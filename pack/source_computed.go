@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
@@ -217,6 +218,13 @@ func (b *Builder) want(x *session.Session, g *gathered, in *Input, at int, s *re
 			outputs = append(outputs, c.Output)
 		}
 		w.stages = append(w.stages, c)
+	}
+	if words.cwd != "" {
+		delta := Delta{Run: g.ref.Session, Journal: path.Join(words.home, words.rel, ctxabi.JournalFile)}
+		delta.Make = slices.ContainsFunc(outputs, func(out string) bool { return strings.HasPrefix(out, path.Join(dir, DeltaDir)+"/") })
+		for i := range w.stages {
+			w.stages[i].Delta = &delta
+		}
 	}
 	w.hold = b.holder(x, g, at, outputs)
 	entry := sha256.New()

@@ -50,7 +50,7 @@ func limitedSession(t *testing.T, n int, limit *memory.Limit) *Session {
 			data = nil
 		}
 	}
-	if err == nil {
+	if err == nil && len(data) > 0 {
 		_, err = x.Messages().Append(context.Background(), Batch{Data: data})
 	}
 	if err = errors.Join(err, s.Close()); err != nil {

@@ -42,6 +42,8 @@ type Session struct {
 
 	notes sync.Mutex // held while a note changes
 
+	journal journalPlaces
+
 	mu     sync.Mutex
 	latest struct { // guarded by mu
 		length int64 // of messages.jsonl when text was found; -1: never

@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/native", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
 	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
 	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi"}, // what import and export do
-	"internal/redact":              {},                                                                                                          // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/redact":              {},                                                                                                                                     // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest":   {},
 	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
 	"internal/mcp/memory":          {},

@@ -36,6 +36,9 @@
 // rights. The command has an empty environment but for what it was given, umask 077, a
 // session of its own, /dev/null or the given bytes as standard input, and no other descriptor.
 //
+// Before it becomes the command, the launcher puts the session's journal where a program of Delta Engine looks for it (delta.go), in a
+// workspace that has a place for it.
+//
 // How a run ends whole:
 //
 //   - Where the system allows it (root; a user namespace for others) the shim

@@ -287,6 +287,9 @@ func (c *Client) isBroken() bool {
 // talk returns a shim its command and takes what that came to.
 func talk(conn *net.UnixConn, cmd pack.Command) (out outcome, data []byte, err error) {
 	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Timeout: cmd.Timeout, Root: []byte(cmd.Root)}
+	if d := cmd.Delta; d != nil {
+		j.Delta = &delta{[]byte(d.Run), []byte(d.Journal), d.Make}
+	}
 	content := cmd.Stdin
 	for _, h := range cmd.Held {
 		j.Held = append(j.Held, held{Path: []byte(h.Path), Kind: h.Kind, Exec: h.Exec, Size: len(h.Data)})

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,6 +26,7 @@ type launch struct {
 	Env    [][]byte       `json:"env"`
 	Dir    []byte         `json:"dir"`
 	Limits map[int]uint64 `json:"limits"`
+	Delta  *delta         `json:"delta,omitempty"`
 }
 
 // launcherMain is the last step before a command, already as its user: it gives up what is left
@@ -67,6 +69,11 @@ func become(spec *os.File) error {
 	}
 	if err := unix.Chdir(string(l.Dir)); err != nil {
 		return fmt.Errorf("directory %s: %w", l.Dir, err)
+	}
+	if l.Delta != nil {
+		if err := l.Delta.put(); err != nil && l.Delta.Make { // else the command has nothing to do with it, most likely
+			fmt.Fprintf(os.Stderr, "ctxfs: %s/%s could not be put in place: %v\n", pack.DeltaDir, l.Delta.Run, err)
+		}
 	}
 	args, env := texts(l.Args), texts(l.Env)
 	path, err := find(args[0], env)

@@ -24,6 +24,7 @@ type job struct {
 	Timeout time.Duration `json:"timeout"`
 	Root    []byte        `json:"root,omitempty"` // what the held paths are relative to
 	Held    []held        `json:"held,omitempty"`
+	Delta   *delta        `json:"delta,omitempty"`
 }
 
 // outcome is the head of the one frame that a shim answers; standard output follows it.
@@ -125,7 +126,7 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return outcome{Failed: "it cannot be started: " + err.Error()}, nil
 	}
-	pid, err := s.start(launch{j.Args, j.Env, j.Dir, limits(j.Timeout, threads)}, stdin, stdout.w, stderr.w, status.w)
+	pid, err := s.start(launch{j.Args, j.Env, j.Dir, limits(j.Timeout, threads), j.Delta}, stdin, stdout.w, stderr.w, status.w)
 	for _, c := range []*capture{stdout, stderr, status} {
 		c.w.Close()
 	}

@@ -85,7 +85,7 @@ func TestTreesAreCopiedWhole(t *testing.T) {
 		m.Run(t, harness.Client{UID: s.UID, Dir: "/", Argv: []string{"bash", "-c", c.copies + " " + s.AgentHome() + " " + out + "/"}}).OK()
 		copied := filepath.Join(out, "coder", "session", s.Name)
 		for _, name := range []string{"messages.jsonl", "events.jsonl", "latest.md", "state", "cwd", "meta.json", "context/budget", "context/gc.policy",
-			"context/pack.md", "context/pack.json", "context/pinned/rule.md", "context/todo.md", "context/summary.md", "context/facts.jsonl", "../../system_prompt.md"} {
+			"context/pack.md", "context/pack.json", "context/journal.jsonl", "context/pinned/rule.md", "context/todo.md", "context/summary.md", "context/facts.jsonl", "../../system_prompt.md"} {
 			got, err := os.ReadFile(filepath.Join(copied, name))
 			if err != nil {
 				t.Errorf("%s: %v", c.copies, err)

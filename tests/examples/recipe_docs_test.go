@@ -139,11 +139,16 @@ func TestYAMLInTheDocumentsBuilds(t *testing.T) {
 		}
 	}
 	write(work, workFiles)
+	program, err := os.ReadFile("testdata/delta_summarize.py")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	for at, text := range yamlBlocks(t) {
 		n++
 		s := m.Session(t, harness.Self(), fmt.Sprintf("agent%d", n), "s1")
 		write(s.AgentHome(), homeFiles)
+		write(s.AgentHome(), map[string]string{"tools/summarize.py": string(program)})
 		s.Write("cwd", work+"\n")
 		s.Write("../../context.yaml", text)
 		s.Append("messages.jsonl", harness.Message("user", "Deploy the API."))

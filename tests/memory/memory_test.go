@@ -81,7 +81,7 @@ func limited(t *testing.T, messages int, group int64) (m *harness.Mount, long *h
 
 // heavy are reads of all of a session.
 var heavy = []string{"context/pack.md", "context/pack.json", "context/summary.md", "context/facts.jsonl", "context/decisions.jsonl", "context/todo.md",
-	"context/refs.jsonl", "context/swap/index.jsonl", "context/at/50000/pack.md", "context/search/deadlock", "context/line/77"}
+	"context/refs.jsonl", "context/swap/index.jsonl", "context/at/50000/pack.md", "context/search/deadlock", "context/line/77", "context/journal.jsonl"}
 
 // One user's read of a session for which there is not enough memory fails or works; the daemon serves the others either way.
 func TestAHeavyReadDoesNotKillTheDaemonOfAll(t *testing.T) {

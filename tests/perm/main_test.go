@@ -79,7 +79,7 @@ func TestAnotherUserSeesNothing(t *testing.T) {
 	denied("touch " + home + "/x")
 	denied("mv " + home + " " + home + "x")
 	for _, name := range []string{"", "messages.jsonl", "events.jsonl", "latest.md", "state", "cwd", "meta.json", "created_at",
-		"context", "context/budget", "context/pack.md", "context/pack.json", "context/pack.report.md", "context/pack.openai.json", "context/errors.jsonl",
+		"context", "context/budget", "context/pack.md", "context/pack.json", "context/pack.report.md", "context/pack.openai.json", "context/errors.jsonl", "context/journal.jsonl",
 		"context/pinned", "context/pinned/rule", "context/summary.md", "context/line", "context/line/1", "context/line/1.txt",
 		"../../system_prompt.md", "..", "../..", "no-such-file", "context/line/9999"} {
 		p := filepath.Join(s.Dir, name)

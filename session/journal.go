@@ -1,0 +1,221 @@
+package session
+
+import (
+	"context"
+	"io"
+	"sort"
+	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// context/journal.jsonl has the lines of ctxabi.AppendJournal for each message. It is made when it is read, a few messages at a
+// time: what is kept is where the lines of one message in journalStep begin. A message that was appended does not
+// change, so neither do its lines.
+
+// Numbers of a journal.
+const (
+	journalStep  = 64        // messages from one place that is kept to the next
+	journalPiece = 256 << 10 // bytes that a reader makes at least before it answers, where so many follow
+	journalTimes = 12        // bytes of memory that a byte of a message takes until its lines are made, at most
+	journalCall  = 1 << 10   // bytes of memory that a call or a result takes beside its own bytes, at most
+	journalCalls = 128       // calls and results of a message that need no more memory than journalRoom
+	journalRoom  = 256 << 10 // bytes that are kept free at a time
+)
+
+// journalPlaces says where lines of a journal begin. They are those of a prefix of the messages, which grows.
+type journalPlaces struct {
+	mu     sync.Mutex
+	begins []int64 // of the lines of message 1 + i*journalStep
+	lines  int     // messages that were measured
+	size   int64   // bytes of their lines
+}
+
+// JournalSize returns how many bytes context/journal.jsonl has. It reads the messages that were appended since it was asked last in
+// this process, and keeps what it found when it returns an error: ctxabi.ErrNoMemory if there is no room for one of them, ctx's if ctx
+// is done.
+func (x *Session) JournalSize(ctx context.Context) (int64, error) {
+	ix, err := x.messages.Index()
+	if err != nil {
+		return 0, err
+	}
+	p := &x.journal
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var m journalMaker
+	defer m.drop()
+	for p.lines < ix.Len() {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := m.line(x, ix, p.lines+1); err != nil {
+			return 0, err
+		}
+		if p.lines%journalStep == 0 {
+			p.begins = append(p.begins, p.size)
+		}
+		p.lines++
+		p.size += int64(len(m.made))
+		m.made = m.made[:0]
+	}
+	return p.size, nil
+}
+
+// find returns the last message that is kept whose lines begin at off or before, and where they begin; (1, 0) where none is.
+func (p *journalPlaces) find(off int64) (line int, begin int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := sort.Search(len(p.begins), func(i int) bool { return p.begins[i] > off }) - 1
+	if i < 0 {
+		return 1, 0
+	}
+	return 1 + i*journalStep, p.begins[i]
+}
+
+// check returns an error, and forgets what was measured, if the lines of message line do not begin at begin.
+func (p *journalPlaces) check(line int, begin int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if (line-1)%journalStep != 0 || (line-1)/journalStep >= len(p.begins) || p.begins[(line-1)/journalStep] == begin {
+		return nil
+	}
+	p.begins, p.lines, p.size = nil, 0, 0
+	return ctxabi.E("read", ctxabi.JournalFile, ctxabi.ErrIO, "messages before message %d are others than when it was measured; read it again", line)
+}
+
+// journalMaker makes lines of a journal and keeps memory free for that.
+type journalMaker struct {
+	made    []byte
+	need    int64 // bytes that release frees
+	release func()
+}
+
+// line appends the lines of message n of ix to made. It returns ctxabi.ErrNoMemory if there is no room for them.
+func (m *journalMaker) line(x *Session, ix *Index, n int) error {
+	if role := ix.At(n).Role; role != ctxabi.User && role != ctxabi.Assistant && role != ctxabi.Tool {
+		return nil
+	}
+	if err := m.reserve(x, journalRoom+int64(len(m.made))+journalTimes*int64(ix.At(n).Len)); err != nil {
+		return err
+	}
+	rec, err := ix.Record(n)
+	if err == nil && x.store.o.Shown != nil {
+		rec, err = x.store.o.Shown(x, n, rec)
+	}
+	if err != nil {
+		return err
+	}
+	msg := ctxabi.DecodeMessage(rec)
+	if calls := len(msg.Calls) + len(msg.Results); calls > journalCalls {
+		if err := m.reserve(x, m.need+int64(calls)*journalCall); err != nil {
+			return err
+		}
+	}
+	m.made = ctxabi.AppendJournal(m.made, &msg)
+	return nil
+}
+
+// reserve keeps need bytes free, those that were kept before included, or some more.
+func (m *journalMaker) reserve(x *Session, need int64) error {
+	if need <= m.need {
+		return nil
+	}
+	need = (need + journalRoom - 1) / journalRoom * journalRoom
+	m.free()
+	release, err := x.store.o.Memory.Reserve("read", ctxabi.JournalFile, need)
+	if err != nil {
+		return err
+	}
+	m.need, m.release = need, release
+	return nil
+}
+
+// free gives back what was kept free.
+func (m *journalMaker) free() {
+	if m.release != nil {
+		m.release()
+	}
+	m.need, m.release = 0, nil
+}
+
+// drop gives all memory back.
+func (m *journalMaker) drop() {
+	m.free()
+	m.made = nil
+}
+
+// JournalReader reads context/journal.jsonl. It sees what is appended while it is open. It is safe for concurrent use.
+type JournalReader struct {
+	x *Session
+
+	mu    sync.Mutex
+	m     journalMaker // guarded by mu, as is what follows; made are lines
+	begin int64        // where these begin in the file
+	next  int          // the message whose lines follow them; 0: none was asked for yet
+}
+
+// OpenJournal returns a reader. Whoever has it calls Close.
+func (x *Session) OpenJournal() *JournalReader { return &JournalReader{x: x} }
+
+// ReadAt fills p from off on and returns how many bytes it wrote. It returns io.EOF if these are less than len(p), as the file has no
+// more; ctxabi.ErrNoMemory if there is no room for a message of them; ctx's error if ctx is done.
+func (r *JournalReader) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n < len(p) {
+		at := off + int64(n) - r.begin
+		if r.next > 0 && at >= 0 && at < int64(len(r.m.made)) {
+			n += copy(p[n:], r.m.made[at:])
+			continue
+		}
+		if r.next == 0 || at != int64(len(r.m.made)) {
+			r.m.drop()
+			r.next, r.begin = r.x.journal.find(off + int64(n))
+		}
+		if err = r.more(ctx, off+int64(n)); err != nil {
+			break
+		}
+	}
+	r.m.free() // what is made is there, and counts as taken
+	return n, err
+}
+
+// more replaces the lines by those that follow them and reach behind off, some of a few messages; io.EOF where no message follows.
+func (r *JournalReader) more(ctx context.Context, off int64) error {
+	ix, err := r.x.messages.Index()
+	if err != nil {
+		return err
+	}
+	r.begin += int64(len(r.m.made))
+	if r.m.made = r.m.made[:0]; cap(r.m.made) > 2*journalPiece { // it had the lines of a long message
+		r.m.made = nil
+	}
+	for ; r.next <= ix.Len() && len(r.m.made) < journalPiece; r.next++ {
+		if err = ctx.Err(); err == nil {
+			err = r.x.journal.check(r.next, r.begin+int64(len(r.m.made)))
+		}
+		if err == nil {
+			err = r.m.line(r.x, ix, r.next)
+		}
+		if err != nil {
+			r.m.drop()
+			r.next = 0
+			return err
+		}
+		if end := r.begin + int64(len(r.m.made)); end <= off && len(r.m.made) > 0 { // nobody asked for these
+			r.begin, r.m.made = end, r.m.made[:0]
+		}
+	}
+	if len(r.m.made) == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// Close gives back the memory that the reader has.
+func (r *JournalReader) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.m.drop()
+	r.next = 0
+}
