@@ -31,10 +31,10 @@ func exportCmd() *cobra.Command {
 		Use:   "export --format FORMAT [flags] SESSION",
 		Short: "Write a session as a transcript of another program",
 		Long: `Write the history of a session, its events and its children as a transcript. In
-the format that it was imported from, the transcript is the one that was
-imported, with what the session has got since. In another format it says what
-was said, called and answered; what that format has no place for is listed on
-standard error. native is the session itself, for another ctxfs.
+the format that it was imported from, this is the transcript that was imported,
+and what was added to the session since. In another format it is what was said,
+called and answered; standard error lists what that format cannot hold. The format
+native is the session itself, for another ctxfs.
 
 ` + formatHelp() + `
 
@@ -60,7 +60,7 @@ standard error. native is the session itself, for another ctxfs.
 	}
 	storeFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcript; list: print all")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, not to standard output")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of standard output")
 	f.redact.add(c)
 	lossFlags(c, &f.losses)
 	return c

@@ -26,7 +26,7 @@ const mountEnv = "CTXFS_MOUNT"
 
 // mountFlag is --mount of those verbs.
 func mountFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default $CTXFS_MOUNT, what ~/.config/ctxfs/mount names, the default store's, your own, or the only one)")
+	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
 }
 
 // noMount says that there is no mount to work in.

@@ -29,7 +29,7 @@ type lossRow struct {
 
 func lossFlags(c *cobra.Command, l *losses) {
 	c.Flags().StringVar(&l.file, "losses", "", "write all losses to `FILE`, one JSON object a line")
-	c.Flags().BoolVar(&l.strict, "strict", false, "exit with 1 when something could not be carried")
+	c.Flags().BoolVar(&l.strict, "strict", false, "exit with 1 if something could not be carried")
 }
 
 func (l *losses) add(file string, loss adapter.Loss) {
