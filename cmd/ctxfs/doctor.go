@@ -50,7 +50,7 @@ ctxfs answers at MOUNTPOINT now.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if serving {
 				if len(args) == 0 {
-					return usagef("--serving wants a MOUNTPOINT")
+					return usagef("--serving needs a MOUNTPOINT")
 				}
 				return serves(args[0])
 			}

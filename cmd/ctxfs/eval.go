@@ -122,20 +122,20 @@ func (f *evalFlags) check(given func(string) bool) error {
 		}
 	}
 	if f.seeds < 1 {
-		return usagef("--seeds is at least 1")
+		return usagef("--seeds must be at least 1")
 	}
 	if given("seeds") && !f.derived {
-		return usagef("--seeds goes with --derived")
+		return usagef("--seeds needs --derived")
 	}
 	if f.derived {
 		for _, other := range []string{"budgets", "cuts", "only", "alone", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
-				return usagef("--%s does not go with --derived, which builds no packs", other)
+				return usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
 		}
 	}
 	if f.cuts < 0 || f.jobs < 1 {
-		return usagef("--cuts is not negative, --jobs is at least 1")
+		return usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
 	for _, name := range f.only {

@@ -95,7 +95,7 @@ func printFormats(w io.Writer) error {
 func formatNamed(name string) (*adapter.Format, error) {
 	f, ok := adapter.Lookup(name)
 	if !ok {
-		return nil, usagef("%q is not a format.\n%s", name, formatHelp())
+		return nil, usagef("%q is not a known format.\n%s", name, formatHelp())
 	}
 	return f, nil
 }
@@ -109,7 +109,7 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		return err
 	}
 	if format.Export == nil {
-		return usagef("%s can be imported, not exported", format.Name)
+		return usagef("ctxfs can import %s, but not export it", format.Name)
 	}
 	if err := f.redact.complete(); err != nil {
 		return err

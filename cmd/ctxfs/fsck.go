@@ -129,7 +129,7 @@ func (s *checkup) words(remain int) string {
 	case len(s.Found) == 0:
 		b.WriteString("no problems")
 	case remain == 0:
-		fmt.Fprintf(&b, "%d found, and dealt with", len(s.Found))
+		fmt.Fprintf(&b, "%d found, none of them remain", len(s.Found))
 	case remain == len(s.Found):
 		fmt.Fprintf(&b, "%d found", len(s.Found))
 	default:
@@ -158,11 +158,11 @@ func printDamage(out io.Writer, d session.Damage, repair bool) {
 func servedError(dir string, d daemonInfo) error {
 	switch {
 	case d.Mountpoint != "":
-		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs it for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
+		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
 	case d.PID != 0:
-		return busy{fmt.Errorf("%s is held by pid %d; a repair needs it for itself", dir, d.PID)}
+		return busy{fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
 	}
-	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs it for itself", dir)}
+	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.
@@ -211,7 +211,7 @@ func placesOf(args []string, store string) (dir string, wanted []place, err erro
 			return "", nil, err
 		}
 		if len(wanted) > 0 && at.store != dir {
-			return "", nil, usagef("%q is in the store %s, the ones before it in %s: one store at a time", arg, at.store, dir)
+			return "", nil, usagef("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
 		}
 		dir = at.store
 		wanted = append(wanted, at)

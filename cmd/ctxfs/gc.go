@@ -74,7 +74,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 			return err
 		}
 		if len(named) > 0 && named[0].store != at.store {
-			return usagef("%s is in %s, not in %s: one store at a time", arg, at.store, named[0].store)
+			return usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.store, named[0].store)
 		}
 		named = append(named, at)
 	}
@@ -196,7 +196,7 @@ func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []p
 		return reports, failed
 	}
 	grace := graceOf(mountpoint)
-	fmt.Fprintf(errOut, "what was found useless is marked, and goes if it still is in %s\n", grace)
+	fmt.Fprintf(errOut, "what is useless is marked; it is removed if it is still useless in %s\n", grace)
 	select {
 	case <-ctx.Done():
 		return reports, ctx.Err()

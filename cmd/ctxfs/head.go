@@ -83,7 +83,7 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 		heads = append(heads, h)
 	}
 	if len(heads) == 0 {
-		return nil, fmt.Errorf("%s holds no head; 'ctxfs head SESSION' prints them", name)
+		return nil, fmt.Errorf("%s contains no head; 'ctxfs head SESSION' prints them", name)
 	}
 	return heads, nil
 }

@@ -87,7 +87,7 @@ Exit code: 0.`,
 					fmt.Fprint(c.OutOrStdout(), out.String())
 				}
 			case <-ctx.Done(): // what was imported stays, the next hook goes on
-				err = fmt.Errorf("not done after %s", patience)
+				err = fmt.Errorf("not finished after %s", patience)
 			}
 			if err != nil && !errors.As(err, new(noMount)) {
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", strings.ReplaceAll(inWords(err), "\n", " "))
@@ -152,12 +152,12 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 		}
 		return err
 	}
-	return fmt.Errorf("nothing is done at %q; SessionStart, PreCompact, PostCompact, Stop and SessionEnd are known", h.Event)
+	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop and SessionEnd", h.Event)
 }
 
 func readHookInput(data []byte) (h hookInput, err error) {
 	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("the input is not what Claude Code or Codex gives a hook: %w", err)
+		return h, fmt.Errorf("the input is not that of a hook of Claude Code or Codex: %w", err)
 	}
 	h.unrecorded = gjson.GetBytes(data, "transcript_path").Raw == "null"
 	name := "claude-code"
@@ -174,7 +174,7 @@ func (h *hookInput) session(mount, agent string, create bool) (string, error) {
 		return sessionDir(s, mount, true)
 	}
 	if err := ctxabi.ValidName(h.Session); err != nil {
-		return "", fmt.Errorf("session_id %q is no name of a session", h.Session)
+		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
 	}
 	root, err := mountRoot(mount)
 	if err != nil {
@@ -253,7 +253,7 @@ func (h *hookInput) hasTranscript() (bool, error) {
 			return true, nil
 		}
 	}
-	return false, fmt.Errorf("%s is no transcript of Claude Code or Codex", h.Transcript)
+	return false, fmt.Errorf("%s is not a transcript of Claude Code or Codex", h.Transcript)
 }
 
 // keep imports what is new of the transcript. Hooks may run at once; one waits

@@ -242,7 +242,7 @@ func (im *importer) read(t *transcript) error {
 		err = out.release()
 	}
 	if err == nil && out.holds {
-		err = fmt.Errorf("%w: it has no message in the format %s; leave --format out to have the format detected", errNothing, t.format.Name)
+		err = fmt.Errorf("%w: it has no message in the format %s; omit --format, and ctxfs detects the format", errNothing, t.format.Name)
 	}
 	err = cmp.Or(err, im.flush())
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -77,7 +77,7 @@ func toolResults(dir string) map[string]*adapter.Beside {
 				return nil, err
 			}
 			if fi.Size() > ctxabi.MaxRecord/2 { // what is not plain takes more as JSON
-				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not taken along", fi.Size())
+				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not imported", fi.Size())
 			}
 			return os.ReadFile(file)
 		}}
@@ -91,7 +91,7 @@ func (ts transcripts) unnamed(lost *losses) {
 	for _, t := range ts {
 		for _, name := range slices.Sorted(maps.Keys(t.beside)) {
 			if b := t.beside[name]; !b.Named && !seen[b] && t.agent.chain == "" {
-				lost.add(t.name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not taken along"})
+				lost.add(t.name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not imported"})
 			}
 			seen[t.beside[name]] = true
 		}

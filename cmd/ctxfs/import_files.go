@@ -71,12 +71,12 @@ func (ts transcripts) detect(forced *adapter.Format) error {
 			name, from = "", "-"
 		}
 		if unpack := packed(head); unpack != "" {
-			return fmt.Errorf("%s is packed; import what is in it: %s %s | ctxfs import - SESSION", t.name, unpack, from)
+			return fmt.Errorf("%s is compressed; import its content: %s %s | ctxfs import - SESSION", t.name, unpack, from)
 		}
 		f, ok := adapter.Detect(name, head)
 		if forced != nil {
 			if t.format, t.how, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
-				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.name, forced.Name, f.Name, f.Name)
+				return fmt.Errorf("%s is a transcript of %s, not of %s; omit --format, or use --format %s", t.name, f.Name, forced.Name, f.Name)
 			}
 			continue
 		}
@@ -84,7 +84,7 @@ func (ts transcripts) detect(forced *adapter.Format) error {
 			return fmt.Errorf("%w: %s is empty", errNothing, t.name)
 		}
 		if !ok {
-			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.name, formatHelp())
+			return fmt.Errorf("the format of %s is not known; give it with --format.\n%s", t.name, formatHelp())
 		}
 		t.format, t.how = f, f.Name+" (detected; --format overrides)"
 	}
@@ -130,7 +130,7 @@ func findTranscripts(files []string, stdin io.Reader) (all transcripts, err erro
 		file := files[i]
 		if file == "-" {
 			if slices.Contains(files[:i], "-") {
-				return all, usagef("- is standard input, which can be read once")
+				return all, usagef("- is standard input, which can be read only once")
 			}
 			all = append(all, &transcript{name: stdinName, r: bufio.NewReaderSize(stdin, headSize), bytes: -1, close: func() error { return nil }})
 			continue
@@ -191,7 +191,7 @@ func filesOf(file string) ([]source, error) {
 	if n := len(found) - len(shown); n > 0 {
 		more = fmt.Sprintf("\n  ... and %s more", plural(n, "file"))
 	}
-	return nil, usagef("%s has %s; name those that belong into the session. The newest are\n  %s%s",
+	return nil, usagef("%s has %s; name those that belong to the session. The newest are\n  %s%s",
 		file, plural(len(found), "transcript"), strings.Join(shown, "\n  "), more)
 }
 

@@ -169,7 +169,7 @@ func parseMoment(arg string) (moment, error) {
 		return m, nil
 	}
 	if _, err := time.Parse(time.RFC3339, m.point); err != nil {
-		return m, usagef("%q is no moment of a session.\n%s", m.point, momentHelp)
+		return m, usagef("%q is not a moment of a session.\n%s", m.point, momentHelp)
 	}
 	return m, nil
 }

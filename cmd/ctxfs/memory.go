@@ -33,7 +33,7 @@ A harness then sets is_error of the tool_result.
 			notes := memory.At(dir)
 			if dir == "" {
 				if agent == "" {
-					return usagef("whose memory? --agent AGENT, or --dir DIR")
+					return usagef("whose memory? Give --agent AGENT or --dir DIR")
 				}
 				root, err := mountRoot(mount)
 				if err != nil {

@@ -202,7 +202,7 @@ func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string)
 	fl := c.Flags()
 	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
 	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
-	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd /IN, as in a container, is /OUT on this machine; may be repeated")
+	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
 }
 
 func defaultStore() string {

@@ -143,7 +143,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			noExec = true
 			continue
 		case name == "remount":
-			return nil, usagef("a ctxfs cannot be mounted anew in place: umount %s, then mount it with the new options", dir)
+			return nil, usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
 		case strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "X-") || notOurs[name]:
 			continue
 		}
@@ -155,7 +155,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			return nil, usagef("the option %q is not known; man %s lists them", name, mountHelperName)
 		}
 		if !valued && flag.NoOptDefVal == "" {
-			return nil, usagef("the option %s wants a value: %s=...", name, name)
+			return nil, usagef("the option %s needs a value: %s=...", name, name)
 		}
 		if !valued {
 			value = flag.NoOptDefVal

@@ -123,7 +123,7 @@ func readRegular(home *os.Root, name string) ([]byte, error) {
 		case fi.IsDir():
 			return nil, errors.New("is a directory")
 		case !fi.Mode().IsRegular():
-			return nil, errors.New("it is no regular file")
+			return nil, errors.New("it is not a regular file")
 		default:
 			var b []byte
 			if b, err = io.ReadAll(io.LimitReader(file, ctxabi.MaxControl+1)); err == nil {

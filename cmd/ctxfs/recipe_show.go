@@ -66,10 +66,10 @@ shows no secrets.
 				report := recipeReport{Problems: shown.file.problems(wrong)}
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
-					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, silent{exitFailed})
 				}
-				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended,", shown.instead, "goes on:")
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}

@@ -105,7 +105,7 @@ func (f *searchFlags) query(args []string) (q search.Query, where string, err er
 		return q, "", usagef("--color is auto, always or never, not %q", f.color)
 	}
 	if f.home && (f.agent != "" || f.space != "") {
-		return q, "", usagef("--home goes with neither --agent nor --space")
+		return q, "", usagef("--home cannot be used with --agent or --space")
 	}
 	if !f.many() {
 		if len(args) < 2 {
@@ -179,7 +179,7 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		}
 	}
 	if f.redact.on && mounted && at == (place{}) {
-		return nil, usagef("whether this mount redacts cannot be told from here; leave --redact out, or name the store")
+		return nil, usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
 	if f.redact.on && mounted {
 		if d, ok := runningDaemon(at.store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {

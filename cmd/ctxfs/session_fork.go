@@ -205,7 +205,7 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 		ok = err == nil
 	}
 	if !ok {
-		return usagef("%s Nobody is there to ask; --force does it without", question)
+		return usagef("%s There is no terminal to ask on; --force does not ask", question)
 	}
 	fmt.Fprint(out, question+" [y/N] ")
 	var answer string

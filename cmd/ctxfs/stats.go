@@ -51,7 +51,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 		Args: cobra.ExactArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if points < 1 || calls < 0 {
-				return usagef("--points is at least 1, --calls is not negative")
+				return usagef("--points must be at least 1, --calls must not be negative")
 			}
 			return nil
 		},
@@ -230,7 +230,7 @@ func (p *statsPrinter) epochs() {
 	list := p.Compactions
 	if more := len(list) - maxEpochs; more > 0 {
 		list = list[more:]
-		fmt.Fprintf(p.w, "  the last %d of %d; --json gives all\n", maxEpochs, len(p.Compactions))
+		fmt.Fprintf(p.w, "  the last %d of %d; --json prints all\n", maxEpochs, len(p.Compactions))
 	}
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
@@ -276,7 +276,7 @@ func (p *statsPrinter) recorded() error {
 	fmt.Fprintf(p.w, "  %s, %s matched, each with %s\n", plural(r.Records, "record"), thousands(r.Matched), by)
 	fmt.Fprintf(p.w, "  input tokens: recorded %s, counted in packs %s; calibration %.3f\n", thousands(r.Input), thousands(r.Counted), r.Calibration)
 	if r.Cached == 0 {
-		_, err := fmt.Fprintln(p.w, "  nothing is said of a cache")
+		_, err := fmt.Fprintln(p.w, "  no record mentions a cache")
 		return err
 	}
 	_, err := fmt.Fprintf(p.w, "  read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points\n", 100*r.Share, 100*r.Predicted, 100*r.Difference)

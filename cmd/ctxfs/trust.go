@@ -129,7 +129,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
 	if !ok || m.Point == abs {
-		return t, "", usagef("%s does not lie in a mount of ctxfs; trust is about a context.yaml (or cwd) there", arg)
+		return t, "", usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
 	}
 	name, err = filepath.Rel(m.Point, abs)
 	if err != nil {
@@ -137,7 +137,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 	}
 	mine := path.Join(ctxabi.HomeDir, fmt.Sprint(os.Getuid()))
 	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
-		return t, "", fmt.Errorf("%s is in the home of somebody else, who trusts for himself; you are uid %d", arg, os.Getuid())
+		return t, "", fmt.Errorf("%s is in another user's home, and only that user can trust it; you are uid %d", arg, os.Getuid())
 	}
 	return trustsIn(m.Point), name, nil
 }
@@ -228,7 +228,7 @@ func (t trusts) trust(out io.Writer, name, arg string) error {
 			return err
 		}
 		if n == name && sum != seen {
-			return fmt.Errorf("%s changed while it was looked at; nothing was trusted, do it again", arg)
+			return fmt.Errorf("%s changed in the meantime; nothing was trusted, try again", arg)
 		}
 		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
 			rows = append(rows, row)

@@ -210,7 +210,7 @@ func clearDeadMounts(said io.Writer, store string, points []string) error {
 	for _, i := range meant {
 		m, failed := clearMount(i)
 		if failed == nil && (m.State == mounts.Gone || m.State == mounts.Zombie) {
-			fmt.Fprintf(said, "ctxfs: %s; it was taken away\n", m.Trouble())
+			fmt.Fprintf(said, "ctxfs: %s; it was removed\n", m.Trouble())
 		}
 		err = errors.Join(err, failed)
 	}

@@ -46,7 +46,7 @@ type place struct {
 }
 
 const sessionHelp = `SESSION is one of
-  AGENT/SESSION                           a session of yours (in $CTXFS_MOUNT, if set)
+  AGENT/SESSION                           one of yours (in $CTXFS_MOUNT, if set)
   home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
   a path to it in a mount or in a store   "." for example`
 

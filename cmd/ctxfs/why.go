@@ -91,7 +91,7 @@ func printRecord(w io.Writer, r inspect.Record) {
 	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, thousands(r.Whole))
 	switch {
 	case r.Note != "":
-		fmt.Fprintf(w, "  now     stands nowhere: %s\n", r.Note)
+		fmt.Fprintf(w, "  now     nowhere: %s\n", r.Note)
 	case r.Tokens > 0:
 		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, thousands(r.Tokens))
 	default:
@@ -176,12 +176,12 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		return printJSON(c.OutOrStdout(), b)
 	}
 	w := c.OutOrStdout()
-	state := "stands in the pack whole"
+	state := "is in the pack, whole"
 	switch {
 	case !b.Shown:
-		state = "does not stand in the pack"
+		state = "is not in the pack"
 	case b.Cut || b.Left > 0:
-		state = "stands in the pack cut"
+		state = "is in the pack, cut"
 	}
 	if b.Stale {
 		state += ", as it was last seen: its present content did not come in time"
