@@ -16,7 +16,7 @@ import (
 // TestReplay appends real sessions message by message and reads the pack at
 // several budgets after each. Every pack must keep its budget by an exact
 // count and every pack of an epoch must begin with the prefix of the one
-// before. With -v it prints the table of README.md.
+// before. With -v it prints the table of docs/numbers.md.
 func TestReplay(t *testing.T) {
 	pure(t)
 	dir := os.Getenv("CTXFS_TESTDATA")

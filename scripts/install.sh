@@ -42,7 +42,7 @@ install)
 	done
 	install -d "$doc/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$doc/"
-	install -m 644 docs/*.md "$doc/docs/"
+	install -m 644 docs/*.md docs/*.svg "$doc/docs/"
 	cp -R examples dist/docker "$doc/"
 	rm -r "$doc/examples/gen" # makes one of the others, with the source beside it
 	find "$doc" -type d -exec chmod 755 {} + -o -type f -exec chmod u=rwX,go=rX {} +

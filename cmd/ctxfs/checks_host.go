@@ -238,7 +238,7 @@ func serves(point string) error {
 		return mounts.SilentError{Mount: m}
 	}
 	if unix.Access(filepath.Join(i.Point, "status"), unix.R_OK) != nil {
-		return fmt.Errorf("the ctxfs at %s gives no status", point)
+		return fmt.Errorf("the ctxfs at %s does not show its status", point)
 	}
 	return nil
 }

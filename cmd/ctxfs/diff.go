@@ -16,22 +16,22 @@ func diffCmd() *cobra.Command {
 	var asJSON, asText bool
 	c := &cobra.Command{
 		Use:   "diff [flags] SESSION[@POINT] SESSION[@POINT]",
-		Short: "Say what changed from one prompt to another",
-		Long: `Say what changed from one pack to another: the epoch and why it began, how much of
-the first is the beginning of the second (what a provider's prompt cache would
-give), blocks that were added, removed or changed, records that stand elsewhere,
-and the tokens of each section. --text shows the lines of pack.md.
+		Short: "Show what changed from one prompt to another",
+		Long: `Show what changed from one pack to another: the epoch and why it began, how much
+of the first pack begins the second (a provider's prompt cache keeps that much),
+which blocks were added, removed or changed, which records are shown in another
+way, and the tokens of each section. --text shows the lines of pack.md.
 
 ` + momentHelp + `
 
 ` + sessionHelp + `
 
-Where the store cannot be read, as in a container, the files of the mount are.
+If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
 Exit codes, as those of diff:
   0  the same
   1  they differ
-  2  wrong usage, or one of them cannot be had (the reason is on standard error)`,
+  2  wrong usage, or one of them is not there (the reason is on standard error)`,
 		Example: `  ctxfs diff coder/s1@120 coder/s1@180
   ctxfs diff coder/s1@2026-05-04T10:00:00Z coder/s1
   ctxfs diff --text .@57 .@58

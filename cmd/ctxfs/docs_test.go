@@ -49,6 +49,7 @@ var (
 	flagUse    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
 	makeUse    = regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)")
 	linkUse    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
+	pictureUse = regexp.MustCompile(` (?:src|srcset)="([^":]*)"`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	notInSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -99,7 +100,13 @@ func anchors(doc string) (names []string) {
 func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
 	texts := docs(t)
 	for name, text := range texts {
-		for _, m := range linkUse.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		text = fence.ReplaceAllString(text, "")
+		for _, m := range pictureUse.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(harness.Root(), filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s shows %s: %v", name, m[1], err)
+			}
+		}
+		for _, m := range linkUse.FindAllStringSubmatch(text, -1) {
 			target := name
 			if m[1] != "" {
 				target = filepath.Join(filepath.Dir(name), m[1])

@@ -26,30 +26,31 @@ func doctorCmd() *cobra.Command {
 	var asJSON, serving, repair bool
 	c := &cobra.Command{
 		Use:   "doctor [flags] [MOUNTPOINT]",
-		Short: "Check that a mount will work, and say what to do where not",
-		Long: `Check everything a mount needs of this machine: the kernel, /dev/fuse,
-fusermount3, the store with its lock, disk and descriptors, and MOUNTPOINT when
-one is given.
-Then tell how ctxfs is tied into it: other mounts and dead ones, the units of
-systemd, the helper of mount(8), the lines of fstab, the volume plugin's socket,
-container runtimes, and whether running containers will see a mount that is made
-anew. For each thing that is missing the exact remedy is printed. Nothing is
-changed, unless --repair asks for it.
+		Short: "Check that a mount will work, and print what to do if not",
+		Long: `Check everything that a mount needs on this machine: the kernel, /dev/fuse,
+fusermount3, the store with its lock, disk and descriptors, and MOUNTPOINT if
+you give one.
 
-A mount is not touched before its daemon was asked, so that none that hangs
-keeps doctor from its work. One that does not answer is named: its daemon is
-stopped, slow, gone, or was killed and hangs in the kernel. What the last two
-left at MOUNTPOINT, or of the store, is taken away with --repair.
+Then show how ctxfs is connected to the machine: other mounts and dead ones, the
+units of systemd, the helper of mount(8), the lines of fstab, the socket of the
+volume plugin, container runtimes, and whether running containers will see a new
+mount. Where something is missing, doctor prints the exact remedy. It changes
+nothing without --repair.
 
-The exit code is 0 when a mount will work, 1 when something is missing. With
---serving it is 0 when a ctxfs answers at MOUNTPOINT now, and nothing else is
-looked at: for health checks.`,
+doctor asks the daemon of a mount before it touches the mount, so a mount that
+hangs does not stop it. A mount that does not answer is named: its daemon is
+stopped, slow, gone, or was killed and hangs in the kernel. --repair removes what
+the last two left at MOUNTPOINT or of the store.
+
+The exit code is 0 if a mount will work, 1 if something is missing. With
+--serving doctor does one thing only, a health check: the exit code is 0 if a
+ctxfs answers at MOUNTPOINT now.`,
 		Example: "  ctxfs doctor\n  ctxfs doctor --serving /ctx\n  ctxfs doctor /ctx\n  ctxfs doctor --json | jq -r '.[] | select(.state == \"missing\").remedy'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if serving {
 				if len(args) == 0 {
-					return usagef("--serving wants a MOUNTPOINT")
+					return usagef("--serving needs a MOUNTPOINT")
 				}
 				return serves(args[0])
 			}
@@ -93,8 +94,8 @@ looked at: for health checks.`,
 		},
 	}
 	storeFlag(c, &store)
-	c.Flags().BoolVar(&serving, "serving", false, "only say by the exit code whether a ctxfs answers at MOUNTPOINT")
-	c.Flags().BoolVar(&repair, "repair", false, "first take away what daemons that died have left at MOUNTPOINT and of the store")
+	c.Flags().BoolVar(&serving, "serving", false, "only check whether a ctxfs answers at MOUNTPOINT; the exit code tells")
+	c.Flags().BoolVar(&repair, "repair", false, "first remove what dead daemons left at MOUNTPOINT and of the store")
 	c.MarkFlagsMutuallyExclusive("serving", "repair")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c

@@ -36,38 +36,38 @@ func evalCmd() *cobra.Command {
 	var f evalFlags
 	c := &cobra.Command{
 		Use:   "eval [flags] DIR...",
-		Short: "Measure packs on your own history, against simpler ways",
-		Long: `Replay sessions, build the pack at cuts through each of them, and measure how
-much of what the agent used next stands in it, how much of a pack is the
-beginning of the next one, and what shortening leaves of tool outputs. The same is
-done with simpler ways to choose what an agent sees: the last messages, head
-and tail, masked tool outputs, a search. No model is asked, nothing is changed.
+		Short: "Measure packs on your own history, and compare simpler ways",
+		Long: `Replay sessions and build the pack at cuts through each of them. Measure how much
+of what the agent used next is in the pack, how much of a pack is the beginning of
+the next one, and what is left of tool outputs that were shortened. Do the same
+with simpler ways to choose what an agent sees: the last messages, head and tail,
+masked tool outputs, a search. eval asks no model and changes nothing.
 
 DIR is a file of messages (one JSON object a line), the directory of a session in
-a store or a mount, or any directory with such below it. Only the messages
-count: prompts, pins and other files of the session are left out, for all ways
-alike. A recipe's sources that need files are left out, too.
+a store or a mount, or a directory that contains such files or sessions. Only the
+messages count. Prompts, pins and other files of the session, and sources of a
+recipe that need files, are left out for all ways.
 
-The figures, one a column; higher is better but for cost:
+The figures, one a column; higher is better, except for cost:
   FRC     identifiers in the agent's next 5 messages that it had seen before: the
-          share that stands in the pack
-  FRCctx  the same, in the line it stood in
+          share that is in the pack
+  FRCctx  the same, in the line in which it was
   FarCtx  the same, of those last seen at least 20 messages ago
   FWC     rare plain words of these messages
   F5G     runs of five words of these messages
-  prefix  tokens of a pack that begin the one of the next call of the model
-  cost    of a token, when those cost 0.1 and all others 1.25
-  fill    of the budget: what a pack has of it
+  prefix  tokens of a pack that are the beginning of the pack of the next call
+  cost    of a token, if those cost 0.1 and all others 1.25
+  fill    the share of the budget that a pack uses
   EvR, AnsIn  with questions in NAME.questions.jsonl beside NAME.jsonl: evidence
-          records that stand in the pack, answers that do
-  outputs    what shortening leaves of large tool outputs; a table of its own
+          records that are in the pack, answers that are
+  outputs    what is left of large tool outputs; a table of its own
 
-With --derived it measures the notes that are derived of a history instead
-(facts.jsonl, decisions.jsonl, todo.md): statements as people write them are
-planted into the sessions, between others that only look like such, and looked
-for in the rows.
+--derived measures the notes that ctxfs derives from a history instead
+(facts.jsonl, decisions.jsonl, todo.md). It plants statements into the sessions,
+as people write them, between others that only look like statements, and looks
+for them in the rows.
 
-docs/eval.md says more, and how to judge what comes out.`,
+docs/eval.md has more, and how to judge the result.`,
 		Example: `  ctxfs eval ~/sessions
   ctxfs eval --budgets 8000 --only frcctx,farctx --cuts 5 .
   ctxfs eval --recipe context.yaml --lost lost.jsonl /ctx/home/1000/agent/coder
@@ -94,17 +94,17 @@ docs/eval.md says more, and how to judge what comes out.`,
 		},
 	}
 	fl := c.Flags()
-	fl.IntSliceVar(&f.budgets, "budgets", []int{4000, 8000, 16000, 32000}, "`TOKENS` of a pack, several with commas")
-	fl.IntVar(&f.cuts, "cuts", 100, "at most so many cuts through a session; 0: all")
+	fl.IntSliceVar(&f.budgets, "budgets", []int{4000, 8000, 16000, 32000}, "`TOKENS` of a pack; several, separated by commas")
+	fl.IntVar(&f.cuts, "cuts", 100, "most cuts through a session; 0: all")
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many replays run at a time")
-	fl.StringSliceVar(&f.only, "only", nil, "`FIGURE`: measure only this, or these")
+	fl.StringSliceVar(&f.only, "only", nil, "measure only this `FIGURE`; several, separated by commas")
 	fl.BoolVar(&f.alone, "alone", false, "measure ctxfs without the methods it is compared with")
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
-	fl.StringVar(&f.recipe, "recipe", "", "`FILE`: compile by this recipe, to try what it says of the history")
-	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs lost, or the notes, to this `FILE`, a JSON object a line")
+	fl.StringVar(&f.recipe, "recipe", "", "compile by the recipe in `FILE`, to try its history settings")
+	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs (or the notes) lost to `FILE`, a JSON object a line")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
-	fl.BoolVar(&f.derived, "derived", false, "measure what derived notes say of statements planted into the sessions")
-	fl.IntVar(&f.seeds, "seeds", 20, "with --derived: plant so many `TIMES` into each session")
+	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes hold statements that are planted into the sessions")
+	fl.IntVar(&f.seeds, "seeds", 20, "with --derived: how many `TIMES` statements are planted into each session")
 	fl.BoolVar(&f.quick, "quick", false, "a short look: 3 cuts at 4000 tokens")
 	return c
 }
@@ -122,20 +122,20 @@ func (f *evalFlags) check(given func(string) bool) error {
 		}
 	}
 	if f.seeds < 1 {
-		return usagef("--seeds is at least 1")
+		return usagef("--seeds must be at least 1")
 	}
 	if given("seeds") && !f.derived {
-		return usagef("--seeds goes with --derived")
+		return usagef("--seeds needs --derived")
 	}
 	if f.derived {
 		for _, other := range []string{"budgets", "cuts", "only", "alone", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
-				return usagef("--%s does not go with --derived, which builds no packs", other)
+				return usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
 		}
 	}
 	if f.cuts < 0 || f.jobs < 1 {
-		return usagef("--cuts is not negative, --jobs is at least 1")
+		return usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
 	for _, name := range f.only {

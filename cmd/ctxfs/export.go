@@ -27,10 +27,10 @@ func exportCmd() *cobra.Command {
 		Use:   "export --format FORMAT [flags] SESSION",
 		Short: "Write a session as a transcript of another program",
 		Long: `Write the history of a session, its events and its children as a transcript. In
-the format that it was imported from, the transcript is the one that was
-imported, with what the session has got since. In another format it says what
-was said, called and answered; what that format has no place for is listed on
-standard error. native is the session itself, for another ctxfs.
+the format that it was imported from, this is the transcript that was imported,
+and what was added to the session since. In another format it is what was said,
+called and answered; standard error lists what that format cannot hold. The format
+native is the session itself, for another ctxfs.
 
 ` + formats.Help() + `
 
@@ -56,7 +56,7 @@ standard error. native is the session itself, for another ctxfs.
 	}
 	storeFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcript; list: print all")
-	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, not to standard output")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of standard output")
 	f.redact.add(c)
 	lossFlags(c, &f.losses)
 	return c
@@ -81,7 +81,7 @@ func printFormats(w io.Writer) error {
 func formatNamed(name string) (*adapter.Format, error) {
 	f, ok := formats.Lookup(name)
 	if !ok {
-		return nil, usagef("%q is not a format.\n%s", name, formats.Help())
+		return nil, usagef("%q is not a known format.\n%s", name, formats.Help())
 	}
 	return f, nil
 }
@@ -95,7 +95,7 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		return err
 	}
 	if format.Export == nil {
-		return usagef("%s can be imported, not exported", format.Name)
+		return usagef("ctxfs can import %s, but not export it", format.Name)
 	}
 	if err := f.redact.complete(); err != nil {
 		return err

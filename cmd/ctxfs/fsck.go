@@ -33,24 +33,23 @@ func fsckCmd() *cobra.Command {
 	var repair, asJSON bool
 	c := &cobra.Command{
 		Use:   "fsck [flags] [SESSION...]",
-		Short: "Find damage in a store, and repair what can be",
+		Short: "Find damage in a store, and repair what can be repaired",
 		Long: `Look at every file of the store, or of the given sessions: all that ctxfs verify
-looks at, and beside it caches, settings, what packs are remembered by, owners
-and modes, files that do not belong there. For each thing that is wrong there
-are a line that says how bad it is, which file and what, and one that says what
-a repair does. How bad:
+checks, and also caches, settings, records of packs, owners and modes, and files
+that do not belong there. For each thing that is wrong fsck prints a line with how
+bad it is, the file and what is wrong, and a line with what a repair does:
 
-  lost         the history is damaged, or another thing that nothing else tells:
+  lost         the history is damaged, or something else that has no second copy:
                the line names the records and bytes. The rest is served as it is
-  rebuildable  it follows from what is whole
+  rebuildable  ctxfs can make it again from what is whole
   odd          nothing is missing, but it does not belong so
 
-Without --repair nothing is changed, and a running daemon is not disturbed.
+Without --repair fsck changes nothing and does not disturb a running daemon.
 --repair needs the store for itself. It never removes or changes a record that is
-whole, and moves what is no cache to the quarantine of its session (or of the
-store) before anything takes its place.
+whole. It moves what is not a cache to the quarantine of the session (or of the
+store) before it puts anything in its place.
 
-The exit code is 0 when nothing is wrong, or nothing is any more, else 1.
+The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 
 ` + sessionHelp,
 		Example: "  ctxfs fsck\n  ctxfs fsck --repair coder/s1\n  ctxfs fsck --json | jq -r '.found[] | select(.severity == \"lost\") | .path + \": \" + .what'",
@@ -130,7 +129,7 @@ func (s *checkup) words(remain int) string {
 	case len(s.Found) == 0:
 		b.WriteString("no problems")
 	case remain == 0:
-		fmt.Fprintf(&b, "%d found, and dealt with", len(s.Found))
+		fmt.Fprintf(&b, "%d found, none of them remain", len(s.Found))
 	case remain == len(s.Found):
 		fmt.Fprintf(&b, "%d found", len(s.Found))
 	default:
@@ -159,11 +158,11 @@ func printDamage(out io.Writer, d session.Damage, repair bool) {
 func servedError(dir string, d daemonInfo) error {
 	switch {
 	case d.Mountpoint != "":
-		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs it for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
+		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
 	case d.PID != 0:
-		return busy{fmt.Errorf("%s is held by pid %d; a repair needs it for itself", dir, d.PID)}
+		return busy{fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
 	}
-	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs it for itself", dir)}
+	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.
@@ -212,7 +211,7 @@ func placesOf(args []string, store string) (dir string, wanted []place, err erro
 			return "", nil, err
 		}
 		if len(wanted) > 0 && at.store != dir {
-			return "", nil, usagef("%q is in the store %s, the ones before it in %s: one store at a time", arg, at.store, dir)
+			return "", nil, usagef("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
 		}
 		dir = at.store
 		wanted = append(wanted, at)

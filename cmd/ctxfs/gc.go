@@ -37,20 +37,20 @@ func gcCmd() *cobra.Command {
 	var f gcFlags
 	c := &cobra.Command{
 		Use:   "gc [flags] [SESSION...]",
-		Short: "Let go of what is not needed any more, by each session's gc.policy",
-		Long: `Let go of what a session's gc.policy does not keep: packs that were read long ago,
+		Short: "Remove what is not needed any more, by each session's gc.policy",
+		Long: `Remove what a session's gc.policy does not keep: packs that were read long ago,
 blobs that nothing names, caches. Messages, events, settings, notes and the
-results of children stay; history goes only where its owner decided twice, with
-keep_messages=0 or keep_events=0 and an age.
+results of children stay. History is removed only if its owner decided so twice,
+with keep_messages=0 or keep_events=0 and with an age.
 
-Without SESSION all sessions of the calling user are looked at (of root: all of the
-store). Where a daemon serves the store it does the work, as it does by itself
-now and then; what it finds is marked first and goes after a grace of a minute,
-for which this command waits. Without one the store is locked meanwhile and
-nothing has to be waited for. context/gc.report of a session tells of the last run.
+Without SESSION, gc looks at all sessions of the calling user (for root: all of
+the store). If a daemon serves the store, the daemon does the work, as it also
+does by itself now and then. It marks what may go, and removes it after a grace
+of a minute; this command waits for that. Without a daemon gc locks the store and
+does not have to wait. context/gc.report of a session describes the last run.
 
-With --dry-run nothing goes; it says what would, why, and how many bytes that is.
---verbose adds what stays, and what protects it.
+With --dry-run nothing is removed: gc prints what would go, why, and how many bytes
+that is. --verbose also prints what stays, and what protects it.
 
 ` + sessionHelp,
 		Example: "  ctxfs gc --dry-run --verbose coder/s1\n  ctxfs gc\n  ctxfs gc --json | jq '.[].removed.bytes'",
@@ -60,9 +60,9 @@ With --dry-run nothing goes; it says what would, why, and how many bytes that is
 	}
 	fl := c.Flags()
 	storeFlag(c, &f.store)
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "say what would go, and let nothing go")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would go, and remove nothing")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON list of reports, one for each session")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say also what stays, and what protects it")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also print what stays, and what protects it")
 	fl.BoolVar(&f.noWait, "no-wait", false, "mark what may go and leave the rest to the daemon")
 	return c
 }
@@ -75,7 +75,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 			return err
 		}
 		if len(named) > 0 && named[0].store != at.store {
-			return usagef("%s is in %s, not in %s: one store at a time", arg, at.store, named[0].store)
+			return usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.store, named[0].store)
 		}
 		named = append(named, at)
 	}
@@ -197,7 +197,7 @@ func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []p
 		return reports, failed
 	}
 	grace := graceOf(mountpoint)
-	fmt.Fprintf(errOut, "what was found useless is marked, and goes if it still is in %s\n", grace)
+	fmt.Fprintf(errOut, "what is useless is marked; it is removed if it is still useless in %s\n", grace)
 	select {
 	case <-ctx.Done():
 		return reports, ctx.Err()

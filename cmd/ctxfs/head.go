@@ -16,11 +16,11 @@ func headCmd() *cobra.Command {
 	var store string
 	c := &cobra.Command{
 		Use:   "head [flags] SESSION...",
-		Short: "Print what stands for a history, to be kept elsewhere",
-		Long: `Print a line for each log of the sessions: the last value of its chain, its bytes
-and its path. Kept where whoever can change the store cannot write, it proves
-later that nothing was changed in the history until then, and that nothing was
-cut off its end: ctxfs verify --head FILE.
+		Short: "Print hashes that prove a history later; keep them elsewhere",
+		Long: `Print a line for each log of the sessions: the last hash of its chain, its bytes
+and its path. Keep it where nobody who can change the store can write. Later
+ctxfs verify --head FILE proves with it that nobody changed the history up to
+then, and nobody cut anything off its end.
 
 ` + sessionHelp,
 		Example: "  ctxfs head coder/s1 >> /backup/heads\n  ctxfs verify --head /backup/heads",
@@ -83,7 +83,7 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 		heads = append(heads, h)
 	}
 	if len(heads) == 0 {
-		return nil, fmt.Errorf("%s holds no head; 'ctxfs head SESSION' prints them", name)
+		return nil, fmt.Errorf("%s contains no head; 'ctxfs head SESSION' prints them", name)
 	}
 	return heads, nil
 }

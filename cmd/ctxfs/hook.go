@@ -50,26 +50,26 @@ func hookCmd() *cobra.Command {
 	var patience, mountPatience time.Duration
 	c := &cobra.Command{
 		Use:   "hook [flags] [EVENT] < input.json",
-		Short: "Answer a hook of Claude Code or Codex: keep what is said, bring back what was",
-		Long: `Do what a hook of Claude Code or Codex is for, told by the JSON on standard input:
+		Short: "Answer a hook of Claude Code or Codex: record the turn, bring memory back",
+		Long: `Answer a hook of Claude Code or Codex. The JSON on standard input says which one:
 
-  SessionStart    print what the agent needs to know of its memory, and what is
-                  left of earlier work: of this session after a compaction, else
-                  of the last one in the same directory. After a resume it prints
-                  what the transcript does not have yet, which may be nothing
+  SessionStart    print what the agent needs to know about its memory, and what
+                  is left of earlier work: of this session after a compaction,
+                  else of the last session in the same directory. After a resume,
+                  print what the transcript does not have yet, which may be nothing
   PreCompact      import the transcript, before the context is compacted
   PostCompact     import what the compaction added
-  Stop            import what the turn added; a turn is never held up
+  Stop            import what the turn added; this never holds up a turn
   SessionEnd      import the rest, and write "done" into state
 
-The session is $CTXFS_SESSION, else the one that is called as the program's, of
-the agent claude-code or codex (--agent or $CTXFS_AGENT: another one). SessionStart
-makes it; the others do where the transcript has something to record. A hook never
-breaks its host: whatever fails is one line on standard error and exit code 0, and
-where no ctxfs is mounted nothing is done or printed. A mount that does not answer
-delays its host by --mount-timeout at most.
+The session is $CTXFS_SESSION, else the session of the agent claude-code or codex
+that has the program's session id as its name (--agent or $CTXFS_AGENT: another
+agent). SessionStart makes it. The other hooks make it if the transcript has
+something to record. A hook never breaks its host: each failure is one line on
+standard error, and the exit code is 0. If no ctxfs is mounted, nothing is done or
+printed. A mount that does not answer delays the host by --mount-timeout at most.
 
-EVENT stands for hook_event_name where the input has none.
+EVENT is used if the input has no hook_event_name.
 
 Exit code: 0.`,
 		Example: `  ctxfs hook < input.json
@@ -90,7 +90,7 @@ Exit code: 0.`,
 					fmt.Fprint(c.OutOrStdout(), out.String())
 				}
 			case <-ctx.Done(): // what was imported stays, the next hook goes on
-				err = fmt.Errorf("not done after %s", patience)
+				err = fmt.Errorf("not finished after %s", patience)
 			}
 			if err != nil && !errors.As(err, new(noMount)) {
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", strings.ReplaceAll(inWords(err), "\n", " "))
@@ -103,7 +103,7 @@ Exit code: 0.`,
 		return silent{exitOK}
 	})
 	mountFlag(c, &mount)
-	c.Flags().StringVar(&agent, "agent", "", "`AGENT` whose sessions they are (default $CTXFS_AGENT, or claude-code, or codex)")
+	c.Flags().StringVar(&agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or claude-code, or codex)")
 	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")
 	c.Flags().DurationVar(&patience, "timeout", 25*time.Second, "`TIME` after which the host goes on without an answer")
 	return c
@@ -155,12 +155,12 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 		}
 		return err
 	}
-	return fmt.Errorf("nothing is done at %q; SessionStart, PreCompact, PostCompact, Stop and SessionEnd are known", h.Event)
+	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop and SessionEnd", h.Event)
 }
 
 func readHookInput(data []byte) (h hookInput, err error) {
 	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("the input is not what Claude Code or Codex gives a hook: %w", err)
+		return h, fmt.Errorf("the input is not that of a hook of Claude Code or Codex: %w", err)
 	}
 	h.unrecorded = gjson.GetBytes(data, "transcript_path").Raw == "null"
 	name := "claude-code"
@@ -177,7 +177,7 @@ func (h *hookInput) session(mount, agent string, create bool) (string, error) {
 		return sessionDir(s, mount, true)
 	}
 	if err := ctxabi.ValidName(h.Session); err != nil {
-		return "", fmt.Errorf("session_id %q is no name of a session", h.Session)
+		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
 	}
 	root, err := mountRoot(mount)
 	if err != nil {
@@ -256,7 +256,7 @@ func (h *hookInput) hasTranscript() (bool, error) {
 			return true, nil
 		}
 	}
-	return false, fmt.Errorf("%s is no transcript of Claude Code or Codex", h.Transcript)
+	return false, fmt.Errorf("%s is not a transcript of Claude Code or Codex", h.Transcript)
 }
 
 // keep imports what is new of the transcript. Hooks may run at once; one waits

@@ -30,15 +30,16 @@ func importCmd() *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
 		Use:   "import [flags] FILE... SESSION",
-		Short: "Make a session of transcripts that other programs wrote",
-		Long: `Read transcripts of other programs into a session, which is made where there is
-none, and print its directory. Messages become messages, all else events, and a
-sub-agent's conversation a child. Import a transcript again when it has grown: only
-what is new is added, also after an import that was interrupted.
+		Short: "Make a session from transcripts of other programs",
+		Long: `Read transcripts of other programs into a session and print its directory. The
+session is made if it is not there. Messages become messages, everything else
+becomes events, and the conversation of a sub-agent becomes a child. Import a
+transcript again when it has grown: only what is new is added. This is also true
+after an import that was interrupted.
 
-The format is detected; --format says it. FILE - is standard input. A directory
-is a transcript where a program keeps one in several files. What cannot be
-carried is listed on standard error and, as far as it fits, kept in events.
+ctxfs detects the format; --format sets it. FILE - is standard input. A directory
+is one transcript if the program keeps it in several files. Standard error lists
+what cannot be carried; as far as it fits, it is kept in events.
 
 ` + formats.Help() + `
 
@@ -62,7 +63,7 @@ carried is listed on standard error and, as far as it fits, kept in events.
 		},
 	}
 	storeFlag(c, &f.store)
-	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcripts, not the one that is detected; list: print all")
+	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcripts, instead of the detected one; list: print all")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary; losses are still listed")
 	lossFlags(c, &f.losses)
 	return c

@@ -26,7 +26,7 @@ const mountEnv = "CTXFS_MOUNT"
 
 // mountFlag is --mount of those verbs.
 func mountFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default $CTXFS_MOUNT, what ~/.config/ctxfs/mount names, the default store's, your own, or the only one)")
+	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
 }
 
 // noMount is the error that there is no mount to work in.
@@ -65,7 +65,7 @@ func mountRoot(flag string) (string, error) {
 	}
 	m, ok, err := oneMeant(answer, false)
 	if err == nil && !ok {
-		err = noMount{errors.New("no ctxfs is mounted; 'ctxfs mount DIR' mounts one, --mount DIR names one that is not found")}
+		err = noMount{errors.New("no ctxfs is mounted; mount one with 'ctxfs mount DIR', or name a mount with --mount DIR")}
 	}
 	if err != nil {
 		return "", err
@@ -114,19 +114,19 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 		return dir, nil
 	}
 	if !create {
-		return "", fmt.Errorf("there is no session %s; mkdir -p makes one", dir)
+		return "", fmt.Errorf("there is no session %s; make it with mkdir -p", dir)
 	}
 	if filepath.Base(filepath.Dir(dir)) != ctxabi.SessionDir {
-		return "", usagef("%s is no session and cannot become one: that is called .../agent/AGENT/session/SESSION", dir)
+		return "", usagef("%s is not a session and cannot become one: the path of a session is .../agent/AGENT/session/SESSION", dir)
 	}
 	if _, _, ok := mounts.At(dir); !ok {
-		return "", fmt.Errorf("%s is in no mount of ctxfs", dir)
+		return "", fmt.Errorf("%s is not in a mount of ctxfs", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if _, ok := mountedSession(dir, place{}); !ok {
-		return "", fmt.Errorf("%s is a directory, but no session", dir)
+		return "", fmt.Errorf("%s is a directory, but not a session", dir)
 	}
 	return dir, nil
 }

@@ -150,10 +150,10 @@ type moment struct {
 }
 
 const momentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where POINT is
-  120                    a number of messages: the pack when there were so many
-  2026-05-04T10:00:00Z   a time: the same of the messages that were there then
+  120                    a number: the pack of the first 120 messages
+  2026-05-04T10:00:00Z   a time: the pack of the messages that were there then
   sha256-...             the id of a pack that was served (see context/packs.jsonl)
-Packs of earlier moments are made with today's files.`
+A pack of an earlier moment is made with today's files.`
 
 // parseMoment reads SESSION@POINT. A path may have an @, too: what follows the last one is a point only if it looks like one.
 func parseMoment(arg string) (moment, error) {
@@ -169,7 +169,7 @@ func parseMoment(arg string) (moment, error) {
 		return m, nil
 	}
 	if _, err := time.Parse(time.RFC3339, m.point); err != nil {
-		return m, usagef("%q is no moment of a session.\n%s", m.point, momentHelp)
+		return m, usagef("%q is not a moment of a session.\n%s", m.point, momentHelp)
 	}
 	return m, nil
 }

@@ -29,16 +29,16 @@ func mcpCmd() *cobra.Command {
 		Short: "Serve a session to an MCP client on standard input and output",
 		Long: `Speak the Model Context Protocol on standard input and output, for programs that
 start their tools this way. The tools are append, pack, search, why, read and
-memory; the pack, the newest messages and the notes are resources that can be
-subscribed to; the prompt "memory" and the server's instructions say what
+memory. The pack, the newest messages and the notes are resources; a client can
+subscribe to them. The prompt "memory" and the server's instructions are what
 'ctxfs snippet' prints.
 
-The server is a client of a mount and needs no more than that: in a container, too.
-It ends when its standard input does. Standard output carries the protocol only.
+The server is a client of a mount and needs nothing else, also in a container. It
+ends when its standard input ends. Standard output carries only the protocol.
 
-SESSION is made where it is not there. Without it $CTXFS_SESSION counts, and without
-that each client gets a session of its own, made when it is first used: of the agent
-that is called as the client calls itself, or of --agent AGENT.
+If SESSION is not there, the server makes it. Without SESSION it uses
+$CTXFS_SESSION. Without that each client gets a session of its own, made when it
+first uses it. Its agent has the name that the client calls itself, or --agent.
 
 ` + sessionHelp + `
 

@@ -28,7 +28,7 @@ func (e severalError) Error() string {
 	for _, m := range e.mounts {
 		points = append(points, m.Point)
 	}
-	return fmt.Sprintf("several ctxfs are mounted (%s); $CTXFS_MOUNT names one, a line in %s one for good",
+	return fmt.Sprintf("several ctxfs are mounted (%s); choose one with $CTXFS_MOUNT, or for good with a line in %s",
 		strings.Join(points, ", "), cmp.Or(settingFile(), "~/.config/ctxfs/mount"))
 }
 
@@ -87,7 +87,7 @@ func settingMount() (i mounts.Info, ok bool) {
 	point, err := readSetting(name)
 	if err == nil && point != "" {
 		if i, ok = ownMountAt(point); !ok {
-			err = fmt.Errorf("no ctxfs that you or root mounted is at %s", point)
+			err = fmt.Errorf("no ctxfs of yours or of root is mounted at %s", point)
 		}
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func readSetting(name string) (point string, err error) {
 		return "", nil
 	}
 	if _, _, in := mounts.At(name); in { // it would be asked for a mount before the mount was asked
-		return "", errors.New("it lies in a ctxfs")
+		return "", errors.New("it is in a ctxfs")
 	}
 	if dir, err := os.Stat(filepath.Dir(name)); err != nil || !dir.IsDir() {
 		return "", nil // as below the home of somebody else, or of nobody
@@ -121,7 +121,7 @@ func readSetting(name string) (point string, err error) {
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return "", errors.New("it is no file")
+		return "", errors.New("it is not a file")
 	case int(st.Uid) != os.Geteuid():
 		return "", fmt.Errorf("it belongs to uid %d", st.Uid)
 	}
@@ -144,7 +144,7 @@ func parseSetting(text string) (point string, err error) {
 		case point != "":
 			return "", errors.New("it names more than one mount")
 		case !filepath.IsAbs(line) || strings.ContainsRune(line, 0):
-			return "", fmt.Errorf("%.80q is no absolute path", line)
+			return "", fmt.Errorf("%.80q is not an absolute path", line)
 		default:
 			point = line
 		}

@@ -16,13 +16,13 @@ func memoryCmd() *cobra.Command {
 		Use:   "memory [flags] < command.json",
 		Short: "Answer a command of Anthropic's memory tool from an agent's memory/",
 		Long: `Read one command of the memory tool (memory_20250818: view, create, str_replace,
-insert, delete, rename) as JSON from standard input, carry it out in memory/ of the
+insert, delete, rename) as JSON from standard input, do it in memory/ of the
 agent's home, and print the answer, word by word as the tool's documentation has
-it. /memories is that directory; no path leads out of it. A pack shows those of its
-files that fit the task best.
+it. /memories is that directory; no path leads out of it. A pack shows those of
+its files that fit the task best.
 
-A refusal is an answer for the model, too: it is printed, and the exit code is 1,
-from which a harness sets is_error of the tool_result.
+A refusal is an answer for the model, too: it is printed, and the exit code is 1.
+A harness then sets is_error of the tool_result.
 
 ` + exitHelp,
 		Example: `  echo '{"command":"view","path":"/memories"}' | ctxfs memory --agent coder
@@ -33,7 +33,7 @@ from which a harness sets is_error of the tool_result.
 			notes := memory.At(dir)
 			if dir == "" {
 				if agent == "" {
-					return usagef("whose memory? --agent AGENT, or --dir DIR")
+					return usagef("whose memory? Give --agent AGENT or --dir DIR")
 				}
 				root, err := mountRoot(mount)
 				if err != nil {
@@ -66,7 +66,7 @@ from which a harness sets is_error of the tool_result.
 		},
 	}
 	mountFlag(c, &mount)
-	c.Flags().StringVar(&agent, "agent", "", "`AGENT` of the calling user whose memory/ is meant")
-	c.Flags().StringVar(&dir, "dir", "", "`DIR` that is the memory, instead")
+	c.Flags().StringVar(&agent, "agent", "", "use memory/ of this `AGENT` of yours")
+	c.Flags().StringVar(&dir, "dir", "", "use `DIR` as the memory instead")
 	return c
 }

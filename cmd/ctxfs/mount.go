@@ -43,17 +43,17 @@ func mountCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mount [flags] MOUNTPOINT",
 		Short: "Serve a store at a directory",
-		Long: `Serve a store at MOUNTPOINT, an empty directory. The store is made when it does
-not exist. Without --foreground the command returns as soon as the mount
-answers and a daemon goes on in the background, logging to ctxfs.log in the
-store (4 MiB, and as much of what was before in ctxfs.1.log); when mounting
-fails the reason is printed and the exit code tells it.
+		Long: `Serve a store at MOUNTPOINT, an empty directory. ctxfs makes the store if it does
+not exist. Without --foreground the command returns as soon as the mount answers.
+A daemon goes on in the background and logs to ctxfs.log in the store (4 MiB, and
+the 4 MiB before in ctxfs.1.log). If the mount fails, the reason is printed and
+the exit code is not 0.
 
-A mount.fuse.ctxfs for mount(8) and fstab, and units for systemd, are installed
-with the program; docs/host.md tells of them.
+The program is installed with mount.fuse.ctxfs for mount(8) and fstab, and with
+units for systemd; docs/host.md describes them.
 
-Mounted by root, the filesystem serves every user of the machine, each in their
-own home/UID; mounted by a user, it serves that user alone.
+If root mounts it, the filesystem serves every user of the machine, each in their
+own home/UID. If a user mounts it, it serves that user only.
 
 ` + exitHelp,
 		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs
@@ -81,14 +81,14 @@ own home/UID; mounted by a user, it serves that user alone.
 	fl.StringVar(&f.log, "log", "", "`FILE` for the log of a background daemon (default ctxfs.log in the store)")
 	f.redact.add(c)
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
-	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after a stop was asked for")
-	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often it is looked whether something of a session may go; 0: only when ctxfs gc asks")
-	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must have been found useless before it goes")
-	fl.StringVar(&f.volumes, "volume-plugin", "", "answer Docker's volume calls on `SOCKET`, without one on "+volume.DefaultSocket+": docker volume create -d ctxfs")
+	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
+	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often the collector looks for what may be removed; 0: only when ctxfs gc asks")
+	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be useless before the collector removes it")
+	fl.StringVar(&f.volumes, "volume-plugin", "", "serve Docker's volume plugin on `SOCKET`, by default on "+volume.DefaultSocket+": docker volume create -d ctxfs")
 	fl.Lookup("volume-plugin").NoOptDefVal = volume.DefaultSocket
-	fl.BoolVar(&f.readOnly, "read-only", false, "let nothing be changed through the mount")
-	fl.BoolVar(&f.noExec, "noexec", false, "let no program in the mount be run")
-	fl.BoolVar(&f.mkdir, "mkdir", false, "make MOUNTPOINT when it does not exist")
+	fl.BoolVar(&f.readOnly, "read-only", false, "allow no changes through the mount")
+	fl.BoolVar(&f.noExec, "noexec", false, "do not run programs that are in the mount")
+	fl.BoolVar(&f.mkdir, "mkdir", false, "make MOUNTPOINT if it does not exist")
 	fl.BoolVar(&f.fuseDebug, "debug-fuse", false, "log every FUSE request")
 	return c
 }
@@ -200,9 +200,9 @@ func storeFlag(c *cobra.Command, dir *string) {
 // buildFlags are what a pack depends on besides its session, for a mount and without one.
 func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
 	fl := c.Flags()
-	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack where context/budget does not say; 0: no limit")
+	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
 	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
-	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: what a cwd calls /IN, as in a container, is /OUT on this machine; may be repeated")
+	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
 }
 
 func defaultStore() string {

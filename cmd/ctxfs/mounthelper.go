@@ -35,19 +35,19 @@ func mountHelperCmd() *cobra.Command {
 		Use:   mountHelperName + " [flags] STORE DIR",
 		Short: "Mount a ctxfs for mount(8) and fstab(5)",
 		Long: `The helper that mount(8) calls for a file system of type fuse.ctxfs. STORE is
-the directory of the store, as an absolute path; it is made when it does not
+the directory of the store, as an absolute path. It is made if it does not
 exist. The mount goes on in the background, like one of "ctxfs mount".
 
 Each flag of "ctxfs mount" is an option: budget=64000, encoding=cl100k_base,
 map=/work=/home/me/project (may be repeated), shutdown-timeout=10s, gc-interval,
-gc-grace, log=FILE, log-level=debug. A value with commas stands in double quotes.
+gc-grace, log=FILE, log-level=debug. Put a value with commas in double quotes.
 
 Of the options of mount(8), ro and noexec do what they do everywhere. A ctxfs is
-nosuid and nodev at all times. What is for mount(8), fstab(5) and systemd alone
-(defaults, auto, noauto, user, nofail, _netdev, comment=, x-*) is understood and
-left to them; what speaks of access times, of sync and of allow_other changes
+always nosuid and nodev. Options for mount(8), fstab(5) and systemd (defaults,
+auto, noauto, user, nofail, _netdev, comment=, x-*) are accepted and left to
+them. Options about access times, sync and allow_other are accepted and change
 nothing: root's mount serves everybody. remount is refused. With -s an unknown
-option is left out.
+option is ignored.
 
 The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 		Example: `  mount -t fuse.ctxfs /var/lib/ctxfs /ctx -o budget=64000
@@ -74,9 +74,9 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 	}
 	fl := c.Flags()
 	fl.StringArrayVarP(&f.options, "options", "o", nil, "`OPTIONS`, separated by commas")
-	fl.BoolVarP(&f.sloppy, "sloppy", "s", false, "leave out options that are not known")
+	fl.BoolVarP(&f.sloppy, "sloppy", "s", false, "ignore unknown options")
 	fl.BoolVarP(&f.fake, "fake", "f", false, "check the options and do nothing")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say what is done")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print what is done")
 	fl.BoolP("no-mtab", "n", false, "has no effect")
 	fl.StringP("types", "t", "", "`TYPE` of the file system; has no effect")
 	fl.StringVarP(&f.namespace, "namespace", "N", "", "refused: enter the `NAMESPACE` with nsenter(1) before")
@@ -143,7 +143,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			noExec = true
 			continue
 		case name == "remount":
-			return nil, usagef("a ctxfs cannot be mounted anew in place: umount %s, then mount it with the new options", dir)
+			return nil, usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
 		case strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "X-") || notOurs[name]:
 			continue
 		}
@@ -155,7 +155,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			return nil, usagef("the option %q is not known; man %s lists them", name, mountHelperName)
 		}
 		if !valued && flag.NoOptDefVal == "" {
-			return nil, usagef("the option %s wants a value: %s=...", name, name)
+			return nil, usagef("the option %s needs a value: %s=...", name, name)
 		}
 		if !valued {
 			value = flag.NoOptDefVal

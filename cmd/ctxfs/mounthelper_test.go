@@ -22,7 +22,7 @@ func TestMountHelperTranslates(t *testing.T) {
 		{options: "ro,noexec,debug-fuse", want: "--debug-fuse=true --read-only --noexec"},
 		{options: "ro,noexec,rw,exec,budget=1", want: "--budget=1"},
 		{options: "rw,exec,noexec,ro", want: "--read-only --noexec"},
-		{options: "budget", refused: "wants a value"},
+		{options: "budget", refused: "needs a value"},
 		{options: "budget=many", refused: "budget=many"},
 		{options: "store=/x", refused: "not known"},
 		{options: "foreground", refused: "not known"},

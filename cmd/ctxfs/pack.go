@@ -34,9 +34,9 @@ func packCmd() *cobra.Command {
 		Use:   "pack [flags] SESSION",
 		Short: "Print a session's prompt, without a mount",
 		Long: `Print the pack of a session: the same bytes that context/pack.md (pack.json,
-pack.report.md, pack.openai.json, ...) has in a mount. The store is only read,
-so this works without FUSE and beside a running daemon; what is not given here
-is taken from that daemon's flags, so that both agree.
+pack.report.md, pack.openai.json, ...) has in a mount. The store is only read, so
+this works without FUSE and beside a running daemon. For each flag that you do
+not give, that daemon's value is used, so that both print the same.
 
 ` + sessionHelp + `
 

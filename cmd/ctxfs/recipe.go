@@ -21,8 +21,8 @@ func recipeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recipe",
 		Short: "Check and show what packs are made of",
-		Long: `A recipe, context.yaml, says what a session's prompt is made of. It stands in
-the agent's home, or in context/ of one session. Without one the built-in recipe
+		Long: `A recipe, context.yaml, lists what a session's prompt is made of. It is in the
+agent's home, or in context/ of one session. Without one the built-in recipe
 applies.`,
 		Example: "  ctxfs recipe default > context.yaml\n  ctxfs recipe check context.yaml\n  ctxfs recipe show coder/s1",
 	}
@@ -34,7 +34,8 @@ func recipeSchemaCmd() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of recipes, for editors",
 		Long: `Print the JSON Schema of context.yaml. With it an editor completes keys and
-marks mistakes: write it to a file and name that in the first line of a recipe,
+marks mistakes. Write it to a file and name that file in the first line of a
+recipe:
 
   # yaml-language-server: $schema=/home/me/.config/ctxfs-recipe.json`,
 		Example: "  ctxfs recipe schema > ~/.config/ctxfs-recipe.json",
@@ -50,7 +51,7 @@ func recipeDefaultCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:     "default",
 		Short:   "Print the built-in recipe, to start from",
-		Long:    "Print the recipe that applies where there is none. A context.yaml with this\ntext means the same; change what should be different. Every key stands in\ndocs/recipe.md, with an example.",
+		Long:    "Print the recipe that applies if there is no other. A context.yaml with this text\nmeans the same; change what should be different. docs/recipe.md has every key, with\nan example.",
 		Example: "  ctxfs recipe default > /ctx/home/$(id -u)/agent/coder/context.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -122,7 +123,7 @@ func readRegular(home *os.Root, name string) ([]byte, error) {
 		case fi.IsDir():
 			return nil, errors.New("is a directory")
 		case !fi.Mode().IsRegular():
-			return nil, errors.New("it is no regular file")
+			return nil, errors.New("it is not a regular file")
 		default:
 			var b []byte
 			if b, err = io.ReadAll(io.LimitReader(file, ctxabi.MaxControl+1)); err == nil {

@@ -34,15 +34,15 @@ func recipeCheckCmd() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check [flags] FILE",
-		Short: "Say what is wrong with a recipe",
-		Long: `Check a recipe and all that it imports, wherever it stands. Each mistake is one
-line, FILE:LINE:COLUMN: what is wrong and what is allowed. What is right but
-unwise, such as a block that would change the beginning of the prompt each turn,
-is marked "warning:" and is no failure.
+		Short: "Find the mistakes in a recipe",
+		Long: `Check a recipe and all that it imports. It may be in any directory. Each mistake
+is one line, FILE:LINE:COLUMN: what is wrong and what is allowed. "warning:" marks
+what is right but unwise, such as a block that would change the beginning of the
+prompt each turn. A warning is not a failure.
 
-The directory that holds FILE stands for the agent's home: imports lie below it,
-and packages in its node_modules/ or packages/. For context/context.yaml of a
-session the home is that of its agent.
+The directory of FILE is taken as the agent's home: imports are below it, and
+packages in its node_modules/ or packages/. For context/context.yaml of a session
+the home is that of its agent.
 
 ` + exitHelp,
 		Example: "  ctxfs recipe check context.yaml\n  ctxfs recipe check context.yaml --json | jq -r '.problems[].text'",

@@ -25,13 +25,13 @@ func recipeShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [flags] SESSION",
 		Short: "Show the recipe that a session's packs are made by",
-		Long: `Show the effective recipe of a session as YAML: imports merged and defaults
-filled in, each part with the file and line that it is from. The strategy that
-applies now is named, and where that is not the one that was asked for, what it
-lacks. Where the recipe is wrong, its mistakes are told and what goes on being
-used until they are mended is shown: the last good recipe, or the built-in one.
-Only files are read; no generator runs. Beside a daemon that redacts, and with
---redact, no secrets are shown.
+		Long: `Show the recipe that applies to a session, as YAML: imports are merged, defaults
+are filled in, and each part has the file and line that it is from. It names the
+strategy that applies now; if that is not the one you asked for, it says what
+that one lacks. If the recipe is wrong, it prints the mistakes and the recipe that
+is used until you mend them: the last good one, or the built-in one. It only reads
+files and runs no generator. Beside a daemon that redacts, and with --redact, it
+shows no secrets.
 
 ` + sessionHelp + `
 
@@ -66,10 +66,10 @@ Only files are read; no generator runs. Beside a daemon that redacts, and with
 				report := recipeReport{Problems: shown.file.problems(wrong)}
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
-					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended the last good recipe goes on, or the built-in one; context/pack.report.md says which")
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, silent{exitFailed})
 				}
-				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until this is mended,", shown.instead, "goes on:")
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}
@@ -83,7 +83,7 @@ Only files are read; no generator runs. Beside a daemon that redacts, and with
 	}
 	storeFlag(c, &store)
 	hide.add(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the recipe as the program has it")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 

@@ -18,7 +18,7 @@ type redactFlags struct {
 func (f *redactFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.on, "redact", false, "show [redacted:KIND] in place of keys, tokens and passwords")
-	fl.StringVar(&f.allow, "redact-allow", "", "`FILE` of what is no secret; implies --redact")
+	fl.StringVar(&f.allow, "redact-allow", "", "`FILE` that lists what is not a secret; implies --redact")
 }
 
 // complete makes the path absolute and reads what is there, so that a mistake is told at once.

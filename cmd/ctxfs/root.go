@@ -70,9 +70,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ctxfs",
 		Short: "A filesystem that is an agent's memory",
-		Long: `ctxfs keeps the memory of LLM agents as plain files. Mount a store, and then
-mkdir makes a session, >> appends a message that nothing can take away again,
-and cat context/pack.md gives a prompt that fits its token budget.
+		Long: `ctxfs keeps the memory of LLM agents as plain files. Mount a store. Then mkdir
+makes a session, >> appends a message that nothing can take away again, and
+cat context/pack.md prints a prompt that fits its token budget.
 
 ` + exitHelp,
 		Example: `  ctxfs mount /ctx                                   # serve the default store

@@ -29,7 +29,7 @@ func passedSocket(name string) (net.Listener, error) {
 		l, err := net.FileListener(f)
 		f.Close()
 		if err != nil {
-			return nil, fmt.Errorf("the socket %s that systemd passed is not one to listen on: %w", name, err)
+			return nil, fmt.Errorf("the socket %s that systemd passed is not a listening socket: %w", name, err)
 		}
 		return l, nil
 	}

@@ -40,14 +40,15 @@ func searchCmd() *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "search [flags] SESSION QUERY...\n  ctxfs search [flags] --agent AGENT | --home | --space SPACE QUERY...",
-		Short: "Find records again by what they say",
-		Long: `Search what was said and done: the records of messages.jsonl and events.jsonl of a
-session, of all sessions of an agent, or of all of a user or a shared space. It
-prints the best passages, word for word, each under the address of its record.
+		Short: "Find records by their words",
+		Long: `Search what was said and done: the records of messages.jsonl and events.jsonl of
+one session, of all sessions of an agent, or of all sessions of a user or a shared
+space. It prints the best passages, word for word, each with the address of its
+record.
 
-A record answers when it has one of the words, in whatever form (fails finds
-failed); rare words count more. "Double quotes" hold what must stand there as it
-is. A path, an identifier or a number puts records first that hold just that.
+A record matches if it has one of the words in any form (fails finds failed). Rare
+words count more. "Double quotes" hold text that must be there exactly. For a path,
+an identifier or a number, records that contain exactly that come first.
 
 In a mount, context/search/QUERY is the same as a file.
 
@@ -81,8 +82,8 @@ In a mount, context/search/QUERY is the same as a file.
 	storeFlag(c, &f.store)
 	f.redact.add(c)
 	fl := c.Flags()
-	fl.StringVar(&f.agent, "agent", "", "search all sessions of `AGENT` of the calling user; with --space of the space's")
-	fl.BoolVar(&f.home, "home", false, "search all sessions of the calling user")
+	fl.StringVar(&f.agent, "agent", "", "search all sessions of your `AGENT`, or with --space of the space's")
+	fl.BoolVar(&f.home, "home", false, "search all of your sessions")
 	fl.StringVar(&f.space, "space", "", "search all sessions of the shared `SPACE`")
 	fl.IntVarP(&f.n, "hits", "n", search.DefaultHits, "most `N` hits")
 	fl.IntVar(&f.tokens, "tokens", search.DefaultTokens, "most `TOKENS` of the answer")
@@ -91,7 +92,7 @@ In a mount, context/search/QUERY is the same as a file.
 	fl.StringVar(&f.in, "in", "", "only `LOG`: messages or events")
 	fl.StringVar(&f.span, "range", "", "only lines `FROM-TO` of messages, or of what --in names")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.StringVar(&f.color, "color", "auto", "show the words that were found: `auto`, always or never")
+	fl.StringVar(&f.color, "color", "auto", "highlight the words that were found: `auto`, always or never")
 	return c
 }
 
@@ -104,7 +105,7 @@ func (f *searchFlags) query(args []string) (q search.Query, where string, err er
 		return q, "", usagef("--color is auto, always or never, not %q", f.color)
 	}
 	if f.home && (f.agent != "" || f.space != "") {
-		return q, "", usagef("--home goes with neither --agent nor --space")
+		return q, "", usagef("--home cannot be used with --agent or --space")
 	}
 	if !f.many() {
 		if len(args) < 2 {
@@ -178,7 +179,7 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		}
 	}
 	if f.redact.on && mounted && at == (place{}) {
-		return nil, usagef("whether this mount redacts cannot be told from here; leave --redact out, or name the store")
+		return nil, usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
 	if f.redact.on && mounted {
 		if d, ok := runningDaemon(at.store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {

@@ -22,7 +22,7 @@ func sessionCmd() *cobra.Command {
 		Use:   "session",
 		Short: "Make, list, show, fork, archive and remove sessions",
 		Long: `Make, list, show, fork, archive and remove sessions of a store. In a mount the
-first three are mkdir, ls and cat; these verbs work without one, too.
+first three are mkdir, ls and cat. These verbs also work without a mount.
 
 ` + sessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
@@ -35,8 +35,8 @@ func sessionNewCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new [flags] SESSION",
 		Short: "Make an empty session",
-		Long: `Make an empty session and print its directory: in the mount when a daemon
-serves the store (this is mkdir -p then), else in the store.
+		Long: `Make an empty session and print its directory. If a daemon serves the store, the
+session is made in the mount (as mkdir -p does), else in the store.
 
 ` + sessionHelp,
 		Example: "  ctxfs session new coder/s1\n  cd \"$(ctxfs session new coder/s2)\"",

@@ -21,12 +21,12 @@ func sessionArchiveCmd() *cobra.Command {
 	var store string
 	c := &cobra.Command{
 		Use:   "archive [flags] SESSION...",
-		Short: "Pack the history of sessions, which stays readable in place",
-		Long: fmt.Sprintf(`Pack what the logs of sessions have into compressed files. Nothing changes for
-those who read or append: sizes, offsets, lines, packs and heads stay what they
-are. In the store the records move from messages.jsonl to messages.jsonl.<n>.zst;
-zstdcat of these and cat of the rest give them all. A log that has less than
-%d KiB of new records is left as it is. What a log has archived is printed.
+		Short: "Compress the history of sessions; it stays readable in place",
+		Long: fmt.Sprintf(`Compress what is in the logs of sessions. Nothing changes for those who read or
+append: sizes, offsets, lines, packs and heads stay what they are. In the store
+the records move from messages.jsonl to messages.jsonl.<n>.zst; zstdcat of these
+and cat of the rest print all of them. A log that has less than %d KiB of new
+records is left as it is. The command prints what it archived of each log.
 
 archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 

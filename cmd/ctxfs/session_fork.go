@@ -23,11 +23,11 @@ func sessionForkCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fork [flags] SESSION[@LINE] NEW",
 		Short: "Make a session with the history of another, up to a message",
-		Long: `Make the session NEW (a name, or AGENT/NAME of the same owner) with the first LINE
-messages of SESSION, all when no LINE is given, with the events that had arrived
-by then, and with its settings, notes, pins and children as they are now. Its pack
-begins as the other's did. From there on both go their own ways. The directory of
-the new session is printed, and on standard error how its history is stored: where
+		Long: `Make the session NEW (a name, or AGENT/NAME of the same owner). It gets the first
+LINE messages of SESSION (all if no LINE is given), the events that had arrived by
+then, and the settings, notes, pins and children as they are now. Its pack begins
+like the other's did. From then on both are independent. The command prints the
+directory of the new session, and on standard error how its history is stored: if
 the disk can, both share the same blocks (a reflink), else it is a copy.
 
 ` + sessionHelp,
@@ -153,9 +153,9 @@ func sessionRmCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm [flags] SESSION...",
 		Short: "Remove sessions with their history, for good",
-		Long: `Remove sessions: every message, event, setting and note of them, for good. In a
-mount rmdir and rm -r refuse that, so that it never happens by accident. On a
-terminal it asks first; --force does not. Where a session is a child, its last
+		Long: `Remove sessions for good: every message, event, setting and note. In a mount
+rmdir and rm -r refuse that, so that it never happens by accident. On a terminal
+the command asks first, unless --force is given. If a session is a child, its last
 answer and its status stay with its parent.
 
 ` + sessionHelp,
@@ -190,7 +190,7 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 		ok = err == nil
 	}
 	if !ok {
-		return usagef("%s Nobody is there to ask; --force does it without", question)
+		return usagef("%s There is no terminal to ask on; --force does not ask", question)
 	}
 	fmt.Fprint(out, question+" [y/N] ")
 	var answer string

@@ -17,11 +17,12 @@ func sessionLsCmd() *cobra.Command {
 		Use:     "ls [flags] [PREFIX]",
 		Aliases: []string{"list"},
 		Short:   "List sessions",
-		Long: `List the sessions of a store that the calling user may read; with PREFIX those
-whose path begins with it, such as home/1000/agent/coder. Without --store it is
-the store of $CTXFS_MOUNT, of the mount that ~/.config/ctxfs/mount names, the
-default one, or that of the only mount; where it cannot be read, its mount is. A
-session that cannot be read is named on standard error, and the exit code is 1.`,
+		Long: `List the sessions of a store that the calling user may read; with PREFIX only
+those whose path begins with it, such as home/1000/agent/coder. Without --store
+this is the store of $CTXFS_MOUNT, of the mount that ~/.config/ctxfs/mount names,
+the default store, or that of the only mount. If the store cannot be read, its
+mount is read. If a session cannot be read, it is named on standard error, and the
+exit code is 1.`,
 		Example: "  ctxfs session ls\n  ctxfs session ls home/1000/agent/coder\n  ctxfs session ls --json | jq -r '.[] | select(.state == \"active\").session'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -115,7 +115,7 @@ func sessionShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show [flags] SESSION",
 		Short:   "Show one session",
-		Long:    "Show what is known of one session: its id for life, its logs and the heads of\ntheir chains, its settings, refusals, last message and children, and whose\nchild it is. Where the store cannot be read, as of users of root's mount, the mount\nsays all but the id and the parents.\n\n" + sessionHelp,
+		Long:    "Show one session: its id for life, its logs and the heads of their chains, its\nsettings, refusals, last message and children, and whose child it is. Users of\nroot's mount cannot read the store; for them the mount shows all except the id and\nthe parents.\n\n" + sessionHelp,
 		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -15,14 +15,14 @@ func snippetCmd() *cobra.Command {
 	var mount, format string
 	c := &cobra.Command{
 		Use:   "snippet [flags] [SESSION]",
-		Short: "Print what an agent's system prompt should say of its memory",
-		Long: `Print the paragraph that tells an agent of its own memory, to be put into its system
-prompt: where its session is, what it may write, how what left the prompt is read
-again. It takes fewer than 250 tokens, and every path in it exists.
+		Short: "Print the paragraph about its memory for an agent's system prompt",
+		Long: `Print the paragraph that describes an agent's memory to it, for its system prompt:
+where its session is, what it may write, and how to read what left the prompt. It
+has fewer than 250 tokens, and every path in it exists.
 
-Without SESSION the paragraph names $CTXFS_SESSION, or else the pattern of the path,
-for prompts that are written before the session is. --format md has a heading, for
-CLAUDE.md, AGENTS.md and the like.
+Without SESSION the paragraph names $CTXFS_SESSION, or else the pattern of the
+path, for prompts that are written before there is a session. --format md adds a
+heading, for CLAUDE.md, AGENTS.md and the like.
 
 ` + sessionHelp + `
 

@@ -27,8 +27,8 @@ func spaceNewCmd() *cobra.Command {
 		Use:   "new [flags] --group GROUP NAME",
 		Short: "Make a shared space for a group",
 		Long: `Make shared/NAME for the members of GROUP (a name or a number): directories
-2770, files 0660. It appears at once in a running mount. Sharing between users
-needs a mount made by root, which serves them all; so does this verb.`,
+2770, files 0660. It appears at once in a running mount. Users can share only in a
+mount made by root, which serves them all; so this verb needs root, too.`,
 		Example: "  ctxfs space new team --group developers\n  mkdir -p /ctx/shared/team/agent/coder/session/s1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -176,7 +176,7 @@ func TestEventsArePrinted(t *testing.T) {
   life    arrived behind message 0: in full, 9 tokens
           kept in full by the compaction that message 7 brought
 events:5  event usage, 12 tokens in full
-  now     stands nowhere: no pack shows it
+  now     nowhere: no pack shows it
   whole   context/line/e5
 `)
 }

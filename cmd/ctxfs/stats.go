@@ -24,23 +24,24 @@ func statsCmd() *cobra.Command {
 	points, calls := 60, 0
 	c := &cobra.Command{
 		Use:   "stats [flags] SESSION",
-		Short: "Show what a session's prompts were made of over time, and what they cost",
-		Long: `Go through a session's history and show the tokens of its packs by section, by zone
-of the conversation and by tool, and where compactions were. For each call of the
-model, the pack that was its request is compared with the one before: what a
-provider with a prompt cache would read from it, write to it and take fresh.
+		Short: "Show what a session's prompts held over time, and what they cost",
+		Long: `Read a session's history and show the tokens of its packs by section, by zone of
+the conversation and by tool, and where compactions were. For each call of the
+model, compare the pack that was its request with the one before: what a provider
+with a prompt cache reads from it, writes to it, and sees for the first time.
 
-Where events.jsonl holds records of type usage, what the provider said is compared
-with that: its input tokens with those counted here, its cache with the predicted
-one. Each is matched with the pack that was opened last before it came.
+If events.jsonl holds records of type usage, compare with what the provider said:
+its input tokens with those counted here, its cache with the predicted one. Each
+is matched with the pack that was opened last before it came.
 
-In a terminal the series are drawn as sparklines, elsewhere they are tables. A call
-is an assistant record. Of a history above ` + fmt.Sprint(manyRecords) + ` records ` + fmt.Sprint(manyCalls) + ` calls are looked at;
+A terminal shows the series as sparklines, other outputs as tables. A call is an
+assistant record. In a history of more than 4000 records stats looks at 200 calls;
+with --calls 0 at all.` + fmt.Sprint(manyRecords) + ` records ` + fmt.Sprint(manyCalls) + ` calls are looked at;
 --calls 0 looks at all.
 
 ` + sessionHelp + `
 
-Where the store cannot be read, as in a container, the files of the mount are.
+If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
 ` + exitHelp,
 		Example: `  ctxfs stats coder/s1
@@ -50,7 +51,7 @@ Where the store cannot be read, as in a container, the files of the mount are.
 		Args: cobra.ExactArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if points < 1 || calls < 0 {
-				return usagef("--points is at least 1, --calls is not negative")
+				return usagef("--points must be at least 1, --calls must not be negative")
 			}
 			return nil
 		},
@@ -78,8 +79,8 @@ Where the store cannot be read, as in a container, the files of the mount are.
 		},
 	}
 	lookFlags(c, &f)
-	c.Flags().IntVar(&points, "points", points, "at most so many moments, evenly spread")
-	c.Flags().IntVar(&calls, "calls", calls, "at most so many calls, evenly spread; 0: all")
+	c.Flags().IntVar(&points, "points", points, "most moments, evenly spread")
+	c.Flags().IntVar(&calls, "calls", calls, "most calls, evenly spread; 0: all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with all series")
 	return c
 }
@@ -229,7 +230,7 @@ func (p *statsPrinter) epochs() {
 	list := p.Compactions
 	if more := len(list) - maxEpochs; more > 0 {
 		list = list[more:]
-		fmt.Fprintf(p.w, "  the last %d of %d; --json gives all\n", maxEpochs, len(p.Compactions))
+		fmt.Fprintf(p.w, "  the last %d of %d; --json prints all\n", maxEpochs, len(p.Compactions))
 	}
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
@@ -275,7 +276,7 @@ func (p *statsPrinter) recorded() error {
 	fmt.Fprintf(p.w, "  %s, %s matched, each with %s\n", plural(r.Records, "record"), thousands(r.Matched), by)
 	fmt.Fprintf(p.w, "  input tokens: recorded %s, counted in packs %s; calibration %.3f\n", thousands(r.Input), thousands(r.Counted), r.Calibration)
 	if r.Cached == 0 {
-		_, err := fmt.Fprintln(p.w, "  nothing is said of a cache")
+		_, err := fmt.Fprintln(p.w, "  no record mentions a cache")
 		return err
 	}
 	_, err := fmt.Fprintf(p.w, "  read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points\n", 100*r.Share, 100*r.Predicted, 100*r.Difference)

@@ -29,22 +29,22 @@ func trustCmd() *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use:   "trust [flags] [PATH]",
-		Short: "Let a recipe that is not your own run its generators",
-		Long: `Let the generators (programs) of the recipe PATH, a context.yaml in a mount, run
-as you. Your own recipes need no trust. Those that were imported from a package,
-that belong to somebody else, or that stand in a shared space do; there,
-trusting a context.yaml or a session's cwd also lets packs hold files from
-outside of the store. The programs are printed; the command itself is the
-consent, it asks nothing.
+		Short: "Allow a recipe that is not your own to run its generators",
+		Long: `Allow the generators (programs) of the recipe PATH, a context.yaml in a mount, to
+run as you. Your own recipes need no trust. Recipes need it that were imported from
+a package, that belong to somebody else, or that are in a shared space. There, trust
+in a context.yaml or in a session's cwd also allows packs to hold files from outside
+of the store. The command prints the programs. It does not ask: to run it is to
+consent.
 
-Trust holds for the content that the file has now: after an edit it needs a new
-one. So it is with the files of packages that the commands of a package name
-(sh ${RECIPE_DIR}/tools/map.sh): they are trusted together with its recipe, as
-they are, and an update that changes one asks again. In a shared space this
-holds for every file of the agent's home that a command names, unless it is
-yours and nobody else can write it. What such a file loads in its turn, and
-programs outside of packages and spaces, may change without. Trust stands in
-home/UID/trust.jsonl of the mount, which is yours alone.
+Trust is for the content that the file has now: after an edit, trust it again. The
+same holds for files of a package that its commands name (sh
+${RECIPE_DIR}/tools/map.sh): they are trusted together with its recipe, as they are
+now, and after an update that changes one you are asked again. In a shared space
+this holds for every file of the agent's home that a command names, unless it is
+yours and nobody else can write it. What such a file loads itself, and programs
+outside of packages and spaces, may change without new trust. Trust is kept in
+home/UID/trust.jsonl of the mount, which is yours only.
 
 ` + exitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
@@ -82,8 +82,8 @@ home/UID/trust.jsonl of the mount, which is yours alone.
 	}
 	fl := c.Flags()
 	fl.BoolVar(&list, "list", false, "list what is trusted, and whether it is still what was trusted")
-	fl.BoolVar(&revoke, "revoke", false, "take the trust in PATH back")
-	fl.StringVar(&at, "mount", "", "with --list: the `MOUNTPOINT`, where there is more than one mount")
+	fl.BoolVar(&revoke, "revoke", false, "withdraw the trust in PATH")
+	fl.StringVar(&at, "mount", "", "with --list: the `MOUNTPOINT`, if there is more than one mount")
 	c.MarkFlagsMutuallyExclusive("list", "revoke")
 	c.MarkFlagDirname("mount")
 	return c
@@ -129,7 +129,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
 	if !ok || m.Point == abs {
-		return t, "", usagef("%s does not lie in a mount of ctxfs; trust is about a context.yaml (or cwd) there", arg)
+		return t, "", usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
 	}
 	name, err = filepath.Rel(m.Point, abs)
 	if err != nil {
@@ -137,7 +137,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 	}
 	mine := path.Join(ctxabi.HomeDir, fmt.Sprint(os.Getuid()))
 	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
-		return t, "", fmt.Errorf("%s is in the home of somebody else, who trusts for himself; you are uid %d", arg, os.Getuid())
+		return t, "", fmt.Errorf("%s is in another user's home, and only that user can trust it; you are uid %d", arg, os.Getuid())
 	}
 	return trustsIn(m.Point), name, nil
 }
@@ -228,7 +228,7 @@ func (t trusts) trust(out io.Writer, name, arg string) error {
 			return err
 		}
 		if n == name && sum != seen {
-			return fmt.Errorf("%s changed while it was looked at; nothing was trusted, do it again", arg)
+			return fmt.Errorf("%s changed in the meantime; nothing was trusted, try again", arg)
 		}
 		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
 			rows = append(rows, row)

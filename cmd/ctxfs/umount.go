@@ -23,19 +23,21 @@ func umountCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "umount [flags] MOUNTPOINT",
 		Aliases: []string{"unmount"},
-		Short:   "Unmount and wait until the daemon has gone",
+		Short:   "Unmount, and wait until the daemon has ended",
 		Long: `Unmount MOUNTPOINT and wait until its daemon has synced and left the store, so
-that the store can be opened again at once. While programs hold files of the
-mount open this is refused, as umount(8) does it; with --stop the daemon is
-told to end: it takes the tree away at once and serves what is still open until
-it is closed, or for its --shutdown-timeout. With --force the tree goes at once,
-with every file that is open in it, and so does the daemon, even one that hangs:
-what was acknowledged is in the store already. It is content with nothing mounted.
-With --dead only what a daemon that died has left goes; a mount that answers stays.
+that the store can be opened again at once. While programs have files of the mount
+open, this is refused, as umount(8) does.
 
-A mount whose daemon does not answer is left alone without --force, and named:
-the daemon may be stopped, or slow. What a daemon that was killed has left goes
-at once, although it is in use.
+  --stop    tells the daemon to end. It removes the tree at once and serves open
+            files until they are closed, or for its --shutdown-timeout
+  --force   removes the tree at once, with every open file, and ends the daemon,
+            even one that hangs. What was acknowledged is in the store already.
+            It is no error if nothing is mounted
+  --dead    removes only what a dead daemon left; a mount that answers stays
+
+If a daemon does not answer, its mount is named and left alone without --force:
+the daemon may be stopped, or slow. What a daemon that was killed has left is
+removed at once, even if it is in use.
 
 ` + exitHelp,
 		Example: `  ctxfs umount /ctx
@@ -50,9 +52,9 @@ at once, although it is in use.
 		},
 	}
 	c.Flags().DurationVar(&limit, "timeout", 40*time.Second, "how long to wait for the daemon")
-	c.Flags().BoolVar(&stop, "stop", false, "end the daemon although files are open")
-	c.Flags().BoolVar(&force, "force", false, "take the mount away at once and end the daemon, although it hangs")
-	c.Flags().BoolVar(&dead, "dead", false, "take away what a daemon that died has left, and nothing else")
+	c.Flags().BoolVar(&stop, "stop", false, "end the daemon, even if files are open")
+	c.Flags().BoolVar(&force, "force", false, "remove the mount at once and end the daemon, even if it hangs")
+	c.Flags().BoolVar(&dead, "dead", false, "remove only what a dead daemon left")
 	c.MarkFlagsMutuallyExclusive("stop", "force", "dead")
 	return c
 }
@@ -208,7 +210,7 @@ func clearDeadMounts(said io.Writer, store string, points []string) error {
 	for _, i := range meant {
 		m, failed := clearMount(i)
 		if failed == nil && (m.State == mounts.Gone || m.State == mounts.Zombie) {
-			fmt.Fprintf(said, "ctxfs: %s; it was taken away\n", m.Trouble())
+			fmt.Fprintf(said, "ctxfs: %s; it was removed\n", m.Trouble())
 		}
 		err = errors.Join(err, failed)
 	}

@@ -27,18 +27,17 @@ func verifyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [flags] [SESSION...]",
 		Short: "Check every byte of the history",
-		Long: `Read all of the given sessions, or of every session of the store: each record,
-the hash of each commit, the chain of the commits, the index, and every chunk:
-blobs that users stored, packs that were read, what the rows of swap and dedup
-stand for. Nothing is changed, and a running daemon is not disturbed. Problems
-are printed, one a line; the exit code is 1 when there are any. What the next
-open puts right by itself, such as records that lost their row with the power,
-is printed as a note, and no problem. ctxfs fsck looks at all other files, too,
-and repairs.
+		Long: `Read all of the given sessions, or of every session of the store: each record, the
+hash of each commit, the chain of the commits, the index, and every chunk (blobs
+that users stored, packs that were read, the bytes behind the rows of swap and
+dedup). verify changes nothing and does not disturb a running daemon. It prints one
+line for each problem; the exit code is 1 if there is one. What the next open puts
+right by itself, such as records that lost their row when the power went, is a note
+and not a problem. ctxfs fsck also looks at all other files, and repairs.
 
-What was cut off the end of a log together with all that speaks of it cannot be
-seen that way. --head FILE compares with what ctxfs head printed earlier: the
-sessions of the heads are verified, and that they begin with what they held then.
+verify alone cannot see that somebody cut off the end of a log together with all
+that refers to it. --head FILE compares with what ctxfs head printed earlier: it
+verifies the sessions of these heads, and that they begin with what they held then.
 
 ` + sessionHelp,
 		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --head /backup/heads\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",
@@ -58,7 +57,7 @@ sessions of the heads are verified, and that they begin with what they held then
 		},
 	}
 	storeFlag(c, &store)
-	c.Flags().StringVar(&head, "head", "", "compare with the heads in `FILE`, which ctxfs head printed (- for the standard input)")
+	c.Flags().StringVar(&head, "head", "", "compare with the heads in `FILE`, which ctxfs head printed (- for standard input)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of sessions with their problems")
 	return c
 }

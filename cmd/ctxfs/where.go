@@ -46,9 +46,9 @@ type place struct {
 }
 
 const sessionHelp = `SESSION is one of
-  AGENT/SESSION                           of the calling user ($CTXFS_MOUNT: there)
-  home/UID/agent/AGENT/session/SESSION    as the tree names it (or shared/SPACE/...)
-  a path to it in a mount or in a store   "." among them`
+  AGENT/SESSION                           one of yours (in $CTXFS_MOUNT, if set)
+  home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
+  a path to it in a mount or in a store   "." for example`
 
 // storeMeant is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
 // or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.

@@ -21,12 +21,12 @@ func whyCmd() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "why [flags] SESSION WHAT",
-		Short: "Say where a record or a block stands in a session's prompt, and why",
-		Long: `Say where a record stands in the present pack: in full, shortened, folded, or left
-out and why; which of its lines stand among the key lines, and where the whole can
-be read. Then how it came there: the records that brought each change.
+		Short: "Show where a record or a block is in a session's prompt, and why",
+		Long: `Show where a record is in the present pack: in full, shortened, folded, or left out
+and why; which of its lines are among the key lines, and where the whole can be
+read. Then show how it came there: the records that brought each change.
 
-Of a block (a pin, a file, what a generator printed) it says what it asked for and
+For a block (a pin, a file, what a generator printed) show what it asked for and
 what it got, and why it is cut or missing.
 
 WHAT is one of
@@ -37,7 +37,7 @@ WHAT is one of
 
 ` + sessionHelp + `
 
-Where the store cannot be read, as in a container, the files of the mount are.
+If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
 ` + exitHelp,
 		Example: `  ctxfs why coder/s1 messages:57
@@ -91,7 +91,7 @@ func printRecord(w io.Writer, r inspect.Record) {
 	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, thousands(r.Whole))
 	switch {
 	case r.Note != "":
-		fmt.Fprintf(w, "  now     stands nowhere: %s\n", r.Note)
+		fmt.Fprintf(w, "  now     nowhere: %s\n", r.Note)
 	case r.Tokens > 0:
 		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, thousands(r.Tokens))
 	default:
@@ -176,12 +176,12 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		return printJSON(c.OutOrStdout(), b)
 	}
 	w := c.OutOrStdout()
-	state := "stands in the pack whole"
+	state := "is in the pack, whole"
 	switch {
 	case !b.Shown:
-		state = "does not stand in the pack"
+		state = "is not in the pack"
 	case b.Cut || b.Left > 0:
-		state = "stands in the pack cut"
+		state = "is in the pack, cut"
 	}
 	if b.Stale {
 		state += ", as it was last seen: its present content did not come in time"

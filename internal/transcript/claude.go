@@ -79,7 +79,7 @@ func toolResults(dir string) map[string]*adapter.Beside {
 				return nil, err
 			}
 			if fi.Size() > ctxabi.MaxRecord/2 { // what is not plain takes more as JSON
-				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not taken along", fi.Size())
+				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not imported", fi.Size())
 			}
 			return os.ReadFile(file)
 		}}
@@ -93,7 +93,7 @@ func (ts Transcripts) Unnamed(lost *Losses) {
 	for _, t := range ts {
 		for _, name := range slices.Sorted(maps.Keys(t.beside)) {
 			if b := t.beside[name]; !b.Named && !seen[b] && t.agent.chain == "" {
-				lost.Add(t.Name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not taken along"})
+				lost.Add(t.Name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not imported"})
 			}
 			seen[t.beside[name]] = true
 		}

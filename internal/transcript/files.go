@@ -82,12 +82,12 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 			name, from = "", "-"
 		}
 		if unpack := packed(head); unpack != "" {
-			return fmt.Errorf("%s is packed; import what is in it: %s %s | ctxfs import - SESSION", t.Name, unpack, from)
+			return fmt.Errorf("%s is compressed; import its content: %s %s | ctxfs import - SESSION", t.Name, unpack, from)
 		}
 		f, ok := formats.Detect(name, head)
 		if forced != nil {
 			if t.format, t.How, t.forced = forced, forced.Name, true; ok && surely(f, name, head) && forced.Sniff(name, adapter.Decode(head)) == 0 {
-				return fmt.Errorf("%s is no transcript of %s but of %s; leave --format out, or say --format %s", t.Name, forced.Name, f.Name, f.Name)
+				return fmt.Errorf("%s is a transcript of %s, not of %s; omit --format, or use --format %s", t.Name, f.Name, forced.Name, f.Name)
 			}
 			continue
 		}
@@ -95,7 +95,7 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 			return fmt.Errorf("%w: %s is empty", ErrNothing, t.Name)
 		}
 		if !ok {
-			return fmt.Errorf("%s is of no format that is known; say which with --format.\n%s", t.Name, formats.Help())
+			return fmt.Errorf("the format of %s is not known; give it with --format.\n%s", t.Name, formats.Help())
 		}
 		t.format, t.How = f, f.Name+" (detected; --format overrides)"
 	}
@@ -142,7 +142,7 @@ func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 		file := files[i]
 		if file == "-" {
 			if slices.Contains(files[:i], "-") {
-				return all, UsageErrorf("- is standard input, which can be read once")
+				return all, UsageErrorf("- is standard input, which can be read only once")
 			}
 			all = append(all, &Transcript{Name: stdinName, r: bufio.NewReaderSize(stdin, HeadSize), bytes: -1, close: func() error { return nil }})
 			continue
@@ -203,7 +203,7 @@ func filesOf(file string) ([]source, error) {
 	if n := len(found) - len(shown); n > 0 {
 		more = fmt.Sprintf("\n  ... and %d more", n)
 	}
-	return nil, UsageErrorf("%s has %d transcripts; name those that belong into the session. The newest are\n  %s%s",
+	return nil, UsageErrorf("%s has %d transcripts; name those that belong to the session. The newest are\n  %s%s",
 		file, len(found), strings.Join(shown, "\n  "), more)
 }
 

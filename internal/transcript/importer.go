@@ -97,7 +97,7 @@ func (im *Importer) Read(t *Transcript) error {
 		err = out.release()
 	}
 	if err == nil && out.holds {
-		err = fmt.Errorf("%w: it has no message in the format %s; leave --format out to have the format detected", ErrNothing, t.format.Name)
+		err = fmt.Errorf("%w: it has no message in the format %s; omit --format, and ctxfs detects the format", ErrNothing, t.format.Name)
 	}
 	err = cmp.Or(err, im.flush())
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -16,7 +16,7 @@ import (
 func documents(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	elsewhere := []string{"README.md", "docs/files.md", "docs/inspect.md"}
+	elsewhere := []string{"README.md", "docs/tour.md", "docs/numbers.md", "docs/files.md", "docs/inspect.md"}
 	for name, text := range markdown(t) {
 		if len(harness.TourCommands(text)) > 0 && !slices.Contains(elsewhere, name) {
 			names = append(names, name)

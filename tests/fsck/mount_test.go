@@ -250,7 +250,7 @@ func TestFsckOfAnOrdinaryUser(t *testing.T) {
 	x := filepath.Join(store, "home/21002/agent/coder/session/s1")
 	must(t, os.WriteFile(filepath.Join(x, "context/budget"), []byte("much"), 0o600))
 	must(t, os.Chmod(filepath.Join(x, "messages.jsonl"), 0o666))
-	if r := as(store, "--repair"); r.Code != 0 || !strings.Contains(r.Stdout, "2 found, and dealt with") {
+	if r := as(store, "--repair"); r.Code != 0 || !strings.Contains(r.Stdout, "2 found, none of them remain") {
 		t.Errorf("bob repairs his own store: %+v", r)
 	}
 	if r := as(store); r.Code != 0 {

@@ -292,17 +292,17 @@ func TestHooksNeverBreakTheirHost(t *testing.T) {
 		open  bool   // its input does not end
 	}{
 		"no mount":           {input: strings.ReplaceAll(input, "Stop", "SessionStart"), env: "CTXFS_MOUNT=" + t.TempDir()},
-		"no input":           {says: "not what Claude Code or Codex gives"},
-		"no JSON":            {input: "nope", says: "not what Claude Code or Codex gives"},
+		"no input":           {says: "the input is not that of a hook of Claude Code or Codex"},
+		"no JSON":            {input: "nope", says: "the input is not that of a hook of Claude Code or Codex"},
 		"unknown event":      {input: `{"hook_event_name":"Later"}`, says: `"Later"`},
-		"no session":         {input: `{"hook_event_name":"Stop","session_id":"../../x","transcript_path":"/none"}`, says: "is no name of a session"},
+		"no session":         {input: `{"hook_event_name":"Stop","session_id":"../../x","transcript_path":"/none"}`, says: "is not a name of a session"},
 		"no transcript":      {input: strings.ReplaceAll(input, "/none", ""), says: "names no transcript"},
-		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is no transcript of Claude Code or Codex"},
+		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is not a transcript of Claude Code or Codex"},
 		"wrong flag":         {args: []string{"--bogus", "--timeout", "soon"}, input: input, says: "invalid argument"},
 		"unknown flag":       {args: []string{"--bogus"}, input: input},
 		"too many words":     {args: []string{"Stop", "and", "go"}, input: input},
-		"wrong session":      {input: input, env: "CTXFS_SESSION=/etc", says: "is no session"},
-		"no time":            {args: []string{"--timeout", "1ns"}, input: input, says: "not done after 1ns", open: true}, // with an end it could be done by the time that it is looked at
+		"wrong session":      {input: input, env: "CTXFS_SESSION=/etc", says: "is not a session"},
+		"no time":            {args: []string{"--timeout", "1ns"}, input: input, says: "not finished after 1ns", open: true}, // with an end it could be done by the time that it is looked at
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := append(slices.Clone(h.env), c.env)

@@ -175,8 +175,8 @@ func TestTheServerSaysWhatIsMissing(t *testing.T) {
 	}{
 		{[]string{"--mount", t.TempDir()}, 1, "no ctxfs is mounted at"},
 		{[]string{"--mount", m.Dir, "a/b/c"}, 2, "neither AGENT/SESSION"},
-		{[]string{t.TempDir()}, 2, "is no session and cannot become one"},
-		{[]string{filepath.Join(t.TempDir(), "agent/a/session/s")}, 1, "is in no mount of ctxfs"},
+		{[]string{t.TempDir()}, 2, "is not a session and cannot become one"},
+		{[]string{filepath.Join(t.TempDir(), "agent/a/session/s")}, 1, "is not in a mount of ctxfs"},
 	} {
 		r := m.CLI(t, append([]string{"mcp"}, tt.args...)...)
 		if r.Code != tt.code || !strings.Contains(r.Stderr, tt.want) || r.Stdout != "" {

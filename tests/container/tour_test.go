@@ -8,16 +8,16 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// README's first screen tells the truth, too: the transcript that was imported goes on in a container.
-func TestReadmeContainer(t *testing.T) {
+// The first part of docs/tour.md prints what it says, too: the transcript that was imported goes on in a container.
+func TestTourContainer(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(filepath.Join(harness.Root(), "README.md"))
+	b, err := os.ReadFile(filepath.Join(harness.Root(), "docs", "tour.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := steps(string(b))
 	if len(all) != 1 || all[0].output == "" {
-		t.Fatalf("README has %d commands with a container, and what they print", len(all))
+		t.Fatalf("docs/tour.md has %d commands with a container, and what they print", len(all))
 	}
 	w := newWorld(t)
 	w.must("start_dockerd docker")
@@ -26,6 +26,6 @@ func TestReadmeContainer(t *testing.T) {
 	}
 	w.must("ctxfs import /usr/src/ctxfs/examples/transcripts/claude-code.jsonl coder/refresh")
 	if got := w.run(all[0].script); got != all[0].output {
-		t.Errorf("README.md:%d:\n%s\nprints\n%s\nwant\n%s", all[0].line, all[0].script, got, all[0].output)
+		t.Errorf("docs/tour.md:%d:\n%s\nprints\n%s\nwant\n%s", all[0].line, all[0].script, got, all[0].output)
 	}
 }
