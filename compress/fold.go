@@ -142,43 +142,6 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
 }
 
-// subAgents are words of the names of tools that hand a task to another agent.
-var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "delegate": true, "subtask": true}
-
-// IsSubAgent says whether a tool of this name hands a task to another agent: Task, dispatch_agent, delegateTask. Tools
-// that keep a list of tasks (task_create, update_task) do not.
-func IsSubAgent(name string) bool {
-	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
-	sub := false
-	for _, w := range words {
-		switch w {
-		case "create", "update", "list", "get", "stop", "delete", "add", "complete":
-			return false
-		}
-		sub = sub || subAgents[w]
-	}
-	return sub
-}
-
-// splitCamel puts a blank before each capital that follows a small letter, all in lower case.
-func splitCamel(name string) string {
-	var b strings.Builder
-	small := false
-	for _, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			if small {
-				b.WriteByte(' ')
-			}
-			c += 'a' - 'A'
-			small = false
-		} else {
-			small = 'a' <= c && c <= 'z'
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
 // ConclusionLines returns the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
 // limit tokens (by ctxabi.Weight), of a single one that is too long its last sentences.
 func ConclusionLines(text string, limit int) (lines []string) {

@@ -87,7 +87,7 @@ type candidate struct {
 
 // picker chooses candidates one after another.
 type picker struct {
-	numbers map[termID]int32 // of words
+	numbers map[uint64]int32 // of words
 	weights []int64          // by number, in 1/1024
 	heap    []*candidate
 }
@@ -100,10 +100,10 @@ type wordUse struct {
 }
 
 func newPicker(sources []Source, covered []string) *picker {
-	p := &picker{numbers: map[termID]int32{}}
+	p := &picker{numbers: map[uint64]int32{}}
 	var uses []wordUse
 	number := func(w string, kind wordKind) int32 {
-		id := hashString(w)
+		id := Hash(w)
 		n, ok := p.numbers[id]
 		if !ok {
 			n = int32(len(uses))
@@ -112,7 +112,7 @@ func newPicker(sources []Source, covered []string) *picker {
 		}
 		return n
 	}
-	byText := map[termID]*candidate{}
+	byText := map[uint64]*candidate{}
 	var all []*candidate
 	var words []int32 // of one line
 	for i, s := range sources {
@@ -136,7 +136,7 @@ func newPicker(sources []Source, covered []string) *picker {
 				return // a line of one word says nothing of it
 			}
 			at := KeyLine{Source: i, Line: n, Text: line}
-			id := hashString(line)
+			id := Hash(line)
 			if same := byText[id]; same != nil {
 				same.KeyLine = at
 				return
@@ -158,11 +158,11 @@ func newPicker(sources []Source, covered []string) *picker {
 	shown := make([]bool, len(uses))
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
-			if same := byText[hashString(line)]; same != nil {
+			if same := byText[Hash(line)]; same != nil {
 				same.tokens = 0 // it stands there already
 			}
 			eachWord(line, func(w string, _ wordKind) {
-				if n, ok := p.numbers[hashString(w)]; ok && !shown[n] {
+				if n, ok := p.numbers[Hash(w)]; ok && !shown[n] {
 					shown[n] = true
 					p.weights[n] /= shownWorth
 				}

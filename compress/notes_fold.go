@@ -44,7 +44,7 @@ type topic struct {
 func topicOf(words string) topic {
 	t := topic{words: words, bare: withoutNumbers(words)}
 	for w := range strings.FieldsSeq(t.bare) {
-		t.mask |= 1 << (hash([]byte(w)) % 64)
+		t.mask |= 1 << (Hash(w) % 64)
 	}
 	return t
 }

@@ -16,9 +16,6 @@ const (
 	fileRemoved = "removed"
 )
 
-// pathKeys are the arguments in which tools take the file that they work on.
-var pathKeys = []string{"path", "file_path", "filePath", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "relative_path", "AbsolutePath", "TargetFile", "uri"}
-
 // fileCall gives the files that a call of a tool reads or changes.
 func fileCall(c SaidCall) []Finding {
 	name := strings.ToLower(c.Name)
@@ -60,7 +57,7 @@ func fileCall(c SaidCall) []Finding {
 	if state == "" {
 		return nil
 	}
-	for _, key := range pathKeys {
+	for _, key := range PathKeys {
 		if p, ok := args[key].(string); ok && isFileName(p) {
 			return []Finding{{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: c.Name}}
 		}
@@ -272,7 +269,7 @@ func artifactEvent(record string) []Finding {
 	if json.Unmarshal([]byte(record), &args) != nil {
 		return nil
 	}
-	for _, key := range pathKeys {
+	for _, key := range PathKeys {
 		if p, ok := args[key].(string); ok && isFileName(p) {
 			return []Finding{{Kind: FoundFile, Path: pathpkg.Clean(p), State: fileWritten, Tool: ctxabi.RefArtifact}}
 		}

@@ -26,14 +26,9 @@ var (
 	taskBehind    = regexp.MustCompile(`(?: \([\w@.-]+\))?(?: \[blocked by [^\]]*\])?$`)
 )
 
-// plainName is the name of a tool without what joins its words.
-func plainName(tool string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool))
-}
-
 // KeepsList reports whether a tool of this name keeps a list of what is to do.
 func KeepsList(tool string) bool {
-	name := plainName(tool)
+	name := PlainName(tool)
 	return strings.Contains(name, "todo") || slices.Contains(planTools, name) || name == "taskcreate" || name == "taskupdate" || name == "tasklist"
 }
 
@@ -42,7 +37,7 @@ var planTools = []string{"updateplan", "setplan", "writeplan", "updatetasks", "p
 
 // taskCall reads a call that makes or changes a numbered item.
 func taskCall(c SaidCall) []Finding {
-	name := plainName(c.Name)
+	name := PlainName(c.Name)
 	if name != "taskcreate" && name != "taskupdate" {
 		return nil
 	}
@@ -83,7 +78,7 @@ func taskCall(c SaidCall) []Finding {
 // taskAnswer reads what is answered to such a call, and a list of all items.
 func taskAnswer(a SaidAnswer) (out []Finding) {
 	text := strings.TrimSpace(a.Text)
-	switch plainName(a.Tool) {
+	switch PlainName(a.Tool) {
 	case "taskcreate":
 		if m := taskGotNumber.FindStringSubmatch(text); m != nil {
 			return []Finding{{Kind: FoundTodo, Key: m[1], State: taskNamed, Path: a.Call}}

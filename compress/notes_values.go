@@ -80,7 +80,7 @@ func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
 		if n := placed.at(w, i); n > 0 && i+n < len(w) && len(subject) <= 8 && weak.at(subject, 0) == 0 && subject[0].text != "to" && !unlikely.has(subject) {
 			value := w[i+n:]
 			if v := value[0]; v.valuable || v.text == "port" && len(value) > 1 && value[1].valuable {
-				if (w[i].text == "named" || w[i].text == "called") && !stopWords[subject[0].text] {
+				if (w[i].text == "named" || w[i].text == "called") && !IsStopWord(subject[0].text) {
 					continue // "create a file named …"
 				}
 				strong := w[i].text != "in" && w[i].text != "called" && w[i].text != "named" && w[i].text != "is" && w[i].text != "are"

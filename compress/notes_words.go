@@ -170,7 +170,7 @@ func (p *phrases) has(words []noteWord) bool { at, _ := p.in(words); return at >
 // made of. With numbers are those of digits alone.
 func content(words []noteWord, numbers bool) string {
 	var out []string
-	var r termReader
+	var buf []byte
 	for i := range words {
 		w := &words[i]
 		text := w.text
@@ -180,14 +180,14 @@ func content(words []noteWord, numbers bool) string {
 				continue
 			}
 		}
-		if stopWords[text] || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
+		if IsStopWord(text) || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
 			continue
 		}
 		if !numbers && isNumber(text) {
 			continue
 		}
-		r.buf = append(r.buf[:0], text...)
-		stemmed := string(stem(r.buf))
+		buf = append(buf[:0], text...)
+		stemmed := string(stem(buf))
 		if len(stemmed) > 48 {
 			stemmed = stemmed[:48]
 		}
@@ -209,13 +209,7 @@ func isNumber(w string) bool {
 }
 
 // fillers are words beside the stop words that say nothing of what a rule is about.
-var fillers = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`never always must need needs required allowed permitted forbidden avoid ensure make sure keep use uses used using
+var fillers = WordSet(`never always must need needs required allowed permitted forbidden avoid ensure make sure keep use uses used using
 		want prefer preferred rather like don't dont ever every everything everywhere nothing anything instead longer forward actually really
 		currently update correction sorry btw ok okay new correct actual directly ist sind nicht kein keine nie niemals immer der die das ein eine den dem
-		im in auf für von zu mit und oder wir ich bitte`) {
-		m[w] = true
-	}
-	return m
-}()
+		im in auf für von zu mit und oder wir ich bitte`)

@@ -60,10 +60,10 @@ func (l Limit) of(s string) int {
 
 // holds says whether s is within the limit.
 func (l Limit) holds(s string) bool {
-	if len(s)/bytesPerWeight > l.Tokens || l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
+	if l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
 		return false
 	}
-	return ctxabi.Weight(s) <= l.Tokens && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
+	return fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
 }
 
 // resultFloor is the limit, in tokens, below which a result is only shown head and tail.

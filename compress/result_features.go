@@ -26,12 +26,12 @@ func eachFeature(line string, emit func(f uint64, weight float64)) {
 		if w == 0 {
 			continue
 		}
-		emit(uint64(hashString(word)), w)
+		emit(Hash(word), w)
 		if strings.ContainsAny(word, "./:@#") { // the parts are used alone as well
 			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return strings.ContainsRune("./:@#", c) }) {
 				if len(part) >= 3 && len(part) < len(word) {
 					if w := featureWeight(part); w > 0 {
-						emit(uint64(hashString(part)), w/2)
+						emit(Hash(part), w/2)
 					}
 				}
 			}
@@ -65,7 +65,7 @@ func featureWeight(word string) float64 {
 		return 0
 	case len(word) >= 4 && (marks > 0 || camel || letters > 0 && digits > 0), letters == 0:
 		return identifierWorth
-	case len(word) >= 4 && !stopWords[word]:
+	case len(word) >= 4 && !IsStopWord(word):
 		return wordWorth
 	}
 	return 0
@@ -76,15 +76,6 @@ func repeated(n int) float64 { return 1 + 0.2*math.Log2(float64(min(n, 16))) }
 
 func featureByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_./:@#-", c) >= 0
-}
-
-// hashString is FNV-1a.
-func hashString(s string) termID {
-	h := uint64(14695981039346656037)
-	for i := 0; i < len(s); i++ {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return termID(h)
 }
 
 // mask is line without what differs between lines of one make: its digits, and how its blanks are.

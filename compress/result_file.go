@@ -69,7 +69,7 @@ func (s *sheet) asked(outline []int) func(i int) float64 {
 }
 
 // outlineWords begin a line that defines something, in the languages that agents mostly read.
-var outlineWords = nameSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
+var outlineWords = WordSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
 	static async abstract const describe it test CREATE message service rpc resource data variable @media section`)
 
 // inOutline says whether a line is a heading or defines something; numbers that a tool put before it do not count.

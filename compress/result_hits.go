@@ -119,13 +119,13 @@ func hitTitle(line string) string {
 // rankHits gives each result a score by the words that it shares with what was asked, those of the title for more; the order of the source decides
 // between equals.
 func rankHits(hits []hit, asked string) {
-	terms := map[termID]bool{}
-	eachTerm(asked, func(t termID) { terms[t] = true })
+	terms := map[uint64]bool{}
+	Terms(asked, func(t uint64) { terms[t] = true })
 	for k := range hits {
 		h := &hits[k]
-		seen := map[termID]bool{}
+		seen := map[uint64]bool{}
 		for i, text := range []string{h.title, h.says} {
-			eachTerm(text, func(t termID) {
+			Terms(text, func(t uint64) {
 				if terms[t] && !seen[t] {
 					seen[t] = true
 					h.score += float64(2 - i)

@@ -178,7 +178,7 @@ func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
 }
 
 // keyFields are names of fields that a reader needs first.
-var keyFields = nameSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
+var keyFields = WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
 	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
 
 // fieldRank says how early a field is shown: 0 first.

@@ -48,11 +48,11 @@ func Recognise(text string, about Hint) Kind {
 		}
 	}
 	switch {
-	case fileTools[tool]:
+	case IsFileTool(tool):
 		return KindFile
-	case matchTools[tool] && matched(sample):
+	case IsMatchTool(tool) && matched(sample):
 		return KindMatches
-	case listTools[tool]:
+	case IsListTool(tool):
 		return KindListing
 	case isTable(sample):
 		return KindTable
@@ -60,7 +60,7 @@ func Recognise(text string, about Hint) Kind {
 		return KindMatches
 	case listed(sample):
 		return KindListing
-	case command != "" || logTools[tool] || runsCode(tool, about.Args) || failures(sample) > 0:
+	case command != "" || IsShellTool(tool) || runsCode(tool, about.Args) || failures(sample) > 0:
 		return KindLog
 	}
 	return KindText
@@ -68,24 +68,6 @@ func Recognise(text string, about Hint) Kind {
 
 // sniffed is how much of a text, in bytes, is looked at to find its kind.
 const sniffed = 4096
-
-// Names of tools, in lower case and without what joins their words.
-var (
-	fileTools  = nameSet("read open view cat readfile viewfile openfile getfile getfilecontents fileread readtextfile readfiles readnotebook")
-	matchTools = nameSet("grep rg ripgrep search searchfiles grepsearch codesearch searchcode searchdir searchfile findtext")
-	listTools  = nameSet("ls list listfiles listdir listdirectory directorytree glob find findfiles tree findfile")
-	logTools   = nameSet("bash shell sh exec execute run runcommand runtests test terminal executebash runterminalcmd python ipython runcode executecommand localshell build make command")
-)
-
-var codeTools = nameSet("executecode codeinterpreter codeexecution runpython executepython pythonrepl pythontool runjavascript runjs jupyter notebookexecute runcell executecell")
-
-func nameSet(names string) map[string]bool {
-	m := map[string]bool{}
-	for _, n := range strings.Fields(names) {
-		m[n] = true
-	}
-	return m
-}
 
 // toolOf gives the tool's plain name, and for one that runs commands the first that shows something.
 func toolOf(about Hint) (tool, command string) {
@@ -97,7 +79,7 @@ func toolOf(about Hint) (tool, command string) {
 		name = name[i+2:]
 	}
 	tool = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-	if !logTools[tool] && (codeTools[tool] || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(pathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
+	if !IsShellTool(tool) && (IsCodeTool(tool) || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(PathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
 		return tool, ""
 	}
 	line := commandOf(about.Args)
@@ -127,7 +109,7 @@ func runsCode(tool, args string) bool {
 			return true
 		}
 	}
-	return codeTools[tool]
+	return IsCodeTool(tool)
 }
 
 // commandOf finds the command line in a call's arguments.

@@ -116,8 +116,8 @@ func (r *result) log() (string, bool) {
 	byClass := map[class][]int{}
 	var plain []int
 	for i, line := range s.lines {
-		h := hashString(line)
-		same, seen := exact[uint64(h)]
+		h := Hash(line)
+		same, seen := exact[h]
 		m := mask(line)
 		lead, known := first[m]
 		if !known {
@@ -135,7 +135,7 @@ func (r *result) log() (string, bool) {
 			leader[i] = same
 			continue
 		}
-		exact[uint64(h)] = i
+		exact[h] = i
 		most := 1
 		switch classes[i] {
 		case className, classSummary:

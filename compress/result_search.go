@@ -27,17 +27,17 @@ func (r *result) search() (string, bool) {
 	if len(hits) > 1 && !strings.Contains(strings.Join(s.lines[:hits[0].to], "\n"), "://") { // what stands before the first one
 		hits = hits[1:]
 	}
-	asked := map[termID]bool{}
-	eachTerm(r.about.Args, func(t termID) { asked[t] = true })
+	asked := map[uint64]bool{}
+	Terms(r.about.Args, func(t uint64) { asked[t] = true })
 	for k := range hits {
 		h := &hits[k]
-		seen := map[termID]bool{}
+		seen := map[uint64]bool{}
 		for i := h.from; i < h.to; i++ {
 			worth := 1.0
 			if i == h.from {
 				worth = 2
 			}
-			eachTerm(s.lines[i], func(t termID) {
+			Terms(s.lines[i], func(t uint64) {
 				if asked[t] && !seen[t] {
 					seen[t] = true
 					h.score += worth

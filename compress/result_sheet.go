@@ -235,7 +235,7 @@ func (s *sheet) all() []int {
 		if len(trimmed) < 3 {
 			continue
 		}
-		if h := uint64(hashString(trimmed)); !seen[h] {
+		if h := Hash(trimmed); !seen[h] {
 			seen[h] = true
 			out = append(out, i)
 		}

@@ -134,7 +134,7 @@ func leafText(v gjson.Result) string {
 // ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.
 const ownWorth = 0.4
 
-var ownFields = nameSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
+var ownFields = WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
 
 // choose shows leaves within room, in the limit's unit.
 func (t *tree) choose(room int) {

@@ -163,7 +163,7 @@ func unescaped(s string) string {
 }
 
 // wrappers are programs that run the command in their arguments, behind options, variables and numbers.
-var wrappers = nameSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
+var wrappers = WordSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
 
 // runners are programs whose first operand says that the rest is a command.
 var runners = map[string]string{"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec"}

@@ -206,7 +206,16 @@ func (r *termReader) lower(s string) {
 	}
 }
 
-// hash is FNV-1a.
+// Hash returns the 64-bit FNV-1a hash of a string.
+func Hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// hash is Hash of a term.
 func hash(term []byte) termID {
 	h := uint64(14695981039346656037)
 	for _, c := range term {
@@ -254,14 +263,20 @@ func apostrophe(s string) int {
 	return len(s) - len(rest) + n
 }
 
-var stopWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`about above after again all also am an and any are as at be because been before being below between both but by
+// IsStopWord reports whether a word in lower case is one of the commonest English ones, which are no terms.
+func IsStopWord(word string) bool { return stopWords[word] }
+
+var stopWords = WordSet(`about above after again all also am an and any are as at be because been before being below between both but by
 		can cannot could did do does doesn doing don down during each either else for from further had has have having he her here hers him his how
 		if in into is isn it its itself just let may me might more most must my myself neither no nor not now of off on once only or other our ours
 		out over own please same shall she should so some such than that the their theirs them then there these they this those through to too
-		under until up upon us very was we well were what when where whether which while who whom whose why will with within without would yes yet you your yours`) {
-		m[w] = true
+		under until up upon us very was we well were what when where whether which while who whom whose why will with within without would yes yet you your yours`)
+
+// WordSet returns the set of the words in a text that blanks part.
+func WordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
 	}
-	return m
-}()
+	return set
+}
