@@ -11,8 +11,8 @@ import (
 // Numbers of [Fold].
 const (
 	foldScanned = 400 // lines that are looked at, at each end of a text
-	foldClip    = 160 // bytes of one line
-	foldJoin    = " | "
+	FoldClip    = 160 // bytes of one line
+	FoldJoin    = " | "
 )
 
 // foldPart is a line that may stand in a fold.
@@ -63,7 +63,7 @@ func Fold(text string, limit int) string {
 	var b strings.Builder
 	for i, p := range taken {
 		if i > 0 {
-			b.WriteString(foldJoin)
+			b.WriteString(FoldJoin)
 		}
 		b.WriteString(p.text)
 	}
@@ -75,7 +75,7 @@ func foldParts(text string) []foldPart {
 	var all []foldPart
 	known := map[string]bool{}
 	EachLine(text, func(n int, line string) {
-		line = Clip(line, foldClip)
+		line = Clip(line, FoldClip)
 		if known[line] || len(all) >= 2*foldScanned && n > 4*foldScanned {
 			return
 		}
@@ -84,8 +84,8 @@ func foldParts(text string) []foldPart {
 		if len(all) == 0 {
 			p.tells = 3
 		}
-		eachWord(line, func(w string, kind wordKind) {
-			if kind == idWord {
+		EachWord(line, func(w string, kind WordKind) {
+			if kind == IdentifierWord {
 				p.words = append(p.words, w)
 			} else if v := verdicts[strings.ToLower(w)]; v > p.tells {
 				p.tells = v
@@ -107,7 +107,7 @@ var verdicts = map[string]int{
 
 // TellsFailure says whether a line tells of a failure.
 func TellsFailure(line string) (failure bool) {
-	eachWord(line, func(w string, _ wordKind) {
+	EachWord(line, func(w string, _ WordKind) {
 		failure = failure || verdicts[strings.ToLower(w)] >= 6 && !strings.HasPrefix(strings.ToLower(w), "success") && w != "passed"
 	})
 	return failure
@@ -134,7 +134,7 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\v' || r == '\f' || r == '\u0085'
 	}), " ")
 	text = strings.TrimSpace(text)
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
 	head := headOf(text, max(1, limit*2/3))
@@ -150,10 +150,10 @@ func ConclusionLines(text string, limit int) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	for len(lines) > 1 && !fits(strings.Join(lines, "\n"), limit) {
+	for len(lines) > 1 && !Fits(strings.Join(lines, "\n"), limit) {
 		lines = lines[1:]
 	}
-	if len(lines) == 1 && !fits(lines[0], limit) {
+	if len(lines) == 1 && !Fits(lines[0], limit) {
 		if end := Conclusion(lines[0], limit); strings.HasSuffix(lines[0], end) {
 			lines[0] = end
 		} else {
@@ -178,13 +178,13 @@ func lastParagraph(text string) (last string) {
 // last paragraph, and where that is longer the last of its sentences that fit.
 func Conclusion(text string, limit int) string {
 	last := strings.Join(strings.Fields(lastParagraph(text)), " ")
-	if fits(last, limit) {
+	if Fits(last, limit) {
 		return last
 	}
 	best := ""
 	for at := len(last) - 2; at > 0; at-- {
 		if strings.IndexByte(".!?", last[at-1]) >= 0 && last[at] == ' ' {
-			if !fits(last[at+1:], limit) {
+			if !Fits(last[at+1:], limit) {
 				break
 			}
 			best = last[at+1:]

@@ -18,22 +18,22 @@ import (
 // within the limit comes back as it is with cut == false. Where the limit is
 // too small for that line and some text around it, the line alone comes back.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
 	// The note is weighed with the largest numbers it can hold.
-	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	if room < 2 {
-		return note(wholeLines(text, 0, len(text)), len(text), path), true
+		return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 	}
 	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
 		if room < 2 {
-			return note(wholeLines(text, 0, len(text)), len(text), path), true
+			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
 		head := headOf(text, room/2)
 		tail := tailOf(text[head:], room-room/2)
 		middle := text[head : len(text)-tail]
-		short = join(text[:head], note(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
+		short = JoinLeftOut(text[:head], LeftOut(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
@@ -43,20 +43,20 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 // Head keeps the first lines of text, at most limit tokens by ctxabi.Weight,
 // and says in a last line what is left out and where the whole stands. A code fence that is open there is closed before.
 func Head(text string, limit int, path string) (short string, cut bool) {
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
-	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	for ; ; room -= room/16 + 1 {
 		if room < 2 {
-			return note(wholeLines(text, 0, len(text)), len(text), path), true
+			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
 		head := headOf(text, room)
-		last := note(wholeLines(text, head, len(text)), len(text)-head, path)
+		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
 		if open := openFence(text[:head]); open != "" {
 			last = open + "\n" + last
 		}
-		short = join(text[:head], last, "")
+		short = JoinLeftOut(text[:head], last, "")
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
@@ -66,19 +66,19 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 // openFence gives the mark of the code fence that text leaves open, "" for none.
 func openFence(text string) (open string) {
 	for line := range strings.Lines(text) {
-		open = fenceAfter(open, strings.TrimSpace(line))
+		open = FenceAfter(open, strings.TrimSpace(line))
 	}
 	return open
 }
 
-// fits weighs text only as far as the answer needs: no 128 bytes weigh less than one token.
-func fits(text string, limit int) bool {
+// Fits weighs text only as far as the answer needs: no 128 bytes weigh less than one token.
+func Fits(text string, limit int) bool {
 	return len(text)/bytesPerWeight <= limit && ctxabi.Weight(text) <= limit
 }
 
 const bytesPerWeight = 128
 
-func note(lines, bytes int, path string) string {
+func LeftOut(lines, bytes int, path string) string {
 	switch lines {
 	case 0:
 		return fmt.Sprintf("[%d bytes left out, all of it in %s]", bytes, path)
@@ -100,7 +100,7 @@ func wholeLines(text string, from, to int) int {
 	return n
 }
 
-func join(head, note, tail string) string {
+func JoinLeftOut(head, note, tail string) string {
 	if head != "" && head[len(head)-1] != '\n' {
 		head += "\n"
 	}

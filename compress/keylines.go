@@ -96,13 +96,13 @@ type picker struct {
 type wordUse struct {
 	sum  float64
 	last int // the source that was counted last, from 1
-	kind wordKind
+	kind WordKind
 }
 
 func newPicker(sources []Source, covered []string) *picker {
 	p := &picker{numbers: map[uint64]int32{}}
 	var uses []wordUse
-	number := func(w string, kind wordKind) int32 {
+	number := func(w string, kind WordKind) int32 {
 		id := Hash(w)
 		n, ok := p.numbers[id]
 		if !ok {
@@ -122,8 +122,8 @@ func newPicker(sources []Source, covered []string) *picker {
 		}
 		EachLine(s.Text, func(n int, line string) {
 			words = words[:0]
-			eachWord(line, func(w string, kind wordKind) {
-				if kind == otherWord {
+			EachWord(line, func(w string, kind WordKind) {
+				if kind == OtherWord {
 					return
 				}
 				k := number(w, kind)
@@ -150,7 +150,7 @@ func newPicker(sources []Source, covered []string) *picker {
 	p.weights = make([]int64, len(uses))
 	for i, u := range uses {
 		w := math.Pow(u.sum, dampening) * 1024
-		if u.kind == plainWord {
+		if u.kind == PlainWord {
 			w = float64(w * plainShare)
 		}
 		p.weights[i] = max(1, int64(w))
@@ -161,7 +161,7 @@ func newPicker(sources []Source, covered []string) *picker {
 			if same := byText[Hash(line)]; same != nil {
 				same.tokens = 0 // it stands there already
 			}
-			eachWord(line, func(w string, _ wordKind) {
+			EachWord(line, func(w string, _ WordKind) {
 				if n, ok := p.numbers[Hash(w)]; ok && !shown[n] {
 					shown[n] = true
 					p.weights[n] /= shownWorth
@@ -251,7 +251,7 @@ func EachLine(text string, emit func(n int, line string)) {
 		n++
 	}
 	for len(text) > 0 {
-		end, skip := lineEnd(text)
+		end, skip := LineEnd(text)
 		line := text[:end]
 		text = text[end+skip:]
 		for len(line) > longKeyLine {
@@ -263,8 +263,8 @@ func EachLine(text string, emit func(n int, line string)) {
 	}
 }
 
-// lineEnd is where the first line of text ends, and how long its end is.
-func lineEnd(text string) (end, skip int) {
+// LineEnd is where the first line of text ends, and how long its end is.
+func LineEnd(text string) (end, skip int) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c > '\\' && c < 0xC2:

@@ -65,7 +65,7 @@ type Finding struct {
 // Place is where a record stands.
 type Place struct {
 	Event bool
-	Line  int // from 1
+	Line  int // From 1
 }
 
 // Source is the record's source string: "messages:12", "events:7".

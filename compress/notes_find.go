@@ -7,7 +7,7 @@ import (
 
 // Bounds of what is found in one record.
 const (
-	largeOutput  = 4 << 10 // from so many bytes on an output is a ref
+	largeOutput  = 4 << 10 // From so many bytes on an output is a ref
 	maxFacts     = 24      // of one record
 	maxDecisions = 8
 	maxProposals = 8

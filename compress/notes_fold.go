@@ -151,7 +151,7 @@ func (n *Notes) addFact(f *Finding, id string, at Place, role string) {
 
 // tellsMuch says whether a text has an identifier.
 func tellsMuch(text string) (much bool) {
-	eachWord(text, func(_ string, kind wordKind) { much = much || kind == idWord })
+	EachWord(text, func(_ string, kind WordKind) { much = much || kind == IdentifierWord })
 	return much
 }
 
@@ -270,7 +270,7 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 
 // ItemKey is what stays of an item's text where it is written another way.
 func ItemKey(text string) string {
-	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !inWord(r) || r == '.' || r == ':' || r == '-' }), " "))
+	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !InWord(r) || r == '.' || r == ':' || r == '-' }), " "))
 }
 
 // overlap counts the words that two keys share, and those that they have together.

@@ -37,19 +37,19 @@ func prose(text string, say func(s *sentence), check func(text string, done bool
 		prose(strings.ToValidUTF8(head, ""), say, check)
 		text = strings.ToValidUTF8(tail, "")
 	}
-	lines := readLines(text)
+	lines := MarkdownLines(text)
 	var words []noteWord
 	tag, led := "", false // the element whose lines these are; a line before leads in
 	for at := 0; at < len(lines); at++ {
 		l := lines[at]
-		line := strings.TrimSpace(text[l.from:l.to])
+		line := strings.TrimSpace(text[l.From:l.To])
 		if tag != "" {
 			if strings.Contains(line, "</"+tag) {
 				tag = ""
 			}
 			continue
 		}
-		if l.blank || l.code {
+		if l.Blank || l.Code {
 			continue
 		}
 		if name := opens(line); name != "" {
@@ -58,10 +58,10 @@ func prose(text string, say func(s *sentence), check func(text string, done bool
 			}
 			continue
 		}
-		if !l.item && !l.joined {
+		if !l.Item && !l.Joined {
 			led = false
 		}
-		if l.level > 0 || line[0] == '>' || line[0] == '|' || line[0] == '<' || l.indent >= 4 && !l.item && !led || isLog(line) {
+		if l.Level > 0 || line[0] == '>' || line[0] == '|' || line[0] == '<' || l.Indent >= 4 && !l.Item && !led || isLog(line) {
 			continue
 		}
 		if done, item, ok := Checkbox(line); ok {
@@ -74,18 +74,18 @@ func prose(text string, say func(s *sentence), check func(text string, done bool
 			at += run - 1
 			continue
 		}
-		s := sentence{item: l.item, led: led}
+		s := sentence{item: l.Item, led: led}
 		body := line
-		if l.item {
-			s.label, body = cutMark(line, l.bullet)
+		if l.Item {
+			s.label, body = cutMark(line, l.Bullet)
 		} else if label, rest, ok := cutLabel(line); ok {
 			s.label, body = label, rest
 		}
-		led = led && l.item || l.introduces
+		led = led && l.Item || l.Introduces
 		for at+1 < len(lines) && goesOn(body) {
 			next := lines[at+1]
-			text := strings.TrimSpace(text[next.from:next.to])
-			if next.blank || next.code || next.level > 0 || next.item || text[0] == '>' || text[0] == '|' || text[0] == '<' || isLog(text) || next.indent >= 4 && !l.item {
+			text := strings.TrimSpace(text[next.From:next.To])
+			if next.Blank || next.Code || next.Level > 0 || next.Item || text[0] == '>' || text[0] == '|' || text[0] == '<' || isLog(text) || next.Indent >= 4 && !l.Item {
 				break
 			}
 			if _, _, labelled := cutLabel(text); labelled {
@@ -118,7 +118,7 @@ func Checkbox(line string) (done bool, text string, ok bool) {
 	if line == "" {
 		return false, "", false
 	}
-	item, bullet := listMark(line)
+	item, bullet := ListMark(line)
 	if !item {
 		return false, "", false
 	}
@@ -290,10 +290,10 @@ func isProse(s string) bool {
 }
 
 // keyLines counts the lines that are "key: value" and nothing else, from the first on.
-func keyLines(text string, lines []mdLine) (n int) {
+func keyLines(text string, lines []MarkdownLine) (n int) {
 	for _, l := range lines {
-		key, value, ok := strings.Cut(strings.TrimSpace(text[l.from:l.to]), ": ")
-		if !ok || strings.Count(key, " ") > 3 || l.blank || strings.HasSuffix(value, ".") && strings.Contains(value, " ") {
+		key, value, ok := strings.Cut(strings.TrimSpace(text[l.From:l.To]), ": ")
+		if !ok || strings.Count(key, " ") > 3 || l.Blank || strings.HasSuffix(value, ".") && strings.Contains(value, " ") {
 			break
 		}
 		n++

@@ -98,7 +98,7 @@ func patched(text string) (out []Finding) {
 			if !ok || len(out) >= maxFiles {
 				break
 			}
-			end, _ := lineEnd(after)
+			end, _ := LineEnd(after)
 			if p := strings.Trim(after[:end], " \"'"); isFileName(p) {
 				out = append(out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: mark.state, Tool: "apply_patch"})
 			}

@@ -49,7 +49,7 @@ func weakItem(words []noteWord) bool {
 	return key == "" || !strings.Contains(key, " ") && things.has(words)
 }
 
-// item is a finding of one item of a list.
+// Item is a finding of one item of a list.
 func item(text, state string) (Finding, bool) {
 	text = Clip(strings.Join(strings.Fields(text), " "), 240)
 	if len(text) < 2 {

@@ -134,7 +134,7 @@ func isDate(words []noteWord) bool {
 
 // isPlaceName says whether a word is a path, a URL, a mail address or code.
 func isPlaceName(w string) bool {
-	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(trimWord(w), '.') > 0
+	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(TrimWord(w), '.') > 0
 }
 
 // isName says whether "I'm …" is followed by a name: one or two words with capitals, and then the end of a clause.

@@ -69,7 +69,7 @@ func splitWords(s string, words []noteWord) []noteWord {
 		first, _ := utf8.DecodeRuneInString(raw)
 		w.capital = unicode.IsUpper(first)
 		w.sets = firstWords[w.text]
-		w.valuable = w.sets == 0 && (kindOf(trimWord(raw)) == idWord || strings.ContainsAny(raw, "0123456789"))
+		w.valuable = w.sets == 0 && (KindOfWord(TrimWord(raw)) == IdentifierWord || strings.ContainsAny(raw, "0123456789"))
 		words = append(words, w)
 	}
 	return words
@@ -187,7 +187,7 @@ func content(words []noteWord, numbers bool) string {
 			continue
 		}
 		buf = append(buf[:0], text...)
-		stemmed := string(stem(buf))
+		stemmed := string(Stem(buf))
 		if len(stemmed) > 48 {
 			stemmed = stemmed[:48]
 		}

@@ -33,7 +33,7 @@ func Passages(text string, size int) (out []Passage) {
 		out, open = append(out, Passage{from, to}), true
 	}
 	for at := 0; at < len(text); {
-		end, skip := lineEnd(text[at:])
+		end, skip := LineEnd(text[at:])
 		line := text[at : at+end]
 		for len(line) > longKeyLine {
 			to := pieceEnd(line)
@@ -50,8 +50,8 @@ func Passages(text string, size int) (out []Passage) {
 func Identifiers(text string, most int) (out []string) {
 	seen := map[string]bool{}
 	EachLine(text, func(_ int, line string) {
-		eachWord(line, func(w string, kind wordKind) {
-			if kind == idWord && len(out) < most && !seen[w] {
+		EachWord(line, func(w string, kind WordKind) {
+			if kind == IdentifierWord && len(out) < most && !seen[w] {
 				seen[w] = true
 				out = append(out, w)
 			}

@@ -63,7 +63,7 @@ func (l Limit) holds(s string) bool {
 	if l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
 		return false
 	}
-	return fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
+	return Fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
 }
 
 // resultFloor is the limit, in tokens, below which a result is only shown head and tail.
@@ -97,7 +97,7 @@ func Result(text string, kind Kind, about Hint, limit Limit, path string) (short
 	for tokens := limit.Tokens; ; tokens = tokens * 3 / 4 {
 		short, cut = HeadTail(clean, tokens, path)
 		if !cut {
-			short = join(clean, note(0, len(text)-len(clean), path), "")
+			short = JoinLeftOut(clean, LeftOut(0, len(text)-len(clean), path), "")
 		}
 		if limit.holds(short) || tokens < 2 {
 			return short, KindText, true

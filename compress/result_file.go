@@ -14,7 +14,7 @@ func (r *result) file() (string, bool) {
 	var outline []int
 	fence := false
 	for i, line := range s.lines {
-		if fenceMark(strings.TrimSpace(line)) != "" {
+		if FenceMark(strings.TrimSpace(line)) != "" {
 			fence = !fence
 		}
 		if inOutline(line, fence) {
@@ -83,9 +83,9 @@ func inOutline(line string, fence bool) bool {
 			}
 		}
 	}
-	indent := indentOf(s)
+	indent := IndentOf(s)
 	s = strings.TrimSpace(s)
-	if level, _ := heading(s, indent); level > 0 && !fence {
+	if level, _ := Heading(s, indent); level > 0 && !fence {
 		return true
 	}
 	word, rest, _ := strings.Cut(s, " ")
@@ -109,7 +109,7 @@ func (r *result) binary() (string, bool) {
 		}
 		what, size = "base64 of "+media, n
 	}
-	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, note(0, r.bytes, r.path)), true
+	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, LeftOut(0, r.bytes, r.path)), true
 }
 
 // typeOf names a format by how it begins.

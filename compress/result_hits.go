@@ -167,12 +167,12 @@ func FoldSearch(text, tool, asked string, limit int) string {
 	}
 	sep := ", best: "
 	for _, h := range hits {
-		title := Clip(h.title, foldClip/2)
-		if title == "" || !fits(line+sep+title, limit) {
+		title := Clip(h.title, FoldClip/2)
+		if title == "" || !Fits(line+sep+title, limit) {
 			continue
 		}
 		line += sep + title
-		sep = foldJoin
+		sep = FoldJoin
 	}
 	return line
 }
@@ -210,7 +210,7 @@ func (r *result) jsonSearch() (string, bool) {
 			if left := all - min(most, all); left > 0 {
 				b.WriteString("," + quote(fmt.Sprintf("… %d more", left)))
 			}
-			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(note(0, max(0, r.bytes-b.Len()), r.path))) + "}")
+			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(LeftOut(0, max(0, r.bytes-b.Len()), r.path))) + "}")
 			if r.limit.holds(b.String()) {
 				return b.String(), true
 			}

@@ -15,7 +15,7 @@ func (r *result) json() (string, bool) {
 	if !root.IsObject() && !root.IsArray() || !isJSON(r.text) {
 		return "", false
 	}
-	left := note(0, r.bytes, r.path)
+	left := LeftOut(0, r.bytes, r.path)
 	best := ""
 	levels := jsonLevels
 	if r.bytes > largeJSON { // each level would go through all of it
@@ -39,7 +39,7 @@ func (r *result) json() (string, bool) {
 			continue
 		}
 		// The note says how much shorter the text is; the number has no more digits than the one it stands for.
-		out = strings.Replace(out, quote(left), quote(note(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+		out = strings.Replace(out, quote(left), quote(LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
 		if !r.limit.holds(out) {
 			continue
 		}

@@ -46,7 +46,7 @@ func (r *result) newSheet(text string) (s *sheet, ok bool) {
 	}
 	n := len(s.lines)
 	s.shown, s.more, s.costs, s.above = make([]bool, n), make([]int, n), make([]int, n), make([]string, n)
-	s.left = r.limit.Tokens - r.limit.of(note(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - r.limit.of(gap) - 3
+	s.left = r.limit.Tokens - r.limit.of(LeftOut(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - r.limit.of(gap) - 3
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") { // one that is open may have to be closed
 		s.left -= 4
 	}
@@ -314,7 +314,7 @@ func (s *sheet) write(before string) (short string, ok bool) {
 		b.WriteString(line)
 		bytes += len(line)
 		if i == 0 || !s.glued[i-1] {
-			open = fenceAfter(open, strings.TrimSpace(line))
+			open = FenceAfter(open, strings.TrimSpace(line))
 		}
 		if s.glued[i] && s.shown[i+1] {
 			continue
@@ -335,6 +335,6 @@ func (s *sheet) write(before string) (short string, ok bool) {
 	if !strings.HasSuffix(s.r.text, "\n") {
 		total++
 	}
-	b.WriteString(note(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
+	b.WriteString(LeftOut(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
 	return b.String(), ok
 }

@@ -126,7 +126,7 @@ func wrong(text, short string, kind Kind, limit Limit) string {
 	fences := strings.Count(short, "```") - strings.Count(original(short), "```")
 	for line := range strings.Lines(original(short)) {
 		line = strings.TrimSuffix(line, "\n")
-		if lines[line] || fenceMark(line) != "" && fences == 0 {
+		if lines[line] || FenceMark(line) != "" && fences == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(long, func(l string) bool { return strings.Contains(l, line) }) && !strings.Contains(clean, line) {

@@ -304,7 +304,7 @@ func (t *tree) write(b *strings.Builder, i int, left string) {
 
 // tree shows a response by its leaves.
 func (r *result) tree(root gjson.Result) (string, bool) {
-	left := note(0, r.bytes, r.path)
+	left := LeftOut(0, r.bytes, r.path)
 	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
 	t := &tree{r: r}
 	t.add(root, "", -1, 1, 0)
@@ -320,7 +320,7 @@ func (r *result) tree(root gjson.Result) (string, bool) {
 		t.write(&b, 0, left)
 		out := b.String()
 		if len(out) <= r.bytes {
-			out = strings.Replace(out, quote(left), quote(note(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+			out = strings.Replace(out, quote(left), quote(LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
 			if r.limit.holds(out) {
 				return out, true
 			}

@@ -153,7 +153,7 @@ func (r *termReader) word(s string) {
 	}
 	r.lower(s)
 	if !stopWords[string(r.buf)] {
-		r.emit(hash(stem(r.buf)))
+		r.emit(hash(Stem(r.buf)))
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *termReader) whole(s string) {
 			n++
 		}
 	}
-	r.emit(hash(stem(r.buf[:n])))
+	r.emit(hash(Stem(r.buf[:n])))
 }
 
 // pairs gives each two characters that stand side by side, or the only one. Marks belong to the character before.
