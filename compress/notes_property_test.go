@@ -3,6 +3,7 @@ package compress
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 // checkFindings fails where a finding says what the text does not: each sentence stands in it, blanks aside.
 func checkFindings(t interface{ Fatalf(string, ...any) }, text string, found []Finding) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -129,9 +130,9 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 		writeWord(&b, oneLine(compress.Conclusion(r.text, 2*foldedResult)))
 		cut = true
 	case r.result:
-		text := compress.FoldSearch(r.text, r.name, "", 2*foldedResult)
+		text := result.FoldSearch(r.text, r.name, "", 2*foldedResult)
 		if text != "" {
-			text = compress.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
+			text = result.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
 		} else {
 			text = compress.Fold(r.text, foldedResult)
 		}

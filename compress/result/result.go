@@ -1,9 +1,10 @@
-package compress
+package result
 
 import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -63,7 +64,7 @@ func (l Limit) holds(s string) bool {
 	if l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
 		return false
 	}
-	return Fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
+	return compress.Fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
 }
 
 // resultFloor is the limit, in tokens, below which a result is only shown head and tail.
@@ -95,9 +96,9 @@ func Result(text string, kind Kind, about Hint, limit Limit, path string) (short
 		clean = plainText(text)
 	}
 	for tokens := limit.Tokens; ; tokens = tokens * 3 / 4 {
-		short, cut = HeadTail(clean, tokens, path)
+		short, cut = compress.HeadTail(clean, tokens, path)
 		if !cut {
-			short = JoinLeftOut(clean, LeftOut(0, len(text)-len(clean), path), "")
+			short = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")
 		}
 		if limit.holds(short) || tokens < 2 {
 			return short, KindText, true

@@ -1,9 +1,11 @@
-package compress
+package result
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // search shows of the best five results their titles, addresses and as much of what they say as there is room for.
@@ -28,7 +30,7 @@ func (r *result) search() (string, bool) {
 		hits = hits[1:]
 	}
 	asked := map[uint64]bool{}
-	Terms(r.about.Args, func(t uint64) { asked[t] = true })
+	compress.Terms(r.about.Args, func(t uint64) { asked[t] = true })
 	for k := range hits {
 		h := &hits[k]
 		seen := map[uint64]bool{}
@@ -37,7 +39,7 @@ func (r *result) search() (string, bool) {
 			if i == h.from {
 				worth = 2
 			}
-			Terms(s.lines[i], func(t uint64) {
+			compress.Terms(s.lines[i], func(t uint64) {
 				if asked[t] && !seen[t] {
 					seen[t] = true
 					h.score += worth

@@ -1,8 +1,10 @@
-package compress
+package result
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // file shows of a file its first lines, its outline (headings, definitions) and the lines between that say the most.
@@ -14,7 +16,7 @@ func (r *result) file() (string, bool) {
 	var outline []int
 	fence := false
 	for i, line := range s.lines {
-		if FenceMark(strings.TrimSpace(line)) != "" {
+		if compress.FenceMark(strings.TrimSpace(line)) != "" {
 			fence = !fence
 		}
 		if inOutline(line, fence) {
@@ -69,7 +71,7 @@ func (s *sheet) asked(outline []int) func(i int) float64 {
 }
 
 // outlineWords begin a line that defines something, in the languages that agents mostly read.
-var outlineWords = WordSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
+var outlineWords = compress.WordSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
 	static async abstract const describe it test CREATE message service rpc resource data variable @media section`)
 
 // inOutline says whether a line is a heading or defines something; numbers that a tool put before it do not count.
@@ -83,9 +85,9 @@ func inOutline(line string, fence bool) bool {
 			}
 		}
 	}
-	indent := IndentOf(s)
+	indent := compress.IndentOf(s)
 	s = strings.TrimSpace(s)
-	if level, _ := Heading(s, indent); level > 0 && !fence {
+	if level, _ := compress.Heading(s, indent); level > 0 && !fence {
 		return true
 	}
 	word, rest, _ := strings.Cut(s, " ")
@@ -109,7 +111,7 @@ func (r *result) binary() (string, bool) {
 		}
 		what, size = "base64 of "+media, n
 	}
-	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, LeftOut(0, r.bytes, r.path)), true
+	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, compress.LeftOut(0, r.bytes, r.path)), true
 }
 
 // typeOf names a format by how it begins.

@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // sheet is the lines of a result and which of them are shown.
@@ -46,7 +48,7 @@ func (r *result) newSheet(text string) (s *sheet, ok bool) {
 	}
 	n := len(s.lines)
 	s.shown, s.more, s.costs, s.above = make([]bool, n), make([]int, n), make([]int, n), make([]string, n)
-	s.left = r.limit.Tokens - r.limit.of(LeftOut(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - r.limit.of(gap) - 3
+	s.left = r.limit.Tokens - r.limit.of(compress.LeftOut(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - r.limit.of(gap) - 3
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") { // one that is open may have to be closed
 		s.left -= 4
 	}
@@ -235,7 +237,7 @@ func (s *sheet) all() []int {
 		if len(trimmed) < 3 {
 			continue
 		}
-		if h := Hash(trimmed); !seen[h] {
+		if h := compress.Hash(trimmed); !seen[h] {
 			seen[h] = true
 			out = append(out, i)
 		}
@@ -314,7 +316,7 @@ func (s *sheet) write(before string) (short string, ok bool) {
 		b.WriteString(line)
 		bytes += len(line)
 		if i == 0 || !s.glued[i-1] {
-			open = FenceAfter(open, strings.TrimSpace(line))
+			open = compress.FenceAfter(open, strings.TrimSpace(line))
 		}
 		if s.glued[i] && s.shown[i+1] {
 			continue
@@ -335,6 +337,6 @@ func (s *sheet) write(before string) (short string, ok bool) {
 	if !strings.HasSuffix(s.r.text, "\n") {
 		total++
 	}
-	b.WriteString(LeftOut(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
+	b.WriteString(compress.LeftOut(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
 	return b.String(), ok
 }

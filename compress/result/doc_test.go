@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // docs/compression.md shows what the golden files hold.
 func TestDocumentShowsGoldenFiles(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "docs", "compression.md"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "compression.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,10 @@
-package compress
+package result
 
 import (
 	"math"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // class is what a line of a log tells.
@@ -116,7 +118,7 @@ func (r *result) log() (string, bool) {
 	byClass := map[class][]int{}
 	var plain []int
 	for i, line := range s.lines {
-		h := Hash(line)
+		h := compress.Hash(line)
 		same, seen := exact[h]
 		m := mask(line)
 		lead, known := first[m]

@@ -1,8 +1,10 @@
-package compress
+package result
 
 import (
 	"math"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // eachFeature gives what a line is about: its identifiers, and its longer words for less, with what each is worth.
@@ -26,12 +28,12 @@ func eachFeature(line string, emit func(f uint64, weight float64)) {
 		if w == 0 {
 			continue
 		}
-		emit(Hash(word), w)
+		emit(compress.Hash(word), w)
 		if strings.ContainsAny(word, "./:@#") { // the parts are used alone as well
 			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return strings.ContainsRune("./:@#", c) }) {
 				if len(part) >= 3 && len(part) < len(word) {
 					if w := featureWeight(part); w > 0 {
-						emit(Hash(part), w/2)
+						emit(compress.Hash(part), w/2)
 					}
 				}
 			}
@@ -65,7 +67,7 @@ func featureWeight(word string) float64 {
 		return 0
 	case len(word) >= 4 && (marks > 0 || camel || letters > 0 && digits > 0), letters == 0:
 		return identifierWorth
-	case len(word) >= 4 && !IsStopWord(word):
+	case len(word) >= 4 && !compress.IsStopWord(word):
 		return wordWorth
 	}
 	return 0

@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"container/heap"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // tree is a JSON value of which the leaves are chosen that say the most for what they take.
@@ -134,7 +136,7 @@ func leafText(v gjson.Result) string {
 // ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.
 const ownWorth = 0.4
 
-var ownFields = WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
+var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
 
 // choose shows leaves within room, in the limit's unit.
 func (t *tree) choose(room int) {
@@ -304,7 +306,7 @@ func (t *tree) write(b *strings.Builder, i int, left string) {
 
 // tree shows a response by its leaves.
 func (r *result) tree(root gjson.Result) (string, bool) {
-	left := LeftOut(0, r.bytes, r.path)
+	left := compress.LeftOut(0, r.bytes, r.path)
 	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
 	t := &tree{r: r}
 	t.add(root, "", -1, 1, 0)
@@ -320,7 +322,7 @@ func (r *result) tree(root gjson.Result) (string, bool) {
 		t.write(&b, 0, left)
 		out := b.String()
 		if len(out) <= r.bytes {
-			out = strings.Replace(out, quote(left), quote(LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+			out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
 			if r.limit.holds(out) {
 				return out, true
 			}

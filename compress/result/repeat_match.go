@@ -1,4 +1,4 @@
-package compress
+package result
 
 // matchLines finds for each line of b the line of a that it is, -1 for one that is new: a longest common subsequence by key
 // (Myers, An O(ND) Difference Algorithm, 1986). ok is false where more than edits lines came or went.

@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"os"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // The share of identifiers first seen in a tool's output and used in the agent's next 20 records that survives at a cap, in the
 // sessions below CTXFS_TESTDATA, against head and tail. Only outputs above the cap count. Run it with
 //
-//	CTXFS_TESTDATA=… go test ./compress -run TestNeedles -v
+//	CTXFS_TESTDATA=… go test ./compress/result -run TestNeedles -v
 func TestNeedles(t *testing.T) {
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
@@ -53,7 +54,7 @@ func TestNeedles(t *testing.T) {
 				if w := ctxabi.Weight(short); w > limit {
 					t.Errorf("%s: weight %d above %d", kind, w, limit)
 				}
-				base, _ := HeadTail(o.text, limit, path)
+				base, _ := compress.HeadTail(o.text, limit, path)
 				own, naive := identifiersOf(original(short)), identifiersOf(original(base))
 				lost := []string{}
 				kept, baseKept := 0, 0
@@ -148,7 +149,7 @@ func TestFailingTests(t *testing.T) {
 			short, _, _ := Result(text, Recognise(text, g.about), g.about, Limit{Tokens: limit}, path)
 			short = original(short)
 			clean := plainText(text)
-			tail := clean[len(clean)-tailOf(clean, limit):]
+			tail := tailWithin(clean, limit)
 			for _, f := range failing[g.name] {
 				if !strings.Contains(clean, f[0]) || !strings.Contains(clean, f[1]) {
 					t.Fatalf("%s does not hold %q", g.name, f)
@@ -172,6 +173,14 @@ func TestFailingTests(t *testing.T) {
 			t.Errorf("the goals are .90 of the names and .85 of the messages")
 		}
 	}
+}
+
+// tailWithin returns the last lines of a text that fit in limit tokens.
+func tailWithin(text string, limit int) string {
+	for text != "" && ctxabi.Weight(text) > limit {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
 }
 
 type output struct {

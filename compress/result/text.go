@@ -1,4 +1,4 @@
-package compress
+package result
 
 // prose shows the first and the last lines and those between them that cover the most identifiers and words.
 func (r *result) prose() (string, bool) {

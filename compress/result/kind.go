@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"encoding/base64"
@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Recognise finds what a result is made of: from its content where that is plain, else from the call.
@@ -48,11 +50,11 @@ func Recognise(text string, about Hint) Kind {
 		}
 	}
 	switch {
-	case IsFileTool(tool):
+	case compress.IsFileTool(tool):
 		return KindFile
-	case IsMatchTool(tool) && matched(sample):
+	case compress.IsMatchTool(tool) && matched(sample):
 		return KindMatches
-	case IsListTool(tool):
+	case compress.IsListTool(tool):
 		return KindListing
 	case isTable(sample):
 		return KindTable
@@ -60,7 +62,7 @@ func Recognise(text string, about Hint) Kind {
 		return KindMatches
 	case listed(sample):
 		return KindListing
-	case command != "" || IsShellTool(tool) || runsCode(tool, about.Args) || failures(sample) > 0:
+	case command != "" || compress.IsShellTool(tool) || runsCode(tool, about.Args) || failures(sample) > 0:
 		return KindLog
 	}
 	return KindText
@@ -79,7 +81,7 @@ func toolOf(about Hint) (tool, command string) {
 		name = name[i+2:]
 	}
 	tool = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-	if !IsShellTool(tool) && (IsCodeTool(tool) || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(PathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
+	if !compress.IsShellTool(tool) && (compress.IsCodeTool(tool) || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(compress.PathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
 		return tool, ""
 	}
 	line := commandOf(about.Args)
@@ -109,7 +111,7 @@ func runsCode(tool, args string) bool {
 			return true
 		}
 	}
-	return IsCodeTool(tool)
+	return compress.IsCodeTool(tool)
 }
 
 // commandOf finds the command line in a call's arguments.

@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // hit is one of the results that a search gave.
@@ -120,12 +122,12 @@ func hitTitle(line string) string {
 // between equals.
 func rankHits(hits []hit, asked string) {
 	terms := map[uint64]bool{}
-	Terms(asked, func(t uint64) { terms[t] = true })
+	compress.Terms(asked, func(t uint64) { terms[t] = true })
 	for k := range hits {
 		h := &hits[k]
 		seen := map[uint64]bool{}
 		for i, text := range []string{h.title, h.says} {
-			Terms(text, func(t uint64) {
+			compress.Terms(text, func(t uint64) {
 				if terms[t] && !seen[t] {
 					seen[t] = true
 					h.score += float64(2 - i)
@@ -162,17 +164,17 @@ func FoldSearch(text, tool, asked string, limit int) string {
 	rankHits(hits, asked)
 	line := fmt.Sprintf("Found %d results", len(hits))
 	if answer != "" {
-		answer, _ = ClipTokens(answer, limit/2)
+		answer, _ = compress.ClipTokens(answer, limit/2)
 		line += ", answer: " + answer
 	}
 	sep := ", best: "
 	for _, h := range hits {
-		title := Clip(h.title, FoldClip/2)
-		if title == "" || !Fits(line+sep+title, limit) {
+		title := compress.Clip(h.title, compress.FoldClip/2)
+		if title == "" || !compress.Fits(line+sep+title, limit) {
 			continue
 		}
 		line += sep + title
-		sep = FoldJoin
+		sep = compress.FoldJoin
 	}
 	return line
 }
@@ -191,18 +193,18 @@ func (r *result) jsonSearch() (string, bool) {
 			var b strings.Builder
 			b.WriteByte('{')
 			if answer != "" {
-				b.WriteString(`"answer":` + quote(Clip(answer, says)) + ",")
+				b.WriteString(`"answer":` + quote(compress.Clip(answer, says)) + ",")
 			}
 			b.WriteString(`"results":[`)
 			for i, h := range hits[:min(most, all)] {
 				if i > 0 {
 					b.WriteByte(',')
 				}
-				b.WriteString(`{"title":` + quote(Clip(h.title, 200)))
+				b.WriteString(`{"title":` + quote(compress.Clip(h.title, 200)))
 				if h.url != "" {
-					b.WriteString(`,"url":` + quote(Clip(h.url, 300)))
+					b.WriteString(`,"url":` + quote(compress.Clip(h.url, 300)))
 				}
-				if text := Clip(h.says, says); says > 0 && text != "" {
+				if text := compress.Clip(h.says, says); says > 0 && text != "" {
 					b.WriteString(`,"snippet":` + quote(text))
 				}
 				b.WriteByte('}')
@@ -210,7 +212,7 @@ func (r *result) jsonSearch() (string, bool) {
 			if left := all - min(most, all); left > 0 {
 				b.WriteString("," + quote(fmt.Sprintf("… %d more", left)))
 			}
-			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(LeftOut(0, max(0, r.bytes-b.Len()), r.path))) + "}")
+			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(compress.LeftOut(0, max(0, r.bytes-b.Len()), r.path))) + "}")
 			if r.limit.holds(b.String()) {
 				return b.String(), true
 			}

@@ -1,4 +1,4 @@
-package compress
+package result
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // json shows the shape of a response with its fields, as JSON. Lists of objects with the same fields become columns and rows, which loses
@@ -15,7 +17,7 @@ func (r *result) json() (string, bool) {
 	if !root.IsObject() && !root.IsArray() || !isJSON(r.text) {
 		return "", false
 	}
-	left := LeftOut(0, r.bytes, r.path)
+	left := compress.LeftOut(0, r.bytes, r.path)
 	best := ""
 	levels := jsonLevels
 	if r.bytes > largeJSON { // each level would go through all of it
@@ -39,7 +41,7 @@ func (r *result) json() (string, bool) {
 			continue
 		}
 		// The note says how much shorter the text is; the number has no more digits than the one it stands for.
-		out = strings.Replace(out, quote(left), quote(LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+		out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
 		if !r.limit.holds(out) {
 			continue
 		}
@@ -178,7 +180,7 @@ func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
 }
 
 // keyFields are names of fields that a reader needs first.
-var keyFields = WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
+var keyFields = compress.WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
 	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
 
 // fieldRank says how early a field is shown: 0 first.
