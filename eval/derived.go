@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -107,12 +107,12 @@ type planting struct {
 	phrases []phrase
 	records []plantedRecord
 	bytes   int
-	notes   compress.Notes
+	notes   notes.Notes
 	of      map[string]int // the phrase of a place, by its source
 }
 
 type plantedRecord struct {
-	said   compress.Said
+	said   notes.Said
 	phrase int // -1: of the session itself
 }
 
@@ -167,8 +167,8 @@ func plant(s *Session, all []phrase, rng *rand.Rand) (*planting, error) {
 }
 
 // saidOf is a message as the finders see it.
-func saidOf(m *ctxabi.Message) compress.Said {
-	s := compress.Said{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
+func saidOf(m *ctxabi.Message) notes.Said {
+	s := notes.Said{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
 	if m.Role == ctxabi.Tool {
 		s.Result, s.Tool = true, m.Name
 	}
@@ -177,7 +177,7 @@ func saidOf(m *ctxabi.Message) compress.Said {
 		s.Text += "\n" + r.Text
 	}
 	for _, c := range m.Calls {
-		s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
+		s.Calls = append(s.Calls, notes.SaidCall{Name: c.Name, Arguments: c.Arguments})
 	}
 	return s
 }
@@ -186,7 +186,7 @@ func saidOf(m *ctxabi.Message) compress.Said {
 func (p *planting) fold() {
 	messages, events := 0, 0
 	for _, r := range p.records {
-		at := compress.Place{Event: r.said.Role == "event"}
+		at := notes.Place{Event: r.said.Role == "event"}
 		if at.Event {
 			events++
 			at.Line = events
@@ -197,7 +197,7 @@ func (p *planting) fold() {
 		if r.phrase >= 0 {
 			p.of[at.Source()] = r.phrase
 		}
-		p.notes.Add(at, r.said.Role, compress.Find(r.said))
+		p.notes.Add(at, r.said.Role, notes.Find(r.said))
 	}
 }
 

@@ -3,7 +3,7 @@ package pack
 import (
 	"slices"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -250,7 +250,7 @@ func (f *fold) noteUser(e session.Entry, line int, before sums) {
 	if f.first.line > 0 {
 		return
 	}
-	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*compress.MaxIdle && f.idle(line) {
+	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*derived.MaxIdle && f.idle(line) {
 		f.skipped++
 		return
 	}

@@ -30,10 +30,11 @@ var arrows = map[string][]string{
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"compress/result":     {"compress", "tokens", "ctxabi"},
+	"compress/notes":      {"compress", "tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
 	"pack/nativetest":     {},
-	"pack":                {"redact", "pack/recipe", "compress", "compress/result", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
-	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
+	"pack":                {"redact", "pack/recipe", "compress", "compress/result", "compress/notes", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"eval":                {"pack", "pack/recipe", "session", "compress", "compress/notes", "tokens", "ctxabi"},
 	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own

@@ -1,10 +1,12 @@
-package compress
+package notes
 
 import (
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // noteWord is one word of a sentence, or a mark that parts clauses.
@@ -69,7 +71,7 @@ func splitWords(s string, words []noteWord) []noteWord {
 		first, _ := utf8.DecodeRuneInString(raw)
 		w.capital = unicode.IsUpper(first)
 		w.sets = firstWords[w.text]
-		w.valuable = w.sets == 0 && (KindOfWord(TrimWord(raw)) == IdentifierWord || strings.ContainsAny(raw, "0123456789"))
+		w.valuable = w.sets == 0 && (compress.KindOfWord(compress.TrimWord(raw)) == compress.IdentifierWord || strings.ContainsAny(raw, "0123456789"))
 		words = append(words, w)
 	}
 	return words
@@ -180,14 +182,14 @@ func content(words []noteWord, numbers bool) string {
 				continue
 			}
 		}
-		if IsStopWord(text) || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
+		if compress.IsStopWord(text) || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
 			continue
 		}
 		if !numbers && isNumber(text) {
 			continue
 		}
 		buf = append(buf[:0], text...)
-		stemmed := string(Stem(buf))
+		stemmed := string(compress.Stem(buf))
 		if len(stemmed) > 48 {
 			stemmed = stemmed[:48]
 		}
@@ -209,7 +211,7 @@ func isNumber(w string) bool {
 }
 
 // fillers are words beside the stop words that say nothing of what a rule is about.
-var fillers = WordSet(`never always must need needs required allowed permitted forbidden avoid ensure make sure keep use uses used using
+var fillers = compress.WordSet(`never always must need needs required allowed permitted forbidden avoid ensure make sure keep use uses used using
 		want prefer preferred rather like don't dont ever every everything everywhere nothing anything instead longer forward actually really
 		currently update correction sorry btw ok okay new correct actual directly ist sind nicht kein keine nie niemals immer der die das ein eine den dem
 		im in auf für von zu mit und oder wir ich bitte`)

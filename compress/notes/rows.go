@@ -1,10 +1,11 @@
-package compress
+package notes
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -129,7 +130,7 @@ func (r *refRow) summary() string {
 	if r.Kind == ctxabi.RefOutput {
 		text := fmt.Sprintf("%d KiB", (r.size+512)>>10)
 		if r.tool != "" {
-			text += " of " + Clip(r.tool, 48)
+			text += " of " + compress.Clip(r.tool, 48)
 		}
 		return text
 	}

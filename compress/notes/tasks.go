@@ -1,10 +1,12 @@
-package compress
+package notes
 
 import (
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Some agents keep their list one item at a time, by numbers that the tool gives out: TaskCreate makes an item, its result names the
@@ -28,7 +30,7 @@ var (
 
 // KeepsList reports whether a tool of this name keeps a list of what is to do.
 func KeepsList(tool string) bool {
-	name := PlainName(tool)
+	name := compress.PlainName(tool)
 	return strings.Contains(name, "todo") || slices.Contains(planTools, name) || name == "taskcreate" || name == "taskupdate" || name == "tasklist"
 }
 
@@ -37,7 +39,7 @@ var planTools = []string{"updateplan", "setplan", "writeplan", "updatetasks", "p
 
 // taskCall reads a call that makes or changes a numbered item.
 func taskCall(c SaidCall) []Finding {
-	name := PlainName(c.Name)
+	name := compress.PlainName(c.Name)
 	if name != "taskcreate" && name != "taskupdate" {
 		return nil
 	}
@@ -78,7 +80,7 @@ func taskCall(c SaidCall) []Finding {
 // taskAnswer reads what is answered to such a call, and a list of all items.
 func taskAnswer(a SaidAnswer) (out []Finding) {
 	text := strings.TrimSpace(a.Text)
-	switch PlainName(a.Tool) {
+	switch compress.PlainName(a.Tool) {
 	case "taskcreate":
 		if m := taskGotNumber.FindStringSubmatch(text); m != nil {
 			return []Finding{{Kind: FoundTodo, Key: m[1], State: taskNamed, Path: a.Call}}

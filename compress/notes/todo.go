@@ -1,9 +1,11 @@
-package compress
+package notes
 
 import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // States of an item: how far it is.
@@ -51,7 +53,7 @@ func weakItem(words []noteWord) bool {
 
 // Item is a finding of one item of a list.
 func item(text, state string) (Finding, bool) {
-	text = Clip(strings.Join(strings.Fields(text), " "), 240)
+	text = compress.Clip(strings.Join(strings.Fields(text), " "), 240)
 	if len(text) < 2 {
 		return Finding{}, false
 	}
@@ -129,7 +131,7 @@ func todoItems(args map[string]any) (out []Finding, whole bool) {
 
 // todoCall reads a call of a tool that keeps a list: TodoWrite, todo_write, update_plan and what is named like them.
 func todoCall(c SaidCall) []Finding {
-	name := PlainName(c.Name)
+	name := compress.PlainName(c.Name)
 	if !strings.Contains(name, "todo") && !slices.Contains(planTools, name) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package compress
+package notes
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	pathpkg "path"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Deed is what one call of a tool does, as far as it is needed to know whether the success of another call makes up for its failure.
@@ -44,7 +46,7 @@ func DeedOf(tool, arguments string) Deed {
 	if script, ok := scriptOf(tool, arguments); ok {
 		return deedOfScript(script)
 	}
-	name := PlainName(tool)
+	name := compress.PlainName(tool)
 	a := act{name: "\x00" + name}
 	for _, f := range fileCall(SaidCall{Name: tool, Arguments: arguments}) {
 		a.targets = append(a.targets, f.Path)
@@ -52,27 +54,27 @@ func DeedOf(tool, arguments string) Deed {
 			a.name = "\x00" + fileRead
 		}
 	}
-	reads := a.name == "\x00"+fileRead || IsFileTool(name) || IsMatchTool(name) || IsListTool(name)
+	reads := a.name == "\x00"+fileRead || compress.IsFileTool(name) || compress.IsMatchTool(name) || compress.IsListTool(name)
 	if a.targets == nil {
 		a.targets = identities(arguments)
 	}
 	if strings.Contains(name, "test") {
 		a.kind, a.whole = actTest, len(a.targets) == 0
 	}
-	return Deed{acts: []act{a}, asks: IsMatchTool(name), reads: reads}
+	return Deed{acts: []act{a}, asks: compress.IsMatchTool(name), reads: reads}
 }
 
 // scriptOf returns the script that a call runs in a shell.
 func scriptOf(tool, arguments string) (script string, ok bool) {
-	name := PlainName(tool)
+	name := compress.PlainName(tool)
 	var args map[string]any
 	if json.Unmarshal([]byte(arguments), &args) != nil {
-		return arguments, IsShellTool(name) && name != "python" && name != "ipython"
+		return arguments, compress.IsShellTool(name) && name != "python" && name != "ipython"
 	}
 	for _, key := range []string{"command", "cmd", "script"} {
 		switch v := args[key].(type) {
 		case string:
-			for _, p := range PathKeys {
+			for _, p := range compress.PathKeys {
 				if _, named := args[p].(string); named && !strings.Contains(v, " ") { // an editor's: view, create
 					return "", false
 				}
@@ -97,7 +99,7 @@ func scriptOf(tool, arguments string) (script string, ok bool) {
 }
 
 // identityKeys are arguments that name what a call works on, beside those that end in "id".
-var identityKeys = WordSet("url uri to target host hostname service env environment branch table database namespace pod container key name order user account")
+var identityKeys = compress.WordSet("url uri to target host hostname service env environment branch table database namespace pod container key name order user account")
 
 // identities are the arguments at the top of a call that name what it works on.
 func identities(arguments string) (out []string) {
@@ -113,7 +115,7 @@ func identities(arguments string) (out []string) {
 		if !ok || value == "" || pays || len(out) == maxTargets {
 			continue
 		}
-		if identityKeys[low] || slices.Contains(PathKeys, key) || low == "id" || strings.HasSuffix(low, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") {
+		if identityKeys[low] || slices.Contains(compress.PathKeys, key) || low == "id" || strings.HasSuffix(low, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "ID") {
 			out = append(out, low+"="+value)
 		}
 	}
@@ -122,18 +124,18 @@ func identities(arguments string) (out []string) {
 
 var (
 	// preparing are commands that a script is not for, unless it has no other.
-	preparing = WordSet("cd pushd popd echo printf export set unset source . alias true false : sleep wait pwd ls cat head tail less more sed awk cut sort uniq wc tr tee xargs column mkdir touch chmod which type trap read shopt ulimit umask clear date env grep rg ag ack egrep fgrep find test [ [[ diff cmp jq tput stty local declare return exit shift")
+	preparing = compress.WordSet("cd pushd popd echo printf export set unset source . alias true false : sleep wait pwd ls cat head tail less more sed awk cut sort uniq wc tr tee xargs column mkdir touch chmod which type trap read shopt ulimit umask clear date env grep rg ag ack egrep fgrep find test [ [[ diff cmp jq tput stty local declare return exit shift")
 	// asking are commands whose exit status of 1 is an answer.
-	asking = WordSet("grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep which type expr jq find")
+	asking = compress.WordSet("grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep which type expr jq find")
 	// showing are commands that only show what is there.
-	showing = WordSet("cat head tail less more bat nl sed awk grep egrep fgrep zgrep rg ag ack find ls tree wc sort uniq cut jq cd echo printf strings xxd file stat du")
+	showing = compress.WordSet("cat head tail less more bat nl sed awk grep egrep fgrep zgrep rg ag ack find ls tree wc sort uniq cut jq cd echo printf strings xxd file stat du")
 
 	// families are programs whose first operand is what they do.
-	families = WordSet("git go npm yarn pnpm bun cargo docker podman kubectl helm pip pip3 conda apt apt-get brew dnf gh terraform systemctl dotnet gradle gradlew mvn mvnw poetry uv bundle rails django-admin manage.py composer flutter dart deno mix stack cabal swift zig bazel buck")
+	families = compress.WordSet("git go npm yarn pnpm bun cargo docker podman kubectl helm pip pip3 conda apt apt-get brew dnf gh terraform systemctl dotnet gradle gradlew mvn mvnw poetry uv bundle rails django-admin manage.py composer flutter dart deno mix stack cabal swift zig bazel buck")
 	// scripted are families that run a script of the project by its name.
-	scripted = WordSet("npm yarn pnpm bun")
+	scripted = compress.WordSet("npm yarn pnpm bun")
 	// makers are programs whose operands name what they bring about.
-	makers = WordSet("make gmake just task rake mage ninja invoke tox nox earthly gradle gradlew mvn mvnw")
+	makers = compress.WordSet("make gmake just task rake mage ninja invoke tox nox earthly gradle gradlew mvn mvnw")
 
 	narrowing = []string{"-run", "--run", "-k", "-t", "--grep", "--filter", "--tests", "--testNamePattern", "-Dtest", "--only", "--testcase", "--case"}
 	says      = []string{"-m", "--message", "-c", "-e", "--eval"} // what follows is no target
@@ -220,9 +222,9 @@ func programOf(name string) string {
 }
 
 var (
-	buildActs = WordSet("tsc tsgo gcc cc g++ clang javac cmake webpack vite rollup esbuild")
-	lintActs  = WordSet("eslint biome prettier black ruff flake8 pylint mypy pyright golangci-lint staticcheck gofmt goimports shellcheck rubocop stylelint tslint")
-	testActs  = WordSet("pytest jest vitest mocha rspec ctest phpunit unittest nose2 tap ava bats")
+	buildActs = compress.WordSet("tsc tsgo gcc cc g++ clang javac cmake webpack vite rollup esbuild")
+	lintActs  = compress.WordSet("eslint biome prettier black ruff flake8 pylint mypy pyright golangci-lint staticcheck gofmt goimports shellcheck rubocop stylelint tslint")
+	testActs  = compress.WordSet("pytest jest vitest mocha rspec ctest phpunit unittest nose2 tap ava bats")
 )
 
 // kindOfAct is what a command finds out, by the words that programs and people have for it.

@@ -1,9 +1,11 @@
-package compress
+package notes
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Bounds of what is read of a record, in bytes.
@@ -37,7 +39,7 @@ func prose(text string, say func(s *sentence), check func(text string, done bool
 		prose(strings.ToValidUTF8(head, ""), say, check)
 		text = strings.ToValidUTF8(tail, "")
 	}
-	lines := MarkdownLines(text)
+	lines := compress.MarkdownLines(text)
 	var words []noteWord
 	tag, led := "", false // the element whose lines these are; a line before leads in
 	for at := 0; at < len(lines); at++ {
@@ -118,7 +120,7 @@ func Checkbox(line string) (done bool, text string, ok bool) {
 	if line == "" {
 		return false, "", false
 	}
-	item, bullet := ListMark(line)
+	item, bullet := compress.ListMark(line)
 	if !item {
 		return false, "", false
 	}
@@ -290,7 +292,7 @@ func isProse(s string) bool {
 }
 
 // keyLines counts the lines that are "key: value" and nothing else, from the first on.
-func keyLines(text string, lines []MarkdownLine) (n int) {
+func keyLines(text string, lines []compress.MarkdownLine) (n int) {
 	for _, l := range lines {
 		key, value, ok := strings.Cut(strings.TrimSpace(text[l.From:l.To]), ": ")
 		if !ok || strings.Count(key, " ") > 3 || l.Blank || strings.HasSuffix(value, ".") && strings.Contains(value, " ") {

@@ -1,4 +1,4 @@
-package compress
+package notes
 
 import (
 	"bytes"
@@ -231,7 +231,7 @@ func TestNotesAreBounded(t *testing.T) {
 }
 
 func TestNotesOfASession(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "notes", "session.jsonl"))
+	data, err := os.ReadFile(filepath.Join("testdata", "session.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestNotesOfASession(t *testing.T) {
 	rows("decisions.jsonl", n.Decisions())
 	rows("refs.jsonl", n.Refs())
 	b.WriteString("== todo.md\n" + n.Todo() + "== summary.md\n" + n.Summary(300, func(s string) int { return ctxabi.Weight(s) }))
-	file := filepath.Join("testdata", "notes", "session.want")
+	file := filepath.Join("testdata", "session.want")
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -269,7 +269,7 @@ func TestNotesOfASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile(filepath.Join("..", "docs", "compression.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "compression.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

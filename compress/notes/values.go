@@ -1,6 +1,10 @@
-package compress
+package notes
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
 
 var (
 	copulas = phraseSet(`is, are, =, is now, are now, is set to, is at, is called, is named, are called, is still, is always, is planned for, is scheduled for, is due, is on, 's, ist, sind, lautet, heißt`)
@@ -80,7 +84,7 @@ func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
 		if n := placed.at(w, i); n > 0 && i+n < len(w) && len(subject) <= 8 && weak.at(subject, 0) == 0 && subject[0].text != "to" && !unlikely.has(subject) {
 			value := w[i+n:]
 			if v := value[0]; v.valuable || v.text == "port" && len(value) > 1 && value[1].valuable {
-				if (w[i].text == "named" || w[i].text == "called") && !IsStopWord(subject[0].text) {
+				if (w[i].text == "named" || w[i].text == "called") && !compress.IsStopWord(subject[0].text) {
 					continue // "create a file named …"
 				}
 				strong := w[i].text != "in" && w[i].text != "called" && w[i].text != "named" && w[i].text != "is" && w[i].text != "are"
@@ -134,7 +138,7 @@ func isDate(words []noteWord) bool {
 
 // isPlaceName says whether a word is a path, a URL, a mail address or code.
 func isPlaceName(w string) bool {
-	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(TrimWord(w), '.') > 0
+	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(compress.TrimWord(w), '.') > 0
 }
 
 // isName says whether "I'm …" is followed by a name: one or two words with capitals, and then the end of a clause.

@@ -1,8 +1,10 @@
-package compress
+package notes
 
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Harnesses note in events what their agents decide, state and plan. Such an event says so by its type, and needs no reading of prose.
@@ -36,7 +38,7 @@ func statedEvent(kind FindingKind, record string) []Finding {
 		for _, key := range statedTexts {
 			said, _ := at[key].(string)
 			if text := strings.Join(strings.Fields(said), " "); text != "" {
-				text = Clip(text, maxStated)
+				text = compress.Clip(text, maxStated)
 				return []Finding{{Kind: kind, Text: text, Key: content(splitWords(text, nil), true)}}
 			}
 		}

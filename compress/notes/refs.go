@@ -1,10 +1,11 @@
-package compress
+package notes
 
 import (
 	"encoding/json"
 	pathpkg "path"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -57,7 +58,7 @@ func fileCall(c SaidCall) []Finding {
 	if state == "" {
 		return nil
 	}
-	for _, key := range PathKeys {
+	for _, key := range compress.PathKeys {
 		if p, ok := args[key].(string); ok && isFileName(p) {
 			return []Finding{{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: c.Name}}
 		}
@@ -98,7 +99,7 @@ func patched(text string) (out []Finding) {
 			if !ok || len(out) >= maxFiles {
 				break
 			}
-			end, _ := LineEnd(after)
+			end, _ := compress.LineEnd(after)
 			if p := strings.Trim(after[:end], " \"'"); isFileName(p) {
 				out = append(out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: mark.state, Tool: "apply_patch"})
 			}
@@ -269,7 +270,7 @@ func artifactEvent(record string) []Finding {
 	if json.Unmarshal([]byte(record), &args) != nil {
 		return nil
 	}
-	for _, key := range PathKeys {
+	for _, key := range compress.PathKeys {
 		if p, ok := args[key].(string); ok && isFileName(p) {
 			return []Finding{{Kind: FoundFile, Path: pathpkg.Clean(p), State: fileWritten, Tool: ctxabi.RefArtifact}}
 		}

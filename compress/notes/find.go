@@ -1,8 +1,10 @@
-package compress
+package notes
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Bounds of what is found in one record.
@@ -86,7 +88,7 @@ func (f *finder) result(s Said) {
 	if s.Failed {
 		state = "e"
 	}
-	if line := Clip(Fold(text, 40), 200); line != "" {
+	if line := compress.Clip(compress.Fold(text, 40), 200); line != "" {
 		f.out = append(f.out, Finding{Kind: FoundFailed, Tool: s.Tool, Text: line, State: state})
 	}
 }
@@ -104,7 +106,7 @@ func saysFailed(tail string) bool {
 // read finds what a person or a model says.
 func (f *finder) read(text string) {
 	if f.role == "user" {
-		if first := Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
+		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
 			f.out = append(f.out, Finding{Kind: FoundAsked, Text: first})
 		}
 	}
@@ -126,7 +128,7 @@ func (f *finder) read(text string) {
 	}
 	if f.role == "assistant" {
 		f.propose()
-		if said := Decision(text, 200); said != "" {
+		if said := compress.Decision(text, 200); said != "" {
 			f.out = append(f.out, Finding{Kind: FoundSaid, Text: said})
 		}
 	}

@@ -1,9 +1,11 @@
-package compress
+package notes
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Bounds of [Commands].
@@ -163,7 +165,7 @@ func unescaped(s string) string {
 }
 
 // wrappers are programs that run the command in their arguments, behind options, variables and numbers.
-var wrappers = WordSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
+var wrappers = compress.WordSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
 
 // runners are programs whose first operand says that the rest is a command.
 var runners = map[string]string{"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec"}

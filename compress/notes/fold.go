@@ -1,9 +1,10 @@
-package compress
+package notes
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -44,7 +45,7 @@ type topic struct {
 func topicOf(words string) topic {
 	t := topic{words: words, bare: withoutNumbers(words)}
 	for w := range strings.FieldsSeq(t.bare) {
-		t.mask |= 1 << (Hash(w) % 64)
+		t.mask |= 1 << (compress.Hash(w) % 64)
 	}
 	return t
 }
@@ -151,7 +152,7 @@ func (n *Notes) addFact(f *Finding, id string, at Place, role string) {
 
 // tellsMuch says whether a text has an identifier.
 func tellsMuch(text string) (much bool) {
-	EachWord(text, func(_ string, kind WordKind) { much = much || kind == IdentifierWord })
+	compress.EachWord(text, func(_ string, kind compress.WordKind) { much = much || kind == compress.IdentifierWord })
 	return much
 }
 
@@ -270,7 +271,7 @@ func (n *Notes) addItem(f *Finding, list string, at Place) {
 
 // ItemKey is what stays of an item's text where it is written another way.
 func ItemKey(text string) string {
-	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !InWord(r) || r == '.' || r == ':' || r == '-' }), " "))
+	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !compress.InWord(r) || r == '.' || r == ':' || r == '-' }), " "))
 }
 
 // overlap counts the words that two keys share, and those that they have together.
