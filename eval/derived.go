@@ -107,12 +107,12 @@ type planting struct {
 	phrases []phrase
 	records []plantedRecord
 	bytes   int
-	notes   notes.Notes
+	notes   notes.State
 	of      map[string]int // the phrase of a place, by its source
 }
 
 type plantedRecord struct {
-	said   notes.Said
+	said   notes.Record
 	phrase int // -1: of the session itself
 }
 
@@ -167,8 +167,8 @@ func plant(s *Session, all []phrase, rng *rand.Rand) (*planting, error) {
 }
 
 // saidOf is a message as the finders see it.
-func saidOf(m *ctxabi.Message) notes.Said {
-	s := notes.Said{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
+func saidOf(m *ctxabi.Message) notes.Record {
+	s := notes.Record{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
 	if m.Role == ctxabi.Tool {
 		s.Result, s.Tool = true, m.Name
 	}
@@ -177,7 +177,7 @@ func saidOf(m *ctxabi.Message) notes.Said {
 		s.Text += "\n" + r.Text
 	}
 	for _, c := range m.Calls {
-		s.Calls = append(s.Calls, notes.SaidCall{Name: c.Name, Arguments: c.Arguments})
+		s.Calls = append(s.Calls, notes.Call{Name: c.Name, Arguments: c.Arguments})
 	}
 	return s
 }
@@ -186,7 +186,7 @@ func saidOf(m *ctxabi.Message) notes.Said {
 func (p *planting) fold() {
 	messages, events := 0, 0
 	for _, r := range p.records {
-		at := notes.Place{Event: r.said.Role == "event"}
+		at := notes.Position{Event: r.said.Role == "event"}
 		if at.Event {
 			events++
 			at.Line = events

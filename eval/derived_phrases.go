@@ -159,14 +159,14 @@ func takeMarks(text, open, shut string) (marked []string, rest string) {
 }
 
 // said is the turn as a record.
-func (t *turn) said() notes.Said {
-	s := notes.Said{Role: t.who, Text: t.text}
+func (t *turn) said() notes.Record {
+	s := notes.Record{Role: t.who, Text: t.text}
 	switch t.who {
 	case "tool":
 		s.Result, s.Tool = true, "read"
 	case "call":
 		name, args, _ := strings.Cut(t.text, " ")
-		s = notes.Said{Role: "assistant", Calls: []notes.SaidCall{{Name: name, Arguments: args}}}
+		s = notes.Record{Role: "assistant", Calls: []notes.Call{{Name: name, Arguments: args}}}
 	case "event":
 		s.Type, s.Text, _ = strings.Cut(t.text, " ")
 	}

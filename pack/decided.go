@@ -74,7 +74,7 @@ func decisionOf(raw []byte) string {
 	if kind == "" || kind == eventCallType || kind == eventResultType {
 		return ""
 	}
-	for _, f := range derived.Find(derived.Said{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
+	for _, f := range derived.Find(derived.Record{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
 		if f.Kind == derived.FoundDecision {
 			return oneLine(f.Text)
 		}

@@ -234,13 +234,13 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 }
 
 // saidTo is the record at a place as those see it who find.
-func saidTo(m Records, at int) (derived.Said, error) {
+func saidTo(m Records, at int) (derived.Record, error) {
 	e := m.At(at)
 	r, err := said(m, at)
 	if err != nil {
-		return derived.Said{}, err
+		return derived.Record{}, err
 	}
-	s := derived.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
+	s := derived.Record{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
 	if r.result {
 		s.Tool = r.name
 	}
@@ -251,7 +251,7 @@ func saidTo(m Records, at int) (derived.Said, error) {
 		}
 	}
 	for _, c := range r.calls {
-		s.Calls = append(s.Calls, derived.SaidCall{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
+		s.Calls = append(s.Calls, derived.Call{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
 	}
 	return s, nil
 }

@@ -13,7 +13,7 @@ import (
 type folding struct {
 	places, tools int
 	gap           ctxabi.Span // of its finds
-	fold          derived.Notes
+	fold          derived.State
 }
 
 // advance takes the folding at the end along with a new batch; it needs not read it again then.
@@ -42,7 +42,7 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 			found = b.Found[k].Found
 		}
 		a := addressOf(m, at)
-		g.fold.Add(derived.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		g.fold.Add(derived.Position{Event: a.event, Line: a.n}, saysAs(m, at), found)
 	}
 	g.places = min(b.To, upTo)
 	g.tools = toolsUpTo(m, g.places)

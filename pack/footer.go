@@ -156,7 +156,7 @@ func progress(todo string) (done, all int, next string) {
 
 // derivedProgress is progress of a list that nobody wrote: of what agents and people keep as a list. One without an open item says nothing of what
 // comes next.
-func derivedProgress(items []derived.TodoItem) (done, all int, next string) {
+func derivedProgress(items []derived.Item) (done, all int, next string) {
 	active := false
 	for _, t := range items {
 		if t.Spoken {

@@ -14,11 +14,11 @@ const itemsNewest = 512
 type items struct {
 	first, n int                       // places that are folded
 	found    map[int][]derived.Finding // by place
-	fold     derived.Notes
+	fold     derived.State
 }
 
 // derivedItems are the items of the list that is derived of the newest of n records.
-func (mm *memo) derivedItems(m Records, n int) []derived.TodoItem {
+func (mm *memo) derivedItems(m Records, n int) []derived.Item {
 	first := max(1, (n/itemsNewest-1)*itemsNewest+1)
 	w := mm.items
 	if w == nil || w.first != first || w.n > n {
@@ -38,11 +38,11 @@ func (mm *memo) derivedItems(m Records, n int) []derived.TodoItem {
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
-			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return f.Kind != derived.FoundTodo && f.Kind != derived.FoundAsked })
+			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest })
 			w.found[at] = slices.Clip(found)
 		}
 		a := addressOf(m, at)
-		w.fold.Add(derived.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		w.fold.Add(derived.Position{Event: a.event, Line: a.n}, saysAs(m, at), found)
 		w.n = at
 	}
 	return w.fold.Items()

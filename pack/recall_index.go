@@ -45,7 +45,7 @@ type try struct {
 	call   callAt
 	result bool
 	what   uint64 // of a call
-	deed   derived.Deed
+	deed   derived.Action
 	end    end // of a result
 }
 
@@ -65,7 +65,7 @@ func triesAt(m Records, at int, r *saying) (out []try) {
 		return id
 	}
 	for _, c := range r.calls {
-		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: derived.DeedOf(c.Name, c.Arguments)})
+		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: derived.ActionOf(c.Name, c.Arguments)})
 	}
 	if r.result {
 		for _, a := range r.answers {

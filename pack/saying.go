@@ -17,9 +17,9 @@ type saying struct {
 	text    string // of its content or, of a result, its output
 	name    string // of the tool that a result is from
 	calls   []ctxabi.Call
-	answers []derived.SaidAnswer // of a result
-	exit    string               // of a result that is an event: its exit code
-	bytes   int                  // of the whole text, of which this may be both ends
+	answers []derived.Answer // of a result
+	exit    string           // of a result that is an event: its exit code
+	bytes   int              // of the whole text, of which this may be both ends
 	result  bool
 	failed  bool
 	images  int
@@ -66,7 +66,7 @@ func said(m Records, at int) (saying, error) {
 			s.name = asked.Name
 		}
 		if s.result {
-			s.answers = []derived.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
+			s.answers = []derived.Answer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
 		}
 		s.bytes, s.text = len(s.text), ends(s.text)
 		return s, nil
@@ -96,7 +96,7 @@ func said(m Records, at int) (saying, error) {
 			results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
 		}
 		for _, r := range results {
-			s.answers = append(s.answers, derived.SaidAnswer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
+			s.answers = append(s.answers, derived.Answer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
 		}
 		s.name = cmp.Or(s.name, s.answers[0].Tool)
 	}

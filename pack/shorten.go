@@ -94,7 +94,7 @@ func (s *shown) shorten(body int) (how string) {
 		if share > 0 && weights[i] > share {
 			p := &s.parts[i]
 			kind := result.Recognise(p.content, p.about)
-			short, used, cut := result.Result(p.content, kind, p.about, kind.Limit(share), s.at.path())
+			short, used, cut := result.Shorten(p.content, kind, p.about, kind.Limit(share), s.at.path())
 			if cut {
 				p.content, how = short, string(used)
 			}

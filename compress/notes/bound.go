@@ -19,10 +19,10 @@ func (s rowShare) of(bytes int) int { return min(max(bytes/1000*s.part, s.least)
 const rowFrame = 64
 
 // forgetFailure makes room for one more.
-func (n *Notes) forgetFailure() {
+func (n *State) forgetFailure() {
 	first, count := -1, 0
 	for i := range n.said {
-		if n.said[i].kind == FoundFailed {
+		if n.said[i].kind == FoundFailure {
 			if count++; first < 0 {
 				first = i
 			}
@@ -37,7 +37,7 @@ func (n *Notes) forgetFailure() {
 const maxFailures = 12
 
 // bound lets go of what is too much: the oldest, the least specific, what the assistant said before what others did.
-func (n *Notes) bound(added kindSet) {
+func (n *State) bound(added kindSet) {
 	if added.has(FoundFact, FoundUndo) {
 		n.facts = keep(n.facts, factShare.of(n.bytes), func(f *factRow) int { return len(f.Text) + rowFrame }, func(f *factRow) int {
 			rank := 0
@@ -50,7 +50,7 @@ func (n *Notes) bound(added kindSet) {
 			return rank
 		})
 	}
-	if added.has(FoundDecision, FoundYes) {
+	if added.has(FoundDecision, FoundAcceptance) {
 		n.decisions = keep(n.decisions, decisionShare.of(n.bytes), func(d *decisionRow) int { return len(d.Decision) + rowFrame + 16 }, func(d *decisionRow) int {
 			if d.By == "assistant" {
 				return 1
@@ -69,12 +69,12 @@ func (n *Notes) bound(added kindSet) {
 			return 0
 		})
 	}
-	if !added.has(FoundAsked, FoundSaid, FoundFailed) {
+	if !added.has(FoundRequest, FoundConclusion, FoundFailure) {
 		return
 	}
-	first := slices.IndexFunc(n.said, func(s saidRow) bool { return s.kind == FoundAsked })
+	first := slices.IndexFunc(n.said, func(s saidRow) bool { return s.kind == FoundRequest })
 	n.said = keep(n.said, saidShare.of(n.bytes), func(s *saidRow) int { return len(s.text) + 32 }, func(s *saidRow) int {
-		if first >= 0 && s.at == n.said[first].at && s.kind == FoundAsked {
+		if first >= 0 && s.at == n.said[first].at && s.kind == FoundRequest {
 			return 0
 		}
 		return 1

@@ -32,7 +32,7 @@ type finder struct {
 // Find gives what one record says that notes are made of: sentences word by word, with single blanks. It looks at that record alone, and
 // gives the same for the same. Of tool outputs it reads neither facts nor decisions: they say what is in some file, not what somebody
 // wants. A system prompt says nothing either: it is in every pack as it stands.
-func Find(s Said) []Finding {
+func Find(s Record) []Finding {
 	if s.Bytes == 0 {
 		s.Bytes = len(s.Text)
 	}
@@ -75,7 +75,7 @@ func Find(s Said) []Finding {
 }
 
 // result notes an output that is large, and one that says that something failed.
-func (f *finder) result(s Said) {
+func (f *finder) result(s Record) {
 	if s.Bytes >= largeOutput {
 		f.out = append(f.out, Finding{Kind: FoundOutput, Tool: s.Tool, N: s.Bytes})
 	}
@@ -89,7 +89,7 @@ func (f *finder) result(s Said) {
 		state = "e"
 	}
 	if line := compress.Clip(compress.Fold(text, 40), 200); line != "" {
-		f.out = append(f.out, Finding{Kind: FoundFailed, Tool: s.Tool, Text: line, State: state})
+		f.out = append(f.out, Finding{Kind: FoundFailure, Tool: s.Tool, Text: line, State: state})
 	}
 }
 
@@ -107,7 +107,7 @@ func saysFailed(tail string) bool {
 func (f *finder) read(text string) {
 	if f.role == "user" {
 		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
-			f.out = append(f.out, Finding{Kind: FoundAsked, Text: first})
+			f.out = append(f.out, Finding{Kind: FoundRequest, Text: first})
 		}
 	}
 	open, from := false, len(f.out)
@@ -129,7 +129,7 @@ func (f *finder) read(text string) {
 	if f.role == "assistant" {
 		f.propose()
 		if said := compress.Decision(text, 200); said != "" {
-			f.out = append(f.out, Finding{Kind: FoundSaid, Text: said})
+			f.out = append(f.out, Finding{Kind: FoundConclusion, Text: said})
 		}
 	}
 }
@@ -148,8 +148,8 @@ func (f *finder) say(s *sentence) {
 	accepted := false
 	if f.first && f.role == "user" {
 		if label, ok := acceptance(s.words, f.size); ok {
-			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundAsked }) // a yes asks for nothing
-			f.out = append(f.out, Finding{Kind: FoundYes, Key: label, Text: s.text})
+			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
+			f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
 			accepted, f.accepted = true, true
 		}
 	}

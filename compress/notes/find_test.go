@@ -64,7 +64,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 		{"user", "请不要修改这个文件。 ポートは8443です。", nil},
 		{"user", "Ne touchez pas à ce fichier.", nil},
 	} {
-		if got := foundTexts(Find(Said{Role: c.role, Text: c.text}), FoundFact); !slices.Equal(got, c.want) {
+		if got := foundTexts(Find(Record{Role: c.role, Text: c.text}), FoundFact); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q: %q, want %q", c.role, c.text, got, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 // What stands in every pack as it is, and what a program says in the place of a person or a model, is no fact, no request and nothing to do.
 func TestWordsOfAProgramAreNoNotes(t *testing.T) {
 	rules := "Never push to main.\nThe port is 8443.\n- [ ] an item\nLet's use pgx.\n"
-	for _, s := range []Said{
+	for _, s := range []Record{
 		{Role: "system", Text: rules}, {Role: "developer", Text: rules},
 		{Role: "user", Text: "<environment_context>\n  <cwd>/w</cwd>\n" + rules + "</environment_context>"},
 		{Role: "user", Text: "<user_instructions>\n\n" + rules + "</user_instructions>"},
@@ -108,26 +108,26 @@ func TestWordsOfAProgramAreNoNotes(t *testing.T) {
 
 func TestToolOutputsGiveNoFacts(t *testing.T) {
 	text := "You must never run this.\nThe port is 8443.\n- [ ] an item\nTODO: fix it\nlet's use pgx\n"
-	if found := Find(Said{Role: "tool", Tool: "read", Result: true, Text: text}); len(found) > 0 {
+	if found := Find(Record{Role: "tool", Tool: "read", Result: true, Text: text}); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
 }
 
 // talk folds records, users and assistants in turn: "user: …".
-func talk(turns ...string) *Notes {
-	n := &Notes{}
+func talk(turns ...string) *State {
+	n := &State{}
 	for i, turn := range turns {
 		role, text, _ := strings.Cut(turn, ": ")
-		s := Said{Role: role, Text: text}
+		s := Record{Role: role, Text: text}
 		if role == "call" {
 			name, args, _ := strings.Cut(text, " ")
-			role, s = "assistant", Said{Role: "assistant", Calls: []SaidCall{{Name: name, Arguments: args}}}
+			role, s = "assistant", Record{Role: "assistant", Calls: []Call{{Name: name, Arguments: args}}}
 		}
 		if role == "failed" {
 			tool, text, _ := strings.Cut(text, " ")
-			role, s = "tool", Said{Role: "tool", Result: true, Failed: true, Tool: tool, Text: text}
+			role, s = "tool", Record{Role: "tool", Result: true, Failed: true, Tool: tool, Text: text}
 		}
-		n.Add(Place{Line: i + 1}, role, Find(s))
+		n.Add(Position{Line: i + 1}, role, Find(s))
 	}
 	return n
 }
@@ -213,8 +213,8 @@ func TestASpokenItemIsOverSomeRequestsLater(t *testing.T) {
 }
 
 func TestAPlanEventIsAList(t *testing.T) {
-	var n Notes
-	n.Add(Place{Event: true, Line: 7}, "event", Find(Said{Role: "event", Type: "plan", Text: `{"type":"plan","items":[{"text":"Measure","done":true},"Warm up"]}`}))
+	var n State
+	n.Add(Position{Event: true, Line: 7}, "event", Find(Record{Role: "event", Type: "plan", Text: `{"type":"plan","items":[{"text":"Measure","done":true},"Warm up"]}`}))
 	if got, want := n.Todo(), "- [ ] Warm up (events:7)\n- [x] Measure (events:7)\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -238,7 +238,7 @@ func TestRefsAreFilesAndLargeOutputs(t *testing.T) {
 		{"not JSON", "Read", `file_path=x`, nil},
 	} {
 		var got []string
-		for _, f := range fileCall(SaidCall{Name: c.tool, Arguments: c.args}) {
+		for _, f := range fileCall(Call{Name: c.tool, Arguments: c.args}) {
 			got = append(got, f.State+" "+f.Path)
 		}
 		if !slices.Equal(got, c.want) {
@@ -246,9 +246,9 @@ func TestRefsAreFilesAndLargeOutputs(t *testing.T) {
 		}
 	}
 	n := talk(`call: read {"path":"a.go"}`, `call: edit {"path":"a.go"}`, `call: edit {"path":"a.go"}`, `call: read {"path":"a.go"}`, `call: read {"path":"gone.go"}`, "failed: read no such file")
-	n.Add(Place{Line: 9}, "tool", Find(Said{Role: "tool", Result: true, Tool: "bash", Text: "x", Bytes: 10 << 10}))
-	n.Add(Place{Event: true, Line: 3}, "event", Find(Said{Role: "event", Result: true, Text: "x", Bytes: 5000}))
-	n.Add(Place{Event: true, Line: 4}, "event", Find(Said{Role: "event", Type: "artifact", Text: `{"type":"artifact","path":"report.pdf"}`}))
+	n.Add(Position{Line: 9}, "tool", Find(Record{Role: "tool", Result: true, Tool: "bash", Text: "x", Bytes: 10 << 10}))
+	n.Add(Position{Event: true, Line: 3}, "event", Find(Record{Role: "event", Result: true, Text: "x", Bytes: 5000}))
+	n.Add(Position{Event: true, Line: 4}, "event", Find(Record{Role: "event", Type: "artifact", Text: `{"type":"artifact","path":"report.pdf"}`}))
 	var got []string
 	for _, r := range n.Refs() {
 		got = append(got, r.ID+" "+r.Kind+" "+r.Path+" "+r.Summary+" "+r.Source)
@@ -318,7 +318,7 @@ func TestSummaryKeepsTheFirstRequestAndTheNewest(t *testing.T) {
 }
 
 func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
-	var n Notes
+	var n State
 	for line, e := range []struct{ kind, record string }{
 		{"decision", `{"type":"decision","text":"retry inside  auth.Source","source":"messages:29"}`},
 		{"agent.decision", `{"type":"agent.decision","data":{"summary":"no environment variable"}}`},
@@ -328,7 +328,7 @@ func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
 		{"indecision", `{"type":"indecision","text":"left or right"}`},
 		{"usage", `{"type":"usage","text":"10 tokens"}`},
 	} {
-		n.Add(Place{Event: true, Line: line + 1}, "", Find(Said{Role: "event", Type: e.kind, Text: e.record}))
+		n.Add(Position{Event: true, Line: line + 1}, "", Find(Record{Role: "event", Type: e.kind, Text: e.record}))
 	}
 	var got []string
 	for _, d := range n.Decisions() {

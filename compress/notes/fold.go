@@ -8,9 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Notes folds the findings of records, in the order of the timeline, into rows. It is bounded, whatever comes: each kind of
+// State folds the findings of records, in the order of the timeline, into rows. It is bounded, whatever comes: each kind of
 // rows has a part of the history's size, and a bound above that. The zero value is ready.
-type Notes struct {
+type State struct {
 	bytes     int // of the records with findings
 	adds      int // how many of those
 	asked     int // requests of the user
@@ -20,7 +20,7 @@ type Notes struct {
 	items     []todoRow
 	said      []saidRow
 	proposals []Finding // of the last record of the assistant
-	proposed  Place     // where that stands
+	proposed  Position  // where that stands
 	answered  int       // the last of the results that follow it
 	called    []undoRef // what the last record of the assistant did to files, to take back what failed
 }
@@ -53,7 +53,7 @@ func topicOf(words string) topic {
 type decisionRow struct {
 	ctxabi.DecisionRow
 	key   topic
-	at    Place
+	at    Position
 	order int
 }
 
@@ -63,19 +63,19 @@ type todoRow struct {
 	call, number     string // of a numbered item: what made it, and its number in the list that goes on
 	named            bool   // it got a number once
 	until            int    // the request with which it is over; 0: none
-	at               Place
+	at               Position
 }
 
 type saidRow struct {
 	kind  FindingKind
 	text  string
-	at    Place
+	at    Position
 	order int // of its record among those with findings
 }
 
 // Add takes the findings of the record at a place. Places come in the order of the timeline; of
 // those without findings only results of tools count.
-func (n *Notes) Add(at Place, role string, found []Finding) {
+func (n *State) Add(at Position, role string, found []Finding) {
 	if role == "tool" && !at.Event && at.Line == n.answered+1 {
 		n.answered = at.Line
 	}
@@ -103,7 +103,7 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 			if f.Text != "" {
 				n.addFact(f, id("f"), at, role)
 			}
-		case FoundYes:
+		case FoundAcceptance:
 			accepted = n.accept(f, id, at)
 		case FoundDecision:
 			if !accepted || f.State != saidYes {
@@ -126,13 +126,13 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 			n.addFile(f, id("r"), at)
 		case FoundOutput:
 			n.addOutput(f, id("r"), at)
-		case FoundAsked:
+		case FoundRequest:
 			n.asked++
 			n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
 			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
-		case FoundSaid:
+		case FoundConclusion:
 			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
-		case FoundFailed:
+		case FoundFailure:
 			n.forgetFailure()
 			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
 			n.takeBack(f)
@@ -142,7 +142,7 @@ func (n *Notes) Add(at Place, role string, found []Finding) {
 }
 
 // addFact puts a fact in the place of those that it supersedes.
-func (n *Notes) addFact(f *Finding, id string, at Place, role string) {
+func (n *State) addFact(f *Finding, id string, at Position, role string) {
 	row := factRow{FactRow: ctxabi.FactRow{ID: id, Text: f.Text, Source: at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: role == "assistant", specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
@@ -182,7 +182,7 @@ func supersedes(f, old *factRow) bool {
 }
 
 // undo takes away what a permission, or "we no longer …", ends.
-func (n *Notes) undo(f *Finding) {
+func (n *State) undo(f *Finding) {
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		if f.State == factTaste {
 			return old.state == factTaste && within(f.Key, old.key.words)
@@ -193,7 +193,7 @@ func (n *Notes) undo(f *Finding) {
 }
 
 // accept makes a decision of what was proposed in the record before, but for results of tools; it says whether there was something.
-func (n *Notes) accept(f *Finding, id func(string) string, at Place) bool {
+func (n *State) accept(f *Finding, id func(string) string, at Position) bool {
 	if at.Event || n.proposed.Event || n.answered+1 != at.Line {
 		return false
 	}
@@ -232,7 +232,7 @@ func answered(yes, to *Finding) string {
 }
 
 // decide adds a decision in the place of an earlier one of the same words.
-func (n *Notes) decide(row decisionRow) {
+func (n *State) decide(row decisionRow) {
 	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
 		if row.key.mask&old.key.mask == 0 || row.By == "assistant" && old.By == "user" {
 			return false
@@ -245,7 +245,7 @@ func (n *Notes) decide(row decisionRow) {
 }
 
 // addItem takes the newest state of an item.
-func (n *Notes) addItem(f *Finding, list string, at Place) {
+func (n *State) addItem(f *Finding, list string, at Position) {
 	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
 	if f.N > 0 {
 		row.until = n.asked + f.N

@@ -2,27 +2,27 @@ package notes
 
 import "strconv"
 
-// Said is one record as the finders see it.
-type Said struct {
+// Record is one record as the finders see it.
+type Record struct {
 	Role    string // system, developer, user, assistant, tool; "event" of a record of events.jsonl
 	Type    string // of an event: its type
 	Text    string // what it says, decoded; of a result its output; of an event that is no tool's the record itself
 	Tool    string // of a result: the tool's name
 	Result  bool
 	Failed  bool
-	Calls   []SaidCall
-	Answers []SaidAnswer // of a result: what it says to each call
-	Bytes   int          // of the whole text, of which Text may be both ends; 0: len(Text)
+	Calls   []Call
+	Answers []Answer // of a result: what it says to each call
+	Bytes   int      // of the whole text, of which Text may be both ends; 0: len(Text)
 }
 
-// SaidCall is a call of a tool.
-type SaidCall struct {
+// Call is a call of a tool.
+type Call struct {
 	Name, Arguments string
 	ID              string // by which its answer names it
 }
 
-// SaidAnswer is what a result says to one call.
-type SaidAnswer struct {
+// Answer is what a result says to one call.
+type Answer struct {
 	Call, Tool, Text string // Call is the id of the call
 	Failed           bool
 }
@@ -35,17 +35,17 @@ type FindingKind string
 
 // The kinds of findings.
 const (
-	FoundFact     FindingKind = "f" // Text is a sentence that stays true; Key what it is about
-	FoundDecision FindingKind = "d" // Text is a sentence that chooses
-	FoundProposal FindingKind = "p" // Text is a sentence that somebody may say yes to; Key the label of an option
-	FoundYes      FindingKind = "y" // an acceptance, in the words of Text; Key the label of the option it takes
-	FoundUndo     FindingKind = "u" // Key is what no longer holds
-	FoundTodo     FindingKind = "t" // Text is an item, State how far it is
-	FoundFile     FindingKind = "r" // Path and State of a file
-	FoundOutput   FindingKind = "o" // an output of N bytes
-	FoundAsked    FindingKind = "q" // Text is the first sentence of a request
-	FoundSaid     FindingKind = "c" // Text is a sentence that concludes
-	FoundFailed   FindingKind = "x" // Text is the line that says what failed
+	FoundFact       FindingKind = "f" // Text is a sentence that stays true; Key what it is about
+	FoundDecision   FindingKind = "d" // Text is a sentence that chooses
+	FoundProposal   FindingKind = "p" // Text is a sentence that somebody may say yes to; Key the label of an option
+	FoundAcceptance FindingKind = "y" // an acceptance, in the words of Text; Key the label of the option it takes
+	FoundUndo       FindingKind = "u" // Key is what no longer holds
+	FoundTodo       FindingKind = "t" // Text is an item, State how far it is
+	FoundFile       FindingKind = "r" // Path and State of a file
+	FoundOutput     FindingKind = "o" // an output of N bytes
+	FoundRequest    FindingKind = "q" // Text is the first sentence of a request
+	FoundConclusion FindingKind = "c" // Text is a sentence that concludes
+	FoundFailure    FindingKind = "x" // Text is the line that says what failed
 )
 
 // Finding is one thing that a record says. It is JSON with short keys; what they mean goes with FindVersion.
@@ -62,14 +62,14 @@ type Finding struct {
 	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 
-// Place is where a record stands.
-type Place struct {
+// Position is where a record stands.
+type Position struct {
 	Event bool
 	Line  int // From 1
 }
 
 // Source is the record's source string: "messages:12", "events:7".
-func (p Place) Source() string {
+func (p Position) Source() string {
 	if p.Event {
 		return "events:" + strconv.Itoa(p.Line)
 	}
@@ -77,7 +77,7 @@ func (p Place) Source() string {
 }
 
 // id is a row's id: "f12", "f12.2" of the second of a record, "fe7" of an event's.
-func (p Place) id(letter string, n int) string {
+func (p Position) id(letter string, n int) string {
 	if p.Event {
 		letter += "e"
 	}

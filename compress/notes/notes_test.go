@@ -5,13 +5,13 @@ import (
 )
 
 func TestNotesOfAFewRecords(t *testing.T) {
-	var n Notes
-	for i, s := range []Said{
+	var n State
+	for i, s := range []Record{
 		{Role: "user", Text: "Make the retries work.\nNever push to main."},
-		{Role: "assistant", Calls: []SaidCall{{Name: "read", Arguments: `{"path":"a.go"}`}, {Name: "edit", Arguments: `{"path":"b.go"}`}}},
-		{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"Retry","status":"completed"},{"content":"Test it","status":"pending"}]}`}}},
+		{Role: "assistant", Calls: []Call{{Name: "read", Arguments: `{"path":"a.go"}`}, {Name: "edit", Arguments: `{"path":"b.go"}`}}},
+		{Role: "assistant", Calls: []Call{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"Retry","status":"completed"},{"content":"Test it","status":"pending"}]}`}}},
 	} {
-		n.Add(Place{Line: i + 1}, s.Role, Find(s))
+		n.Add(Position{Line: i + 1}, s.Role, Find(s))
 	}
 	if f := n.Facts(); len(f) != 1 || f[0].ID != "f1" || f[0].Text != "Never push to main." || f[0].Source != "messages:1" {
 		t.Errorf("facts: %v", f)

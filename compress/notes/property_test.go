@@ -51,24 +51,24 @@ func FuzzFind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, args string, role byte) {
 		r := []string{"user", "assistant", "system", "tool", "event"}[role%5]
 		text = strings.ToValidUTF8(text, "")
-		s := Said{Role: r, Type: "plan", Text: text, Result: r == "tool"}
+		s := Record{Role: r, Type: "plan", Text: text, Result: r == "tool"}
 		for _, name := range []string{"bash", "TodoWrite", "edit", "apply_patch", "TaskCreate", "TaskUpdate"} {
-			s.Calls = append(s.Calls, SaidCall{Name: name, Arguments: args})
+			s.Calls = append(s.Calls, Call{Name: name, Arguments: args})
 		}
 		for _, tool := range []string{"TaskCreate", "TaskList"} {
-			s.Answers = append(s.Answers, SaidAnswer{Tool: tool, Text: text})
+			s.Answers = append(s.Answers, Answer{Tool: tool, Text: text})
 		}
 		found := Find(s)
 		again, err := json.Marshal(found)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var n, m Notes
-		n.Add(Place{Line: 1}, r, found)
+		var n, m State
+		n.Add(Position{Line: 1}, r, found)
 		if found = nil; json.Unmarshal(again, &found) != nil {
 			t.Fatalf("findings do not survive their disk: %s", again)
 		}
-		m.Add(Place{Line: 1}, r, found)
+		m.Add(Position{Line: 1}, r, found)
 		if a, b := allRows(&n), allRows(&m); a != b {
 			t.Fatalf("folded from disk: %s, want %s", b, a)
 		}
@@ -87,44 +87,44 @@ var noteLines = []string{
 }
 
 // history draws records; names come from few, so that they meet.
-func history(t *rapid.T) []Said {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Said {
+func history(t *rapid.T) []Record {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Record {
 		name := rapid.SampledFrom([]string{"alpha", "beta", "src/gamma.go", "delta-1"}).Draw(t, "name")
 		switch rapid.IntRange(0, 8).Draw(t, "what") {
 		case 0:
-			return Said{Role: "assistant", Calls: []SaidCall{{Name: "edit", Arguments: `{"path":"` + name + `"}`}}}
+			return Record{Role: "assistant", Calls: []Call{{Name: "edit", Arguments: `{"path":"` + name + `"}`}}}
 		case 1:
-			return Said{Role: "tool", Tool: "edit", Result: true, Failed: rapid.Bool().Draw(t, "failed"), Text: "no such file", Bytes: rapid.IntRange(10, 20000).Draw(t, "bytes")}
+			return Record{Role: "tool", Tool: "edit", Result: true, Failed: rapid.Bool().Draw(t, "failed"), Text: "no such file", Bytes: rapid.IntRange(10, 20000).Draw(t, "bytes")}
 		case 2:
 			state := rapid.SampledFrom([]string{"pending", "in_progress", "completed", "cancelled"}).Draw(t, "state")
-			return Said{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"port ` + name + `","status":"` + state + `"}]}`}}}
+			return Record{Role: "assistant", Calls: []Call{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"port ` + name + `","status":"` + state + `"}]}`}}}
 		case 3:
 			n := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "number")
-			return rapid.SampledFrom([]Said{
-				{Role: "assistant", Calls: []SaidCall{{Name: "TaskCreate", Arguments: `{"subject":"port ` + name + `"}`, ID: n}}},
-				{Role: "assistant", Calls: []SaidCall{{Name: "TaskUpdate", Arguments: `{"taskId":"` + n + `","status":"completed"}`}}},
+			return rapid.SampledFrom([]Record{
+				{Role: "assistant", Calls: []Call{{Name: "TaskCreate", Arguments: `{"subject":"port ` + name + `"}`, ID: n}}},
+				{Role: "assistant", Calls: []Call{{Name: "TaskUpdate", Arguments: `{"taskId":"` + n + `","status":"completed"}`}}},
 			}).Draw(t, "call")
 		case 4:
 			n := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "number")
-			return rapid.SampledFrom([]Said{
-				{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: n, Tool: "TaskCreate", Text: "Task #" + n + " created successfully: port"}}},
-				{Role: "tool", Result: true, Answers: []SaidAnswer{{Tool: "TaskList", Text: "#" + n + " [pending] port " + name}}},
+			return rapid.SampledFrom([]Record{
+				{Role: "tool", Result: true, Answers: []Answer{{Call: n, Tool: "TaskCreate", Text: "Task #" + n + " created successfully: port"}}},
+				{Role: "tool", Result: true, Answers: []Answer{{Tool: "TaskList", Text: "#" + n + " [pending] port " + name}}},
 			}).Draw(t, "answer")
 		}
 		line := rapid.SampledFrom(noteLines).Draw(t, "line")
-		return Said{Role: rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role"), Text: strings.ReplaceAll(line, "%s", name)}
+		return Record{Role: rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(t, "role"), Text: strings.ReplaceAll(line, "%s", name)}
 	}), 0, 60).Draw(t, "history")
 }
 
-func foldAll(records []Said) *Notes {
-	n := &Notes{}
+func foldAll(records []Record) *State {
+	n := &State{}
 	for i, s := range records {
-		n.Add(Place{Line: i + 1}, s.Role, Find(s))
+		n.Add(Position{Line: i + 1}, s.Role, Find(s))
 	}
 	return n
 }
 
-func allRows(n *Notes) string {
+func allRows(n *State) string {
 	return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo(), n.Summary(300, func(s string) int { return len(s) / 4 }))
 }
 
@@ -203,14 +203,14 @@ func TestNotesPromises(t *testing.T) {
 
 // A history without end: rows stay bounded, and a twentieth of its size.
 func TestNotesAreBounded(t *testing.T) {
-	var n Notes
+	var n State
 	size := 0
 	for i := 1; i <= 6000; i++ {
 		name := fmt.Sprintf("service%d", i)
-		s := Said{Role: "user", Text: fmt.Sprintf("Never touch %s.\nThe port of %s is %d.\nlet's use %s for that\nTODO: look at %s\n", name, name, 1000+i, name, name) + strings.Repeat("some more words that say nothing at all\n", 8)}
-		n.Add(Place{Line: 2*i - 1}, s.Role, Find(s))
-		c := Said{Role: "assistant", Calls: []SaidCall{{Name: "write", Arguments: `{"path":"` + name + `.go","content":"` + strings.Repeat("x", 300) + `"}`}}}
-		n.Add(Place{Line: 2 * i}, c.Role, Find(c))
+		s := Record{Role: "user", Text: fmt.Sprintf("Never touch %s.\nThe port of %s is %d.\nlet's use %s for that\nTODO: look at %s\n", name, name, 1000+i, name, name) + strings.Repeat("some more words that say nothing at all\n", 8)}
+		n.Add(Position{Line: 2*i - 1}, s.Role, Find(s))
+		c := Record{Role: "assistant", Calls: []Call{{Name: "write", Arguments: `{"path":"` + name + `.go","content":"` + strings.Repeat("x", 300) + `"}`}}}
+		n.Add(Position{Line: 2 * i}, c.Role, Find(c))
 		size += len(s.Text) + len(c.Calls[0].Arguments)
 	}
 	rows := 0
@@ -235,16 +235,16 @@ func TestNotesOfASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var n Notes
+	var n State
 	line := 0
 	for raw := range bytes.Lines(data) {
 		line++
 		m := ctxabi.DecodeMessage(bytes.TrimSpace(raw))
-		s := Said{Role: m.Role.String(), Text: m.Text, Result: m.Role == ctxabi.Tool, Tool: m.Name}
+		s := Record{Role: m.Role.String(), Text: m.Text, Result: m.Role == ctxabi.Tool, Tool: m.Name}
 		for _, c := range m.Calls {
-			s.Calls = append(s.Calls, SaidCall{Name: c.Name, Arguments: c.Arguments})
+			s.Calls = append(s.Calls, Call{Name: c.Name, Arguments: c.Arguments})
 		}
-		n.Add(Place{Line: line}, s.Role, Find(s))
+		n.Add(Position{Line: line}, s.Role, Find(s))
 	}
 	var b strings.Builder
 	rows := func(name string, list any) {
@@ -296,13 +296,13 @@ func BenchmarkFind(b *testing.B) {
 	talk := strings.Repeat("Please have a look at the second test. The port is 8443, and you must never push to main.\n\nI think that the parser does what it should do, but let's use another one.\n", 60)
 	for _, c := range []struct {
 		name string
-		said Said
+		said Record
 	}{
-		{"output", Said{Role: "tool", Tool: "bash", Result: true, Text: log}},
-		{"failed", Said{Role: "tool", Tool: "bash", Result: true, Failed: true, Text: log}},
-		{"user", Said{Role: "user", Text: talk}},
-		{"assistant", Said{Role: "assistant", Text: talk}},
-		{"call", Said{Role: "assistant", Calls: []SaidCall{{Name: "write", Arguments: `{"path":"a.go","content":"` + strings.Repeat("some code\\n", 5000) + `"}`}}}},
+		{"output", Record{Role: "tool", Tool: "bash", Result: true, Text: log}},
+		{"failed", Record{Role: "tool", Tool: "bash", Result: true, Failed: true, Text: log}},
+		{"user", Record{Role: "user", Text: talk}},
+		{"assistant", Record{Role: "assistant", Text: talk}},
+		{"call", Record{Role: "assistant", Calls: []Call{{Name: "write", Arguments: `{"path":"a.go","content":"` + strings.Repeat("some code\\n", 5000) + `"}`}}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			size := len(c.said.Text)
@@ -321,12 +321,12 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkNotesAdd(b *testing.B) {
 	var found [][]Finding
 	for i := range 1000 {
-		found = append(found, Find(Said{Role: "user", Text: fmt.Sprintf("Look at it.\nNever touch service%d.\nThe port of service%d is %d.\nlet's use lib%d for that\n", i, i, i, i)}))
+		found = append(found, Find(Record{Role: "user", Text: fmt.Sprintf("Look at it.\nNever touch service%d.\nThe port of service%d is %d.\nlet's use lib%d for that\n", i, i, i, i)}))
 	}
-	var n Notes
+	var n State
 	at := 0
 	for b.Loop() {
 		at++
-		n.Add(Place{Line: at}, "user", found[at%len(found)])
+		n.Add(Position{Line: at}, "user", found[at%len(found)])
 	}
 }

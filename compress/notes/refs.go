@@ -18,7 +18,7 @@ const (
 )
 
 // fileCall gives the files that a call of a tool reads or changes.
-func fileCall(c SaidCall) []Finding {
+func fileCall(c Call) []Finding {
 	name := strings.ToLower(c.Name)
 	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
 		name = name[i+1:]

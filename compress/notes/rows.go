@@ -16,7 +16,7 @@ type refRow struct {
 	tool          string
 	changes       int
 	size          int // of an output
-	at            Place
+	at            Position
 }
 
 // undoRef is a row as it was before a call.
@@ -40,7 +40,7 @@ func (r *refRow) rank() int {
 }
 
 // addFile notes what happened to a file last; the row keeps the id of the record that named it first.
-func (n *Notes) addFile(f *Finding, id string, at Place) {
+func (n *State) addFile(f *Finding, id string, at Position) {
 	row := refRow{RefRow: ctxabi.RefRow{ID: id, Path: f.Path, Kind: ctxabi.RefFile}, at: at, last: f.State, tool: f.Tool}
 	if f.Tool == ctxabi.RefArtifact || isArtifact(f.Path) {
 		row.Kind = ctxabi.RefArtifact
@@ -67,13 +67,13 @@ func isArtifact(p string) bool {
 }
 
 // addOutput notes a large output by the path that gives it decoded.
-func (n *Notes) addOutput(f *Finding, id string, at Place) {
+func (n *State) addOutput(f *Finding, id string, at Position) {
 	row := refRow{RefRow: ctxabi.RefRow{ID: id, Path: ctxabi.LineDir + "/" + at.id("", 1) + ".txt", Kind: ctxabi.RefOutput}, at: at, tool: f.Tool, size: f.N}
 	n.refs = append(n.refs, row)
 }
 
 // takeBack undoes what a failed call would have done to a file, where it is plain which call that was.
-func (n *Notes) takeBack(f *Finding) {
+func (n *State) takeBack(f *Finding) {
 	if f.State == "" || f.Tool == "" {
 		return
 	}
@@ -98,7 +98,7 @@ func (n *Notes) takeBack(f *Finding) {
 }
 
 // Facts are the rows of facts.jsonl, oldest first.
-func (n *Notes) Facts() (out []ctxabi.FactRow) {
+func (n *State) Facts() (out []ctxabi.FactRow) {
 	for i := range n.facts {
 		out = append(out, n.facts[i].FactRow)
 	}
@@ -106,7 +106,7 @@ func (n *Notes) Facts() (out []ctxabi.FactRow) {
 }
 
 // Decisions are the rows of decisions.jsonl, oldest first.
-func (n *Notes) Decisions() (out []ctxabi.DecisionRow) {
+func (n *State) Decisions() (out []ctxabi.DecisionRow) {
 	for i := range n.decisions {
 		out = append(out, n.decisions[i].DecisionRow)
 	}
@@ -114,7 +114,7 @@ func (n *Notes) Decisions() (out []ctxabi.DecisionRow) {
 }
 
 // Refs are the rows of refs.jsonl for files, artifacts and large outputs, what was used longest ago first.
-func (n *Notes) Refs() (out []ctxabi.RefRow) {
+func (n *State) Refs() (out []ctxabi.RefRow) {
 	for i := range n.refs {
 		r := &n.refs[i]
 		row := r.RefRow
@@ -145,8 +145,8 @@ func (r *refRow) summary() string {
 	return fmt.Sprintf("changed %d times, last %s", r.changes, r.last)
 }
 
-// TodoItem is an item of what is to do.
-type TodoItem struct {
+// Item is an item of what is to do.
+type Item struct {
 	Text         string
 	Done, Active bool
 	Spoken       bool // it was said in words, and stands in no list
@@ -154,11 +154,11 @@ type TodoItem struct {
 }
 
 // Items are the items of todo.md, what is open first.
-func (n *Notes) Items() (out []TodoItem) {
+func (n *State) Items() (out []Item) {
 	for _, done := range []bool{false, true} {
 		for i := range n.items {
 			if t := &n.items[i]; (t.state == todoDone) == done {
-				out = append(out, TodoItem{t.text, done, t.state == todoActive, t.until > 0 && t.list == "", t.at.Source()})
+				out = append(out, Item{t.text, done, t.state == todoActive, t.until > 0 && t.list == "", t.at.Source()})
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (n *Notes) Items() (out []TodoItem) {
 }
 
 // Todo is a checklist in Markdown, what is open first, each item with its source; "" without any.
-func (n *Notes) Todo() string {
+func (n *State) Todo() string {
 	var b strings.Builder
 	for _, t := range n.Items() {
 		mark, active := " ", ""
@@ -183,7 +183,7 @@ func (n *Notes) Todo() string {
 
 // Summary is what was asked, concluded, decided and what failed, in Markdown, a line each with its source, in at most so many
 // tokens by count. The first request stays, then the newest count most; failures take at most a quarter. "" where there is nothing.
-func (n *Notes) Summary(tokens int, count func(string) int) string {
+func (n *State) Summary(tokens int, count func(string) int) string {
 	type line struct {
 		text string
 		at   int // in the order of the timeline
@@ -204,7 +204,7 @@ func (n *Notes) Summary(tokens int, count func(string) int) string {
 		}
 		text := "- " + saidNames[r.kind] + ": " + r.text + " (" + r.at.Source() + ")\n"
 		cost := count(text)
-		if r.kind == FoundFailed {
+		if r.kind == FoundFailure {
 			if cost > failures {
 				return true
 			}
@@ -218,7 +218,7 @@ func (n *Notes) Summary(tokens int, count func(string) int) string {
 		lines = append(lines, line{text, i})
 		return true
 	}
-	if first := slices.IndexFunc(rows, func(r saidRow) bool { return r.kind == FoundAsked }); first >= 0 {
+	if first := slices.IndexFunc(rows, func(r saidRow) bool { return r.kind == FoundRequest }); first >= 0 {
 		add(first)
 	}
 	for i := len(rows) - 1; i >= 0 && add(i); i-- {
@@ -231,4 +231,4 @@ func (n *Notes) Summary(tokens int, count func(string) int) string {
 	return out.String()
 }
 
-var saidNames = map[FindingKind]string{FoundAsked: "Asked", FoundSaid: "Concluded", FoundFailed: "Failed", FoundDecision: "Decided"}
+var saidNames = map[FindingKind]string{FoundRequest: "Asked", FoundConclusion: "Concluded", FoundFailure: "Failed", FoundDecision: "Decided"}

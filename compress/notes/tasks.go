@@ -38,7 +38,7 @@ func KeepsList(tool string) bool {
 var planTools = []string{"updateplan", "setplan", "writeplan", "updatetasks", "plan"}
 
 // taskCall reads a call that makes or changes a numbered item.
-func taskCall(c SaidCall) []Finding {
+func taskCall(c Call) []Finding {
 	name := compress.PlainName(c.Name)
 	if name != "taskcreate" && name != "taskupdate" {
 		return nil
@@ -78,7 +78,7 @@ func taskCall(c SaidCall) []Finding {
 }
 
 // taskAnswer reads what is answered to such a call, and a list of all items.
-func taskAnswer(a SaidAnswer) (out []Finding) {
+func taskAnswer(a Answer) (out []Finding) {
 	text := strings.TrimSpace(a.Text)
 	switch compress.PlainName(a.Tool) {
 	case "taskcreate":
@@ -111,7 +111,7 @@ func taskAnswer(a SaidAnswer) (out []Finding) {
 }
 
 // addTask takes what is known of a numbered item. listed says that the number stands in a list of all.
-func (n *Notes) addTask(f *Finding, listed bool, at Place) {
+func (n *State) addTask(f *Finding, listed bool, at Position) {
 	of := func(is func(*todoRow) bool) int {
 		for i := len(n.items) - 1; i >= 0; i-- {
 			if t := &n.items[i]; t.list == taskList && is(t) {

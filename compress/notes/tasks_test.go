@@ -4,48 +4,48 @@ import "testing"
 
 // A list that an agent keeps item by item, by the numbers that its tool gives out.
 func TestTasksThatAreDoneAreNotOpen(t *testing.T) {
-	made := func(n, subject string) []Said {
-		return []Said{
-			{Role: "assistant", Calls: []SaidCall{{"TaskCreate", `{"subject":"` + subject + `","description":"-","activeForm":"Doing"}`, "c" + n + subject}}},
-			{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: "c" + n + subject, Tool: "TaskCreate", Text: "Task #" + n + " created successfully: " + subject}}},
+	made := func(n, subject string) []Record {
+		return []Record{
+			{Role: "assistant", Calls: []Call{{"TaskCreate", `{"subject":"` + subject + `","description":"-","activeForm":"Doing"}`, "c" + n + subject}}},
+			{Role: "tool", Result: true, Answers: []Answer{{Call: "c" + n + subject, Tool: "TaskCreate", Text: "Task #" + n + " created successfully: " + subject}}},
 		}
 	}
-	set := func(args string) []Said {
-		return []Said{
-			{Role: "assistant", Calls: []SaidCall{{"TaskUpdate", args, "u"}}},
-			{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: "u", Tool: "TaskUpdate", Text: "Updated task #1 status"}}},
+	set := func(args string) []Record {
+		return []Record{
+			{Role: "assistant", Calls: []Call{{"TaskUpdate", args, "u"}}},
+			{Role: "tool", Result: true, Answers: []Answer{{Call: "u", Tool: "TaskUpdate", Text: "Updated task #1 status"}}},
 		}
 	}
-	listed := func(text string) []Said {
-		return []Said{{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: "l", Tool: "TaskList", Text: text}}}}
+	listed := func(text string) []Record {
+		return []Record{{Role: "tool", Result: true, Answers: []Answer{{Call: "l", Tool: "TaskList", Text: text}}}}
 	}
 	for _, c := range []struct {
 		name string
-		said [][]Said
+		said [][]Record
 		want string
 	}{
-		{"made", [][]Said{made("1", "Add jitter")}, "- [ ] Add jitter (messages:1)\n"},
-		{"completed", [][]Said{made("1", "Add jitter"), set(`{"taskId":"1","status":"completed"}`)}, "- [x] Add jitter (messages:3)\n"},
-		{"in progress", [][]Said{made("1", "Add jitter"), set(`{"taskId":"1","status":"in_progress"}`)}, "- [ ] Add jitter (in progress, messages:3)\n"},
-		{"deleted", [][]Said{made("1", "Add jitter"), made("2", "Test it"), set(`{"taskId":"1","status":"deleted"}`)}, "- [ ] Test it (messages:3)\n"},
-		{"renamed", [][]Said{made("1", "Add jitter"), set(`{"taskId":"1","subject":"Add more jitter"}`)}, "- [ ] Add more jitter (messages:3)\n"},
-		{"reopened", [][]Said{made("1", "Add jitter"), set(`{"taskId":1,"status":"completed"}`), set(`{"taskId":"#1","status":"pending"}`)}, "- [ ] Add jitter (messages:5)\n"},
-		{"a number that nobody gave", [][]Said{made("1", "Add jitter"), set(`{"taskId":"7","status":"completed"}`)}, "- [ ] Add jitter (messages:1)\n"},
-		{"an owner alone", [][]Said{made("1", "Add jitter"), set(`{"taskId":"1","owner":"ada"}`)}, "- [ ] Add jitter (messages:1)\n"},
-		{"two of the same words", [][]Said{made("1", "Fix it"), made("2", "Fix it"), set(`{"taskId":"1","status":"completed"}`)}, "- [ ] Fix it (messages:3)\n- [x] Fix it (messages:5)\n"},
-		{"another list with the same numbers", [][]Said{made("1", "Add jitter"), made("1", "Write docs"), set(`{"taskId":"1","status":"completed"}`)}, "- [ ] Add jitter (messages:1)\n- [x] Write docs (messages:5)\n"},
-		{"a list of all", [][]Said{made("1", "Add jitter"), made("2", "Test it"), listed("#1 [completed] Add jitter\n#3 [in_progress] Ship (ada) [blocked by #1, #2]\n")}, "- [ ] Ship (in progress, messages:5)\n- [x] Add jitter (messages:5)\n"},
-		{"an empty list", [][]Said{made("1", "Add jitter"), listed("No tasks found")}, ""},
-		{"a list that says nothing", [][]Said{made("1", "Add jitter"), listed("?")}, "- [ ] Add jitter (messages:1)\n"},
-		{"ticked in words", [][]Said{made("1", "Add jitter"), {{Role: "assistant", Text: "- [x] Add jitter\n- [ ] Rest"}}, set(`{"taskId":"1","status":"deleted"}`)}, "- [ ] Rest (messages:3)\n"},
-		{"not made", [][]Said{made("1", "Add jitter")[:1], {{Role: "tool", Result: true, Answers: []SaidAnswer{{Call: "c1Add jitter", Tool: "TaskCreate", Text: "no", Failed: true}}}}}, ""},
-		{"beside another tool's list", [][]Said{made("1", "Add jitter"), {{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"Other","status":"completed"}]}`}}}}, {{Role: "assistant", Calls: []SaidCall{{Name: "TodoWrite", Arguments: `{"todos":[]}`}}}}}, "- [ ] Add jitter (messages:1)\n"},
+		{"made", [][]Record{made("1", "Add jitter")}, "- [ ] Add jitter (messages:1)\n"},
+		{"completed", [][]Record{made("1", "Add jitter"), set(`{"taskId":"1","status":"completed"}`)}, "- [x] Add jitter (messages:3)\n"},
+		{"in progress", [][]Record{made("1", "Add jitter"), set(`{"taskId":"1","status":"in_progress"}`)}, "- [ ] Add jitter (in progress, messages:3)\n"},
+		{"deleted", [][]Record{made("1", "Add jitter"), made("2", "Test it"), set(`{"taskId":"1","status":"deleted"}`)}, "- [ ] Test it (messages:3)\n"},
+		{"renamed", [][]Record{made("1", "Add jitter"), set(`{"taskId":"1","subject":"Add more jitter"}`)}, "- [ ] Add more jitter (messages:3)\n"},
+		{"reopened", [][]Record{made("1", "Add jitter"), set(`{"taskId":1,"status":"completed"}`), set(`{"taskId":"#1","status":"pending"}`)}, "- [ ] Add jitter (messages:5)\n"},
+		{"a number that nobody gave", [][]Record{made("1", "Add jitter"), set(`{"taskId":"7","status":"completed"}`)}, "- [ ] Add jitter (messages:1)\n"},
+		{"an owner alone", [][]Record{made("1", "Add jitter"), set(`{"taskId":"1","owner":"ada"}`)}, "- [ ] Add jitter (messages:1)\n"},
+		{"two of the same words", [][]Record{made("1", "Fix it"), made("2", "Fix it"), set(`{"taskId":"1","status":"completed"}`)}, "- [ ] Fix it (messages:3)\n- [x] Fix it (messages:5)\n"},
+		{"another list with the same numbers", [][]Record{made("1", "Add jitter"), made("1", "Write docs"), set(`{"taskId":"1","status":"completed"}`)}, "- [ ] Add jitter (messages:1)\n- [x] Write docs (messages:5)\n"},
+		{"a list of all", [][]Record{made("1", "Add jitter"), made("2", "Test it"), listed("#1 [completed] Add jitter\n#3 [in_progress] Ship (ada) [blocked by #1, #2]\n")}, "- [ ] Ship (in progress, messages:5)\n- [x] Add jitter (messages:5)\n"},
+		{"an empty list", [][]Record{made("1", "Add jitter"), listed("No tasks found")}, ""},
+		{"a list that says nothing", [][]Record{made("1", "Add jitter"), listed("?")}, "- [ ] Add jitter (messages:1)\n"},
+		{"ticked in words", [][]Record{made("1", "Add jitter"), {{Role: "assistant", Text: "- [x] Add jitter\n- [ ] Rest"}}, set(`{"taskId":"1","status":"deleted"}`)}, "- [ ] Rest (messages:3)\n"},
+		{"not made", [][]Record{made("1", "Add jitter")[:1], {{Role: "tool", Result: true, Answers: []Answer{{Call: "c1Add jitter", Tool: "TaskCreate", Text: "no", Failed: true}}}}}, ""},
+		{"beside another tool's list", [][]Record{made("1", "Add jitter"), {{Role: "assistant", Calls: []Call{{Name: "TodoWrite", Arguments: `{"todos":[{"content":"Other","status":"completed"}]}`}}}}, {{Role: "assistant", Calls: []Call{{Name: "TodoWrite", Arguments: `{"todos":[]}`}}}}}, "- [ ] Add jitter (messages:1)\n"},
 	} {
-		n, line := &Notes{}, 0
+		n, line := &State{}, 0
 		for _, group := range c.said {
 			for _, s := range group {
 				line++
-				n.Add(Place{Line: line}, s.Role, Find(s))
+				n.Add(Position{Line: line}, s.Role, Find(s))
 			}
 		}
 		if got := n.Todo(); got != c.want {

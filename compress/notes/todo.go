@@ -130,7 +130,7 @@ func todoItems(args map[string]any) (out []Finding, whole bool) {
 }
 
 // todoCall reads a call of a tool that keeps a list: TodoWrite, todo_write, update_plan and what is named like them.
-func todoCall(c SaidCall) []Finding {
+func todoCall(c Call) []Finding {
 	name := compress.PlainName(c.Name)
 	if !strings.Contains(name, "todo") && !slices.Contains(planTools, name) {
 		return nil

@@ -50,7 +50,7 @@ func TestNeedles(t *testing.T) {
 				if ctxabi.Weight(o.text) <= limit || len(o.needles) == 0 {
 					continue
 				}
-				short, kind, _ := Result(o.text, Recognise(o.text, o.about), o.about, Limit{Tokens: limit}, path)
+				short, kind, _ := Shorten(o.text, Recognise(o.text, o.about), o.about, Limit{Tokens: limit}, path)
 				if w := ctxabi.Weight(short); w > limit {
 					t.Errorf("%s: weight %d above %d", kind, w, limit)
 				}
@@ -146,7 +146,7 @@ func TestFailingTests(t *testing.T) {
 			if len(failing[g.name]) == 0 || ctxabi.Weight(text) <= limit {
 				continue
 			}
-			short, _, _ := Result(text, Recognise(text, g.about), g.about, Limit{Tokens: limit}, path)
+			short, _, _ := Shorten(text, Recognise(text, g.about), g.about, Limit{Tokens: limit}, path)
 			short = original(short)
 			clean := plainText(text)
 			tail := tailWithin(clean, limit)

@@ -70,13 +70,13 @@ func (l Limit) holds(s string) bool {
 // resultFloor is the limit, in tokens, below which a result is only shown head and tail.
 const resultFloor = 48
 
-// Result shortens the result of a tool, of the kind that [Recognise] found, to limit. A text within the limit comes back as it is
+// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. A text within the limit comes back as it is
 // with cut == false. Otherwise what is shown are lines of it as they stand there, in their order, and
 // lines of Result's own, which begin with one of "[" and "…": what was found of them, how often a line came again, and at the
 // end how much is left out and the path that gives all of it. What is not one of either is
 // a part of a line, or, of kinds json and html and of a search's response in JSON, a value or text of the source or its beginning. JSON stays JSON, and its note is a value in it.
 // used is the kind by which it was shortened: KindText where the text turned out to be none of kind.
-func Result(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
+func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
 	if limit.holds(text) {
 		return text, kind, false
 	}

@@ -77,7 +77,7 @@ func TestResultGolden(t *testing.T) {
 				t.Errorf("recognised as %s, not %s", kind, g.kind)
 			}
 			limit := Limit{Tokens: g.limit}
-			short, used, cut := Result(text, kind, g.about, limit, path)
+			short, used, cut := Shorten(text, kind, g.about, limit, path)
 			if used != kind || !cut {
 				t.Errorf("shortened as %s, cut %v", used, cut)
 			}
@@ -196,8 +196,8 @@ func TestResultProperties(t *testing.T) {
 }
 
 func checkResult(t rapid.TB, text string, kind Kind, about Hint, limit Limit) {
-	short, used, cut := Result(text, kind, about, limit, path)
-	again, usedAgain, _ := Result(text, kind, about, limit, path)
+	short, used, cut := Shorten(text, kind, about, limit, path)
+	again, usedAgain, _ := Shorten(text, kind, about, limit, path)
 	switch {
 	case short != again || used != usedAgain:
 		t.Fatal("another result the second time")
@@ -259,7 +259,7 @@ func TestResultExtremes(t *testing.T) {
 			if kind != c.kind {
 				t.Errorf("recognised as %s, not %s", kind, c.kind)
 			}
-			short, used, cut := Result(c.text, kind, c.about, c.limit, path)
+			short, used, cut := Shorten(c.text, kind, c.about, c.limit, path)
 			if !cut || used != kind {
 				t.Errorf("cut %v as %s", cut, used)
 			}

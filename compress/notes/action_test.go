@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func sh(script string) Deed {
+func sh(script string) Action {
 	args, _ := json.Marshal(map[string]string{"command": script})
-	return DeedOf("bash", string(args))
+	return ActionOf("bash", string(args))
 }
 
 func TestCommandsOfAScript(t *testing.T) {
@@ -105,7 +105,7 @@ func TestASuccessMendsWhatItIncludes(t *testing.T) {
 		if c.other != "" {
 			then = c.other
 		}
-		if got := DeedOf(then, c.then).Mends(DeedOf(c.tool, c.failed)); got != c.want {
+		if got := ActionOf(then, c.then).Mends(ActionOf(c.tool, c.failed)); got != c.want {
 			t.Errorf("%d: %s %s after %s %s: %v", i, then, c.then, c.tool, c.failed, got)
 		}
 	}
@@ -123,7 +123,7 @@ func TestWhatAsksHasNotFailedByAnswering(t *testing.T) {
 }
 
 // A deed makes up for itself unless it narrows nothing down to a part, whatever the script; and nothing takes long or fails.
-func FuzzDeeds(f *testing.F) {
+func FuzzActions(f *testing.F) {
 	for _, s := range []string{"git add . && git commit -m x", "((((((", "a <<E\n$(b `c`)\nE", "for i in a b; do make $i; done", `bash -c "bash -c 'bash -c \"bash -c x\"'"`, "x=[;{}", "case a in b) c;; esac"} {
 		f.Add(s)
 	}
@@ -132,7 +132,7 @@ func FuzzDeeds(f *testing.F) {
 		if a != b {
 			t.Fatalf("%q and then %q", a, b)
 		}
-		for _, d := range []Deed{sh(script), DeedOf(script, script), DeedOf("bash", script)} {
+		for _, d := range []Action{sh(script), ActionOf(script, script), ActionOf("bash", script)} {
 			if len(d.acts) > 0 && !d.acts[len(d.acts)-1].spared && !d.Mends(d) {
 				t.Fatalf("%+v does not mend itself", d)
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Deed is what one call of a tool does, as far as it is needed to know whether the success of another call makes up for its failure.
-type Deed struct {
+// Action is what one call of a tool does, as far as it is needed to know whether the success of another call makes up for its failure.
+type Action struct {
 	acts  []act // of a script those that it is for, in their order
 	asks  bool  // an exit status of 1 is an answer: nothing was found, something differs
 	reads bool  // it only shows what is there, which may tell of failures
@@ -41,14 +41,14 @@ const (
 // maxTargets is how many targets of one command are looked at.
 const maxTargets = 32
 
-// DeedOf returns what a call does.
-func DeedOf(tool, arguments string) Deed {
+// ActionOf returns what a call does.
+func ActionOf(tool, arguments string) Action {
 	if script, ok := scriptOf(tool, arguments); ok {
-		return deedOfScript(script)
+		return actionOfScript(script)
 	}
 	name := compress.PlainName(tool)
 	a := act{name: "\x00" + name}
-	for _, f := range fileCall(SaidCall{Name: tool, Arguments: arguments}) {
+	for _, f := range fileCall(Call{Name: tool, Arguments: arguments}) {
 		a.targets = append(a.targets, f.Path)
 		if a.name = "\x00" + fileChanged; f.State == fileRead {
 			a.name = "\x00" + fileRead
@@ -61,7 +61,7 @@ func DeedOf(tool, arguments string) Deed {
 	if strings.Contains(name, "test") {
 		a.kind, a.whole = actTest, len(a.targets) == 0
 	}
-	return Deed{acts: []act{a}, asks: compress.IsMatchTool(name), reads: reads}
+	return Action{acts: []act{a}, asks: compress.IsMatchTool(name), reads: reads}
 }
 
 // scriptOf returns the script that a call runs in a shell.
@@ -141,7 +141,7 @@ var (
 	says      = []string{"-m", "--message", "-c", "-e", "--eval"} // what follows is no target
 )
 
-func deedOfScript(script string) (d Deed) {
+func actionOfScript(script string) (d Action) {
 	commands := Commands(script)
 	d.reads = len(commands) > 0
 	decided, all := false, true
@@ -273,7 +273,7 @@ func kindOfAct(a *act) actKind {
 
 // Mends reports whether the success of d makes up for a failure of another deed: it does the same, with the same or all of it, or it
 // is a check that the other is a part of.
-func (d Deed) Mends(failed Deed) bool {
+func (d Action) Mends(failed Action) bool {
 	if len(failed.acts) == 0 || len(d.acts) == 0 {
 		return false
 	}
@@ -282,7 +282,7 @@ func (d Deed) Mends(failed Deed) bool {
 }
 
 // Repeats reports whether d is another try of the same.
-func (d Deed) Repeats(other Deed) bool {
+func (d Action) Repeats(other Action) bool {
 	if len(d.acts) == 0 || len(other.acts) == 0 {
 		return false
 	}
@@ -339,7 +339,7 @@ func covers(a, b string) bool {
 }
 
 // Asks reports whether an exit status of 1 is an answer and no failure: of grep that nothing matches, of diff that something differs.
-func (d Deed) Asks() bool { return d.asks }
+func (d Action) Asks() bool { return d.asks }
 
 // Reads reports whether the call only shows what is there, so that words of failures in its output may be anybody's.
-func (d Deed) Reads() bool { return d.reads }
+func (d Action) Reads() bool { return d.reads }
