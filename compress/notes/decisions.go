@@ -4,30 +4,26 @@ import "strings"
 
 var (
 	// What people say who choose.
-	chooses = phraseSet(`i'd like to go with ~, i would like to go with ~, i'd|i would like to proceed|continue with ~, i'd like to choose|take|pick ~, i want to go with ~, let's|lets proceed|continue with ~, please proceed with|to ~, please go ahead and|with ~, let's|lets use|take|go|do|stick|keep|drop|switch|stay|choose|pick|make|have|ship|move|call|store|write|skip|remove|replace|split|put, we'll go|use|take|keep|stick|stay, we will go|use|take|keep|stick|stay, i'll take, i'll go with, i will take, i will go with,
-		go with ~, go for ~, stay with ~, stick with ~, stick to ~, we stay with, we stick with|to, we keep ~, we go with|for, we're going with|to, we are going with|to, going with ~, i've decided, i have decided, i decided, we've decided, we have decided, we decided, decided to, we agreed, we've agreed, decision is, the decision, my decision,
-		i choose, i chose, i pick, i picked, i'd say we, i say we, final answer, instead of ~ let's|we|use|take, scrap the, drop the ~ approach|idea|plan, use ~ instead, use ~ then, use ~ for, take ~ then, take the ~, we do ~ instead, use ~ and not, use ~ not, i'm going with, i am going with, i'm going to take|use,
-		wir nehmen, lass uns, wir bleiben bei, ich habe mich für, wir haben entschieden, wir machen ~, nimm ~`)
-	choosesIdle = phraseSet(`let's|lets go through|over|back|on|ahead|deeper|step, let's|lets do it|this|that, let's|lets have a, let's|lets make sure|it, let's|lets take a, let's|lets keep going|it|in, let's|lets move on|to, let's|lets put it|this|that, let's|lets write a|the|tests, let's|lets use the tool|search|command|following, let's|lets call it, let's|lets skip it|that|this, i decided that it, i decided for that|it|this, i decided on that|it|this, go for it|that, go with it|that|this, go with the flow, use it|this|that then|for|instead, take it|this|that|a, take the time|following|first|example|last|next|time, take the ~ example, we keep getting|seeing|having|running|it, we'll use it|this|that|the, we'll take a|it|this, we're|are going to need|have|be|see|get, let's|lets split it|this|that, let's|lets remove it|this|that, let's|lets replace it|this|that, let's|lets switch gears|back, let's|lets drop it|this|that, let's|lets store it|this|that, let's|lets use it|this|that, i choose to believe, let's|lets stick to it`)
-	decisionKey = phraseSet(`decision, decided, final answer, entscheidung, agreed, resolution, resolved`)
+	chooses     = phraseSet("chooses")
+	choosesIdle = phraseSet("choosesIdle")
+	decisionKey = phraseSet("decisionKey")
 	// What models say who choose by themselves.
-	settles = phraseSet(`i decided to|that|on|against, i've decided, i have decided, i decided, i chose ~, i've chosen, i have chosen, i'm going with, i am going with, i'll go with, i will go with, i went with, i opted for|to, i picked, we decided to, i'll stick with|to, i will stick with|to`)
-	instead = phraseSet(`instead of, rather than, instead, over`)
-	will    = phraseSet(`i'll ~, i will ~, i'm using, i am using, i use ~, i used ~, i replaced ~`)
+	settles = phraseSet("settles")
+	instead = phraseSet("instead")
+	will    = phraseSet("will")
 	// What models say who propose.
-	proposes = phraseSet(`i suggest, i'd suggest, i would suggest, i propose, i'd propose, i would propose, i recommend, i'd recommend, i would recommend, my suggestion, my proposal, my recommendation, proposal is, proposal:, suggestion:, recommendation:, suggestion, recommendation, proposal, recommended approach, shall i|we, should i|we, do you want me to, would you like me to, do you want to, would you like to, want me to, please confirm|approve, can you confirm, could you confirm, how about, what about, we could, i could, alternatively, one option, the best option, better option, let's|lets use|go|keep|switch|choose|pick|store|stick|put ~, shall this, may i, if you agree, if you like,
-		soll ich, sollen wir, ich schlage vor, ich empfehle, möchten sie, möchtest du, ich würde vorschlagen, wir könnten`)
-	proposesIdle = phraseSet(`can i help, i can see|help|assist|confirm|find|now|also|only|not, we can see, how can i, what about you, i could not, i could see|find, we could see|not, should we see, if you like it`)
-	bareAsk      = phraseSet(`proceed, continue, go ahead, go on, confirm, sound good, do that, do this, do it, fortfahren, weiter, anything else, help, make any`)
-	asksWhich    = phraseSet(`let me know which|what|if|how, tell me which, please confirm|choose|pick|select`) // without a question mark
+	proposes     = phraseSet("proposes")
+	proposesIdle = phraseSet("proposesIdle")
+	bareAsk      = phraseSet("bareAsk")
+	asksWhich    = phraseSet("asksWhich") // without a question mark
 	// With these a sentence asks for something else, or says when it would be.
-	conditions = phraseSet(`if, once, could you, can you, please, after, when, unless, wenn, sobald`)
+	conditions = phraseSet("conditions")
 	// Yes.
-	yeses = phraseSet(`yes, yep, yeah, yup, sure, ok, okay, agreed, agree, approved, lgtm, perfect, great, go ahead, go for it, do it, do that, please do, sounds good, sounds great, sounds right, sounds perfect, sounds reasonable, make it so, absolutely, definitely, of course, right, correct, fine, fine with me, works for me, that works, i agree, i like it, i like that, good idea, great idea, good plan, nice idea, good, excellent, exactly, please proceed, proceed, please go ahead, let's do it|that, lets do it|that, yes please, alright, all right, cool, ship it, confirmed, i confirm, ja, jo, gerne, einverstanden, passt, genau, klar, mach das, ok mach, in ordnung`)
-	noes  = phraseSet(`no, nope, not, don't, dont, do not, wait, hold on, hmm, but, however, instead, actually, rather, stop, except, unless, without, before, first, why, what, how, which, nein, nicht, aber, warte, moment, never, later, thanks, thank, nothing, that's all`)
+	yeses = phraseSet("yeses")
+	noes  = phraseSet("noes")
 	// Which option.
-	choosing = phraseSet(`i'd like to go with, i would like to go with, i want to go with, i'd like, i would like, i'll go with, i will go with, let's go with, lets go with, i'll take, i will take, i choose, i prefer, i'd prefer, yes, please`)
-	takes    = phraseSet(`option ~, variant ~, approach ~, alternative ~, number ~, the first, the second, the third, the last, go with ~, take ~, let's do ~, do ~, choose ~, i choose ~, use ~`)
+	choosing = phraseSet("choosing")
+	takes    = phraseSet("takes")
 	ordinal  = map[string]string{"first": "1", "second": "2", "third": "3", "erste": "1", "zweite": "2", "one": "1", "two": "2", "three": "3"}
 )
 

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-
-	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Sense is what a message of the user says by itself.
@@ -27,14 +25,9 @@ var (
 	// noted is how some programs write down a command, or what it printed.
 	noted = regexp.MustCompile(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
 
-	idleWords  = compress.WordSet("continue go on keep going carry weiter please thanks thank you thx danke hi hello hey hallo moin ok okay and now bitte")
-	replyWords = compress.WordSet(`yes yep yeah yup sure ok okay y k fine agreed agree approved lgtm perfect great good excellent nice cool right correct exactly absolutely definitely
-		of course go ahead for it do that this them so all both everything please proceed continue sounds looks works me make ship confirmed confirm i we let's lets then just
-		and now the a an one ones first second third last option variant number with take choose use thanks thank you ja jo gerne passt genau klar mach das bitte beide alles
-		no nope nah not yet don't dont nein nicht nö neither none either way whatever think prefer yourself your choice up to`)
-	saysYesOrNo = compress.WordSet(`yes yep yeah yup sure ok okay y k fine agreed agree approved lgtm perfect great good excellent nice cool right correct exactly absolutely definitely
-		course ahead do that this so all both everything proceed sounds works ship confirmed confirm option variant number first second third last ja jo gerne passt genau klar mach beide alles
-		no nope nah not don't dont nein nicht nö neither none either whatever choice`)
+	idleWords   = wordSet("idleWords")
+	replyWords  = wordSet("replyWords")
+	saysYesOrNo = wordSet("saysYesOrNo")
 )
 
 // SenseOf returns what a message of the user says by itself.

@@ -18,8 +18,8 @@ const (
 )
 
 var (
-	todoStarts = phraseSet(`todo, to do, still to do, still todo, remaining, remaining work, still open, left to do, open point, follow-up, followup, follow up, note to self, next up, noch offen, offen, zu tun`)
-	todoSays   = phraseSet(`don't|dont forget to, do not forget to, remember to, remind me to, remind us to, we still need to, we still have to, i still need to, i still have to, vergiss nicht, denk daran`)
+	todoStarts = phraseSet("todoStarts")
+	todoSays   = phraseSet("todoSays")
 )
 
 // todo gives the item that a sentence states: behind "TODO:", "don't forget to", "we still need to".

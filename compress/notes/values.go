@@ -7,17 +7,15 @@ import (
 )
 
 var (
-	copulas = phraseSet(`is, are, =, is now, are now, is set to, is at, is called, is named, are called, is still, is always, is planned for, is scheduled for, is due, is on, 's, ist, sind, lautet, heißt`)
-	placed  = phraseSet(`runs at, runs on, running on, lives in, lives at, lives on, live in, listens on, is listening on, is in, are in, is stored in, are stored in, is located at, is located in, is deployed to, is hosted on, is hosted at, points to, called, named, uses port, in, is reachable at, is available at`)
-	posses  = phraseSet(`we have ~, we've got ~, has a ~ of ~, have a ~ of ~, we're on ~, we are on ~, it's ~, you'll find ~ in|at|under, you find ~ in|at|under, you can find ~ in|at|under, you'll find ~ ~ in|at|under, you can find ~ ~ in|at|under, we run ~, i'm on ~, i am on ~, we target ~, we support ~`)
-	moves   = phraseSet(`change|set|switch|move|bump|raise|lower ~ to, change|set|switch|move|bump|raise|lower ~ ~ to, change|set|switch|move|bump|raise|lower ~ ~ ~ to`)
-	names   = phraseSet(`port, ports, version, url, urls, uri, endpoint, host, hostname, domain, path, directory, dir, folder, file, branch, region, zone, budget, deadline, name, username, id, ids, key, prefix, suffix, timeout, limit, quota, email, e-mail, mail, address, phone, number, database, db, table, schema, namespace,
-		bucket, project, repo, repository, user, account, customer, owner, manager, maintainer, contact, timezone, timezone:, language, currency, birthday, birthdate, password, token, threshold, size, default, release, environment, server, cluster, queue, topic, channel, ticket, order, reservation, booking, price, rate, interval, ttl, retention, seed, encoding, format, license, compiler, platform, base, proxy, registry, image, tag, commit, hash, sha, ip, dns, cidr, subnet,
-		root cause, datenbank, adresse, nummer, frist, passwort, pfad`)
-	unlikely = phraseSet(`problem, problems, issue, bug, error, errors, question, thing, reason, idea, point, goal, task, answer, result, output, difference, fix, change, test, tests, code, function, line, lines, next, first, last, one, it, this, that, there, here, what, which, who, he, she, they, you, we, i, step, message, warning, log, diff, thing, part`)
-	states   = phraseSet(`not, broken, wrong, missing, too, already, in use, slow, empty, down, up, ok, okay, fine, good, bad, gone, failing, invalid, unclear, unknown, correct, right, different, the same, same, ready, done, there, here, being, open, closed, taken, blocked, used, free, unused, required, optional, great, nice, very, quite, so, still, only, just, also, always, never, going, about, a, an, that, when, where, what, why, how, nicht, kaputt, falsch, because, missing, available, unavailable`)
-	keyIdle  = phraseSet(`error, errors, warning, note, todo, info, debug, traceback, fatal, example, examples, usage, hint, tip, question, answer, output, input, result, results, expected, actual, step, steps, caused, exception, thought, action, observation, discussion, re, fwd, subject, from, to, date, sent, cc, http, https, edit, update, ps, also, and, but, so, ok, yes, no, here, this, that, signature, docstring, arguments, parameters, returns, response, fix, bug, issue, problem, plan, summary, reason, decision, goal, task, file, diff, remaining, next, open, done, line, it, is`)
-	causes   = phraseSet(`root cause is, root cause was`)
+	copulas  = phraseSet("copulas")
+	placed   = phraseSet("placed")
+	owns     = phraseSet("owns")
+	moves    = phraseSet("moves")
+	names    = phraseSet("names")
+	unlikely = phraseSet("unlikely")
+	states   = phraseSet("states")
+	keyIdle  = phraseSet("keyIdle")
+	causes   = phraseSet("causes")
 )
 
 // value gives a value that somebody names, and of the assistant also a cause that it found.
@@ -64,7 +62,7 @@ func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
 		subject := w[from:i]
 		if n := copulas.at(w, i); n > 0 && i+n < len(w) {
 			value := w[i+n:]
-			if len(subject) <= 8 && weak.at(subject, 0) == 0 && states.at(value, 0) == 0 && !unlikely.has(subject[max(0, len(subject)-1):]) {
+			if len(subject) <= 8 && vague.at(subject, 0) == 0 && states.at(value, 0) == 0 && !unlikely.has(subject[max(0, len(subject)-1):]) {
 				named := names.has(subject)
 				near := value[:min(len(value), 5)]
 				switch {
@@ -81,7 +79,7 @@ func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
 				}
 			}
 		}
-		if n := placed.at(w, i); n > 0 && i+n < len(w) && len(subject) <= 8 && weak.at(subject, 0) == 0 && subject[0].text != "to" && !unlikely.has(subject) {
+		if n := placed.at(w, i); n > 0 && i+n < len(w) && len(subject) <= 8 && vague.at(subject, 0) == 0 && subject[0].text != "to" && !unlikely.has(subject) {
 			value := w[i+n:]
 			if v := value[0]; v.valuable || v.text == "port" && len(value) > 1 && value[1].valuable {
 				if (w[i].text == "named" || w[i].text == "called") && !compress.IsStopWord(subject[0].text) {
@@ -98,7 +96,7 @@ func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
 		if at, n := moves.in(w); at >= 0 && clauseStart(w, at) && at+n < len(w) && w[at+n].valuable && names.has(w[at+1:at+n]) {
 			return w[at+1 : at+n-1], true
 		}
-		if at, n := posses.in(w); at >= 0 && (clauseStart(w, at) || w[at].text == "has" || w[at].text == "have") && !w[at].doubt {
+		if at, n := owns.in(w); at >= 0 && (clauseStart(w, at) || w[at].text == "has" || w[at].text == "have") && !w[at].doubt {
 			end := min(at+n+2, len(w))
 			for k := at + 1; k < end; k++ {
 				if w[k].valuable {

@@ -98,18 +98,15 @@ var firstWords = map[string]uint64{}
 
 var phraseSets int
 
-// phraseSet reads a set: a phrase a line, or several with commas between.
-func phraseSet(text string) *phrases {
+// phraseSet returns the set of that name in phrasesFile.
+func phraseSet(name string) *phrases {
 	if phraseSets == 64 {
-		panic("compress: a bit for each phrase set, and there are 64")
+		panic("notes: a bit for each phrase set, and there are 64")
 	}
 	p := &phrases{bit: 1 << phraseSets, of: map[string][][]string{}}
 	phraseSets++
-	for phrase := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+	for _, phrase := range listOf(name) {
 		words := strings.Fields(phrase)
-		if len(words) == 0 {
-			continue
-		}
 		for first := range strings.SplitSeq(words[0], "|") {
 			p.of[first] = append(p.of[first], words[1:])
 			firstWords[first] |= p.bit
@@ -211,7 +208,4 @@ func isNumber(w string) bool {
 }
 
 // fillers are words beside the stop words that say nothing of what a rule is about.
-var fillers = compress.WordSet(`never always must need needs required allowed permitted forbidden avoid ensure make sure keep use uses used using
-		want prefer preferred rather like don't dont ever every everything everywhere nothing anything instead longer forward actually really
-		currently update correction sorry btw ok okay new correct actual directly ist sind nicht kein keine nie niemals immer der die das ein eine den dem
-		im in auf für von zu mit und oder wir ich bitte`)
+var fillers = wordSet("fillers")
