@@ -153,7 +153,7 @@ func FoldSearch(text, tool, asked string, limit int) string {
 	hits, answer := []hit(nil), ""
 	start := strings.TrimSpace(text[:min(len(text), sniffed)])
 	switch {
-	case (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(text):
+	case mayBeJSON(start) && isJSON(text):
 		hits, answer = jsonHits(text, name)
 	case isSearchTool(name) && isWebSearch(sampleOf(text), name):
 		hits = textHits(text)

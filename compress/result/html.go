@@ -28,74 +28,89 @@ func (r *result) html() (string, bool) {
 	return s.write(before)
 }
 
-// textOfPage gives what a page shows: a line for each block, links with their addresses.
+// textOfPage returns the title of a page and what it shows: a line for each block, links with their
+// addresses.
 func textOfPage(page string) (title, text string) {
 	z := html.NewTokenizer(strings.NewReader(page))
 	z.SetMaxBuf(len(page) + 1)
-	var b, t strings.Builder
-	var hidden atom.Atom // the element whose text is not shown
-	href := ""
-	blank := true // nothing stands on the line yet
-	end := func() {
-		if !blank {
-			b.WriteByte('\n')
-			blank = true
-		}
-	}
+	p := pageText{blank: true}
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return strings.Join(strings.Fields(t.String()), " "), b.String()
+			return strings.Join(strings.Fields(p.title.String()), " "), p.shown.String()
 		case html.TextToken:
-			words := strings.Join(strings.Fields(string(z.Text())), " ")
-			switch {
-			case words == "" || hidden == atom.Script || hidden == atom.Style || hidden == atom.Noscript || hidden == atom.Svg:
-			case hidden == atom.Title:
-				t.WriteString(words)
-			default:
-				if !blank {
-					b.WriteByte(' ')
-				}
-				b.WriteString(words)
-				blank = false
-			}
+			p.write(strings.Join(strings.Fields(string(z.Text())), " "))
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-			a := atom.Lookup(name)
-			switch a {
-			case atom.Script, atom.Style, atom.Noscript, atom.Svg, atom.Title:
-				hidden = a
-			case atom.A:
-				for more {
-					var key, value []byte
-					if key, value, more = z.TagAttr(); string(key) == "href" {
-						href = string(value)
-					}
-				}
-			case atom.Td, atom.Th:
-				if !blank {
-					b.WriteString(" |")
-				}
-			default:
-				if blocks[a] {
-					end()
-				}
-			}
+			p.start(z)
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			a := atom.Lookup(name)
-			switch {
-			case a == hidden:
-				hidden = 0
-			case a == atom.A && href != "":
-				if !blank && !strings.HasPrefix(href, "#") && !strings.HasPrefix(href, "javascript:") && len(href) < 200 {
-					b.WriteString(" (" + href + ")")
-				}
-				href = ""
-			case blocks[a]:
-				end()
+			p.end(atom.Lookup(name))
+		}
+	}
+}
+
+// pageText is the text of a page as far as it was read.
+type pageText struct {
+	title, shown strings.Builder
+	hidden       atom.Atom // the element whose text is not shown; 0: none
+	href         string    // of the link that is open
+	blank        bool      // nothing stands on the line yet
+}
+
+func (p *pageText) write(words string) {
+	switch {
+	case words == "" || p.hidden == atom.Script || p.hidden == atom.Style || p.hidden == atom.Noscript || p.hidden == atom.Svg:
+	case p.hidden == atom.Title:
+		p.title.WriteString(words)
+	default:
+		if !p.blank {
+			p.shown.WriteByte(' ')
+		}
+		p.shown.WriteString(words)
+		p.blank = false
+	}
+}
+
+func (p *pageText) start(z *html.Tokenizer) {
+	name, more := z.TagName()
+	switch a := atom.Lookup(name); a {
+	case atom.Script, atom.Style, atom.Noscript, atom.Svg, atom.Title:
+		p.hidden = a
+	case atom.A:
+		for more {
+			var key, value []byte
+			if key, value, more = z.TagAttr(); string(key) == "href" {
+				p.href = string(value)
 			}
 		}
+	case atom.Td, atom.Th:
+		if !p.blank {
+			p.shown.WriteString(" |")
+		}
+	default:
+		p.breakAt(a)
+	}
+}
+
+func (p *pageText) end(a atom.Atom) {
+	switch {
+	case a == p.hidden:
+		p.hidden = 0
+	case a == atom.A && p.href != "":
+		if !p.blank && !strings.HasPrefix(p.href, "#") && !strings.HasPrefix(p.href, "javascript:") && len(p.href) < 200 {
+			p.shown.WriteString(" (" + p.href + ")")
+		}
+		p.href = ""
+	default:
+		p.breakAt(a)
+	}
+}
+
+// breakAt ends the line at the begin or the end of a block.
+func (p *pageText) breakAt(a atom.Atom) {
+	if blocks[a] && !p.blank {
+		p.shown.WriteByte('\n')
+		p.blank = true
 	}
 }
 

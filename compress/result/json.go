@@ -156,24 +156,16 @@ func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
 		if !show[i] || w.full {
 			continue
 		}
-		if comma {
-			w.put(",")
-		}
-		comma = true
+		w.comma(&comma)
 		w.put(f.key.Raw + ":")
 		w.value(f.value, depth+1)
 	}
 	if n < len(fields) {
-		if comma {
-			w.put(",")
-		}
-		comma = true
+		w.comma(&comma)
 		w.put(`"…":` + quote(fmt.Sprintf("[%d fields more]", len(fields)-n)))
 	}
 	if left != "" {
-		if comma {
-			w.put(",")
-		}
+		w.comma(&comma)
 		w.put(`"[left out]":` + quote(left))
 	}
 	w.put("}")

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -29,10 +30,7 @@ func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
 	comma, skipped := false, 0
 	skip := func() {
 		if skipped > 0 {
-			if comma {
-				w.put(",")
-			}
-			comma = true
+			w.comma(&comma)
 			w.put(quote(fmt.Sprintf("… [%d more]", skipped)))
 			skipped = 0
 		}
@@ -46,17 +44,12 @@ func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
 			continue
 		}
 		skip()
-		if comma {
-			w.put(",")
-		}
-		comma = true
+		w.comma(&comma)
 		w.value(item, depth+1)
 	}
 	skip()
 	if left != "" {
-		if comma {
-			w.put(",")
-		}
+		w.comma(&comma)
 		w.put(quote(left))
 	}
 	w.put("]")
@@ -128,80 +121,20 @@ func tellsOfError(raw string) bool {
 	return false
 }
 
-// rows writes a list of at least three objects with the same fields as columns and rows: fields that are alike in all of them once.
-// Fields of objects in them get a dotted name.
+// rows writes a list of at least three objects with the same fields as columns and rows: fields that
+// are alike in all of them once. Fields of objects in them get a dotted name. It reports whether the
+// list is one; if not, nothing is written.
 func (w *jsonWriter) rows(all []gjson.Result, show []bool, depth int) bool {
 	if len(all) < 3 || depth+2 > w.deep || !all[0].IsObject() {
 		return false
 	}
-	var names []string
-	var table [][]string
-	same := map[string]string{}
-	for i, item := range all {
-		if show != nil && !show[i] {
-			continue
-		}
-		var keys, cells []string
-		if !flatten(item, "", &keys, &cells) {
-			return false
-		}
-		if table == nil {
-			names = keys
-			for k, key := range keys {
-				same[key] = cells[k]
-			}
-		}
-		if len(keys) != len(names) {
-			return false
-		}
-		for k := range keys {
-			if keys[k] != names[k] {
-				return false
-			}
-			if v, ok := same[keys[k]]; ok && v != cells[k] {
-				delete(same, keys[k])
-			}
-		}
-		table = append(table, cells)
-	}
-	if len(table) < 3 || len(names) == 0 {
+	t, ok := tableOf(all, show)
+	if !ok {
 		return false
 	}
-	if len(names) > w.fields {
-		names = names[:w.fields]
-	}
-	cell := func(raw string) {
-		w.value(gjson.Parse(raw), depth+2)
-	}
-	if len(same) > 0 {
-		w.put(`{"[in all]":{`)
-		comma := false
-		for _, name := range names {
-			if v, ok := same[name]; ok {
-				if comma {
-					w.put(",")
-				}
-				comma = true
-				w.put(name + ":")
-				cell(v)
-			}
-		}
-		w.put("}},")
-	}
-	w.put(`{"[columns]":[`)
-	comma := false
-	for _, name := range names {
-		if _, ok := same[name]; !ok {
-			if comma {
-				w.put(",")
-			}
-			comma = true
-			w.put(name)
-		}
-	}
-	w.put("]}")
-	at := 0
-	skipped := 0
+	t.names = t.names[:min(len(t.names), w.fields)]
+	w.columns(t, depth)
+	at, skipped := 0, 0
 	for i := range all {
 		if w.full {
 			return true
@@ -214,25 +147,98 @@ func (w *jsonWriter) rows(all []gjson.Result, show []bool, depth int) bool {
 			w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
 			skipped = 0
 		}
-		w.put(",[")
-		comma = false
-		for k, name := range names {
-			if _, ok := same[name]; ok {
-				continue
-			}
-			if comma {
-				w.put(",")
-			}
-			comma = true
-			cell(table[at][k])
-		}
-		w.put("]")
+		w.row(t, t.rows[at], depth)
 		at++
 	}
 	if skipped > 0 {
 		w.put("," + quote(fmt.Sprintf("… [%d more]", skipped)))
 	}
 	return true
+}
+
+// fieldTable is objects with the same fields in the same order.
+type fieldTable struct {
+	names []string          // of the fields, as JSON
+	rows  [][]string        // values of each object, as JSON
+	same  map[string]string // of the fields that are alike in all: the value
+}
+
+// tableOf returns the objects among all that are shown as a table; ok is false if they are fewer
+// than three or differ in their fields.
+func tableOf(all []gjson.Result, show []bool) (t *fieldTable, ok bool) {
+	t = &fieldTable{same: map[string]string{}}
+	for i, item := range all {
+		if show != nil && !show[i] {
+			continue
+		}
+		var keys, cells []string
+		if !flatten(item, "", &keys, &cells) {
+			return nil, false
+		}
+		if t.rows == nil {
+			t.names = keys
+			for k, key := range keys {
+				t.same[key] = cells[k]
+			}
+		}
+		if !slices.Equal(keys, t.names) {
+			return nil, false
+		}
+		for k, key := range keys {
+			if v, ok := t.same[key]; ok && v != cells[k] {
+				delete(t.same, key)
+			}
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t, len(t.rows) >= 3 && len(t.names) > 0
+}
+
+// columns writes what is alike in all rows, and the names of the other columns.
+func (w *jsonWriter) columns(t *fieldTable, depth int) {
+	if len(t.same) > 0 {
+		w.put(`{"[in all]":{`)
+		comma := false
+		for _, name := range t.names {
+			if v, ok := t.same[name]; ok {
+				w.comma(&comma)
+				w.put(name + ":")
+				w.value(gjson.Parse(v), depth+2)
+			}
+		}
+		w.put("}},")
+	}
+	w.put(`{"[columns]":[`)
+	comma := false
+	for _, name := range t.names {
+		if _, ok := t.same[name]; !ok {
+			w.comma(&comma)
+			w.put(name)
+		}
+	}
+	w.put("]}")
+}
+
+// row writes the cells of the columns.
+func (w *jsonWriter) row(t *fieldTable, cells []string, depth int) {
+	w.put(",[")
+	comma := false
+	for k, name := range t.names {
+		if _, ok := t.same[name]; ok {
+			continue
+		}
+		w.comma(&comma)
+		w.value(gjson.Parse(cells[k]), depth+2)
+	}
+	w.put("]")
+}
+
+// comma writes a comma, but not for the first time.
+func (w *jsonWriter) comma(further *bool) {
+	if *further {
+		w.put(",")
+	}
+	*further = true
 }
 
 // flatten gives the fields of an object, those of objects in it by dotted names, as raw JSON.

@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Recognise finds what a result is made of: from its content where that is plain, else from the call.
+// Recognise returns what a result is made of: by its content where that is plain, else by the call.
 func Recognise(text string, about Hint) Kind {
 	if isBinary(text) {
 		return KindBinary
@@ -19,7 +19,7 @@ func Recognise(text string, about Hint) Kind {
 	start := strings.TrimSpace(text[:min(len(text), sniffed)])
 	tool, command := toolOf(about)
 	switch {
-	case (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(text):
+	case mayBeJSON(start) && isJSON(text):
 		if hits, _ := jsonHits(text, tool); hits != nil {
 			return KindSearch
 		}
@@ -33,21 +33,11 @@ func Recognise(text string, about Hint) Kind {
 		return KindDiff
 	case isWebSearch(sample, tool):
 		return KindSearch
-	}
-	if command != "grep" && isRun(sample) {
+	case command != "grep" && isRun(sample):
 		return KindLog
 	}
-	switch command {
-	case "cat", "head", "tail", "sed", "nl", "less", "more", "bat", "open", "goto", "scroll_down", "scroll_up", "read", "view", "set_cursors":
-		if !strings.Contains(about.Args, ".log") && !strings.Contains(about.Args, ".out") {
-			return KindFile
-		}
-	case "grep", "rg", "ag", "ack":
-		return KindMatches
-	case "ls", "find", "tree", "fd", "du":
-		if listed(sample) {
-			return KindListing
-		}
+	if kind := kindOfCommand(command, about.Args, sample); kind != "" {
+		return kind
 	}
 	switch {
 	case compress.IsFileTool(tool):
@@ -68,10 +58,33 @@ func Recognise(text string, about Hint) Kind {
 	return KindText
 }
 
+// kindOfCommand returns what a command prints; "" where its name does not say that.
+func kindOfCommand(command, args string, sample []string) Kind {
+	switch command {
+	case "cat", "head", "tail", "sed", "nl", "less", "more", "bat", "open", "goto", "scroll_down", "scroll_up", "read", "view", "set_cursors":
+		if !strings.Contains(args, ".log") && !strings.Contains(args, ".out") {
+			return KindFile
+		}
+	case "grep", "rg", "ag", "ack":
+		return KindMatches
+	case "ls", "find", "tree", "fd", "du":
+		if listed(sample) {
+			return KindListing
+		}
+	}
+	return ""
+}
+
+// mayBeJSON reports whether a text begins as an object or a list.
+func mayBeJSON(start string) bool {
+	return strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")
+}
+
 // sniffed is how much of a text, in bytes, is looked at to find its kind.
 const sniffed = 4096
 
-// toolOf gives the tool's plain name, and for one that runs commands the first that shows something.
+// toolOf returns the tool's plain name, and for one that runs commands the first that shows
+// something.
 func toolOf(about Hint) (tool, command string) {
 	name := about.Tool
 	if i := strings.LastIndexAny(name, ".:/"); i >= 0 {
@@ -84,7 +97,15 @@ func toolOf(about Hint) (tool, command string) {
 	if !compress.IsShellTool(tool) && (compress.IsCodeTool(tool) || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(compress.PathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
 		return tool, ""
 	}
-	line := commandOf(about.Args)
+	if command, ok := firstCommand(commandOf(about.Args)); ok {
+		return tool, command
+	}
+	return tool, tool
+}
+
+// firstCommand returns the program that a command line runs first, but for those that only prepare
+// it; ok is false if there is none.
+func firstCommand(line string) (command string, ok bool) {
 	for _, part := range strings.FieldsFunc(line, func(c rune) bool { return c == ';' || c == '&' || c == '|' || c == '\n' }) {
 		words := strings.Fields(part)
 		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" || words[0] == "timeout" || words[0][0] >= '0' && words[0][0] <= '9') {
@@ -98,9 +119,9 @@ func toolOf(about Hint) (tool, command string) {
 		if command == "git" && len(words) > 1 && words[1] == "grep" {
 			command = "grep"
 		}
-		return tool, command
+		return command, true
 	}
-	return tool, tool
+	return "", false
 }
 
 // runsCode reports whether a call runs a program that stands in its arguments, by their names and by words of the tool's.
@@ -195,7 +216,7 @@ func base64Of(text string) (media string, n int) {
 		c := body[i]
 		digits = digits || c >= '0' && c <= '9'
 		upper = upper || c >= 'A' && c <= 'Z'
-		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '=' && i >= len(body)-2 || c == '\n' || c == '\r') {
+		if !ofBase64(c) && !(c == '=' && i >= len(body)-2) {
 			return "", 0
 		}
 	}
@@ -207,6 +228,11 @@ func base64Of(text string) (media string, n int) {
 		return "", 0
 	}
 	return media, base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(body, "=")) - strings.Count(body, "\n") - strings.Count(body, "\r"))
+}
+
+// ofBase64 reports whether a byte stands in base64, in one of its alphabets or between lines.
+func ofBase64(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_\n\r", c) >= 0
 }
 
 // deepest is how deep JSON may be nested to be taken for JSON.

@@ -124,7 +124,7 @@ func (r *result) shorten(k Kind) (short string, ok bool) {
 	case KindHTML:
 		return r.html()
 	case KindSearch:
-		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); (strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")) && isJSON(r.text) {
+		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); mayBeJSON(start) && isJSON(r.text) {
 			return r.jsonSearch()
 		}
 		return r.search()

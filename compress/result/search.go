@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,60 +9,24 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// search shows of the best five results their titles, addresses and as much of what they say as there is room for.
-// The best are those that share the most words with what was asked; the source's order decides between equals.
+// search shows of the best five results their titles, addresses and as much of what they say as
+// there is room for. The best are those that share the most words with what was asked; the order of
+// the source decides between equals.
 func (r *result) search() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
 		return "", false
 	}
-	type found struct {
-		from, to int
-		score    float64
-	}
-	var hits []found
-	for i := range s.lines {
-		if i == 0 || s.beginsHit(i) {
-			hits = append(hits, found{from: i})
-		}
-		hits[len(hits)-1].to = i + 1
-	}
-	if len(hits) > 1 && !strings.Contains(strings.Join(s.lines[:hits[0].to], "\n"), "://") { // what stands before the first one
-		hits = hits[1:]
-	}
-	asked := map[uint64]bool{}
-	compress.Terms(r.about.Args, func(t uint64) { asked[t] = true })
-	for k := range hits {
-		h := &hits[k]
-		seen := map[uint64]bool{}
-		for i := h.from; i < h.to; i++ {
-			worth := 1.0
-			if i == h.from {
-				worth = 2
-			}
-			compress.Terms(s.lines[i], func(t uint64) {
-				if asked[t] && !seen[t] {
-					seen[t] = true
-					h.score += worth
-				}
-			})
-		}
-		h.score -= float64(k) * 0.1
-	}
+	hits := s.hits()
+	s.scoreHits(hits, r.about.Args)
 	before := fmt.Sprintf("[%d results]\n", len(hits))
 	if len(hits) > bestHits {
 		before = fmt.Sprintf("[the best %d of %d results]\n", bestHits, len(hits))
 	}
 	s.left -= r.limit.of(before)
 	best := slices.Clone(hits)
-	slices.SortStableFunc(best, func(a, b found) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return a.from - b.from
+	slices.SortStableFunc(best, func(a, b lineHit) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), a.from-b.from)
 	})
 	best = best[:min(len(best), bestHits)]
 	for _, h := range best {
@@ -73,15 +38,9 @@ func (r *result) search() (string, bool) {
 		}
 	}
 	for k, h := range best {
-		var body []int
-		for i := h.from; i < h.to; i++ {
-			if strings.TrimSpace(s.lines[i]) != "" {
-				body = append(body, i)
-			}
-		}
 		floor := s.left - s.left/(len(best)-k)
-		for _, i := range body {
-			if s.left-s.cost(i) < floor || !s.show(i) {
+		for i := h.from; i < h.to; i++ {
+			if strings.TrimSpace(s.lines[i]) != "" && (s.left-s.cost(i) < floor || !s.show(i)) {
 				break
 			}
 		}
@@ -94,6 +53,50 @@ func (r *result) search() (string, bool) {
 	}
 	s.cover(rest, 1, nil)
 	return s.write(before)
+}
+
+// lineHit is the lines of one search result.
+type lineHit struct {
+	from, to int // to is the line behind the last one
+	score    float64
+}
+
+// hits returns the search results of the sheet, without what stands before the first one.
+func (s *sheet) hits() (hits []lineHit) {
+	for i := range s.lines {
+		if i == 0 || s.beginsHit(i) {
+			hits = append(hits, lineHit{from: i})
+		}
+		hits[len(hits)-1].to = i + 1
+	}
+	if len(hits) > 1 && !strings.Contains(strings.Join(s.lines[:hits[0].to], "\n"), "://") {
+		hits = hits[1:]
+	}
+	return hits
+}
+
+// scoreHits scores results by the words that they share with what was asked, those of their first
+// lines for two, and a tenth less for each result before them.
+func (s *sheet) scoreHits(hits []lineHit, asked string) {
+	terms := map[uint64]bool{}
+	compress.Terms(asked, func(t uint64) { terms[t] = true })
+	for k := range hits {
+		h := &hits[k]
+		seen := map[uint64]bool{}
+		for i := h.from; i < h.to; i++ {
+			worth := 1.0
+			if i == h.from {
+				worth = 2
+			}
+			compress.Terms(s.lines[i], func(t uint64) {
+				if terms[t] && !seen[t] {
+					seen[t] = true
+					h.score += worth
+				}
+			})
+		}
+		h.score -= float64(k) * 0.1
+	}
 }
 
 // bestHits is how many search results are shown.

@@ -12,8 +12,10 @@ import (
 
 // tree is a JSON value of which the leaves are chosen that say the most for what they take.
 type tree struct {
-	r     *result
-	nodes []treeNode
+	r       *result
+	nodes   []treeNode
+	leaves  []string        // by node: what is shown of a leaf; "" of others
+	covered map[uint64]bool // features that are shown
 }
 
 type treeNode struct {
@@ -140,89 +142,95 @@ var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "mes
 
 // choose shows leaves within room, in the limit's unit.
 func (t *tree) choose(room int) {
-	covered := map[uint64]bool{}
-	eachFeature(t.r.about.Args, func(f uint64, _ float64) { covered[f] = true }) // the reader has them in the call
-	cost := func(i int) int {
-		sum := 0
-		for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
-			sum += t.r.limit.of(t.text(i))
-			if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
-				sum += 3 // a mark of what is left out of it
-			}
-		}
-		return sum
-	}
-	leaf := make([]string, len(t.nodes))
-	gain := func(i int) float64 {
-		n := &t.nodes[i]
-		sum := 0.02
-		eachFeature(leaf[i], func(f uint64, w float64) {
-			if !covered[f] {
-				sum += w
-			}
-		})
-		eachFeature(n.key, func(f uint64, w float64) {
-			if !covered[f] {
-				sum += 0.3 * w
-			}
-		})
-		if !n.listed && leaf[i] != "" { // what a response says of itself, once
-			if ownFields[n.key] {
-				sum += ownWorth
-			}
-		}
-		switch n.rank {
-		case -1:
-			sum = sum*4 + 0.5
-		case 0:
-			sum *= 1.7
-		case 3:
-			sum *= 0.3
-		}
-		return sum / float64(cost(i))
-	}
+	t.covered = map[uint64]bool{}
+	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
+	t.leaves = make([]string, len(t.nodes))
 	var h gains
 	for i := range t.nodes {
 		if n := &t.nodes[i]; len(n.kids) == 0 {
-			leaf[i] = leafText(n.value)
-			if n.value.IsArray() || n.value.IsObject() {
-				leaf[i] = ""
+			if !n.value.IsArray() && !n.value.IsObject() {
+				t.leaves[i] = leafText(n.value)
 			}
-			h = append(h, gained{i, gain(i)})
+			h = append(h, gained{i, t.gain(i)})
 		}
 	}
 	heap.Init(&h)
 	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
 		i := h[0].line
 		// Gains fall as features are covered, and rise as what is around a leaf is shown: then it comes up a little late.
-		if g := gain(i); g < h[0].gain*0.999 {
+		if g := t.gain(i); g < h[0].gain*0.999 {
 			h[0].gain = g
 			heap.Fix(&h, 0)
 			continue
 		}
 		heap.Pop(&h)
-		c := cost(i)
+		c := t.cost(i)
 		if c > room {
 			misses++
 			continue
 		}
 		room -= c
-		eachFeature(leaf[i], func(f uint64, _ float64) { covered[f] = true })
-		var fresh []int
-		for k := i; k >= 0 && !t.nodes[k].shown; k = t.nodes[k].parent {
-			t.nodes[k].shown = true
-			eachFeature(t.nodes[k].key, func(f uint64, _ float64) { covered[f] = true })
-			fresh = append(fresh, k)
-		}
-		if len(fresh) > 1 { // what stands beside it has become cheaper
+		if t.show(i) > 1 { // what stands beside it has become cheaper
 			for k := range h {
 				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
-					h[k].gain = gain(h[k].line)
+					h[k].gain = t.gain(h[k].line)
 				}
 			}
 			heap.Init(&h)
 		}
 	}
+}
+
+// show shows node i with what it is in, and returns how many nodes that are new.
+func (t *tree) show(i int) (fresh int) {
+	eachFeature(t.leaves[i], t.cover)
+	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
+		t.nodes[i].shown = true
+		eachFeature(t.nodes[i].key, t.cover)
+		fresh++
+	}
+	return fresh
+}
+
+func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
+
+// cost returns what it takes to show node i, with what it is in, in the limit's unit.
+func (t *tree) cost(i int) (sum int) {
+	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
+		sum += t.r.limit.of(t.text(i))
+		if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
+			sum += 3 // a mark of what is left out of it
+		}
+	}
+	return sum
+}
+
+// gain returns what node i says that is not shown yet, for what it takes.
+func (t *tree) gain(i int) float64 {
+	n := &t.nodes[i]
+	sum := 0.02
+	eachFeature(t.leaves[i], func(f uint64, w float64) {
+		if !t.covered[f] {
+			sum += w
+		}
+	})
+	eachFeature(n.key, func(f uint64, w float64) {
+		if !t.covered[f] {
+			sum += 0.3 * w
+		}
+	})
+	if !n.listed && t.leaves[i] != "" && ownFields[n.key] { // what a response says of itself, once
+		sum += ownWorth
+	}
+	switch n.rank {
+	case -1:
+		sum = sum*4 + 0.5
+	case 0:
+		sum *= 1.7
+	case 3:
+		sum *= 0.3
+	}
+	return sum / float64(t.cost(i))
 }
 
 // write writes what is shown.
