@@ -167,44 +167,16 @@ func actionOfScript(script string) (d Action) {
 	return d
 }
 
+// actOf returns what a command of a script does.
 func actOf(c Command) act {
 	a := act{name: c.Words[0], spared: c.Spared}
 	rest := c.Words[1:]
 	if families[a.name] {
-		for i, w := range rest {
-			if w == "-C" || strings.HasPrefix(w, "-") || i > 0 && (rest[i-1] == "-C" || rest[i-1] == "--prefix") {
-				continue
-			}
-			sub := w
-			rest = append(slices.Clone(rest[:i]), rest[i+1:]...)
-			if scripted[a.name] && (sub == "run" || sub == "run-script") && i < len(rest) {
-				sub = rest[i]
-				rest = append(rest[:i:i], rest[i+1:]...)
-			}
-			a.name += " " + sub
-			break
+		if sub, args, ok := subcommand(a.name, rest); ok {
+			a.name, rest = a.name+" "+sub, args
 		}
 	}
-	after := ""
-	for _, w := range rest {
-		before := after
-		after = w
-		if name, value, ok := strings.Cut(w, "="); ok && slices.Contains(narrowing, name) {
-			a.narrow = value
-		}
-		switch {
-		case slices.Contains(narrowing, before):
-			a.narrow = w
-			after = ""
-			continue
-		case w == "" || strings.HasPrefix(w, "-") || slices.Contains(says, before) || len(a.targets) == maxTargets:
-			continue
-		}
-		like := strings.ContainsAny(w, "/.") && !strings.ContainsAny(w, " \n")
-		if like || !strings.HasPrefix(before, "-") && !strings.Contains(w, "=") && !strings.ContainsAny(w, " \n") {
-			a.targets = append(a.targets, pathpkg.Clean(w))
-		}
-	}
+	a.operands(rest)
 	program := programOf(a.name)
 	if makers[program] && len(a.targets) == 0 {
 		a.targets = []string{"default"}
@@ -214,6 +186,43 @@ func actOf(c Command) act {
 		a.whole = makers[program] || scripted[program] || all
 	}
 	return a
+}
+
+// subcommand takes the first operand, which says what a program of families does, off its
+// arguments; ok is false if there is none.
+func subcommand(program string, args []string) (sub string, rest []string, ok bool) {
+	for i, w := range args {
+		if strings.HasPrefix(w, "-") || i > 0 && (args[i-1] == "-C" || args[i-1] == "--prefix") {
+			continue
+		}
+		rest = append(slices.Clone(args[:i]), args[i+1:]...)
+		if scripted[program] && (w == "run" || w == "run-script") && i < len(rest) {
+			return rest[i], append(rest[:i:i], rest[i+1:]...), true
+		}
+		return w, rest, true
+	}
+	return "", nil, false
+}
+
+// operands notes what the arguments of a command name: targets, and which part of them.
+func (a *act) operands(args []string) {
+	after := ""
+	for _, w := range args {
+		before := after
+		after = w
+		if name, value, ok := strings.Cut(w, "="); ok && slices.Contains(narrowing, name) {
+			a.narrow = value
+		}
+		switch {
+		case slices.Contains(narrowing, before):
+			a.narrow = w
+			after = ""
+		case w == "" || strings.HasPrefix(w, "-") || slices.Contains(says, before) || len(a.targets) == maxTargets:
+		case strings.ContainsAny(w, " \n"):
+		case strings.ContainsAny(w, "/.") || !strings.HasPrefix(before, "-") && !strings.Contains(w, "="):
+			a.targets = append(a.targets, pathpkg.Clean(w))
+		}
+	}
 }
 
 func programOf(name string) string {
@@ -249,26 +258,37 @@ func kindOfAct(a *act) actKind {
 	kind := actOther
 	for _, w := range words {
 		for _, w := range strings.FieldsFunc(strings.ToLower(w), func(r rune) bool { return r == '-' || r == '_' || r == ':' || r == '/' || r == '.' }) {
-			k := actOther
-			switch w {
-			case "check", "ci", "verify", "validate", "precommit", "all":
-				if k = actCheck; scripted[program] || program == "cargo" || program == "deno" {
-					k = actLint // and builds; tests have a word of their own there
-				}
-			case "test", "tests", "spec":
-				k = actTest
-			case "build", "compile", "install", "vet", "typecheck", "tsc":
-				k = actBuild
-			case "lint", "fmt", "format", "clippy":
-				k = actLint
-			}
-			if (program == "git" || program == "apt" || program == "apt-get" || program == "pip" || program == "pip3" || program == "brew") || w == "install" && program != "go" {
-				k = actOther
-			}
-			kind = max(kind, k)
+			kind = max(kind, kindOfWord(program, w))
 		}
 	}
 	return kind
+}
+
+// kindOfWord returns what a target, or a script, with a word in its name finds out.
+func kindOfWord(program, w string) actKind {
+	switch program {
+	case "git", "apt", "apt-get", "pip", "pip3", "brew":
+		return actOther
+	}
+	switch w {
+	case "check", "ci", "verify", "validate", "precommit", "all":
+		if scripted[program] || program == "cargo" || program == "deno" {
+			return actLint // and builds; tests have a word of their own there
+		}
+		return actCheck
+	case "test", "tests", "spec":
+		return actTest
+	case "install":
+		if program != "go" {
+			return actOther
+		}
+		return actBuild
+	case "build", "compile", "vet", "typecheck", "tsc":
+		return actBuild
+	case "lint", "fmt", "format", "clippy":
+		return actLint
+	}
+	return actOther
 }
 
 // Mends reports whether the success of d makes up for a failure of another deed: it does the same, with the same or all of it, or it

@@ -3,70 +3,73 @@ package notes
 import "strings"
 
 var (
-	// What people say who choose.
 	chooses     = phraseSet("chooses")
 	choosesIdle = phraseSet("choosesIdle")
 	decisionKey = phraseSet("decisionKey")
-	// What models say who choose by themselves.
-	settles = phraseSet("settles")
-	instead = phraseSet("instead")
-	will    = phraseSet("will")
-	// What models say who propose.
+	settles     = phraseSet("settles")
+	instead     = phraseSet("instead")
+	will        = phraseSet("will")
+
 	proposes     = phraseSet("proposes")
 	proposesIdle = phraseSet("proposesIdle")
 	bareAsk      = phraseSet("bareAsk")
-	asksWhich    = phraseSet("asksWhich") // without a question mark
-	// With these a sentence asks for something else, or says when it would be.
-	conditions = phraseSet("conditions")
-	// Yes.
-	yeses = phraseSet("yeses")
-	noes  = phraseSet("noes")
-	// Which option.
-	choosing = phraseSet("choosing")
-	takes    = phraseSet("takes")
-	ordinal  = map[string]string{"first": "1", "second": "2", "third": "3", "erste": "1", "zweite": "2", "one": "1", "two": "2", "three": "3"}
+	conditions   = phraseSet("conditions")
 )
 
-var decisionSets = anyOf(chooses, decisionKey, settles, will)
+// choices are the ways to state a decision.
+var choices = newRules(
+	rule{
+		name: "a label", by: anybody, sets: anyOf(decisionKey),
+		holds: func(s *sentence, i int) bool {
+			end := i + decisionKey.at(s.words, i)
+			return decides(s, i) && end > i && end < len(s.words) && s.words[end].text == ":"
+		},
+		example: "Decision: retries are done by the client", idle: "The decision: who knows?",
+	},
+	rule{
+		name: "a choice", by: people, sets: anyOf(chooses),
+		holds: func(s *sentence, i int) bool {
+			return decides(s, i) && chooses.at(s.words, i) > 0 && choosesIdle.at(s.words, i) == 0
+		},
+		example: "let's use zap for logging", idle: "let's go through the logs once more",
+	},
+	rule{
+		name: "a model settles it", by: models, sets: anyOf(settles),
+		holds: func(s *sentence, i int) bool {
+			return decides(s, i) && settles.at(s.words, i) > 0 && choosesIdle.at(s.words, i) == 0
+		},
+		example: "I went with a heap for the queue.", idle: "I decided for that; tell me if you disagree.",
+	},
+	rule{
+		name: "a model's way", by: models, sets: anyOf(will),
+		holds: func(s *sentence, i int) bool {
+			n := will.at(s.words, i)
+			return decides(s, i) && n > 0 && instead.has(s.words[i+n:]) && isWay(s.words[i:])
+		},
+		example: "I'll use a heap instead of a sort because it is bounded.", idle: "I'll look at the caller instead of the test.",
+	},
+)
 
-// decision gives what a sentence chooses.
+// decision returns what a sentence chooses; ok is false if it chooses nothing.
 func (f *finder) decision(s *sentence) (found Finding, ok bool) {
-	w := s.words
-	if s.question || len(w) < 3 || !s.hasAny(decisionSets) || unsaid.has(w) || asksBack(w) {
+	if s.question || len(s.words) < 3 || !s.hasAny(choices.sets) || unsaid.has(s.words) || asksBack(s.words) {
 		return found, false
 	}
-	found = Finding{Kind: FoundDecision, Text: s.text, Key: content(w, true)}
-	if !strings.Contains(found.Key, " ") && (f.role == "assistant" || found.Key == "") {
+	found = Finding{Kind: FoundDecision, Text: s.text, Key: content(s.words, true)}
+	if !strings.Contains(found.Key, " ") && (f.role == models || found.Key == "") {
 		return found, false
 	}
-	for i := range w {
-		if w[i].doubt {
-			continue
-		}
-		if !clauseStart(w, i) && !(i > 1 && w[i-1].text == w[0].text) {
-			continue
-		}
-		if decisionKey.at(w, i) > 0 && i+decisionKey.at(w, i) < len(w) && w[i+decisionKey.at(w, i)].text == ":" {
-			return found, true
-		}
-		if f.role == "assistant" {
-			if settles.at(w, i) > 0 && choosesIdle.at(w, i) == 0 {
-				return found, true
-			}
-			if n := will.at(w, i); n > 0 && instead.has(w[i+n:]) && decidesHow(w[i:]) {
-				return found, true
-			}
-			continue
-		}
-		if chooses.at(w, i) > 0 && choosesIdle.at(w, i) == 0 && f.role == "user" {
-			return found, true
-		}
-	}
-	return found, false
+	return found, choices.find(s, f.role) != nil
 }
 
-// decidesHow says whether "I'll … instead" tells of a way to do something, not of the next step.
-func decidesHow(words []noteWord) bool {
+// decides reports whether what is said at word i is said by the speaker: a clause begins there, or
+// the subject of the sentence stands before it once more.
+func decides(s *sentence, i int) bool {
+	return clauseStart(s.words, i) || i > 1 && s.words[i-1].text == s.words[0].text
+}
+
+// isWay reports whether "I'll … instead" is about a way to do something, not about the next step.
+func isWay(words []noteWord) bool {
 	for i := range words {
 		switch words[i].text {
 		case "use", "using", "write", "keep", "make", "put", "store", "build", "do", "take", "go", "add", "implement", "replaced", "used", "call":
@@ -78,7 +81,7 @@ func decidesHow(words []noteWord) bool {
 	return false
 }
 
-// proposal gives what a sentence of the assistant proposes.
+// proposal returns what a sentence of the assistant proposes; ok is false if it proposes nothing.
 func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 	w := s.words
 	found = Finding{Kind: FoundProposal, Text: s.text, Key: s.label}
@@ -94,7 +97,7 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 			continue
 		}
 		rest := w[min(i+n, len(w)):]
-		if len(rest) < 2 && bareAsk.has(rest) || !strings.Contains(content(rest, true), " ") && !strings.Contains(content(rest, true), "_") && content(rest, true) == "" {
+		if len(rest) < 2 && bareAsk.has(rest) || content(rest, true) == "" {
 			return found, false
 		}
 		if n := bareAsk.at(rest, 0); n > 0 && content(rest[n:], true) == "" {
@@ -107,63 +110,3 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 
 // proposedBare is the state of a proposal that names nothing itself: "Shall I proceed?"
 const proposedBare = "b"
-
-// acceptance says whether a request is a yes to what was proposed before it, and to which option.
-func acceptance(words []noteWord, whole int) (label string, ok bool) {
-	if len(words) == 0 || whole > 200 {
-		return "", false
-	}
-	n := 0
-	for n < len(words) && (words[n].mark || words[n].text == "please" || words[n].text == "ok" || words[n].text == "okay" || words[n].text == "hmm") {
-		n++
-	}
-	if n < len(words) {
-		if name := optionName(words[n:]); name != "" {
-			return name, true
-		}
-	}
-	at, _ := yeses.in(words)
-	no, _ := noes.in(words)
-	if at < 0 || no >= 0 || at > 2 {
-		return "", false
-	}
-	if name := optionName(words[at+1:]); name != "" {
-		return name, true
-	}
-	return "", true
-}
-
-// optionName gives the label of an option that words begin with: "B please", "option 2", "the second one", "go with B".
-func optionName(words []noteWord) string {
-	at := 0
-	for n := choosing.at(words, at); n > 0; n = choosing.at(words, at) {
-		for at += n; at < len(words) && words[at].mark; at++ {
-		}
-	}
-	start := at
-	for at < len(words) && (words[at].mark || takes.at(words, at) > 0 || words[at].text == "with" || words[at].text == "the" || words[at].text == "number" || words[at].text == "option") {
-		if takes.at(words, at) > 0 && at+1 < len(words) && ordinal[words[at+1].text] != "" {
-			return ordinal[words[at+1].text]
-		}
-		at++
-	}
-	if at == len(words) {
-		return ""
-	}
-	w := words[at].text
-	if o := ordinal[w]; o != "" && at > start && w != "one" {
-		return o
-	}
-	w = strings.TrimRight(w, ")")
-	one := len(w) == 1 && (w[0] >= 'a' && w[0] <= 'h' || w[0] >= '1' && w[0] <= '9')
-	if !one || w == "a" && !words[at].capital && (at == 0 || at+1 < len(words) && !words[at+1].mark && words[at+1].text != "please") {
-		return ""
-	}
-	if at == start && start > 0 && !(at+1 == len(words) || words[at+1].mark) {
-		return ""
-	}
-	if at == 0 && len(words) > 1 && !words[1].mark && words[1].text != "please" && words[1].text != "then" {
-		return ""
-	}
-	return w
-}

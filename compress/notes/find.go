@@ -16,6 +16,9 @@ const (
 	failureTail  = 400 // bytes at the end of an output that may say that it failed
 )
 
+// asksWhich are phrases that ask without a question mark.
+var asksWhich = phraseSet("asksWhich")
+
 // finder looks at one record.
 type finder struct {
 	role      string
@@ -172,7 +175,7 @@ func (f *finder) say(s *sentence) {
 		}
 		return ok
 	}
-	if f.states(s) && fact(f.rule(s)) {
+	if states(s) && fact(f.constraint(s)) {
 		return
 	}
 	if d, ok := f.decision(s); ok && f.decisions < maxDecisions {
@@ -183,7 +186,7 @@ func (f *finder) say(s *sentence) {
 		f.out = append(f.out, d)
 		return
 	}
-	if f.states(s) && (fact(f.taste(s)) || fact(f.value(s))) {
+	if states(s) && (fact(f.preference(s)) || fact(f.value(s))) {
 		return
 	}
 	if f.role == "assistant" {

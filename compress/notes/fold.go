@@ -73,8 +73,8 @@ type saidRow struct {
 	order int // of its record among those with findings
 }
 
-// Add takes the findings of the record at a place. Places come in the order of the timeline; of
-// those without findings only results of tools count.
+// Add takes the findings of the record at a position. Positions come in the order of the timeline;
+// of records without findings only results of tools count.
 func (n *State) Add(at Position, role string, found []Finding) {
 	if role == "tool" && !at.Event && at.Line == n.answered+1 {
 		n.answered = at.Line
@@ -83,67 +83,86 @@ func (n *State) Add(at Position, role string, found []Finding) {
 		return
 	}
 	n.adds++
-	var kinds kindSet
-	numbers := map[string]int{}
-	id := func(letter string) string { numbers[letter]++; return at.id(letter, numbers[letter]) }
-	if role == "assistant" {
+	if role == models {
 		n.proposals, n.proposed, n.answered, n.called = nil, at, at.Line, nil
 	}
-	var list string
-	accepted := false
+	r := adding{at: at, role: role, ids: map[string]int{}}
+	var kinds kindSet
 	for i := range found {
-		f := &found[i]
-		n.bytes += f.Of
-		kinds.add(f.Kind)
-		switch f.Kind {
-		case FoundFact:
-			n.addFact(f, id("f"), at, role)
-		case FoundUndo:
-			n.undo(f)
-			if f.Text != "" {
-				n.addFact(f, id("f"), at, role)
-			}
-		case FoundAcceptance:
-			accepted = n.accept(f, id, at)
-		case FoundDecision:
-			if !accepted || f.State != saidYes {
-				n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: f.Text, Source: at.Source(), By: role}, key: topicOf(f.Key), at: at})
-			}
-		case FoundProposal:
-			n.proposals = append(n.proposals, *f)
-		case FoundTodo:
-			if f.State == todoList {
-				list = f.Tool
-				n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == list && (list != taskList || t.number != "") })
-				continue
-			}
-			if list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade {
-				n.addTask(f, list == taskList, at)
-				continue
-			}
-			n.addItem(f, list, at)
-		case FoundFile:
-			n.addFile(f, id("r"), at)
-		case FoundOutput:
-			n.addOutput(f, id("r"), at)
-		case FoundRequest:
-			n.asked++
-			n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
-			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
-		case FoundConclusion:
-			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
-		case FoundFailure:
-			n.forgetFailure()
-			n.said = append(n.said, saidRow{f.Kind, f.Text, at, n.adds})
-			n.takeBack(f)
-		}
+		n.bytes += found[i].Of
+		kinds.add(found[i].Kind)
+		n.addOne(&r, &found[i])
 	}
 	n.bound(kinds)
 }
 
+// adding is the record whose findings are being added.
+type adding struct {
+	at       Position
+	role     string
+	ids      map[string]int // by letter: how many rows of the record have one
+	list     string         // the tool whose list the items that follow are of; "" of text
+	accepted bool           // it said yes to something
+}
+
+// id returns the id of the record's next row of a kind.
+func (r *adding) id(letter string) string {
+	r.ids[letter]++
+	return r.at.id(letter, r.ids[letter])
+}
+
+func (n *State) addOne(r *adding, f *Finding) {
+	switch f.Kind {
+	case FoundFact:
+		n.addFact(f, r)
+	case FoundUndo:
+		n.undo(f)
+		if f.Text != "" {
+			n.addFact(f, r)
+		}
+	case FoundAcceptance:
+		r.accepted = n.accept(f, r)
+	case FoundDecision:
+		if !r.accepted || f.State != saidYes {
+			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: r.role}, key: topicOf(f.Key), at: r.at})
+		}
+	case FoundProposal:
+		n.proposals = append(n.proposals, *f)
+	case FoundTodo:
+		n.addTodo(f, r)
+	case FoundFile:
+		n.addFile(f, r.id("r"), r.at)
+	case FoundOutput:
+		n.addOutput(f, r.id("r"), r.at)
+	case FoundRequest:
+		n.asked++
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+	case FoundConclusion:
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+	case FoundFailure:
+		n.forgetFailure()
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+		n.takeBack(f)
+	}
+}
+
+// addTodo adds an item, or the head of a list, to the items.
+func (n *State) addTodo(f *Finding, r *adding) {
+	switch {
+	case f.State == todoList:
+		r.list = f.Tool
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == r.list && (r.list != taskList || t.number != "") })
+	case r.list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade:
+		n.addTask(f, r.list == taskList, r.at)
+	default:
+		n.addItem(f, r.list, r.at)
+	}
+}
+
 // addFact puts a fact in the place of those that it supersedes.
-func (n *State) addFact(f *Finding, id string, at Position, role string) {
-	row := factRow{FactRow: ctxabi.FactRow{ID: id, Text: f.Text, Source: at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: role == "assistant", specific: tellsMuch(f.Text)}
+func (n *State) addFact(f *Finding, r *adding) {
+	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: r.at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
 	})
@@ -193,7 +212,8 @@ func (n *State) undo(f *Finding) {
 }
 
 // accept makes a decision of what was proposed in the record before, but for results of tools; it says whether there was something.
-func (n *State) accept(f *Finding, id func(string) string, at Position) bool {
+func (n *State) accept(f *Finding, r *adding) bool {
+	at := r.at
 	if at.Event || n.proposed.Event || n.answered+1 != at.Line {
 		return false
 	}
@@ -212,7 +232,7 @@ func (n *State) accept(f *Finding, id func(string) string, at Position) bool {
 		return false
 	}
 	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
 	n.proposals = nil
 	return true
 }
@@ -234,7 +254,7 @@ func answered(yes, to *Finding) string {
 // decide adds a decision in the place of an earlier one of the same words.
 func (n *State) decide(row decisionRow) {
 	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
-		if row.key.mask&old.key.mask == 0 || row.By == "assistant" && old.By == "user" {
+		if row.key.mask&old.key.mask == 0 || row.By == models && old.By == people {
 			return false
 		}
 		both, all := overlap(row.key.words, old.key.words)

@@ -128,6 +128,27 @@ func allRows(n *State) string {
 	return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo(), n.Summary(300, func(s string) int { return len(s) / 4 }))
 }
 
+// checkPorts fails where what the user said of a port last does not hold, or what was said before it does.
+func checkPorts(t *rapid.T, records []Record, n *State) {
+	for _, name := range []string{"alpha", "beta"} {
+		said := ""
+		for _, s := range records {
+			if s.Role == "user" && strings.HasPrefix(s.Text, "the "+name+" port is") {
+				said = s.Text
+			}
+		}
+		var held []string
+		for i := range n.facts {
+			if f := &n.facts[i]; !f.own && strings.HasPrefix(f.Text, "the "+name+" port is") {
+				held = append(held, f.Text)
+			}
+		}
+		if said != "" && len(held) != 1 || len(held) > 1 {
+			t.Fatalf("said %q, held %q", said, held)
+		}
+	}
+}
+
 func TestNotesPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := history(t)
@@ -177,24 +198,7 @@ func TestNotesPromises(t *testing.T) {
 			}
 			paths[r.Path] = true
 		}
-		// What the user said of a port last holds, and nothing said before it does.
-		for _, name := range []string{"alpha", "beta"} {
-			said := ""
-			for _, s := range records {
-				if s.Role == "user" && strings.HasPrefix(s.Text, "the "+name+" port is") {
-					said = s.Text
-				}
-			}
-			var held []string
-			for i := range n.facts {
-				if f := &n.facts[i]; !f.own && strings.HasPrefix(f.Text, "the "+name+" port is") {
-					held = append(held, f.Text)
-				}
-			}
-			if said != "" && len(held) != 1 || len(held) > 1 {
-				t.Fatalf("said %q, held %q", said, held)
-			}
-		}
+		checkPorts(t, records, n)
 		if tokens := rapid.IntRange(0, 400).Draw(t, "tokens"); len(n.Summary(tokens, func(s string) int { return len(s) })) > tokens {
 			t.Fatal("a summary exceeds its tokens")
 		}

@@ -26,7 +26,8 @@ type sentence struct {
 	led      bool   // a line that ends in a colon leads in the list that it is of
 }
 
-// prose gives the sentences of a text in their order, and the items of its checklists. Words are only good until the next call.
+// prose calls say with each sentence of a text and check with each item of its checklists, in their
+// order. The words of a sentence are only good during the call.
 func prose(text string, say func(s *sentence), check func(text string, done bool)) {
 	if len(text) > proseRead {
 		head, tail := text[:proseRead/2], text[len(text)-proseRead/2:]
@@ -39,77 +40,106 @@ func prose(text string, say func(s *sentence), check func(text string, done bool
 		prose(strings.ToValidUTF8(head, ""), say, check)
 		text = strings.ToValidUTF8(tail, "")
 	}
-	lines := compress.MarkdownLines(text)
-	var words []noteWord
-	tag, led := "", false // the element whose lines these are; a line before leads in
-	for at := 0; at < len(lines); at++ {
-		l := lines[at]
-		line := strings.TrimSpace(text[l.From:l.To])
-		if tag != "" {
-			if strings.Contains(line, "</"+tag) {
-				tag = ""
-			}
+	r := proseReader{text: text, lines: compress.MarkdownLines(text), say: say, check: check}
+	for at := 0; at < len(r.lines); at++ {
+		if !r.skips(at) {
+			at = r.read(at)
+		}
+	}
+}
+
+// proseReader reads the lines of one text.
+type proseReader struct {
+	text  string
+	lines []compress.MarkdownLine
+	say   func(s *sentence)
+	check func(text string, done bool)
+	words []noteWord // of the sentence that is being said
+	tag   string     // the element whose lines these are
+	led   bool       // a line before leads in
+}
+
+func (r *proseReader) line(at int) string {
+	return strings.TrimSpace(r.text[r.lines[at].From:r.lines[at].To])
+}
+
+// skips reports whether a line is not what somebody says: of an element, code, a quotation, a
+// table, a log.
+func (r *proseReader) skips(at int) bool {
+	l, line := &r.lines[at], r.line(at)
+	if r.tag != "" {
+		if strings.Contains(line, "</"+r.tag) {
+			r.tag = ""
+		}
+		return true
+	}
+	if l.Blank || l.Code {
+		return true
+	}
+	if name := opens(line); name != "" {
+		if !strings.Contains(line, "</"+name) {
+			r.tag = name
+		}
+		return true
+	}
+	if !l.Item && !l.Joined {
+		r.led = false
+	}
+	return l.Level > 0 || isQuoted(line) || l.Indent >= 4 && !l.Item && !r.led || isLog(line)
+}
+
+// read reads what begins with a line, and returns the last line of that.
+func (r *proseReader) read(at int) int {
+	l, line := &r.lines[at], r.line(at)
+	if done, item, ok := Checkbox(line); ok {
+		if item != "" && !strings.HasPrefix(item, "[!") {
+			r.check(item, done)
+		}
+		return at
+	}
+	if run := keyLines(r.text, r.lines[at:]); run >= pasteLines {
+		return at + run - 1
+	}
+	s := sentence{item: l.Item, led: r.led}
+	body := line
+	if l.Item {
+		s.label, body = cutMark(line, l.Bullet)
+	} else if label, rest, ok := cutLabel(line); ok {
+		s.label, body = label, rest
+	}
+	r.led = r.led && l.Item || l.Introduces
+	for wrapped := l.Item; at+1 < len(r.lines) && goesOn(body) && r.continues(at+1, wrapped); at++ {
+		body += " " + r.line(at+1)
+	}
+	r.sentences(&s, body)
+	return at
+}
+
+// continues reports whether a line may go on with a paragraph, or with an item of a list.
+func (r *proseReader) continues(at int, item bool) bool {
+	l, line := &r.lines[at], r.line(at)
+	if l.Blank || l.Code || l.Level > 0 || l.Item || isQuoted(line) || isLog(line) || l.Indent >= 4 && !item {
+		return false
+	}
+	_, _, labelled := cutLabel(line)
+	return !labelled
+}
+
+// sentences says the sentences of a paragraph, each with what s has.
+func (r *proseReader) sentences(s *sentence, body string) {
+	for body != "" {
+		var one string
+		one, body = cutSentence(body)
+		one = strings.Join(strings.Fields(one), " ")
+		if one == "" || len(one) > longSentence || !isProse(one) {
 			continue
 		}
-		if l.Blank || l.Code {
-			continue
-		}
-		if name := opens(line); name != "" {
-			if !strings.Contains(line, "</"+name) {
-				tag = name
-			}
-			continue
-		}
-		if !l.Item && !l.Joined {
-			led = false
-		}
-		if l.Level > 0 || line[0] == '>' || line[0] == '|' || line[0] == '<' || l.Indent >= 4 && !l.Item && !led || isLog(line) {
-			continue
-		}
-		if done, item, ok := Checkbox(line); ok {
-			if item != "" && !strings.HasPrefix(item, "[!") {
-				check(item, done)
-			}
-			continue
-		}
-		if run := keyLines(text, lines[at:]); run >= pasteLines {
-			at += run - 1
-			continue
-		}
-		s := sentence{item: l.Item, led: led}
-		body := line
-		if l.Item {
-			s.label, body = cutMark(line, l.Bullet)
-		} else if label, rest, ok := cutLabel(line); ok {
-			s.label, body = label, rest
-		}
-		led = led && l.Item || l.Introduces
-		for at+1 < len(lines) && goesOn(body) {
-			next := lines[at+1]
-			text := strings.TrimSpace(text[next.From:next.To])
-			if next.Blank || next.Code || next.Level > 0 || next.Item || text[0] == '>' || text[0] == '|' || text[0] == '<' || isLog(text) || next.Indent >= 4 && !l.Item {
-				break
-			}
-			if _, _, labelled := cutLabel(text); labelled {
-				break
-			}
-			body += " " + text
-			at++
-		}
-		for body != "" {
-			var one string
-			one, body = cutSentence(body)
-			one = strings.Join(strings.Fields(one), " ")
-			if one == "" || len(one) > longSentence || !isProse(one) {
-				continue
-			}
-			s.text = unmark(one)
-			s.question = strings.HasSuffix(strings.TrimRight(s.text, ".!\")*"), "?")
-			words = splitWords(s.text, words)
-			markDoubts(words)
-			if s.words = words; len(words) > 0 {
-				say(&s)
-			}
+		s.text = unmark(one)
+		s.question = strings.HasSuffix(strings.TrimRight(s.text, ".!\")*"), "?")
+		r.words = splitWords(s.text, r.words)
+		markDoubts(r.words)
+		if s.words = r.words; len(s.words) > 0 {
+			r.say(s)
 		}
 	}
 }
@@ -244,21 +274,14 @@ func unmark(s string) string {
 	return s
 }
 
-// isLog says whether a line is printed by a program rather than written: of a log, a diff, a shell, code.
+// isQuoted reports whether a line is of a quotation, a table or markup.
+func isQuoted(line string) bool { return line[0] == '>' || line[0] == '|' || line[0] == '<' }
+
+// isLog reports whether a line is printed by a program rather than written: of a log, a diff, a
+// shell, code.
 func isLog(line string) bool {
-	switch c := line[0]; {
-	case c == '{' || c == '[' && !strings.HasPrefix(line, "[x") && !strings.HasPrefix(line, "[ ") || c == '}' || c == '#' || c == '@' && !strings.Contains(line, " ") || c == '/' || c == '\\' || c == ';':
+	if beginsPrinted(line) {
 		return true
-	case c == '+' || c == '-':
-		if len(line) > 1 && line[1] != ' ' || strings.HasPrefix(line[1:], "  ") {
-			return true
-		}
-	case c == '$' && strings.HasPrefix(line, "$ "):
-		return true
-	case c >= '0' && c <= '9':
-		if len(line) > 10 && (line[4] == '-' && line[7] == '-' || line[2] == ':' && line[5] == ':') {
-			return true
-		}
 	}
 	switch line[len(line)-1] {
 	case '{', '}', ';', '\\':
@@ -270,6 +293,26 @@ func isLog(line string) bool {
 		return first != "at" && first != "from" || strings.ContainsAny(line, "()")
 	}
 	return strings.HasSuffix(strings.TrimRight(first, ":"), "Error") && strings.HasSuffix(first, ":")
+}
+
+// beginsPrinted reports whether a line begins as no sentence does.
+func beginsPrinted(line string) bool {
+	switch c := line[0]; c {
+	case '{', '}', '#', '/', '\\', ';':
+		return true
+	case '[':
+		return !strings.HasPrefix(line, "[x") && !strings.HasPrefix(line, "[ ")
+	case '@':
+		return !strings.Contains(line, " ")
+	case '+', '-':
+		return len(line) > 1 && line[1] != ' ' || strings.HasPrefix(line[1:], "  ")
+	case '$':
+		return strings.HasPrefix(line, "$ ")
+	}
+	if line[0] < '0' || line[0] > '9' || len(line) <= 10 {
+		return false
+	}
+	return line[4] == '-' && line[7] == '-' || line[2] == ':' && line[5] == ':' // a date, a time
 }
 
 // isProse says whether a sentence is made of words: most of it letters and blanks.

@@ -118,18 +118,14 @@ func isFileName(p string) bool {
 		!strings.HasPrefix(p, "-") && !strings.HasPrefix(p, "/dev/") && !strings.HasSuffix(p, "/") && strings.ToValidUTF8(p, "") == p
 }
 
-// shellFiles gives the files that a shell script plainly reads or writes: what cat, head, tail, sed -n and nl print, what is
-// redirected to, edited in place, removed. A script that is not simple gives what of it is.
-func shellFiles(script string) (out []Finding) {
+// shellFiles returns the files that a shell script plainly reads or writes: what cat, head, tail,
+// sed -n and nl print, what is redirected to, edited in place, removed. Of a script that is not
+// simple it returns those of the part that is.
+func shellFiles(script string) []Finding {
 	if found := patched(script); found != nil {
 		return found
 	}
-	add := func(p, state string) {
-		if p = strings.Trim(p, "'\""); isFileName(p) && len(out) < maxFiles {
-			out = append(out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: "shell"})
-		}
-	}
-	dir := ""
+	var r shellReader
 	heredoc := ""
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
@@ -145,98 +141,110 @@ func shellFiles(script string) (out []Finding) {
 			}
 		}
 		for _, command := range splitCommands(line) {
-			words := strings.Fields(command)
-			if len(words) == 0 {
-				continue
+			if words := strings.Fields(command); len(words) > 0 {
+				r.read(words)
 			}
-			if words[0] == "cd" {
-				dir = "?"
-				if len(words) == 2 && strings.HasPrefix(words[1], "/") {
-					dir = words[1]
-				}
-				continue
-			}
-			at := func(p, state string) {
-				q := strings.Trim(p, "'\"")
-				if !pathpkg.IsAbs(q) && !strings.HasPrefix(q, "~") && dir != "" && dir != "?" {
-					q = pathpkg.Join(dir, q)
-				}
-				if strings.ContainsAny(pathpkg.Base(q), ".") || strings.Contains(q, "/") {
-					add(q, state)
-				}
-			}
-			for i := 1; i < len(words); i++ {
-				if words[i] == ">" || words[i] == ">>" {
-					if i+1 < len(words) {
-						at(words[i+1], map[string]string{">": fileWritten, ">>": fileChanged}[words[i]])
-					}
-					words = words[:i]
-				} else if p := strings.TrimPrefix(words[i], ">>"); p != words[i] {
-					at(p, fileChanged)
-				} else if p := strings.TrimPrefix(words[i], ">"); p != words[i] && p[:min(1, len(p))] != "&" {
-					at(p, fileWritten)
-				}
-			}
-			shellCommand(words, at)
 		}
 	}
-	return out
+	return r.out
 }
 
-// shellCommand gives the files of one command.
-func shellCommand(words []string, at func(p, state string)) {
-	state, skip := "", 0 // how many operands are no files
-	switch pathpkg.Base(words[0]) {
-	case "cat", "head", "tail", "nl", "less", "more", "bat":
-		state = fileRead
-	case "sed":
-		state, skip = fileRead, 1
-		for _, w := range words[1:] {
-			if strings.HasPrefix(w, "-i") || w == "--in-place" {
-				state = fileChanged
-			}
-		}
-	case "rm":
-		state = fileRemoved
-	case "tee":
-		state = fileWritten
-	case "open", "create": // of an agent's own interface
-		if pathpkg.Base(words[0]) == "create" {
-			state = fileWritten
-		} else {
-			state = fileRead
-		}
-		words = words[:min(len(words), 2)]
-	default:
+// shellReader reads the commands of one script.
+type shellReader struct {
+	dir string // where it is, as far as that is plain: "" where it began, "?" somewhere
+	out []Finding
+}
+
+// add notes a file, if a word of a command is plainly one.
+func (r *shellReader) add(word, state string) {
+	p := strings.Trim(word, "'\"")
+	if !pathpkg.IsAbs(p) && !strings.HasPrefix(p, "~") && r.dir != "" && r.dir != "?" {
+		p = pathpkg.Join(r.dir, p)
+	}
+	if !strings.ContainsAny(pathpkg.Base(p), ".") && !strings.Contains(p, "/") {
 		return
 	}
-	quote := ""
+	if p = strings.Trim(p, "'\""); isFileName(p) && len(r.out) < maxFiles {
+		r.out = append(r.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: "shell"})
+	}
+}
+
+// read reads one command: what it redirects to, then its operands.
+func (r *shellReader) read(words []string) {
+	if words[0] == "cd" {
+		r.dir = "?"
+		if len(words) == 2 && strings.HasPrefix(words[1], "/") {
+			r.dir = words[1]
+		}
+		return
+	}
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if quote != "" {
+		switch {
+		case w == ">" || w == ">>":
+			if i+1 < len(words) {
+				r.add(words[i+1], map[string]string{">": fileWritten, ">>": fileChanged}[w])
+			}
+			words = words[:i]
+		case strings.HasPrefix(w, ">>"):
+			r.add(w[2:], fileChanged)
+		case strings.HasPrefix(w, ">") && !strings.HasPrefix(w, ">&"):
+			r.add(w[1:], fileWritten)
+		}
+	}
+	if state, skip, most := fileCommand(words); state != "" {
+		r.operands(words[1:min(len(words), most+1)], skip, state)
+	}
+}
+
+// fileCommand returns what a command does to the files among its operands, how many operands
+// before these are none, and how many there are at most; state is "" for a command that is not known.
+func fileCommand(words []string) (state string, skip, most int) {
+	switch pathpkg.Base(words[0]) {
+	case "cat", "head", "tail", "nl", "less", "more", "bat":
+		return fileRead, 0, len(words)
+	case "sed":
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "-i") || w == "--in-place" {
+				return fileChanged, 1, len(words)
+			}
+		}
+		return fileRead, 1, len(words)
+	case "rm":
+		return fileRemoved, 0, len(words)
+	case "tee":
+		return fileWritten, 0, len(words)
+	case "create": // of an agent's own interface
+		return fileWritten, 0, 1
+	case "open":
+		return fileRead, 0, 1
+	}
+	return "", 0, 0
+}
+
+// operands notes the operands of a command but for the first skip, options and what is quoted with
+// blanks in it.
+func (r *shellReader) operands(words []string, skip int, state string) {
+	quote := ""
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case quote != "":
 			if strings.HasSuffix(w, quote) {
 				quote = ""
 			}
-			continue
-		}
-		if (w[0] == '\'' || w[0] == '"') && (len(w) == 1 || w[len(w)-1] != w[0]) {
+		case (w[0] == '\'' || w[0] == '"') && (len(w) == 1 || w[len(w)-1] != w[0]):
 			quote = w[:1]
-			if skip > 0 {
-				skip--
-			}
-			continue
-		}
-		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "<") || strings.HasPrefix(w, "2>") {
+			skip--
+		case strings.HasPrefix(w, "-") || strings.HasPrefix(w, "<") || strings.HasPrefix(w, "2>"):
 			if (w == "-n" || w == "-c") && i+1 < len(words) && strings.Trim(words[i+1], "0123456789+-") == "" {
 				i++
 			}
-			continue
-		}
-		if skip > 0 {
+		case skip > 0:
 			skip--
-			continue
+		default:
+			r.add(w, state)
 		}
-		at(w, state)
 	}
 }
 

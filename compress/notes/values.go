@@ -2,8 +2,6 @@ package notes
 
 import (
 	"strings"
-
-	"github.com/ctxfs/ctxfs/compress"
 )
 
 var (
@@ -13,13 +11,31 @@ var (
 	moves    = phraseSet("moves")
 	names    = phraseSet("names")
 	unlikely = phraseSet("unlikely")
-	states   = phraseSet("states")
+	noValues = phraseSet("noValues")
 	keyIdle  = phraseSet("keyIdle")
 	causes   = phraseSet("causes")
 )
 
-// value gives a value that somebody names, and of the assistant also a cause that it found.
-func (f *finder) value(s *sentence) (Finding, bool) {
+// valueRule is one way to state a value. The rules are tried in their order.
+type valueRule struct {
+	name, by string
+	// subject returns the words for what has the value. known is false where the rule says nothing
+	// of a sentence; stated is false where it says that the sentence states no value.
+	subject       func(s *sentence, role string) (words []noteWord, stated, known bool)
+	example, idle string
+}
+
+var valueRules = []valueRule{
+	{name: "a cause", by: anybody, subject: causeFound, example: "The root cause is that the token never expires.", idle: "I wonder why the root cause is not in the log"},
+	{name: "a label", by: people, subject: labelled, example: "API base URL: https://api.example.org/v2", idle: "note: 12"},
+	{name: "a statement", by: anybody, subject: statedOf, example: "The service listens on port 8443.", idle: "(default is 8443)"},
+	{name: "an order to set it", by: people, subject: movedTo, example: "Change the timeout to 30s please", idle: "change the colour to green please"},
+	{name: "what we have", by: people, subject: owned, example: "we're on go1.24", idle: "we have trouble"},
+}
+
+// value returns a value that somebody names, and of the assistant also a cause that it found; ok
+// is false if a sentence states none.
+func (f *finder) value(s *sentence) (found Finding, ok bool) {
 	subject, ok := f.valueOf(s)
 	if !ok {
 		return Finding{}, false
@@ -28,127 +44,74 @@ func (f *finder) value(s *sentence) (Finding, bool) {
 	return Finding{Kind: FoundFact, State: factValue, Text: s.text, Key: key, Value: key}, key != ""
 }
 
-// valueOf gives the words that say whose value a sentence states.
+// valueOf returns the words for what has the value that a sentence states; ok is false if it
+// states none.
 func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
-	w := s.words
-	said := f.role != "assistant"
-	if at, n := causes.in(w); at >= 0 && len(w) > at+n+2 {
-		return w[at : at+2], !unsaidBefore.has(w[:at])
-	}
-	if said && len(w) >= 3 && !w[0].mark {
-		for k := 1; k < len(w) && k <= 5; k++ {
-			if w[k].mark && w[k].text == ":" && keyIdle.at(w, 0) == 0 {
-				if value := w[k+1:]; len(value) > 0 && len(value) <= 12 && (value[0].valuable && len(value) <= 3 || (value[0].valuable || len(value) <= 4) && names.has(w[:k])) && !states.has(value[:1]) && strings.IndexByte("[<", value[0].raw[0]) < 0 {
-					return w[:k], true
-				}
-				break
-			}
-			if w[k].mark {
-				break
-			}
-		}
-	}
-	for i := 1; i < len(w); i++ {
-		if w[i-1].doubt {
+	for i := range valueRules {
+		r := &valueRules[i]
+		if r.by != anybody && r.by != f.role {
 			continue
 		}
-		from := subjectOf(w, i)
-		if from == i {
-			continue
-		}
-		if from > 0 && w[from-1].text == "(" {
-			continue // "(default is 1)"
-		}
-		subject := w[from:i]
-		if n := copulas.at(w, i); n > 0 && i+n < len(w) {
-			value := w[i+n:]
-			if len(subject) <= 8 && vague.at(subject, 0) == 0 && states.at(value, 0) == 0 && !unlikely.has(subject[max(0, len(subject)-1):]) {
-				named := names.has(subject)
-				near := value[:min(len(value), 5)]
-				switch {
-				case named && (isValue(near[:min(2, len(near))]) || said && len(value) <= 4 && near[0].capital):
-					return subject, true
-				case named && len(value) <= 6 && (w[i+n-1].text == "named" || w[i+n-1].text == "called"):
-					return subject, true
-				case said && named && isDate(near):
-					return subject, true
-				case said && len(value) == 1 && value[0].valuable && len(subject) <= 5 && !unlikely.has(subject):
-					return subject, true
-				case said && isPlaceName(near[0].raw) && (subject[0].text == "our" || subject[0].text == "my"):
-					return subject, true
-				}
-			}
-		}
-		if n := placed.at(w, i); n > 0 && i+n < len(w) && len(subject) <= 8 && vague.at(subject, 0) == 0 && subject[0].text != "to" && !unlikely.has(subject) {
-			value := w[i+n:]
-			if v := value[0]; v.valuable || v.text == "port" && len(value) > 1 && value[1].valuable {
-				if (w[i].text == "named" || w[i].text == "called") && !compress.IsStopWord(subject[0].text) {
-					continue // "create a file named …"
-				}
-				strong := w[i].text != "in" && w[i].text != "called" && w[i].text != "named" && w[i].text != "is" && w[i].text != "are"
-				if strong || said && isPlaceName(v.raw) && (names.has(subject) || len(subject) <= 3) || said && names.has(subject) && n > 0 && w[i].text != "in" {
-					return subject, true
-				}
-			}
-		}
-	}
-	if said {
-		if at, n := moves.in(w); at >= 0 && clauseStart(w, at) && at+n < len(w) && w[at+n].valuable && names.has(w[at+1:at+n]) {
-			return w[at+1 : at+n-1], true
-		}
-		if at, n := owns.in(w); at >= 0 && (clauseStart(w, at) || w[at].text == "has" || w[at].text == "have") && !w[at].doubt {
-			end := min(at+n+2, len(w))
-			for k := at + 1; k < end; k++ {
-				if w[k].valuable {
-					return w[at:min(at+n+1, len(w))], at+n <= len(w) && w[at].text != "it's" || k == at+2
-				}
-			}
-		}
-		if (w[0].text == "i'm" || len(w) > 2 && w[0].text == "i" && w[1].text == "am") && isName(w) {
-			return w[:1], true
+		if words, stated, known := r.subject(s, f.role); known {
+			return words, stated
 		}
 	}
 	return nil, false
 }
 
-// isValue says whether words begin with something that is looked up again: code, a number, an identifier, a path.
-func isValue(words []noteWord) bool {
-	for i := range words {
-		if words[i].mark {
-			return false
-		}
-		if words[i].valuable {
-			return true
-		}
+// causeFound is the rule for "the root cause is …".
+func causeFound(s *sentence, _ string) (subject []noteWord, stated, known bool) {
+	w := s.words
+	at, n := causes.in(w)
+	if at < 0 || len(w) <= at+n+2 {
+		return nil, false, false
 	}
-	return false
+	return w[at : at+2], !unsaidBefore.has(w[:at]), true
 }
 
-func isDate(words []noteWord) bool {
-	for i := range words {
-		switch words[i].text {
-		case "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "tomorrow", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december":
-			return true
+// labelled is the rule for "port: 8443", with at most five words before the colon.
+func labelled(s *sentence, _ string) (subject []noteWord, stated, known bool) {
+	w := s.words
+	if len(w) < 3 || w[0].mark {
+		return nil, false, false
+	}
+	k := 1
+	for k < len(w) && k <= 5 && !w[k].mark {
+		k++
+	}
+	if k == len(w) || k > 5 || w[k].text != ":" || keyIdle.at(w, 0) > 0 {
+		return nil, false, false
+	}
+	label, value := w[:k], w[k+1:]
+	if len(value) == 0 || len(value) > 12 || noValues.has(value[:1]) || strings.IndexByte("[<", value[0].raw[0]) >= 0 {
+		return nil, false, false
+	}
+	alone := value[0].valuable && len(value) <= 3
+	known = alone || (value[0].valuable || len(value) <= 4) && names.has(label)
+	return label, true, known
+}
+
+// movedTo is the rule for "change the timeout to 30s".
+func movedTo(s *sentence, _ string) (subject []noteWord, stated, known bool) {
+	w := s.words
+	at, n := moves.in(w)
+	if at < 0 || !clauseStart(w, at) || at+n >= len(w) || !w[at+n].valuable || !names.has(w[at+1:at+n]) {
+		return nil, false, false
+	}
+	return w[at+1 : at+n-1], true, true
+}
+
+// owned is the rule for "we have 12 shards".
+func owned(s *sentence, _ string) (subject []noteWord, stated, known bool) {
+	w := s.words
+	at, n := owns.in(w)
+	if at < 0 || !clauseStart(w, at) && w[at].text != "has" && w[at].text != "have" || w[at].doubt {
+		return nil, false, false
+	}
+	for k := at + 1; k < min(at+n+2, len(w)); k++ {
+		if w[k].valuable {
+			return w[at:min(at+n+1, len(w))], at+n <= len(w) && w[at].text != "it's" || k == at+2, true
 		}
 	}
-	return false
-}
-
-// isPlaceName says whether a word is a path, a URL, a mail address or code.
-func isPlaceName(w string) bool {
-	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(compress.TrimWord(w), '.') > 0
-}
-
-// isName says whether "I'm …" is followed by a name: one or two words with capitals, and then the end of a clause.
-func isName(words []noteWord) bool {
-	at := 1
-	if words[0].text == "i" {
-		at = 2
-	}
-	n := 0
-	for at < len(words) && words[at].capital && n < 3 {
-		at++
-		n++
-	}
-	return n > 0 && (at == len(words) || words[at].mark || words[at].text == "and" || words[at].text == "from")
+	return nil, false, false
 }

@@ -21,60 +21,73 @@ type noteWord struct {
 	doubt    bool // what its clause says up to it is no statement
 }
 
-// splitWords gives the words of a sentence, at most 120. Words in backticks are one.
+// maxWords is how many words of a sentence are looked at.
+const maxWords = 120
+
+// splitWords returns the words of a sentence, at most maxWords, in the room of words. What stands in
+// backticks, or in quotation marks, is one word.
 func splitWords(s string, words []noteWord) []noteWord {
 	words = words[:0]
-	for at := 0; at < len(s) && len(words) < 120; {
-		c := s[at]
-		switch {
-		case c == ' ' || c == '*':
-			at++
-			continue
-		case c == '`':
-			end := strings.IndexByte(s[at+1:], '`')
-			if end < 0 {
-				at++
-				continue
-			}
-			words = append(words, noteWord{text: "`", raw: s[at : at+end+2], to: at + end + 2, valuable: end > 0})
-			at += end + 2
-			continue
-		case c == ',' || c == ':' || c == ';' || c == '(' || c == ')':
-			words = append(words, noteWord{text: s[at : at+1], raw: s[at : at+1], to: at + 1, mark: true})
-			at++
-			continue
-		case c == '"':
-			if end := strings.IndexByte(s[at+1:], '"'); end > 0 && end < 80 {
-				words = append(words, noteWord{text: "\"", raw: s[at : at+end+2], to: at + end + 2, valuable: true})
-				at += end + 2
-			} else {
-				at++
-			}
-			continue
+	for at := 0; at < len(s) && len(words) < maxWords; {
+		var w noteWord
+		if w, at = wordAt(s, at); w.text != "" {
+			words = append(words, w)
 		}
-		from := at
-		for at < len(s) && s[at] != ' ' && s[at] != '`' && s[at] != '"' && s[at] != '*' && s[at] != '(' && s[at] != ')' {
-			if (s[at] == ',' || s[at] == ':' || s[at] == ';') && (at+1 == len(s) || s[at+1] == ' ' || s[at+1] == '*' || s[at+1] == '`') {
-				break
-			}
-			at++
-		}
-		raw := strings.TrimRight(s[from:at], ".!?…")
-		if raw == "" {
-			continue
-		}
-		if raw == "-" || raw == "–" || raw == "—" || raw == "->" || raw == "=" {
-			words = append(words, noteWord{text: raw, raw: raw, to: at, mark: raw != "="})
-			continue
-		}
-		w := noteWord{text: lowerWord(raw), raw: raw, to: from + len(raw)}
-		first, _ := utf8.DecodeRuneInString(raw)
-		w.capital = unicode.IsUpper(first)
-		w.sets = firstWords[w.text]
-		w.valuable = w.sets == 0 && (compress.KindOfWord(compress.TrimWord(raw)) == compress.IdentifierWord || strings.ContainsAny(raw, "0123456789"))
-		words = append(words, w)
 	}
 	return words
+}
+
+// wordAt returns the word or mark of s that begins at a byte, and where it ends; a word without
+// text where none begins.
+func wordAt(s string, at int) (w noteWord, end int) {
+	switch c := s[at]; c {
+	case ' ', '*':
+		return w, at + 1
+	case '`':
+		if n := strings.IndexByte(s[at+1:], c); n >= 0 {
+			end = at + n + 2
+			return noteWord{text: "`", raw: s[at:end], to: end, valuable: n > 0}, end
+		}
+		return w, at + 1
+	case '"':
+		if n := strings.IndexByte(s[at+1:], c); n > 0 && n < 80 {
+			end = at + n + 2
+			return noteWord{text: "\"", raw: s[at:end], to: end, valuable: true}, end
+		}
+		return w, at + 1
+	case ',', ':', ';', '(', ')':
+		return noteWord{text: s[at : at+1], raw: s[at : at+1], to: at + 1, mark: true}, at + 1
+	}
+	end = wordEnd(s, at)
+	raw := strings.TrimRight(s[at:end], ".!?…")
+	switch raw {
+	case "":
+		return w, end
+	case "-", "–", "—", "->", "=":
+		return noteWord{text: raw, raw: raw, to: end, mark: raw != "="}, end
+	}
+	w = noteWord{text: lowerWord(raw), raw: raw, to: at + len(raw)}
+	first, _ := utf8.DecodeRuneInString(raw)
+	w.capital = unicode.IsUpper(first)
+	w.sets = firstWords[w.text]
+	w.valuable = w.sets == 0 && (compress.KindOfWord(compress.TrimWord(raw)) == compress.IdentifierWord || strings.ContainsAny(raw, "0123456789"))
+	return w, end
+}
+
+// wordEnd returns where the word of s that begins at a byte ends: at a blank, a quotation or a
+// mark that something follows.
+func wordEnd(s string, at int) int {
+	for ; at < len(s); at++ {
+		switch s[at] {
+		case ' ', '`', '"', '*', '(', ')':
+			return at
+		case ',', ':', ';':
+			if at+1 == len(s) || s[at+1] == ' ' || s[at+1] == '*' || s[at+1] == '`' {
+				return at
+			}
+		}
+	}
+	return at
 }
 
 // lowerWord is a word in lower case with plain apostrophes.
@@ -209,3 +222,6 @@ func isNumber(w string) bool {
 
 // fillers are words beside the stop words that say nothing of what a rule is about.
 var fillers = wordSet("fillers")
+
+// isOneOf reports whether a word is one of some.
+func isOneOf(word string, of ...string) bool { return slices.Contains(of, word) }
