@@ -1,8 +1,6 @@
 package notes
 
-import (
-	"strings"
-)
+import "strings"
 
 var (
 	copulas  = phraseSet("copulas")

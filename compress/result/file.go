@@ -1,7 +1,6 @@
 package result
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -100,36 +99,4 @@ func inOutline(line string, fence bool) bool {
 	}
 	// A section of YAML, TOML or INI.
 	return indent == 0 && len(s) < 60 && (strings.HasSuffix(s, ":") && !strings.ContainsAny(s, " (") || s != "" && s[0] == '[' && strings.HasSuffix(s, "]"))
-}
-
-// binary says what the bytes are and how many.
-func (r *result) binary() (string, bool) {
-	what, size := typeOf(r.text), r.bytes
-	if media, n := base64Of(r.text); n > 0 {
-		if media == "" {
-			media = typeOf(decodeStart(r.text))
-		}
-		what, size = "base64 of "+media, n
-	}
-	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, compress.LeftOut(0, r.bytes, r.path)), true
-}
-
-// typeOf names a format by how it begins.
-func typeOf(data string) string {
-	for _, t := range []struct{ magic, name string }{
-		{"\x89PNG", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"%PDF-", "application/pdf"}, {"PK\x03\x04", "application/zip"},
-		{"\x1f\x8b", "application/gzip"}, {"\x7fELF", "an ELF program"}, {"SQLite format 3", "an SQLite database"}, {"RIFF", "audio or image (RIFF)"}, {"OggS", "audio/ogg"},
-		{"\xfd7zXZ", "application/x-xz"}, {"BZh", "application/x-bzip2"}, {"\x28\xb5\x2f\xfd", "application/zstd"}, {"\xca\xfe\xba\xbe", "a Java class"}, {"\x00asm", "a WebAssembly module"},
-	} {
-		if strings.HasPrefix(data, t.magic) {
-			return t.name
-		}
-	}
-	// Records are text: what was no UTF-8 when it was written is no more what it was.
-	for _, t := range []struct{ sign, name string }{{"PNG\n\x1a", "image/png"}, {"PNG\r\n", "image/png"}, {"ELF", "an ELF program"}, {"JFIF", "image/jpeg"}} {
-		if at := strings.Index(data[:min(len(data), 16)], t.sign); at >= 0 {
-			return t.name
-		}
-	}
-	return "binary data"
 }

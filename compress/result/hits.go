@@ -73,10 +73,6 @@ func jsonHits(text, tool string) (hits []hit, answer string) {
 	return nil, ""
 }
 
-func isSearchTool(tool string) bool {
-	return strings.Contains(tool, "search") || strings.Contains(tool, "google") || strings.Contains(tool, "bing") || strings.Contains(tool, "tavily")
-}
-
 // textHits returns the results in the text of a search: a line that begins one, and what stands up to the next.
 func textHits(text string) (hits []hit) {
 	s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
@@ -222,4 +218,35 @@ func (r *result) jsonSearch() (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// bestHits is how many search results are shown.
+const bestHits = 5
+
+// beginsHit says whether line i begins a search result: a number, a title, or the first line of a paragraph that has an address.
+func (s *sheet) beginsHit(i int) bool {
+	if s.glued[i-1] {
+		return false
+	}
+	line := strings.TrimSpace(s.lines[i])
+	low := strings.ToLower(strings.TrimLeft(line, "-*# "))
+	if strings.HasPrefix(low, "title:") {
+		return true
+	}
+	n := 0
+	for n < len(line) && line[n] >= '0' && line[n] <= '9' {
+		n++
+	}
+	if n > 0 && n < 4 && n+1 < len(line) && (line[n] == '.' || line[n] == ')' || line[n] == ':') && line[n+1] == ' ' {
+		return true
+	}
+	if line == "" || strings.TrimSpace(s.lines[i-1]) != "" {
+		return false
+	}
+	for k := i; k < min(len(s.lines), i+3) && strings.TrimSpace(s.lines[k]) != ""; k++ {
+		if strings.Contains(s.lines[k], "://") && (k > i || strings.HasPrefix(line, "#") || strings.Contains(line, "](http") || strings.HasPrefix(low, "http")) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,6 @@
 package result
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -81,110 +79,4 @@ var jsonLevels = []jsonLevel{
 	{1 << 30, 1 << 30, 1 << 30, deepest}, {1 << 30, 400, 1 << 30, deepest}, {1 << 30, 160, 1 << 30, 8},
 	{60, 160, 80, 8}, {40, 120, 60, 8}, {28, 120, 40, 7}, {20, 120, 40, 7}, {15, 100, 30, 6}, {12, 100, 30, 6}, {10, 80, 24, 6}, {8, 80, 24, 6},
 	{7, 80, 20, 5}, {6, 60, 20, 5}, {5, 60, 16, 5}, {4, 60, 14, 4}, {4, 40, 10, 4}, {3, 40, 8, 4}, {3, 32, 6, 3}, {2, 32, 6, 3}, {2, 24, 5, 2}, {2, 24, 4, 2}, {2, 16, 3, 1},
-}
-
-// jsonWriter writes a value at a level until it is full.
-type jsonWriter struct {
-	strings.Builder
-	jsonLevel
-	most int // bytes
-	full bool
-}
-
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return `""`
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (w *jsonWriter) put(s string) {
-	if w.Len()+len(s) > w.most {
-		w.full = true
-		return
-	}
-	w.WriteString(s)
-}
-
-func (w *jsonWriter) value(v gjson.Result, depth int) {
-	switch {
-	case w.full:
-	case v.IsObject():
-		w.object(v, depth, "")
-	case v.IsArray():
-		w.array(v, depth, "")
-	case v.Type == gjson.String && len(v.Raw) > w.chars+2:
-		s := []rune(v.String()[:min(len(v.String()), w.chars*4)])
-		w.put(quote(fmt.Sprintf("%s… [%d bytes more]", string(s[:min(len(s), w.chars)]), max(0, len(v.String())-len(string(s[:min(len(s), w.chars)]))))))
-	default:
-		w.put(v.Raw)
-	}
-}
-
-func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
-	if depth >= w.deep {
-		n := 0
-		v.ForEach(func(_, _ gjson.Result) bool { n++; return true })
-		w.put(quote(fmt.Sprintf("… [an object of %d fields]", n)))
-		return
-	}
-	type field struct {
-		key, value gjson.Result
-		rank       int
-	}
-	var fields []field
-	v.ForEach(func(key, value gjson.Result) bool {
-		fields = append(fields, field{key, value, fieldRank(key.String(), value)})
-		return true
-	})
-	show := make([]bool, len(fields))
-	n := 0
-	for rank := 0; rank <= 3 && n < w.fields; rank++ {
-		for i, f := range fields {
-			if f.rank == rank && n < w.fields {
-				show[i] = true
-				n++
-			}
-		}
-	}
-	w.put("{")
-	comma := false
-	for i, f := range fields {
-		if !show[i] || w.full {
-			continue
-		}
-		w.comma(&comma)
-		w.put(f.key.Raw + ":")
-		w.value(f.value, depth+1)
-	}
-	if n < len(fields) {
-		w.comma(&comma)
-		w.put(`"…":` + quote(fmt.Sprintf("[%d fields more]", len(fields)-n)))
-	}
-	if left != "" {
-		w.comma(&comma)
-		w.put(`"[left out]":` + quote(left))
-	}
-	w.put("}")
-}
-
-// keyFields are names of fields that a reader needs first.
-var keyFields = compress.WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
-	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
-
-// fieldRank says how early a field is shown: 0 first.
-func fieldRank(key string, value gjson.Result) int {
-	low := strings.ToLower(key)
-	switch {
-	case keyFields[low] || strings.HasSuffix(low, "_id") || strings.HasSuffix(key, "Id") || strings.Contains(low, "error"):
-		return 0
-	case value.Type == gjson.Null || value.Raw == `""` || value.Raw == "[]" || value.Raw == "{}":
-		return 3
-	case value.IsArray() || value.IsObject() || len(value.Raw) > 200:
-		return 2
-	}
-	return 1
 }

@@ -340,3 +340,22 @@ func (s *sheet) write(before string) (short string, ok bool) {
 	b.WriteString(compress.LeftOut(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
 	return b.String(), ok
 }
+
+// inTurn shows lines in their order, or where they do not fit every so many of them.
+func (s *sheet) inTurn(lines []int, share float64) {
+	total := 0
+	for _, i := range lines {
+		total += s.cost(i) + 3
+	}
+	room := int(float64(s.left) * share)
+	step := 1
+	if total > room {
+		step = total/max(1, room) + 1
+	}
+	floor := s.left - room
+	for k := 0; k < len(lines); k += step {
+		if s.left-s.cost(lines[k]) >= floor {
+			s.show(lines[k])
+		}
+	}
+}

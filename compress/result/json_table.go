@@ -8,119 +8,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
-	var all []gjson.Result
-	v.ForEach(func(_, item gjson.Result) bool {
-		all = append(all, item)
-		return true
-	})
-	if depth >= w.deep && len(all) > 0 && len(v.Raw) > 24 {
-		w.put(quote(fmt.Sprintf("… [a list of %d]", len(all))))
-		return
-	}
-	show := sampled(all, w.items)
-	w.put("[")
-	if w.rows(all, show, depth) {
-		if left != "" {
-			w.put("," + quote(left))
-		}
-		w.put("]")
-		return
-	}
-	comma, skipped := false, 0
-	skip := func() {
-		if skipped > 0 {
-			w.comma(&comma)
-			w.put(quote(fmt.Sprintf("… [%d more]", skipped)))
-			skipped = 0
-		}
-	}
-	for i, item := range all {
-		if w.full {
-			return
-		}
-		if show != nil && !show[i] {
-			skipped++
-			continue
-		}
-		skip()
-		w.comma(&comma)
-		w.value(item, depth+1)
-	}
-	skip()
-	if left != "" {
-		w.comma(&comma)
-		w.put(quote(left))
-	}
-	w.put("]")
-}
-
-// sampled chooses which of a list's items are shown: the first ones, the last, those that tell of an error, those that differ in their
-// form from the others, and others in even steps. nil: all.
-func sampled(all []gjson.Result, most int) []bool {
-	if len(all) <= most {
-		return nil
-	}
-	show := make([]bool, len(all))
-	n := 0
-	mark := func(i int) {
-		if !show[i] && n < most {
-			show[i] = true
-			n++
-		}
-	}
-	mark(0)
-	mark(len(all) - 1)
-	forms := map[string]int{}
-	form := make([]string, len(all))
-	for i, item := range all {
-		form[i] = formOf(item)
-		forms[form[i]]++
-	}
-	wrong := 0
-	for i, item := range all {
-		if wrong < most/2 && tellsOfError(item.Raw) {
-			wrong++
-			mark(i)
-		}
-	}
-	for i := range all {
-		if forms[form[i]]*10 <= len(all) {
-			mark(i)
-		}
-	}
-	for k := range most {
-		mark(k * len(all) / most)
-	}
-	for i := range all {
-		mark(i)
-	}
-	return show
-}
-
-// formOf tells items of different make apart: the type, of an object also its fields.
-func formOf(item gjson.Result) string {
-	if !item.IsObject() {
-		return item.Type.String()
-	}
-	var b strings.Builder
-	item.ForEach(func(key, _ gjson.Result) bool {
-		b.WriteString(key.Raw)
-		return b.Len() < 1000
-	})
-	return b.String()
-}
-
-func tellsOfError(raw string) bool {
-	low := strings.ToLower(raw[:min(len(raw), 2000)])
-	for _, w := range []string{`"error":"`, `"error": "`, `"error":{`, `"error": {`, `"failed"`, `"failure"`, `"error"`, "exception", "crashloop", `"critical"`, `"fatal"`} {
-		if strings.Contains(low, w) && !strings.Contains(low, `"error":""`) {
-			return true
-		}
-	}
-	return false
-}
-
 // rows writes a list of at least three objects with the same fields as columns and rows: fields that
 // are alike in all of them once. Fields of objects in them get a dotted name. It reports whether the
 // list is one; if not, nothing is written.
@@ -231,14 +118,6 @@ func (w *jsonWriter) row(t *fieldTable, cells []string, depth int) {
 		w.value(gjson.Parse(cells[k]), depth+2)
 	}
 	w.put("]")
-}
-
-// comma writes a comma, but not for the first time.
-func (w *jsonWriter) comma(further *bool) {
-	if *further {
-		w.put(",")
-	}
-	*further = true
 }
 
 // flatten gives the fields of an object, those of objects in it by dotted names, as raw JSON.
