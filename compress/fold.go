@@ -23,10 +23,10 @@ type foldPart struct {
 	tells int      // what the line says beside its identifiers
 }
 
-// Fold gives what a tool's output comes to in one line of at most about limit tokens (by
-// ctxabi.Weight): first what says how it ended (errors, failures, counts), then its first line and the
-// lines with the most identifiers that no other one has, in the order of the text. A short
-// text stands there whole. "" for a text without words.
+// Fold returns one line, of at most about limit tokens (by ctxabi.Weight), for a tool's output:
+// the lines that say how it ended (errors, failures, counts), its first line and those with the
+// most identifiers that no other one has, in the order of the text. A short text stands there
+// whole. Fold returns "" for a text without words.
 func Fold(text string, limit int) string {
 	parts := foldParts(text)
 	seen := map[string]bool{}
@@ -70,7 +70,7 @@ func Fold(text string, limit int) string {
 	return b.String()
 }
 
-// foldParts gives the lines of both ends of a text, each once.
+// foldParts returns the lines at both ends of a text, each once.
 func foldParts(text string) []foldPart {
 	var all []foldPart
 	known := map[string]bool{}
@@ -99,13 +99,13 @@ func foldParts(text string) []foldPart {
 	return all
 }
 
-// verdicts are words that tell how something went, and what a line with one is worth in identifiers.
+// verdicts are words for how something went, and what a line with one is worth in identifiers.
 var verdicts = map[string]int{
 	"error": 9, "errors": 9, "failed": 10, "failure": 9, "failures": 9, "fail": 9, "exception": 9, "traceback": 6, "panic": 9, "fatal": 9, "denied": 8, "refused": 8,
 	"cannot": 7, "undefined": 7, "timeout": 7, "invalid": 7, "missing": 6, "conflict": 7, "warning": 4, "passed": 9, "success": 6, "successfully": 6, "exit": 5, "found": 3,
 }
 
-// TellsFailure says whether a line tells of a failure.
+// TellsFailure reports whether a line has a word for a failure.
 func TellsFailure(line string) (failure bool) {
 	EachWord(line, func(w string, _ WordKind) {
 		failure = failure || verdicts[strings.ToLower(w)] >= 6 && !strings.HasPrefix(strings.ToLower(w), "success") && w != "passed"
@@ -113,7 +113,8 @@ func TellsFailure(line string) (failure bool) {
 	return failure
 }
 
-// Clip gives at most n bytes of one line: its beginning, and … where something is missing.
+// Clip returns a line of at most n bytes as it is, and of a longer one the first n bytes at
+// most, cut at a blank where there is one in their second half, with … behind them.
 func Clip(line string, n int) string {
 	if len(line) <= n {
 		return line
@@ -128,7 +129,8 @@ func Clip(line string, n int) string {
 	return line[:end] + "…"
 }
 
-// ClipTokens is Clip for tokens by ctxabi.Weight: the first and the last lines of text in one line, with … between them.
+// ClipTokens returns text in one line. If that exceeds limit tokens (by ctxabi.Weight), cut is
+// true and line is its beginning and its end with … between them, within about limit.
 func ClipTokens(text string, limit int) (line string, cut bool) {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\v' || r == '\f' || r == '\u0085'
@@ -142,8 +144,9 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
 }
 
-// ConclusionLines returns the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
-// limit tokens (by ctxabi.Weight), of a single one that is too long its last sentences.
+// ConclusionLines returns the lines with which the report of another agent ends, verbatim: those
+// of its last paragraph, from the end as many as fit in limit tokens (by ctxabi.Weight); of a
+// single line that is too long, its last sentences.
 func ConclusionLines(text string, limit int) (lines []string) {
 	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -163,7 +166,7 @@ func ConclusionLines(text string, limit int) (lines []string) {
 	return lines
 }
 
-// lastParagraph is the last one of a text, as far as a passage of it goes.
+// lastParagraph returns the last paragraph of a text, as far as it lies in the last passage.
 func lastParagraph(text string) (last string) {
 	for _, p := range Passages(text, longParagraph) {
 		last = text[p.From:p.To]
@@ -174,8 +177,8 @@ func lastParagraph(text string) (last string) {
 	return last
 }
 
-// Conclusion returns what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
-// last paragraph, and where that is longer the last of its sentences that fit.
+// Conclusion returns one line of at most limit tokens (by ctxabi.Weight) for the report of
+// another agent: its last paragraph, or if that is longer the last of its sentences that fit.
 func Conclusion(text string, limit int) string {
 	last := strings.Join(strings.Fields(lastParagraph(text)), " ")
 	if Fits(last, limit) {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// WordKind says what a word is worth to a reader who comes back to it later.
+// WordKind is what a word is worth to a reader who comes back to it later.
 type WordKind uint8
 
 const (
@@ -15,11 +15,11 @@ const (
 	IdentifierWord          // an identifier, see eachWord
 )
 
-// EachWord gives the words of a line in its order and their kind. A word is a run of
-// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An identifier is a
-// word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
-// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of its parts
-// that are identifiers, since auth.go:41 speaks of auth.go.
+// EachWord calls emit with the words of a line in its order, and their kind. A word is a run of
+// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An
+// identifier is a word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
+// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of
+// its parts that are identifiers, since auth.go:41 speaks of auth.go.
 func EachWord(line string, emit func(word string, kind WordKind)) {
 	word := func(w string) {
 		w = TrimWord(w)
@@ -101,6 +101,7 @@ var classes = func() (all [256]uint8) {
 	return all
 }()
 
+// InWord reports whether a character may stand in a word of [EachWord].
 func InWord(c rune) bool {
 	if c < utf8.RuneSelf {
 		return classes[c]&ofWord != 0
@@ -108,7 +109,8 @@ func InWord(c rune) bool {
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c))
 }
 
-// TrimWord takes away punctuation at the ends; a path keeps its first slash, a hidden file its dot.
+// TrimWord returns a word without the punctuation at its ends; a path keeps its first slash, a
+// hidden file its dot.
 func TrimWord(w string) string {
 	for w != "" && classes[w[len(w)-1]]&endBytes != 0 {
 		w = w[:len(w)-1]
@@ -126,6 +128,7 @@ func TrimWord(w string) string {
 	return w
 }
 
+// KindOfWord returns what a word is worth, see [EachWord].
 func KindOfWord(w string) WordKind {
 	if len(w) < 3 || len(w) > 4*maxIdentifier {
 		return OtherWord
@@ -155,7 +158,7 @@ func KindOfWord(w string) WordKind {
 	return OtherWord
 }
 
-// kindOfText is kindOf of a word of any characters.
+// kindOfText is KindOfWord for a word of any characters.
 func kindOfText(w string) WordKind {
 	var runes, digits, letters, marks, rest int
 	camel, lower := false, false
@@ -187,5 +190,5 @@ func kindOfText(w string) WordKind {
 	return OtherWord
 }
 
-// maxIdentifier is in characters.
+// maxIdentifier is how many characters an identifier has at most.
 const maxIdentifier = 120

@@ -2,7 +2,7 @@ package compress
 
 import "strings"
 
-// MarkdownLine is one line of Markdown as far as splitting needs to know it.
+// MarkdownLine is one line of Markdown as far as splitting a text needs to know it.
 type MarkdownLine struct {
 	From, To   int // bytes of the text, the line's end included
 	Indent     int // columns before its text; a tab is four
@@ -17,7 +17,7 @@ type MarkdownLine struct {
 	Joined     bool   // it is not parted from the line before: a fence, a table, what follows a heading or a colon
 }
 
-// MarkdownLines takes text apart. Blank lines of a code fence do not count as blank.
+// MarkdownLines returns the lines of a text. Blank lines of a code fence do not count as blank.
 func MarkdownLines(text string) []MarkdownLine {
 	lines := make([]MarkdownLine, 0, strings.Count(text, "\n")+1)
 	fence := ""                // the mark that the open fence began with
@@ -54,14 +54,15 @@ func MarkdownLines(text string) []MarkdownLine {
 	return lines
 }
 
-// plain says whether line n may be the text of an underlined heading: it stands
-// alone, and is nothing else.
+// plain reports whether line n may be the text of an underlined heading: it stands alone, and is
+// nothing else.
 func plain(lines []MarkdownLine, n int) bool {
 	l := lines[n]
 	alone := n == 0 || lines[n-1].Blank || lines[n-1].Level > 0
 	return alone && !l.Blank && !l.Code && !l.Item && l.Level == 0
 }
 
+// IndentOf returns how many columns of blanks a line begins with; a tab is four.
 func IndentOf(line string) (columns int) {
 	for i := range len(line) {
 		switch line[i] {
@@ -76,7 +77,8 @@ func IndentOf(line string) (columns int) {
 	return columns
 }
 
-// FenceMark gives the run of backticks or tildes with which s opens or closes a code fence, else "".
+// FenceMark returns the run of backticks or tildes with which s opens or closes a code fence,
+// else "".
 func FenceMark(s string) string {
 	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
 		return ""
@@ -88,7 +90,8 @@ func FenceMark(s string) string {
 	return s[:n]
 }
 
-// FenceAfter gives the mark of the code fence that is open behind a line without blanks around it; open is that of the one before it, "" for none.
+// FenceAfter returns the mark of the code fence that is open behind line s, which has no blanks
+// around it; open is the mark of the one before it. Both are "" for none.
 func FenceAfter(open, s string) string {
 	mark := FenceMark(s)
 	switch {
@@ -100,7 +103,8 @@ func FenceAfter(open, s string) string {
 	return open
 }
 
-// Heading gives the level and title of a line that begins with one to six #.
+// Heading returns the level and title of a line, indented by so many columns, that begins with
+// one to six #; level is 0 for another line.
 func Heading(s string, indent int) (level int, title string) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
@@ -114,7 +118,8 @@ func Heading(s string, indent int) (level int, title string) {
 	return level, rest
 }
 
-// Underline gives the level of the heading that a line of = or - makes of the line before.
+// underline returns the level of the heading that a line of = or - makes of the line before; 0
+// for another line.
 func underline(s string) int {
 	switch {
 	case len(s) < 2:
@@ -127,7 +132,8 @@ func underline(s string) int {
 	return 0
 }
 
-// ListMark says whether a line begins a list's item, and whether that has a bullet.
+// ListMark reports whether a line that is not empty begins an item of a list, and whether that
+// has a bullet.
 func ListMark(s string) (item, bullet bool) {
 	if s[0] == '-' || s[0] == '*' || s[0] == '+' {
 		is := len(s) > 1 && (s[1] == ' ' || s[1] == '\t')

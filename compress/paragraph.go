@@ -17,14 +17,14 @@ const (
 	longWhole     = 4 * longParagraph // so are fences and tables, which are not split before
 )
 
-// Paragraphs splits Markdown, or any text, at blank lines. A heading stays with
-// what follows, a line that ends in a colon with what it introduces, and a list
-// item with the indented paragraphs that go on with it. Each line that is not
-// blank is in exactly one paragraph; they come in the text's order.
+// Paragraphs returns the paragraphs of Markdown, or of any text, which blank lines part. A
+// heading stays with what follows, a line that ends in a colon with what it introduces, and a
+// list item with the indented paragraphs that go on with it. Each line that is not blank is in
+// exactly one paragraph; they come in the text's order.
 func Paragraphs(text string) []Paragraph { return paragraphs(text, false) }
 
-// Items is Paragraphs with each item of an outer bullet list on its own. Numbered
-// lists stay whole, for their items are steps of one thing.
+// Items is Paragraphs with each item of an outer bullet list on its own. Numbered lists stay
+// whole, for their items are steps of one thing.
 func Items(text string) []Paragraph { return paragraphs(text, true) }
 
 func paragraphs(text string, items bool) []Paragraph {
@@ -71,7 +71,7 @@ func paragraphs(text string, items bool) []Paragraph {
 // lineSpan is the lines from from to before to, counted from 0.
 type lineSpan struct{ from, to int }
 
-// blocksOf gives the runs of lines without a blank one between them, where headings stand alone.
+// blocksOf returns the runs of lines without a blank one between them; a heading is one alone.
 func blocksOf(lines []MarkdownLine) (blocks []lineSpan) {
 	for at := 0; at < len(lines); {
 		if lines[at].Blank {
@@ -90,7 +90,7 @@ func blocksOf(lines []MarkdownLine) (blocks []lineSpan) {
 	return blocks
 }
 
-// group says how many of blocks, at least one, belong together.
+// group returns how many of blocks, at least one, belong together.
 func group(lines []MarkdownLine, blocks []lineSpan) int {
 	item := -1 // the indent of the list item that the group is in
 	for n := 1; ; n++ {
@@ -113,7 +113,7 @@ func group(lines []MarkdownLine, blocks []lineSpan) int {
 	}
 }
 
-// outerBullets gives the smallest indent of a bullet in lines; -1 without one.
+// outerBullets returns the smallest indent of a bullet in lines; -1 without one.
 func outerBullets(lines []MarkdownLine) int {
 	outer := -1
 	for _, l := range lines {
@@ -124,8 +124,8 @@ func outerBullets(lines []MarkdownLine) int {
 	return outer
 }
 
-// piece says how many of lines, at least one, the next paragraph takes: all, or up to where they get too long,
-// or up to the second bullet that is indented as far as outer.
+// piece returns how many of lines, at least one, the next paragraph takes: all, or up to where
+// they get too long, or up to the second bullet that is indented as far as outer.
 func piece(lines []MarkdownLine, outer int) int {
 	begin := lines[0].From
 	end, blank, bullets := 0, 0, 0 // where it may end, where a blank line is before that
@@ -155,7 +155,7 @@ func piece(lines []MarkdownLine, outer int) int {
 	return trimBlank(lines, len(lines))
 }
 
-// trimBlank is n without the blank lines before it.
+// trimBlank returns n without the blank lines before it.
 func trimBlank(lines []MarkdownLine, n int) int {
 	for n > 1 && lines[n-1].Blank {
 		n--

@@ -2,10 +2,10 @@ package compress
 
 import "bytes"
 
-// Stem takes the commonest English endings off a word in lower case, so that
-// retry, retries, retried and retrying are one term. It works in place. It is light: it joins forms
-// of one word, seldom different words, and leaves short words and those with
-// anything but ASCII letters as they are.
+// Stem takes the commonest English endings off a word in lower case, so that retry, retries,
+// retried and retrying are one term. It works in place and returns the part of w that is left.
+// It is light: it joins forms of one word, seldom different words, and leaves short words and
+// those with anything but ASCII letters as they are.
 func Stem(w []byte) []byte {
 	for _, c := range w {
 		if c < 'a' || c > 'z' {

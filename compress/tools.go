@@ -37,8 +37,9 @@ func PlainName(tool string) string {
 // subAgents are words of the names of tools that hand a task to another agent.
 var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "delegate": true, "subtask": true}
 
-// IsSubAgent reports whether a tool of this name hands a task to another agent: Task, dispatch_agent, delegateTask. Tools
-// that keep a list of tasks (task_create, update_task) do not.
+// IsSubAgent reports whether a tool of this name hands a task to another agent: Task,
+// dispatch_agent, delegateTask. Tools that keep a list of tasks (task_create, update_task) do
+// not.
 func IsSubAgent(name string) bool {
 	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
 	sub := false
@@ -52,7 +53,8 @@ func IsSubAgent(name string) bool {
 	return sub
 }
 
-// splitCamel puts a blank before each capital that follows a small letter, all in lower case.
+// splitCamel returns a name in lower case with a blank before each capital that followed a small
+// letter.
 func splitCamel(name string) string {
 	var b strings.Builder
 	small := false
