@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// terms gives what eachTerm makes of text, as the words of a list that hash to it.
+// terms returns what eachTerm makes of text, as the words of a list that hash to it.
 func sameTerms(a, b string) bool {
 	var x, y []termID
 	eachTerm(a, func(t termID) { x = append(x, t) })

@@ -10,7 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Action is what one call of a tool does, as far as it is needed to know whether the success of another call makes up for its failure.
+// Action is what one call of a tool does, as far as it is needed to know whether the success of
+// another call makes up for its failure.
 type Action struct {
 	acts  []act // of a script those that it is for, in their order
 	asks  bool  // an exit status of 1 is an answer: nothing was found, something differs
@@ -41,7 +42,7 @@ const (
 // maxTargets is how many targets of one command are looked at.
 const maxTargets = 32
 
-// ActionOf returns what a call does.
+// ActionOf returns what a call of a tool with these arguments does.
 func ActionOf(tool, arguments string) Action {
 	if script, ok := scriptOf(tool, arguments); ok {
 		return actionOfScript(script)
@@ -64,7 +65,7 @@ func ActionOf(tool, arguments string) Action {
 	return Action{acts: []act{a}, asks: compress.IsMatchTool(name), reads: reads}
 }
 
-// scriptOf returns the script that a call runs in a shell.
+// scriptOf returns the script that a call runs in a shell; ok is false if it runs none.
 func scriptOf(tool, arguments string) (script string, ok bool) {
 	name := compress.PlainName(tool)
 	var args map[string]any
@@ -101,7 +102,7 @@ func scriptOf(tool, arguments string) (script string, ok bool) {
 // identityKeys are arguments that name what a call works on, beside those that end in "id".
 var identityKeys = compress.WordSet("url uri to target host hostname service env environment branch table database namespace pod container key name order user account")
 
-// identities are the arguments at the top of a call that name what it works on.
+// identities returns the arguments at the top of a call that name what it works on.
 func identities(arguments string) (out []string) {
 	var args map[string]any
 	if json.Unmarshal([]byte(arguments), &args) != nil {
@@ -141,6 +142,7 @@ var (
 	says      = []string{"-m", "--message", "-c", "-e", "--eval"} // what follows is no target
 )
 
+// actionOfScript returns what a script does.
 func actionOfScript(script string) (d Action) {
 	commands := Commands(script)
 	d.reads = len(commands) > 0
@@ -236,7 +238,7 @@ var (
 	testActs  = compress.WordSet("pytest jest vitest mocha rspec ctest phpunit unittest nose2 tap ava bats")
 )
 
-// kindOfAct is what a command finds out, by the words that programs and people have for it.
+// kindOfAct returns what a command finds out, by the words that programs and people have for it.
 func kindOfAct(a *act) actKind {
 	program, sub, _ := strings.Cut(a.name, " ")
 	switch {
@@ -291,8 +293,8 @@ func kindOfWord(program, w string) actKind {
 	return actOther
 }
 
-// Mends reports whether the success of d makes up for a failure of another deed: it does the same, with the same or all of it, or it
-// is a check that the other is a part of.
+// Mends reports whether the success of d makes up for a failure of another action: it does the
+// same, with the same or all of it, or it is a check that the other is a part of.
 func (d Action) Mends(failed Action) bool {
 	if len(failed.acts) == 0 || len(d.acts) == 0 {
 		return false
@@ -347,7 +349,8 @@ func (a *act) holds(f *act) bool {
 	return true
 }
 
-// covers reports whether a target is another one, or holds it: a directory, all packages below one, all tests of a file.
+// covers reports whether a target is another one, or holds it: a directory, all packages below
+// one, all tests of a file.
 func covers(a, b string) bool {
 	if a == b {
 		return true
@@ -358,8 +361,10 @@ func covers(a, b string) bool {
 	return strings.HasPrefix(b, a+"/") && !strings.HasSuffix(b, "...") || strings.HasPrefix(b, a+"::") || a == "..."
 }
 
-// Asks reports whether an exit status of 1 is an answer and no failure: of grep that nothing matches, of diff that something differs.
+// Asks reports whether an exit status of 1 is an answer and no failure: grep found nothing, diff
+// a difference.
 func (d Action) Asks() bool { return d.asks }
 
-// Reads reports whether the call only shows what is there, so that words of failures in its output may be anybody's.
+// Reads reports whether the call only shows what is there, so that words for failures in its
+// output may be anybody's.
 func (d Action) Reads() bool { return d.reads }

@@ -122,7 +122,8 @@ func TestWhatAsksHasNotFailedByAnswering(t *testing.T) {
 	}
 }
 
-// A deed makes up for itself unless it narrows nothing down to a part, whatever the script; and nothing takes long or fails.
+// An action makes up for itself unless it narrows nothing down to a part, whatever the script; and
+// nothing takes long or fails.
 func FuzzActions(f *testing.F) {
 	for _, s := range []string{"git add . && git commit -m x", "((((((", "a <<E\n$(b `c`)\nE", "for i in a b; do make $i; done", `bash -c "bash -c 'bash -c \"bash -c x\"'"`, "x=[;{}", "case a in b) c;; esac"} {
 		f.Add(s)

@@ -2,7 +2,8 @@ package notes
 
 import "slices"
 
-// rowShare is how many bytes rows may take: a part of the history in thousandths, but at least and at most so many.
+// rowShare is how many bytes rows may take: a part of the history in thousandths, but at least
+// and at most so many.
 type rowShare struct{ part, least, most int }
 
 var (
@@ -18,7 +19,7 @@ func (s rowShare) of(bytes int) int { return min(max(bytes/1000*s.part, s.least)
 // rowFrame is about what a row takes beside its texts, in bytes.
 const rowFrame = 64
 
-// forgetFailure makes room for one more.
+// forgetFailure removes the oldest failure if there is no room for one more.
 func (n *State) forgetFailure() {
 	first, count := -1, 0
 	for i := range n.said {
@@ -36,7 +37,8 @@ func (n *State) forgetFailure() {
 // maxFailures is how many of the last failures a summary may choose from.
 const maxFailures = 12
 
-// bound lets go of what is too much: the oldest, the least specific, what the assistant said before what others did.
+// bound removes rows of the kinds that were added, as far as these exceed their share: first the
+// oldest, the least specific, and what the assistant said.
 func (n *State) bound(added kindSet) {
 	if added.has(FoundFact, FoundUndo) {
 		n.facts = keep(n.facts, factShare.of(n.bytes), func(f *factRow) int { return len(f.Text) + rowFrame }, func(f *factRow) int {
@@ -99,7 +101,8 @@ func (k kindSet) has(kinds ...FindingKind) bool {
 	return false
 }
 
-// keep deletes rows, those of the highest rank and of these the oldest first, until the others take at most room bytes.
+// keep removes rows, those of the highest rank first and of these the oldest, until the others
+// take at most room bytes. It returns the others, in the memory of rows.
 func keep[T any](rows []T, room int, size, rank func(*T) int) []T {
 	all, worst := 0, 0
 	for i := range rows {

@@ -7,7 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Harnesses note in events what their agents decide, state and plan. Such an event says so by its type, and needs no reading of prose.
+// Harnesses note in events what their agents decide, state and plan. Such an event says so by its
+// type, and needs no reading of prose.
 
 // statedTexts are the fields of an event that say what it states, the first that says something counts.
 var statedTexts = []string{"text", "decision", "fact", "content", "message", "title", "summary", "description"}
@@ -15,7 +16,7 @@ var statedTexts = []string{"text", "decision", "fact", "content", "message", "ti
 // maxStated is how many bytes of what an event states are noted.
 const maxStated = 400
 
-// statedKind is what an event of a type states; "" for most.
+// statedKind returns what an event of a type states; "" for most.
 func statedKind(eventType string) FindingKind {
 	for _, part := range strings.FieldsFunc(strings.ToLower(eventType), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch part {
@@ -28,7 +29,7 @@ func statedKind(eventType string) FindingKind {
 	return ""
 }
 
-// statedEvent reads an event that states something.
+// statedEvent returns what a record states that is an event; none if it has no text.
 func statedEvent(kind FindingKind, record string) []Finding {
 	var args map[string]any
 	if json.Unmarshal([]byte(record), &args) != nil {

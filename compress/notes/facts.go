@@ -125,8 +125,8 @@ var preferences = newRules(
 	},
 )
 
-// constraint returns what must, must not or may be done as a person says; ok is false if a
-// sentence says no such thing.
+// constraint returns what must, must not or may be done, as a person says; ok is false for
+// another sentence.
 func (f *finder) constraint(s *sentence) (found Finding, ok bool) {
 	if constraints.find(s, f.role) == nil {
 		return Finding{}, false
@@ -136,8 +136,7 @@ func (f *finder) constraint(s *sentence) (found Finding, ok bool) {
 	return Finding{Kind: FoundFact, State: factRule, Text: s.text, Key: key}, named
 }
 
-// preference returns what somebody prefers, or how they work; ok is false if a sentence does not
-// say that.
+// preference returns what somebody prefers, or how they work; ok is false for another sentence.
 func (f *finder) preference(s *sentence) (found Finding, ok bool) {
 	if preferences.find(s, f.role) == nil {
 		return Finding{}, false
@@ -153,8 +152,8 @@ func (f *finder) preference(s *sentence) (found Finding, ok bool) {
 	return found, found.Key != "" || found.Not != ""
 }
 
-// permission returns what a sentence allows that was ruled out before, or what it says is over; ok
-// is false if it says no such thing.
+// permission returns what a sentence allows that was ruled out before, or what it says is over;
+// ok is false for another sentence.
 func (f *finder) permission(s *sentence) (found Finding, ok bool) {
 	if f.role == models || s.question || unsaid.has(s.words) || asksBack(s.words) {
 		return Finding{}, false

@@ -17,7 +17,7 @@ const (
 	fileRemoved = "removed"
 )
 
-// fileCall gives the files that a call of a tool reads or changes.
+// fileCall returns the files that a call of a tool reads or changes.
 func fileCall(c Call) []Finding {
 	name := strings.ToLower(c.Name)
 	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
@@ -66,7 +66,8 @@ func fileCall(c Call) []Finding {
 	return nil
 }
 
-// fileState says what a tool does to a file by the words of its name; "" where that is not to be seen.
+// fileState returns what a tool does to a file, by the words of its name; "" where that is not
+// to be seen.
 func fileState(name string) string {
 	has := func(words ...string) bool {
 		for _, w := range words {
@@ -91,7 +92,7 @@ func fileState(name string) string {
 	return ""
 }
 
-// patched gives the files of a patch in the form of apply_patch.
+// patched returns the files of a patch in the form of apply_patch.
 func patched(text string) (out []Finding) {
 	for _, mark := range []struct{ text, state string }{{"*** Update File: ", fileChanged}, {"*** Add File: ", fileWritten}, {"*** Delete File: ", fileRemoved}} {
 		for rest := text; ; {
@@ -112,7 +113,8 @@ func patched(text string) (out []Finding) {
 // maxFiles is how many files of one call are noted.
 const maxFiles = 16
 
-// isFileName says whether a string may be a file's name: no pattern, no option, no variable of a shell.
+// isFileName reports whether a string may be a file's name: no pattern, no option, no variable
+// of a shell.
 func isFileName(p string) bool {
 	return p != "" && p != "-" && p != "." && p != ".." && p != "/" && len(p) < 256 && !strings.ContainsAny(p, "*?$`|&;<>(){}\"'\n\t\\=, ") &&
 		!strings.HasPrefix(p, "-") && !strings.HasPrefix(p, "/dev/") && !strings.HasSuffix(p, "/") && strings.ToValidUTF8(p, "") == p
@@ -248,7 +250,7 @@ func (r *shellReader) operands(words []string, skip int, state string) {
 	}
 }
 
-// splitCommands parts a line of a shell at ; && || and |, quotes aside.
+// splitCommands returns the parts of a line of a shell between ; && || and |, quotes aside.
 func splitCommands(line string) (out []string) {
 	from, quote := 0, byte(0)
 	for i := 0; i < len(line); i++ {
@@ -272,7 +274,7 @@ func splitCommands(line string) (out []string) {
 	return append(out, line[from:])
 }
 
-// artifactEvent reads an event that tells of a file which an agent made for others.
+// artifactEvent returns the file that an agent made for others, by an event about it.
 func artifactEvent(record string) []Finding {
 	var args map[string]any
 	if json.Unmarshal([]byte(record), &args) != nil {

@@ -19,7 +19,7 @@ const (
 // asksWhich are phrases that ask without a question mark.
 var asksWhich = phraseSet("asksWhich")
 
-// finder looks at one record.
+// finder reads one record.
 type finder struct {
 	role      string
 	out       []Finding
@@ -32,9 +32,10 @@ type finder struct {
 	size      int
 }
 
-// Find gives what one record says that notes are made of: sentences word by word, with single blanks. It looks at that record alone, and
-// gives the same for the same. Of tool outputs it reads neither facts nor decisions: they say what is in some file, not what somebody
-// wants. A system prompt says nothing either: it is in every pack as it stands.
+// Find returns what one record says that notes are made of: sentences verbatim, with single
+// blanks. It knows that record alone, and returns the same for the same. It reads no facts and
+// no decisions in the output of a tool, which is what stands in some file, not what somebody
+// wants. A system prompt has no findings: it is in every pack as it stands.
 func Find(s Record) []Finding {
 	if s.Bytes == 0 {
 		s.Bytes = len(s.Text)
@@ -77,7 +78,7 @@ func Find(s Record) []Finding {
 	return f.out
 }
 
-// result notes an output that is large, and one that says that something failed.
+// result notes an output that is large, and one that reports a failure.
 func (f *finder) result(s Record) {
 	if s.Bytes >= largeOutput {
 		f.out = append(f.out, Finding{Kind: FoundOutput, Tool: s.Tool, N: s.Bytes})
@@ -96,7 +97,8 @@ func (f *finder) result(s Record) {
 	}
 }
 
-// saysFailed says whether the end of an output tells of a failure in the words of shells, compilers and test runners.
+// saysFailed reports whether the end of an output is about a failure, in the words of shells,
+// compilers and test runners.
 func saysFailed(tail string) bool {
 	for _, mark := range []string{"exited with code ", "exit code: ", "exit status ", "Exit code "} {
 		if i := strings.LastIndex(tail, mark); i >= 0 && i+len(mark) < len(tail) && tail[i+len(mark)] != '0' {
@@ -106,7 +108,7 @@ func saysFailed(tail string) bool {
 	return strings.Contains(tail, "Traceback (most recent call last)") || strings.Contains(tail, "npm ERR!") || strings.Contains(tail, "\nFAIL") || strings.Contains(tail, "command not found")
 }
 
-// read finds what a person or a model says.
+// read notes what a person or a model says.
 func (f *finder) read(text string) {
 	if f.role == "user" {
 		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
@@ -137,6 +139,7 @@ func (f *finder) read(text string) {
 	}
 }
 
+// items returns how many items were found.
 func (f *finder) items() (n int) {
 	for i := range f.out {
 		if f.out[i].Kind == FoundTodo {
@@ -146,7 +149,8 @@ func (f *finder) items() (n int) {
 	return n
 }
 
-// say takes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a value.
+// say notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
+// value.
 func (f *finder) say(s *sentence) {
 	accepted := false
 	if f.first && f.role == "user" {
@@ -199,7 +203,8 @@ func (f *finder) say(s *sentence) {
 // saidYes is the state of a decision that stands in the sentence that says yes, or only says it again.
 const saidYes = "y"
 
-// propose keeps the proposals that a yes may mean: the last ones, and options where the record asks in the end.
+// propose keeps the proposals that a yes may mean: the last ones, and options if the record asks
+// in the end.
 func (f *finder) propose() {
 	options := 0
 	for _, p := range f.proposals {
@@ -216,4 +221,5 @@ func (f *finder) propose() {
 	f.out = append(f.out, last(kept, maxProposals)...)
 }
 
+// last returns the last n rows, or all.
 func last[T any](rows []T, n int) []T { return rows[max(0, len(rows)-n):] }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// foundTexts gives the texts of what was found of some kinds.
+// foundTexts returns the texts of what was found of some kinds.
 func foundTexts(found []Finding, of ...FindingKind) (out []string) {
 	for _, f := range found {
 		if slices.Contains(of, f.Kind) {
@@ -70,7 +70,8 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 	}
 }
 
-// What stands in every pack as it is, and what a program says in the place of a person or a model, is no fact, no request and nothing to do.
+// What stands in every pack as it is, and what a program says in the place of a person or a model,
+// is no fact, no request and nothing to do.
 func TestWordsOfAProgramAreNoNotes(t *testing.T) {
 	rules := "Never push to main.\nThe port is 8443.\n- [ ] an item\nLet's use pgx.\n"
 	for _, s := range []Record{

@@ -2,7 +2,7 @@ package notes
 
 import "strconv"
 
-// Record is one record as the finders see it.
+// Record is one record as [Find] reads it.
 type Record struct {
 	Role    string // system, developer, user, assistant, tool; "event" of a record of events.jsonl
 	Type    string // of an event: its type
@@ -27,10 +27,11 @@ type Answer struct {
 	Failed           bool
 }
 
-// FindVersion is raised with whatever makes Find give other findings for the same record, or Notes read them in another way.
+// FindVersion is raised with whatever makes Find return other findings for the same record, or
+// [State] read them in another way. Findings of another version are of no use.
 const FindVersion = 6
 
-// FindingKind says what a finding is. They are letters, for findings are kept on disk.
+// FindingKind is what a finding is. Kinds are letters, since findings are kept on disk.
 type FindingKind string
 
 // The kinds of findings.
@@ -48,7 +49,8 @@ const (
 	FoundFailure    FindingKind = "x" // Text is the line that says what failed
 )
 
-// Finding is one thing that a record says. It is JSON with short keys; what they mean goes with FindVersion.
+// Finding is one thing that a record says. It is JSON with short keys; what they mean goes with
+// [FindVersion].
 type Finding struct {
 	Kind  FindingKind `json:"k"`
 	Text  string      `json:"t,omitempty"`
@@ -62,13 +64,13 @@ type Finding struct {
 	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 
-// Position is where a record stands.
+// Position is where a record stands: line Line, from 1, of messages.jsonl or of events.jsonl.
 type Position struct {
 	Event bool
 	Line  int // From 1
 }
 
-// Source is the record's source string: "messages:12", "events:7".
+// Source returns the record's source string: "messages:12", "events:7".
 func (p Position) Source() string {
 	if p.Event {
 		return "events:" + strconv.Itoa(p.Line)
@@ -76,7 +78,7 @@ func (p Position) Source() string {
 	return "messages:" + strconv.Itoa(p.Line)
 }
 
-// id is a row's id: "f12", "f12.2" of the second of a record, "fe7" of an event's.
+// id returns a row's id: "f12", "f12.2" of the second of a record, "fe7" of an event's.
 func (p Position) id(letter string, n int) string {
 	if p.Event {
 		letter += "e"

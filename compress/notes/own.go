@@ -2,8 +2,8 @@ package notes
 
 import "strings"
 
-// Programs that run agents put what they have to say into messages of the user: where the agent works, reminders, what a local command
-// printed. It stands in elements, behind lines that say so.
+// Programs that run agents put what they have to say into messages of the user: where the agent
+// works, reminders, what a local command printed. It stands in elements, behind lines that say so.
 
 // ownElements are elements that a user did not write.
 var ownElements = map[string]bool{
@@ -19,7 +19,8 @@ var (
 	ownTexts = []string{"This session is being continued from a previous conversation"}
 )
 
-// OwnWords is what a user says in a message, without what the program that runs the agent put before it; "" of a message that is all the program's.
+// OwnWords returns what a user says in a message, without what the program that runs the agent
+// put before it; "" for a message that is all the program's.
 func OwnWords(text string) string {
 	if strings.IndexByte("<#C[T", first(strings.TrimLeft(text, " \t\r\n"))) < 0 {
 		return text
@@ -60,7 +61,8 @@ next:
 	}
 }
 
-// element takes the element off a text that begins with its start tag.
+// element takes the element off a text that begins with its start tag; ok is false if its end is
+// missing.
 func element(text, tag string) (inner, rest string, ok bool) {
 	if text, ok = strings.CutPrefix(text, "<"+tag+">"); !ok {
 		return "", "", false
@@ -74,6 +76,7 @@ func element(text, tag string) (inner, rest string, ok bool) {
 	return "", "", false
 }
 
+// first returns the first byte of a text, and one that ownLines may begin with for "".
 func first(text string) byte {
 	if text == "" {
 		return 'T'

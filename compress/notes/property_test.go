@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// checkFindings fails where a finding says what the text does not: each sentence stands in it, blanks aside.
+// checkFindings fails where a finding is not in the text: each sentence stands there, blanks aside.
 func checkFindings(t interface{ Fatalf(string, ...any) }, text string, found []Finding) {
 	flat := strings.Join(strings.Fields(text), " ")
 	for _, f := range found {
@@ -128,7 +128,8 @@ func allRows(n *State) string {
 	return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo(), n.Summary(300, func(s string) int { return len(s) / 4 }))
 }
 
-// checkPorts fails where what the user said of a port last does not hold, or what was said before it does.
+// checkPorts fails where what the user said of a port last does not hold, or what was said before
+// it does.
 func checkPorts(t *rapid.T, records []Record, n *State) {
 	for _, name := range []string{"alpha", "beta"} {
 		said := ""

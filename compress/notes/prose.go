@@ -125,7 +125,7 @@ func (r *proseReader) continues(at int, item bool) bool {
 	return !labelled
 }
 
-// sentences says the sentences of a paragraph, each with what s has.
+// sentences calls say with each sentence of a paragraph; s has what they share.
 func (r *proseReader) sentences(s *sentence, body string) {
 	for body != "" {
 		var one string
@@ -144,7 +144,8 @@ func (r *proseReader) sentences(s *sentence, body string) {
 	}
 }
 
-// Checkbox reads one line of a todo list: "- [ ] text", "* [x] text", "1. [ ] text".
+// Checkbox reads one line of a todo list: "- [ ] text", "* [x] text", "1. [ ] text". ok is false
+// for another line.
 func Checkbox(line string) (done bool, text string, ok bool) {
 	line = strings.TrimLeft(line, " \t")
 	if line == "" {
@@ -171,7 +172,7 @@ func Checkbox(line string) (done bool, text string, ok bool) {
 	return false, "", false
 }
 
-// cutMark takes the mark of a list's item off a line.
+// cutMark takes the mark of a list's item off a line, and the label in it or behind it.
 func cutMark(line string, bullet bool) (label, rest string) {
 	if bullet {
 		label, rest, ok := cutLabel(strings.TrimSpace(line[1:]))
@@ -184,7 +185,8 @@ func cutMark(line string, bullet bool) (label, rest string) {
 	return line[:i], strings.TrimSpace(line[i+1:])
 }
 
-// cutLabel takes the name of an option off a line: "Option B: …", "**B)** …", "A. …".
+// cutLabel takes the name of an option off a line: "Option B: …", "**B)** …", "A. …"; ok is
+// false if it has none.
 func cutLabel(line string) (label, rest string, ok bool) {
 	s := strings.TrimLeft(line, "*_ ")
 	lower := strings.ToLower(s)
@@ -210,7 +212,8 @@ func cutLabel(line string) (label, rest string, ok bool) {
 	return lower[:1], strings.TrimSpace(strings.TrimLeft(after[size:], "*_ ")), true
 }
 
-// opens gives the name of an element that begins a line, as agents put what they add to a message: <system-reminder>.
+// opens returns the name of an element that begins a line, as agents put what they add to a
+// message: <system-reminder>. It returns "" for another line.
 func opens(line string) string {
 	if len(line) < 3 || line[0] != '<' || !('a' <= line[1]|0x20 && line[1]|0x20 <= 'z') {
 		return ""
@@ -222,7 +225,7 @@ func opens(line string) string {
 	return line[1:end]
 }
 
-// goesOn says whether a line is wrapped: long, and no sentence ends with it.
+// goesOn reports whether a line is wrapped: long, and no sentence ends with it.
 func goesOn(line string) bool {
 	return len(line) >= longWrapped && len(line) < 4*longSentence && !strings.ContainsRune(".!?:;|", rune(line[len(line)-1]))
 }
@@ -251,7 +254,8 @@ func cutSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// abbreviated says whether a full stop behind a text may be one of an abbreviation or a number.
+// abbreviated reports whether a full stop behind a text may be one of an abbreviation or a
+// number.
 func abbreviated(text string) bool {
 	from := strings.LastIndexByte(text, ' ') + 1
 	last := strings.ToLower(strings.TrimLeft(text[from:], "(\""))
@@ -262,7 +266,7 @@ func abbreviated(text string) bool {
 	return from == 0 && strings.Trim(last, "0123456789") == "" || len(last) == 1 && last != "i" && text[len(text)-1] >= 'A' && text[len(text)-1] <= 'Z'
 }
 
-// unmark takes emphasis off that holds a whole sentence, and quotes.
+// unmark takes emphasis off that holds a whole sentence.
 func unmark(s string) string {
 	for _, mark := range []string{"**", "__", "*", "_"} {
 		if rest, ok := strings.CutPrefix(s, mark); ok {
@@ -315,7 +319,7 @@ func beginsPrinted(line string) bool {
 	return line[4] == '-' && line[7] == '-' || line[2] == ':' && line[5] == ':' // a date, a time
 }
 
-// isProse says whether a sentence is made of words: most of it letters and blanks.
+// isProse reports whether a sentence is made of words: most of it letters and blanks.
 func isProse(s string) bool {
 	letters, code := 0, 0
 	all := 0
@@ -334,7 +338,7 @@ func isProse(s string) bool {
 	return (letters+code)*100 >= all*78 && letters > 0
 }
 
-// keyLines counts the lines that are "key: value" and nothing else, from the first on.
+// keyLines returns how many lines, from the first on, are "key: value" and nothing else.
 func keyLines(text string, lines []compress.MarkdownLine) (n int) {
 	for _, l := range lines {
 		key, value, ok := strings.Cut(strings.TrimSpace(text[l.From:l.To]), ": ")

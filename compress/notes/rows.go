@@ -26,7 +26,7 @@ type undoRef struct {
 	was  *refRow // nil: there was none
 }
 
-// rank says how soon a ref may go: outputs, then what was only read.
+// rank returns how soon a ref may go, higher for sooner: outputs, then what was only read.
 func (r *refRow) rank() int {
 	switch {
 	case r.Kind == ctxabi.RefArtifact:
@@ -39,7 +39,8 @@ func (r *refRow) rank() int {
 	return 3
 }
 
-// addFile notes what happened to a file last; the row keeps the id of the record that named it first.
+// addFile notes what happened to a file last; the row keeps the id of the record that named it
+// first.
 func (n *State) addFile(f *Finding, id string, at Position) {
 	row := refRow{RefRow: ctxabi.RefRow{ID: id, Path: f.Path, Kind: ctxabi.RefFile}, at: at, last: f.State, tool: f.Tool}
 	if f.Tool == ctxabi.RefArtifact || isArtifact(f.Path) {
@@ -61,18 +62,19 @@ func (n *State) addFile(f *Finding, id string, at Position) {
 	n.refs = append(n.refs, row)
 }
 
-// isArtifact says whether a file lies in a directory for what agents make.
+// isArtifact reports whether a file lies in a directory for what agents make.
 func isArtifact(p string) bool {
 	return strings.HasPrefix(p, "artifact/") || strings.HasPrefix(p, "artifacts/") || strings.Contains(p, "/artifact/") || strings.Contains(p, "/artifacts/")
 }
 
-// addOutput notes a large output by the path that gives it decoded.
+// addOutput notes a large output by the path where it stands decoded.
 func (n *State) addOutput(f *Finding, id string, at Position) {
 	row := refRow{RefRow: ctxabi.RefRow{ID: id, Path: ctxabi.LineDir + "/" + at.id("", 1) + ".txt", Kind: ctxabi.RefOutput}, at: at, tool: f.Tool, size: f.N}
 	n.refs = append(n.refs, row)
 }
 
-// takeBack undoes what a failed call would have done to a file, where it is plain which call that was.
+// takeBack undoes what a failed call would have done to a file, if it is plain which call that
+// was.
 func (n *State) takeBack(f *Finding) {
 	if f.State == "" || f.Tool == "" {
 		return
@@ -97,7 +99,7 @@ func (n *State) takeBack(f *Finding) {
 	}
 }
 
-// Facts are the rows of facts.jsonl, oldest first.
+// Facts returns the rows of facts.jsonl, oldest first.
 func (n *State) Facts() (out []ctxabi.FactRow) {
 	for i := range n.facts {
 		out = append(out, n.facts[i].FactRow)
@@ -105,7 +107,7 @@ func (n *State) Facts() (out []ctxabi.FactRow) {
 	return out
 }
 
-// Decisions are the rows of decisions.jsonl, oldest first.
+// Decisions returns the rows of decisions.jsonl, oldest first.
 func (n *State) Decisions() (out []ctxabi.DecisionRow) {
 	for i := range n.decisions {
 		out = append(out, n.decisions[i].DecisionRow)
@@ -113,7 +115,8 @@ func (n *State) Decisions() (out []ctxabi.DecisionRow) {
 	return out
 }
 
-// Refs are the rows of refs.jsonl for files, artifacts and large outputs, what was used longest ago first.
+// Refs returns the rows of refs.jsonl for files, artifacts and large outputs, those first that
+// were used longest ago.
 func (n *State) Refs() (out []ctxabi.RefRow) {
 	for i := range n.refs {
 		r := &n.refs[i]
@@ -125,7 +128,8 @@ func (n *State) Refs() (out []ctxabi.RefRow) {
 	return out
 }
 
-// summary says what happened to a file, or how large an output is: "changed 3 times, last read".
+// summary returns what happened to a file, or how large an output is: "changed 3 times, last
+// read".
 func (r *refRow) summary() string {
 	if r.Kind == ctxabi.RefOutput {
 		text := fmt.Sprintf("%d KiB", (r.size+512)>>10)
@@ -145,7 +149,7 @@ func (r *refRow) summary() string {
 	return fmt.Sprintf("changed %d times, last %s", r.changes, r.last)
 }
 
-// Item is an item of what is to do.
+// Item is something that is to do, or was.
 type Item struct {
 	Text         string
 	Done, Active bool
@@ -153,7 +157,7 @@ type Item struct {
 	Source       string
 }
 
-// Items are the items of todo.md, what is open first.
+// Items returns the items of todo.md, open ones first.
 func (n *State) Items() (out []Item) {
 	for _, done := range []bool{false, true} {
 		for i := range n.items {
@@ -165,7 +169,7 @@ func (n *State) Items() (out []Item) {
 	return out
 }
 
-// Todo is a checklist in Markdown, what is open first, each item with its source; "" without any.
+// Todo returns a checklist in Markdown, open items first, each with its source; "" without any.
 func (n *State) Todo() string {
 	var b strings.Builder
 	for _, t := range n.Items() {
@@ -181,8 +185,9 @@ func (n *State) Todo() string {
 	return b.String()
 }
 
-// Summary is what was asked, concluded, decided and what failed, in Markdown, a line each with its source, in at most so many
-// tokens by count. The first request stays, then the newest count most; failures take at most a quarter. "" where there is nothing.
+// Summary returns what was asked, concluded, decided and what failed, in Markdown, a line each
+// with its source, in at most so many tokens by count. The first request stays, then the newest
+// count most; failures take at most a quarter. It returns "" if there is nothing.
 func (n *State) Summary(tokens int, count func(string) int) string {
 	type line struct {
 		text string

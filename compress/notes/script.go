@@ -23,8 +23,9 @@ type Command struct {
 	Spared  bool // whether it succeeded does not show: it stands before "||", in a condition or in the background, or its output goes into another
 }
 
-// Commands returns the simple commands that a script in the language of bash runs, in their order, without wrappers such as sudo, timeout and
-// bash -c, and without those of functions. Of a script that is no shell it gives the commands up to where that shows, or nothing.
+// Commands returns the simple commands that a script in the language of bash runs, in their
+// order, without wrappers such as sudo, timeout and bash -c, and without those of functions. For
+// a text that is no shell script it returns the commands up to where that shows, or nothing.
 func Commands(script string) []Command {
 	return commandsIn(script, scriptDepth)
 }
@@ -127,7 +128,8 @@ func (w *scriptWalk) call(c *syntax.CallExpr, decides, spared bool) {
 	w.out = append(w.out, Command{words, decides, spared})
 }
 
-// wordText is the text of a word; ok is false where a part of it is known only when it runs, and the text is then "".
+// wordText returns the text of a word. ok is false if a part of it is known only when it runs;
+// the text is then "".
 func wordText(parts []syntax.WordPart) (text string, ok bool) {
 	var b strings.Builder
 	for _, p := range parts {
@@ -149,7 +151,7 @@ func wordText(parts []syntax.WordPart) (text string, ok bool) {
 	return b.String(), true
 }
 
-// unescaped is a word without the backslashes that quote.
+// unescaped returns a word without the backslashes that quote.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -170,7 +172,7 @@ var wrappers = compress.WordSet("sudo doas time nice nohup env exec command buil
 // runners are programs whose first operand says that the rest is a command.
 var runners = map[string]string{"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec"}
 
-// unwrapped is a command without the wrappers before it.
+// unwrapped returns a command without the wrappers before it.
 func unwrapped(words []string) []string {
 	for len(words) > 1 {
 		program := words[0][strings.LastIndexByte(words[0], '/')+1:]
@@ -197,7 +199,8 @@ func unwrapped(words []string) []string {
 	return words
 }
 
-// shellScript is the script that a shell is given as an argument: bash -lc '…'; "" for another command.
+// shellScript returns the script that a shell has as an argument, bash -lc '…'; "" for another
+// command.
 func shellScript(words []string) string {
 	switch words[0] {
 	case "sh", "bash", "zsh", "dash":

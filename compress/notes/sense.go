@@ -60,8 +60,9 @@ func SenseOf(text string) Sense {
 	return Request
 }
 
-// Question returns the part of a text that a short reply to it answers, in at most n bytes: its last paragraph that asks, with what
-// stands in the paragraph before where that ends in a colon or lists; else its last paragraph.
+// Question returns the part of a text that a short reply to it answers, in at most n bytes: its
+// last paragraph that asks, with up to two paragraphs before it as far as they fit; or if none
+// asks, the same for its last paragraph.
 func Question(text string, n int) string {
 	var paragraphs []string
 	fenced, begin := false, true

@@ -8,8 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// State folds the findings of records, in the order of the timeline, into rows. It is bounded, whatever comes: each kind of
-// rows has a part of the history's size, and a bound above that. The zero value is ready.
+// State folds the findings of records, in the order of the timeline, into rows. It is bounded,
+// whatever comes: each kind of rows has a part of the history's size, and a bound above that.
+// The zero value is ready. A State must not be used by several goroutines at once.
 type State struct {
 	bytes     int // of the records with findings
 	adds      int // how many of those
@@ -145,7 +146,7 @@ func (n *State) addTodo(f *Finding, r *adding) {
 	}
 }
 
-// addFact puts a fact in the place of those that it supersedes.
+// addFact adds a fact in the place of those that it supersedes.
 func (n *State) addFact(f *Finding, r *adding) {
 	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: r.at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
@@ -154,13 +155,14 @@ func (n *State) addFact(f *Finding, r *adding) {
 	n.facts = append(n.facts, row)
 }
 
-// tellsMuch says whether a text has an identifier.
+// tellsMuch reports whether a text has an identifier.
 func tellsMuch(text string) (much bool) {
 	compress.EachWord(text, func(_ string, kind compress.WordKind) { much = much || kind == compress.IdentifierWord })
 	return much
 }
 
-// supersedes says whether a fact is about the same as an older one, which then no longer holds or is said again.
+// supersedes reports whether a fact is about the same as an older one, which then no longer
+// holds or is said again.
 func supersedes(f, old *factRow) bool {
 	if f.value != "" && f.value == old.value {
 		return true
@@ -185,7 +187,7 @@ func supersedes(f, old *factRow) bool {
 	return f.state == factTaste && old.state == factTaste && both > 0 && both <= 2 && all-both == 2 && countWords(f.key.bare) == countWords(old.key.bare)
 }
 
-// undo takes away what a permission, or "we no longer …", ends.
+// undo removes what a permission, or "we no longer …", ends.
 func (n *State) undo(f *Finding) {
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		if f.State == factTaste {
@@ -196,7 +198,8 @@ func (n *State) undo(f *Finding) {
 	})
 }
 
-// accept makes a decision of what was proposed in the record before, but for results of tools; it says whether there was something.
+// accept makes a decision of what was proposed in the record before, results of tools aside. It
+// reports whether there was such a thing.
 func (n *State) accept(f *Finding, r *adding) bool {
 	at := r.at
 	if at.Event || n.proposed.Event || n.answered+1 != at.Line {
@@ -222,7 +225,8 @@ func (n *State) accept(f *Finding, r *adding) bool {
 	return true
 }
 
-// answered returns what a yes is to: "yes: Shall I use zap?", "option 2: write it to disk", and what it adds to that.
+// answered returns what a yes is to, "yes: Shall I use zap?", "option 2: write it to disk", and
+// what it adds to that.
 func answered(yes, to *Finding) string {
 	text := "yes: " + to.Text
 	if yes.Key != "" {
@@ -249,7 +253,7 @@ func (n *State) decide(row decisionRow) {
 	n.decisions = append(n.decisions, row)
 }
 
-// addItem takes the newest state of an item.
+// addItem notes the newest state of an item.
 func (n *State) addItem(f *Finding, list string, at Position) {
 	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
 	if f.N > 0 {

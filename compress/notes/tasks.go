@@ -9,8 +9,9 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Some agents keep their list one item at a time, by numbers that the tool gives out: TaskCreate makes an item, its result names the
-// number ("Task #1 created successfully"), TaskUpdate changes the item of a number, TaskList prints all of them.
+// Some agents keep their list one item at a time, by numbers that the tool gives out: TaskCreate
+// makes an item, its result names the number ("Task #1 created successfully"), TaskUpdate changes
+// the item of a number, TaskList prints all of them.
 
 // States of findings about numbered items, beside those of an item.
 const (
@@ -37,7 +38,7 @@ func KeepsList(tool string) bool {
 // planTools are tools that keep one, whose names do not say so.
 var planTools = []string{"updateplan", "setplan", "writeplan", "updatetasks", "plan"}
 
-// taskCall reads a call that makes or changes a numbered item.
+// taskCall returns the item that a call makes or changes by its number; none for other calls.
 func taskCall(c Call) []Finding {
 	name := compress.PlainName(c.Name)
 	if name != "taskcreate" && name != "taskupdate" {
@@ -77,7 +78,7 @@ func taskCall(c Call) []Finding {
 	return []Finding{f}
 }
 
-// taskAnswer reads what is answered to such a call, and a list of all items.
+// taskAnswer returns what the answer to such a call, or a list of all items, says of items.
 func taskAnswer(a Answer) (out []Finding) {
 	text := strings.TrimSpace(a.Text)
 	switch compress.PlainName(a.Tool) {
@@ -110,7 +111,8 @@ func taskAnswer(a Answer) (out []Finding) {
 	return out
 }
 
-// addTask takes what is known of a numbered item. listed says that the number stands in a list of all.
+// addTask notes what is known of a numbered item. listed says that the number stands in a list
+// of all.
 func (n *State) addTask(f *Finding, listed bool, at Position) {
 	of := func(is func(*todoRow) bool) int {
 		for i := len(n.items) - 1; i >= 0; i-- {

@@ -22,7 +22,8 @@ var (
 	todoSays   = phraseSet("todoSays")
 )
 
-// todo gives the item that a sentence states: behind "TODO:", "don't forget to", "we still need to".
+// todo returns the item that a sentence states, behind "TODO:", "don't forget to", "we still
+// need to"; ok is false if it states none.
 func (f *finder) todo(s *sentence) (Finding, bool) {
 	w := s.words
 	if s.question || len(w) < 3 || unsaid.has(w) || asksBack(w) {
@@ -45,13 +46,13 @@ func (f *finder) todo(s *sentence) (Finding, bool) {
 	return Finding{}, false
 }
 
-// weakItem says whether words name nothing that could be done: "don't forget to do that".
+// weakItem reports whether words name nothing that could be done: "don't forget to do that".
 func weakItem(words []noteWord) bool {
 	key := content(words, true)
 	return key == "" || !strings.Contains(key, " ") && things.has(words)
 }
 
-// Item is a finding of one item of a list.
+// item returns the finding of one item of a list; ok is false if its text says nothing.
 func item(text, state string) (Finding, bool) {
 	text = compress.Clip(strings.Join(strings.Fields(text), " "), 240)
 	if len(text) < 2 {
@@ -60,7 +61,8 @@ func item(text, state string) (Finding, bool) {
 	return Finding{Kind: FoundTodo, Text: text, State: state}, true
 }
 
-// spokenItem is an item that somebody said in words. Nobody ticks such a one, so that it counts for some requests only.
+// spokenItem returns the finding of an item that somebody said in words. Nobody ticks such a
+// one, so that it counts for some requests only.
 func spokenItem(text string) (Finding, bool) {
 	f, ok := item(text, todoOpen)
 	f.N = spokenLasts
@@ -70,7 +72,7 @@ func spokenItem(text string) (Finding, bool) {
 // spokenLasts is for how many requests of the user after it an item counts that was said in words.
 const spokenLasts = 32
 
-// todoState reads how far an item is: the words that agents' lists have for it.
+// todoState returns how far an item is, by the words that agents' lists have for it.
 func todoState(item map[string]any) string {
 	for _, key := range []string{"status", "state"} {
 		if s, ok := item[key].(string); ok {
@@ -99,8 +101,8 @@ var (
 	todoTexts = []string{"content", "step", "text", "title", "description", "task", "subject", "name"}
 )
 
-// todoItems reads the items of a list in a call's arguments or an event. whole says that there is a list, which
-// then stands for all of what its writer has to do.
+// todoItems returns the items of a list in a call's arguments or an event. whole reports that
+// there is a list, which then stands for all of what its writer has to do.
 func todoItems(args map[string]any) (out []Finding, whole bool) {
 	for _, key := range todoLists {
 		list, ok := args[key].([]any)
@@ -129,7 +131,8 @@ func todoItems(args map[string]any) (out []Finding, whole bool) {
 	return nil, false
 }
 
-// todoCall reads a call of a tool that keeps a list: TodoWrite, todo_write, update_plan and what is named like them.
+// todoCall returns the items of a call of a tool that keeps a list: TodoWrite, todo_write,
+// update_plan and what is named like them.
 func todoCall(c Call) []Finding {
 	name := compress.PlainName(c.Name)
 	if !strings.Contains(name, "todo") && !slices.Contains(planTools, name) {
@@ -146,14 +149,14 @@ func todoCall(c Call) []Finding {
 	return out
 }
 
-// todoList is the state of a finding without text that comes before the items of a whole list: those of the same tool that it does not
-// name are gone.
+// todoList is the state of a finding without text that comes before the items of a whole list:
+// those of the same tool that it does not name are gone.
 const todoList = "l"
 
 // maxItems is how many items of one list are read.
 const maxItems = 64
 
-// todoEvent reads an event of type plan or todo.
+// todoEvent returns the items of an event of type plan or todo.
 func todoEvent(record string) []Finding {
 	var args map[string]any
 	if json.Unmarshal([]byte(record), &args) != nil {

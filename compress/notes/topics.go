@@ -13,6 +13,7 @@ type topic struct {
 	mask  uint64 // a bit for each of these: topics without a common bit share no word
 }
 
+// topicOf returns the topic of stems with blanks between.
 func topicOf(words string) topic {
 	t := topic{words: words, bare: withoutNumbers(words)}
 	for w := range strings.FieldsSeq(t.bare) {
@@ -21,7 +22,7 @@ func topicOf(words string) topic {
 	return t
 }
 
-// overlap counts the words that two keys share, and those that they have together.
+// overlap returns how many words two keys share, and how many they have together.
 func overlap(a, b string) (both, all int) {
 	all = countWords(b)
 	for w := range strings.FieldsSeq(a) {
@@ -34,7 +35,7 @@ func overlap(a, b string) (both, all int) {
 	return both, all
 }
 
-// hasWord says whether a key has a word.
+// hasWord reports whether a key has a word.
 func hasWord(key, word string) bool {
 	for at := 0; at+len(word) <= len(key); {
 		i := strings.Index(key[at:], word)
@@ -50,7 +51,7 @@ func hasWord(key, word string) bool {
 	return false
 }
 
-// within says whether all words of a key are among those of another.
+// within reports whether all words of a key are among those of another.
 func within(a, b string) bool {
 	both, all := overlap(a, b)
 	return both > 0 && both == countWords(a) && all == countWords(b)
@@ -63,7 +64,7 @@ func countWords(key string) int {
 	return strings.Count(key, " ") + 1
 }
 
-// withoutNumbers is a key without words of digits.
+// withoutNumbers returns a key without words of digits.
 func withoutNumbers(key string) string {
 	if !strings.ContainsAny(key, "0123456789") {
 		return key
@@ -81,7 +82,8 @@ func withoutNumbers(key string) string {
 	return string(out)
 }
 
-// ItemKey is what stays of an item's text where it is written another way.
+// ItemKey returns what two items share that are the same, written another way: the words in
+// lower case.
 func ItemKey(text string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !compress.InWord(r) || r == '.' || r == ':' || r == '-' }), " "))
 }

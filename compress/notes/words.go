@@ -90,7 +90,7 @@ func wordEnd(s string, at int) int {
 	return at
 }
 
-// lowerWord is a word in lower case with plain apostrophes.
+// lowerWord returns a word in lower case with plain apostrophes.
 func lowerWord(w string) string {
 	w = strings.ToLower(w)
 	if strings.Contains(w, "’") {
@@ -99,14 +99,14 @@ func lowerWord(w string) string {
 	return w
 }
 
-// phrases are runs of words that mean the same to a rule, by their first word. In a phrase ~ stands for any word, and
-// a|b for either.
+// phrases are runs of words that mean the same to a rule, by their first word. In a phrase ~
+// stands for any word, and a|b for either.
 type phrases struct {
 	bit uint64
 	of  map[string][][]string
 }
 
-// firstWords tells which sets have phrases that begin with a word.
+// firstWords are the bits of the sets that have phrases which begin with a word.
 var firstWords = map[string]uint64{}
 
 var phraseSets int
@@ -128,7 +128,7 @@ func phraseSet(name string) *phrases {
 	return p
 }
 
-// at gives how many words the longest phrase of the set takes at i; 0 without one.
+// at returns how many words the longest phrase of the set takes at word i; 0 without one.
 func (p *phrases) at(words []noteWord, i int) (n int) {
 	if i < 0 || i >= len(words) || words[i].sets&p.bit == 0 {
 		return 0
@@ -148,7 +148,7 @@ next:
 	return n
 }
 
-// anyOf is the bits of sets.
+// anyOf returns the bits of sets.
 func anyOf(sets ...*phrases) (bits uint64) {
 	for _, p := range sets {
 		bits |= p.bit
@@ -156,7 +156,7 @@ func anyOf(sets ...*phrases) (bits uint64) {
 	return bits
 }
 
-// hasAny says whether a phrase of one of these sets may begin somewhere in the sentence.
+// hasAny reports whether a phrase of one of these sets may begin somewhere in the sentence.
 func (s *sentence) hasAny(bits uint64) bool {
 	for i := range s.words {
 		if s.words[i].sets&bits != 0 {
@@ -166,7 +166,8 @@ func (s *sentence) hasAny(bits uint64) bool {
 	return false
 }
 
-// in gives where the first phrase of the set stands, and how many words it takes; -1 without one.
+// in returns where the first phrase of the set stands, and how many words it takes; -1 without
+// one.
 func (p *phrases) in(words []noteWord) (at, n int) {
 	for i := range words {
 		if n := p.at(words, i); n > 0 {
@@ -176,10 +177,12 @@ func (p *phrases) in(words []noteWord) (at, n int) {
 	return -1, 0
 }
 
+// has reports whether a phrase of the set stands somewhere among words.
 func (p *phrases) has(words []noteWord) bool { at, _ := p.in(words); return at >= 0 }
 
-// content gives the stems of the words that say what a sentence is about, in their order, without those that rules, stop words and negations are
-// made of. With numbers are those of digits alone.
+// content returns the stems of the words that say what a sentence is about, in their order,
+// without stop words, negations and what rules are made of. With numbers it has those of digits
+// alone, too.
 func content(words []noteWord, numbers bool) string {
 	var out []string
 	var buf []byte
@@ -210,7 +213,7 @@ func content(words []noteWord, numbers bool) string {
 	return strings.Join(out, " ")
 }
 
-// isNumber says whether a word is digits and what stands between and around them.
+// isNumber reports whether a word is digits and what stands between and around them.
 func isNumber(w string) bool {
 	for _, c := range w {
 		if !(c >= '0' && c <= '9' || c == '.' || c == ',' || c == '%' || c == '$' || c == '€') {

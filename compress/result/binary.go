@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// binary says what the bytes are and how many.
+// binary shows what the bytes are and how many.
 func (r *result) binary() (string, bool) {
 	what, size := typeOf(r.text), r.bytes
 	if media, n := base64Of(r.text); n > 0 {
@@ -20,7 +20,7 @@ func (r *result) binary() (string, bool) {
 	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, compress.LeftOut(0, r.bytes, r.path)), true
 }
 
-// typeOf names a format by how it begins.
+// typeOf returns the name of a format, by how data of it begins.
 func typeOf(data string) string {
 	for _, t := range []struct{ magic, name string }{
 		{"\x89PNG", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"%PDF-", "application/pdf"}, {"PK\x03\x04", "application/zip"},
@@ -40,7 +40,8 @@ func typeOf(data string) string {
 	return "binary data"
 }
 
-// base64Of gives the media type, if it is a data URL, and the number of bytes of a text that is all base64; else n is 0.
+// base64Of returns the media type of a data URL, if text is one, and the number of bytes that it
+// stands for. n is 0 if the text is not all base64.
 func base64Of(text string) (media string, n int) {
 	body := strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(body, "data:"); ok {
@@ -77,7 +78,7 @@ func ofBase64(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_\n\r", c) >= 0
 }
 
-// decodeStart decodes the first bytes of base64.
+// decodeStart returns the first bytes of what base64 stands for.
 func decodeStart(text string) string {
 	body := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSpace(text)[:64])
 	data, err := base64.RawStdEncoding.DecodeString(body[:64])

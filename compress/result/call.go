@@ -50,7 +50,8 @@ func firstCommand(line string) (command string, ok bool) {
 	return "", false
 }
 
-// runsCode reports whether a call runs a program that stands in its arguments, by their names and by words of the tool's.
+// runsCode reports whether a call runs a program that stands in its arguments, by their names
+// and by words of the tool's.
 func runsCode(tool, args string) bool {
 	code := gjson.Valid(args) && (gjson.Get(args, "code").Type == gjson.String || gjson.Get(args, "source_code").Type == gjson.String)
 	for _, word := range []string{"run", "exec", "interpret", "python", "code", "repl", "eval", "notebook", "sandbox", "jupyter", "shell", "terminal", "command"} {
@@ -61,7 +62,7 @@ func runsCode(tool, args string) bool {
 	return compress.IsCodeTool(tool)
 }
 
-// commandOf finds the command line in a call's arguments.
+// commandOf returns the command line in a call's arguments.
 func commandOf(args string) string {
 	if len(args) > 1<<16 {
 		args = args[:1<<16]
@@ -82,6 +83,7 @@ func commandOf(args string) string {
 	return ""
 }
 
+// isSearchTool reports whether a tool of this plain name searches the web or a knowledge base.
 func isSearchTool(tool string) bool {
 	return strings.Contains(tool, "search") || strings.Contains(tool, "google") || strings.Contains(tool, "bing") || strings.Contains(tool, "tavily")
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// eachFeature gives what a line is about: its identifiers, and its longer words for less, with what each is worth.
-// An identifier is a string of 4 to 120 characters with one of / . _ : @ # in it, or a letter beside a
-// digit, or a capital after a small letter, or a number of three digits.
+// eachFeature calls emit with what a line is about: its identifiers, and its longer words for
+// less, and what each is worth. An identifier is a string of 4 to 120 characters with one of / .
+// _ : @ # in it, or a letter beside a digit, or a capital after a small letter, or a number of
+// three digits.
 func eachFeature(line string, emit func(f uint64, weight float64)) {
 	for at := 0; at < len(line); {
 		if !featureByte(line[at]) {
@@ -73,14 +74,16 @@ func featureWeight(word string) float64 {
 	return 0
 }
 
-// repeated is by how much more a feature is worth that stands in n lines: what a text keeps coming back to is used later.
+// repeated returns by how much more a feature is worth that stands in n lines: what a text keeps
+// coming back to is used later.
 func repeated(n int) float64 { return 1 + 0.2*math.Log2(float64(min(n, 16))) }
 
 func featureByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_./:@#-", c) >= 0
 }
 
-// mask is line without what differs between lines of one make: its digits, and how its blanks are.
+// mask returns a hash of line without what differs between lines of one make: its digits, and
+// how its blanks are.
 func mask(line string) uint64 {
 	h := uint64(14695981039346656037)
 	last := byte(' ')

@@ -6,7 +6,8 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// file shows of a file its first lines, its outline (headings, definitions) and the lines between that say the most.
+// file shows the first lines of a file, its outline (headings, definitions), and the lines
+// between that say the most.
 func (r *result) file() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
@@ -38,7 +39,8 @@ const (
 	aroundAsked = 6 // lines before and behind one that the call named
 )
 
-// asked weighs lines: those around a line whose number the call names count most, then those of the outline.
+// asked returns what lines are worth: those around a line whose number the call names the most,
+// then those of the outline.
 func (s *sheet) asked(outline []int) func(i int) float64 {
 	weights := map[int]float64{}
 	for _, i := range outline {
@@ -73,7 +75,8 @@ func (s *sheet) asked(outline []int) func(i int) float64 {
 var outlineWords = compress.WordSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
 	static async abstract const describe it test CREATE message service rpc resource data variable @media section`)
 
-// inOutline says whether a line is a heading or defines something; numbers that a tool put before it do not count.
+// inOutline reports whether a line is a heading or defines something; numbers that a tool put
+// before it do not count.
 func inOutline(line string, fence bool) bool {
 	s := strings.TrimLeft(line, " \t0123456789")
 	if s != strings.TrimLeft(line, " \t") { // "12:  func", "12→func", "12| func"

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// hit is one of the results that a search gave.
+// hit is one of the results of a search.
 type hit struct {
 	title, url, says string
 	score            float64
@@ -37,7 +37,8 @@ func firstString(v gjson.Result, keys []string) string {
 	return ""
 }
 
-// jsonHits returns the results in the response of a search, and what it answers itself; none where the response is of something else.
+// jsonHits returns the results in the response of a search, and its own answer; none if the
+// response is of something else.
 func jsonHits(text, tool string) (hits []hit, answer string) {
 	v := gjson.Parse(text)
 	searches := isSearchTool(tool)
@@ -73,7 +74,8 @@ func jsonHits(text, tool string) (hits []hit, answer string) {
 	return nil, ""
 }
 
-// textHits returns the results in the text of a search: a line that begins one, and what stands up to the next.
+// textHits returns the results in the text of a search: a line that begins one, and what stands
+// up to the next.
 func textHits(text string) (hits []hit) {
 	s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
 	if !ok {
@@ -99,7 +101,7 @@ func beginsNumbered(line string) bool {
 	return n > 0 && n < 4 && n+1 < len(line) && strings.IndexByte(".):", line[n]) >= 0
 }
 
-// hitTitle is the title in the line that begins a result.
+// hitTitle returns the title in the line that begins a result.
 func hitTitle(line string) string {
 	line = strings.TrimLeft(line, "-*# ")
 	if beginsNumbered(line) {
@@ -114,8 +116,8 @@ func hitTitle(line string) string {
 	return strings.Trim(line, "* ")
 }
 
-// rankHits gives each result a score by the words that it shares with what was asked, those of the title for more; the order of the source decides
-// between equals.
+// rankHits scores results by the words that they share with what was asked, those of the title
+// for two, and sorts them by that; the order of the source decides between equals.
 func rankHits(hits []hit, asked string) {
 	terms := map[uint64]bool{}
 	compress.Terms(asked, func(t uint64) { terms[t] = true })
@@ -142,8 +144,10 @@ func rankHits(hits []hit, asked string) {
 	})
 }
 
-// FoldSearch is Fold for what a search gave: how many results, what it answers, and the titles that have the most to do with what was
-// asked, in at most about limit tokens. "" for a text that is no result of a search; tool and asked are the call's name and arguments.
+// FoldSearch returns one line, of at most about limit tokens (by ctxabi.Weight), for what a
+// search found: how many results, its own answer, and the titles that have the most to do with
+// what was asked. tool and asked are the call's name and arguments. It returns "" if the text is
+// no result of a search.
 func FoldSearch(text, tool, asked string, limit int) string {
 	name, _ := toolOf(Hint{Tool: tool})
 	hits, answer := []hit(nil), ""
@@ -175,7 +179,8 @@ func FoldSearch(text, tool, asked string, limit int) string {
 	return line
 }
 
-// jsonSearch shows of the best five results in a response the title, the address and as much of what they say as there is room for.
+// jsonSearch shows of the best five results in a response the title, the address and as much of
+// what they say as there is room for.
 func (r *result) jsonSearch() (string, bool) {
 	name, _ := toolOf(r.about)
 	hits, answer := jsonHits(r.text, name)
@@ -223,7 +228,8 @@ func (r *result) jsonSearch() (string, bool) {
 // bestHits is how many search results are shown.
 const bestHits = 5
 
-// beginsHit says whether line i begins a search result: a number, a title, or the first line of a paragraph that has an address.
+// beginsHit reports whether line i, which is not the first, begins a search result: a number, a
+// title, or the first line of a paragraph that has an address.
 func (s *sheet) beginsHit(i int) bool {
 	if s.glued[i-1] {
 		return false

@@ -8,8 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// json shows the shape of a response with its fields, as JSON. Lists of objects with the same fields become columns and rows, which loses
-// nothing; long strings lose their ends. What still does not fit is shown by columns and rows that are left, or leaf by leaf, whichever says more.
+// json shows the shape of a response with its fields, as JSON. Lists of objects with the same
+// fields become columns and rows, which loses nothing; long strings lose their ends. What still
+// does not fit is shown by columns and rows that are left, or leaf by leaf, whichever says more.
 func (r *result) json() (string, bool) {
 	root := gjson.Parse(r.text)
 	if !root.IsObject() && !root.IsArray() || !isJSON(r.text) {
@@ -58,7 +59,7 @@ func (r *result) json() (string, bool) {
 // largeJSON is the number of bytes from which on a response is only shown leaf by leaf.
 const largeJSON = 1 << 18
 
-// said is how much a text says.
+// said returns how much a text says.
 func said(text string) float64 {
 	sum, seen := 0.0, map[uint64]bool{}
 	eachFeature(text, func(f uint64, w float64) {

@@ -120,7 +120,8 @@ func (w *jsonWriter) row(t *fieldTable, cells []string, depth int) {
 	w.put("]")
 }
 
-// flatten gives the fields of an object, those of objects in it by dotted names, as raw JSON.
+// flatten appends to keys and cells the fields of an object, those of objects in it by dotted
+// names, as raw JSON. It reports whether they are few enough for a table.
 func flatten(v gjson.Result, prefix string, keys, cells *[]string) bool {
 	ok := true
 	v.ForEach(func(key, value gjson.Result) bool {

@@ -18,6 +18,7 @@ func mayBeJSON(start string) bool {
 	return strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[")
 }
 
+// isJSON reports whether a text is valid JSON of at most deepest levels.
 func isJSON(text string) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -38,6 +39,7 @@ func isJSON(text string) bool {
 	return depth == 0 && gjson.Valid(text) && utf8.ValidString(text)
 }
 
+// quote returns s as a JSON string.
 func quote(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -52,7 +54,7 @@ func quote(s string) string {
 var keyFields = compress.WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
 	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
 
-// fieldRank says how early a field is shown: 0 first.
+// fieldRank returns how early a field is shown: 0 first, 3 last.
 func fieldRank(key string, value gjson.Result) int {
 	low := strings.ToLower(key)
 	switch {
@@ -66,8 +68,9 @@ func fieldRank(key string, value gjson.Result) int {
 	return 1
 }
 
-// sampled chooses which of a list's items are shown: the first ones, the last, those that tell of an error, those that differ in their
-// form from the others, and others in even steps. nil: all.
+// sampled chooses which of a list's items are shown, at most so many: the first ones, the last,
+// those that speak of an error, those that differ in their form from the others, and others in
+// even steps. It returns nil for all.
 func sampled(all []gjson.Result, most int) []bool {
 	if len(all) <= most {
 		return nil
@@ -109,7 +112,7 @@ func sampled(all []gjson.Result, most int) []bool {
 	return show
 }
 
-// formOf tells items of different make apart: the type, of an object also its fields.
+// formOf returns what items of one make share: the type, and of an object its fields.
 func formOf(item gjson.Result) string {
 	if !item.IsObject() {
 		return item.Type.String()
@@ -122,6 +125,7 @@ func formOf(item gjson.Result) string {
 	return b.String()
 }
 
+// tellsOfError reports whether the raw JSON of an item speaks of an error.
 func tellsOfError(raw string) bool {
 	low := strings.ToLower(raw[:min(len(raw), 2000)])
 	for _, w := range []string{`"error":"`, `"error": "`, `"error":{`, `"error": {`, `"failed"`, `"failure"`, `"error"`, "exception", "crashloop", `"critical"`, `"fatal"`} {

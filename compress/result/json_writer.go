@@ -15,6 +15,7 @@ type jsonWriter struct {
 	full bool
 }
 
+// put writes s, or fills the writer up if there is no room for it.
 func (w *jsonWriter) put(s string) {
 	if w.Len()+len(s) > w.most {
 		w.full = true
@@ -23,6 +24,7 @@ func (w *jsonWriter) put(s string) {
 	w.WriteString(s)
 }
 
+// value writes a value that stands so many levels deep.
 func (w *jsonWriter) value(v gjson.Result, depth int) {
 	switch {
 	case w.full:
@@ -38,6 +40,8 @@ func (w *jsonWriter) value(v gjson.Result, depth int) {
 	}
 }
 
+// object writes an object, those of its fields first that say the most; left, if not "", becomes
+// its last field.
 func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
 	if depth >= w.deep {
 		n := 0
@@ -85,6 +89,7 @@ func (w *jsonWriter) object(v gjson.Result, depth int, left string) {
 	w.put("}")
 }
 
+// array writes a list; left, if not "", becomes its last item.
 func (w *jsonWriter) array(v gjson.Result, depth int, left string) {
 	var all []gjson.Result
 	v.ForEach(func(_, item gjson.Result) bool {

@@ -37,8 +37,8 @@ type Limit struct {
 	Chars  int // Unicode code points; 0: any number
 }
 
-// Limit gives the limit of a result of kind k where the most generous kind may show that many tokens:
-// search results four characters a token, command output three, files and responses two.
+// Limit returns the limit of a result of kind k where the most generous kind may show that many
+// tokens: search results four characters a token, command output three, files and responses two.
 func (k Kind) Limit(tokens int) Limit {
 	switch k {
 	case KindSearch, KindMatches:
@@ -49,7 +49,8 @@ func (k Kind) Limit(tokens int) Limit {
 	return Limit{tokens, 3 * tokens}
 }
 
-// of is the limit in the unit of a sheet: tokens, or where the characters are scarcer as many of these as make a token.
+// of returns what s takes in the unit of a sheet: its tokens, or where the characters are
+// scarcer as many of these as make a token.
 func (l Limit) of(s string) int {
 	w := ctxabi.Weight(s)
 	if l.Chars > 0 {
@@ -58,7 +59,7 @@ func (l Limit) of(s string) int {
 	return w
 }
 
-// holds says whether s is within the limit.
+// holds reports whether s is within the limit.
 func (l Limit) holds(s string) bool {
 	if l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
 		return false

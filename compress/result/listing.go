@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// listing says which directories hold how many entries, and shows entries of each.
+// listing shows which directories hold how many entries, and entries of each.
 func (r *result) listing() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
@@ -112,7 +112,7 @@ func (r *result) listing() (string, bool) {
 	return s.write(before)
 }
 
-// upTo is the beginning of a path, at most depth directories deep.
+// upTo returns the beginning of a path, at most depth directories deep.
 func upTo(name string, depth int) string {
 	for at := 0; at < len(name); at++ {
 		if name[at] == '/' && at > 0 {

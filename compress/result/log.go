@@ -7,14 +7,14 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Of lines of one make that tell of failures this many are looked at; of others the first.
+// Of lines of one make about failures this many are looked at; of others the first.
 const (
 	manyNames    = 120
 	manyMessages = 12
 )
 
-// log shows the first lines, every line that tells of a failure with what stands around it, how it ended and the
-// last lines. Lines that differ in digits only are shown once, with a count.
+// log shows the first lines, every line about a failure with what stands around it, how it ended
+// and the last lines. Lines that differ in digits only are shown once, with a count.
 func (r *result) log() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
@@ -106,8 +106,8 @@ func (r *result) log() (string, bool) {
 	return s.write("")
 }
 
-// apart weighs lines: the more of them begin with the same two words, the less each of these tells. What a program does
-// stands in a series of lines, what it found in lines of their own.
+// apart returns what lines are worth: the more of them begin with the same two words, the less.
+// What a program does stands in a series of lines, what it found in lines of their own.
 func (s *sheet) apart(lines []int) func(i int) float64 {
 	openings, counts := make([]string, len(s.lines)), map[string]int{}
 	for _, i := range lines {
@@ -119,7 +119,7 @@ func (s *sheet) apart(lines []int) func(i int) float64 {
 	}
 }
 
-// opening is a line up to its second blank.
+// opening returns a line up to its second blank.
 func opening(line string) string {
 	line = strings.TrimSpace(line)
 	end := strings.IndexByte(line, ' ') + 1
@@ -172,7 +172,7 @@ func (s *sheet) last(share float64, leader []int) {
 	}
 }
 
-// failed shows lines that tell of failures in their order, those first that say something new.
+// failed shows lines about failures in their order, if they say something new.
 func (s *sheet) failed(lines []int, share float64) {
 	floor := s.left - int(float64(s.left)*share)
 	for _, i := range lines {
@@ -182,7 +182,8 @@ func (s *sheet) failed(lines []int, share float64) {
 	}
 }
 
-// around shows what stands beside the lines that tell of failures: what follows first, then what is before.
+// around shows what stands beside the lines about failures: what follows first, then what is
+// before.
 func (s *sheet) around(classes []class) {
 	var told []int
 	for i := range s.lines {

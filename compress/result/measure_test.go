@@ -189,7 +189,8 @@ type output struct {
 	needles []string
 }
 
-// outputsOf gives the results of tools in a session with the identifiers that stand nowhere before and are used soon after.
+// outputsOf returns the results of tools in a session with the identifiers that stand nowhere before
+// and are used soon after.
 func outputsOf(t *testing.T, file string) (out []output) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -243,7 +244,8 @@ func outputsOf(t *testing.T, file string) (out []output) {
 
 var identifier = regexp.MustCompile(`[\pL\pN_./:@#-]+`)
 
-// identifiersOf gives the strings of 4 to 120 characters with one of / . _ : @ #, or a letter beside a digit, or camelCase, and the numbers of at least 3 digits.
+// identifiersOf returns the strings of 4 to 120 characters with one of / . _ : @ #, or a letter
+// beside a digit, or camelCase, and the numbers of at least 3 digits.
 func identifiersOf(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, word := range identifier.FindAllString(text, -1) {

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// plainText is text without what only a terminal shows: ANSI sequences, characters that were overwritten
-// after a carriage return or by backspaces, other control characters. It is valid UTF-8.
+// plainText returns text without what only a terminal shows: ANSI sequences, characters that
+// were overwritten after a carriage return or by backspaces, other control characters. It
+// returns valid UTF-8.
 func plainText(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == utf8.RuneError || c == 0x7f }) {
 		return text
@@ -38,7 +39,7 @@ func plainText(text string) string {
 	return string(out)
 }
 
-// escape gives the length of the control sequence that s begins with.
+// escape returns the length of the control sequence that s begins with.
 func escape(s string) int {
 	if len(s) < 2 {
 		return len(s)

@@ -14,15 +14,19 @@ const (
 	repeatBytes = 512 << 10 // a longer content is only known as a repeat when it is one exactly
 )
 
-// Repeat shows a content that repeats an earlier one, which its reader has before him: a reference, and what is new.
-// name is how the reader knows the earlier one, path where the whole of new stands, kind what new was recognised as.
+// Repeat shows a content that repeats an earlier one, which its reader has before him: a
+// reference, and what is new. name is how the reader knows the earlier one, path where the whole
+// of new stands, kind what new was recognised as.
 //
 //	[the same as 41 above: 212 lines, 8123 bytes, all of it in context/line/57.txt]
 //
-// Where some of it differs, the lines that are new follow as they stand there, under their numbers and those that they stand for, with "…"
-// for what is the same. Of a log, lines that differ in a time or an address are the same, of a file with numbered lines those
-// that differ in their number; the reference says so. JSON stays JSON: of it the fields and items are shown that are
-// new. ok is false where less than 60 % of new is the same or where that would not make it clearly shorter.
+// If some of it differs, the lines that are new follow as they stand there, under their numbers
+// and those that they stand for, with "…" for what is the same. In a log, lines that differ in a
+// time or an address are the same, in a file with numbered lines those that differ in their
+// number; the reference tells that. JSON stays JSON: the fields and items that are new are
+// shown.
+//
+// ok is false if less than 60 % of new is the same, or if text would not be clearly shorter.
 func Repeat(old, new string, kind Kind, name, path string) (text string, ok bool) {
 	r := repeat{old: old, new: new, bytes: len(new), kind: kind, name: name, path: path}
 	json := len(new) <= repeatBytes && isJSON(new) && strings.ContainsAny(new[:min(1, len(new))], "{[")
@@ -52,7 +56,7 @@ type repeat struct {
 	name, path string
 }
 
-// reference is the line that says what it is the same as. some is how much of it: "209 of ".
+// reference returns the line for what it is the same as. some is how much of it: "209 of ".
 func (r *repeat) reference(what, some string) string {
 	lines := strings.Count(strings.TrimSuffix(r.new, "\n"), "\n") + 1
 	s := "s"
@@ -62,7 +66,7 @@ func (r *repeat) reference(what, some string) string {
 	return fmt.Sprintf("[%s: %s%d line%s, %d bytes, all of it in %s]", what, some, lines, s, r.bytes, r.path)
 }
 
-// part is the reference when new is whole lines of old, read again.
+// part returns the reference if new is whole lines of old, read again; else "".
 func (r *repeat) part() string {
 	old, new := "\n"+strings.TrimSuffix(r.old, "\n")+"\n", "\n"+strings.TrimSuffix(r.new, "\n")+"\n"
 	at := strings.Index(old, new)
@@ -76,7 +80,7 @@ func (r *repeat) part() string {
 	return r.reference(fmt.Sprintf("the same as %s of %s above", span(first, first+strings.Count(new, "\n")-2), r.name), "")
 }
 
-// span names lines by their numbers.
+// span returns a name for lines, by their numbers.
 func span(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("line %d", from)
@@ -84,7 +88,7 @@ func span(from, to int) string {
 	return fmt.Sprintf("lines %d-%d", from, to)
 }
 
-// lines shows the lines that old does not have.
+// lines returns the reference and the lines that old does not have; "" if new is too different.
 func (r *repeat) lines() string {
 	a, b := splitLines(r.old), splitLines(r.new)
 	key, but := r.keyOf(a, b)
@@ -156,7 +160,7 @@ func (r *repeat) lines() string {
 	return w.String()
 }
 
-// splitLines gives the lines of a text without their ends.
+// splitLines returns the lines of a text without their ends.
 func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
@@ -167,7 +171,7 @@ var (
 	numbered = regexp.MustCompile(`^\s*\d+(:|\t|\s*[|→│])`)
 )
 
-// keyOf gives what a line is told by, and in which words lines of one key may differ.
+// keyOf returns what makes two lines the same, and in which words lines of one key may differ.
 func (r *repeat) keyOf(a, b []string) (key func(string) string, but string) {
 	count := func(lines []string) (n int) {
 		for _, l := range lines {

@@ -7,7 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// json shows the fields and items that old does not have.
+// json returns the reference and the fields and items that old does not have, as JSON; "" if new
+// is too different.
 func (r *repeat) json() string {
 	if !isJSON(r.old) {
 		return ""
@@ -39,7 +40,7 @@ func (r *repeat) json() string {
 // deepestRepeat is how many levels are looked into.
 const deepestRepeat = 32
 
-// newValue gives what of b is not in a, "" for nothing, and how many bytes of b are the same.
+// newValue returns what of b is not in a, "" for nothing, and how many bytes of b are the same.
 func newValue(a, b gjson.Result, depth int) (text string, same int) {
 	switch {
 	case a.Raw == b.Raw || compactJSON(a.Raw) == compactJSON(b.Raw):
@@ -154,7 +155,8 @@ func newItems(a, b gjson.Result, depth int) (string, int) {
 	return "[" + strings.Join(items, ",") + "]", withBlanks(same, all, len(b.Raw))
 }
 
-// withBlanks counts what stands between values as they themselves count.
+// withBlanks returns how many of whole bytes are the same, if same of all bytes of values are:
+// what stands between values counts as they do.
 func withBlanks(same, all, whole int) int {
 	if all == 0 {
 		return 0
@@ -162,7 +164,7 @@ func withBlanks(same, all, whole int) int {
 	return int(int64(same) * int64(whole) / int64(all))
 }
 
-// nameOf is the field that tells an object of a list from the others, and its value.
+// nameOf returns the field by which an object of a list differs from the others, and its value.
 func nameOf(item gjson.Result) string {
 	if !item.IsObject() {
 		return ""
@@ -181,7 +183,7 @@ func nameOf(item gjson.Result) string {
 	return name
 }
 
-// compactJSON is a value without blanks between its parts.
+// compactJSON returns a value without blanks between its parts.
 func compactJSON(raw string) string {
 	if !strings.ContainsAny(raw, " \n\t\r") {
 		return raw

@@ -1,7 +1,8 @@
 package result
 
-// matchLines finds for each line of b the line of a that it is, -1 for one that is new: a longest common subsequence by key
-// (Myers, An O(ND) Difference Algorithm, 1986). ok is false where more than edits lines came or went.
+// matchLines returns for each line of b the number of the line of a that it is, -1 for one that
+// is new: a longest common subsequence by key (Myers, An O(ND) Difference Algorithm, 1986). ok
+// is false if more than edits lines came or went.
 func matchLines(a, b []string, key func(string) string, edits int) (of []int, ok bool) {
 	number := map[string]int32{}
 	ids := func(lines []string) []int32 {
@@ -44,7 +45,8 @@ func matchLines(a, b []string, key func(string) string, edits int) (of []int, ok
 	return of, ok
 }
 
-// shortestEdit gives the pairs of places that a longest common subsequence of x and y joins.
+// shortestEdit returns the pairs of places that a longest common subsequence of x and y joins;
+// ok is false if more than edits elements came or went.
 func shortestEdit(x, y []int32, edits int) (pairs [][2]int, ok bool) {
 	n, m := len(x), len(y)
 	most := min(edits, n+m)

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// repeats are real-looking contents that repeat an earlier one, below testdata/repeats; the earlier ones are results of the other tests.
+// repeats are real-looking contents that repeat an earlier one, below testdata/repeats; the earlier
+// ones are results of the other tests.
 var repeats = []struct {
 	name, old string
 	about     Hint
@@ -69,7 +70,8 @@ func TestRepeatGolden(t *testing.T) {
 	}
 }
 
-// wrongRepeat says what is wrong with a reference from new to old: it is JSON, or lines of new in their order and lines of its own.
+// wrongRepeat returns what is wrong with a reference from new to old, "" for nothing: it is JSON, or
+// lines of new in their order and lines of its own.
 func wrongRepeat(old, new, short string) string {
 	if !strings.Contains(short, path) || !strings.Contains(short, "the same as ") {
 		return "there is no reference"

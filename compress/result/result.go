@@ -7,15 +7,20 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// resultFloor is the limit, in tokens, below which a result is only shown head and tail.
+// resultFloor is the limit, in tokens, below which only the head and the tail of a result are
+// shown.
 const resultFloor = 48
 
-// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. A text within the limit comes back as it is
-// with cut == false. Otherwise what is shown are lines of it as they stand there, in their order, and
-// lines of Result's own, which begin with one of "[" and "…": what was found of them, how often a line came again, and at the
-// end how much is left out and the path that gives all of it. What is not one of either is
-// a part of a line, or, of kinds json and html and of a search's response in JSON, a value or text of the source or its beginning. JSON stays JSON, and its note is a value in it.
-// used is the kind by which it was shortened: KindText where the text turned out to be none of kind.
+// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. It
+// returns a text within the limit as it is, with cut == false. Otherwise short holds lines of
+// the text as they stand there, in their order, and lines of its own, which begin with one of
+// "[" and "…": what was found in them, how often a line came again, and at the end how much is
+// left out and the path where all of it stands. Any other line is a part of a line of the text
+// or, of kinds json and html and of a search's response in JSON, a value or words of it. JSON
+// stays JSON, and its note is a value in it.
+//
+// used is the kind by which it was shortened: KindText where the text turned out to be none of
+// kind.
 func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
 	if limit.holds(text) {
 		return text, kind, false
@@ -55,6 +60,7 @@ type result struct {
 	path  string
 }
 
+// shorten shows the result as one of kind k; ok is false if it is none, or if there is no room.
 func (r *result) shorten(k Kind) (short string, ok bool) {
 	switch k {
 	case KindBinary:
@@ -84,7 +90,8 @@ func (r *result) shorten(k Kind) (short string, ok bool) {
 	return r.prose()
 }
 
-// prose shows the first and the last lines and those between them that cover the most identifiers and words.
+// prose shows the first and the last lines, and those between them that cover the most
+// identifiers and words.
 func (r *result) prose() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {

@@ -101,7 +101,7 @@ func TestResultGolden(t *testing.T) {
 	}
 }
 
-// wrong says what promise short breaks; "" for none.
+// wrong returns the promise that short breaks; "" for none.
 func wrong(text, short string, kind Kind, limit Limit) string {
 	switch {
 	case limit.Tokens >= floor && ctxabi.Weight(short) > limit.Tokens:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// table shows the header, the rows that tell of something wrong or differ from the others, the first and last rows
-// and of the others those that say the most, and counts the rows.
+// table shows the header, the rows about something wrong or that differ from the others, the
+// first and last rows and of the others those that say the most, and counts the rows.
 func (r *result) table() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
@@ -51,7 +51,8 @@ func (r *result) table() (string, bool) {
 
 func isSeparator(c rune) bool { return strings.ContainsRune(" \t,|;", c) }
 
-// matches shows where something was found: how many lines in which files, a line of each file, then the others that say the most.
+// matches shows where something was found: how many lines in which files, a line of each file,
+// then the others that say the most.
 func (r *result) matches() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {
@@ -84,7 +85,8 @@ func (r *result) matches() (string, bool) {
 	return s.write(before)
 }
 
-// diff shows the files and hunks, and of what was changed the lines that say the most, each file having its turn.
+// diff shows the files and hunks, and of what was changed the lines that say the most, each file
+// having its turn.
 func (r *result) diff() (string, bool) {
 	s, ok := r.newSheet(r.text)
 	if !ok {

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is how much of a text, in bytes, is looked at to find its kind.
+// sniffed is how many bytes of a text are looked at to find its kind.
 const sniffed = 4096
 
-// sampleOf gives the first lines of a text.
+// sampleOf returns the first lines of a text that are not blank.
 func sampleOf(text string) []string {
 	lines := strings.Split(plainText(text[:min(len(text), sniffed)]), "\n")
 	if len(text) > sniffed && len(lines) > 1 {
@@ -24,7 +24,7 @@ func sampleOf(text string) []string {
 	return lines[:n]
 }
 
-// share is the part of lines for which is holds.
+// share returns the part of lines for which is holds.
 func share(lines []string, is func(string) bool) float64 {
 	n := 0
 	for _, l := range lines {
@@ -35,6 +35,7 @@ func share(lines []string, is func(string) bool) float64 {
 	return float64(n) / float64(max(1, len(lines)))
 }
 
+// isBinary reports whether a text is bytes, or base64 of them.
 func isBinary(text string) bool {
 	head := text[:min(len(text), sniffed)]
 	bad := 0
@@ -82,12 +83,14 @@ func isWebSearch(lines []string, tool string) bool {
 	return urls >= 2
 }
 
-// matched says whether most lines begin with a path and perhaps a number, as grep prints them.
+// matched reports whether most lines begin with a path and perhaps a number, as grep prints
+// them.
 func matched(lines []string) bool {
 	return len(lines) >= 3 && share(lines, func(l string) bool { file, _ := matchOf(l); return file != "" || l == "--" }) > 0.7
 }
 
-// matchOf takes a line as grep prints it apart: "src/a.go:12:func main() {"; file is "" for another line.
+// matchOf returns the file of a line as grep prints it, "src/a.go:12:func main() {", and where
+// its text begins; file is "" for another line.
 func matchOf(line string) (file string, text int) {
 	at := strings.IndexByte(line, ':')
 	if at <= 0 || at > 200 || strings.HasPrefix(line[at:], "::") || strings.ContainsAny(line[:at], " \t(){}\"'<>=,") || !strings.ContainsAny(line[:at], "./") || strings.HasPrefix(line[at:], "://") {
@@ -96,12 +99,12 @@ func matchOf(line string) (file string, text int) {
 	return line[:at], at + 1
 }
 
-// listed says whether most lines are paths or entries of directories.
+// listed reports whether most lines are paths or entries of directories.
 func listed(lines []string) bool {
 	return len(lines) >= 3 && share(lines, func(l string) bool { return entryOf(l) != noEntry }) > 0.8
 }
 
-// isTable says whether the lines look like a header and rows of as many columns.
+// isTable reports whether the lines look like a header and rows of as many columns.
 func isTable(lines []string) bool {
 	if len(lines) < 4 {
 		return false
@@ -120,7 +123,8 @@ func isTable(lines []string) bool {
 	return aligned(lines)
 }
 
-// aligned says whether columns begin at the same places in most lines, below a header in capitals.
+// aligned reports whether columns begin at the same places in most lines, below a header in
+// capitals.
 func aligned(lines []string) bool {
 	head := lines[0]
 	if head != strings.ToUpper(head) || len(strings.Fields(head)) < 3 || strings.ContainsAny(head, "=[]{}#*") {
@@ -149,7 +153,7 @@ func aligned(lines []string) bool {
 	}) > 0.8
 }
 
-// isRun says whether lines are what test runners and compilers print.
+// isRun reports whether lines are what test runners and compilers print.
 func isRun(lines []string) bool {
 	for _, l := range lines[:min(len(lines), 12)] {
 		for _, sign := range []string{"=== test session starts ===", "=== RUN   ", "--- FAIL: ", "TAP version 1", "collected ", "   Compiling ", "npm error ", "npm ERR! "} {
@@ -166,6 +170,7 @@ func isRun(lines []string) bool {
 	}) > 0.08
 }
 
+// failures returns how many of lines speak of a failure.
 func failures(lines []string) int {
 	n := 0
 	for _, l := range lines {
@@ -176,7 +181,7 @@ func failures(lines []string) int {
 	return n
 }
 
-// Forms of the lines of a listing.
+// entry is what a line of a listing is.
 type entry uint8
 
 const (
@@ -187,7 +192,7 @@ const (
 	sumEntry        // "total 48"
 )
 
-// entryOf finds what a line of a listing is.
+// entryOf returns what a line of a listing is.
 func entryOf(line string) entry {
 	s := strings.TrimSpace(line)
 	switch {

@@ -34,7 +34,8 @@ const (
 // gap stands for lines that are not shown.
 const gap = "…\n"
 
-// newSheet takes the text apart. ok is false where the limit has no room for a note and some text.
+// newSheet returns the sheet of a text with no line shown; ok is false if the limit has no room
+// for a note and some text.
 func (r *result) newSheet(text string) (s *sheet, ok bool) {
 	s = &sheet{r: r, covered: map[uint64]bool{}}
 	for line := range strings.Lines(text) {
@@ -55,7 +56,8 @@ func (r *result) newSheet(text string) (s *sheet, ok bool) {
 	return s, n > 0 && s.left > 0
 }
 
-// pieceOf gives where a long line is cut: behind a blank or a mark of the second half of a piece, else between characters.
+// pieceOf returns where a long line is cut: behind a blank or a mark of the second half of a
+// piece, else between characters.
 func pieceOf(line string) int {
 	if at := strings.LastIndexAny(line[longPiece/2:longPiece], " \t,;>})]&"); at >= 0 {
 		return longPiece/2 + at + 1
@@ -67,7 +69,7 @@ func pieceOf(line string) int {
 	return n
 }
 
-// cost is what line i takes, without gaps around it.
+// cost returns what line i takes, without gaps around it.
 func (s *sheet) cost(i int) int {
 	if s.costs[i] == 0 {
 		s.costs[i] = s.r.limit.of(s.lines[i]+"\n") + s.r.limit.of(s.above[i])
@@ -78,7 +80,7 @@ func (s *sheet) cost(i int) int {
 	return s.costs[i]
 }
 
-// gaps is by how many gaps the sheet has more when line i is shown.
+// gaps returns by how many gaps the sheet has more when line i is shown.
 func (s *sheet) gaps(i int) int {
 	n := 1
 	if i == 0 || s.shown[i-1] {
@@ -90,7 +92,7 @@ func (s *sheet) gaps(i int) int {
 	return n
 }
 
-// show shows line i if there is room for it.
+// show shows line i if there is room for it, and reports whether it is shown.
 func (s *sheet) show(i int) bool {
 	if i < 0 || i >= len(s.lines) || s.shown[i] {
 		return i >= 0 && i < len(s.lines)
@@ -105,7 +107,8 @@ func (s *sheet) show(i int) bool {
 	return true
 }
 
-// showAll shows lines from from to before to as long as they fit and take no more than share of what is left.
+// showAll shows the lines from from to before to, backwards if to is less, as long as they fit
+// and take no more than share of what is left.
 func (s *sheet) showAll(from, to int, share float64) {
 	floor := s.left - int(float64(s.left)*share)
 	step := 1
@@ -119,7 +122,8 @@ func (s *sheet) showAll(from, to int, share float64) {
 	}
 }
 
-// novelty is the share of what line i is about that is not shown yet; 0 for a line about nothing.
+// novelty returns the share of what line i is about that is not shown yet; 0 for a line about
+// nothing.
 func (s *sheet) novelty(i int) float64 {
 	all, fresh := 0.0, 0.0
 	eachFeature(s.lines[i], func(f uint64, w float64) {
@@ -137,8 +141,8 @@ func (s *sheet) novelty(i int) float64 {
 // heldMost bounds how many lines are compared with each other.
 const heldMost = 4096
 
-// cover shows of the candidates those that say the most that is not shown yet, for what they take.
-// weight scales what a line is worth; nil: 1.
+// cover shows those candidates that say the most that is not shown yet, for what they take,
+// within share of what is left. weight scales what a line is worth; nil: 1.
 func (s *sheet) cover(candidates []int, share float64, weight func(i int) float64) {
 	floor := s.left - int(float64(s.left)*share)
 	candidates = s.thin(candidates)
@@ -198,7 +202,7 @@ func (s *sheet) cover(candidates []int, share float64, weight func(i int) float6
 	}
 }
 
-// fill shows what lies between shown lines as far as the room goes, then what follows the first and precedes the last lines.
+// fill shows what lies between shown lines as far as the room goes, the shortest gaps first.
 func (s *sheet) fill() {
 	for size := 1; size <= 4; size++ {
 		for i := 0; i < len(s.lines); i++ {
@@ -228,7 +232,7 @@ func (s *sheet) rest() {
 	}
 }
 
-// all gives the lines of the sheet that are not blank and stand nowhere before.
+// all returns the lines of the sheet that are not blank and stand nowhere before.
 func (s *sheet) all() []int {
 	out := make([]int, 0, len(s.lines))
 	seen := map[uint64]bool{}
@@ -248,7 +252,8 @@ func (s *sheet) all() []int {
 // thinnedFrom is the number of lines from which on only one of each make is looked at.
 const thinnedFrom = 16 * heldMost
 
-// thin gives of very many candidates the first of each make, and of too many makes every so many.
+// thin returns, of very many candidates, the first of each make, and of too many makes every so
+// many.
 func (s *sheet) thin(candidates []int) []int {
 	if len(candidates) <= thinnedFrom {
 		return candidates
@@ -292,10 +297,11 @@ func (h *gains) Pop() any {
 	return x
 }
 
-// again says that a line is followed by others like it.
+// again returns the line for n others like the one before it.
 func again(n int) string { return fmt.Sprintf("[and %d more like it]\n", n) }
 
-// String writes what is shown and the note. ok is false where nothing is.
+// write returns what is shown, behind before, and the note for what is not; ok is false if no
+// line is shown.
 func (s *sheet) write(before string) (short string, ok bool) {
 	var b strings.Builder
 	b.WriteString(before)

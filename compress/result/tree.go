@@ -36,6 +36,8 @@ const (
 	treeItems = 400
 )
 
+// add adds a value below the node parent, and returns its number. rank is how much it says, less
+// for more; depth counts the levels above it.
 func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 	at := len(t.nodes)
 	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank, listed: parent >= 0 && (t.nodes[parent].listed || t.nodes[parent].value.IsArray())})
@@ -95,7 +97,7 @@ func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
 	return at
 }
 
-// isHit says whether an item is a search result.
+// isHit reports whether an item is a search result.
 func isHit(item gjson.Result) bool {
 	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
 }
@@ -103,7 +105,7 @@ func isHit(item gjson.Result) bool {
 // leafChars is how much of a string is shown, in code points.
 const leafChars = 160
 
-// text is what node i takes without its kids.
+// text returns what node i takes without its kids.
 func (t *tree) text(i int) string {
 	n := &t.nodes[i]
 	head := n.key
@@ -233,7 +235,7 @@ func (t *tree) gain(i int) float64 {
 	return sum / float64(t.cost(i))
 }
 
-// write writes what is shown.
+// write writes what is shown of node i; left, if not "", becomes its last item or field.
 func (t *tree) write(b *strings.Builder, i int, left string) {
 	n := &t.nodes[i]
 	list := n.value.IsArray()
