@@ -9,26 +9,28 @@ import (
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // registers the algorithm below
 )
 
-// Sizes of chunks in bytes. Only the last chunk of a content is shorter than MinChunk, and no chunk is longer than MaxChunk.
+// Sizes of chunks in bytes. Only the last chunk of a content is shorter than MinChunk, and no
+// chunk is longer than MaxChunk.
 const (
 	MinChunk  = 256
 	MeanChunk = 1024 // about, where content is not all the same
 	MaxChunk  = 4096
 )
 
-// chunking is the algorithm: FastCDC (Xia et al., USENIX ATC 2016) with masks for these sizes. Another one would find nothing
-// that was stored of this one again.
+// chunking is the algorithm: FastCDC (Xia et al., USENIX ATC 2016) with masks for these sizes.
+// It must not change: another one would not find again what was stored with this one.
 const chunking = "fastcdc-v1.0.0"
 
-// Chunk is a piece of a content.
+// Chunk is a piece of a content: Length bytes from byte Offset on, and their SHA-256.
 type Chunk struct {
 	Offset, Length int // in bytes
 	Hash           [sha256.Size]byte
 }
 
-// Chunks cuts a content where its own bytes say so, so that the same bytes in another content, or behind an edit
-// in this one, give the same chunks but for those at the edges. The chunks cover the content, in its order; none is
-// empty. A chunk may begin or end inside of a line or a rune.
+// Chunks returns the chunks of a content in its order; none is empty, and together they are the
+// content. The content's own bytes decide where it is cut: the same bytes in another content, or
+// behind an edit in this one, become the same chunks except at the edges. A chunk may begin or
+// end inside of a line or a rune.
 func Chunks(content string) []Chunk {
 	if content == "" {
 		return nil

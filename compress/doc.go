@@ -1,17 +1,40 @@
-// Package compress holds the pure functions that make a record's text
-// shorter. They never read a file, never look at a clock, and always give the
-// same bytes for the same arguments. Whatever they leave out they count, and
-// they name the path that gives it back.
+// Package compress makes texts shorter. Its functions are pure: they read no file and no clock, and
+// return the same bytes for the same arguments on every machine. What they leave out they count, and
+// they name the path where all of it stands.
 //
-// # Notes
+// [HeadTail] and [Head] cut a text to a number of tokens, [Clip] and [ClipTokens] a line. [Fold] and
+// [Conclusion] make one line of an output or a report. [KeyLines] chooses the lines of a history that
+// may be needed again. [Chunks], [Passages] and [Paragraphs] take a text apart; an [Index] ranks
+// texts for a query. Results of tools are shortened by their kind in compress/result, what is derived
+// from records (facts, decisions, items) is found in compress/notes; both use this package, which
+// knows neither.
 //
-// [Find] looks at one record and gives its findings: sentences that state a constraint, a preference or a value, that choose or
-// accept, items of lists, files, large outputs. It knows nothing but that record, so its findings can be kept on disk
-// ([FindVersion] says when they are of no use any more). [Notes] folds findings in the order of the timeline into rows: an
-// acceptance meets the proposal before it, a later statement about the same takes the place of an earlier one, an item has its last state, a
-// file what happened to it last. Rows are bounded by parts of the history's size.
+// Tokens are those of [ctxabi.Weight], an estimate that never changes.
 //
-// Precision comes before recall. A sentence is taken word by word or not at all; questions, conjectures, reported speech,
-// quotations, code, logs and tool outputs state nothing. The words that tell are phrases in tables
-// (notes_facts.go, notes_decisions.go, notes_todo.go), most of them English and some German; in other languages nothing is found.
+// # Files
+//
+// From callers to callees:
+//
+//	summary.go      first sentences
+//	fold.go         a line for an output, for a report
+//	passages.go     parts of a text by size
+//	keylines.go     lines of a history that may be needed again
+//	relevance.go    BM25 over texts
+//	paragraph.go    parts of Markdown
+//	headtail.go     both ends of a text
+//	chunks.go       parts of a content by its bytes
+//	times.go        texts without the present time
+//	tools.go        tools by their names
+//	identifiers.go  words and identifiers of a line
+//	terms.go        terms of a ranking
+//	stem.go         English endings
+//	markdown.go     lines of Markdown
+//
+// # Own code
+//
+// A pack's bytes may not change with a dependency, so that what decides about them stands here: the
+// ranking (BM25 over terms that keep identifiers whole, with bits that are the same on every
+// machine), the stemmer (light and in place; Porter's joins too much), and the reading of Markdown (a
+// line at a time, where a parser's tree would lose which bytes a block has). Chunks are cut by a
+// library, whose algorithm is named with its version.
 package compress

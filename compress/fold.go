@@ -11,8 +11,8 @@ import (
 // Numbers of [Fold].
 const (
 	foldScanned = 400 // lines that are looked at, at each end of a text
-	foldClip    = 160 // bytes of one line
-	foldJoin    = " | "
+	FoldClip    = 160 // bytes of one line
+	FoldJoin    = " | "
 )
 
 // foldPart is a line that may stand in a fold.
@@ -23,10 +23,10 @@ type foldPart struct {
 	tells int      // what the line says beside its identifiers
 }
 
-// Fold gives what a tool's output comes to in one line of at most about limit tokens (by
-// ctxabi.Weight): first what says how it ended (errors, failures, counts), then its first line and the
-// lines with the most identifiers that no other one has, in the order of the text. A short
-// text stands there whole. "" for a text without words.
+// Fold returns one line, of at most about limit tokens (by ctxabi.Weight), for a tool's output:
+// the lines that say how it ended (errors, failures, counts), its first line and those with the
+// most identifiers that no other one has, in the order of the text. A short text stands there
+// whole. Fold returns "" for a text without words.
 func Fold(text string, limit int) string {
 	parts := foldParts(text)
 	seen := map[string]bool{}
@@ -63,19 +63,19 @@ func Fold(text string, limit int) string {
 	var b strings.Builder
 	for i, p := range taken {
 		if i > 0 {
-			b.WriteString(foldJoin)
+			b.WriteString(FoldJoin)
 		}
 		b.WriteString(p.text)
 	}
 	return b.String()
 }
 
-// foldParts gives the lines of both ends of a text, each once.
+// foldParts returns the lines at both ends of a text, each once.
 func foldParts(text string) []foldPart {
 	var all []foldPart
 	known := map[string]bool{}
 	EachLine(text, func(n int, line string) {
-		line = Clip(line, foldClip)
+		line = Clip(line, FoldClip)
 		if known[line] || len(all) >= 2*foldScanned && n > 4*foldScanned {
 			return
 		}
@@ -84,8 +84,8 @@ func foldParts(text string) []foldPart {
 		if len(all) == 0 {
 			p.tells = 3
 		}
-		eachWord(line, func(w string, kind wordKind) {
-			if kind == idWord {
+		EachWord(line, func(w string, kind WordKind) {
+			if kind == IdentifierWord {
 				p.words = append(p.words, w)
 			} else if v := verdicts[strings.ToLower(w)]; v > p.tells {
 				p.tells = v
@@ -99,21 +99,22 @@ func foldParts(text string) []foldPart {
 	return all
 }
 
-// verdicts are words that tell how something went, and what a line with one is worth in identifiers.
+// verdicts are words for how something went, and what a line with one is worth in identifiers.
 var verdicts = map[string]int{
 	"error": 9, "errors": 9, "failed": 10, "failure": 9, "failures": 9, "fail": 9, "exception": 9, "traceback": 6, "panic": 9, "fatal": 9, "denied": 8, "refused": 8,
 	"cannot": 7, "undefined": 7, "timeout": 7, "invalid": 7, "missing": 6, "conflict": 7, "warning": 4, "passed": 9, "success": 6, "successfully": 6, "exit": 5, "found": 3,
 }
 
-// TellsFailure says whether a line tells of a failure.
+// TellsFailure reports whether a line has a word for a failure.
 func TellsFailure(line string) (failure bool) {
-	eachWord(line, func(w string, _ wordKind) {
+	EachWord(line, func(w string, _ WordKind) {
 		failure = failure || verdicts[strings.ToLower(w)] >= 6 && !strings.HasPrefix(strings.ToLower(w), "success") && w != "passed"
 	})
 	return failure
 }
 
-// Clip gives at most n bytes of one line: its beginning, and … where something is missing.
+// Clip returns a line of at most n bytes as it is, and of a longer one the first n bytes at
+// most, cut at a blank where there is one in their second half, with … behind them.
 func Clip(line string, n int) string {
 	if len(line) <= n {
 		return line
@@ -128,13 +129,14 @@ func Clip(line string, n int) string {
 	return line[:end] + "…"
 }
 
-// ClipTokens is Clip for tokens by ctxabi.Weight: the first and the last lines of text in one line, with … between them.
+// ClipTokens returns text in one line. If that exceeds limit tokens (by ctxabi.Weight), cut is
+// true and line is its beginning and its end with … between them, within about limit.
 func ClipTokens(text string, limit int) (line string, cut bool) {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\v' || r == '\f' || r == '\u0085'
 	}), " ")
 	text = strings.TrimSpace(text)
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
 	head := headOf(text, max(1, limit*2/3))
@@ -142,55 +144,19 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
 }
 
-// subAgents are words of the names of tools that hand a task to another agent.
-var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "delegate": true, "subtask": true}
-
-// IsSubAgent says whether a tool of this name hands a task to another agent: Task, dispatch_agent, delegateTask. Tools
-// that keep a list of tasks (task_create, update_task) do not.
-func IsSubAgent(name string) bool {
-	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
-	sub := false
-	for _, w := range words {
-		switch w {
-		case "create", "update", "list", "get", "stop", "delete", "add", "complete":
-			return false
-		}
-		sub = sub || subAgents[w]
-	}
-	return sub
-}
-
-// splitCamel puts a blank before each capital that follows a small letter, all in lower case.
-func splitCamel(name string) string {
-	var b strings.Builder
-	small := false
-	for _, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			if small {
-				b.WriteByte(' ')
-			}
-			c += 'a' - 'A'
-			small = false
-		} else {
-			small = 'a' <= c && c <= 'z'
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-// ConclusionLines returns the lines with which the report of another agent ends, word by word: those of its last paragraph, from the end as many as fit in
-// limit tokens (by ctxabi.Weight), of a single one that is too long its last sentences.
+// ConclusionLines returns the lines with which the report of another agent ends, verbatim: those
+// of its last paragraph, from the end as many as fit in limit tokens (by ctxabi.Weight); of a
+// single line that is too long, its last sentences.
 func ConclusionLines(text string, limit int) (lines []string) {
 	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	for len(lines) > 1 && !fits(strings.Join(lines, "\n"), limit) {
+	for len(lines) > 1 && !Fits(strings.Join(lines, "\n"), limit) {
 		lines = lines[1:]
 	}
-	if len(lines) == 1 && !fits(lines[0], limit) {
+	if len(lines) == 1 && !Fits(lines[0], limit) {
 		if end := Conclusion(lines[0], limit); strings.HasSuffix(lines[0], end) {
 			lines[0] = end
 		} else {
@@ -200,7 +166,7 @@ func ConclusionLines(text string, limit int) (lines []string) {
 	return lines
 }
 
-// lastParagraph is the last one of a text, as far as a passage of it goes.
+// lastParagraph returns the last paragraph of a text, as far as it lies in the last passage.
 func lastParagraph(text string) (last string) {
 	for _, p := range Passages(text, longParagraph) {
 		last = text[p.From:p.To]
@@ -211,17 +177,17 @@ func lastParagraph(text string) (last string) {
 	return last
 }
 
-// Conclusion returns what the report of another agent comes to in one line of at most limit tokens (by ctxabi.Weight): its
-// last paragraph, and where that is longer the last of its sentences that fit.
+// Conclusion returns one line of at most limit tokens (by ctxabi.Weight) for the report of
+// another agent: its last paragraph, or if that is longer the last of its sentences that fit.
 func Conclusion(text string, limit int) string {
 	last := strings.Join(strings.Fields(lastParagraph(text)), " ")
-	if fits(last, limit) {
+	if Fits(last, limit) {
 		return last
 	}
 	best := ""
 	for at := len(last) - 2; at > 0; at-- {
 		if strings.IndexByte(".!?", last[at-1]) >= 0 && last[at] == ' ' {
-			if !fits(last[at+1:], limit) {
+			if !Fits(last[at+1:], limit) {
 				break
 			}
 			best = last[at+1:]

@@ -8,77 +8,82 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first
-// and last lines, with one line between them that says how many whole lines
-// and how many bytes are left out and where the whole stands (path):
+// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines,
+// with one line between them for how many whole lines and bytes are left out and where the whole
+// stands (path):
 //
 //	[118 lines, 4510 bytes left out, all of it in context/line/97.txt]
 //
-// It cuts between lines where it can and never inside a UTF-8 sequence. A text
-// within the limit comes back as it is with cut == false. Where the limit is
-// too small for that line and some text around it, the line alone comes back.
+// It cuts between lines where it can and never inside a UTF-8 sequence. It returns a text within
+// the limit as it is, with cut == false. If the limit is too small for that line and some text
+// around it, it returns the line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
 	// The note is weighed with the largest numbers it can hold.
-	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	if room < 2 {
-		return note(wholeLines(text, 0, len(text)), len(text), path), true
+		return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 	}
 	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
 		if room < 2 {
-			return note(wholeLines(text, 0, len(text)), len(text), path), true
+			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
 		head := headOf(text, room/2)
 		tail := tailOf(text[head:], room-room/2)
 		middle := text[head : len(text)-tail]
-		short = join(text[:head], note(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
+		short = JoinLeftOut(text[:head], LeftOut(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
 }
 
-// Head keeps the first lines of text, at most limit tokens by ctxabi.Weight,
-// and says in a last line what is left out and where the whole stands. A code fence that is open there is closed before.
+// Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last
+// line for what is left out and where the whole stands (path), as [HeadTail] writes it. It
+// closes a code fence that is open there. It returns a text within the limit as it is, with cut
+// == false.
 func Head(text string, limit int, path string) (short string, cut bool) {
-	if fits(text, limit) {
+	if Fits(text, limit) {
 		return text, false
 	}
-	room := limit - ctxabi.Weight(note(strings.Count(text, "\n")+1, len(text), path)) - 2
+	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	for ; ; room -= room/16 + 1 {
 		if room < 2 {
-			return note(wholeLines(text, 0, len(text)), len(text), path), true
+			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
 		head := headOf(text, room)
-		last := note(wholeLines(text, head, len(text)), len(text)-head, path)
+		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
 		if open := openFence(text[:head]); open != "" {
 			last = open + "\n" + last
 		}
-		short = join(text[:head], last, "")
+		short = JoinLeftOut(text[:head], last, "")
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
 }
 
-// openFence gives the mark of the code fence that text leaves open, "" for none.
+// openFence returns the mark of the code fence that text leaves open, "" for none.
 func openFence(text string) (open string) {
 	for line := range strings.Lines(text) {
-		open = fenceAfter(open, strings.TrimSpace(line))
+		open = FenceAfter(open, strings.TrimSpace(line))
 	}
 	return open
 }
 
-// fits weighs text only as far as the answer needs: no 128 bytes weigh less than one token.
-func fits(text string, limit int) bool {
+// Fits reports whether text weighs at most limit tokens by ctxabi.Weight. It weighs a text only
+// if that can be: no 128 bytes weigh less than one token.
+func Fits(text string, limit int) bool {
 	return len(text)/bytesPerWeight <= limit && ctxabi.Weight(text) <= limit
 }
 
 const bytesPerWeight = 128
 
-func note(lines, bytes int, path string) string {
+// LeftOut returns the line, without its end, that stands for so many lines and bytes that are
+// left out of a text, all of which stands at path.
+func LeftOut(lines, bytes int, path string) string {
 	switch lines {
 	case 0:
 		return fmt.Sprintf("[%d bytes left out, all of it in %s]", bytes, path)
@@ -88,7 +93,7 @@ func note(lines, bytes int, path string) string {
 	return fmt.Sprintf("[%d lines, %d bytes left out, all of it in %s]", lines, bytes, path)
 }
 
-// wholeLines is the number of lines of text that lie wholly in text[from:to].
+// wholeLines returns how many lines of text lie wholly in text[from:to].
 func wholeLines(text string, from, to int) int {
 	n := strings.Count(text[from:to], "\n")
 	if to == len(text) && to > from && text[to-1] != '\n' {
@@ -100,7 +105,8 @@ func wholeLines(text string, from, to int) int {
 	return n
 }
 
-func join(head, note, tail string) string {
+// JoinLeftOut returns head, note and tail, each on lines of its own.
+func JoinLeftOut(head, note, tail string) string {
 	if head != "" && head[len(head)-1] != '\n' {
 		head += "\n"
 	}
@@ -110,8 +116,8 @@ func join(head, note, tail string) string {
 	return head + note + tail
 }
 
-// headOf gives the length of the longest beginning of text within limit: whole
-// lines, or when these would use less than half of it, a part of the next one.
+// headOf returns the length of the longest beginning of text within limit tokens: whole lines,
+// or if these would use less than half of it, a part of the next one, too.
 func headOf(text string, limit int) int {
 	end, used := 0, 0
 	for end < len(text) {
@@ -165,8 +171,8 @@ func tailOf(text string, limit int) int {
 	})
 }
 
-// cutPoint finds the largest n for which the part of rest that take gives for
-// n weighs at most limit. take moves n to a place between characters.
+// cutPoint returns the largest n for which the part of rest that take returns for n weighs at
+// most limit. take moves n to a place between characters.
 func cutPoint(rest string, limit int, take func(rest string, n int) (part string, at int)) int {
 	low, high := 0, min(len(rest), limit*bytesPerWeight)
 	for low < high {

@@ -106,7 +106,7 @@ func TestHeadTailProperties(t *testing.T) {
 					if openFence(head) != "" {
 						t.Fatalf("a fence is left open: %q", short)
 					}
-					if before := strings.LastIndexByte(head, '\n'); !strings.HasPrefix(text, head) && fenceMark(head[before+1:]) != "" {
+					if before := strings.LastIndexByte(head, '\n'); !strings.HasPrefix(text, head) && FenceMark(head[before+1:]) != "" {
 						head = head[:max(0, before)] // it was closed
 					}
 				}

@@ -6,33 +6,33 @@ import (
 	"unicode/utf8"
 )
 
-// wordKind says what a word is worth to a reader who comes back to it later.
-type wordKind uint8
+// WordKind is what a word is worth to a reader who comes back to it later.
+type WordKind uint8
 
 const (
-	otherWord wordKind = iota
-	plainWord          // letters alone, at least four
-	idWord             // an identifier, see eachWord
+	OtherWord      WordKind = iota
+	PlainWord               // letters alone, at least four
+	IdentifierWord          // an identifier, see eachWord
 )
 
-// eachWord gives the words of a line in its order and their kind. A word is a run of
-// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An identifier is a
-// word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
-// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of its parts
-// that are identifiers, since auth.go:41 speaks of auth.go.
-func eachWord(line string, emit func(word string, kind wordKind)) {
+// EachWord calls emit with the words of a line in its order, and their kind. A word is a run of
+// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An
+// identifier is a word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
+// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of
+// its parts that are identifiers, since auth.go:41 speaks of auth.go.
+func EachWord(line string, emit func(word string, kind WordKind)) {
 	word := func(w string) {
-		w = trimWord(w)
-		kind := kindOf(w)
+		w = TrimWord(w)
+		kind := KindOfWord(w)
 		if w != "" {
 			emit(w, kind)
 		}
-		if kind != idWord || strings.IndexByte(w, ':') < 0 {
+		if kind != IdentifierWord || strings.IndexByte(w, ':') < 0 {
 			return
 		}
 		for part := range strings.SplitSeq(w, ":") {
-			if part = trimWord(part); kindOf(part) == idWord {
-				emit(part, idWord)
+			if part = TrimWord(part); KindOfWord(part) == IdentifierWord {
+				emit(part, IdentifierWord)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func eachWord(line string, emit func(word string, kind wordKind)) {
 			continue
 		}
 		c, size := runeAt(line, at)
-		if inWord(c) {
+		if InWord(c) {
 			if from < 0 {
 				from = at
 			}
@@ -101,15 +101,17 @@ var classes = func() (all [256]uint8) {
 	return all
 }()
 
-func inWord(c rune) bool {
+// InWord reports whether a character may stand in a word of [EachWord].
+func InWord(c rune) bool {
 	if c < utf8.RuneSelf {
 		return classes[c]&ofWord != 0
 	}
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c))
 }
 
-// trimWord takes away punctuation at the ends; a path keeps its first slash, a hidden file its dot.
-func trimWord(w string) string {
+// TrimWord returns a word without the punctuation at its ends; a path keeps its first slash, a
+// hidden file its dot.
+func TrimWord(w string) string {
 	for w != "" && classes[w[len(w)-1]]&endBytes != 0 {
 		w = w[:len(w)-1]
 	}
@@ -126,9 +128,10 @@ func trimWord(w string) string {
 	return w
 }
 
-func kindOf(w string) wordKind {
+// KindOfWord returns what a word is worth, see [EachWord].
+func KindOfWord(w string) WordKind {
 	if len(w) < 3 || len(w) > 4*maxIdentifier {
-		return otherWord
+		return OtherWord
 	}
 	var all, last uint8 // classes of its bytes, and of the one before
 	digits, camel := 0, false
@@ -145,18 +148,18 @@ func kindOf(w string) wordKind {
 		return kindOfText(w)
 	case len(w) > maxIdentifier:
 	case all&letterBytes == 0 && digits >= 3:
-		return idWord
+		return IdentifierWord
 	case len(w) < 4:
 	case all&markByte != 0 || all&letterBytes != 0 && digits > 0 || camel:
-		return idWord
+		return IdentifierWord
 	case all&dashByte == 0 && digits == 0:
-		return plainWord
+		return PlainWord
 	}
-	return otherWord
+	return OtherWord
 }
 
-// kindOfText is kindOf of a word of any characters.
-func kindOfText(w string) wordKind {
+// kindOfText is KindOfWord for a word of any characters.
+func kindOfText(w string) WordKind {
 	var runes, digits, letters, marks, rest int
 	camel, lower := false, false
 	for _, c := range w {
@@ -177,15 +180,15 @@ func kindOfText(w string) wordKind {
 	switch {
 	case runes > maxIdentifier:
 	case letters == 0 && digits >= 3:
-		return idWord
+		return IdentifierWord
 	case runes < 4:
 	case marks > 0 || letters > 0 && digits > 0 || camel:
-		return idWord
+		return IdentifierWord
 	case rest == 0 && digits == 0:
-		return plainWord
+		return PlainWord
 	}
-	return otherWord
+	return OtherWord
 }
 
-// maxIdentifier is in characters.
+// maxIdentifier is how many characters an identifier has at most.
 const maxIdentifier = 120

@@ -41,14 +41,16 @@ const (
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
 )
 
-// KeyLines chooses lines that say again what of the sources may be needed later
-// and is not shown, for at most room tokens, by cost: greedily, by the weight of the
-// identifiers that are not covered yet per token. The weight of an identifier is the
-// sum over the records that hold it of 0.5^(age/120), four times that where it does not stand in a tool's
-// output, to the power of 0.7; that of a plain word is a fraction of it. A word that is covered weighs little, but not
-// nothing: where there is room, another line that says something else of it stands there, too. covered are texts that are shown
-// beside the sources. The lines come in the order of their sources. A line that occurs
-// several times is taken from the last record that has it.
+// KeyLines chooses lines of sources that repeat what may be needed later and is not shown, for
+// at most room tokens by cost. It chooses greedily, by the weight of the words that are not
+// covered yet per token. The weight of an identifier is the sum, over the records that hold it,
+// of 0.5^(age/120), four times that where it stands outside of a tool's output, to the power of
+// 0.7; a plain word has a fraction of it. A covered word weighs little, but not nothing: where
+// there is room, another line with it stands there, too.
+//
+// covered are texts that are shown beside the sources. cost is called with a line and the room
+// that is left; if it returns more than that, the line is left out. The lines come in the order
+// of their sources. A line that occurs several times is taken from the last record that has it.
 func KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
 	p := newPicker(sources, covered)
 	var out []KeyLine
@@ -87,7 +89,7 @@ type candidate struct {
 
 // picker chooses candidates one after another.
 type picker struct {
-	numbers map[termID]int32 // of words
+	numbers map[uint64]int32 // of words
 	weights []int64          // by number, in 1/1024
 	heap    []*candidate
 }
@@ -96,14 +98,14 @@ type picker struct {
 type wordUse struct {
 	sum  float64
 	last int // the source that was counted last, from 1
-	kind wordKind
+	kind WordKind
 }
 
 func newPicker(sources []Source, covered []string) *picker {
-	p := &picker{numbers: map[termID]int32{}}
+	p := &picker{numbers: map[uint64]int32{}}
 	var uses []wordUse
-	number := func(w string, kind wordKind) int32 {
-		id := hashString(w)
+	number := func(w string, kind WordKind) int32 {
+		id := Hash(w)
 		n, ok := p.numbers[id]
 		if !ok {
 			n = int32(len(uses))
@@ -112,7 +114,7 @@ func newPicker(sources []Source, covered []string) *picker {
 		}
 		return n
 	}
-	byText := map[termID]*candidate{}
+	byText := map[uint64]*candidate{}
 	var all []*candidate
 	var words []int32 // of one line
 	for i, s := range sources {
@@ -122,8 +124,8 @@ func newPicker(sources []Source, covered []string) *picker {
 		}
 		EachLine(s.Text, func(n int, line string) {
 			words = words[:0]
-			eachWord(line, func(w string, kind wordKind) {
-				if kind == otherWord {
+			EachWord(line, func(w string, kind WordKind) {
+				if kind == OtherWord {
 					return
 				}
 				k := number(w, kind)
@@ -136,7 +138,7 @@ func newPicker(sources []Source, covered []string) *picker {
 				return // a line of one word says nothing of it
 			}
 			at := KeyLine{Source: i, Line: n, Text: line}
-			id := hashString(line)
+			id := Hash(line)
 			if same := byText[id]; same != nil {
 				same.KeyLine = at
 				return
@@ -150,7 +152,7 @@ func newPicker(sources []Source, covered []string) *picker {
 	p.weights = make([]int64, len(uses))
 	for i, u := range uses {
 		w := math.Pow(u.sum, dampening) * 1024
-		if u.kind == plainWord {
+		if u.kind == PlainWord {
 			w = float64(w * plainShare)
 		}
 		p.weights[i] = max(1, int64(w))
@@ -158,11 +160,11 @@ func newPicker(sources []Source, covered []string) *picker {
 	shown := make([]bool, len(uses))
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
-			if same := byText[hashString(line)]; same != nil {
+			if same := byText[Hash(line)]; same != nil {
 				same.tokens = 0 // it stands there already
 			}
-			eachWord(line, func(w string, _ wordKind) {
-				if n, ok := p.numbers[hashString(w)]; ok && !shown[n] {
+			EachWord(line, func(w string, _ WordKind) {
+				if n, ok := p.numbers[Hash(w)]; ok && !shown[n] {
 					shown[n] = true
 					p.weights[n] /= shownWorth
 				}
@@ -194,7 +196,8 @@ func (p *picker) cover(words []int32) {
 	}
 }
 
-// next takes the best candidate. What a candidate gains only ever falls.
+// next removes the best candidate from the heap and returns it; nil if none gains anything. What
+// a candidate gains never grows.
 func (p *picker) next() *candidate {
 	for len(p.heap) > 0 {
 		c := p.heap[0]
@@ -239,9 +242,10 @@ func (p *picker) Pop() any {
 	return c
 }
 
-// EachLine gives the lines of a text and their numbers from 0, without blanks at their ends and without the empty ones. A
-// line ends at a line end, or at one that is written \n as in the arguments of a call; a very
-// long line is given in pieces, and what is no text in pieces (base64) not at all.
+// EachLine calls emit with the lines of a text and their numbers from 0, without blanks at their
+// ends and without the empty ones. A line ends at a line end, or at one that is written \n as in
+// the arguments of a call. A very long line comes in pieces; data in pieces that is no text
+// (base64) is left out.
 func EachLine(text string, emit func(n int, line string)) {
 	n := 0
 	give := func(line string) {
@@ -251,7 +255,7 @@ func EachLine(text string, emit func(n int, line string)) {
 		n++
 	}
 	for len(text) > 0 {
-		end, skip := lineEnd(text)
+		end, skip := LineEnd(text)
 		line := text[:end]
 		text = text[end+skip:]
 		for len(line) > longKeyLine {
@@ -263,8 +267,9 @@ func EachLine(text string, emit func(n int, line string)) {
 	}
 }
 
-// lineEnd is where the first line of text ends, and how long its end is.
-func lineEnd(text string) (end, skip int) {
+// LineEnd returns where the first line of text ends as [EachLine] reads it, and how many bytes
+// its end takes.
+func LineEnd(text string) (end, skip int) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c > '\\' && c < 0xC2:
@@ -283,7 +288,8 @@ func lineEnd(text string) (end, skip int) {
 	return len(text), 0
 }
 
-// pieceEnd is where a piece of a long line ends: behind a blank or a comma where there is one.
+// pieceEnd returns where a piece of a long line ends: behind a blank or a comma where there is
+// one.
 func pieceEnd(line string) int {
 	if i := strings.LastIndexAny(line[:pieceLen], " ,;\t"); i > pieceLen/2 {
 		return i + 1
@@ -295,7 +301,7 @@ func pieceEnd(line string) int {
 	return end
 }
 
-// isPayload says whether a line is data rather than text: a long run without a blank.
+// isPayload reports whether a line is data rather than text: a long run without a blank.
 func isPayload(line string) bool {
 	return len(line) > 200 && !strings.ContainsAny(line, " \t,;()[]{}<>=\"'|&")
 }

@@ -90,8 +90,8 @@ func TestIdentifiers(t *testing.T) {
 		"Größe naïveWay":                                 {"naïveWay"},
 	} {
 		var got []string
-		eachWord(text, func(w string, kind wordKind) {
-			if kind == idWord {
+		EachWord(text, func(w string, kind WordKind) {
+			if kind == IdentifierWord {
 				got = append(got, w)
 			}
 		})
@@ -190,14 +190,14 @@ func TestSentences(t *testing.T) {
 
 // A word of ASCII is looked at byte by byte, and is what it would be character by character.
 func TestKindOfASCIIWords(t *testing.T) {
-	for w, kind := range map[string]wordKind{"ab-c": otherWord, "abc": otherWord, "abca": plainWord, "ab.c": idWord, "012": idWord, "aBca": idWord} {
-		if kindOf(w) != kind || kindOfText(w) != kind {
-			t.Errorf("%q is %d and %d, want %d", w, kindOf(w), kindOfText(w), kind)
+	for w, kind := range map[string]WordKind{"ab-c": OtherWord, "abc": OtherWord, "abca": PlainWord, "ab.c": IdentifierWord, "012": IdentifierWord, "aBca": IdentifierWord} {
+		if KindOfWord(w) != kind || kindOfText(w) != kind {
+			t.Errorf("%q is %d and %d, want %d", w, KindOfWord(w), kindOfText(w), kind)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.StringMatching(`[a-cA-C0-2/._:@#-]{3,8}|[a-cA-C]{3,6}|[0-9-]{3,6}|[a-c.]{115,125}`).Draw(t, "word")
-		if got, want := kindOf(w), kindOfText(w); got != want {
+		if got, want := KindOfWord(w), kindOfText(w); got != want {
 			t.Fatalf("%q is %d, want %d", w, got, want)
 		}
 	})

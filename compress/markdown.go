@@ -2,67 +2,68 @@ package compress
 
 import "strings"
 
-// mdLine is one line of Markdown as far as splitting needs to know it.
-type mdLine struct {
-	from, to   int // bytes of the text, the line's end included
-	indent     int // columns before its text; a tab is four
-	blank      bool
-	code       bool   // of a code fence, its marks included
-	level      int    // of the heading that it is, else 0
-	title      string // of the heading
-	underline  bool   // of a heading that is the line before
-	item       bool   // it begins an item of a list
-	bullet     bool   // of one without numbers
-	introduces bool   // it ends in a colon
-	joined     bool   // it is not parted from the line before: a fence, a table, what follows a heading or a colon
+// MarkdownLine is one line of Markdown as far as splitting a text needs to know it.
+type MarkdownLine struct {
+	From, To   int // bytes of the text, the line's end included
+	Indent     int // columns before its text; a tab is four
+	Blank      bool
+	Code       bool   // of a code fence, its marks included
+	Level      int    // of the heading that it is, else 0
+	Title      string // of the heading
+	Underline  bool   // of a heading that is the line before
+	Item       bool   // it begins an item of a list
+	Bullet     bool   // of one without numbers
+	Introduces bool   // it ends in a colon
+	Joined     bool   // it is not parted from the line before: a fence, a table, what follows a heading or a colon
 }
 
-// readLines takes text apart. Blank lines of a code fence do not count as blank.
-func readLines(text string) []mdLine {
-	lines := make([]mdLine, 0, strings.Count(text, "\n")+1)
+// MarkdownLines returns the lines of a text. Blank lines of a code fence do not count as blank.
+func MarkdownLines(text string) []MarkdownLine {
+	lines := make([]MarkdownLine, 0, strings.Count(text, "\n")+1)
 	fence := ""                // the mark that the open fence began with
 	led, table := false, false // the last line that is not blank leads in; the line before is of a table
 	at := 0
 	for whole := range strings.Lines(text) {
 		s := strings.TrimSpace(whole)
-		l := mdLine{from: at, to: at + len(whole), indent: indentOf(whole)}
-		at = l.to
+		l := MarkdownLine{From: at, To: at + len(whole), Indent: IndentOf(whole)}
+		at = l.To
 		n := len(lines)
-		switch open := fenceAfter(fence, s); {
+		switch open := FenceAfter(fence, s); {
 		case fence != "":
-			fence, l.code, l.joined = open, true, true
+			fence, l.Code, l.Joined = open, true, true
 		case s == "":
-			l.blank, l.joined = true, led
+			l.Blank, l.Joined = true, led
 		case open != "":
-			fence, l.code, l.joined = open, true, led
+			fence, l.Code, l.Joined = open, true, led
 		default:
-			l.joined = led || table && s[0] == '|'
-			l.level, l.title = heading(s, l.indent)
+			l.Joined = led || table && s[0] == '|'
+			l.Level, l.Title = Heading(s, l.Indent)
 			if level := underline(s); level > 0 && n > 0 && plain(lines, n-1) {
-				l.level, l.underline, l.joined = level, true, true
-				lines[n-1].level, lines[n-1].title = level, strings.TrimSpace(text[lines[n-1].from:lines[n-1].to])
+				l.Level, l.Underline, l.Joined = level, true, true
+				lines[n-1].Level, lines[n-1].Title = level, strings.TrimSpace(text[lines[n-1].From:lines[n-1].To])
 			}
-			l.item, l.bullet = listMark(s)
-			l.introduces = l.level == 0 && s[len(s)-1] == ':'
+			l.Item, l.Bullet = ListMark(s)
+			l.Introduces = l.Level == 0 && s[len(s)-1] == ':'
 		}
 		table = fence == "" && s != "" && s[0] == '|'
-		if !l.blank {
-			led = l.level > 0 || l.introduces
+		if !l.Blank {
+			led = l.Level > 0 || l.Introduces
 		}
 		lines = append(lines, l)
 	}
 	return lines
 }
 
-// plain says whether line n may be the text of an underlined heading: it stands
-// alone, and is nothing else.
-func plain(lines []mdLine, n int) bool {
+// plain reports whether line n may be the text of an underlined heading: it stands alone, and is
+// nothing else.
+func plain(lines []MarkdownLine, n int) bool {
 	l := lines[n]
-	alone := n == 0 || lines[n-1].blank || lines[n-1].level > 0
-	return alone && !l.blank && !l.code && !l.item && l.level == 0
+	alone := n == 0 || lines[n-1].Blank || lines[n-1].Level > 0
+	return alone && !l.Blank && !l.Code && !l.Item && l.Level == 0
 }
 
-func indentOf(line string) (columns int) {
+// IndentOf returns how many columns of blanks a line begins with; a tab is four.
+func IndentOf(line string) (columns int) {
 	for i := range len(line) {
 		switch line[i] {
 		case ' ':
@@ -76,8 +77,9 @@ func indentOf(line string) (columns int) {
 	return columns
 }
 
-// fenceMark gives the run of backticks or tildes with which s opens or closes a code fence, else "".
-func fenceMark(s string) string {
+// FenceMark returns the run of backticks or tildes with which s opens or closes a code fence,
+// else "".
+func FenceMark(s string) string {
 	if len(s) < 3 || s[0] != '`' && s[0] != '~' {
 		return ""
 	}
@@ -88,9 +90,10 @@ func fenceMark(s string) string {
 	return s[:n]
 }
 
-// fenceAfter gives the mark of the code fence that is open behind a line without blanks around it; open is that of the one before it, "" for none.
-func fenceAfter(open, s string) string {
-	mark := fenceMark(s)
+// FenceAfter returns the mark of the code fence that is open behind line s, which has no blanks
+// around it; open is the mark of the one before it. Both are "" for none.
+func FenceAfter(open, s string) string {
+	mark := FenceMark(s)
 	switch {
 	case open == "":
 		return mark
@@ -100,8 +103,9 @@ func fenceAfter(open, s string) string {
 	return open
 }
 
-// heading gives the level and title of a line that begins with one to six #.
-func heading(s string, indent int) (level int, title string) {
+// Heading returns the level and title of a line, indented by so many columns, that begins with
+// one to six #; level is 0 for another line.
+func Heading(s string, indent int) (level int, title string) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
 	if level == 0 || level > 6 || indent > 3 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
@@ -114,7 +118,8 @@ func heading(s string, indent int) (level int, title string) {
 	return level, rest
 }
 
-// underline gives the level of the heading that a line of = or - makes of the line before.
+// underline returns the level of the heading that a line of = or - makes of the line before; 0
+// for another line.
 func underline(s string) int {
 	switch {
 	case len(s) < 2:
@@ -127,8 +132,9 @@ func underline(s string) int {
 	return 0
 }
 
-// listMark says whether a line begins a list's item, and whether that has a bullet.
-func listMark(s string) (item, bullet bool) {
+// ListMark reports whether a line that is not empty begins an item of a list, and whether that
+// has a bullet.
+func ListMark(s string) (item, bullet bool) {
 	if s[0] == '-' || s[0] == '*' || s[0] == '+' {
 		is := len(s) > 1 && (s[1] == ' ' || s[1] == '\t')
 		return is, is

@@ -17,18 +17,18 @@ const (
 	longWhole     = 4 * longParagraph // so are fences and tables, which are not split before
 )
 
-// Paragraphs splits Markdown, or any text, at blank lines. A heading stays with
-// what follows, a line that ends in a colon with what it introduces, and a list
-// item with the indented paragraphs that go on with it. Each line that is not
-// blank is in exactly one paragraph; they come in the text's order.
+// Paragraphs returns the paragraphs of Markdown, or of any text, which blank lines part. A
+// heading stays with what follows, a line that ends in a colon with what it introduces, and a
+// list item with the indented paragraphs that go on with it. Each line that is not blank is in
+// exactly one paragraph; they come in the text's order.
 func Paragraphs(text string) []Paragraph { return paragraphs(text, false) }
 
-// Items is Paragraphs with each item of an outer bullet list on its own. Numbered
-// lists stay whole, for their items are steps of one thing.
+// Items is Paragraphs with each item of an outer bullet list on its own. Numbered lists stay
+// whole, for their items are steps of one thing.
 func Items(text string) []Paragraph { return paragraphs(text, true) }
 
 func paragraphs(text string, items bool) []Paragraph {
-	lines := readLines(text)
+	lines := MarkdownLines(text)
 	var out []Paragraph
 	var above [6]string // the heading of each level that holds
 	blocks := blocksOf(lines)
@@ -42,7 +42,7 @@ func paragraphs(text string, items bool) []Paragraph {
 		}
 		for from < to {
 			end := from + piece(lines[from:to], outer)
-			p := Paragraph{From: from + 1, To: end, Level: lines[from].level, Item: outer >= 0, Text: text[lines[from].from:lines[end-1].to]}
+			p := Paragraph{From: from + 1, To: end, Level: lines[from].Level, Item: outer >= 0, Text: text[lines[from].From:lines[end-1].To]}
 			p.Text = strings.TrimSuffix(strings.TrimSuffix(p.Text, "\n"), "\r")
 			upper := above[:]
 			if p.Level > 0 {
@@ -55,12 +55,12 @@ func paragraphs(text string, items bool) []Paragraph {
 			}
 			out = append(out, p)
 			for _, l := range lines[from:end] {
-				if l.level > 0 && !l.underline {
-					above[l.level-1] = l.title
-					clear(above[l.level:])
+				if l.Level > 0 && !l.Underline {
+					above[l.Level-1] = l.Title
+					clear(above[l.Level:])
 				}
 			}
-			for from = end; from < to && lines[from].blank; {
+			for from = end; from < to && lines[from].Blank; {
 				from++
 			}
 		}
@@ -71,17 +71,17 @@ func paragraphs(text string, items bool) []Paragraph {
 // lineSpan is the lines from from to before to, counted from 0.
 type lineSpan struct{ from, to int }
 
-// blocksOf gives the runs of lines without a blank one between them, where headings stand alone.
-func blocksOf(lines []mdLine) (blocks []lineSpan) {
+// blocksOf returns the runs of lines without a blank one between them; a heading is one alone.
+func blocksOf(lines []MarkdownLine) (blocks []lineSpan) {
 	for at := 0; at < len(lines); {
-		if lines[at].blank {
+		if lines[at].Blank {
 			at++
 			continue
 		}
 		from := at
-		heading := lines[at].level > 0
-		for at++; at < len(lines) && !lines[at].blank; at++ {
-			if l := lines[at]; !l.underline && (heading || l.level > 0) {
+		heading := lines[at].Level > 0
+		for at++; at < len(lines) && !lines[at].Blank; at++ {
+			if l := lines[at]; !l.Underline && (heading || l.Level > 0) {
 				break
 			}
 		}
@@ -90,22 +90,22 @@ func blocksOf(lines []mdLine) (blocks []lineSpan) {
 	return blocks
 }
 
-// group says how many of blocks, at least one, belong together.
-func group(lines []mdLine, blocks []lineSpan) int {
+// group returns how many of blocks, at least one, belong together.
+func group(lines []MarkdownLine, blocks []lineSpan) int {
 	item := -1 // the indent of the list item that the group is in
 	for n := 1; ; n++ {
 		this := blocks[n-1]
-		if first := lines[this.from]; item < 0 && first.item {
-			item = first.indent
+		if first := lines[this.from]; item < 0 && first.Item {
+			item = first.Indent
 		}
 		if n == len(blocks) {
 			return n
 		}
 		last, next := lines[this.to-1], lines[blocks[n].from]
-		size := last.to - lines[blocks[0].from].from
-		stays := last.level > 0 && (next.level == 0 || next.level > last.level)
-		if next.level == 0 && size < longWhole {
-			stays = stays || last.introduces || item >= 0 && next.indent > item+1
+		size := last.To - lines[blocks[0].from].From
+		stays := last.Level > 0 && (next.Level == 0 || next.Level > last.Level)
+		if next.Level == 0 && size < longWhole {
+			stays = stays || last.Introduces || item >= 0 && next.Indent > item+1
 		}
 		if !stays {
 			return n
@@ -113,32 +113,32 @@ func group(lines []mdLine, blocks []lineSpan) int {
 	}
 }
 
-// outerBullets gives the smallest indent of a bullet in lines; -1 without one.
-func outerBullets(lines []mdLine) int {
+// outerBullets returns the smallest indent of a bullet in lines; -1 without one.
+func outerBullets(lines []MarkdownLine) int {
 	outer := -1
 	for _, l := range lines {
-		if l.bullet && (outer < 0 || l.indent < outer) {
-			outer = l.indent
+		if l.Bullet && (outer < 0 || l.Indent < outer) {
+			outer = l.Indent
 		}
 	}
 	return outer
 }
 
-// piece says how many of lines, at least one, the next paragraph takes: all, or up to where they get too long,
-// or up to the second bullet that is indented as far as outer.
-func piece(lines []mdLine, outer int) int {
-	begin := lines[0].from
+// piece returns how many of lines, at least one, the next paragraph takes: all, or up to where
+// they get too long, or up to the second bullet that is indented as far as outer.
+func piece(lines []MarkdownLine, outer int) int {
+	begin := lines[0].From
 	end, blank, bullets := 0, 0, 0 // where it may end, where a blank line is before that
 	for n, l := range lines {
-		if l.bullet && l.indent == outer {
+		if l.Bullet && l.Indent == outer {
 			if bullets++; bullets > 1 {
 				return trimBlank(lines, n)
 			}
 		}
-		size := l.to - begin
-		if n > 0 && !l.joined {
+		size := l.To - begin
+		if n > 0 && !l.Joined {
 			end = n
-			if lines[n-1].blank && (l.from-begin)*2 > longParagraph {
+			if lines[n-1].Blank && (l.From-begin)*2 > longParagraph {
 				blank = n
 			}
 		}
@@ -155,9 +155,9 @@ func piece(lines []mdLine, outer int) int {
 	return trimBlank(lines, len(lines))
 }
 
-// trimBlank is n without the blank lines before it.
-func trimBlank(lines []mdLine, n int) int {
-	for n > 1 && lines[n-1].blank {
+// trimBlank returns n without the blank lines before it.
+func trimBlank(lines []MarkdownLine, n int) int {
+	for n > 1 && lines[n-1].Blank {
 		n--
 	}
 	return n

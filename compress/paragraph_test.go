@@ -92,7 +92,8 @@ func TestLongParagraphsAreSplitBetweenLines(t *testing.T) {
 	}
 }
 
-// checkParagraphs says in what ps breaks the promise: lines in order, each that is not blank in one paragraph, unaltered.
+// checkParagraphs returns an error if ps breaks the promise: lines in order, each that is not blank
+// in one paragraph, unaltered.
 func checkParagraphs(text string, ps []Paragraph) error {
 	var lines []string
 	for l := range strings.Lines(text) {

@@ -8,9 +8,10 @@ import (
 // Passage is a part of a text: the bytes from From to before To, whole lines without blanks at their ends.
 type Passage struct{ From, To int }
 
-// Passages splits a text into parts of at most about size bytes. They end at line ends,
-// or at one that is written \n as in the arguments of a call, where they can at a blank line; a very long
-// line is given in pieces, and what is no text in pieces (base64) not at all.
+// Passages returns the parts of a text, in its order, of at most about size bytes each. They end
+// at line ends, or at one that is written \n as in the arguments of a call; where they can at a
+// blank line. A very long line comes in pieces; data in pieces that is no text (base64) is left
+// out.
 func Passages(text string, size int) (out []Passage) {
 	open := false // the last of out may go on
 	add := func(from, to int) {
@@ -33,7 +34,7 @@ func Passages(text string, size int) (out []Passage) {
 		out, open = append(out, Passage{from, to}), true
 	}
 	for at := 0; at < len(text); {
-		end, skip := lineEnd(text[at:])
+		end, skip := LineEnd(text[at:])
 		line := text[at : at+end]
 		for len(line) > longKeyLine {
 			to := pieceEnd(line)
@@ -46,12 +47,13 @@ func Passages(text string, size int) (out []Passage) {
 	return out
 }
 
-// Identifiers gives the distinct identifiers of a text (see eachWord) in its order, at most so many.
+// Identifiers returns the distinct identifiers of a text (see [EachWord]) in its order, at most
+// so many.
 func Identifiers(text string, most int) (out []string) {
 	seen := map[string]bool{}
 	EachLine(text, func(_ int, line string) {
-		eachWord(line, func(w string, kind wordKind) {
-			if kind == idWord && len(out) < most && !seen[w] {
+		EachWord(line, func(w string, kind WordKind) {
+			if kind == IdentifierWord && len(out) < most && !seen[w] {
 				seen[w] = true
 				out = append(out, w)
 			}

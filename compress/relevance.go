@@ -33,8 +33,8 @@ type Index struct {
 	ranked   atomic.Pointer[ranked]
 }
 
-// ranked is what stands in an index of the query that it was ranked for last. Mostly that is asked again when one of many files
-// changed, or one record came.
+// ranked is what stands in an index of the query that it was ranked for last, which mostly is
+// asked again when one of many files changed, or one record came.
 type ranked struct {
 	query   string
 	matches []match
@@ -43,15 +43,15 @@ type ranked struct {
 // match is a term of a query, by its place in it, and where its postings stand in an index.
 type match struct{ term, from, to int32 }
 
-// posting says how often a term stands in a document.
+// posting is how often a term stands in a document.
 type posting struct{ doc, count int32 }
 
-// Size is about how many bytes an index takes.
+// Size returns about how many bytes an index takes.
 func (x *Index) Size() int {
 	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4
 }
 
-// NewIndex reads docs; [eachTerm] says what their terms are.
+// NewIndex returns the index of docs, by the terms that [Terms] finds in them.
 func NewIndex(docs []string) *Index {
 	size := 0
 	for _, text := range docs {
@@ -101,8 +101,8 @@ func NewIndex(docs []string) *Index {
 	return x
 }
 
-// match adds to found those of a query's terms that stand in the index, in their order. Both have theirs sorted, so that
-// each is looked for from where the one before was.
+// match appends to found those of a query's terms that stand in the index, in their order. Both
+// have their terms sorted, so that each is looked for from where the one before was.
 func (x *Index) match(q *query, found []match) []match {
 	i := 0
 	for _, k := range q.sorted {
@@ -130,7 +130,7 @@ func (x *Index) match(q *query, found []match) []match {
 	return found
 }
 
-// matchAgain is match of a query, which may have been asked for the last time, too.
+// matchAgain is match for a query that may be the one of the last time, too.
 func (x *Index) matchAgain(q *query) []match {
 	r := x.ranked.Load()
 	if r == nil || r.query != q.text {
@@ -147,15 +147,15 @@ type Corpus struct {
 	few     []few     // likewise
 }
 
-// few is what a term gives to a document in which it stands once, twice and so on, as a share of the term's worth. Nearly
-// all do.
+// few is what a term adds to a document in which it stands once, twice and so on, as a share of
+// the term's worth. Nearly all do.
 type few [4]float64
 
-// NewCorpus reads docs.
+// NewCorpus returns the corpus of docs.
 func NewCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
 
-// JoinIndexes makes one corpus of several indexes: the documents of the second are numbered on from
-// those of the first, and so on. It costs next to nothing.
+// JoinIndexes returns one corpus of several indexes: the documents of the second are numbered on
+// from those of the first, and so on. It costs next to nothing.
 func JoinIndexes(indexes ...*Index) *Corpus {
 	docs, total := 0, int64(0)
 	for _, x := range indexes {
@@ -179,9 +179,9 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 	return c
 }
 
-// Rank gives the documents that share a term with query by their BM25 score,
-// best first, equal ones in their order. A term counts once however often the
-// query says it. The same documents and query give the same bits on every machine.
+// Rank returns the documents that share a term with query by their BM25 score, best first, equal
+// ones in their order. A term counts once however often it stands in the query. The same
+// documents and query have the same scores, to the bit, on every machine.
 func (c *Corpus) Rank(query string) []Hit {
 	scores := make([]float64, len(c.norms))
 	q := newQuery(query)
@@ -196,7 +196,7 @@ func (c *Corpus) Rank(query string) []Hit {
 	return hits
 }
 
-// Score adds to scores, one for each document, what query is worth to it: weight times its BM25 score.
+// Score adds to scores, one for each document, weight times its BM25 score for query.
 func (c *Corpus) Score(query string, weight float64, scores []float64) {
 	q := newQuery(query)
 	var all []match
@@ -207,8 +207,8 @@ func (c *Corpus) Score(query string, weight float64, scores []float64) {
 	})
 }
 
-// add adds to scores what terms are worth to the documents that have them: to each document in the order of the terms.
-// matches finds them in an index.
+// add adds to scores what terms are worth to the documents that have them: to each document in
+// the order of the terms. matches finds them in an index.
 func (c *Corpus) add(terms []termID, weight float64, scores []float64, matches func(x *Index) []match) {
 	found := make([][]match, len(c.indexes))
 	having := make([]int, len(terms))
@@ -240,25 +240,27 @@ func (c *Corpus) add(terms []termID, weight float64, scores []float64, matches f
 	}
 }
 
-// Worth is what a term is worth that having of docs documents have.
+// Worth returns what a term is worth that having of docs documents have.
 func Worth(docs, having int) float64 {
 	// Conversions keep compilers from fusing operations, and single precision hides the last bits in which logarithms differ between machines.
 	n, df := float64(docs), float64(having)
 	return float64(float32(math.Log(1 + (n-df+0.5)/(df+0.5))))
 }
 
-// Gain is what a term of some worth gives to a document of so many terms that has it count times, where documents
-// have mean terms. It grows with count and falls with length.
+// Gain returns what a term of some worth adds to a document of so many terms that has it count
+// times, where documents have mean terms. It grows with count and falls with length.
 func Gain(worth float64, count, length int, mean float64) float64 {
 	return float64(worth * saturated(count, normOf(length, mean)))
 }
 
-// normOf is after how many repetitions a term gives half of the most that it can give to a document of so many terms.
+// normOf returns after how many repetitions a term adds half of the most that it can add to a
+// document of so many terms.
 func normOf(length int, mean float64) float64 {
 	return float64(bm25K1 * float64(1-bm25B+float64(bm25B*float64(float64(length)/mean))))
 }
 
-// saturated is the part of its worth that a term gives which stands count times in a document of some norm.
+// saturated returns the part of its worth that a term adds which stands count times in a
+// document of some norm.
 func saturated(count int, norm float64) float64 {
 	n := float64(count)
 	return float64(float64(n*(bm25K1+1)) / float64(n+norm))
@@ -287,7 +289,7 @@ func newQuery(text string) *query {
 	return q
 }
 
-// Covers says whether each term of phrase, which has at least one, is a term of text.
+// Covers reports whether each term of phrase, which has at least one, is a term of text.
 func Covers(text, phrase string) bool {
 	q := newQuery(phrase)
 	if len(q.terms) == 0 {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// terms gives what eachTerm makes of text, as the words of a list that hash to it.
+// terms returns what eachTerm makes of text, as the words of a list that hash to it.
 func sameTerms(a, b string) bool {
 	var x, y []termID
 	eachTerm(a, func(t termID) { x = append(x, t) })
@@ -74,14 +74,14 @@ func TestStem(t *testing.T) {
 	} {
 		forms := strings.Fields(words)
 		for _, w := range forms {
-			if got, want := stem([]byte(w)), stem([]byte(forms[0])); string(got) != string(want) {
+			if got, want := Stem([]byte(w)), Stem([]byte(forms[0])); string(got) != string(want) {
 				t.Errorf("%s gives %s, %s gives %s", w, got, forms[0], want)
 			}
 		}
 	}
 	for _, pair := range []string{"string strong", "thing thin", "status stat", "form format", "need knee", "speed spe", "ring re", "access acces", "analysis analys", "test tess", "bus bu", "größen größe"} {
 		a, b, _ := strings.Cut(pair, " ")
-		if string(stem([]byte(a))) == string(stem([]byte(b))) {
+		if string(Stem([]byte(a))) == string(Stem([]byte(b))) {
 			t.Errorf("%s and %s are one", a, b)
 		}
 	}

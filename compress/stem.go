@@ -2,11 +2,11 @@ package compress
 
 import "bytes"
 
-// stem takes the commonest English endings off a word in lower case, so that
-// retry, retries, retried and retrying are one term. It works in place. It is light: it joins forms
-// of one word, seldom different words, and leaves short words and those with
-// anything but ASCII letters as they are.
-func stem(w []byte) []byte {
+// Stem takes the commonest English endings off a word in lower case, so that retry, retries,
+// retried and retrying are one term. It works in place and returns the part of w that is left.
+// It is light: it joins forms of one word, seldom different words, and leaves short words and
+// those with anything but ASCII letters as they are.
+func Stem(w []byte) []byte {
 	for _, c := range w {
 		if c < 'a' || c > 'z' {
 			return w

@@ -2,7 +2,8 @@ package compress
 
 import "strings"
 
-// Sentence gives the first sentence of a text, without the marks of a heading or a list item, in at most n bytes.
+// Sentence returns the first sentence of a text in at most n bytes, without the marks of a
+// heading or a list item.
 func Sentence(text string, n int) string {
 	first := ""
 	EachLine(text, func(_ int, line string) {
@@ -23,7 +24,8 @@ func Sentence(text string, n int) string {
 // decides are words with which people and models say what is to be, and why.
 var decides = []string{"decided", "instead", "because", "root cause", "the issue is", "the problem is", "fixed", "must not", "never ", "always ", "from now on", "we will use", "i'll use", "let's use", "turns out", "confirmed"}
 
-// Decision gives the first sentence of a text that tells of a decision or a conclusion, in at most n bytes; "" when there is none.
+// Decision returns, in at most n bytes, the first sentence of a text with a word for a decision
+// or a conclusion; "" if there is none.
 func Decision(text string, n int) (found string) {
 	EachLine(text, func(_ int, line string) {
 		if found != "" || len(line) > 4096 {

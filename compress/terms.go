@@ -13,13 +13,14 @@ type termID uint64
 // maxWhole is the longest identifier, in bytes, that is a term as a whole.
 const maxWhole = 128
 
-// eachTerm gives the terms of text in its order, again and again where they are repeated.
+// eachTerm calls emit with the terms of text in its order, again and again where they are
+// repeated.
 //
-// Words are runs of letters, marks and digits of any script, in lower case, without stop
-// words and single ASCII characters, English ones stemmed ([stem]). An identifier (words joined by
-// any of _-./:@#, or with a capital inside) gives its parts, each piece of it between
-// any of ./:@# and itself, the latter two without what joins them: refresh_token, refresh-token and
-// refreshToken give the same three terms. Scripts written without spaces, and Hangul, give
+// Words are runs of letters, marks and digits of any script, in lower case, without stop words
+// and single ASCII characters, English ones stemmed ([Stem]). An identifier (words joined by any
+// of _-./:@#, or with a capital inside) has as terms its parts, each piece of it between any of
+// ./:@# and itself, the latter two without what joins them: refresh_token, refresh-token and
+// refreshToken have the same three terms. Scripts written without spaces, and Hangul, have
 // overlapping pairs of characters.
 func eachTerm(text string, emit func(termID)) {
 	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole)}
@@ -62,16 +63,20 @@ func runeAt(s string, at int) (rune, int) {
 	return utf8.DecodeRuneInString(s[at:])
 }
 
-// TermsVersion changes when the terms of some text do: an index on disk that was made with other ones is made anew.
+// TermsVersion changes when the terms of some text do. An index on disk that was made with
+// another one is of no use.
 const TermsVersion = 1
 
-// Terms gives the terms of text as an [Index] counts them, as 64-bit numbers; see eachTerm.
+// Terms calls emit with the terms of text in its order, again where one is repeated, as an
+// [Index] counts them: 64-bit hashes of words, of identifiers and their parts, and of pairs of
+// characters in scripts without spaces. English words are stemmed ([Stem]); stop words are left
+// out.
 func Terms(text string, emit func(term uint64)) {
 	eachTerm(text, func(t termID) { emit(uint64(t)) })
 }
 
-// Words is [Terms] without those of identifiers as wholes. Each stands in any text that holds the words of this one
-// verbatim, whatever they are joined to there.
+// Words is [Terms] without those of identifiers as wholes. Each of its terms stands in any text
+// that holds the words of this one verbatim, whatever they are joined to there.
 func Words(text string, emit func(term uint64)) {
 	r := termReader{emit: func(t termID) { emit(uint64(t)) }, buf: make([]byte, 0, maxWhole), words: true}
 	r.read(text)
@@ -84,7 +89,7 @@ type termReader struct {
 	words bool // without wholes
 }
 
-// chunk gives the terms of one word or identifier.
+// chunk emits the terms of one word or identifier.
 func (r *termReader) chunk(s string) {
 	pieces, parts, from := 0, 0, 0
 	for at := 0; at <= len(s); at++ {
@@ -106,7 +111,7 @@ func (r *termReader) chunk(s string) {
 	}
 }
 
-// parts gives the words of a piece, which are parted by _, - and capitals, and counts them.
+// parts emits the words of a piece, which _, - and capitals part, and returns their number.
 func (r *termReader) parts(s string) (n int) {
 	from := 0
 	var last rune // the character before; 0 at the beginning of a part
@@ -142,7 +147,7 @@ func (r *termReader) parts(s string) (n int) {
 	return n
 }
 
-// word gives the term of one part.
+// word emits the term of one part.
 func (r *termReader) word(s string) {
 	if first, _ := runeAt(s, 0); spaceless(first) {
 		r.pairs(s)
@@ -153,11 +158,11 @@ func (r *termReader) word(s string) {
 	}
 	r.lower(s)
 	if !stopWords[string(r.buf)] {
-		r.emit(hash(stem(r.buf)))
+		r.emit(hash(Stem(r.buf)))
 	}
 }
 
-// whole gives the term of an identifier.
+// whole emits the term of an identifier.
 func (r *termReader) whole(s string) {
 	if r.words || len(s) > maxWhole {
 		return
@@ -170,10 +175,11 @@ func (r *termReader) whole(s string) {
 			n++
 		}
 	}
-	r.emit(hash(stem(r.buf[:n])))
+	r.emit(hash(Stem(r.buf[:n])))
 }
 
-// pairs gives each two characters that stand side by side, or the only one. Marks belong to the character before.
+// pairs emits each two characters that stand side by side, or the only one. Marks belong to the
+// character before.
 func (r *termReader) pairs(s string) {
 	first, second, n := 0, 0, 0 // where the last two characters begin
 	for at, c := range s {
@@ -206,7 +212,16 @@ func (r *termReader) lower(s string) {
 	}
 }
 
-// hash is FNV-1a.
+// Hash returns the 64-bit FNV-1a hash of a string.
+func Hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// hash is Hash of a term.
 func hash(term []byte) termID {
 	h := uint64(14695981039346656037)
 	for _, c := range term {
@@ -222,21 +237,24 @@ func wordRune(c rune) bool {
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c))
 }
 
-// joins says whether c may stand inside an identifier.
+// joins reports whether c may stand inside an identifier.
 func joins(c rune) bool { return c == '_' || c == '-' || c < utf8.RuneSelf && separates(byte(c)) }
 
-// separates says whether c parts the pieces of an identifier, which count as wholes themselves.
+// separates reports whether c parts the pieces of an identifier, which count as wholes
+// themselves.
 func separates(c byte) bool {
 	return c == '.' || c == '/' || c == ':' || c == '@' || c == '#'
 }
 
-// spaceless says whether c is of a script whose words are not parted, or whose words carry much grammar.
+// spaceless reports whether c is of a script whose words are not parted, or whose words carry
+// much grammar.
 func spaceless(c rune) bool {
 	return c >= 0x0e00 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// apostrophe gives the length of an ending like 's, n't is none, at the beginning of s.
+// apostrophe returns the length of an ending like 's at the beginning of s; 0 for another
+// beginning (n't is none).
 func apostrophe(s string) int {
 	rest, ok := strings.CutPrefix(s, "'")
 	if !ok {
@@ -254,14 +272,21 @@ func apostrophe(s string) int {
 	return len(s) - len(rest) + n
 }
 
-var stopWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`about above after again all also am an and any are as at be because been before being below between both but by
+// IsStopWord reports whether a word in lower case is one of the commonest English ones, which
+// are no terms.
+func IsStopWord(word string) bool { return stopWords[word] }
+
+var stopWords = WordSet(`about above after again all also am an and any are as at be because been before being below between both but by
 		can cannot could did do does doesn doing don down during each either else for from further had has have having he her here hers him his how
 		if in into is isn it its itself just let may me might more most must my myself neither no nor not now of off on once only or other our ours
 		out over own please same shall she should so some such than that the their theirs them then there these they this those through to too
-		under until up upon us very was we well were what when where whether which while who whom whose why will with within without would yes yet you your yours`) {
-		m[w] = true
+		under until up upon us very was we well were what when where whether which while who whom whose why will with within without would yes yet you your yours`)
+
+// WordSet returns the set of the words in a text that blanks part.
+func WordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
 	}
-	return m
-}()
+	return set
+}

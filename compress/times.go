@@ -15,8 +15,9 @@ const (
 	zone    = `(?: ?(?:Z\b|[A-Z]{2,5}\b|[+-]\d{2}:?\d{2}\b))?`
 )
 
-// labelledTime is a word that announces the present time or, at the beginning of a line, a time at all, and no more than 24
-// characters behind it a time: ISO 8601, what date(1) prints, RFC 2822, a time of day, or seconds or milliseconds since 1970.
+// labelledTime matches a word that announces the present time or, at the beginning of a line, a
+// time at all, and no more than 24 characters behind it a time: ISO 8601, what date(1) prints,
+// RFC 2822, a time of day, or seconds or milliseconds since 1970.
 var labelledTime = regexp.MustCompile(`(?im:\b(?:current(?:ly| date(?: and time)?| time)?|(?:local|system) time|now|today(?:'s date)?|as of|generated(?: at| on)?|last updated)\b|^[ \t#*-]*(?:date|time|timestamp|it is)\b)([^\n0-9]{0,24}?)((?:` + strings.Join([]string{
 	`\d{4}-\d{2}-\d{2}(?:[T ]` + clock + zone + `)?`,
 	weekday + `,? ` + month + ` {1,2}\d{1,2},? ` + clock + zone + `(?: \d{4}` + zone + `)?`,
@@ -26,12 +27,14 @@ var labelledTime = regexp.MustCompile(`(?im:\b(?:current(?:ly| date(?: and time)
 	`1\d{9}(?:\d{3})?\b`,
 }, "|") + `))`)
 
-// mostLifted is how many lines of a text may announce the present time. A text with more is about times, as a log is.
+// mostLifted is how many lines of a text may announce the present time. A text with more is
+// about times, as a log is.
 const mostLifted = 2
 
-// LiftTimes takes out of text the times that its lines announce as the present one ("Current time: …", "As of …"), so that
-// what is left does not change by itself. It returns the text with a TimeMark in the place of each, and the lines that had
-// one as they were, two at most; text itself and nil where there is none, or there are more.
+// LiftTimes takes out of text the times that its lines announce as the present one ("Current
+// time: …", "As of …"), so that the rest does not change by itself. It returns the text with a
+// [TimeMark] in the place of each, and the lines that had one as they were, two at most. It
+// returns text itself and nil if there is no such line, or more than two.
 func LiftTimes(text string) (still string, lines []string) {
 	if !labelledTime.MatchString(text) {
 		return text, nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -20,20 +20,20 @@ type asked struct {
 const answeredBytes = 320
 
 // sense is what the user record at a place says by itself, and its text.
-func (mm *memo) sense(m Records, at int) (compress.Sense, string, error) {
-	if int(m.At(at).Len) > 2*compress.MaxIdle { // more than the frame of a short text
+func (mm *memo) sense(m Records, at int) (derived.Sense, string, error) {
+	if int(m.At(at).Len) > 2*derived.MaxIdle { // more than the frame of a short text
 		text, err := mm.request(m, at)
-		return compress.Request, text, err
+		return derived.Request, text, err
 	}
 	raw, err := m.Record(at)
 	if err != nil {
-		return compress.Request, "", unreadable(addressOf(m, at), err)
+		return derived.Request, "", unreadable(addressOf(m, at), err)
 	}
 	msg := ctxabi.DecodeMessage(raw)
 	if msg.Images > 0 {
-		return compress.Request, msg.Text, nil
+		return derived.Request, msg.Text, nil
 	}
-	return compress.SenseOf(msg.Text), msg.Text, nil
+	return derived.SenseOf(msg.Text), msg.Text, nil
 }
 
 // asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
@@ -47,16 +47,16 @@ func (mm *memo) asked(m Records, last int, requests []request) (asked, error) {
 		if err != nil {
 			return asked{}, err
 		}
-		if w == compress.Idle {
+		if w == derived.Idle {
 			continue
 		}
 		a := asked{line: r.user, text: text}
-		if w == compress.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
+		if w == derived.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
 			s, err := said(m, requests[i-1].answer)
 			if err != nil {
 				return asked{}, err
 			}
-			a.to, a.answers = requests[i-1].answer, compress.Question(s.text, answeredBytes)
+			a.to, a.answers = requests[i-1].answer, derived.Question(s.text, answeredBytes)
 		}
 		return a, nil
 	}

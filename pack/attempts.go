@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -34,7 +35,7 @@ const (
 // attempt is how one call of a tool ended.
 type attempt struct {
 	what   uint64 // the tool and its arguments, in full
-	deed   compress.Deed
+	deed   derived.Action
 	failed bool
 	line   string // what the goal says of it, without where
 }
@@ -188,7 +189,7 @@ func attemptsAt(m Records, at int) (list []attempt, err error) {
 
 func attemptOf(name, arguments, output, exit string, failed bool) attempt {
 	output, _ = bothEnds(output, attemptRead)
-	a := attempt{what: whatOf(name, arguments), deed: compress.DeedOf(name, arguments)}
+	a := attempt{what: whatOf(name, arguments), deed: derived.ActionOf(name, arguments)}
 	if a.failed = name != "" && howEnded(output, exit, failed).failed(a.deed); a.failed {
 		a.line = attemptLine(name, arguments, output)
 	}
@@ -227,7 +228,7 @@ func howEnded(output, exit string, failed bool) end {
 }
 
 // failed reports whether what a call was for has failed.
-func (e end) failed(d compress.Deed) bool {
+func (e end) failed(d derived.Action) bool {
 	switch {
 	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
 		return false // the answer is no

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -53,7 +53,7 @@ func foldTodo(text, path string) string {
 
 // todoItem reads one line of a todo list.
 func todoItem(line string) (finished, open bool, text string) {
-	done, text, ok := compress.Checkbox(line)
+	done, text, ok := derived.Checkbox(line)
 	return ok && done, ok && !done, text
 }
 

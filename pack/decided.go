@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
@@ -73,8 +74,8 @@ func decisionOf(raw []byte) string {
 	if kind == "" || kind == eventCallType || kind == eventResultType {
 		return ""
 	}
-	for _, f := range compress.Find(compress.Said{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
-		if f.Kind == compress.FoundDecision {
+	for _, f := range derived.Find(derived.Record{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
+		if f.Kind == derived.FoundDecision {
 			return oneLine(f.Text)
 		}
 	}

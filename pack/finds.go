@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -51,8 +51,8 @@ type findBatch struct {
 
 // findRecord is what was found in one.
 type findRecord struct {
-	At    int                `json:"at"` // its place
-	Found []compress.Finding `json:"found"`
+	At    int               `json:"at"` // its place
+	Found []derived.Finding `json:"found"`
 }
 
 // notes are the rows as of a place.
@@ -208,7 +208,7 @@ func (f *finds) readUpTo(ctx context.Context, m Records, places int) error {
 
 // read finds what the next records say, up to a place.
 func (f *finds) read(m Records, upTo int) (findBatch, error) {
-	b := findBatch{batchOf: batchOf{From: f.places + 1}, Version: compress.FindVersion}
+	b := findBatch{batchOf: batchOf{From: f.places + 1}, Version: derived.FindVersion}
 	at, before := f.places, unreadSoFar(m)
 	for bytes := 0; at < upTo && bytes < batchBytes; {
 		at++
@@ -225,7 +225,7 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 		if isUnread(m, at) {
 			continue // it says nothing
 		}
-		if found := compress.Find(s); len(found) > 0 {
+		if found := derived.Find(s); len(found) > 0 {
 			b.Found = append(b.Found, findRecord{at, found})
 		}
 	}
@@ -234,13 +234,13 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 }
 
 // saidTo is the record at a place as those see it who find.
-func saidTo(m Records, at int) (compress.Said, error) {
+func saidTo(m Records, at int) (derived.Record, error) {
 	e := m.At(at)
 	r, err := said(m, at)
 	if err != nil {
-		return compress.Said{}, err
+		return derived.Record{}, err
 	}
-	s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
+	s := derived.Record{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
 	if r.result {
 		s.Tool = r.name
 	}
@@ -251,7 +251,7 @@ func saidTo(m Records, at int) (compress.Said, error) {
 		}
 	}
 	for _, c := range r.calls {
-		s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
+		s.Calls = append(s.Calls, derived.Call{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
 	}
 	return s, nil
 }
@@ -296,7 +296,7 @@ func (f *finds) load() error {
 	}
 	f.places, f.tools, _ = loadBatches(f.x, in.history(), findsName, func(_ batchOf, line []byte) bool {
 		var v struct{ Version int }
-		return json.Unmarshal(line, &v) == nil && v.Version == compress.FindVersion
+		return json.Unmarshal(line, &v) == nil && v.Version == derived.FindVersion
 	})
 	return nil
 }

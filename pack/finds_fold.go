@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -13,7 +13,7 @@ import (
 type folding struct {
 	places, tools int
 	gap           ctxabi.Span // of its finds
-	fold          compress.Notes
+	fold          derived.State
 }
 
 // advance takes the folding at the end along with a new batch; it needs not read it again then.
@@ -37,12 +37,12 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 		for k < len(b.Found) && b.Found[k].At < at {
 			k++
 		}
-		var found []compress.Finding
+		var found []derived.Finding
 		if k < len(b.Found) && b.Found[k].At == at {
 			found = b.Found[k].Found
 		}
 		a := addressOf(m, at)
-		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		g.fold.Add(derived.Position{Event: a.event, Line: a.n}, saysAs(m, at), found)
 	}
 	g.places = min(b.To, upTo)
 	g.tools = toolsUpTo(m, g.places)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -138,7 +139,7 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 // progress reads the check boxes of a todo list.
 func progress(todo string) (done, all int, next string) {
 	for line := range strings.Lines(todo) {
-		finished, text, ok := compress.Checkbox(line)
+		finished, text, ok := derived.Checkbox(line)
 		switch {
 		case !ok:
 			continue
@@ -155,7 +156,7 @@ func progress(todo string) (done, all int, next string) {
 
 // derivedProgress is progress of a list that nobody wrote: of what agents and people keep as a list. One without an open item says nothing of what
 // comes next.
-func derivedProgress(items []compress.TodoItem) (done, all int, next string) {
+func derivedProgress(items []derived.Item) (done, all int, next string) {
 	active := false
 	for _, t := range items {
 		if t.Spoken {
@@ -217,7 +218,7 @@ func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
 		}
 		if a.answers != "" && room >= 64 {
-			text += fmt.Sprintf("It answers message %s:\n> %s\n", addressOf(m, a.to), quotation(compress.Question(a.answers, room)))
+			text += fmt.Sprintf("It answers message %s:\n> %s\n", addressOf(m, a.to), quotation(derived.Question(a.answers, room)))
 		}
 	}
 	mm.quoted = quote{f.last.line, text}

@@ -3,7 +3,7 @@ package pack
 import (
 	"slices"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -260,7 +260,7 @@ func (f *fold) noteUser(e session.Entry, line int, before sums, images int) {
 	if f.first.line > 0 {
 		return
 	}
-	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*compress.MaxIdle && f.idle(line) {
+	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*derived.MaxIdle && f.idle(line) {
 		f.skipped++
 		return
 	}

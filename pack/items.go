@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 )
 
 // itemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
@@ -12,20 +12,20 @@ const itemsNewest = 512
 
 // items are what is derived of the newest records for what is to do.
 type items struct {
-	first, n int                        // places that are folded
-	found    map[int][]compress.Finding // by place
-	fold     compress.Notes
+	first, n int                       // places that are folded
+	found    map[int][]derived.Finding // by place
+	fold     derived.State
 }
 
 // derivedItems are the items of the list that is derived of the newest of n records.
-func (mm *memo) derivedItems(m Records, n int) []compress.TodoItem {
+func (mm *memo) derivedItems(m Records, n int) []derived.Item {
 	first := max(1, (n/itemsNewest-1)*itemsNewest+1)
 	w := mm.items
 	if w == nil || w.first != first || w.n > n {
-		known := map[int][]compress.Finding{}
+		known := map[int][]derived.Finding{}
 		if w != nil {
 			known = w.found
-			maps.DeleteFunc(known, func(at int, _ []compress.Finding) bool { return at < first || at > n })
+			maps.DeleteFunc(known, func(at int, _ []derived.Finding) bool { return at < first || at > n })
 		}
 		w = &items{first: first, n: first - 1, found: known}
 		mm.items = w
@@ -38,11 +38,11 @@ func (mm *memo) derivedItems(m Records, n int) []compress.TodoItem {
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
-			found = slices.DeleteFunc(compress.Find(s), func(f compress.Finding) bool { return f.Kind != compress.FoundTodo && f.Kind != compress.FoundAsked })
+			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest })
 			w.found[at] = slices.Clip(found)
 		}
 		a := addressOf(m, at)
-		w.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		w.fold.Add(derived.Position{Event: a.event, Line: a.n}, saysAs(m, at), found)
 		w.n = at
 	}
 	return w.fold.Items()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 )
@@ -123,7 +123,7 @@ func (mm *memo) fold(m Records, rules foldRules) *fold {
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
 		unread = unread || err != nil
-		return err == nil && w != compress.Request
+		return err == nil && w != derived.Request
 	}
 	for now.n < n {
 		if now.n == n-1 && before.n < n-1 {

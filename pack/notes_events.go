@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -17,7 +17,7 @@ import (
 type plainEvents struct {
 	mu   sync.Mutex
 	seen int // events looked at
-	fold compress.Notes
+	fold derived.State
 }
 
 // upTo gives the notes as of the end of a log.
@@ -25,7 +25,7 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen > log.Len() { // the end was lost with the power
-		p.seen, p.fold = 0, compress.Notes{}
+		p.seen, p.fold = 0, derived.State{}
 	}
 	for p.seen < log.Len() {
 		if err := ctx.Err(); err != nil {
@@ -41,7 +41,7 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 			return notes{}, unreadable(address{line, true}, err)
 		}
 		if said, ok := saidBeside(raw); ok {
-			p.fold.Add(compress.Place{Event: true, Line: line}, "", compress.Find(said))
+			p.fold.Add(derived.Position{Event: true, Line: line}, "", derived.Find(said))
 		}
 		p.seen = line
 	}
@@ -50,13 +50,13 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 
 // saidBeside is what an event says that packs do not show: one that is no tool's, and the whole of a result of which a transcript
 // had a file (see the adapter of Claude Code), where the message has the beginning.
-func saidBeside(raw []byte) (said compress.Said, ok bool) {
+func saidBeside(raw []byte) (said derived.Record, ok bool) {
 	switch t := gjson.GetBytes(raw, "type").Str; {
 	case t != eventCallType && t != eventResultType:
-		return compress.Said{Role: "event", Type: t, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}, true
+		return derived.Record{Role: "event", Type: t, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}, true
 	case t == eventResultType && gjson.GetBytes(raw, "import").Exists() && strings.HasPrefix(gjson.GetBytes(raw, "file").Str, "tool-results/"):
 		e, ok := ctxabi.DecodeToolEvent(raw)
-		return compress.Said{Role: "tool", Tool: e.Name, Result: true, Bytes: len(e.Text)}, ok
+		return derived.Record{Role: "tool", Tool: e.Name, Result: true, Bytes: len(e.Text)}, ok
 	}
 	return said, false
 }

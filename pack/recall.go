@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -110,7 +111,7 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 	}
 	shown.add(d.memo.inventory(d.goal.text))
 	for _, t := range d.memo.derivedItems(d.history, d.fold.n) {
-		shown.done[compress.ItemKey(t.Text)] = t.Done
+		shown.done[derived.ItemKey(t.Text)] = t.Done
 	}
 	for line := range strings.Lines(d.todo) {
 		if box, ok := boxOf(strings.TrimSpace(line)); ok {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -44,7 +45,7 @@ type try struct {
 	call   callAt
 	result bool
 	what   uint64 // of a call
-	deed   compress.Deed
+	deed   derived.Action
 	end    end // of a result
 }
 
@@ -64,7 +65,7 @@ func triesAt(m Records, at int, r *saying) (out []try) {
 		return id
 	}
 	for _, c := range r.calls {
-		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: compress.DeedOf(c.Name, c.Arguments)})
+		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: derived.ActionOf(c.Name, c.Arguments)})
 	}
 	if r.result {
 		for _, a := range r.answers {
@@ -188,7 +189,7 @@ func readSegment(m Records, first, n int) (s *segment, ok bool) {
 		}
 		old := &oldRecord{at: at, who: r.who(m, at)}
 		s.tries = append(s.tries, triesAt(m, at, &r)...)
-		r.calls = slices.DeleteFunc(r.calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
+		r.calls = slices.DeleteFunc(r.calls, func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
 		old.text, old.whole = bothEnds(r.whole(), recallEnds)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 )
 
 // tellingLine is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
@@ -81,11 +82,11 @@ type checkbox struct {
 
 // boxOf reads an item with a check box off a line.
 func boxOf(line string) (box checkbox, ok bool) {
-	done, text, ok := compress.Checkbox(line)
+	done, text, ok := derived.Checkbox(line)
 	if !ok {
 		return box, false
 	}
-	return checkbox{compress.ItemKey(text), done}, true
+	return checkbox{derived.ItemKey(text), done}, true
 }
 
 // inventory gives that of a text. Most texts of a pack stand in the next one, too.

@@ -3,7 +3,7 @@ package pack
 import (
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -35,7 +35,7 @@ func readEvent(events Records, n, body int) (s shown, err error) {
 	}
 
 	var b strings.Builder
-	about := compress.Hint{}
+	about := result.Hint{}
 	b.WriteString("## " + at.String())
 	if !ev.IsResult {
 		b.WriteString(" tool_call")
@@ -79,7 +79,7 @@ func readEvent(events Records, n, body int) (s shown, err error) {
 	if !ev.IsResult && !s.alone {
 		s.fenced = writeCall(&c, at.String(), ev.Name, ev.Arguments) || s.fenced
 	}
-	s.add(c.String(), "", false, compress.Hint{})
+	s.add(c.String(), "", false, result.Hint{})
 	return s, nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -61,7 +61,7 @@ func readRecord(m Records, line int) (s shown, err error) {
 	// An Anthropic message that only carries one result is what others write as a tool record.
 	role, name, callID, failed := msg.Role.String(), msg.Name, msg.CallID, false
 	content := msg.Text
-	about := compress.Hint{}
+	about := result.Hint{}
 	if len(msg.Results) == 1 && content == "" && msg.Images == 0 && len(msg.Calls) == 0 {
 		r := msg.Results[0]
 		role, callID, content, failed = ctxabi.Tool.String(), r.CallID, r.Text, r.IsError
@@ -87,7 +87,7 @@ func readRecord(m Records, line int) (s shown, err error) {
 	b.WriteByte('\n')
 
 	if role == ctxabi.Tool.String() {
-		about = compress.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
+		about = result.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
 	}
 	fenced := e.Flags&session.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
 	s = shown{at: address{n: line}, heading: b.String(), fenced: fenced,
@@ -118,10 +118,10 @@ func readRecord(m Records, line int) (s shown, err error) {
 		}
 		c.WriteByte('\n')
 		s.fenced = s.fenced || needsFence(r.Text)
-		s.add(c.String(), r.Text, true, compress.Hint{Tool: answered.name(r.CallID), Args: answered.arguments(r.CallID), IsError: r.IsError})
+		s.add(c.String(), r.Text, true, result.Hint{Tool: answered.name(r.CallID), Args: answered.arguments(r.CallID), IsError: r.IsError})
 		c.Reset()
 	}
-	s.add(c.String(), "", false, compress.Hint{})
+	s.add(c.String(), "", false, result.Hint{})
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/session"
@@ -241,7 +242,7 @@ func (r *repeats) find(m Records, s shown, i int, f features, how string) (best 
 		list = []int32{n}
 	}
 	p := s.parts[i]
-	kind := compress.Recognise(p.content, p.about)
+	kind := result.Recognise(p.content, p.about)
 	for _, n := range list {
 		was := r.contents[n]
 		if !r.shows(n, how) {
@@ -251,7 +252,7 @@ func (r *repeats) find(m Records, s shown, i int, f features, how string) (best 
 		if err != nil || was.part >= len(old.parts) {
 			continue // the pack itself tells of what it cannot read
 		}
-		text, is := compress.Repeat(old.parts[was.part].content, p.content, kind, addressOf(m, was.at).String(), s.at.path())
+		text, is := result.Repeat(old.parts[was.part].content, p.content, kind, addressOf(m, was.at).String(), s.at.path())
 		if is && (!ok || len(text) < len(best.text)) {
 			best, ok = reference{i, was.at, text}, true
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -15,9 +17,9 @@ type saying struct {
 	text    string // of its content or, of a result, its output
 	name    string // of the tool that a result is from
 	calls   []ctxabi.Call
-	answers []compress.SaidAnswer // of a result
-	exit    string                // of a result that is an event: its exit code
-	bytes   int                   // of the whole text, of which this may be both ends
+	answers []derived.Answer // of a result
+	exit    string           // of a result that is an event: its exit code
+	bytes   int              // of the whole text, of which this may be both ends
 	result  bool
 	failed  bool
 	images  int
@@ -64,7 +66,7 @@ func said(m Records, at int) (saying, error) {
 			s.name = asked.Name
 		}
 		if s.result {
-			s.answers = []compress.SaidAnswer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
+			s.answers = []derived.Answer{{Call: ev.CallID, Tool: s.name, Text: s.text, Failed: ev.Failed}}
 		}
 		s.bytes, s.text = len(s.text), ends(s.text)
 		return s, nil
@@ -94,7 +96,7 @@ func said(m Records, at int) (saying, error) {
 			results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
 		}
 		for _, r := range results {
-			s.answers = append(s.answers, compress.SaidAnswer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
+			s.answers = append(s.answers, derived.Answer{Call: r.CallID, Tool: cmp.Or(answered.name(r.CallID), s.name), Text: ends(r.Text), Failed: r.IsError})
 		}
 		s.name = cmp.Or(s.name, s.answers[0].Tool)
 	}
@@ -129,9 +131,9 @@ func foldedAt(m Records, at int, r saying) (text string, cut bool) {
 		writeWord(&b, oneLine(compress.Conclusion(r.text, 2*foldedResult)))
 		cut = true
 	case r.result:
-		text := compress.FoldSearch(r.text, r.name, "", 2*foldedResult)
+		text := result.FoldSearch(r.text, r.name, "", 2*foldedResult)
 		if text != "" {
-			text = compress.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
+			text = result.FoldSearch(r.text, r.name, askedBy(m, at, r), 2*foldedResult)
 		} else {
 			text = compress.Fold(r.text, foldedResult)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -26,10 +27,10 @@ type shownPart struct {
 	lead, content string
 	fenced        bool // the content stands in a fence whatever it is
 	result        bool // it is what a tool gave
-	about         compress.Hint
+	about         result.Hint
 }
 
-func (s *shown) add(lead, content string, result bool, about compress.Hint) {
+func (s *shown) add(lead, content string, result bool, about result.Hint) {
 	s.parts = append(s.parts, shownPart{lead, content, len(s.parts) == 0 && s.fenced, result, about})
 }
 
@@ -92,8 +93,8 @@ func (s *shown) shorten(body int) (how string) {
 		}
 		if share > 0 && weights[i] > share {
 			p := &s.parts[i]
-			kind := compress.Recognise(p.content, p.about)
-			short, used, cut := compress.Result(p.content, kind, p.about, kind.Limit(share), s.at.path())
+			kind := result.Recognise(p.content, p.about)
+			short, used, cut := result.Shorten(p.content, kind, p.about, kind.Limit(share), s.at.path())
 			if cut {
 				p.content, how = short, string(used)
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -165,20 +165,20 @@ func TestDerivedNotesKeepThePrefix(t *testing.T) {
 func TestFindsAtAnyPlace(t *testing.T) {
 	l := notedLog(120)
 	want := func(places int) string {
-		var n compress.Notes
+		var n derived.State
 		for at := 1; at <= places; at++ {
 			r, err := said(l, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := compress.Said{Role: l.At(at).Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
+			s := derived.Record{Role: l.At(at).Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
 			if r.result {
 				s.Tool = r.name
 			}
 			for _, c := range r.calls {
-				s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
+				s.Calls = append(s.Calls, derived.Call{Name: c.Name, Arguments: c.Arguments})
 			}
-			n.Add(compress.Place{Line: at}, l.At(at).Role.String(), compress.Find(s))
+			n.Add(derived.Position{Line: at}, l.At(at).Role.String(), derived.Find(s))
 		}
 		return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo())
 	}

@@ -31,8 +31,8 @@ var arrows = map[string][]string{
 	"compress":                     {"internal/tokens", "ctxabi"},
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
-	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
-	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi"},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/result", "compress/notes"},
+	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes"},
 	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory"},
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
@@ -65,6 +65,8 @@ var arrows = map[string][]string{
 	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
+	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
+	"compress/notes":               {"compress", "internal/tokens", "ctxabi"},
 }
 
 // testArrows are what a room's test files may import beside that.

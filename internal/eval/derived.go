@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 )
@@ -108,12 +108,12 @@ type planting struct {
 	phrases []phrase
 	records []plantedRecord
 	bytes   int
-	notes   compress.Notes
+	notes   notes.State
 	of      map[string]int // the phrase of a place, by its source
 }
 
 type plantedRecord struct {
-	said   compress.Said
+	said   notes.Record
 	phrase int // -1: of the session itself
 }
 
@@ -168,8 +168,8 @@ func plant(s *Session, all []phrase, rng *rand.Rand) (*planting, error) {
 }
 
 // saidOf is a message as the finders see it.
-func saidOf(m *ctxabi.Message) compress.Said {
-	s := compress.Said{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
+func saidOf(m *ctxabi.Message) notes.Record {
+	s := notes.Record{Role: m.Role.String(), Text: m.Text, Bytes: len(m.Text)}
 	if m.Role == ctxabi.Tool {
 		s.Result, s.Tool = true, m.Name
 	}
@@ -178,7 +178,7 @@ func saidOf(m *ctxabi.Message) compress.Said {
 		s.Text += "\n" + r.Text
 	}
 	for _, c := range m.Calls {
-		s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
+		s.Calls = append(s.Calls, notes.Call{Name: c.Name, Arguments: c.Arguments})
 	}
 	return s
 }
@@ -187,7 +187,7 @@ func saidOf(m *ctxabi.Message) compress.Said {
 func (p *planting) fold() {
 	messages, events := 0, 0
 	for _, r := range p.records {
-		at := compress.Place{Event: r.said.Role == "event"}
+		at := notes.Position{Event: r.said.Role == "event"}
 		if at.Event {
 			events++
 			at.Line = events
@@ -198,7 +198,7 @@ func (p *planting) fold() {
 		if r.phrase >= 0 {
 			p.of[at.Source()] = r.phrase
 		}
-		p.notes.Add(at, r.said.Role, compress.Find(r.said))
+		p.notes.Add(at, r.said.Role, notes.Find(r.said))
 	}
 }
 

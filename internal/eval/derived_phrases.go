@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/notes"
 )
 
 // derivedPhrases is how people and models state what lasts, and how they say what only looks like it. The file says how it is written.
@@ -159,14 +159,14 @@ func takeMarks(text, open, shut string) (marked []string, rest string) {
 }
 
 // said is the turn as a record.
-func (t *turn) said() compress.Said {
-	s := compress.Said{Role: t.who, Text: t.text}
+func (t *turn) said() notes.Record {
+	s := notes.Record{Role: t.who, Text: t.text}
 	switch t.who {
 	case "tool":
 		s.Result, s.Tool = true, "read"
 	case "call":
 		name, args, _ := strings.Cut(t.text, " ")
-		s = compress.Said{Role: "assistant", Calls: []compress.SaidCall{{Name: name, Arguments: args}}}
+		s = notes.Record{Role: "assistant", Calls: []notes.Call{{Name: name, Arguments: args}}}
 	case "event":
 		s.Type, s.Text, _ = strings.Cut(t.text, " ")
 	}

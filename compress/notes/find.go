@@ -1,0 +1,225 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// Bounds of what is found in one record.
+const (
+	largeOutput  = 4 << 10 // From so many bytes on an output is a ref
+	maxFacts     = 24      // of one record
+	maxDecisions = 8
+	maxProposals = 8
+	failureTail  = 400 // bytes at the end of an output that may say that it failed
+)
+
+// asksWhich are phrases that ask without a question mark.
+var asksWhich = phraseSet("asksWhich")
+
+// finder reads one record.
+type finder struct {
+	role      string
+	out       []Finding
+	facts     int
+	decisions int
+	proposals []Finding
+	asks      bool // its last sentence is a question
+	first     bool // nothing was said yet
+	accepted  bool // it began with a yes
+	size      int
+}
+
+// Find returns what one record says that notes are made of: sentences verbatim, with single
+// blanks. It knows that record alone, and returns the same for the same. It reads no facts and
+// no decisions in the output of a tool, which is what stands in some file, not what somebody
+// wants. A system prompt has no findings: it is in every pack as it stands.
+func Find(s Record) []Finding {
+	if s.Bytes == 0 {
+		s.Bytes = len(s.Text)
+	}
+	f := finder{role: s.Role, first: true, size: len(s.Text)}
+	size := s.Bytes
+	for i, c := range s.Calls {
+		size += len(c.Arguments)
+		if i < maxFiles {
+			f.out = append(f.out, fileCall(c)...)
+			f.out = append(f.out, todoCall(c)...)
+			f.out = append(f.out, taskCall(c)...)
+		}
+	}
+	switch {
+	case s.Result:
+		for _, a := range s.Answers[:min(len(s.Answers), maxFiles)] {
+			f.out = append(f.out, taskAnswer(a)...)
+		}
+		f.result(s)
+	case s.Role == "event":
+		switch {
+		case strings.Contains(s.Type, "todo") || strings.Contains(s.Type, "plan"):
+			f.out = append(f.out, todoEvent(s.Text)...)
+		case strings.Contains(s.Type, "artifact"):
+			f.out = append(f.out, artifactEvent(s.Text)...)
+		case statedKind(s.Type) != "":
+			f.out = append(f.out, statedEvent(statedKind(s.Type), s.Text)...)
+		}
+	case s.Role == "user":
+		s.Text = OwnWords(s.Text)
+		f.size = len(s.Text)
+		f.read(s.Text)
+	case s.Role == "assistant" && !noAnswer(s.Text):
+		f.read(s.Text)
+	}
+	if len(f.out) > 0 {
+		f.out[0].Of = size
+	}
+	return f.out
+}
+
+// result notes an output that is large, and one that reports a failure.
+func (f *finder) result(s Record) {
+	if s.Bytes >= largeOutput {
+		f.out = append(f.out, Finding{Kind: FoundOutput, Tool: s.Tool, N: s.Bytes})
+	}
+	tail := s.Text[max(0, len(s.Text)-failureTail):]
+	if !s.Failed && !saysFailed(tail) {
+		return
+	}
+	text := strings.ToValidUTF8(s.Text[max(0, len(s.Text)-4096):], "")
+	state := ""
+	if s.Failed {
+		state = "e"
+	}
+	if line := compress.Clip(compress.Fold(text, 40), 200); line != "" {
+		f.out = append(f.out, Finding{Kind: FoundFailure, Tool: s.Tool, Text: line, State: state})
+	}
+}
+
+// saysFailed reports whether the end of an output is about a failure, in the words of shells,
+// compilers and test runners.
+func saysFailed(tail string) bool {
+	for _, mark := range []string{"exited with code ", "exit code: ", "exit status ", "Exit code "} {
+		if i := strings.LastIndex(tail, mark); i >= 0 && i+len(mark) < len(tail) && tail[i+len(mark)] != '0' {
+			return true
+		}
+	}
+	return strings.Contains(tail, "Traceback (most recent call last)") || strings.Contains(tail, "npm ERR!") || strings.Contains(tail, "\nFAIL") || strings.Contains(tail, "command not found")
+}
+
+// read notes what a person or a model says.
+func (f *finder) read(text string) {
+	if f.role == "user" {
+		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
+			f.out = append(f.out, Finding{Kind: FoundRequest, Text: first})
+		}
+	}
+	open, from := false, len(f.out)
+	prose(text, f.say, func(text string, done bool) {
+		state := todoOpen
+		if done {
+			state = todoDone
+		}
+		if it, ok := item(text, state); ok && f.items() < maxItems {
+			open = open || !done
+			f.out = append(f.out, it)
+		}
+	})
+	for i := from; i < len(f.out) && !open; i++ {
+		if it := &f.out[i]; it.Kind == FoundTodo && it.State == todoDone {
+			it.State = todoTicked
+		}
+	}
+	if f.role == "assistant" {
+		f.propose()
+		if said := compress.Decision(text, 200); said != "" {
+			f.out = append(f.out, Finding{Kind: FoundConclusion, Text: said})
+		}
+	}
+}
+
+// items returns how many items were found.
+func (f *finder) items() (n int) {
+	for i := range f.out {
+		if f.out[i].Kind == FoundTodo {
+			n++
+		}
+	}
+	return n
+}
+
+// say notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
+// value.
+func (f *finder) say(s *sentence) {
+	accepted := false
+	if f.first && f.role == "user" {
+		if label, ok := acceptance(s.words, f.size); ok {
+			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
+			f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
+			accepted, f.accepted = true, true
+		}
+	}
+	f.first = false
+	f.asks = s.question || asksWhich.has(s.words)
+	if u, ok := f.permission(s); ok {
+		f.out = append(f.out, u)
+		if u.Text != "" {
+			return
+		}
+	}
+	if it, ok := f.todo(s); ok && f.items() < maxItems {
+		f.out = append(f.out, it)
+		return
+	}
+	fact := func(found Finding, ok bool) bool {
+		if ok && f.facts < maxFacts {
+			f.facts++
+			f.out = append(f.out, found)
+		}
+		return ok
+	}
+	if states(s) && fact(f.constraint(s)) {
+		return
+	}
+	if d, ok := f.decision(s); ok && f.decisions < maxDecisions {
+		f.decisions++
+		if f.accepted && (accepted || countWords(d.Key) <= 3) { // "Yes. Please go ahead with it."
+			d.State = saidYes
+		}
+		f.out = append(f.out, d)
+		return
+	}
+	if states(s) && (fact(f.preference(s)) || fact(f.value(s))) {
+		return
+	}
+	if f.role == "assistant" {
+		if p, ok := f.proposal(s); ok {
+			f.proposals = append(f.proposals, p)
+		}
+	}
+}
+
+// saidYes is the state of a decision that stands in the sentence that says yes, or only says it again.
+const saidYes = "y"
+
+// propose keeps the proposals that a yes may mean: the last ones, and options if the record asks
+// in the end.
+func (f *finder) propose() {
+	options := 0
+	for _, p := range f.proposals {
+		if p.Key != "" {
+			options++
+		}
+	}
+	kept := f.proposals[:0]
+	for _, p := range f.proposals {
+		if p.Key == "" || options > 1 && options <= maxProposals && f.asks {
+			kept = append(kept, p)
+		}
+	}
+	f.out = append(f.out, last(kept, maxProposals)...)
+}
+
+// last returns the last n rows, or all.
+func last[T any](rows []T, n int) []T { return rows[max(0, len(rows)-n):] }

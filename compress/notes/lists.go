@@ -1,0 +1,61 @@
+package notes
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// phrasesFile holds the phrases that rules look for; its head explains the form.
+//
+//go:embed phrases.txt
+var phrasesFile string
+
+// phraseLists are the sets of phrasesFile by their names.
+var phraseLists = readLists(phrasesFile)
+
+// readLists returns the sets of a file of phrases, of each its phrases with single blanks. The
+// file is a part of the program: readLists panics where it is none.
+func readLists(file string) map[string][]string {
+	lists := map[string][]string{}
+	name := ""
+	for line := range strings.Lines(file) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case line[0] == '[' && line[len(line)-1] == ']':
+			name = line[1 : len(line)-1]
+			if lists[name] != nil {
+				panic("notes: two sets of phrases " + name)
+			}
+			lists[name] = []string{}
+			continue
+		case name == "":
+			panic("notes: phrases before the first set: " + line)
+		}
+		for phrase := range strings.SplitSeq(line, ",") {
+			if words := strings.Fields(phrase); len(words) > 0 {
+				lists[name] = append(lists[name], strings.Join(words, " "))
+			}
+		}
+	}
+	return lists
+}
+
+// listOf returns the phrases of a set of phrasesFile; it panics if there is none.
+func listOf(name string) []string {
+	list := phraseLists[name]
+	if len(list) == 0 {
+		panic("notes: no phrases " + name)
+	}
+	return list
+}
+
+// wordSet returns a set of phrasesFile whose phrases are single words.
+func wordSet(name string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range listOf(name) {
+		set[w] = true
+	}
+	return set
+}

@@ -1,0 +1,103 @@
+package notes
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Sense is what a message of the user says by itself.
+type Sense uint8
+
+// The senses of messages.
+const (
+	Request Sense = iota // something
+	Reply                // what can only be understood with what it answers: "yeah, do it all", "the second one", "no"
+	Idle                 // nothing: a command to the program that the agent runs in, a greeting, "continue"
+)
+
+// MaxIdle is how many bytes a message has at most that says nothing by itself.
+const MaxIdle = 400
+
+var (
+	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large". A path has a second slash.
+	bareCommand = regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?$`)
+	// noted is how some programs write down a command, or what it printed.
+	noted = regexp.MustCompile(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
+
+	idleWords   = wordSet("idleWords")
+	replyWords  = wordSet("replyWords")
+	saysYesOrNo = wordSet("saysYesOrNo")
+)
+
+// SenseOf returns what a message of the user says by itself.
+func SenseOf(text string) Sense {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) <= MaxIdle && (bareCommand.MatchString(text) || noted.MatchString(text)) {
+		return Idle
+	}
+	if len(text) > 80 || strings.Contains(text, "?") {
+		return Request
+	}
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
+	idle, reply, answers := true, true, false
+	for _, w := range words {
+		label := len(w) == 1 // of an option: "2", "b"
+		idle = idle && idleWords[w]
+		reply = reply && (replyWords[w] || label)
+		answers = answers || saysYesOrNo[w] || label
+	}
+	switch {
+	case len(words) == 0: // "..." or "👍"
+		return Reply
+	case idle && !(len(words) == 1 && answers): // "ok" alone is a yes
+		return Idle
+	case reply && answers:
+		return Reply
+	}
+	return Request
+}
+
+// Question returns the part of a text that a short reply to it answers, in at most n bytes: its
+// last paragraph that asks, with up to two paragraphs before it as far as they fit; or if none
+// asks, the same for its last paragraph.
+func Question(text string, n int) string {
+	var paragraphs []string
+	fenced, begin := false, true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced, begin = !fenced, true
+		case fenced:
+		case line == "":
+			begin = true
+		case begin:
+			paragraphs, begin = append(paragraphs, line), false
+		default:
+			paragraphs[len(paragraphs)-1] += "\n" + line
+		}
+	}
+	if len(paragraphs) == 0 {
+		return ""
+	}
+	at := len(paragraphs) - 1
+	for i := at; i >= 0; i-- {
+		if strings.Contains(paragraphs[i], "?") {
+			at = i
+			break
+		}
+	}
+	found := paragraphs[at]
+	for i := at - 1; i >= 0 && at-i <= 2; i-- { // "I would: 1. … 2. …" and then "Shall I?"
+		if longer := paragraphs[i] + "\n" + found; len(longer) <= n {
+			found = longer
+		}
+	}
+	if len(found) > n {
+		found = "…" + strings.ToValidUTF8(found[len(found)-n+len("…"):], "")
+	}
+	return found
+}

@@ -1,0 +1,279 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// State folds the findings of records, in the order of the timeline, into rows. It is bounded,
+// whatever comes: each kind of rows has a part of the history's size, and a bound above that.
+// The zero value is ready. A State must not be used by several goroutines at once.
+type State struct {
+	bytes     int // of the records with findings
+	adds      int // how many of those
+	asked     int // requests of the user
+	facts     []factRow
+	decisions []decisionRow
+	refs      []refRow
+	items     []todoRow
+	said      []saidRow
+	proposals []Finding // of the last record of the assistant
+	proposed  Position  // where that stands
+	answered  int       // the last of the results that follow it
+	called    []undoRef // what the last record of the assistant did to files, to take back what failed
+}
+
+type factRow struct {
+	ctxabi.FactRow
+	key      topic
+	not      string // the words of what it rules out
+	value    string // whose value it states, if it does
+	state    string
+	own      bool // said by the assistant
+	specific bool // it names something
+}
+
+type decisionRow struct {
+	ctxabi.DecisionRow
+	key   topic
+	at    Position
+	order int
+}
+
+type todoRow struct {
+	text, key, state string
+	list             string // the tool whose list it is of; "" of text
+	call, number     string // of a numbered item: what made it, and its number in the list that goes on
+	named            bool   // it got a number once
+	until            int    // the request with which it is over; 0: none
+	at               Position
+}
+
+type saidRow struct {
+	kind  FindingKind
+	text  string
+	at    Position
+	order int // of its record among those with findings
+}
+
+// Add takes the findings of the record at a position. Positions come in the order of the timeline;
+// of records without findings only results of tools count.
+func (n *State) Add(at Position, role string, found []Finding) {
+	if role == "tool" && !at.Event && at.Line == n.answered+1 {
+		n.answered = at.Line
+	}
+	if len(found) == 0 {
+		return
+	}
+	n.adds++
+	if role == models {
+		n.proposals, n.proposed, n.answered, n.called = nil, at, at.Line, nil
+	}
+	r := adding{at: at, role: role, ids: map[string]int{}}
+	var kinds kindSet
+	for i := range found {
+		n.bytes += found[i].Of
+		kinds.add(found[i].Kind)
+		n.addOne(&r, &found[i])
+	}
+	n.bound(kinds)
+}
+
+// adding is the record whose findings are being added.
+type adding struct {
+	at       Position
+	role     string
+	ids      map[string]int // by letter: how many rows of the record have one
+	list     string         // the tool whose list the items that follow are of; "" of text
+	accepted bool           // it said yes to something
+}
+
+// id returns the id of the record's next row of a kind.
+func (r *adding) id(letter string) string {
+	r.ids[letter]++
+	return r.at.id(letter, r.ids[letter])
+}
+
+func (n *State) addOne(r *adding, f *Finding) {
+	switch f.Kind {
+	case FoundFact:
+		n.addFact(f, r)
+	case FoundUndo:
+		n.undo(f)
+		if f.Text != "" {
+			n.addFact(f, r)
+		}
+	case FoundAcceptance:
+		r.accepted = n.accept(f, r)
+	case FoundDecision:
+		if !r.accepted || f.State != saidYes {
+			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: r.role}, key: topicOf(f.Key), at: r.at})
+		}
+	case FoundProposal:
+		n.proposals = append(n.proposals, *f)
+	case FoundTodo:
+		n.addTodo(f, r)
+	case FoundFile:
+		n.addFile(f, r.id("r"), r.at)
+	case FoundOutput:
+		n.addOutput(f, r.id("r"), r.at)
+	case FoundRequest:
+		n.asked++
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+	case FoundConclusion:
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+	case FoundFailure:
+		n.forgetFailure()
+		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
+		n.takeBack(f)
+	}
+}
+
+// addTodo adds an item, or the head of a list, to the items.
+func (n *State) addTodo(f *Finding, r *adding) {
+	switch {
+	case f.State == todoList:
+		r.list = f.Tool
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == r.list && (r.list != taskList || t.number != "") })
+	case r.list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade:
+		n.addTask(f, r.list == taskList, r.at)
+	default:
+		n.addItem(f, r.list, r.at)
+	}
+}
+
+// addFact adds a fact in the place of those that it supersedes.
+func (n *State) addFact(f *Finding, r *adding) {
+	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: r.at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
+	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
+		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
+	})
+	n.facts = append(n.facts, row)
+}
+
+// tellsMuch reports whether a text has an identifier.
+func tellsMuch(text string) (much bool) {
+	compress.EachWord(text, func(_ string, kind compress.WordKind) { much = much || kind == compress.IdentifierWord })
+	return much
+}
+
+// supersedes reports whether a fact is about the same as an older one, which then no longer
+// holds or is said again.
+func supersedes(f, old *factRow) bool {
+	if f.value != "" && f.value == old.value {
+		return true
+	}
+	if f.state == factValue || old.state == factValue {
+		return false
+	}
+	if f.not != "" && within(old.key.words, f.not) || old.not != "" && f.state == factTaste && within(f.key.words, old.not) {
+		return true
+	}
+	if f.key.mask&old.key.mask == 0 {
+		return f.key.words == old.key.words
+	}
+	both, all := overlap(f.key.bare, old.key.bare)
+	switch {
+	case f.key.words == old.key.words:
+		return true
+	case both > 1 && both*5 >= all*4: // the same words, or other numbers
+		return true
+	}
+	// "I prefer small commits", "I prefer large commits"
+	return f.state == factTaste && old.state == factTaste && both > 0 && both <= 2 && all-both == 2 && countWords(f.key.bare) == countWords(old.key.bare)
+}
+
+// undo removes what a permission, or "we no longer …", ends.
+func (n *State) undo(f *Finding) {
+	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
+		if f.State == factTaste {
+			return old.state == factTaste && within(f.Key, old.key.words)
+		}
+		both, _ := overlap(f.Key, old.key.words)
+		return old.state == factRule && both > 1 && both*4 >= 3*min(countWords(f.Key), countWords(old.key.words))
+	})
+}
+
+// accept makes a decision of what was proposed in the record before, results of tools aside. It
+// reports whether there was such a thing.
+func (n *State) accept(f *Finding, r *adding) bool {
+	at := r.at
+	if at.Event || n.proposed.Event || n.answered+1 != at.Line {
+		return false
+	}
+	var chosen *Finding
+	labels := 0
+	for i := range n.proposals {
+		p := &n.proposals[i]
+		if p.Key != "" {
+			labels++
+		}
+		if f.Key == p.Key && (chosen == nil || f.Key == "" && p.State != proposedBare || chosen.State == proposedBare) {
+			chosen = p
+		}
+	}
+	if chosen == nil || chosen.State == proposedBare || f.Key == "" && labels > 1 && chosen.Key == "" && !strings.HasSuffix(chosen.Text, "?") {
+		return false
+	}
+	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
+	n.proposals = nil
+	return true
+}
+
+// answered returns what a yes is to, "yes: Shall I use zap?", "option 2: write it to disk", and
+// what it adds to that.
+func answered(yes, to *Finding) string {
+	text := "yes: " + to.Text
+	if yes.Key != "" {
+		text = "option " + strings.ToUpper(yes.Key) + ": " + to.Text
+	}
+	said, asked := content(splitWords(yes.Text, nil), true), content(splitWords(to.Text, nil), true)
+	both, _ := overlap(said, asked)
+	if yes.Key == "" && countWords(said) > both+2 {
+		text += " (" + yes.Text + ")"
+	}
+	return text
+}
+
+// decide adds a decision in the place of an earlier one of the same words.
+func (n *State) decide(row decisionRow) {
+	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
+		if row.key.mask&old.key.mask == 0 || row.By == models && old.By == people {
+			return false
+		}
+		both, all := overlap(row.key.words, old.key.words)
+		return both > 1 && both*5 >= all*4
+	})
+	row.order = n.adds
+	n.decisions = append(n.decisions, row)
+}
+
+// addItem notes the newest state of an item.
+func (n *State) addItem(f *Finding, list string, at Position) {
+	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
+	if f.N > 0 {
+		row.until = n.asked + f.N
+	}
+	i := slices.IndexFunc(n.items, func(t todoRow) bool { return t.key == row.key })
+	if row.state == todoTicked {
+		if row.state = todoDone; i < 0 {
+			return
+		}
+	}
+	if i >= 0 {
+		if old := &n.items[i]; row.list == "" || old.list == taskList {
+			row.list, row.call, row.number, row.named = old.list, old.call, old.number, old.named
+		}
+		n.items[i] = row
+	} else {
+		n.items = append(n.items, row)
+	}
+	if row.state == todoGone {
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.key == row.key })
+	}
+}

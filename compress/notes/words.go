@@ -1,0 +1,230 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// noteWord is one word of a sentence, or a mark that parts clauses.
+type noteWord struct {
+	text     string // in lower case, with ' for any apostrophe; of code ` alone
+	raw      string // as it stands
+	to       int    // where it ends in the sentence
+	sets     uint64 // the phrase sets that have a phrase which begins with it
+	mark     bool   // one of , : ; ( ) or a dash
+	capital  bool
+	valuable bool // code, an identifier, a number or a quoted string
+	doubt    bool // what its clause says up to it is no statement
+}
+
+// maxWords is how many words of a sentence are looked at.
+const maxWords = 120
+
+// splitWords returns the words of a sentence, at most maxWords, in the room of words. What stands in
+// backticks, or in quotation marks, is one word.
+func splitWords(s string, words []noteWord) []noteWord {
+	words = words[:0]
+	for at := 0; at < len(s) && len(words) < maxWords; {
+		var w noteWord
+		if w, at = wordAt(s, at); w.text != "" {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// wordAt returns the word or mark of s that begins at a byte, and where it ends; a word without
+// text where none begins.
+func wordAt(s string, at int) (w noteWord, end int) {
+	switch c := s[at]; c {
+	case ' ', '*':
+		return w, at + 1
+	case '`':
+		if n := strings.IndexByte(s[at+1:], c); n >= 0 {
+			end = at + n + 2
+			return noteWord{text: "`", raw: s[at:end], to: end, valuable: n > 0}, end
+		}
+		return w, at + 1
+	case '"':
+		if n := strings.IndexByte(s[at+1:], c); n > 0 && n < 80 {
+			end = at + n + 2
+			return noteWord{text: "\"", raw: s[at:end], to: end, valuable: true}, end
+		}
+		return w, at + 1
+	case ',', ':', ';', '(', ')':
+		return noteWord{text: s[at : at+1], raw: s[at : at+1], to: at + 1, mark: true}, at + 1
+	}
+	end = wordEnd(s, at)
+	raw := strings.TrimRight(s[at:end], ".!?…")
+	switch raw {
+	case "":
+		return w, end
+	case "-", "–", "—", "->", "=":
+		return noteWord{text: raw, raw: raw, to: end, mark: raw != "="}, end
+	}
+	w = noteWord{text: lowerWord(raw), raw: raw, to: at + len(raw)}
+	first, _ := utf8.DecodeRuneInString(raw)
+	w.capital = unicode.IsUpper(first)
+	w.sets = firstWords[w.text]
+	w.valuable = w.sets == 0 && (compress.KindOfWord(compress.TrimWord(raw)) == compress.IdentifierWord || strings.ContainsAny(raw, "0123456789"))
+	return w, end
+}
+
+// wordEnd returns where the word of s that begins at a byte ends: at a blank, a quotation or a
+// mark that something follows.
+func wordEnd(s string, at int) int {
+	for ; at < len(s); at++ {
+		switch s[at] {
+		case ' ', '`', '"', '*', '(', ')':
+			return at
+		case ',', ':', ';':
+			if at+1 == len(s) || s[at+1] == ' ' || s[at+1] == '*' || s[at+1] == '`' {
+				return at
+			}
+		}
+	}
+	return at
+}
+
+// lowerWord returns a word in lower case with plain apostrophes.
+func lowerWord(w string) string {
+	w = strings.ToLower(w)
+	if strings.Contains(w, "’") {
+		w = strings.ReplaceAll(w, "’", "'")
+	}
+	return w
+}
+
+// phrases are runs of words that mean the same to a rule, by their first word. In a phrase ~
+// stands for any word, and a|b for either.
+type phrases struct {
+	bit uint64
+	of  map[string][][]string
+}
+
+// firstWords are the bits of the sets that have phrases which begin with a word.
+var firstWords = map[string]uint64{}
+
+var phraseSets int
+
+// phraseSet returns the set of that name in phrasesFile.
+func phraseSet(name string) *phrases {
+	if phraseSets == 64 {
+		panic("notes: a bit for each phrase set, and there are 64")
+	}
+	p := &phrases{bit: 1 << phraseSets, of: map[string][][]string{}}
+	phraseSets++
+	for _, phrase := range listOf(name) {
+		words := strings.Fields(phrase)
+		for first := range strings.SplitSeq(words[0], "|") {
+			p.of[first] = append(p.of[first], words[1:])
+			firstWords[first] |= p.bit
+		}
+	}
+	return p
+}
+
+// at returns how many words the longest phrase of the set takes at word i; 0 without one.
+func (p *phrases) at(words []noteWord, i int) (n int) {
+	if i < 0 || i >= len(words) || words[i].sets&p.bit == 0 {
+		return 0
+	}
+next:
+	for _, rest := range p.of[words[i].text] {
+		if len(rest) < n || i+len(rest) >= len(words) {
+			continue
+		}
+		for k, want := range rest {
+			if w := &words[i+1+k]; want != w.text && (want != "~" || w.mark) && !(strings.Contains(want, "|") && slices.Contains(strings.Split(want, "|"), w.text)) {
+				continue next
+			}
+		}
+		n = len(rest) + 1
+	}
+	return n
+}
+
+// anyOf returns the bits of sets.
+func anyOf(sets ...*phrases) (bits uint64) {
+	for _, p := range sets {
+		bits |= p.bit
+	}
+	return bits
+}
+
+// hasAny reports whether a phrase of one of these sets may begin somewhere in the sentence.
+func (s *sentence) hasAny(bits uint64) bool {
+	for i := range s.words {
+		if s.words[i].sets&bits != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// in returns where the first phrase of the set stands, and how many words it takes; -1 without
+// one.
+func (p *phrases) in(words []noteWord) (at, n int) {
+	for i := range words {
+		if n := p.at(words, i); n > 0 {
+			return i, n
+		}
+	}
+	return -1, 0
+}
+
+// has reports whether a phrase of the set stands somewhere among words.
+func (p *phrases) has(words []noteWord) bool { at, _ := p.in(words); return at >= 0 }
+
+// content returns the stems of the words that say what a sentence is about, in their order,
+// without stop words, negations and what rules are made of. With numbers it has those of digits
+// alone, too.
+func content(words []noteWord, numbers bool) string {
+	var out []string
+	var buf []byte
+	for i := range words {
+		w := &words[i]
+		text := w.text
+		if w.mark || text == "\"" || text == "`" {
+			text = strings.ToLower(strings.Trim(w.raw, "\"`"))
+			if w.mark || text == "" {
+				continue
+			}
+		}
+		if compress.IsStopWord(text) || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
+			continue
+		}
+		if !numbers && isNumber(text) {
+			continue
+		}
+		buf = append(buf[:0], text...)
+		stemmed := string(compress.Stem(buf))
+		if len(stemmed) > 48 {
+			stemmed = stemmed[:48]
+		}
+		if stemmed = strings.ToValidUTF8(stemmed, ""); !slices.Contains(out, stemmed) && len(out) < 24 {
+			out = append(out, strings.ReplaceAll(stemmed, " ", "_"))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// isNumber reports whether a word is digits and what stands between and around them.
+func isNumber(w string) bool {
+	for _, c := range w {
+		if !(c >= '0' && c <= '9' || c == '.' || c == ',' || c == '%' || c == '$' || c == '€') {
+			return false
+		}
+	}
+	return true
+}
+
+// fillers are words beside the stop words that say nothing of what a rule is about.
+var fillers = wordSet("fillers")
+
+// isOneOf reports whether a word is one of some.
+func isOneOf(word string, of ...string) bool { return slices.Contains(of, word) }

@@ -1,0 +1,105 @@
+package result
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// resultFloor is the limit, in tokens, below which only the head and the tail of a result are
+// shown.
+const resultFloor = 48
+
+// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. It
+// returns a text within the limit as it is, with cut == false. Otherwise short holds lines of
+// the text as they stand there, in their order, and lines of its own, which begin with one of
+// "[" and "…": what was found in them, how often a line came again, and at the end how much is
+// left out and the path where all of it stands. Any other line is a part of a line of the text
+// or, of kinds json and html and of a search's response in JSON, a value or words of it. JSON
+// stays JSON, and its note is a value in it.
+//
+// used is the kind by which it was shortened: KindText where the text turned out to be none of
+// kind.
+func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
+	if limit.holds(text) {
+		return text, kind, false
+	}
+	clean := text
+	if kind != KindBinary {
+		clean = plainText(text)
+	}
+	if limit.Tokens >= resultFloor {
+		r := result{text: clean, bytes: len(text), about: about, limit: limit, path: path}
+		for _, k := range []Kind{kind, KindText} {
+			if short, ok := r.shorten(k); ok && limit.holds(short) && utf8.ValidString(short) {
+				return short, k, true
+			}
+		}
+	}
+	if kind == KindBinary {
+		clean = plainText(text)
+	}
+	for tokens := limit.Tokens; ; tokens = tokens * 3 / 4 {
+		short, cut = compress.HeadTail(clean, tokens, path)
+		if !cut {
+			short = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")
+		}
+		if limit.holds(short) || tokens < 2 {
+			return short, KindText, true
+		}
+	}
+}
+
+// result is one result that is being shortened.
+type result struct {
+	text  string // without control sequences
+	bytes int    // before these were taken out
+	about Hint
+	limit Limit
+	path  string
+}
+
+// shorten shows the result as one of kind k; ok is false if it is none, or if there is no room.
+func (r *result) shorten(k Kind) (short string, ok bool) {
+	switch k {
+	case KindBinary:
+		return r.binary()
+	case KindJSON:
+		return r.json()
+	case KindHTML:
+		return r.html()
+	case KindSearch:
+		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); mayBeJSON(start) && isJSON(r.text) {
+			return r.jsonSearch()
+		}
+		return r.search()
+	case KindMatches:
+		return r.matches()
+	case KindFile:
+		return r.file()
+	case KindLog:
+		return r.log()
+	case KindDiff:
+		return r.diff()
+	case KindTable:
+		return r.table()
+	case KindListing:
+		return r.listing()
+	}
+	return r.prose()
+}
+
+// prose shows the first and the last lines, and those between them that cover the most
+// identifiers and words.
+func (r *result) prose() (string, bool) {
+	s, ok := r.newSheet(r.text)
+	if !ok {
+		return "", false
+	}
+	s.showAll(0, len(s.lines), 0.15)
+	s.showAll(len(s.lines), 0, 0.12)
+	s.cover(s.all(), 1, nil)
+	s.rest()
+	return s.write("")
+}

@@ -1,0 +1,343 @@
+package result
+
+import (
+	"container/heap"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// tree is a JSON value of which the leaves are chosen that say the most for what they take.
+type tree struct {
+	r       *result
+	nodes   []treeNode
+	leaves  []string        // by node: what is shown of a leaf; "" of others
+	covered map[uint64]bool // features that are shown
+}
+
+type treeNode struct {
+	value  gjson.Result
+	key    string // raw, "" in a list
+	kids   []int
+	parent int
+	rank   int
+	listed bool // it is, or is in, an item of a list
+	all    int  // items or fields, those that are not among kids included
+	shown  bool
+	skips  []int // of a list: how many items stand between the kid and the one before it that are not kids
+}
+
+// Bounds of a tree: of longer lists and larger objects a part is looked at.
+const (
+	treeNodes = 20000
+	treeItems = 400
+)
+
+// add adds a value below the node parent, and returns its number. rank is how much it says, less
+// for more; depth counts the levels above it.
+func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
+	at := len(t.nodes)
+	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank, listed: parent >= 0 && (t.nodes[parent].listed || t.nodes[parent].value.IsArray())})
+	if depth >= deepest || at > treeNodes {
+		return at
+	}
+	var kids, skips []int
+	all := 0
+	switch {
+	case v.IsArray():
+		var items []gjson.Result
+		v.ForEach(func(_, item gjson.Result) bool {
+			items = append(items, item)
+			return true
+		})
+		all = len(items)
+		show := sampled(items, treeItems)
+		skipped := 0
+		for i, item := range items {
+			if show != nil && !show[i] {
+				skipped++
+				continue
+			}
+			if len(t.nodes) > treeNodes {
+				break
+			}
+			boost := rank
+			if tellsOfError(item.Raw) && item.IsObject() {
+				boost = -1
+			}
+			if isHit(item) {
+				if boost = -1; i >= bestHits {
+					boost = 3
+				}
+			}
+			kids = append(kids, t.add(item, "", at, boost, depth+1))
+			skips = append(skips, skipped)
+			skipped = 0
+		}
+	case v.IsObject():
+		v.ForEach(func(k, value gjson.Result) bool {
+			all++
+			if len(kids) < treeItems && len(t.nodes) <= treeNodes {
+				next := fieldRank(k.String(), value)
+				if rank < 0 && next < 2 {
+					next = -1
+				}
+				if rank == 3 { // of an object that says little
+					next = 3
+				}
+				kids = append(kids, t.add(value, k.Raw, at, next, depth+1))
+			}
+			return true
+		})
+	}
+	t.nodes[at].kids, t.nodes[at].skips, t.nodes[at].all = kids, skips, all
+	return at
+}
+
+// isHit reports whether an item is a search result.
+func isHit(item gjson.Result) bool {
+	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
+}
+
+// leafChars is how much of a string is shown, in code points.
+const leafChars = 160
+
+// text returns what node i takes without its kids.
+func (t *tree) text(i int) string {
+	n := &t.nodes[i]
+	head := n.key
+	if head != "" {
+		head += ":"
+	}
+	switch {
+	case n.value.IsArray():
+		return head + "[],"
+	case n.value.IsObject():
+		return head + "{},"
+	}
+	return head + leafText(n.value) + ","
+}
+
+func leafText(v gjson.Result) string {
+	if v.Type != gjson.String || len(v.Raw) <= leafChars+2 {
+		return v.Raw
+	}
+	s := v.String()
+	head := []rune(s[:min(len(s), 4*leafChars)])
+	shown := string(head[:min(len(head), leafChars)])
+	if len(shown) == len(s) {
+		return v.Raw
+	}
+	if at := strings.LastIndexAny(shown, " \n,;"); at > len(shown)/2 {
+		shown = shown[:at]
+	}
+	return quote(fmt.Sprintf("%s… [%d bytes more]", shown, len(s)-len(shown)))
+}
+
+// ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.
+const ownWorth = 0.4
+
+var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
+
+// choose shows leaves within room, in the limit's unit.
+func (t *tree) choose(room int) {
+	t.covered = map[uint64]bool{}
+	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
+	t.leaves = make([]string, len(t.nodes))
+	var h gains
+	for i := range t.nodes {
+		if n := &t.nodes[i]; len(n.kids) == 0 {
+			if !n.value.IsArray() && !n.value.IsObject() {
+				t.leaves[i] = leafText(n.value)
+			}
+			h = append(h, gained{i, t.gain(i)})
+		}
+	}
+	heap.Init(&h)
+	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
+		i := h[0].line
+		// Gains fall as features are covered, and rise as what is around a leaf is shown: then it comes up a little late.
+		if g := t.gain(i); g < h[0].gain*0.999 {
+			h[0].gain = g
+			heap.Fix(&h, 0)
+			continue
+		}
+		heap.Pop(&h)
+		c := t.cost(i)
+		if c > room {
+			misses++
+			continue
+		}
+		room -= c
+		if t.show(i) > 1 { // what stands beside it has become cheaper
+			for k := range h {
+				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
+					h[k].gain = t.gain(h[k].line)
+				}
+			}
+			heap.Init(&h)
+		}
+	}
+}
+
+// show shows node i with what it is in, and returns how many nodes that are new.
+func (t *tree) show(i int) (fresh int) {
+	eachFeature(t.leaves[i], t.cover)
+	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
+		t.nodes[i].shown = true
+		eachFeature(t.nodes[i].key, t.cover)
+		fresh++
+	}
+	return fresh
+}
+
+func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
+
+// cost returns what it takes to show node i, with what it is in, in the limit's unit.
+func (t *tree) cost(i int) (sum int) {
+	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
+		sum += t.r.limit.of(t.text(i))
+		if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
+			sum += 3 // a mark of what is left out of it
+		}
+	}
+	return sum
+}
+
+// gain returns what node i says that is not shown yet, for what it takes.
+func (t *tree) gain(i int) float64 {
+	n := &t.nodes[i]
+	sum := 0.02
+	eachFeature(t.leaves[i], func(f uint64, w float64) {
+		if !t.covered[f] {
+			sum += w
+		}
+	})
+	eachFeature(n.key, func(f uint64, w float64) {
+		if !t.covered[f] {
+			sum += 0.3 * w
+		}
+	})
+	if !n.listed && t.leaves[i] != "" && ownFields[n.key] { // what a response says of itself, once
+		sum += ownWorth
+	}
+	switch n.rank {
+	case -1:
+		sum = sum*4 + 0.5
+	case 0:
+		sum *= 1.7
+	case 3:
+		sum *= 0.3
+	}
+	return sum / float64(t.cost(i))
+}
+
+// write writes what is shown of node i; left, if not "", becomes its last item or field.
+func (t *tree) write(b *strings.Builder, i int, left string) {
+	n := &t.nodes[i]
+	list := n.value.IsArray()
+	if !list && !n.value.IsObject() {
+		b.WriteString(leafText(n.value))
+		return
+	}
+	open, end := "{", "}"
+	if list {
+		open, end = "[", "]"
+	}
+	b.WriteString(open)
+	first := true
+	comma := func() {
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+	}
+	skipped, shown := 0, 0
+	flush := func() {
+		if skipped > 0 {
+			comma()
+			fmt.Fprintf(b, `"… %d more"`, skipped)
+			skipped = 0
+		}
+	}
+	for k, kid := range n.kids {
+		if list {
+			skipped += n.skips[k]
+		}
+		if !t.nodes[kid].shown {
+			skipped++
+			continue
+		}
+		shown++
+		if list {
+			flush()
+		}
+		comma()
+		if !list {
+			b.WriteString(t.nodes[kid].key + ":")
+		}
+		t.write(b, kid, "")
+	}
+	if missing := n.all - shown; missing > 0 {
+		if list {
+			skipped = 0
+			inner := 0 // of these, those that are marked between
+			last := -1
+			for k, kid := range n.kids {
+				if t.nodes[kid].shown {
+					last = k
+				}
+			}
+			for k := 0; k <= last; k++ {
+				inner += n.skips[k]
+				if !t.nodes[n.kids[k]].shown {
+					inner++
+				}
+			}
+			skipped = missing - inner
+			flush()
+		} else {
+			comma()
+			fmt.Fprintf(b, `"…":%d`, missing)
+		}
+	}
+	if left != "" {
+		comma()
+		if !list {
+			b.WriteString(`"[left out]":`)
+		}
+		b.WriteString(quote(left))
+	}
+	b.WriteString(end)
+}
+
+// tree shows a response by its leaves.
+func (r *result) tree(root gjson.Result) (string, bool) {
+	left := compress.LeftOut(0, r.bytes, r.path)
+	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
+	t := &tree{r: r}
+	t.add(root, "", -1, 1, 0)
+	for range 8 {
+		if room < 8 {
+			return "", false
+		}
+		for i := range t.nodes {
+			t.nodes[i].shown = false
+		}
+		t.choose(room)
+		var b strings.Builder
+		t.write(&b, 0, left)
+		out := b.String()
+		if len(out) <= r.bytes {
+			out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+			if r.limit.holds(out) {
+				return out, true
+			}
+		}
+		room -= room/10 + 1
+	}
+	return "", false
+}

@@ -1,0 +1,74 @@
+package compress
+
+import "strings"
+
+// Names of tools, as [PlainName] writes them.
+var (
+	fileTools  = WordSet("read open view cat readfile viewfile openfile getfile getfilecontents fileread readtextfile readfiles readnotebook")
+	matchTools = WordSet("grep rg ripgrep search searchfiles grepsearch codesearch searchcode searchdir searchfile findtext")
+	listTools  = WordSet("ls list listfiles listdir listdirectory directorytree glob find findfiles tree findfile")
+	shellTools = WordSet("bash shell sh exec execute run runcommand runtests test terminal executebash runterminalcmd python ipython runcode executecommand localshell build make command")
+	codeTools  = WordSet("executecode codeinterpreter codeexecution runpython executepython pythonrepl pythontool runjavascript runjs jupyter notebookexecute runcell executecell")
+)
+
+// IsFileTool reports whether a tool of this plain name reads a file.
+func IsFileTool(name string) bool { return fileTools[name] }
+
+// IsMatchTool reports whether a tool of this plain name searches the lines of files.
+func IsMatchTool(name string) bool { return matchTools[name] }
+
+// IsListTool reports whether a tool of this plain name lists files.
+func IsListTool(name string) bool { return listTools[name] }
+
+// IsShellTool reports whether a tool of this plain name runs a command.
+func IsShellTool(name string) bool { return shellTools[name] }
+
+// IsCodeTool reports whether a tool of this plain name runs a program that stands in its arguments.
+func IsCodeTool(name string) bool { return codeTools[name] }
+
+// PathKeys are the arguments in which tools take the file that they work on.
+var PathKeys = []string{"path", "file_path", "filePath", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "relative_path", "AbsolutePath", "TargetFile", "uri"}
+
+// PlainName returns the name of a tool in lower case and without what joins its words.
+func PlainName(tool string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool))
+}
+
+// subAgents are words of the names of tools that hand a task to another agent.
+var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "delegate": true, "subtask": true}
+
+// IsSubAgent reports whether a tool of this name hands a task to another agent: Task,
+// dispatch_agent, delegateTask. Tools that keep a list of tasks (task_create, update_task) do
+// not.
+func IsSubAgent(name string) bool {
+	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
+	sub := false
+	for _, w := range words {
+		switch w {
+		case "create", "update", "list", "get", "stop", "delete", "add", "complete":
+			return false
+		}
+		sub = sub || subAgents[w]
+	}
+	return sub
+}
+
+// splitCamel returns a name in lower case with a blank before each capital that followed a small
+// letter.
+func splitCamel(name string) string {
+	var b strings.Builder
+	small := false
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			if small {
+				b.WriteByte(' ')
+			}
+			c += 'a' - 'A'
+			small = false
+		} else {
+			small = 'a' <= c && c <= 'z'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
