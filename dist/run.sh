@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 repo=$PWD
-scripts/stop.sh quiet
+dist/stop.sh quiet
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-run.XXXXXX")
 chmod 755 "$dir"

@@ -18,7 +18,7 @@ module=$(go list -m)
 first="pack tests/container eval tests/host session tests/recipe cmd/ctxfs tests/fsck tests/bench tests/gc"
 # shellcheck disable=SC2086 # a list of words
 packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
-# -count=1: the test cache does not see which program is under test. -vet=off: scripts/lint.sh vets, and more than this.
+# -count=1: the test cache does not see which program is under test. -vet=off: dist/lint.sh vets, and more than this.
 # The timeout is for what hangs, on machines however slow.
 # shellcheck disable=SC2086
 run() { go test -count=1 -vet=off -timeout 60m "$@" $packages </dev/null; }

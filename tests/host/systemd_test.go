@@ -53,7 +53,7 @@ func TestPackageAndUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		cmd := exec.Command("scripts/deb.sh", dir)
+		cmd := exec.Command("dist/deb.sh", dir)
 		cmd.Dir = source
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("deb.sh: %v\n%s", err, out)
