@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
+	"internal/suite":      {},
 	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
@@ -61,7 +62,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "redact/redacttest", "tests/harness", "adapter/adaptertest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "redact/redacttest", "tests/harness", "adapter/adaptertest", "internal/suite"}
 
 // outside says that a room stands outside of the program, as its users do, and may
 // know all of it.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -20,7 +21,7 @@ import (
 // mountpoint, and every acknowledged record is there, once, whole.
 func TestKillLoop(t *testing.T) {
 	rounds := 10
-	if soak() {
+	if suite.Soak() {
 		rounds = 50
 	}
 	sd := seed(t)

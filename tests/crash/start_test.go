@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -18,7 +19,7 @@ import (
 // it waits for itself, and the kernel keeps its mount and the lock of its store.
 func TestAKillWhileTheDaemonStartsLeavesNoMountThatHangsAndNoStoreThatIsLocked(t *testing.T) {
 	rounds := 50
-	if soak() {
+	if suite.Soak() {
 		rounds = 1000
 	}
 	m := harness.Start(t, harness.Options{NoStart: true})

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -253,7 +254,7 @@ func TestKilledWhileSwitching(t *testing.T) {
 	story(s)
 	file := s.Path(ctxabi.FactsFile)
 	derived := s.Read(ctxabi.FactsFile)
-	rnd := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
+	rnd := rand.New(rand.NewPCG(7, suite.Seed()))
 	for round := range 6 {
 		os.Remove(file)
 		os.Lstat(file)

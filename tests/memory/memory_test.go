@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -191,7 +192,7 @@ func TestALongSessionIsServedWithLittleMemory(t *testing.T) {
 }
 
 func TestAMillionMessagesAreServedWith128MiB(t *testing.T) {
-	if os.Getenv("CTXFS_SOAK") == "" {
+	if !suite.Soak() {
 		t.Skip("CTXFS_SOAK=1 asks for it: it takes a minute")
 	}
 	const messages = 1_000_000
