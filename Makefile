@@ -16,7 +16,7 @@ STATIC  := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test soak race bench build man install uninstall deb image lint ci clean help
+.PHONY: run stop test test-matrix soak race bench build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -31,9 +31,13 @@ test: ## install what the tests need, then run all of them
 	@dist/setup.sh test
 	@dist/test.sh
 
-soak: ## the kill loops in full: 1,000 kills while the daemon starts among them (RUN=TestX: one of them)
+test-matrix: ## what make test leaves out or shortens: containers, systemd, npm, long loops
+	@dist/setup.sh matrix
+	@dist/test.sh matrix
+
+soak: ## the kill loops in full, 1,000 kills while the daemon starts among them, at random (RUN=TestX: one of them)
 	@dist/setup.sh test
-	CTXFS_SOAK=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
+	CTXFS_SOAK=1 CTXFS_RANDOM=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race
@@ -42,7 +46,7 @@ race: ## the packages with concurrency in them, under the race detector
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
 	@dist/setup.sh run
-	$(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
+	CTXFS_MATRIX=1 $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
 
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
@@ -74,4 +78,4 @@ clean: stop ## bin, man and what make run left
 	rm -rf bin man .run
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 17
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
