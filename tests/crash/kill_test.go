@@ -20,7 +20,7 @@ import (
 // again, sometimes once more while it recovers. A plain mount repairs the
 // mountpoint, and every acknowledged record is there, once, whole.
 func TestKillLoop(t *testing.T) {
-	rounds := 10
+	rounds := suite.Pick(t, 5, 10)
 	if suite.Soak() {
 		rounds = 50
 	}

@@ -33,6 +33,7 @@ func TestPowerCut(t *testing.T) {
 		{"xfs", []string{"mkfs.xfs", "-q"}, "loop,nouuid", 2},
 	} {
 		t.Run(c.fs, func(t *testing.T) {
+			c.cuts = suite.Pick(t, c.cuts-1, c.cuts)
 			if suite.Soak() {
 				c.cuts *= 5
 			}

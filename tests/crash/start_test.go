@@ -18,7 +18,7 @@ import (
 // The daemon is killed within 4 ms of its mount's appearance. A daemon that has a file of its own mount open by then never ends:
 // it waits for itself, and the kernel keeps its mount and the lock of its store.
 func TestAKillWhileTheDaemonStartsLeavesNoMountThatHangsAndNoStoreThatIsLocked(t *testing.T) {
-	rounds := 50
+	rounds := suite.Pick(t, 20, 50)
 	if suite.Soak() {
 		rounds = 1000
 	}

@@ -43,7 +43,7 @@ func (n *noteModel) text(derived []string) string {
 func TestTheSwitchAgainstAModel(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	restarts := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	suite.Check(t, 25, func(rt *rapid.T) {
 		s := session(t, m)
 		story(s)
 		file := s.Path(ctxabi.FactsFile)
