@@ -205,9 +205,7 @@ func TestALongSessionIsServedWithLittleMemory(t *testing.T) {
 }
 
 func TestAMillionMessagesAreServedWith128MiB(t *testing.T) {
-	if !suite.Soak() {
-		t.Skip("CTXFS_SOAK=1 asks for it: it takes a minute")
-	}
+	suite.Matrix(t, "it takes a minute")
 	const messages = 1_000_000
 	_, long := limited(t, messages, 128*mib)
 	served(t, long, messages)
