@@ -19,7 +19,7 @@ const replayBudget = 8000
 // Every real session, message by message, the pack read after each.
 func TestReplayOfRealSessions(t *testing.T) {
 	t.Parallel()
-	step := suite.Pick(t, 8, 1) // from one session to the next
+	step := suite.Pick(t, 16, 1) // from one session to the next
 	files, err := filepath.Glob(filepath.Join(harness.TestData(t), "sessions/*/*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sessions: %v", err)
