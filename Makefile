@@ -16,33 +16,37 @@ STATIC  := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test soak race bench build man install uninstall deb image lint ci clean help
+.PHONY: run stop test test-matrix soak race bench build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
-	@scripts/setup.sh run
+	@dist/setup.sh run
 	@$(MAKE) --no-print-directory --silent build
-	@scripts/run.sh
+	@dist/run.sh
 
 stop: ## unmount what make run mounted and remove it
-	@scripts/stop.sh
+	@dist/stop.sh
 
 test: ## install what the tests need, then run all of them
-	@scripts/setup.sh test
-	@scripts/test.sh
+	@dist/setup.sh test
+	@dist/test.sh
 
-soak: ## the kill loops in full: 1,000 kills while the daemon starts among them (RUN=TestX: one of them)
-	@scripts/setup.sh test
-	CTXFS_SOAK=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
+test-matrix: ## what make test leaves out or shortens: containers, systemd, npm, long loops
+	@dist/setup.sh matrix
+	@dist/test.sh matrix
+
+soak: ## the kill loops in full, 1,000 kills while the daemon starts among them, at random (RUN=TestX: one of them)
+	@dist/setup.sh test
+	CTXFS_SOAK=1 CTXFS_RANDOM=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
 
 race: ## the packages with concurrency in them, under the race detector
-	@scripts/setup.sh race
+	@dist/setup.sh race
 	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc ./internal/volume ./internal/mcp/... ./tests/gc
 	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./internal/tokens
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
-	@scripts/setup.sh run
-	$(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
+	@dist/setup.sh run
+	CTXFS_MATRIX=1 $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
 
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
@@ -51,21 +55,21 @@ man: build ## man pages, from the same source as --help
 	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md && echo "man pages are in man/"
 
 install: build man ## the program, man pages, completions, units and the helper of mount(8) under PREFIX
-	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" SYSCONFDIR="$(SYSCONFDIR)" SBINDIR="$(SBINDIR)" scripts/install.sh install
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" SYSCONFDIR="$(SYSCONFDIR)" SBINDIR="$(SBINDIR)" dist/install.sh install
 
 uninstall: ## what make install installed; the same PREFIX
-	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" SYSCONFDIR="$(SYSCONFDIR)" SBINDIR="$(SBINDIR)" scripts/install.sh uninstall
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" SYSCONFDIR="$(SYSCONFDIR)" SBINDIR="$(SBINDIR)" dist/install.sh uninstall
 
 deb: ## a Debian package, in DEBDIR (default bin)
 	@$(STATIC) -o bin/ctxfs ./cmd/ctxfs
 	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md
-	@scripts/deb.sh "$(DEBDIR)"
+	@dist/deb.sh "$(DEBDIR)"
 
 image: ## a container image from scratch, with the modules of this machine: docs/images.md
-	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" scripts/image.sh $(IMAGE)
+	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh $(IMAGE)
 
 lint: ## gofmt, go vet, staticcheck
-	@scripts/lint.sh
+	@dist/lint.sh
 
 ci: ## what .ci/run does
 	@.ci/run
@@ -74,4 +78,4 @@ clean: stop ## bin, man and what make run left
 	rm -rf bin man .run
 
 help: ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 17
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20

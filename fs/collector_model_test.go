@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -351,7 +352,7 @@ func (w *world) check(t *rapid.T, when string) {
 // the history stays byte by byte.
 func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 	removed := map[gc.Kind]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 30, func(t *rapid.T) {
 		w := newWorld(t)
 		defer w.close()
 		sweep := func(t *rapid.T) {

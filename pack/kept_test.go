@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 // checkKept: what pack.json says is kept of the pack before are bytes of both, and all tokens are counted once.
@@ -55,7 +57,7 @@ func checkKept(t failer, encoding string, before, b *Build) {
 // What is kept of the pack of one record fewer is what it has in common with it, through compactions, too.
 func TestKeptProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 12, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		var before *Build
 		var one Compiler
@@ -122,7 +124,7 @@ func TestBreakpointsAreWhereMarksStand(t *testing.T) {
 	pure(t)
 	l := longLog(260)
 	between := 0
-	for n := 2; n <= l.Len(); n += 3 { // the first record stands in the head, alone
+	for n := 2; n <= l.Len(); n += suite.Pick(t, 9, 3) { // the first record stands in the head, alone
 		for _, budget := range []int{2500, 16000} {
 			in := inputOf(l.prefix(n), budget, sampleFiles()...)
 			b := mustCompile(t, in)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -190,7 +191,7 @@ func TestNativeProperties(t *testing.T) {
 // Record by record: within an epoch what stands before the tail of a rendering begins the next one.
 func TestNativePrefixProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 20, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
 		mm := newMemo()
 		var before map[Format]nativeOf

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 // text draws what people, models and tools write, the hostile included.
@@ -283,7 +284,7 @@ func checkLastUser(t *rapid.T, in Input, md string) {
 // compiled step by step is what is compiled at once.
 func TestPrefixAndIncrementalProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 20, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		var c Compiler
 		var before *Build

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -172,7 +173,7 @@ func TestRecallMovesNothing(t *testing.T) {
 // For random histories recall repeats nothing, gives words as they are, and is the same step by step and at once.
 func TestRecallProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 30, func(t *rapid.T) {
 		h := wholeHistory(t)
 		journal := rapid.SampledFrom([]recipe.Source{{Type: recipe.TypeJournal}, {Type: recipe.TypeJournal, MaxIterations: 3}, {Type: recipe.TypeJournal, TruncateHead: true}, {Type: recipe.TypeTodo}}).Draw(t, "journal")
 		most := rapid.SampledFrom([]int{0, 200, 2000}).Draw(t, "max_tokens")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -232,7 +233,7 @@ func checkPlan(t *rapid.T, in Input, mm *memo) {
 // was compiled step by step is what is compiled at once.
 func TestRecipePrefixProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 30, func(t *rapid.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
 		limit := budget().Draw(t, "budget")

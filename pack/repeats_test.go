@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 // document gives one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
@@ -158,7 +159,7 @@ func TestRepeats(t *testing.T) {
 // For histories that say the same again and again every promise holds, in every form and at every length.
 func TestRepeatProperties(t *testing.T) {
 	pure(t)
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 20, func(t *rapid.T) {
 		h, id := newHistory(), 0
 		for range rapid.IntRange(5, 40).Draw(t, "turns") {
 			id++

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -286,7 +287,7 @@ func summaries(t *rapid.T, n int) (list []Summary) {
 // Whatever a summarizer gave and when, packs keep their budget, their accounts and their prefix.
 func TestSummaryProperties(t *testing.T) {
 	used := false
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 25, func(t *rapid.T) {
 		h, fs, limit := newHistory(), files(t), rapid.IntRange(1500, 12000).Draw(t, "budget")
 		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).records() {
 			h.message(raw)

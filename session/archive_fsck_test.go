@@ -187,7 +187,7 @@ func TestAPowerCutWhileAPartIsRepairedLosesItsName(t *testing.T) {
 	if !bytes.Equal(get(t, d, path.Join(dir, part1)), whole) {
 		t.Error("the new end was not on the disk")
 	}
-	for at := 1; at <= changes+1; at += sparse() {
+	for at := 1; at <= changes+1; at += sparse(t) {
 		for seed := range int64(8) {
 			d, dir, want, whole := damaged(t)
 			d.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
@@ -258,12 +259,13 @@ func operations(t *testing.T) (all, changes int) {
 	return all, changes
 }
 
-// sparse is the step from one fault to the next: all are tried, and some of them under the race detector (-short), for which all are alike.
-func sparse() int {
+// sparse is the step from one fault to the next: the matrix tries all, other runs some, and fewer under the race detector
+// (-short), for which all are alike.
+func sparse(t *testing.T) int {
 	if testing.Short() {
 		return 7
 	}
-	return 1
+	return suite.Pick(t, 3, 1)
 }
 
 func TestEveryOperationFailsOnce(t *testing.T) {
@@ -274,7 +276,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 		ops     int
 	}{{sessiontest.EIO, false, all}, {sessiontest.ENOSPC, true, changes}, {sessiontest.Short, true, changes}} {
 		for _, count := range []int{1, 3} { // the operation; and what would clean up after it
-			for at := 1; at <= c.ops; at += sparse() {
+			for at := 1; at <= c.ops; at += sparse(t) {
 				w := newWorld()
 				w.disk.Fail(sessiontest.Fault{Kind: c.kind, At: at, Count: count, Changes: c.changes})
 				w.run()
@@ -288,7 +290,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 
 func TestEveryNthOperationFails(t *testing.T) {
 	for _, kind := range []sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short} {
-		for n := 2; n <= 60; n += sparse() {
+		for n := 2; n <= 60; n += sparse(t) {
 			for _, changes := range []bool{false, true} {
 				w := newWorld()
 				w.disk.Fail(sessiontest.Fault{Kind: kind, Every: n, Changes: changes})
@@ -302,7 +304,7 @@ func TestEveryNthOperationFails(t *testing.T) {
 
 func TestKilledAtEveryOperation(t *testing.T) {
 	_, changes := operations(t)
-	for at := 1; at <= changes+1; at += sparse() {
+	for at := 1; at <= changes+1; at += sparse(t) {
 		w := newWorld()
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 		w.run()
@@ -314,11 +316,11 @@ func TestKilledAtEveryOperation(t *testing.T) {
 
 func TestPowerCutAtEveryOperation(t *testing.T) {
 	_, changes := operations(t)
-	seeds := max(1000/changes, 4)
+	seeds := suite.Pick(t, 4, max(1000/changes, 4))
 	if testing.Short() {
 		seeds = 1
 	}
-	for at := 1; at <= changes+1; at += sparse() {
+	for at := 1; at <= changes+1; at += sparse(t) {
 		for seed := range seeds {
 			w := newWorld()
 			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
@@ -333,7 +335,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 // A store lives on: power is cut again and again, also while it recovers.
 func TestPowerCutsInARow(t *testing.T) {
 	_, changes := operations(t)
-	runs := 150
+	runs := suite.Pick(t, 50, 150)
 	if testing.Short() {
 		runs = 20
 	}

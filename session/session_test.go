@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"go.uber.org/goleak"
 )
@@ -20,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	session.SetMaxInMemory(1000)
 	session.SetSealMin(100, 4<<10)
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(suite.Wrap(m))
 }
 
 var (

@@ -67,6 +67,7 @@ var arrows = map[string][]string{
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
 	"compress/notes":               {"compress", "internal/tokens", "ctxabi"},
+	"internal/suite":               {},
 }
 
 // testArrows are what a room's test files may import beside that.

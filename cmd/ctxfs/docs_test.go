@@ -47,7 +47,7 @@ var (
 	inlineCode = regexp.MustCompile("`[^`\n]+`")
 	verbUse    = regexp.MustCompile(`(?:^|[\s$(/"'])ctxfs ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)((?: [^|;&\n>)]*)?)`)
 	flagUse    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
-	makeUse    = regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)")
+	makeUse    = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)")
 	linkUse    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
 	pictureUse = regexp.MustCompile(` (?:src|srcset)="([^":]*)"`)
 	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)

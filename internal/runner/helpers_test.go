@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
 	"go.uber.org/goleak"
 )
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		generate(os.Args[2] == "true")
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(suite.Wrap(m))
 }
 
 const (

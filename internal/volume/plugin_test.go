@@ -18,9 +18,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(suite.Wrap(m)) }
 
 // fakeTree is a mount whose directories are the keys, with their owners.
 type fakeTree struct {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -135,7 +136,7 @@ func testCutShort(t *testing.T, signal os.Signal) {
 // A transcript of 40 MB comes in, can be searched and packed, and comes out.
 func TestALargeTranscript(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	data := largeSession(40 << 20)
+	data := largeSession(suite.Pick(t, 10<<20, 40<<20))
 	file := filepath.Join(t.TempDir(), "s.jsonl")
 	if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 		t.Fatal(err)

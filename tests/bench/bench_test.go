@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -45,6 +46,7 @@ var (
 // TestBench measures every row of the table. It fails where a measurement
 // could not be made, never because a figure is bad.
 func TestBench(t *testing.T) {
+	suite.Matrix(t, "it measures; that the measurements can be made is shown there")
 	z := smokeSizes
 	if *full {
 		z = fullSizes

@@ -1,7 +1,7 @@
 // Package bench measures ctxfs. One command runs everything and prints a table:
 //
 //	make bench
-//	go test ./tests/bench -run TestBench -v -timeout 60m -args -full [-out bench.json]
+//	CTXFS_MATRIX=1 go test ./tests/bench -run TestBench -v -timeout 60m -args -full [-out bench.json]
 //
 // Without -full it is a smoke run of a minute or two, which checks that every
 // measurement still works. Nothing fails because it is slow.

@@ -27,6 +27,7 @@ func numbersOf(t *testing.T, out string) map[string]uint64 {
 }
 
 func TestInodeNumbersAreTheSameInJavaScriptAndElsewhere(t *testing.T) {
+	harness.Need(t, "node")
 	m := harness.Start(t, harness.Options{})
 	s := m.Session(t, harness.Self(), "coder", "s1")
 	s.Append("messages.jsonl", harness.Message("user", "hello"))

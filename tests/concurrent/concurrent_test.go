@@ -13,13 +13,17 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 const (
-	writers = 8
-	records = 2000 // of each writer
+	writers   = 8
+	few, many = 500, 2000 // records of each writer
 )
+
+// records is how many records each writer of the running test appends.
+var records int
 
 // checker follows a log as it grows and checks each record once.
 type checker struct {
@@ -122,6 +126,7 @@ func (c *checker) complete() error {
 }
 
 func TestEightWritersOneLog(t *testing.T) {
+	records = suite.Pick(t, few, many)
 	total := 0
 	for w := range writers {
 		for s := newStream(w); s.seq < records; {
@@ -173,6 +178,7 @@ func TestEightWritersOneLog(t *testing.T) {
 }
 
 func TestEightWritersEightSessions(t *testing.T) {
+	records = suite.Pick(t, few, many)
 	m := harness.Start(t, harness.Options{})
 	// Two agents, so that the directories above are made by several at once too.
 	dir := func(w int) string {

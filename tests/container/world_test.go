@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -39,6 +40,7 @@ type world struct {
 // newWorld makes a world, in which ctxfs is the program under test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	suite.Matrix(t, "it needs docker and podman")
 	harness.NeedRoot(t)
 	for program, pkg := range needs {
 		if _, err := exec.LookPath(program); err != nil {

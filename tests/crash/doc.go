@@ -7,6 +7,6 @@
 // outside the mount: which record was begun, acknowledged, made durable. The
 // check compares the log with these journals and trusts nothing else.
 //
-// Random choices derive from a seed, printed by every test; CTXFS_SEED sets it
+// Random choices derive from the seed of the run (internal/suite), printed by every test; CTXFS_SEED sets it
 // and CTXFS_SOAK=1 asks for the long forms.
 package crash

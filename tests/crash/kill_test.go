@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -19,8 +20,8 @@ import (
 // again, sometimes once more while it recovers. A plain mount repairs the
 // mountpoint, and every acknowledged record is there, once, whole.
 func TestKillLoop(t *testing.T) {
-	rounds := 10
-	if soak() {
+	rounds := suite.Pick(t, 5, 10)
+	if suite.Soak() {
 		rounds = 50
 	}
 	sd := seed(t)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -32,7 +33,8 @@ func TestPowerCut(t *testing.T) {
 		{"xfs", []string{"mkfs.xfs", "-q"}, "loop,nouuid", 2},
 	} {
 		t.Run(c.fs, func(t *testing.T) {
-			if soak() {
+			c.cuts = suite.Pick(t, c.cuts-1, c.cuts)
+			if suite.Soak() {
 				c.cuts *= 5
 			}
 			tool(t, "mkfs.xfs", "xfsprogs")

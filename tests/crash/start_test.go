@@ -11,14 +11,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 // The daemon is killed within 4 ms of its mount's appearance. A daemon that has a file of its own mount open by then never ends:
 // it waits for itself, and the kernel keeps its mount and the lock of its store.
 func TestAKillWhileTheDaemonStartsLeavesNoMountThatHangsAndNoStoreThatIsLocked(t *testing.T) {
-	rounds := 50
-	if soak() {
+	rounds := suite.Pick(t, 20, 50)
+	if suite.Soak() {
 		rounds = 1000
 	}
 	m := harness.Start(t, harness.Options{NoStart: true})

@@ -189,10 +189,10 @@ func TestProgramsThatWrite(t *testing.T) {
 		{"python O_EXCL", "python3", python("\ntry: os.open('facts.jsonl', os.O_CREAT|os.O_EXCL|os.O_WRONLY)\nexcept FileExistsError: pass\nelse: raise SystemExit('made')"), derived, ctxabi.OriginDerived},
 		{"python os.replace", "python3", python("open('new','w').write(row); os.replace('new','facts.jsonl')"), whole, ctxabi.OriginAgent},
 		{"node appendFile", "node", func() harness.Result {
-			return s.Node("require('fs').appendFileSync('context/facts.jsonl', '" + row + `\n` + "')")
+			return s.Run("node", "-e", "require('fs').appendFileSync('context/facts.jsonl', '"+row+`\n`+"')")
 		}, added, ctxabi.OriginMixed},
 		{"node writeFile", "node", func() harness.Result {
-			return s.Node("require('fs').writeFileSync('context/facts.jsonl', '" + row + `\n` + "')")
+			return s.Run("node", "-e", "require('fs').writeFileSync('context/facts.jsonl', '"+row+`\n`+"')")
 		}, whole, ctxabi.OriginAgent},
 		{"sed -i", "", shell(`sed -i '1i\` + strings.ReplaceAll(row, `"`, `\"`) + `' facts.jsonl`), row + "\n" + derived, ctxabi.OriginAgent},
 		{"vim", "vim", shell(`vim -es -u NONE -c 'normal! O` + row + `' -c wq facts.jsonl; rm -f facts.jsonl~ .facts.jsonl.swp`), row + "\n" + derived, ctxabi.OriginAgent},
@@ -200,18 +200,19 @@ func TestProgramsThatWrite(t *testing.T) {
 		{"vim, the same file", "vim", shell(`vim -es -u NONE -c 'set backupcopy=yes' -c 'normal! O` + row + `' -c wq facts.jsonl; rm -f facts.jsonl~`), row + "\n" + derived, ctxabi.OriginAgent},
 		{"mv away", "", shell("mv facts.jsonl kept && cat kept && rm kept"), derived, ctxabi.OriginDerived},
 	} {
-		if c.needs != "" && !have(c.needs) {
-			t.Logf("%s: no %s here", c.name, c.needs)
-			continue
-		}
-		s.Bash("rm context/facts.jsonl").OK()
-		if r := c.run(); r.Code != 0 || strings.Contains(strings.ToLower(r.Stderr), "stale") {
-			t.Errorf("%s: %+v", c.name, r)
-		}
-		if got := mustAgree(t, s, ctxabi.FactsFile); got != c.want {
-			t.Errorf("%s: the file holds\n%swant\n%s", c.name, got, c.want)
-		}
-		wantOrigin(t, s, ctxabi.FactsFile, c.origin)
+		t.Run(c.name, func(t *testing.T) {
+			if c.needs != "" {
+				harness.Need(t, c.needs)
+			}
+			s.Bash("rm context/facts.jsonl").OK()
+			if r := c.run(); r.Code != 0 || strings.Contains(strings.ToLower(r.Stderr), "stale") {
+				t.Errorf("%+v", r)
+			}
+			if got := mustAgree(t, s, ctxabi.FactsFile); got != c.want {
+				t.Errorf("the file holds\n%swant\n%s", got, c.want)
+			}
+			wantOrigin(t, s, ctxabi.FactsFile, c.origin)
+		})
 	}
 	for _, e := range s.Errors() {
 		t.Errorf("refused: %+v", e)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -110,11 +109,6 @@ func wantErrno(t *testing.T, what string, err error, want unix.Errno) {
 	if !errors.As(err, &got) || got != want {
 		t.Errorf("%s: %v, want %v", what, err, want)
 	}
-}
-
-func have(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
 }
 
 func write(path, data string, flags int) error {

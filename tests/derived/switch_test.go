@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -42,7 +43,7 @@ func (n *noteModel) text(derived []string) string {
 func TestTheSwitchAgainstAModel(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	restarts := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	suite.Check(t, 25, func(rt *rapid.T) {
 		s := session(t, m)
 		story(s)
 		file := s.Path(ctxabi.FactsFile)
@@ -253,7 +254,7 @@ func TestKilledWhileSwitching(t *testing.T) {
 	story(s)
 	file := s.Path(ctxabi.FactsFile)
 	derived := s.Read(ctxabi.FactsFile)
-	rnd := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
+	rnd := rand.New(rand.NewPCG(7, suite.Seed()))
 	for round := range 6 {
 		os.Remove(file)
 		os.Lstat(file)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -151,7 +152,7 @@ func TestAnyDamageIsFoundAndNothingElseSuffers(t *testing.T) {
 	}
 	slices.Sort(files)
 	seen := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 25, func(t *rapid.T) {
 		base, err := os.MkdirTemp("", "ctxfs-test-")
 		if err != nil {
 			t.Fatal(err)

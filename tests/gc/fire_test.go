@@ -256,7 +256,7 @@ func TestCollectUnderFire(t *testing.T) {
 	collector := fs.NewCollector(store, builder, gc.Options{})
 	defer collector.Close()
 
-	ctx, stop := context.WithTimeout(context.Background(), underFire())
+	ctx, stop := context.WithTimeout(context.Background(), underFire(t))
 	defer stop()
 	f := &fire{t: t, ctx: context.Background(), store: store, x: x, builder: builder, records: map[string]bool{}, roots: map[string]bool{}}
 	for i := range 20 {

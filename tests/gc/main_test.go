@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -32,14 +32,14 @@ func idOf(content string) string {
 }
 
 // underFire is how long everything goes on at once.
-func underFire() time.Duration {
-	switch {
-	case os.Getenv("CTXFS_SOAK") != "":
-		return 2 * time.Minute
-	case testing.Short():
+func underFire(t *testing.T) time.Duration {
+	if testing.Short() {
 		return 2 * time.Second
 	}
-	return 10 * time.Second
+	if suite.Soak() {
+		return 2 * time.Minute
+	}
+	return suite.Pick(t, 3*time.Second, 10*time.Second)
 }
 
 // atOnce is a policy by which everything that may go does so at once, and history is archived as soon as it rests.

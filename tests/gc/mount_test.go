@@ -320,7 +320,7 @@ func TestCollectUnderFireInAMount(t *testing.T) {
 	s.Write(ctxabi.PolicyFile, atOnce)
 	const turn = 20 * time.Second // of a client, well below harness.Patience; then comes another one
 	script := `
-end=$(( $(date +%s) + ` + strconv.Itoa(int(min(underFire(), turn)/time.Second)) + ` ))
+end=$(( $(date +%s) + ` + strconv.Itoa(int(min(underFire(t), turn)/time.Second)) + ` ))
 fail() { echo "$@" >&2; exit 1; }
 id() { echo sha256-$(printf '%s' "$1" | sha256sum | cut -d' ' -f1); }
 i=$FROM
@@ -328,7 +328,7 @@ while [ $i = $FROM ] || [ $(date +%s) -lt $end ]; do i=$((i+1))
 `
 	// With all ages at zero each look makes anew what the last sweep took, from the whole history: in a long run that grows slowly.
 	pace := ""
-	if underFire() > turn {
+	if underFire(t) > turn {
 		pace = "\nsleep 0.2"
 	}
 	workers := map[string]string{
@@ -349,7 +349,7 @@ if exec 4< context/dedup/blob/$b; then sleep 0.05; [ "$(cat <&4)" = "litter $i" 
 	for name, work := range workers {
 		go func() {
 			said := ""
-			for done, from := time.Duration(0), 0; done < underFire() && said == ""; done, from = done+turn, from+1_000_000 {
+			for done, from := time.Duration(0), 0; done < underFire(t) && said == ""; done, from = done+turn, from+1_000_000 {
 				r := m.Run(t, harness.Client{UID: harness.Self(), Dir: s.Dir, Argv: []string{"bash", "-c", script + work + "\ndone\n"},
 					Env: []string{"LIST=" + list, "ERR=" + filepath.Join(tmp, name), "FROM=" + strconv.Itoa(from)}})
 				if r.Code != 0 || strings.Contains(r.Stderr, "rror") {

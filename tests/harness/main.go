@@ -7,16 +7,20 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 // Main runs the tests of a package, or a helper of it (see [Helper]) when the
-// process was started by [Command], and removes what the harness made.
+// process was started by [Command], as [suite.Main] does, and removes what the
+// harness made.
 func Main(m *testing.M) {
 	if name := os.Getenv(helperEnv); name != "" {
 		run, ok := helpers[name]
@@ -30,7 +34,7 @@ func Main(m *testing.M) {
 	syscall.Umask(0o022)
 	flag.Parse()
 	stop := watchdog()
-	code := m.Run()
+	code := suite.Wrap(m).Run()
 	stop()
 	if public.dir != "" {
 		os.RemoveAll(public.dir)
@@ -152,10 +156,17 @@ func NeedRoot(tb testing.TB) {
 	}
 }
 
+// large are programs that come with more than small packages: make test-matrix installs them.
+var large = []string{"node", "npm"}
+
 // Need skips a test whose client program is not installed, except where
-// CTXFS_ALL_CLIENTS is set: there a missing program fails the test.
+// CTXFS_ALL_CLIENTS is set: there a missing program fails the test. A test that
+// needs a program of large packages is one for the matrix (see [suite.Matrix]).
 func Need(tb testing.TB, program string) {
 	tb.Helper()
+	if slices.Contains(large, program) {
+		suite.Matrix(tb, "it needs "+program)
+	}
 	if lookPath(program) != "" {
 		return
 	}

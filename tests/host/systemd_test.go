@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -40,6 +41,7 @@ func buildDeb(t *testing.T) (source, deb string) {
 // runtime of containers, serves, stops in time although a file is open, repairs what a crash leaves, and goes
 // away with the package, the store excepted.
 func TestPackageAndUnits(t *testing.T) {
+	suite.Matrix(t, "it boots a systemd")
 	source, deb := buildDeb(t)
 	t.Run("lintian finds no error", func(t *testing.T) { // the check of manual pages renders each: slow
 		out, err := exec.Command("lintian", "--fail-on", "error", "--allow-root", "--dont-check-part", "documentation/manual", deb).CombinedOutput()
@@ -53,7 +55,7 @@ func TestPackageAndUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		cmd := exec.Command("scripts/deb.sh", dir)
+		cmd := exec.Command("dist/deb.sh", dir)
 		cmd.Dir = source
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("deb.sh: %v\n%s", err, out)

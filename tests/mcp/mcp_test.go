@@ -16,9 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-func TestMain(m *testing.M) {
-	harness.Main(m)
-}
+func TestMain(m *testing.M) { harness.Main(m) }
 
 var client struct {
 	once sync.Once

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -41,6 +42,7 @@ func TestAnEarlierMomentShowsWhatItShowedThen(t *testing.T) {
 			}
 		}
 	}
+	random := rand.New(rand.NewPCG(1, suite.Seed()))
 	then[0], when[0] = read("context/"), time.Now()
 	for i := 1; i <= all; i++ {
 		s.Append("messages.jsonl", turn(i))
@@ -51,7 +53,7 @@ func TestAnEarlierMomentShowsWhatItShowedThen(t *testing.T) {
 		then[i], when[i] = read("context/"), time.Now()
 		same(fmt.Sprintf("context/at/%d/", i), i)
 		if i%6 == 0 {
-			n := rand.IntN(i)
+			n := random.IntN(i)
 			same(fmt.Sprintf("context/at/%d/", n), n)
 		}
 	}

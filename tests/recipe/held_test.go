@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -147,7 +148,7 @@ sources:
 	go func() {
 		done <- c.as(other, `while [ ! -e stop ]; do cp evil.sh e; mv e tools/x.sh; cp good.sh e; mv e tools/x.sh; done`)
 	}()
-	const reads = 60
+	reads := suite.Pick(t, 20, 60)
 	c.as(dev, fmt.Sprintf("for i in $(seq %d); do cat session/s1/context/pack.md || exit; done", reads)).OK()
 	c.as(other, "touch stop").OK()
 	(<-done).OK()

@@ -2,7 +2,6 @@ package recipetest
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -10,20 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
-
-// fewer has rapid draw n cases unless the command line says how many: each is a session of its own.
-func fewer(t *testing.T, n int) {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		old := flag.Lookup("rapid.checks").Value.String()
-		flag.Set("rapid.checks", fmt.Sprint(n))
-		t.Cleanup(func() { flag.Set("rapid.checks", old) })
-	}
-}
 
 type object = map[string]any
 
@@ -140,7 +129,6 @@ func anyRecord(t *rapid.T, i int, call *string) object {
 // verbatim; and a restart changes nothing.
 func TestAnyRecipeKeepsThePromises(t *testing.T) {
 	t.Parallel()
-	fewer(t, 40)
 	m := harness.Start(t, harness.Options{})
 	counter, err := tokens.For("")
 	if err != nil {
@@ -153,7 +141,7 @@ func TestAnyRecipeKeepsThePromises(t *testing.T) {
 	}
 	var all []last
 	kept := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	suite.Check(t, 12, func(rt *rapid.T) { // each is a session of its own
 		s := newStage(t, m, harness.Self()) // whose files the test writes itself
 		put := func(name, text string) {
 			if err := os.MkdirAll(s.path(name)[:strings.LastIndex(s.path(name), "/")], 0o700); err != nil {

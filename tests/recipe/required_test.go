@@ -1,6 +1,7 @@
 package recipetest
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -102,20 +103,30 @@ func TestARequiredGeneratorThatFailsIsAnErrorAndNotTheOutputBefore(t *testing.T)
 func TestAReaderThatWaitsForARequiredGeneratorCanBeKilled(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := newSlow(t, m)
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
-		cat := exec.Command("cat", s.Path("context/pack.md"))
+		s := newSlow(t, m)
+		cat, said := exec.Command("cat", s.Path("context/pack.md")), new(bytes.Buffer)
+		cat.Stderr = said
 		if err := cat.Start(); err != nil {
 			t.Fatal(err)
 		}
-		harness.Eventually(t, "the generator to run", func() bool { return len(s.alive()) > 0 })
+		ended := make(chan error, 1)
+		go func() { ended <- cat.Wait() }()
+		harness.Eventually(t, "the generator to run", func() bool {
+			select {
+			case err := <-ended:
+				t.Fatalf("%v: cat ended before the generator ran: %v, %s", signal, err, said)
+			default:
+			}
+			return len(s.alive()) > 0
+		})
 		if err := cat.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		if err := cat.Wait(); err == nil {
+		if err := <-ended; err == nil {
 			t.Errorf("%v: cat ended as if it had read all", signal)
 		}
+		s.pass()
+		s.want(s.settled(), "gen", "first\n")
 	}
-	s.pass()
-	s.want(s.settled(), "gen", "first\n")
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh run|test|race: installs the Debian packages that are missing for that make target, and nothing else.
+# setup.sh run|test|matrix|race: installs the Debian packages that are missing for that make target, and nothing else.
 # Everything is found by the program (or file) it brings, so a machine that has them otherwise is left alone.
 set -eu
-what=${1:?run, test or race}
+what=${1:?run, test, matrix or race}
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
@@ -24,12 +24,15 @@ newest=$(printf '%s\n%s\n' "$have" 1.21 | sort -V | tail -n 1)
 # program=package, or /file=package
 needs="fusermount3=fuse3"
 case $what in
-	test) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
-		node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static mount=mount mkfs.ext4=e2fsprogs
-		mkfs.xfs=xfsprogs setpriv=util-linux docker-compose=docker-compose systemctl=systemd nsenter=util-linux
-		lintian=lintian dpkg-deb=dpkg curl=curl make=make git=git zstdcat=zstd" ;;
+	# Small packages alone; what needs others is a test of the matrix (internal/suite).
+	test | matrix) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
+		mount=mount mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs setpriv=util-linux curl=curl make=make git=git zstdcat=zstd" ;;
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
 esac
+if [ "$what" = matrix ]; then
+	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
+		docker-compose=docker-compose systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg"
+fi
 missing=
 for pair in $needs; do
 	PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%=*}" >/dev/null || [ -e "${pair%%=*}" ] || missing="$missing ${pair#*=}"
@@ -65,7 +68,8 @@ if [ -n "$missing" ]; then
 fi
 
 # udev gives /dev/fuse to everybody; a machine without udev may not, and then no user can mount.
-if [ "$what" = test ] && [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && [ "$(stat -c %a /dev/fuse)" != 666 ]; then
+case $what in test | matrix) own_mounts=1 ;; *) own_mounts=0 ;; esac
+if [ $own_mounts = 1 ] && [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && [ "$(stat -c %a /dev/fuse)" != 666 ]; then
 	say "chmod 666 /dev/fuse (as udev does it), for the tests of a user's own mount"
 	chmod 666 /dev/fuse
 fi

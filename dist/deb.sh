@@ -15,7 +15,7 @@ trap 'rm -rf "$root"' EXIT
 umask 022
 chmod 755 "$root"
 
-DESTDIR=$root PREFIX=/usr SYSCONFDIR=/etc SBINDIR=/usr/sbin scripts/install.sh install
+DESTDIR=$root PREFIX=/usr SYSCONFDIR=/etc SBINDIR=/usr/sbin dist/install.sh install
 mkdir "$root/usr/share/zsh/vendor-completions" # where Debian's zsh looks
 mv "$root/usr/share/zsh/site-functions/_ctxfs" "$root/usr/share/zsh/vendor-completions/" && rmdir "$root/usr/share/zsh/site-functions"
 ln -sf ../bin/ctxfs "$root/usr/sbin/mount.fuse.ctxfs"

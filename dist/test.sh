@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# test.sh: all tests, those of the matrix in their short form (internal/suite), or what the arguments of go test narrow
+# them to.
+# test.sh matrix: the tests that internal/suite/matrix.txt lists, in full, and how much of the compiler of packs its own
+# tests cover.
+# Packages share the machine, as many at once as it has processors: each has its own stores, mounts, users and disks
+# (images in files).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+umask 022 # tests act as several users, who run what is built here
+export PATH=$PATH:/usr/sbin:/sbin
+export CTXFS_ALL_CLIENTS=1 # a missing client program is a failure here, not a skip
+go build -buildvcs=false ./...
+# The program under test, built once for all packages of this run and for no other.
+bin=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-test-bin-XXXXXX")
+trap 'rm -rf "$bin"' EXIT
+chmod 755 "$bin"
+go build -buildvcs=false -o "$bin/ctxfs" ./cmd/ctxfs
+export CTXFS_BIN=$bin/ctxfs
+list=internal/suite/matrix.txt
+module=$(go list -m)
+# -count=1: the test cache does not see which program is under test. -vet=off: dist/lint.sh vets, and more than this.
+# -ldflags=-w: test programs are linked in half the time without what a debugger needs. The timeout is for what hangs,
+# on machines however slow.
+run() { go test -count=1 -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
+
+if [ "${1:-}" = matrix ]; then
+	names=$(cut -d ' ' -f 2 "$list" | paste -s -d '|')
+	packages=$(cut -d ' ' -f 1 "$list" | uniq | sed "s,^,$module/,")
+	# shellcheck disable=SC2086 # a list of words
+	CTXFS_MATRIX=1 run -run "^($names)\$" $packages
+	# The compiler of packs keeps 85 % of its statements under its own tests, at least.
+	run -cover ./pack/... | tee "$bin/results"
+	awk -v pack="$module/pack" '$1 == "ok" && ($2 == pack || $2 == pack "/recipe") { seen++; for (i = 3; i < NF; i++) if ($i == "coverage:" && $(i+1) + 0 < 85) low = low "\n" $2 ": " $(i+1) " of its statements are covered, less than 85%" }
+		END { if (seen < 2) low = low "\nthe coverage of pack/ was not told"; if (low) { print substr(low, 2) > "/dev/stderr"; exit 1 } }' "$bin/results"
+	exit
+fi
+
+# The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is
+# left alone at the end.
+first="pack tests/recipe cmd/ctxfs tests/concurrent internal/eval tests/crash session tests/pack tests/fsck tests/clients"
+# shellcheck disable=SC2086
+packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
+# shellcheck disable=SC2086
+run "$@" $packages
+if [ $# = 0 ]; then
+	echo "$(wc -l <"$list") tests were left to make test-matrix, or ran in a short form ($list)"
+fi

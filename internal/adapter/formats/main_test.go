@@ -1,0 +1,9 @@
+package formats
+
+import (
+	"testing"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }
