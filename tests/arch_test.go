@@ -77,7 +77,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite"}
 
 // outside reports whether a room stands outside of the program, as its users do, and may
 // know all of it.
