@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -36,8 +35,6 @@ const (
 	chosenWorth  = 20   // a word that a chosen line has weighs so many times less
 	shownWorth   = 40   // and one that is shown beside the sources
 	lineOverhead = 4    // tokens that a line takes beside its text
-	longKeyLine  = 1600 // bytes; longer ones are taken in pieces. What an API answers is one line, and a piece of it says little
-	pieceLen     = 320  // bytes of such a piece
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
 )
 
@@ -240,68 +237,4 @@ func (p *picker) Pop() any {
 	c := p.heap[last]
 	p.heap = p.heap[:last]
 	return c
-}
-
-// EachLine calls emit with the lines of a text and their numbers from 0, without blanks at their
-// ends and without the empty ones. A line ends at a line end, or at one that is written \n as in
-// the arguments of a call. A very long line comes in pieces; data in pieces that is no text
-// (base64) is left out.
-func EachLine(text string, emit func(n int, line string)) {
-	n := 0
-	give := func(line string) {
-		if line = strings.TrimSpace(line); line != "" && !isPayload(line) {
-			emit(n, line)
-		}
-		n++
-	}
-	for len(text) > 0 {
-		end, skip := LineEnd(text)
-		line := text[:end]
-		text = text[end+skip:]
-		for len(line) > longKeyLine {
-			to := pieceEnd(line)
-			give(line[:to])
-			line = line[to:]
-		}
-		give(line)
-	}
-}
-
-// LineEnd returns where the first line of text ends as [EachLine] reads it, and how many bytes
-// its end takes.
-func LineEnd(text string) (end, skip int) {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c > '\\' && c < 0xC2:
-		case c == '\n' || c == '\r' || c == '\v' || c == '\f':
-			return i, 1
-		case c == '\\' && strings.HasPrefix(text[i+1:], "n"):
-			return i, 2
-		case c == '\\' && strings.HasPrefix(text[i+1:], "\\"):
-			i++
-		case c == 0xC2 && strings.HasPrefix(text[i:], "\u0085"):
-			return i, 2
-		case c == 0xE2 && (strings.HasPrefix(text[i:], "\u2028") || strings.HasPrefix(text[i:], "\u2029")):
-			return i, 3
-		}
-	}
-	return len(text), 0
-}
-
-// pieceEnd returns where a piece of a long line ends: behind a blank or a comma where there is
-// one.
-func pieceEnd(line string) int {
-	if i := strings.LastIndexAny(line[:pieceLen], " ,;\t"); i > pieceLen/2 {
-		return i + 1
-	}
-	end := pieceLen
-	for end > 1 && !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return end
-}
-
-// isPayload reports whether a line is data rather than text: a long run without a blank.
-func isPayload(line string) bool {
-	return len(line) > 200 && !strings.ContainsAny(line, " \t,;()[]{}<>=\"'|&")
 }

@@ -117,7 +117,7 @@ func FuzzEachLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		last := -1
 		EachLine(text, func(n int, line string) {
-			if n <= last || line == "" || len(line) > longKeyLine || strings.ContainsAny(line, "\n\r\v\f\u2028\u2029") || !strings.Contains(text, line) {
+			if n <= last || line == "" || len(line) > longLine || strings.ContainsAny(line, "\n\r\v\f\u2028\u2029") || !strings.Contains(text, line) {
 				t.Fatalf("line %d after %d: %q", n, last, line)
 			}
 			last = n

@@ -36,7 +36,7 @@ func Passages(text string, size int) (out []Passage) {
 	for at := 0; at < len(text); {
 		end, skip := LineEnd(text[at:])
 		line := text[at : at+end]
-		for len(line) > longKeyLine {
+		for len(line) > longLine {
 			to := pieceEnd(line)
 			add(at, at+to)
 			at, line = at+to, line[to:]

@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is found in one record.
 const (
-	largeOutput  = 4 << 10 // From so many bytes on an output is a ref
+	largeOutput  = 4 << 10 // from so many bytes on an output is a ref
 	maxFacts     = 24      // of one record
 	maxDecisions = 8
 	maxProposals = 8
@@ -23,13 +23,13 @@ var asksWhich = phraseSet("asksWhich")
 type finder struct {
 	role      string
 	out       []Finding
-	facts     int
+	facts     int // how many were found
 	decisions int
 	proposals []Finding
 	asks      bool // its last sentence is a question
 	first     bool // nothing was said yet
 	accepted  bool // it began with a yes
-	size      int
+	size      int  // bytes of the text
 }
 
 // Find returns what one record says that notes are made of: sentences verbatim, with single
@@ -200,7 +200,7 @@ func (f *finder) say(s *sentence) {
 	}
 }
 
-// saidYes is the state of a decision that stands in the sentence that says yes, or only says it again.
+// saidYes is the state of a decision that stands in the sentence of the yes, or only repeats it.
 const saidYes = "y"
 
 // propose keeps the proposals that a yes may mean: the last ones, and options if the record asks

@@ -67,7 +67,7 @@ type Finding struct {
 // Position is where a record stands: line Line, from 1, of messages.jsonl or of events.jsonl.
 type Position struct {
 	Event bool
-	Line  int // From 1
+	Line  int // from 1
 }
 
 // Source returns the record's source string: "messages:12", "events:7".

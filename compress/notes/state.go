@@ -72,7 +72,7 @@ func (n *State) Add(at Position, role string, found []Finding) {
 	if role == models {
 		n.proposals, n.proposed, n.answered, n.called = nil, at, at.Line, nil
 	}
-	r := adding{at: at, role: role, ids: map[string]int{}}
+	r := adding{at: at, role: role}
 	var kinds kindSet
 	for i := range found {
 		n.bytes += found[i].Of
@@ -86,15 +86,16 @@ func (n *State) Add(at Position, role string, found []Finding) {
 type adding struct {
 	at       Position
 	role     string
-	ids      map[string]int // by letter: how many rows of the record have one
-	list     string         // the tool whose list the items that follow are of; "" of text
-	accepted bool           // it said yes to something
+	ids      [26]int // by letter from a: how many rows of the record have an id with it
+	list     string  // the tool whose list the items that follow are of; "" of text
+	accepted bool    // it said yes to something
 }
 
 // id returns the id of the record's next row of a kind.
 func (r *adding) id(letter string) string {
-	r.ids[letter]++
-	return r.at.id(letter, r.ids[letter])
+	n := &r.ids[letter[0]-'a']
+	*n++
+	return r.at.id(letter, *n)
 }
 
 func (n *State) addOne(r *adding, f *Finding) {
