@@ -20,13 +20,6 @@ import (
 // descriptor opened with O_PATH.
 func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// statFd gives all that stat knows of an open descriptor, O_PATH included.
-func statFd(fd int) (*unix.Statx_t, error) {
-	var x unix.Statx_t
-	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
-	return &x, err
-}
-
 // statName stats one name within a directory, without following it.
 func statName(dir int, name string) (*unix.Statx_t, error) {
 	var x unix.Statx_t
@@ -41,7 +34,7 @@ func (t *tree) stat(rel string) (*unix.Statx_t, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	return statFd(fd)
+	return beneath.Stat(fd)
 }
 
 // names lists a directory of the store, hidden names left out. A directory

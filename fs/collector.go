@@ -48,20 +48,36 @@ func (c *Collector) Start(interval time.Duration) (stop func()) {
 // Close lets go of what the collector has open.
 func (c *Collector) Close() { c.seen.close() }
 
-// use says that a session is in use.
-func (c *Collector) use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir()) }
+// OpenFiles counts the open handles of a mount.
+type OpenFiles interface {
+	// Open returns how many handles are open on the file path of the session with that id, or on all its files if path is "".
+	Open(session, path string) int
+}
+
+// Mounted connects the collector with the mount that serves its store: with the files that are open there, and with its searches.
+func (c *Collector) Mounted(open OpenFiles, engine *search.Engine) {
+	c.seen.mount.Store(&mount{open, engine})
+}
+
+// Use watches the gc.policy of a session that is in use, if the collector was started.
+func (c *Collector) Use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir()) }
 
 // collected is the store as the collector sees it.
 type collected struct {
 	store   *session.Store
 	builder *pack.Builder
-	open    atomic.Pointer[openFiles]     // of the mount; nil: nothing is mounted
-	search  atomic.Pointer[search.Engine] // of the mount
+	mount   atomic.Pointer[mount] // nil: nothing is mounted
 
 	mu     sync.Mutex
 	rootFd int               // the store's directory, O_PATH; -1: not opened yet; guarded by mu
 	closed bool              // guarded by mu
 	names  map[string]*names // by session id; guarded by mu
+}
+
+// mount is what the collector knows of a mount of the store.
+type mount struct {
+	open   OpenFiles
+	search *search.Engine // nil: nothing is searched
 }
 
 var _ = (gc.Store)((*collected)(nil))
@@ -206,11 +222,11 @@ func (s *collectedSession) DropPacks(before time.Time) (rows int, freed int64, e
 }
 
 func (s *collectedSession) Open(path string) int {
-	o := s.c.open.Load()
-	if o == nil {
+	m := s.c.mount.Load()
+	if m == nil {
 		return 0
 	}
-	return o.open(s.x.ID(), path)
+	return m.open.Open(s.x.ID(), path)
 }
 
 func (s *collectedSession) Parents(ctx context.Context) (list []string, err error) {
@@ -250,32 +266,31 @@ func FileKinds() []session.FileKind {
 		})}}
 }
 
-// gcReport is context/gc.report.
-func (p *place) gcReport() ([]byte, time.Time, error) {
-	data, err := p.x.Derived(reportName)
-	if p.x.Removed() {
+// Report returns what context/gc.report of a session shows, and when it was written. It returns ctxabi.ErrNotFound if the session was removed.
+func Report(x *session.Session) ([]byte, time.Time, error) {
+	data, err := x.Derived(reportName)
+	if x.Removed() {
 		return nil, time.Time{}, ctxabi.E("read", ctxabi.GCReportFile, ctxabi.ErrNotFound, "the session was removed")
 	}
 	if err != nil {
-		return gc.NoReport(p.x.Ref(), p.x.Policy()), p.x.Updated(), nil
+		return gc.NoReport(x.Ref(), x.Policy()), x.Updated(), nil
 	}
-	at := p.x.Updated()
+	at := x.Updated()
 	if r, err := gc.ParseReport(data); err == nil {
 		at = r.At
 	}
 	return data, at, nil
 }
 
-// collectNow answers who sets the attribute ctxabi.CollectAttr.
-func (c *Collector) collectNow(ctx context.Context, x *session.Session, asked string) error {
-	late, cancel := patient(ctx)
-	defer cancel()
+// Run plans or sweeps a session, as the value of the attribute ctxabi.CollectAttr asks for it. It returns ctxabi.ErrMalformed
+// if asked is neither gc.RunPlan nor gc.RunSweep, and ctxabi.ErrIO if ctx was cancelled.
+func (c *Collector) Run(ctx context.Context, x *session.Session, asked string) error {
 	var err error
 	switch asked {
 	case gc.RunPlan:
-		_, err = c.Plan(late, x.Ref())
+		_, err = c.Plan(ctx, x.Ref())
 	case gc.RunSweep:
-		_, err = c.Sweep(late, x.Ref())
+		_, err = c.Sweep(ctx, x.Ref())
 	default:
 		return ctxabi.E("gc", "", ctxabi.ErrMalformed, "%.40q is neither %s nor %s", asked, gc.RunPlan, gc.RunSweep)
 	}

@@ -65,12 +65,20 @@ func (s *collectedSession) cacheItem(k session.Usage) gc.Item {
 	if r, ok := s.c.builder.Remembered(s.x); ok && r.Used.After(it.Used) {
 		it.Used = r.Used
 	}
-	if e := s.c.search.Load(); e != nil && k.Name == searchCache {
+	if e := s.engine(); e != nil && k.Name == searchCache {
 		if used := e.Used(s.x); used.After(it.Used) {
 			it.Used = used
 		}
 	}
 	return it
+}
+
+// engine returns the engine that searches the mounted store, or nil.
+func (s *collectedSession) engine() *search.Engine {
+	if m := s.c.mount.Load(); m != nil {
+		return m.search
+	}
+	return nil
 }
 
 // searchCache is the cache that an engine of searches has in its hands.
@@ -82,7 +90,7 @@ func (s *collectedSession) removeCache(it gc.Item, again func(gc.Item) (bool, er
 		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return again(s.cacheItem(k)) })
 		return done, err
 	}
-	if e := s.c.search.Load(); e != nil && it.Path == searchCache {
+	if e := s.engine(); e != nil && it.Path == searchCache {
 		done, err = e.Forget(s.x, remove)
 	} else {
 		done, err = remove()

@@ -29,10 +29,7 @@ type world struct {
 	x         *session.Session
 	builder   *pack.Builder
 	collector *Collector
-	files     openFiles
-
-	handles int
-	open    map[uint64]openFile // by handle
+	open      []string // paths, once for each handle
 
 	blobs      map[string]time.Time // hex digits to when they were used last
 	records    []string             // texts of the log
@@ -54,7 +51,7 @@ type modelPack struct {
 
 func newWorld(t *rapid.T) *world {
 	dir, err := os.MkdirTemp("", "ctxfs-model-")
-	w := &world{t: t, dir: dir, now: time.Now(), open: map[uint64]openFile{}, blobs: map[string]time.Time{}, written: map[string]string{},
+	w := &world{t: t, dir: dir, now: time.Now(), blobs: map[string]time.Time{}, written: map[string]string{},
 		aside: map[string]time.Time{}, packTTL: 24 * time.Hour, swapTTL: 30 * 24 * time.Hour, minRefs: 1}
 	must(t, err)
 	w.store, err = session.Open(filepath.Join(dir, "store"), session.Options{Now: func() time.Time { return w.now }})
@@ -64,7 +61,7 @@ func newWorld(t *rapid.T) *world {
 	w.builder, err = pack.NewBuilder(pack.Config{Budget: 4000})
 	must(t, err)
 	w.collector = NewCollector(w.store, w.builder, gc.Options{})
-	w.collector.seen.open.Store(&w.files)
+	w.collector.Mounted(w, nil)
 	return w
 }
 
@@ -220,23 +217,29 @@ func (w *world) openSomething(t *rapid.T) {
 	if len(w.packs) > 0 && rapid.Bool().Draw(t, "pack") {
 		rel = ctxabi.ServedDir + "/" + rapid.SampledFrom(w.packs).Draw(t, "which").id + ".md"
 	}
-	w.handles++
-	f := openFile{w.x.ID(), rel}
-	w.open[uint64(w.handles)] = f
-	w.files.add(uint64(w.handles), f)
+	w.open = append(w.open, rel)
+}
+
+// Open makes the world the open files of a mount.
+func (w *world) Open(session, rel string) (n int) {
+	for _, path := range w.open {
+		if session == w.x.ID() && (rel == "" || path == rel) {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *world) closeSomething(t *rapid.T) {
 	if len(w.open) == 0 {
 		return
 	}
-	h := rapid.SampledFrom(slices.Sorted(maps.Keys(w.open))).Draw(t, "handle")
-	delete(w.open, h)
-	w.files.done(w.files.take(h))
+	h := rapid.IntRange(0, len(w.open)-1).Draw(t, "handle")
+	w.open = slices.Delete(w.open, h, h+1)
 }
 
 func (w *world) isOpen(rel string) bool {
-	return slices.Contains(slices.Collect(maps.Values(w.open)), openFile{w.x.ID(), rel})
+	return slices.Contains(w.open, rel)
 }
 
 func (w *world) decide(t *rapid.T) {

@@ -41,7 +41,7 @@ func (p *place) derived(rel string) *derivedFile {
 		}
 	case ctxabi.GCReportFile:
 		f.content = func() ([]byte, time.Time, error) {
-			data, at, err := p.gcReport()
+			data, at, err := Report(p.x)
 			if err == nil {
 				data, err = p.t.builder.Redacted(p.x, data)
 			}

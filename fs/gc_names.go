@@ -299,7 +299,7 @@ func (w *fileWalk) file(ctx context.Context, dir int, base, rel string) error {
 	}
 	f := os.NewFile(uintptr(fd), rel)
 	defer f.Close()
-	x, err := statFd(fd)
+	x, err := beneath.Stat(fd)
 	if err != nil || x.Mode&unix.S_IFMT != unix.S_IFREG {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
@@ -96,8 +97,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
-	t.gc.seen.open.Store(&t.raw.files)
-	t.gc.seen.search.Store(t.search)
+	t.gc.Mounted(&t.raw.files, t.search)
 	var server *fuse.Server
 	var said string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
@@ -149,7 +149,7 @@ func newTree(o Options) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the store %s cannot be opened: %w", o.Store.Dir(), err)
 	}
-	x, err := statFd(fd)
+	x, err := beneath.Stat(fd)
 	if err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("the store %s cannot be read: %w", o.Store.Dir(), err)

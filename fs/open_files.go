@@ -93,8 +93,8 @@ func (o *openFiles) done(f openFile) {
 	}
 }
 
-// open counts the handles of the file rel of a session; of all its files when rel is "".
-func (o *openFiles) open(session, rel string) (n int) {
+// Open returns how many handles are open on the file rel of a session, or on all its files if rel is "".
+func (o *openFiles) Open(session, rel string) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if rel != "" {

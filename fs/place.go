@@ -47,7 +47,7 @@ func newPlace(t *tree, x *session.Session) (*place, error) {
 		return nil, err
 	}
 	t.builder.Use(x)
-	t.gc.use(x)
+	t.gc.Use(x)
 	return &place{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
 

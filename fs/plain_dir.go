@@ -217,7 +217,7 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 		}
 		var x *unix.Statx_t
 		if err == nil {
-			x, err = statFd(fd)
+			x, err = beneath.Stat(fd)
 		}
 		if err != nil {
 			unix.Close(fd)

@@ -62,7 +62,7 @@ func (p *plain) openOnce(flags int) (int, *unix.Statx_t, error) {
 	if err != nil {
 		return -1, nil, err
 	}
-	x, err := statFd(fd)
+	x, err := beneath.Stat(fd)
 	if err == nil && p.ino != 0 && (x.Ino != p.ino || unix.Mkdev(x.Dev_major, x.Dev_minor) != p.dev) {
 		err = syscall.ESTALE
 	}
@@ -135,7 +135,7 @@ func (p *plain) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttr
 		if err := setAttrs(fd, in); err != nil {
 			return err
 		}
-		x, err := statFd(fd)
+		x, err := beneath.Stat(fd)
 		if err == nil {
 			attrFromStatx(&out.Attr, x)
 		}

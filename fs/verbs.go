@@ -78,7 +78,9 @@ func (d *sessionDir) collect(ctx context.Context, asked string) syscall.Errno {
 	if !d.mayDecide(ctx) {
 		return d.p.deny(ctx, "gc", "", ctxabi.ErrProtected, "only the session's owner lets anything of it go")
 	}
-	if err := d.t.gc.collectNow(ctx, d.p.x, asked); err != nil {
+	late, cancel := patient(ctx)
+	defer cancel()
+	if err := d.t.gc.Run(late, d.p.x, asked); err != nil {
 		return d.p.refuse(ctx, "gc", "", err)
 	}
 	return 0

@@ -99,6 +99,13 @@ func Real(root, fd int) (string, error) {
 	return rel, nil
 }
 
+// Stat returns what statx(2) knows of the open descriptor fd, which may be O_PATH.
+func Stat(fd int) (*unix.Statx_t, error) {
+	var x unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
+	return &x, err
+}
+
 func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {
