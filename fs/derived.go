@@ -10,6 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/search"
 )
 
@@ -41,7 +42,7 @@ func (p *place) derived(rel string) *derivedFile {
 		}
 	case ctxabi.GCReportFile:
 		f.content = func() ([]byte, time.Time, error) {
-			data, at, err := Report(p.x)
+			data, at, err := world.Report(p.x)
 			if err == nil {
 				data, err = p.t.builder.Redacted(p.x, data)
 			}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -36,11 +37,11 @@ const maxWrite = 1 << 20
 type Options struct {
 	Store      *session.Store
 	Builder    *pack.Builder
-	Collector  *Collector     // of the store; nil: one that does what it is asked for and nothing by itself
-	Search     *search.Engine // nil: one that counts by weight
-	Mountpoint string         // absolute
-	ReadOnly   bool           // nothing can be changed through the mount
-	NoExec     bool           // no program in it can be run
+	Collector  *world.Collector // of the store; nil: one that does what it is asked for and nothing by itself
+	Search     *search.Engine   // nil: one that counts by weight
+	Mountpoint string           // absolute
+	ReadOnly   bool             // nothing can be changed through the mount
+	NoExec     bool             // no program in it can be run
 	Logger     *slog.Logger
 	Debug      bool          // log every FUSE request
 	Memory     *memory.Limit // nil: none
@@ -165,7 +166,7 @@ func newTree(o Options) (*tree, error) {
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
-		t.gc = NewCollector(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
+		t.gc = world.New(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
 	}
 	if t.search == nil {
 		t.search = search.New(o.Store, search.Config{Logger: o.Logger})

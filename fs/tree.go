@@ -10,6 +10,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/search"
@@ -24,7 +25,7 @@ type tree struct {
 	search  *search.Engine
 	log     *slog.Logger
 	raw     *rawFS
-	gc      *Collector
+	gc      *world.Collector
 	memory  *memory.Limit // nil: none
 
 	// What never changes while it is mounted.

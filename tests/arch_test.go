@@ -36,7 +36,8 @@ var arrows = map[string][]string{
 	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"gc/world":            {"gc", "pack", "session", "search", "ctxabi", "internal/beneath", "internal/handles"},
+	"fs":                  {"pack", "session", "search", "gc", "gc/world", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -49,7 +50,7 @@ var arrows = map[string][]string{
 	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "gc/world", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }
@@ -229,17 +230,34 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 }
 
-// Counting tokens is offline: it does not even link a network.
-func TestTokensKnowNoNetwork(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "../tokens").CombinedOutput()
+// deps returns all packages that a package of the project depends on, itself included.
+func deps(t *testing.T, room string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "../"+room).CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
-	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, module+"/tokens") {
+	list := strings.Fields(string(out))
+	if !slices.Contains(list, module+"/"+room) {
 		t.Fatalf("go list does not list the package itself:\n%s", out)
 	}
-	for _, d := range deps {
+	return list
+}
+
+// Collecting garbage needs no mount: it does not even link go-fuse.
+func TestTheCollectorKnowsNoMount(t *testing.T) {
+	for _, room := range []string{"gc", "gc/world"} {
+		for _, d := range deps(t, room) {
+			if d == module+"/fs" || strings.HasPrefix(d, fuse) {
+				t.Errorf("%s depends on %s", room, d)
+			}
+		}
+	}
+}
+
+// Counting tokens is offline: it does not even link a network.
+func TestTokensKnowNoNetwork(t *testing.T) {
+	for _, d := range deps(t, "tokens") {
 		if d == "net" || strings.HasPrefix(d, "net/") {
 			t.Errorf("tokens depends on %s", d)
 		}

@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func newWorld(t *rapid.T) *world {
 	must(t, err)
 	w.builder, err = pack.NewBuilder(pack.Config{Budget: 4000})
 	must(t, err)
-	w.collector = NewCollector(w.store, w.builder, gc.Options{})
+	w.collector = New(w.store, w.builder, gc.Options{})
 	w.collector.Mounted(w, nil)
 	return w
 }

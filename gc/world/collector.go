@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type Collector struct {
 	watch atomic.Pointer[gc.Watch]
 }
 
-// NewCollector makes a collector; the store must outlive it.
-func NewCollector(store *session.Store, builder *pack.Builder, o gc.Options) *Collector {
+// New makes a collector; the store must outlive it.
+func New(store *session.Store, builder *pack.Builder, o gc.Options) *Collector {
 	seen := &collected{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
 	return &Collector{Collector: gc.New(seen, o), seen: seen}
 }

@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func benchStore(b *testing.B) (*session.Store, *pack.Builder, *Collector) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := NewCollector(store, builder, gc.Options{})
+	c := New(store, builder, gc.Options{})
 	b.Cleanup(c.Close)
 	return store, builder, c
 }
@@ -73,13 +73,13 @@ func BenchmarkPlanBlobs(b *testing.B) {
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			c := NewCollector(store, builder, gc.Options{})
+			c := New(store, builder, gc.Options{})
 			plan(c)
 			c.Close()
 		}
 	})
 	b.Run("again", func(b *testing.B) {
-		c := NewCollector(store, builder, gc.Options{})
+		c := New(store, builder, gc.Options{})
 		defer c.Close()
 		plan(c)
 		for b.Loop() {
