@@ -137,14 +137,7 @@ func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	n := newSessionDir(pl, "")
-	var a fuse.AttrOut
-	if errno := n.getattr(&a); errno != 0 {
-		return nil, errno
-	}
-	out.Attr = a.Attr
-	keepFixed(out)
-	return d.NewInode(ctx, n, roleAttr(syscall.S_IFDIR, x.ID(), "")), 0
+	return pl.lookup(ctx, d.EmbeddedInode(), entryOf(""), "", out)
 }
 
 func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {

@@ -78,8 +78,8 @@ func explicitTimes(in *fuse.SetAttrIn) bool {
 		in.Valid&fuse.FATTR_MTIME != 0 && in.Valid&fuse.FATTR_MTIME_NOW == 0
 }
 
-// entry is one name of a directory listing.
-func entry(name string, attr gofs.StableAttr) fuse.DirEntry {
+// dirEntry returns one name of a directory listing.
+func dirEntry(name string, attr gofs.StableAttr) fuse.DirEntry {
 	return fuse.DirEntry{Name: name, Mode: attr.Mode, Ino: numberOf(attr.Ino)}
 }
 

@@ -9,7 +9,6 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 )
 
@@ -18,8 +17,7 @@ import (
 // for the look-up that waits for it. So the look-up does not wait: opening the file does, and stat.
 // A handle keeps the build that it was opened on.
 type awaitedFile struct {
-	gofs.Inode
-	noXattrs
+	changingSource
 	what *builtFile // what the look-up asked for; no build is known of it
 	*standIn
 }
@@ -89,29 +87,23 @@ func (n *awaitedFile) known(ctx context.Context) (*builtFile, error) {
 	return f, err
 }
 
-var _ = (gofs.NodeGetattrer)((*awaitedFile)(nil))
-
-func (n *awaitedFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	if h, open := f.(awaitedHandle); open {
-		h.file.fill(&out.Attr)
-		return 0
+func (n *awaitedFile) fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	if h, ok := open.(awaitedHandle); ok {
+		return h.file.fill(ctx, nil, a)
 	}
 	file, err := n.known(ctx)
 	if page, ok := n.what.p.failureReport(n.what.rel, err); ok {
-		n.what.p.own.setFile(&out.Attr, n.what.p.own.readMode(), int64(len(page)), n.what.p.x.Updated())
+		n.what.p.own.setFile(a, n.what.p.own.readMode(), int64(len(page)), n.what.p.x.Updated())
 		return 0
 	}
 	if err != nil {
 		return errnoOf(err)
 	}
-	file.fill(&out.Attr)
-	return 0
+	return file.fill(ctx, nil, a)
 }
 
-var _ = (gofs.NodeSetattrer)((*awaitedFile)(nil))
-
-func (n *awaitedFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return n.what.p.deny(ctx, "change", n.what.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
+func (n *awaitedFile) refuse(ctx context.Context, op string) syscall.Errno {
+	return n.what.refuse(ctx, op)
 }
 
 // awaitedHandle is an awaitedFile that is open.
@@ -120,54 +112,37 @@ type awaitedHandle struct {
 	file *builtFile
 }
 
-var _ = (gofs.NodeOpener)((*awaitedFile)(nil))
-
-func (n *awaitedFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.what.p.deny(ctx, "open", n.what.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
-	}
+func (n *awaitedFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	if f := n.file.Load(); f != nil { // the look-up before has seen that it is of the present build
 		if data, build, ok, err := f.data(ctx); ok && err == nil {
-			return f.handle(ctx, data, build)
+			return f.handle(ctx, data, build), 0
 		}
 	}
 	file, gen, err := n.present(ctx)
 	if page, ok := n.what.p.failureReport(n.what.rel, err); ok {
-		return bytesHandle(page), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+		return bytesHandle(page), 0
 	}
 	if err != nil {
-		return nil, 0, errnoOf(err)
+		return nil, errnoOf(err)
 	}
 	data, _, err := file.p.file(gen, file.rel)
 	if err != nil {
-		return nil, 0, errnoOf(err)
+		return nil, errnoOf(err)
 	}
 	file.p.standsFor(ctx, gen, file, n.standIn)
-	return file.handle(ctx, data, gen.build)
+	return file.handle(ctx, data, gen.build), 0
 }
 
 // handle opens n, of which data are the bytes, for who found what stands for it. The kernel keeps none of them, since several builds can be open.
-func (n *builtFile) handle(ctx context.Context, data []byte, build *pack.Build) (gofs.FileHandle, uint32, syscall.Errno) {
+func (n *builtFile) handle(ctx context.Context, data []byte, build *pack.Build) gofs.FileHandle {
 	n.read(ctx, build)
-	return awaitedHandle{data, n}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
+	return awaitedHandle{data, n}
 }
 
-var _ = (gofs.NodeGetxattrer)((*awaitedFile)(nil))
-
-func (n *awaitedFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+func (n *awaitedFile) facts(ctx context.Context) (facts, syscall.Errno) {
 	f, err := n.known(ctx)
 	if err != nil {
-		return 0, errnoOf(err)
+		return nil, errnoOf(err)
 	}
-	return f.facts().Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*awaitedFile)(nil))
-
-func (n *awaitedFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	f, err := n.known(ctx)
-	if err != nil {
-		return 0, errnoOf(err)
-	}
-	return f.facts().List(dest)
+	return f.facts(ctx)
 }

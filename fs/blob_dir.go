@@ -14,16 +14,22 @@ import (
 )
 
 // blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
-type blobDir struct{ contentDir }
+type blobDir struct{ fixedDir }
 
-func (d *blobDir) fill(a *fuse.Attr) { d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created()) }
+func blobDirNode(p *place, rel string) tableNode {
+	return &blobDir{fixedDir{p: p, rel: rel, find: findContent, list: listContents}}
+}
+
+func (d *blobDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created())
+	return 0
+}
 
 var _ = (gofs.NodeGetattrer)((*blobDir)(nil))
 
 func (d *blobDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
 	out.SetTimeout(fixedTimeout)
-	return 0
+	return d.fill(ctx, f, &out.Attr)
 }
 
 var _ = (gofs.NodeCreater)((*blobDir)(nil))

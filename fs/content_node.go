@@ -17,29 +17,21 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// contentDir is context/swap/chunk or, within a [blobDir], context/dedup/blob: contents under their hashes.
-type contentDir struct {
-	fixedDir
-	rel string
-}
+// context/swap/chunk and context/dedup/blob have contents under their hashes.
 
-var _ = (gofs.NodeReaddirer)((*contentDir)(nil))
-
-func (d *contentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+func listContents(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Errno) {
 	n, err := d.p.nodes(ctx, d.rel, "")
 	if err != nil {
 		return nil, d.p.refuse(ctx, "list", d.rel, err)
 	}
 	list := make([]fuse.DirEntry, len(n.IDs))
 	for i, id := range n.IDs {
-		list[i] = entry(id, contentAttr(d.p.x.ID(), d.rel, id))
+		list[i] = dirEntry(id, contentAttr(d.p.x.ID(), d.rel, id))
 	}
-	return listing(d.StableAttr(), list), 0
+	return list, 0
 }
 
-var _ = (gofs.NodeLookuper)((*contentDir)(nil))
-
-func (d *contentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	ctx = pack.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
 	if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 		return nil, syscall.ENOENT

@@ -27,8 +27,10 @@ type controlFile struct {
 	rel string // relative to the session
 }
 
-// fill gives the attributes of the committed content.
-func (n *controlFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
+func controlNode(p *place, rel string) tableNode { return &controlFile{p: p, rel: rel} }
+
+// fill fills in the attributes of the committed content.
+func (n *controlFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	if session.IsNote(n.rel) {
 		return errnoOf(n.p.fillNote(ctx, n.rel, a))
 	}
@@ -62,7 +64,7 @@ func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 	if !emptied {
 		n.p.settle(n.rel)
 	}
-	errno := n.fill(ctx, &out.Attr)
+	errno := n.fill(ctx, f, &out.Attr)
 	if errno == syscall.ENOENT { // just made, or removed, and still open
 		n.p.own.setFile(&out.Attr, n.p.own.fileMode(), 0, n.p.x.Updated())
 		errno = 0

@@ -38,7 +38,7 @@ func (g *generation) size() int { return g.build.Size() }
 
 // file gives the bytes and the hash of a file of the build; native renderings are made when they are asked for.
 func (p *place) file(g *generation, rel string) (data []byte, sum string, err error) {
-	if data, err = p.rendering(g.build, rel); err != nil {
+	if data, err = entryOf(rel).render(p, g.build); err != nil {
 		return nil, "", err
 	}
 	g.mu.Lock()
@@ -50,11 +50,9 @@ func (p *place) file(g *generation, rel string) (data []byte, sum string, err er
 	return data, g.sums[rel], nil
 }
 
-// builtFile is one file of one build. What it holds itself is small, because
-// the kernel decides how long it lives; the bytes are on the [shelf].
+// builtFile is the source of one file of one build; its bytes are on the [shelf].
 type builtFile struct {
-	gofs.Inode
-	noXattrs
+	constantSource
 	p      *place
 	rel    string
 	past   bool // below context/at: the pack of the first at messages
@@ -101,24 +99,6 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 	return b, g.build, sum == n.sum, nil
 }
 
-// nativeFiles are the files of the native renderings.
-var nativeFiles = map[string]pack.Format{
-	ctxabi.OpenAIFile: pack.OpenAI, ctxabi.AnthropicFile: pack.Anthropic,
-	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini, ctxabi.GenAIFile: pack.GenAI,
-}
-
-func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {
-	switch rel {
-	case ctxabi.PackFile:
-		return b.Markdown, nil
-	case ctxabi.PackJSONFile:
-		return b.JSON(), nil
-	case ctxabi.ReportFile:
-		return b.Report, nil
-	}
-	return p.t.builder.Native(p.x, b, nativeFiles[rel])
-}
-
 // generation gives what is known of build.
 func (p *place) generation(build *pack.Build) *generation {
 	p.mu.Lock()
@@ -139,10 +119,6 @@ func (p *place) generation(build *pack.Build) *generation {
 	return g
 }
 
-func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	return d.p.lookupBuilt(ctx, &d.Inode, &builtFile{p: d.p, rel: rel}, out)
-}
-
 // lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
 func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	build, err := n.build(pack.AtOnce(ctx))
@@ -150,14 +126,14 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 	case pack.Waits(err):
 		a := &awaitedFile{what: n, standIn: p.standIn(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
-		return parent.NewInode(ctx, a, a.attr), 0
+		return parent.NewInode(ctx, newView(a), a.attr), 0
 	case err != nil:
 		page, ok := p.failureReport(n.rel, err)
 		if !ok {
 			return nil, errnoOf(err) // the builder has reported it
 		}
-		f := &derivedFile{own: p.own, mode: p.own.readMode(), p: p, content: func() ([]byte, time.Time, error) { return page, p.x.Updated(), nil }}
-		f.fill(&out.Attr)
+		f := textNode(func(p *place) ([]byte, time.Time, error) { return page, p.x.Updated(), nil })(p, n.rel)
+		f.fill(ctx, nil, &out.Attr)
 		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
 	return p.showBuild(ctx, parent, build, n, out)
@@ -177,14 +153,14 @@ func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.B
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	n.fill(&out.Attr)
+	n.fill(ctx, nil, &out.Attr)
 	if s := p.standsFor(ctx, gen, n, nil); s != nil {
-		return parent.NewInode(ctx, n, s.attr), 0
+		return parent.NewInode(ctx, newView(n), s.attr), 0
 	}
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
 	key := n.sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
-	return parent.NewInode(ctx, n, contentAttr(p.x.ID(), n.name(), key)), 0
+	return parent.NewInode(ctx, newView(n), contentAttr(p.x.ID(), n.name(), key)), 0
 }
 
 // fillIn makes n the file of build.
@@ -200,39 +176,29 @@ func (p *place) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
 	return gen, nil
 }
 
-func (n *builtFile) fill(a *fuse.Attr) {
+func (n *builtFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	n.p.own.setFile(a, n.p.own.readMode(), n.size, n.made)
-}
-
-var _ = (gofs.NodeGetattrer)((*builtFile)(nil))
-
-func (n *builtFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.fill(&out.Attr)
-	out.SetTimeout(foreverValid)
 	return 0
 }
 
-var _ = (gofs.NodeSetattrer)((*builtFile)(nil))
-
-func (n *builtFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return n.p.deny(ctx, "change", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
+func (n *builtFile) refuse(ctx context.Context, op string) syscall.Errno {
+	why := "ctxfs makes it from the session; it cannot be written"
+	if op == "change" {
+		why = "ctxfs makes it from the session; rm drops the build"
+	}
+	return n.p.deny(ctx, op, n.name(), ctxabi.ErrReadOnly, why)
 }
 
-var _ = (gofs.NodeOpener)((*builtFile)(nil))
-
-func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.p.deny(ctx, "open", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
-	}
+func (n *builtFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	data, build, ok, err := n.data(ctx)
 	switch {
 	case err != nil:
-		return nil, 0, errnoOf(err)
+		return nil, errnoOf(err)
 	case !ok:
-		return nil, 0, syscall.ESTALE // the kernel looks the name up again and finds the present build
+		return nil, syscall.ESTALE // the kernel looks the name up again and finds the present build
 	}
 	n.read(ctx, build)
-	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return bytesHandle(data), 0
 }
 
 // read notes that somebody reads n, a file of build.
@@ -250,7 +216,7 @@ func (p *place) opened(ctx context.Context, rel string, build *pack.Build) {
 	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
-func (n *builtFile) facts() facts {
+func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {
 	return facts{
 		"origin":  func() string { return "derived" },
 		"pack_id": func() string { return n.id },
@@ -261,17 +227,5 @@ func (n *builtFile) facts() facts {
 			}
 			return strconv.Itoa(n.tokens)
 		},
-	}
-}
-
-var _ = (gofs.NodeGetxattrer)((*builtFile)(nil))
-
-func (n *builtFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*builtFile)(nil))
-
-func (n *builtFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().List(dest)
+	}, 0
 }

@@ -75,9 +75,13 @@ type topDir struct {
 
 var _ = (gofs.NodeGetattrer)((*topDir)(nil))
 
-func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(d.rel))
+func (d *topDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	owner{uid: d.t.uid, gid: d.t.gid}.setDir(a, 0o755, d.t.dirTime(d.rel))
 	return 0
+}
+
+func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return d.fill(ctx, f, &out.Attr)
 }
 
 // usersDir is home/: every uid resolves there, for everyone.
@@ -123,7 +127,7 @@ func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (go
 	var list []fuse.DirEntry
 	for _, e := range names {
 		if attr, ok := pick(e.Name()); ok && e.IsDir() {
-			list = append(list, entry(e.Name(), attr))
+			list = append(list, dirEntry(e.Name(), attr))
 		}
 	}
 	return listing(self, list), 0
@@ -196,10 +200,10 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
 
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	list := []fuse.DirEntry{entry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.dir(), ctxabi.AgentDir)))}
+	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.dir(), ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
-			list = append(list, entry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.dir(), ctxabi.TrustFile))))
+			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.dir(), ctxabi.TrustFile))))
 		}
 	}
 	return listing(d.StableAttr(), list), 0

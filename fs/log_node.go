@@ -22,14 +22,14 @@ type logFile struct {
 	log *session.Log
 }
 
-func newLogFile(p *place, rel string) *logFile {
+func logNode(p *place, rel string) tableNode {
 	if rel == ctxabi.EventsFile {
 		return &logFile{p: p, log: p.x.Events()}
 	}
 	return &logFile{p: p, log: p.x.Messages()}
 }
 
-func (n *logFile) fill(a *fuse.Attr) syscall.Errno {
+func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	if err := n.log.Open(); err != nil {
 		return errnoOf(err)
 	}
@@ -40,7 +40,7 @@ func (n *logFile) fill(a *fuse.Attr) syscall.Errno {
 var _ = (gofs.NodeGetattrer)((*logFile)(nil))
 
 func (n *logFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return n.fill(&out.Attr)
+	return n.fill(ctx, f, &out.Attr)
 }
 
 var _ = (gofs.NodeSetattrer)((*logFile)(nil))
@@ -48,7 +48,7 @@ var _ = (gofs.NodeSetattrer)((*logFile)(nil))
 // Setattr refuses what chattr +a would refuse. What changes nothing is allowed:
 // touch now, the mode and owner it has, O_TRUNC of an empty log.
 func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if errno := n.fill(&out.Attr); errno != 0 {
+	if errno := n.fill(ctx, f, &out.Attr); errno != 0 {
 		return errno
 	}
 	deny := func(op, why string) syscall.Errno {

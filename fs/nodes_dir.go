@@ -3,7 +3,6 @@ package fs
 import (
 	"context"
 	"errors"
-	"path"
 	"syscall"
 
 	gofs "github.com/hanwen/go-fuse/v2/fs"
@@ -15,12 +14,6 @@ import (
 
 // The trees context/swap and context/dedup have one shape: an index of rows, and a directory of contents under their
 // hashes. Looking at an index, or asking for a hash that is not known yet, brings the tree up to date.
-
-// nodeNames are the names that both trees have beside the contents.
-var nodeNames = map[string]bool{
-	ctxabi.SwapDir: true, ctxabi.SwapIndexFile: true, ctxabi.SwapChunkDir: true,
-	ctxabi.DedupDir: true, ctxabi.DedupIndex: true, ctxabi.DedupBlobDir: true,
-}
 
 // nodes is the tree that the file or directory rel belongs to. With an id, one that is known already will do.
 func (p *place) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
@@ -60,69 +53,17 @@ func (p *place) node(ctx context.Context, rel, id string) (pack.Node, error) {
 	return node, err
 }
 
-// lookupNodes looks up one of nodeNames.
-func (p *place) lookupNodes(ctx context.Context, parent *gofs.Inode, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	switch rel {
-	case ctxabi.SwapIndexFile, ctxabi.DedupIndex:
-		n := &indexFile{p: p, rel: rel}
-		if errno := n.fill(pack.AtOnce(ctx), &out.Attr); errno != 0 {
-			return nil, errno
-		}
-		out.SetEntryTimeout(fixedTimeout)
-		return parent.NewInode(ctx, n, p.attr(syscall.S_IFREG, rel)), 0
-	case ctxabi.DedupBlobDir:
-		n := &blobDir{contentDir{fixedDir{p: p}, rel}}
-		n.fill(&out.Attr)
-		keepFixed(out)
-		return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
-	case ctxabi.SwapChunkDir:
-		n := &contentDir{fixedDir{p: p}, rel}
-		n.fill(&out.Attr)
-		keepFixed(out)
-		return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
-	}
-	n := &nodesDir{fixedDir{p: p}, rel}
-	n.fill(&out.Attr)
-	keepFixed(out)
-	return parent.NewInode(ctx, n, p.attr(syscall.S_IFDIR, rel)), 0
-}
-
-// nodesDir is context/swap or context/dedup.
-type nodesDir struct {
-	fixedDir
-	rel string
-}
-
-var _ = (gofs.NodeLookuper)((*nodesDir)(nil))
-
-func (d *nodesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	rel := path.Join(d.rel, name)
-	if !nodeNames[rel] {
-		return nil, syscall.ENOENT
-	}
-	return d.p.lookupNodes(ctx, d.EmbeddedInode(), rel, out)
-}
-
-var _ = (gofs.NodeReaddirer)((*nodesDir)(nil))
-
-func (d *nodesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	index, contents := ctxabi.SwapIndexFile, ctxabi.SwapChunkDir
-	if d.rel == ctxabi.DedupDir {
-		index, contents = ctxabi.DedupIndex, ctxabi.DedupBlobDir
-	}
-	return listing(d.StableAttr(), []fuse.DirEntry{
-		entry(path.Base(index), d.p.attr(syscall.S_IFREG, index)), entry(path.Base(contents), d.p.attr(syscall.S_IFDIR, contents))}), 0
-}
-
-// indexFile is the index.jsonl of a tree. A handle keeps what it was opened on.
-type indexFile struct {
-	gofs.Inode
-	noXattrs
+// indexSource is the index.jsonl of a tree. A handle keeps what it was opened on.
+type indexSource struct {
+	derivedFacts
+	changingSource
 	p   *place
 	rel string
 }
 
-func (n *indexFile) content(ctx context.Context) ([]byte, syscall.Errno) {
+func indexNode(p *place, rel string) tableNode { return newView(&indexSource{p: p, rel: rel}) }
+
+func (n *indexSource) content(ctx context.Context) ([]byte, syscall.Errno) {
 	nodes, err := n.p.nodes(ctx, n.rel, "")
 	if err != nil {
 		return nil, n.p.refuse(ctx, "read", n.rel, err)
@@ -130,53 +71,19 @@ func (n *indexFile) content(ctx context.Context) ([]byte, syscall.Errno) {
 	return nodes.Index, 0
 }
 
-func (n *indexFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
-	data, errno := n.content(ctx)
-	if errno != 0 {
-		return errno
+func (n *indexSource) fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) (errno syscall.Errno) {
+	data, ok := open.(bytesHandle)
+	if !ok {
+		if data, errno = n.content(ctx); errno != 0 {
+			return errno
+		}
 	}
 	n.p.own.setFile(a, n.p.own.readMode(), int64(len(data)), n.p.x.Updated())
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*indexFile)(nil))
-
-func (n *indexFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	if h, open := f.(bytesHandle); open {
-		n.p.own.setFile(&out.Attr, n.p.own.readMode(), int64(len(h)), n.p.x.Updated())
-		return 0
-	}
-	return n.fill(ctx, &out.Attr)
-}
-
-var _ = (gofs.NodeSetattrer)((*indexFile)(nil))
-
-func (n *indexFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return syscall.EACCES
-}
-
-var _ = (gofs.NodeOpener)((*indexFile)(nil))
-
-func (n *indexFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, syscall.EACCES
-	}
+func (n *indexSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	n.p.opens(ctx, n.rel)
 	data, errno := n.content(ctx)
-	if errno != 0 {
-		return nil, 0, errno
-	}
-	return bytesHandle(data), fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
-}
-
-var _ = (gofs.NodeGetxattrer)((*indexFile)(nil))
-
-func (n *indexFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return facts{"origin": func() string { return "derived" }}.Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*indexFile)(nil))
-
-func (n *indexFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return facts{"origin": func() string { return "derived" }}.List(dest)
+	return bytesHandle(data), errno
 }

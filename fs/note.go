@@ -146,8 +146,17 @@ func (p *place) removedBy(ctx context.Context, rel string) syscall.Errno {
 	return 0
 }
 
-// goneFor says, once, whether who asks has removed the file, so often at least, and does not know yet that it came back.
-func (p *place) goneFor(ctx context.Context, rel string, times int) bool {
+// goneFor reports whether the file rel, of which e is the row, is to look removed to the caller: he has removed it, a built file
+// twice, and has not looked since. It does so once.
+func (p *place) goneFor(ctx context.Context, e *entry, rel string) bool {
+	times := 1
+	switch e.kind {
+	case control:
+	case built:
+		times = 2
+	default:
+		return false
+	}
 	p.mu.Lock()
 	r, ok := p.removed[rel]
 	p.mu.Unlock()

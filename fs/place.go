@@ -87,20 +87,6 @@ func (p *place) deny(ctx context.Context, op, rel string, kind error, why string
 	return p.refuse(ctx, op, rel, ctxabi.E(op, rel, kind, "%s", why))
 }
 
-// controls are the files of a session whose content is checked. The first
-// five are there from the start; each may be removed, and is then what its
-// absence means: state is idle, a budget is the mount's.
-var controls = map[string]bool{
-	ctxabi.StateFile: true, ctxabi.CwdFile: true, ctxabi.MetaFile: true, ctxabi.BudgetFile: true, ctxabi.PolicyFile: true,
-	ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true, ctxabi.HandoffFile: true,
-	ctxabi.SummaryFile: true, ctxabi.FactsFile: true, ctxabi.DecisionsFile: true, ctxabi.TodoFile: true, ctxabi.RefsFile: true,
-}
-
-// isControl says whether rel is a file whose content is checked.
-func isControl(rel string) bool {
-	return controls[rel] || ctxabi.IsChildFile(rel) || path.Dir(rel) == ctxabi.PinnedDir && ctxabi.IsPin(path.Base(rel))
-}
-
 // content is what a control file holds; fs.ErrNotExist when it is absent. A child's is never absent, nor is a note.
 func (p *place) content(ctx context.Context, rel string) ([]byte, error) {
 	switch {
@@ -153,17 +139,20 @@ func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edi
 // maxJudged is how long a pin may be to be counted at each write of it.
 const maxJudged = 64 << 10
 
-// judge says whether data, the beginning of what is being written to the
-// control file rel by a user, is wrong already, whatever follows. The rules of these
-// files are by line, and a pin only grows.
+// early is what is refused of a control file while it is being written.
+type early int
+
+const (
+	late   early = iota // nothing: it is checked as a whole
+	byLine              // a line that breaks the file's rules
+	asText              // what is no text
+)
+
+// judge reports whether data, the beginning of what is being written to the control file rel by a user, is wrong already,
+// whatever follows.
 func (p *place) judge(rel string, data []byte, by uint32) error {
-	like := rel
-	if _, file, ok := ctxabi.SplitChild(rel); ok {
-		like = judgedAs[file]
-	}
-	switch like {
-	case ctxabi.StateFile, ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.EnvFile,
-		ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile:
+	switch entryOf(rel).judge {
+	case byLine:
 		lines := data[:bytes.LastIndexByte(data, '\n')+1]
 		if len(bytes.TrimSpace(lines)) == 0 {
 			return nil
@@ -175,22 +164,15 @@ func (p *place) judge(rel string, data []byte, by uint32) error {
 			return p.checkHistory("write", rel, lines, p.x.Policy(), by) // what is not said yet may follow
 		}
 		return p.checkFits(rel, lines)
-	}
-	if path.Dir(rel) == ctxabi.PinnedDir || like == ctxabi.SummaryFile || like == ctxabi.TodoFile || like == ctxabi.HandoffFile || like == ctxabi.DiffFile {
+	case asText:
 		if err := session.CheckText(rel, wholeRunes(data)); err != nil { // what makes a diff one may come later
 			return err
 		}
 	}
-	if path.Dir(rel) == ctxabi.PinnedDir && len(data) <= maxJudged {
+	if path.Dir(rel) == ctxabi.PinnedDir && len(data) <= maxJudged { // a pin only grows
 		return p.checkFits(rel, data)
 	}
 	return nil
-}
-
-// judgedAs says which file of a session has rules of the same kind as that of a child: by line, or text.
-var judgedAs = map[string]string{
-	ctxabi.ChildAgent: ctxabi.StateFile, ctxabi.ChildSession: ctxabi.StateFile, ctxabi.ChildStatus: ctxabi.StateFile,
-	ctxabi.ChildRefs: ctxabi.RefsFile, ctxabi.ChildHandoff: ctxabi.HandoffFile, ctxabi.ChildResult: ctxabi.HandoffFile,
 }
 
 // wholeRunes is data without a character that is cut off at its end.

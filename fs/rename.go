@@ -27,16 +27,6 @@ import (
 //	control  → control   both of the above
 //	anything else        refused: history, derived files and directories stay where they are
 
-// nameKind is what stands behind a name.
-type nameKind int
-
-const (
-	ordinary    nameKind = iota
-	control              // checked when it is committed
-	derivedName          // made by ctxfs, read-only
-	protected            // history, and the directories of a session
-)
-
 // directory is a node in which files can be renamed.
 type directory interface {
 	plainer
@@ -74,13 +64,13 @@ func rename(ctx context.Context, from directory, name string, newParent gofs.Ino
 	switch {
 	case a == ordinary && b == ordinary:
 		return renamePlain(from, name, to, newName, flags)
-	case a == protected || b == protected || a == derivedName || b == derivedName:
+	case !a.moves() || !b.moves():
 		kind, why := ctxabi.ErrProtected, "it is part of the session; only ordinary and control files can be renamed"
-		if a == derivedName || b == derivedName {
+		if a.derived() || b.derived() {
 			kind, why = ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be replaced or renamed"
 		}
 		at, file := from.place(), name
-		if a == ordinary || a == control {
+		if a.moves() {
 			at, file = to.place(), newName
 		}
 		if at == nil {
