@@ -25,8 +25,6 @@ func (d *agentDir) kindOf(name string) nameKind {
 	return ordinary
 }
 
-func (d *agentDir) sessions() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
-
 func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if name == ctxabi.HomeSearchDir {
 		return d.lookupSearch(ctx, d.EmbeddedInode(), out)
@@ -34,14 +32,8 @@ func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if name != ctxabi.SessionDir {
 		return d.plain.Lookup(ctx, name, out)
 	}
-	n := &sessionsDir{realm: d.realm}
-	n.fill(&out.Attr, d.sessions())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, d.sessions())), 0
-}
-
-func (d *agentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.plain.Readdir(ctx)
+	n := &sessionsDir{storeDir{realm: d.realm, rel: path.Join(d.ref.AgentHome(), ctxabi.SessionDir)}}
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
 func (d *agentDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
@@ -101,21 +93,7 @@ func (d *agentDir) Rename(ctx context.Context, name string, newParent gofs.Inode
 }
 
 // sessionsDir is agent/<agent>/session: mkdir there makes a session.
-type sessionsDir struct {
-	gofs.Inode
-	denyDir
-	realm // ref.Agent is set
-}
-
-func (d *sessionsDir) path() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
-
-var _ = (gofs.NodeGetattrer)((*sessionsDir)(nil))
-
-func (d *sessionsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.path())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
+type sessionsDir struct{ storeDir } // ref.Agent is set
 
 func (d *sessionsDir) at(name string) ctxabi.Ref {
 	ref := d.ref
@@ -180,7 +158,7 @@ func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))
 
 func (d *sessionsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})
 }

@@ -59,6 +59,29 @@ func (r realm) fill(a *fuse.Attr, rel string) {
 	o.setDir(a, o.dirMode(), r.t.started)
 }
 
+// storeDir is embedded by the directories of a realm that are always there, on the disk or not.
+type storeDir struct {
+	gofs.Inode
+	denyDir
+	realm
+	rel string // in the store: "home/1000/agent"
+}
+
+var _ = (gofs.NodeGetattrer)((*storeDir)(nil))
+
+func (d *storeDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.realm.fill(&out.Attr, d.rel)
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+// node answers a lookup of d with n, which embeds it.
+func (d *storeDir) node(ctx context.Context, parent *gofs.Inode, n gofs.InodeEmbedder, out *fuse.EntryOut) *gofs.Inode {
+	d.realm.fill(&out.Attr, d.rel)
+	keepFixed(out)
+	return parent.NewInode(ctx, n, treeAttr(modeDir, d.rel))
+}
+
 // keepFixed lets the kernel keep a directory that is always there for a while.
 func keepFixed(out *fuse.EntryOut) {
 	out.SetEntryTimeout(fixedTimeout)
@@ -94,10 +117,8 @@ func (d *usersDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	n := &realmDir{realm: realm{d.t, ctxabi.Ref{UID: uid}}}
-	n.fill(&out.Attr, n.dir())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+	n := newRealmDir(realm{d.t, ctxabi.Ref{UID: uid}})
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
 // Mkdir is for mkdir -p, which asks for every directory on its way; the uid is there already.
@@ -142,8 +163,8 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	n := &realmDir{realm: realm{d.t, ctxabi.Ref{Space: name}}}
-	x, err := d.t.stat(n.dir())
+	n := newRealmDir(realm{d.t, ctxabi.Ref{Space: name}})
+	x, err := d.t.stat(n.rel)
 	if handles.IsShort(err) {
 		return nil, errnoOf(err)
 	}
@@ -152,7 +173,7 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	}
 	attrFromStatx(&out.Attr, x)
 	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+	return d.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 
 var _ = (gofs.NodeReaddirer)((*spacesDir)(nil))
@@ -165,19 +186,9 @@ func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno)
 
 // realmDir is home/<uid> or shared/<space>. It holds `agent`, on the disk or not, and
 // `search`, which it does not list; a home may also have the trust file.
-type realmDir struct {
-	gofs.Inode
-	denyDir
-	realm
-}
+type realmDir struct{ storeDir }
 
-var _ = (gofs.NodeGetattrer)((*realmDir)(nil))
-
-func (d *realmDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.dir())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
+func newRealmDir(r realm) *realmDir { return &realmDir{storeDir{realm: r, rel: r.dir()}} }
 
 var _ = (gofs.NodeLookuper)((*realmDir)(nil))
 
@@ -191,40 +202,24 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if name != ctxabi.AgentDir {
 		return nil, syscall.ENOENT
 	}
-	n := &agentsDir{realm: d.realm}
-	n.fill(&out.Attr, n.path())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.path())), 0
+	n := &agentsDir{storeDir{realm: d.realm, rel: path.Join(d.rel, ctxabi.AgentDir)}}
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
 var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
 
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.dir(), ctxabi.AgentDir)))}
+	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
-			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.dir(), ctxabi.TrustFile))))
+			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.rel, ctxabi.TrustFile))))
 		}
 	}
 	return listing(d.StableAttr(), list), 0
 }
 
 // agentsDir is home/<uid>/agent.
-type agentsDir struct {
-	gofs.Inode
-	denyDir
-	realm
-}
-
-func (d *agentsDir) path() string { return path.Join(d.dir(), ctxabi.AgentDir) }
-
-var _ = (gofs.NodeGetattrer)((*agentsDir)(nil))
-
-func (d *agentsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.path())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
+type agentsDir struct{ storeDir }
 
 var _ = (gofs.NodeLookuper)((*agentsDir)(nil))
 
@@ -232,7 +227,7 @@ func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	x, err := d.t.stat(path.Join(d.path(), name))
+	x, err := d.t.stat(path.Join(d.rel, name))
 	if handles.IsShort(err) {
 		return nil, errnoOf(err)
 	}
@@ -250,7 +245,7 @@ func (d *agentsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fu
 		d.t.log.Debug("refused", "op", "mkdir", "reason", err)
 		return nil, errnoOf(err)
 	}
-	if _, err := d.t.stat(path.Join(d.path(), name)); err == nil {
+	if _, err := d.t.stat(path.Join(d.rel, name)); err == nil {
 		return nil, syscall.EEXIST
 	}
 	ref := d.ref
@@ -266,7 +261,7 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if ctxabi.ValidName(name) != nil {
 		return syscall.ENOENT
 	}
-	home := path.Join(d.path(), name)
+	home := path.Join(d.rel, name)
 	for _, dir := range []string{home, path.Join(home, ctxabi.SessionDir)} {
 		names, err := d.t.names(dir)
 		if err != nil {
@@ -295,7 +290,7 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 var _ = (gofs.NodeReaddirer)((*agentsDir)(nil))
 
 func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})
 }

@@ -44,6 +44,7 @@ func (r *rawFS) shard(cancel <-chan struct{}) int {
 }
 
 func (r *rawFS) put(cancel <-chan struct{}, req request) {
+	r.requests.Add(1)
 	s := &r.shards[r.shard(cancel)]
 	s.mu.Lock()
 	if s.live == nil {
@@ -71,11 +72,7 @@ func (r *rawFS) request(ctx context.Context) request {
 	return s.live[cancel]
 }
 
-func (r *rawFS) String() string      { return "ctxfs" }
-func (r *rawFS) SetDebug(debug bool) { r.RawFileSystem.SetDebug(debug) }
-
-func (r *rawFS) Init(s *fuse.Server) { r.RawFileSystem.Init(s) }
-func (r *rawFS) OnUnmount()          { r.RawFileSystem.OnUnmount() }
+func (r *rawFS) String() string { return "ctxfs" }
 
 func (r *rawFS) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
@@ -112,7 +109,6 @@ func (r *rawFS) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.At
 }
 
 func (r *rawFS) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	code := r.RawFileSystem.SetAttr(cancel, in, out)
@@ -190,21 +186,18 @@ func (r *rawFS) RemoveXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr 
 }
 
 func (r *rawFS) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.given(r.RawFileSystem.Create(cancel, in, name, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
 func (r *rawFS) Tmpfile(cancel <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.given(r.RawFileSystem.Tmpfile(cancel, in, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
 func (r *rawFS) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.RawFileSystem.Open(cancel, in, out)
 	return r.opened(code, out.Fh, r.drop(cancel))
@@ -245,7 +238,6 @@ func (r *rawFS) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 }
 
 func (r *rawFS) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	file := r.files.take(in.Fh)
@@ -255,14 +247,12 @@ func (r *rawFS) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 }
 
 func (r *rawFS) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Write(cancel, in, data)
 }
 
 func (r *rawFS) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Writev(cancel, in, data)
@@ -279,14 +269,12 @@ func (r *rawFS) Ioctl(cancel <-chan struct{}, in *fuse.IoctlIn, inbuf []byte, ou
 }
 
 func (r *rawFS) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Flush(cancel, in)
 }
 
 func (r *rawFS) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Fsync(cancel, in)
@@ -298,7 +286,6 @@ func (r *rawFS) Fallocate(cancel <-chan struct{}, in *fuse.FallocateIn) fuse.Sta
 }
 
 func (r *rawFS) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.RawFileSystem.OpenDir(cancel, in, out)
 	return r.opened(code, out.Fh, r.drop(cancel))

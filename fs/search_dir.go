@@ -55,26 +55,18 @@ func findQuery(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut
 }
 
 // ownerSearchDir is search in an agent's home, in a user's home or in a shared space: the same over all sessions there. It lists nothing.
-type ownerSearchDir struct {
-	gofs.Inode
-	denyDir
-	realm // ref.Agent is set in an agent's home
-}
-
-func (d *ownerSearchDir) path() string {
-	dir := d.ref.Owner()
-	if d.ref.Agent != "" {
-		dir = d.ref.AgentHome()
-	}
-	return dir + "/" + ctxabi.HomeSearchDir
-}
+type ownerSearchDir struct{ storeDir } // ref.Agent is set in an agent's home
 
 // lookupSearch gives the search directory of a realm, or of its agent.
 func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	n := &ownerSearchDir{realm: r}
+	home := r.dir()
+	if r.ref.Agent != "" {
+		home = r.ref.AgentHome()
+	}
+	n := &ownerSearchDir{storeDir{realm: r, rel: home + "/" + ctxabi.HomeSearchDir}}
 	n.fill(&out.Attr)
 	keepFixed(out)
-	return parent.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.path())), 0
+	return parent.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 
 func (d *ownerSearchDir) fill(a *fuse.Attr) {
@@ -104,7 +96,7 @@ func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.Entr
 	}
 	q, err := search.ParseName(name)
 	if err != nil {
-		d.t.log.Debug("refused", "op", "search", "path", d.path(), "reason", err)
+		d.t.log.Debug("refused", "op", "search", "path", d.rel, "reason", err)
 		return nil, errnoOf(err)
 	}
 	n := &searchSource{t: d.t, own: d.owner(), name: name}
@@ -112,10 +104,10 @@ func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.Entr
 	n.state = func() (string, time.Time) { return "", time.Now() } // to find out whether all sessions are what they were is most of the work
 	n.used = func() {}
 	if err := n.answer(ctx); err != nil {
-		d.t.log.Warn("search", "path", d.path(), "err", err)
+		d.t.log.Warn("search", "path", d.rel, "err", err)
 		return nil, errnoOf(err)
 	}
-	return n.found(ctx, d.EmbeddedInode(), d.path(), out), 0
+	return n.found(ctx, d.EmbeddedInode(), d.rel, out), 0
 }
 
 // searchSource is the answer to a query as the logs were when it was looked up. It never changes: the next lookup may find
