@@ -111,7 +111,7 @@ func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	pl, err := newPlace(d.t, x)
+	pl, err := newMountedSession(d.t, x)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
@@ -151,7 +151,7 @@ func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if err != nil {
 		return errnoOf(err)
 	}
-	p := place{t: d.t, x: x}
+	p := mountedSession{t: d.t, x: x}
 	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; its owner removes it with ctxfs session rm")
 }
 

@@ -52,7 +52,7 @@ func findMoment(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 	}
 	n := &fixedDir{p: d.p, rel: ctxabi.AtDir, find: (&instant{p: d.p, moment: m}).find, list: listMoment}
 	n.fill(ctx, nil, &out.Attr)
-	keepFixed(out) // which messages a time means is asked at each file, so that a directory never changes its meaning
+	cacheFixed(out) // which messages a time means is asked at each file, so that a directory never changes its meaning
 	attr := contentAttr(d.p.x.ID(), ctxabi.AtDir, name)
 	attr.Mode = syscall.S_IFDIR
 	return d.NewInode(ctx, n, attr), 0
@@ -60,7 +60,7 @@ func findMoment(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 
 // instant finds the files of the pack of a moment.
 type instant struct {
-	p *place
+	p *mountedSession
 	moment
 	settled atomic.Int64 // how many messages its time means and one more, once that cannot change; 0: not known
 }

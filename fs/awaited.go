@@ -19,39 +19,39 @@ import (
 type awaitedFile struct {
 	changingSource
 	what *builtFile // what the look-up asked for; no build is known of it
-	*standIn
+	*placeholder
 }
 
-// standIn is the identity of an awaited file. Whoever looks the name up until the build is there gets the same one, and
+// placeholder is the identity of an awaited file. Whoever looks the name up until the build is there gets the same one, and
 // from then on it is that of the build's file: between a stat and an open nothing seems to have taken the file's place,
 // and builds that are open at once are different inodes.
-type standIn struct {
+type placeholder struct {
 	attr gofs.StableAttr
 	file atomic.Pointer[builtFile] // nil: nobody has opened it, or looked it up again since the build is there
 }
 
-var standIns atomic.Int64
+var placeholderCount atomic.Int64
 
-// standIn gives what stands for the file called name until its build is there.
-func (p *place) standIn(name string) *standIn {
+// placeholder gives what stands for the file called name until its build is there.
+func (p *mountedSession) placeholder(name string) *placeholder {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.awaited[name]
 	if s == nil {
 		// The kernel may remember numbers of an earlier daemon.
-		key := fmt.Sprintf("awaited %d %d", p.t.started.UnixNano(), standIns.Add(1))
-		s = &standIn{attr: contentAttr(p.x.ID(), name, key)}
+		key := fmt.Sprintf("awaited %d %d", p.t.started.UnixNano(), placeholderCount.Add(1))
+		s = &placeholder{attr: contentAttr(p.x.ID(), name, key)}
 		if p.awaited == nil {
-			p.awaited = map[string]*standIn{}
+			p.awaited = map[string]*placeholder{}
 		}
 		p.awaited[name] = s
 	}
 	return s
 }
 
-// standsFor gives what stands for the file n of gen; nil: nothing, since it was not awaited. What is awaited still stands for
+// placeholderOf gives what stands for the file n of gen; nil: nothing, since it was not awaited. What is awaited still stands for
 // it from now on, but if only is not nil, no other. A generator that looks at the pack before is no end of the waiting.
-func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, only *standIn) *standIn {
+func (p *mountedSession) placeholderOf(ctx context.Context, gen *generation, n *builtFile, only *placeholder) *placeholder {
 	inside := p.t.builder.IsInside(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,12 +59,12 @@ func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, on
 	if s := p.awaited[name]; s != nil && (only == nil || only == s) && !inside {
 		delete(p.awaited, name)
 		s.file.Store(n)
-		if gen.stands == nil {
-			gen.stands = map[string]*standIn{}
+		if gen.placeholders == nil {
+			gen.placeholders = map[string]*placeholder{}
 		}
-		gen.stands[name] = s
+		gen.placeholders[name] = s
 	}
-	return gen.stands[name]
+	return gen.placeholders[name]
 }
 
 // present gives the file of the present build.
@@ -129,7 +129,7 @@ func (n *awaitedFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	file.p.standsFor(ctx, gen, file, n.standIn)
+	file.p.placeholderOf(ctx, gen, file, n.placeholder)
 	return file.handle(ctx, data, gen.build), 0
 }
 

@@ -16,7 +16,7 @@ import (
 // blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
 type blobDir struct{ fixedDir }
 
-func blobDirNode(p *place, rel string) tableNode {
+func blobDirNode(p *mountedSession, rel string) tableNode {
 	return &blobDir{fixedDir{p: p, rel: rel, find: findContent, list: listContents}}
 }
 
@@ -45,7 +45,7 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 	if err != nil {
 		return nil, nil, 0, d.p.refuse(ctx, "create", d.rel+"/"+name, err)
 	}
-	d.p.opens(ctx, d.rel+"/"+name)
+	d.p.noteOpen(ctx, d.rel+"/"+name)
 	// A blob in the making is a file of its own: who has the content of an earlier one open must not see it shrink.
 	n := &contentFile{p: d.p, dir: d.rel, id: name}
 	made := strconv.FormatUint(d.p.t.blobsMade.Add(1), 10)

@@ -15,7 +15,7 @@ import (
 // childrenDir is context/child: mkdir there makes a child.
 type childrenDir struct{ fixedDir }
 
-func childrenDirNode(p *place, rel string) tableNode {
+func childrenDirNode(p *mountedSession, rel string) tableNode {
 	return &childrenDir{fixedDir{p: p, rel: rel}}
 }
 

@@ -54,7 +54,7 @@ func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryO
 type contentFile struct {
 	gofs.Inode
 	noXattrs
-	p       *place
+	p       *mountedSession
 	dir, id string
 
 	staging atomic.Pointer[blobHandle] // of whoever makes it now, the last one; nil: nobody does
@@ -137,16 +137,16 @@ func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, er
 		return nil, false, err
 	}
 	if node.Ref == (ctxabi.ContentRef{}) {
-		kept, err := n.p.t.keep()
+		release, err := n.p.t.reserve()
 		if err != nil {
 			n.p.refuse(ctx, "open", n.rel(), err)
 			return nil, false, err
 		}
 		f, err := n.p.x.OpenBlob(n.id)
 		if err != nil {
-			kept()
+			release()
 		}
-		return &contentHandle{f, f, kept}, errors.Is(err, ctxabi.ErrNotFound), err
+		return &contentHandle{f, f, release}, errors.Is(err, ctxabi.ErrNotFound), err
 	}
 	c, err := n.p.x.OpenContent(node.Ref)
 	return &contentHandle{r: c}, false, err
@@ -158,7 +158,7 @@ func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
 	}
-	n.p.opens(ctx, n.rel())
+	n.p.noteOpen(ctx, n.rel())
 	h, gone, err := n.open(ctx)
 	for gone && ctx.Err() == nil {
 		h, gone, err = n.open(ctx)
@@ -218,9 +218,9 @@ func (n *contentFile) Listxattr(ctx context.Context, dest []byte) (uint32, sysca
 
 // contentHandle is an open content that was checked.
 type contentHandle struct {
-	r     io.ReaderAt
-	close io.Closer // nil: nothing to close
-	kept  func()    // ends what it counts for
+	r       io.ReaderAt
+	close   io.Closer // nil: nothing to close
+	release func()    // ends what it counts for
 }
 
 var _ = (gofs.FileReader)((*contentHandle)(nil))
@@ -243,7 +243,7 @@ var _ = (gofs.FileReleaser)((*contentHandle)(nil))
 func (h *contentHandle) Release(ctx context.Context) syscall.Errno {
 	if h.close != nil {
 		h.close.Close()
-		h.kept()
+		h.release()
 	}
 	return 0
 }

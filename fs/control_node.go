@@ -23,11 +23,11 @@ import (
 type controlFile struct {
 	gofs.Inode
 	noXattrs
-	p   *place
+	p   *mountedSession
 	rel string // relative to the session
 }
 
-func controlNode(p *place, rel string) tableNode { return &controlFile{p: p, rel: rel} }
+func controlNode(p *mountedSession, rel string) tableNode { return &controlFile{p: p, rel: rel} }
 
 // fill fills in the attributes of the committed content.
 func (n *controlFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
@@ -135,7 +135,7 @@ func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	if errno != 0 {
 		return nil, 0, errno
 	}
-	n.p.opens(ctx, n.rel)
+	n.p.noteOpen(ctx, n.rel)
 	ff := uint32(fuse.FOPEN_DIRECT_IO)
 	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {
 		ff |= fuse.FOPEN_NOFLUSH

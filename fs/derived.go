@@ -11,25 +11,25 @@ import (
 
 // The texts of the small derived files of a session, each with the time that its file shows.
 
-func createdAt(p *place) ([]byte, time.Time, error) { return unixTime(p.x.Created()) }
+func createdAt(p *mountedSession) ([]byte, time.Time, error) { return unixTime(p.x.Created()) }
 
-func updatedAt(p *place) ([]byte, time.Time, error) { return unixTime(p.x.Updated()) }
+func updatedAt(p *mountedSession) ([]byte, time.Time, error) { return unixTime(p.x.Updated()) }
 
 func unixTime(t time.Time) ([]byte, time.Time, error) {
 	return fmt.Appendf(nil, "%d\n", t.Unix()), t, nil
 }
 
-func latest(p *place) ([]byte, time.Time, error) {
+func latest(p *mountedSession) ([]byte, time.Time, error) {
 	text, err := p.x.LatestFile()
 	return text, p.x.Messages().ModTime(), err
 }
 
-func errorRows(p *place) ([]byte, time.Time, error) {
+func errorRows(p *mountedSession) ([]byte, time.Time, error) {
 	rows, err := p.t.builder.RedactedErrors(p.x, p.x.Errors())
 	return rows, p.x.Updated(), err
 }
 
-func gcReport(p *place) ([]byte, time.Time, error) {
+func gcReport(p *mountedSession) ([]byte, time.Time, error) {
 	data, at, err := world.Report(p.x)
 	if err == nil {
 		data, err = p.t.builder.Redacted(p.x, data)
@@ -37,7 +37,7 @@ func gcReport(p *place) ([]byte, time.Time, error) {
 	return data, at, err
 }
 
-func recentRows(p *place) ([]byte, time.Time, error) {
+func recentRows(p *mountedSession) ([]byte, time.Time, error) {
 	data, _ := p.x.Derived(search.RecentName)
 	data, err := p.t.builder.Redacted(p.x, data)
 	return data, p.x.Updated(), err
@@ -45,13 +45,13 @@ func recentRows(p *place) ([]byte, time.Time, error) {
 
 // The bytes of the files of a pack.
 
-func markdown(_ *place, b *pack.Build) ([]byte, error) { return b.Markdown, nil }
+func markdown(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.Markdown, nil }
 
-func packJSON(_ *place, b *pack.Build) ([]byte, error) { return b.JSON(), nil }
+func packJSON(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.JSON(), nil }
 
-func report(_ *place, b *pack.Build) ([]byte, error) { return b.Report, nil }
+func report(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.Report, nil }
 
 // native returns the bytes of a rendering that is a request's body. They are made when they are asked for.
-func native(f pack.Format) func(*place, *pack.Build) ([]byte, error) {
-	return func(p *place, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
+func native(f pack.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
+	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
 }

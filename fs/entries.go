@@ -31,15 +31,15 @@ const (
 type entry struct {
 	path   string // relative to the session; a component * stands for any one name
 	kind   nameKind
-	mode   uint32 // S_IFREG or S_IFDIR
-	always bool   // readdir lists it, whether it is on the disk or not
-	disk   bool   // it is what the disk has under that name, as an ordinary file is
-	judge  early  // of a control file: what is refused of it before it is complete
+	mode   uint32     // S_IFREG or S_IFDIR
+	always bool       // readdir lists it, whether it is on the disk or not
+	disk   bool       // it is what the disk has under that name, as an ordinary file is
+	check  writeCheck // of a control file: what is refused of it before it is complete
 
-	match  func(rel string) bool                         // of a path with a *: which names it stands for; nil: all
-	node   func(p *place, rel string) tableNode          // makes the node; nil: there is nothing to look up
-	render func(p *place, b *pack.Build) ([]byte, error) // of a built file: its bytes
-	text   func(p *place) ([]byte, time.Time, error)     // of a derived file: its bytes and its time
+	match  func(rel string) bool                                  // of a path with a *: which names it stands for; nil: all
+	node   func(p *mountedSession, rel string) tableNode          // makes the node; nil: there is nothing to look up
+	render func(p *mountedSession, b *pack.Build) ([]byte, error) // of a built file: its bytes
+	text   func(p *mountedSession) ([]byte, time.Time, error)     // of a derived file: its bytes and its time
 }
 
 // tableNode is a node that a row makes.
@@ -64,8 +64,8 @@ var entries = []entry{
 	{path: ctxabi.CreatedFile, kind: derivedName, mode: modeFile, always: true, text: createdAt},
 	{path: ctxabi.UpdatedFile, kind: derivedName, mode: modeFile, always: true, text: updatedAt},
 	{path: ctxabi.ContextDir, kind: protected, mode: modeDir, always: true, node: sessionDirNode},
-	{path: ctxabi.StateFile, kind: control, mode: modeFile, node: controlNode, judge: byLine},
-	{path: ctxabi.CwdFile, kind: control, mode: modeFile, node: controlNode, judge: byLine},
+	{path: ctxabi.StateFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
+	{path: ctxabi.CwdFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
 	{path: ctxabi.MetaFile, kind: control, mode: modeFile, node: controlNode},
 
 	{path: ctxabi.PackFile, kind: built, mode: modeFile, always: true, render: markdown},
@@ -92,28 +92,28 @@ var entries = []entry{
 	{path: ctxabi.DedupIndex, kind: derivedName, mode: modeFile, always: true, node: indexNode},
 	{path: ctxabi.DedupBlobDir, kind: protected, mode: modeDir, always: true, node: blobDirNode},
 	{path: ctxabi.ChildDir, kind: protected, mode: modeDir, always: true, node: childrenDirNode},
-	{path: ctxabi.SummaryFile, kind: control, mode: modeFile, always: true, node: controlNode, judge: asText},
-	{path: ctxabi.FactsFile, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: ctxabi.DecisionsFile, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: ctxabi.TodoFile, kind: control, mode: modeFile, always: true, node: controlNode, judge: asText},
-	{path: ctxabi.RefsFile, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: ctxabi.BudgetFile, kind: control, mode: modeFile, node: controlNode, judge: byLine},
-	{path: ctxabi.PolicyFile, kind: control, mode: modeFile, node: controlNode, judge: byLine},
+	{path: ctxabi.SummaryFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},
+	{path: ctxabi.FactsFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: ctxabi.DecisionsFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: ctxabi.TodoFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},
+	{path: ctxabi.RefsFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: ctxabi.BudgetFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
+	{path: ctxabi.PolicyFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
 	{path: ctxabi.RecipeFile, kind: control, mode: modeFile, node: controlNode},
-	{path: ctxabi.EnvFile, kind: control, mode: modeFile, node: controlNode, judge: byLine},
+	{path: ctxabi.EnvFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
 	{path: ctxabi.PlanFile, kind: control, mode: modeFile, node: controlNode},
-	{path: ctxabi.DiffFile, kind: control, mode: modeFile, node: controlNode, judge: asText},
-	{path: ctxabi.HandoffFile, kind: control, mode: modeFile, node: controlNode, judge: asText},
+	{path: ctxabi.DiffFile, kind: control, mode: modeFile, node: controlNode, check: checkText},
+	{path: ctxabi.HandoffFile, kind: control, mode: modeFile, node: controlNode, check: checkText},
 
-	{path: childFile + ctxabi.ChildAgent, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: childFile + ctxabi.ChildSession, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: childFile + ctxabi.ChildStatus, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
-	{path: childFile + ctxabi.ChildHandoff, kind: control, mode: modeFile, always: true, node: controlNode, judge: asText},
-	{path: childFile + ctxabi.ChildResult, kind: control, mode: modeFile, always: true, node: controlNode, judge: asText},
-	{path: childFile + ctxabi.ChildRefs, kind: control, mode: modeFile, always: true, node: controlNode, judge: byLine},
+	{path: childFile + ctxabi.ChildAgent, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: childFile + ctxabi.ChildSession, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: childFile + ctxabi.ChildStatus, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
+	{path: childFile + ctxabi.ChildHandoff, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},
+	{path: childFile + ctxabi.ChildResult, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},
+	{path: childFile + ctxabi.ChildRefs, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
 	{path: childFile + ctxabi.ChildArtifact, kind: protected, mode: modeDir, disk: true},
 
-	{path: ctxabi.PinnedDir + "/*", kind: control, mode: modeFile, node: controlNode, judge: asText, match: isPin},
+	{path: ctxabi.PinnedDir + "/*", kind: control, mode: modeFile, node: controlNode, check: checkText, match: isPin},
 	{path: "*", kind: protected, match: isSealed},
 	{path: "*", kind: protected, match: isHidden},
 }
@@ -207,8 +207,8 @@ func isSealed(rel string) bool {
 func isHidden(rel string) bool { return hidden(path.Base(rel)) }
 
 // lookup looks up the file rel, of which e is the row. The node is a child of parent.
-func (p *place) lookup(ctx context.Context, parent *gofs.Inode, e *entry, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if p.goneFor(ctx, e, rel) {
+func (p *mountedSession) lookup(ctx context.Context, parent *gofs.Inode, e *entry, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if p.seemsRemoved(ctx, e, rel) {
 		return nil, syscall.ENOENT
 	}
 	if e.kind == built {
@@ -223,7 +223,7 @@ func (p *place) lookup(ctx context.Context, parent *gofs.Inode, e *entry, rel st
 	}
 	switch {
 	case e.mode == modeDir:
-		keepFixed(out)
+		cacheFixed(out)
 	case e.kind != control: // which may be removed, or come back, at any moment
 		out.SetEntryTimeout(fixedTimeout)
 	}
@@ -237,7 +237,7 @@ func (k nameKind) moves() bool { return k == ordinary || k == control }
 func (k nameKind) derived() bool { return k == derivedName || k == built }
 
 // refuse reports that a request to make or remove rel, a name of kind k, is refused, and returns the errno.
-func (k nameKind) refuse(ctx context.Context, p *place, op, rel string) syscall.Errno {
+func (k nameKind) refuse(ctx context.Context, p *mountedSession, op, rel string) syscall.Errno {
 	switch {
 	case k == history:
 		return p.deny(ctx, op, rel, ctxabi.ErrAppendOnly, "records are appended; the file cannot be removed, replaced or linked")

@@ -15,7 +15,7 @@ import (
 type fixedDir struct {
 	gofs.Inode
 	denyDir
-	p    *place
+	p    *mountedSession
 	rel  string // relative to the session
 	find finder
 	list lister // nil: it lists nothing
@@ -35,8 +35,8 @@ var (
 
 // fixed returns the constructor of a fixed directory. Without l it lists nothing, so that cp -a, find and grep -r stay finite
 // where there is a name for everything that can be asked.
-func fixed(f finder, l lister) func(*place, string) tableNode {
-	return func(p *place, rel string) tableNode { return &fixedDir{p: p, rel: rel, find: f, list: l} }
+func fixed(f finder, l lister) func(*mountedSession, string) tableNode {
+	return func(p *mountedSession, rel string) tableNode { return &fixedDir{p: p, rel: rel, find: f, list: l} }
 }
 
 func (d *fixedDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {

@@ -31,13 +31,13 @@ type generation struct {
 	mu   sync.Mutex
 	sums map[string]string // by file, hex SHA-256; guarded by mu
 
-	stands map[string]*standIn // by file, what was looked up when it was awaited; guarded by the place's mu
+	placeholders map[string]*placeholder // by file, what was looked up when it was awaited; guarded by the place's mu
 }
 
 func (g *generation) size() int { return g.build.Size() }
 
 // file gives the bytes and the hash of a file of the build; native renderings are made when they are asked for.
-func (p *place) file(g *generation, rel string) (data []byte, sum string, err error) {
+func (p *mountedSession) file(g *generation, rel string) (data []byte, sum string, err error) {
 	if data, err = entryOf(rel).render(p, g.build); err != nil {
 		return nil, "", err
 	}
@@ -53,7 +53,7 @@ func (p *place) file(g *generation, rel string) (data []byte, sum string, err er
 // builtFile is the source of one file of one build; its bytes are on the [shelf].
 type builtFile struct {
 	constantSource
-	p      *place
+	p      *mountedSession
 	rel    string
 	past   bool // below context/at: the pack of the first at messages
 	at     int
@@ -95,12 +95,12 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 	if err != nil {
 		return nil, nil, false, err
 	}
-	n.p.t.shelf.keep(g)
+	n.p.t.shelf.put(g)
 	return b, g.build, sum == n.sum, nil
 }
 
 // generation gives what is known of build.
-func (p *place) generation(build *pack.Build) *generation {
+func (p *mountedSession) generation(build *pack.Build) *generation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := weak.Make(build)
@@ -120,11 +120,11 @@ func (p *place) generation(build *pack.Build) *generation {
 }
 
 // lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
-func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	build, err := n.build(pack.AtOnce(ctx))
 	switch {
 	case pack.Waits(err):
-		a := &awaitedFile{what: n, standIn: p.standIn(n.name())}
+		a := &awaitedFile{what: n, placeholder: p.placeholder(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
 		return parent.NewInode(ctx, newView(a), a.attr), 0
 	case err != nil:
@@ -132,7 +132,7 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 		if !ok {
 			return nil, errnoOf(err) // the builder has reported it
 		}
-		f := textNode(func(p *place) ([]byte, time.Time, error) { return page, p.x.Updated(), nil })(p, n.rel)
+		f := textNode(func(p *mountedSession) ([]byte, time.Time, error) { return page, p.x.Updated(), nil })(p, n.rel)
 		f.fill(ctx, nil, &out.Attr)
 		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
@@ -140,7 +140,7 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 }
 
 // failureReport returns the page that pack.report.md is while there is no pack.
-func (p *place) failureReport(rel string, err error) (page []byte, ok bool) {
+func (p *mountedSession) failureReport(rel string, err error) (page []byte, ok bool) {
 	if rel != ctxabi.ReportFile {
 		return nil, false
 	}
@@ -148,13 +148,13 @@ func (p *place) failureReport(rel string, err error) (page []byte, ok bool) {
 }
 
 // showBuild fills in n as the inode of its file of build.
-func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func (p *mountedSession) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	gen, err := p.fillIn(n, build)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
 	n.fill(ctx, nil, &out.Attr)
-	if s := p.standsFor(ctx, gen, n, nil); s != nil {
+	if s := p.placeholderOf(ctx, gen, n, nil); s != nil {
 		return parent.NewInode(ctx, newView(n), s.attr), 0
 	}
 	out.SetAttrTimeout(foreverValid)
@@ -164,13 +164,13 @@ func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.B
 }
 
 // fillIn makes n the file of build.
-func (p *place) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
+func (p *mountedSession) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
 	gen := p.generation(build)
 	data, sum, err := p.file(gen, n.rel)
 	if err != nil {
 		return nil, err
 	}
-	p.t.shelf.keep(gen)
+	p.t.shelf.put(gen)
 	n.p, n.gen, n.size, n.made = p, weak.Make(gen), int64(len(data)), build.Made
 	n.id, n.sum, n.tokens = build.ID, sum, build.Tokens
 	return gen, nil
@@ -203,15 +203,15 @@ func (n *builtFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 
 // read notes that somebody reads n, a file of build.
 func (n *builtFile) read(ctx context.Context, build *pack.Build) {
-	n.p.opens(ctx, n.rel)
+	n.p.noteOpen(ctx, n.rel)
 	if !n.past {
 		n.p.opened(ctx, n.rel, build)
 	}
 }
 
 // opened notes that the file rel of a present build was opened.
-func (p *place) opened(ctx context.Context, rel string, build *pack.Build) {
-	p.found(rel)
+func (p *mountedSession) opened(ctx context.Context, rel string, build *pack.Build) {
+	p.forgetRemoval(rel)
 	who := callerOf(ctx)
 	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }

@@ -78,12 +78,12 @@ func (d *storeDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.Att
 // node answers a lookup of d with n, which embeds it.
 func (d *storeDir) node(ctx context.Context, parent *gofs.Inode, n gofs.InodeEmbedder, out *fuse.EntryOut) *gofs.Inode {
 	d.realm.fill(&out.Attr, d.rel)
-	keepFixed(out)
+	cacheFixed(out)
 	return parent.NewInode(ctx, n, treeAttr(modeDir, d.rel))
 }
 
-// keepFixed lets the kernel keep a directory that is always there for a while.
-func keepFixed(out *fuse.EntryOut) {
+// cacheFixed lets the kernel keep a directory that is always there for a while.
+func cacheFixed(out *fuse.EntryOut) {
 	out.SetEntryTimeout(fixedTimeout)
 	out.SetAttrTimeout(fixedTimeout)
 }
@@ -172,7 +172,7 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 		return nil, syscall.ENOENT
 	}
 	attrFromStatx(&out.Attr, x)
-	keepFixed(out)
+	cacheFixed(out)
 	return d.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 

@@ -68,7 +68,7 @@ func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut)
 // lineSource is one record. History does not change, so neither does it.
 type lineSource struct {
 	constantSource
-	p        *place
+	p        *mountedSession
 	log      *session.Log
 	off, len int64                      // of the record, without its newline
 	size     int64                      // of the file
@@ -110,7 +110,7 @@ func (n *lineSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) 
 }
 
 func (n *lineSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
-	n.p.opens(ctx, "")
+	n.p.noteOpen(ctx, "")
 	b, err := n.content()
 	if err != nil {
 		return nil, errnoOf(err)

@@ -70,7 +70,7 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 			return 0, errno
 		}
 	}
-	if h.again(data) {
+	if h.isRetry(data) {
 		return 0, h.refused.errno
 	}
 	req := h.n.p.t.raw.request(ctx)
@@ -96,8 +96,8 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 	return 0, errno
 }
 
-// again says whether data begins with the request that was refused last.
-func (h *logHandle) again(data []byte) bool {
+// isRetry reports whether data begins with the request that was refused last.
+func (h *logHandle) isRetry(data []byte) bool {
 	n := h.refused.len
 	return n > 0 && len(data) >= n && sha256.Sum256(data[:n]) == h.refused.sum
 }

@@ -18,11 +18,11 @@ import (
 type logFile struct {
 	gofs.Inode
 	noXattrs
-	p   *place
+	p   *mountedSession
 	log *session.Log
 }
 
-func logNode(p *place, rel string) tableNode {
+func logNode(p *mountedSession, rel string) tableNode {
 	if rel == ctxabi.EventsFile {
 		return &logFile{p: p, log: p.x.Events()}
 	}
@@ -90,7 +90,7 @@ func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint
 	if flags&syscall.O_TRUNC != 0 && n.log.Len() > 0 {
 		return nil, 0, n.p.deny(ctx, "truncate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows; append with >> instead of >")
 	}
-	n.p.opens(ctx, n.log.Name())
+	n.p.noteOpen(ctx, n.log.Name())
 	ff := uint32(fuse.FOPEN_DIRECT_IO) // the page cache would show readers NULs beside a writer
 	h := &logHandle{n: n}
 	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {

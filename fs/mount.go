@@ -100,17 +100,17 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
 	t.gc.Mounted(&t.raw.files, t.search)
 	var server *fuse.Server
-	var said string
+	var stderr string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
 	if t.asRoot {
 		start()
 	} else {
-		said = hearing(start)
+		stderr = captureStderr(start)
 	}
 	if err != nil {
 		t.search.Close()
 		unix.Close(t.rootFd)
-		return nil, explainMount(o.Mountpoint, err, said)
+		return nil, explainMount(o.Mountpoint, err, stderr)
 	}
 	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
 	go func() {

@@ -145,25 +145,25 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 	return fstype, mounted
 }
 
-// explainMount says what a failed mount means; said is what fusermount3 said.
-func explainMount(mountpoint string, err error, said string) error {
+// explainMount says what a failed mount means; stderr is what fusermount3 wrote there.
+func explainMount(mountpoint string, err error, stderr string) error {
 	switch {
 	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
 		return fmt.Errorf("the kernel does not let this process mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
 	case errors.Is(err, syscall.ENODEV):
 		return fmt.Errorf("the kernel has no FUSE (%w): load the module with modprobe fuse", err)
 	case os.Geteuid() != 0:
-		if said == "" {
-			said = strings.TrimSpace(err.Error())
+		if stderr == "" {
+			stderr = strings.TrimSpace(err.Error())
 		}
-		return fmt.Errorf("fusermount3 could not mount at %s: %s", mountpoint, said)
+		return fmt.Errorf("fusermount3 could not mount at %s: %s", mountpoint, stderr)
 	}
 	return fmt.Errorf("%s cannot be mounted: %w", mountpoint, err)
 }
 
-// hearing runs fn and gives what it, or a program it started, wrote to standard
+// captureStderr runs fn and gives what it, or a program it started, wrote to standard
 // error: fusermount3 tells its reason nowhere else.
-func hearing(fn func()) string {
+func captureStderr(fn func()) string {
 	r, w, err := os.Pipe()
 	if err != nil {
 		fn()

@@ -16,7 +16,7 @@ import (
 // hashes. Looking at an index, or asking for a hash that is not known yet, brings the tree up to date.
 
 // nodes is the tree that the file or directory rel belongs to. With an id, one that is known already will do.
-func (p *place) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
+func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
 	late = pack.WithCaller(late, callerOf(ctx).Pid)
@@ -31,7 +31,7 @@ func (p *place) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) 
 var errNoNode = ctxabi.E("lookup", "", ctxabi.ErrNotFound, "no content of this session has that hash")
 
 // node finds the content id of the directory rel. What a user stored needs no index.
-func (p *place) node(ctx context.Context, rel, id string) (pack.Node, error) {
+func (p *mountedSession) node(ctx context.Context, rel, id string) (pack.Node, error) {
 	if ctxabi.ParseContentID(id) != nil {
 		return pack.Node{}, errNoNode
 	}
@@ -57,11 +57,11 @@ func (p *place) node(ctx context.Context, rel, id string) (pack.Node, error) {
 type indexSource struct {
 	derivedFacts
 	changingSource
-	p   *place
+	p   *mountedSession
 	rel string
 }
 
-func indexNode(p *place, rel string) tableNode { return newView(&indexSource{p: p, rel: rel}) }
+func indexNode(p *mountedSession, rel string) tableNode { return newView(&indexSource{p: p, rel: rel}) }
 
 func (n *indexSource) content(ctx context.Context) ([]byte, syscall.Errno) {
 	nodes, err := n.p.nodes(ctx, n.rel, "")
@@ -83,7 +83,7 @@ func (n *indexSource) fill(ctx context.Context, open gofs.FileHandle, a *fuse.At
 }
 
 func (n *indexSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
-	n.p.opens(ctx, n.rel)
+	n.p.noteOpen(ctx, n.rel)
 	data, errno := n.content(ctx)
 	return bytesHandle(data), errno
 }

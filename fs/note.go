@@ -26,7 +26,7 @@ type noteView struct {
 func (v *noteView) text() []byte { return slices.Concat(v.derived, v.Own) }
 
 // note gives a note as it is now.
-func (p *place) note(ctx context.Context, rel string) (v noteView, err error) {
+func (p *mountedSession) note(ctx context.Context, rel string) (v noteView, err error) {
 	if v.Note, err = p.x.Note(rel); err != nil || v.Origin == ctxabi.OriginAgent {
 		return v, err
 	}
@@ -44,7 +44,7 @@ func (p *place) note(ctx context.Context, rel string) (v noteView, err error) {
 }
 
 // fillNote gives the attributes of a note.
-func (p *place) fillNote(ctx context.Context, rel string, a *fuse.Attr) error {
+func (p *mountedSession) fillNote(ctx context.Context, rel string, a *fuse.Attr) error {
 	v, err := p.note(ctx, rel)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (e *noteEdit) own(data []byte) []byte {
 }
 
 // commitNote makes of a note what was done to a handle's copy of it.
-func (p *place) commitNote(rel string, data []byte, e *noteEdit) (err error) {
+func (p *mountedSession) commitNote(rel string, data []byte, e *noteEdit) (err error) {
 	switch {
 	case e.replaced:
 		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
@@ -117,7 +117,7 @@ func (p *place) commitNote(rel string, data []byte, e *noteEdit) (err error) {
 // in its place, so it is gone only for who removes it again without having read it.
 
 // removeNote hands a note back.
-func (p *place) removeNote(ctx context.Context, rel string) syscall.Errno {
+func (p *mountedSession) removeNote(ctx context.Context, rel string) syscall.Errno {
 	if err := p.x.DropNote(rel); err != nil {
 		return errnoOf(err)
 	}
@@ -131,7 +131,7 @@ type removal struct {
 }
 
 // removedBy notes who removed a file that comes back.
-func (p *place) removedBy(ctx context.Context, rel string) syscall.Errno {
+func (p *mountedSession) removedBy(ctx context.Context, rel string) syscall.Errno {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.removed == nil {
@@ -146,9 +146,9 @@ func (p *place) removedBy(ctx context.Context, rel string) syscall.Errno {
 	return 0
 }
 
-// goneFor reports whether the file rel, of which e is the row, is to look removed to the caller: he has removed it, a built file
+// seemsRemoved reports whether the file rel, of which e is the row, is to look removed to the caller: he has removed it, a built file
 // twice, and has not looked since. It does so once.
-func (p *place) goneFor(ctx context.Context, e *entry, rel string) bool {
+func (p *mountedSession) seemsRemoved(ctx context.Context, e *entry, rel string) bool {
 	times := 1
 	switch e.kind {
 	case control:
@@ -163,19 +163,19 @@ func (p *place) goneFor(ctx context.Context, e *entry, rel string) bool {
 	if !ok || r.times < times || r.by != processOf(ctx) {
 		return false
 	}
-	p.found(rel)
+	p.forgetRemoval(rel)
 	return true
 }
 
-// found forgets who removed a file.
-func (p *place) found(rel string) {
+// forgetRemoval forgets who removed a file.
+func (p *mountedSession) forgetRemoval(rel string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.removed, rel)
 }
 
-// isThere says whether a control file is there for somebody who did not find it a moment ago.
-func (p *place) isThere(rel string) bool {
+// exists says whether a control file is there for somebody who did not find it a moment ago.
+func (p *mountedSession) exists(rel string) bool {
 	if session.IsNote(rel) {
 		note, err := p.x.Note(rel)
 		return err != nil || note.Origin != ctxabi.OriginDerived

@@ -23,12 +23,12 @@ type openFiles struct {
 type openFile struct{ session, rel string }
 
 // opens says that the request of ctx opens the file rel of a session; rel may be "".
-func (p *place) opens(ctx context.Context, rel string) {
-	p.t.raw.opens(ctx, openFile{p.x.ID(), rel})
+func (p *mountedSession) noteOpen(ctx context.Context, rel string) {
+	p.t.raw.noteOpen(ctx, openFile{p.x.ID(), rel})
 }
 
 // opens says the same of an ordinary file, where it lies in a session.
-func (p *plain) opens(ctx context.Context) {
+func (p *plain) noteOpen(ctx context.Context) {
 	rel := storePath(p.EmbeddedInode())
 	parts := strings.SplitN(rel, "/", 7)
 	if len(parts) < 6 || parts[4] != ctxabi.SessionDir {
@@ -39,11 +39,11 @@ func (p *plain) opens(ctx context.Context) {
 		return
 	}
 	if x := p.t.store.InUse(ref); x != nil {
-		p.t.raw.opens(ctx, openFile{x.ID(), ""})
+		p.t.raw.noteOpen(ctx, openFile{x.ID(), ""})
 	}
 }
 
-func (r *rawFS) opens(ctx context.Context, f openFile) {
+func (r *rawFS) noteOpen(ctx context.Context, f openFile) {
 	cancel := ctx.Done()
 	s := &r.shards[r.shard(cancel)]
 	s.mu.Lock()
@@ -109,29 +109,29 @@ func (o *openFiles) Open(session, rel string) (n int) {
 	return n
 }
 
-// keep counts a descriptor that a client keeps open until release is called. It returns ctxabi.ErrNoFiles if clients have all
+// reserve counts a descriptor that a client keeps open until release is called. It returns ctxabi.ErrNoFiles if clients have all
 // that they may have: what is left of them is for reading sessions, appending to them and making packs.
-func (t *tree) keep() (release func(), err error) {
+func (t *tree) reserve() (release func(), err error) {
 	release, err = handles.Keep()
 	if err != nil {
 		err = ctxabi.E("open", "", ctxabi.ErrNoFiles, "%d files of this mount are open, the most that the daemon's limit of %d descriptors allows; close some, or raise the limit",
 			handles.Keepable(), handles.Limit())
-		t.short(err)
+		t.warnShort(err)
 	}
 	return release, err
 }
 
-// keep is [tree.keep] for an ordinary file, of which no session can tell.
-func (p *plain) keep() (release func(), errno syscall.Errno) {
-	release, err := p.t.keep()
+// reserve is [tree.reserve] for an ordinary file, of which no session can tell.
+func (p *plain) reserve() (release func(), errno syscall.Errno) {
+	release, err := p.t.reserve()
 	return release, errnoOf(err)
 }
 
 // shortEvery is how often the log tells that descriptors ran out.
 const shortEvery = time.Minute
 
-// short tells in the log that descriptors ran out.
-func (t *tree) short(err error) {
+// warnShort warns in the log that descriptors ran out.
+func (t *tree) warnShort(err error) {
 	now := time.Now().UnixNano()
 	last := t.shortAt.Load()
 	if now-last >= int64(shortEvery) && t.shortAt.CompareAndSwap(last, now) {

@@ -167,7 +167,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 	if hidden(name) {
 		return nil, nil, 0, syscall.EPERM
 	}
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -189,12 +189,12 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 			unix.Unlinkat(dir, name, 0)
 			return err
 		}
-		p.opens(ctx)
-		fh = newPlainHandle(fd, kept)
+		p.noteOpen(ctx)
+		fh = newPlainHandle(fd, release)
 		return nil
 	})
 	if errno != 0 {
-		kept()
+		release()
 	}
 	return n, fh, 0, errno
 }
@@ -202,7 +202,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 var _ = (gofs.NodeTmpfiler)((*plain)(nil))
 
 func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -224,12 +224,12 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 			return err
 		}
 		setPlainEntry(out, x)
-		p.opens(ctx)
-		n, fh = p.child(ctx, x), newPlainHandle(fd, kept)
+		p.noteOpen(ctx)
+		n, fh = p.child(ctx, x), newPlainHandle(fd, release)
 		return nil
 	})
 	if errno != 0 {
-		kept()
+		release()
 	}
 	return n, fh, 0, errno
 }
@@ -308,28 +308,28 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 var _ = (gofs.NodeReaddirer)((*plain)(nil))
 
 func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, errno
 	}
 	fd, _, err := p.open(unix.O_RDONLY | unix.O_DIRECTORY)
 	if err != nil {
-		kept()
+		release()
 		return nil, errnoOf(err)
 	}
 	ds, errno := gofs.NewLoopbackDirStreamFd(fd) // which closes fd with itself
 	if errno != 0 {
 		unix.Close(fd)
-		kept()
+		release()
 		return nil, errno
 	}
-	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, kept: kept}, 0
+	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, release: release}, 0
 }
 
 var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
 
 func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	p.opens(ctx)
+	p.noteOpen(ctx)
 	ds, errno := p.Readdir(ctx)
 	if errno != 0 {
 		return nil, 0, errno
@@ -342,7 +342,7 @@ type plainStream struct {
 	gofs.DirStream
 	dir     int // the directory
 	rootDev uint64
-	kept    func() // ends what it counts for
+	release func() // ends what it counts for
 }
 
 var (
@@ -376,7 +376,7 @@ func (s *plainStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 
 func (s *plainStream) Close() {
 	s.DirStream.Close()
-	s.kept()
+	s.release()
 }
 
 func (s *plainStream) Releasedir(ctx context.Context, flags uint32) { s.Close() }

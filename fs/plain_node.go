@@ -52,7 +52,7 @@ func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 		fd, x, err = p.openOnce(flags)
 	}
 	if handles.IsShort(err) {
-		p.t.short(err)
+		p.t.warnShort(err)
 	}
 	return fd, x, err
 }
@@ -214,7 +214,7 @@ func (p *plain) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Err
 		if err != nil {
 			return err
 		}
-		list = keepUserXattrs(buf[:sz])
+		list = filterUserXattrs(buf[:sz])
 		return nil
 	})
 	if errno != 0 {
@@ -248,20 +248,20 @@ func (p *plain) Removexattr(ctx context.Context, name string) syscall.Errno {
 // of the mount, and ioctl, which would run with the daemon's rights.
 type plainHandle struct {
 	*gofs.LoopbackFile
-	f    *os.File
-	kept func() // ends what it counts for
+	f       *os.File
+	release func() // ends what it counts for
 }
 
-// newPlainHandle makes a handle of an open file that counts for what kept ends.
-func newPlainHandle(fd int, kept func()) *plainHandle {
+// newPlainHandle makes a handle of an open file that counts for what release ends.
+func newPlainHandle(fd int, release func()) *plainHandle {
 	f := os.NewFile(uintptr(fd), "")
-	return &plainHandle{LoopbackFile: gofs.NewLoopbackFileFromOS(f), f: f, kept: kept}
+	return &plainHandle{LoopbackFile: gofs.NewLoopbackFileFromOS(f), f: f, release: release}
 }
 
 var _ = (gofs.FileReleaser)((*plainHandle)(nil))
 
 func (h *plainHandle) Release(ctx context.Context) syscall.Errno {
-	defer h.kept()
+	defer h.release()
 	return h.LoopbackFile.Release(ctx)
 }
 
@@ -293,17 +293,17 @@ func openFlags(flags uint32) int {
 var _ = (gofs.NodeOpener)((*plain)(nil))
 
 func (p *plain) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, 0, errno
 	}
 	fd, err := p.openFile(flags)
 	if err != nil {
-		kept()
+		release()
 		return nil, 0, errnoOf(err)
 	}
-	p.opens(ctx)
-	return newPlainHandle(fd, kept), 0, 0
+	p.noteOpen(ctx)
+	return newPlainHandle(fd, release), 0, 0
 }
 
 func (p *plain) openFile(flags uint32) (int, error) {

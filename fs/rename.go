@@ -31,11 +31,11 @@ import (
 type directory interface {
 	plainer
 	kindOf(name string) nameKind
-	place() *place          // the session the directory is in, or nil
-	rel(name string) string // name as the session calls it
+	session() *mountedSession // the session the directory is in, or nil
+	rel(name string) string   // name as the session calls it
 }
 
-func (p *plain) place() *place { return nil }
+func (p *plain) session() *mountedSession { return nil }
 
 func (p *plain) rel(name string) string { return name }
 
@@ -69,15 +69,15 @@ func rename(ctx context.Context, from directory, name string, newParent gofs.Ino
 		if a.derived() || b.derived() {
 			kind, why = ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be replaced or renamed"
 		}
-		at, file := from.place(), name
+		at, file := from.session(), name
 		if a.moves() {
-			at, file = to.place(), newName
+			at, file = to.session(), newName
 		}
 		if at == nil {
 			return errnoOf(kind)
 		}
 		dir := from
-		if at == to.place() && file == newName {
+		if at == to.session() && file == newName {
 			dir = to
 		}
 		return at.refuse(ctx, "rename", dir.rel(file), ctxabi.E("rename", dir.rel(file), kind, "%s", why))
@@ -91,7 +91,7 @@ func renamePlain(from directory, name string, to directory, newName string, flag
 	if flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 {
 		return syscall.EINVAL
 	}
-	if to.place() != nil {
+	if to.session() != nil {
 		// A session's directories hold files, so that nothing of it hides in a tree of its own.
 		x, err := from.base().t.stat(path.Join(storePath(from.EmbeddedInode()), name))
 		if handles.IsShort(err) {
@@ -129,10 +129,10 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	var data []byte
 	var err error
 	if a == control {
-		if err := from.place().checkHistory("rename", from.rel(name), nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
-			return from.place().refuse(ctx, "rename", from.rel(name), err)
+		if err := from.session().checkHistory("rename", from.rel(name), nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
+			return from.session().refuse(ctx, "rename", from.rel(name), err)
 		}
-		data, err = from.place().content(ctx, from.rel(name))
+		data, err = from.session().content(ctx, from.rel(name))
 	} else {
 		data, err = readOrdinary(from, name)
 	}
@@ -140,7 +140,7 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 		return errnoOf(err)
 	}
 	if b == control {
-		if errno := to.place().commit(ctx, "rename", to.rel(newName), data); errno != 0 {
+		if errno := to.session().commit(ctx, "rename", to.rel(newName), data); errno != 0 {
 			return errno
 		}
 	} else if err := writeOrdinary(ctx, to, newName, data); err != nil {
@@ -148,9 +148,9 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	}
 	if a == control {
 		if rel := from.rel(name); session.IsNote(rel) {
-			return from.place().removeNote(ctx, rel)
+			return from.session().removeNote(ctx, rel)
 		}
-		return errnoOf(from.place().drop(ctx, from.rel(name)))
+		return errnoOf(from.session().drop(ctx, from.rel(name)))
 	}
 	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }

@@ -184,7 +184,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 		if e == nil {
 			continue
 		}
-		p, err := newPlace(r.t, x)
+		p, err := newMountedSession(r.t, x)
 		if err != nil {
 			return nil, errnoOf(err)
 		}

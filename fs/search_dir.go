@@ -65,7 +65,7 @@ func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.E
 	}
 	n := &ownerSearchDir{storeDir{realm: r, rel: home + "/" + ctxabi.HomeSearchDir}}
 	n.fill(&out.Attr)
-	keepFixed(out)
+	cacheFixed(out)
 	return parent.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 
@@ -165,8 +165,8 @@ func (n *searchSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr
 func (n *searchSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	data, ok := n.t.answers.get(n.sum)
 	if !ok {
-		again := &searchSource{t: n.t, name: n.name, search: n.search, state: n.state}
-		if err := again.answer(ctx); err != nil {
+		fresh := &searchSource{t: n.t, name: n.name, search: n.search, state: n.state}
+		if err := fresh.answer(ctx); err != nil {
 			return nil, errnoOf(err)
 		}
 		if data, ok = n.t.answers.get(n.sum); !ok {
@@ -200,7 +200,7 @@ func readRecent(x *session.Session) (list []recentQuery) {
 }
 
 // noteRecent notes that a query was read. That it may be lost is no reason to fail.
-func noteRecent(p *place, name string) {
+func noteRecent(p *mountedSession, name string) {
 	for _, c := range []byte(name) {
 		if c < ' ' || c == 0x7f {
 			return // it could not be listed in a line of its own

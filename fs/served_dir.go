@@ -29,7 +29,7 @@ func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysca
 }
 
 // servedAttr is the identity of a pack that is kept.
-func (p *place) servedAttr(k session.ServedPack) gofs.StableAttr {
+func (p *mountedSession) servedAttr(k session.ServedPack) gofs.StableAttr {
 	return contentAttr(p.x.ID(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
 }
 
@@ -55,7 +55,7 @@ func findServed(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 // servedSource is the pack.md of a pack that was read. It never changes, but it may expire.
 type servedSource struct {
 	constantSource
-	p    *place
+	p    *mountedSession
 	pack session.ServedPack
 }
 
@@ -70,7 +70,7 @@ func (n *servedSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno
 	if n.p.t.builder.Redacts() && n.pack.Redact == "" {
 		return nil, n.p.deny(ctx, "read", n.rel(), ctxabi.ErrReadOnly, "this pack was read before --redact was on; a mount without it shows it until pack_ttl is over")
 	}
-	n.p.opens(ctx, n.rel())
+	n.p.noteOpen(ctx, n.rel())
 	s, err := n.p.served(ctx)
 	var data []byte
 	if err == nil {
@@ -98,10 +98,10 @@ func (n *servedSource) facts(context.Context) (facts, syscall.Errno) {
 type packsSource struct {
 	derivedFacts
 	changingSource
-	p *place
+	p *mountedSession
 }
 
-func packsNode(p *place, rel string) tableNode { return newView(&packsSource{p: p}) }
+func packsNode(p *mountedSession, rel string) tableNode { return newView(&packsSource{p: p}) }
 
 func (n *packsSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	s, err := n.p.served(ctx)
@@ -114,7 +114,7 @@ func (n *packsSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr)
 }
 
 func (n *packsSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
-	n.p.opens(ctx, ctxabi.PacksFile)
+	n.p.noteOpen(ctx, ctxabi.PacksFile)
 	h := &packsHandle{p: n.p}
 	return h, h.refresh(ctx)
 }
@@ -122,7 +122,7 @@ func (n *packsSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno)
 // packsHandle is packs.jsonl as it was when it was opened, and behind that what was appended since. Who reads from
 // the beginning again, as tail -f does after old rows left, sees it as it is.
 type packsHandle struct {
-	p *place
+	p *mountedSession
 
 	mu    sync.Mutex
 	rows  []byte // guarded by mu

@@ -17,15 +17,15 @@ import (
 // whatever scratch files an editor puts there.
 type sessionDir struct {
 	plain
-	p    *place
+	p    *mountedSession
 	here string // relative to the session: "", "context", "context/pinned"; of a child's directory the one it is in
 }
 
-func sessionDirNode(p *place, rel string) tableNode {
+func sessionDirNode(p *mountedSession, rel string) tableNode {
 	return &sessionDir{plain: plain{t: p.t}, p: p, here: rel}
 }
 
-func (d *sessionDir) place() *place { return d.p }
+func (d *sessionDir) session() *mountedSession { return d.p }
 
 // dir is the directory relative to the session. That of a child has the name that it has now.
 func (d *sessionDir) dir() string {
@@ -111,7 +111,7 @@ func (d *sessionDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno
 
 // OpendirHandle lists once an open: an editor's rename does not move entries under a reader.
 func (d *sessionDir) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	d.p.opens(ctx, "")
+	d.p.noteOpen(ctx, "")
 	ds, errno := d.Readdir(ctx)
 	return ds, 0, errno
 }
@@ -128,13 +128,13 @@ func (d *sessionDir) Create(ctx context.Context, name string, flags, mode uint32
 	rel := d.rel(name)
 	if d.kindOf(name) == control {
 		n := &controlFile{p: d.p, rel: rel}
-		if d.p.isThere(rel) {
+		if d.p.exists(rel) {
 			if flags&syscall.O_EXCL != 0 {
 				return nil, nil, 0, syscall.EEXIST
 			}
 			return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
 		}
-		d.p.opens(ctx, rel)
+		d.p.noteOpen(ctx, rel)
 		h, _ := n.newHandle(ctx, flags|syscall.O_TRUNC)
 		d.p.own.setFile(&out.Attr, d.p.own.fileMode(), 0, d.p.x.Updated())
 		return d.NewInode(ctx, n, d.p.attr(syscall.S_IFREG, rel)), h, fuse.FOPEN_DIRECT_IO, 0

@@ -25,8 +25,8 @@ type shelf struct {
 	size  int                 // bytes of all; guarded by mu
 }
 
-// keep puts g in front and lets go of the last ones beyond the bound.
-func (s *shelf) keep(g *generation) {
+// put puts g in front and lets go of the last ones beyond the bound.
+func (s *shelf) put(g *generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {

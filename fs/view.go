@@ -128,7 +128,7 @@ type textSource struct {
 	own  owner
 	mode uint32
 	text func() ([]byte, time.Time, error)
-	p    *place // nil: it is of no session
+	p    *mountedSession // nil: it is of no session
 }
 
 func (s *textSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
@@ -142,7 +142,7 @@ func (s *textSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) 
 
 func (s *textSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	if s.p != nil {
-		s.p.opens(ctx, "")
+		s.p.noteOpen(ctx, "")
 	}
 	data, _, err := s.text()
 	if err != nil {
@@ -152,8 +152,8 @@ func (s *textSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) 
 }
 
 // textNode returns the constructor of a derived file of a session.
-func textNode(text func(p *place) ([]byte, time.Time, error)) func(*place, string) tableNode {
-	return func(p *place, _ string) tableNode {
+func textNode(text func(p *mountedSession) ([]byte, time.Time, error)) func(*mountedSession, string) tableNode {
+	return func(p *mountedSession, _ string) tableNode {
 		return newView(&textSource{own: p.own, mode: p.own.readMode(), p: p, text: func() ([]byte, time.Time, error) { return text(p) }})
 	}
 }

@@ -29,8 +29,8 @@ func mayChangeXattr(name string) syscall.Errno {
 	return 0
 }
 
-// keepUserXattrs filters a NUL-terminated list of names.
-func keepUserXattrs(list []byte) []byte {
+// filterUserXattrs filters a NUL-terminated list of names.
+func filterUserXattrs(list []byte) []byte {
 	var kept []byte
 	for _, name := range bytes.SplitAfter(list, []byte{0}) {
 		if userXattr(string(bytes.TrimSuffix(name, []byte{0}))) {

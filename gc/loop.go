@@ -112,21 +112,21 @@ func (c *Collector) due(ctx context.Context) (list []due, failed error) {
 		}
 		seen[ref] = true
 		was, at := c.known(ref)
-		look, err := c.store.Look(ref, was)
-		if err == nil && look.Stamp == was {
+		g, err := c.store.Glance(ref, was)
+		if err == nil && g.Stamp == was {
 			if now.Before(at) {
 				continue
 			}
-			look, err = c.store.Look(ref, "")
+			g, err = c.store.Glance(ref, "")
 		}
 		switch {
 		case errors.Is(err, ctxabi.ErrNotFound): // removed or renamed since
 		case err != nil:
 			failed = errors.Join(failed, err)
-		case look.Derived:
+		case g.Derived:
 			list = append(list, due{ref, at})
 		default:
-			c.idle(ref, look.Stamp, now.Add(recheck))
+			c.idle(ref, g.Stamp, now.Add(recheck))
 		}
 	}
 	c.mu.Lock()

@@ -257,8 +257,8 @@ func (p *Plan) packs(x Session) error {
 	return nil
 }
 
-// again judges one item anew, as it is now.
-func again(ctx context.Context, x Session, now time.Time, it Item) (bool, error) {
+// stillGoes judges one item anew, as it is now.
+func stillGoes(ctx context.Context, x Session, now time.Time, it Item) (bool, error) {
 	p := x.Policy()
 	if !rule(now, p, it).goes {
 		return false, nil

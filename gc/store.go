@@ -44,8 +44,8 @@ type Named struct {
 	By    []string // some of them: "messages:12", "context/pinned/rules.md", "a pack that was read"
 }
 
-// Look is what a glance at a session tells that opens nothing of it.
-type Look struct {
+// Glance is what a glance at a session tells that opens nothing of it.
+type Glance struct {
 	Stamp   string // another one when the policy changed, or the kinds of derived content that there are
 	Derived bool   // there is derived content, or a policy that speaks of history
 }
@@ -54,8 +54,8 @@ type Look struct {
 type Store interface {
 	Now() time.Time
 	Sessions() iter.Seq[ctxabi.Ref]
-	// Look glances at a session. Where the stamp is still was, the rest need not be told.
-	Look(ref ctxabi.Ref, was string) (Look, error)
+	// Glance glances at a session. Where the stamp is still was, the rest need not be told.
+	Glance(ref ctxabi.Ref, was string) (Glance, error)
 	Session(ref ctxabi.Ref) (Session, error)
 	// Tmp lists what lies in the tmp directory of the store, is older than before and belongs to no open handle.
 	Tmp(before time.Time) []Item
@@ -82,7 +82,7 @@ type Session interface {
 	DropPacks(before time.Time) (rows int, freed int64, err error)
 	// Remove takes the lock that guards the item, asks again with the item as it is then, and removes it (archives it, for a log) when
 	// the answer is yes. done says whether it did.
-	Remove(ctx context.Context, it Item, again func(Item) (bool, error)) (freed int64, done bool, err error)
+	Remove(ctx context.Context, it Item, confirm func(Item) (bool, error)) (freed int64, done bool, err error)
 
 	// SetReport keeps what context/gc.report shows.
 	SetReport([]byte) error

@@ -135,8 +135,8 @@ func (c *Collector) Sweep(ctx context.Context, ref ctxabi.Ref) (*Report, error) 
 func (c *Collector) sweep(ctx context.Context, ref ctxabi.Ref, asked bool) (*Report, error) {
 	r, err := c.sweepOnce(ctx, ref, asked)
 	if err != nil {
-		if _, look := c.store.Look(ref, ""); errors.Is(look, ctxabi.ErrNotFound) {
-			return nil, look // it was removed meanwhile, and what failed is no wonder
+		if _, gone := c.store.Glance(ref, ""); errors.Is(gone, ctxabi.ErrNotFound) {
+			return nil, gone // it was removed meanwhile, and what failed is no wonder
 		}
 	}
 	return r, err
@@ -203,7 +203,7 @@ func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (fre
 		rows, freed, err := x.DropPacks(before)
 		return freed, rows > 0, err
 	}
-	return x.Remove(ctx, it, func(it Item) (bool, error) { return again(ctx, x, c.store.Now(), it) })
+	return x.Remove(ctx, it, func(it Item) (bool, error) { return stillGoes(ctx, x, c.store.Now(), it) })
 }
 
 // note remembers when the session is to be looked at again, and counts.
@@ -213,8 +213,8 @@ func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Repor
 		p.wake(p.At.Add(recheck)) // the disk did not give it, and may by then
 	}
 	stamp := ""
-	if look, err := c.store.Look(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
-		stamp = look.Stamp
+	if g, err := c.store.Glance(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
+		stamp = g.Stamp
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

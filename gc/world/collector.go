@@ -24,13 +24,13 @@ import (
 // what that has to be told: what sessions hold and name, and what is open in the mount.
 type Collector struct {
 	*gc.Collector
-	seen  *collected
+	seen  *storeView
 	watch atomic.Pointer[gc.Watch]
 }
 
 // New makes a collector; the store must outlive it.
 func New(store *session.Store, builder *pack.Builder, o gc.Options) *Collector {
-	seen := &collected{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
+	seen := &storeView{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
 	return &Collector{Collector: gc.New(seen, o), seen: seen}
 }
 
@@ -62,8 +62,8 @@ func (c *Collector) Mounted(open OpenFiles, engine *search.Engine) {
 // Use watches the gc.policy of a session that is in use, if the collector was started.
 func (c *Collector) Use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir()) }
 
-// collected is the store as the collector sees it.
-type collected struct {
+// storeView is the store as the collector sees it.
+type storeView struct {
 	store   *session.Store
 	builder *pack.Builder
 	mount   atomic.Pointer[mount] // nil: nothing is mounted
@@ -80,12 +80,12 @@ type mount struct {
 	search *search.Engine // nil: nothing is searched
 }
 
-var _ = (gc.Store)((*collected)(nil))
+var _ = (gc.Store)((*storeView)(nil))
 
-func (c *collected) Now() time.Time                 { return c.store.Now() }
-func (c *collected) Sessions() iter.Seq[ctxabi.Ref] { return c.store.Sessions() }
+func (c *storeView) Now() time.Time                 { return c.store.Now() }
+func (c *storeView) Sessions() iter.Seq[ctxabi.Ref] { return c.store.Sessions() }
 
-func (c *collected) close() {
+func (c *storeView) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rootFd >= 0 {
@@ -95,7 +95,7 @@ func (c *collected) close() {
 }
 
 // root gives a descriptor of the store's directory that the caller closes.
-func (c *collected) root() (int, error) {
+func (c *storeView) root() (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -116,7 +116,7 @@ func (c *collected) root() (int, error) {
 // maxNames is of how many sessions it is remembered what they name.
 const maxNames = 64
 
-func (c *collected) namesOf(id string) *names {
+func (c *storeView) namesOf(id string) *names {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.names[id]
@@ -133,7 +133,7 @@ func (c *collected) namesOf(id string) *names {
 	return n
 }
 
-func (c *collected) Look(ref ctxabi.Ref, was string) (gc.Look, error) {
+func (c *storeView) Glance(ref ctxabi.Ref, was string) (gc.Glance, error) {
 	const remembered = " remembered" // a session in use has memory that may go
 	mark := ""
 	if x := c.store.InUse(ref); x != nil {
@@ -143,52 +143,52 @@ func (c *collected) Look(ref ctxabi.Ref, was string) (gc.Look, error) {
 	}
 	g, err := c.store.Glance(ref, strings.TrimSuffix(was, remembered))
 	if err != nil {
-		return gc.Look{}, err
+		return gc.Glance{}, err
 	}
 	stamp := g.Stamp + mark
-	return gc.Look{Stamp: stamp, Derived: g.Derived || mark != "" || g.Policy.ArchiveAfter > 0 || g.Policy.DeleteAfter > 0}, nil
+	return gc.Glance{Stamp: stamp, Derived: g.Derived || mark != "" || g.Policy.ArchiveAfter > 0 || g.Policy.DeleteAfter > 0}, nil
 }
 
-func (c *collected) Session(ref ctxabi.Ref) (gc.Session, error) {
+func (c *storeView) Session(ref ctxabi.Ref) (gc.Session, error) {
 	x, err := c.store.Session(ref)
 	if err != nil {
 		return nil, err
 	}
-	return &collectedSession{c: c, x: x}, nil
+	return &sweptSession{c: c, x: x}, nil
 }
 
-func (c *collected) Tmp(before time.Time) (list []gc.Item) {
+func (c *storeView) Tmp(before time.Time) (list []gc.Item) {
 	for _, k := range c.store.Unowned(before) {
 		list = append(list, gc.Item{Kind: gc.Tmp, Path: k.Name, Size: k.Size, Used: k.Time})
 	}
 	return list
 }
 
-func (c *collected) RemoveTmp(it gc.Item) (int64, error) {
+func (c *storeView) RemoveTmp(it gc.Item) (int64, error) {
 	return it.Size, c.store.RemoveUnowned(it.Path)
 }
 
-// collectedSession is a session as the collector sees it, for one plan and the sweep after it.
-type collectedSession struct {
-	c    *collected
+// sweptSession is a session as the collector sees it, for one plan and the sweep after it.
+type sweptSession struct {
+	c    *storeView
 	x    *session.Session
-	kept *session.Served
+	rows *session.Served
 }
 
-var _ = (gc.Session)((*collectedSession)(nil))
+var _ = (gc.Session)((*sweptSession)(nil))
 
-func (s *collectedSession) Policy() ctxabi.Policy { return s.x.Policy() }
+func (s *sweptSession) Policy() ctxabi.Policy { return s.x.Policy() }
 
-func (s *collectedSession) served() (*session.Served, error) {
-	if s.kept != nil {
-		return s.kept, nil
+func (s *sweptSession) served() (*session.Served, error) {
+	if s.rows != nil {
+		return s.rows, nil
 	}
 	var err error
-	s.kept, err = s.x.Served()
-	return s.kept, err
+	s.rows, err = s.x.Served()
+	return s.rows, err
 }
 
-func (s *collectedSession) Packs() (list []gc.Pack, err error) {
+func (s *sweptSession) Packs() (list []gc.Pack, err error) {
 	k, err := s.served()
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (s *collectedSession) Packs() (list []gc.Pack, err error) {
 	return list, nil
 }
 
-func (s *collectedSession) PackBytes(before time.Time) int64 {
+func (s *sweptSession) PackBytes(before time.Time) int64 {
 	k, err := s.served()
 	if err != nil {
 		return 0
@@ -207,7 +207,7 @@ func (s *collectedSession) PackBytes(before time.Time) int64 {
 	return k.Expired(before)
 }
 
-func (s *collectedSession) DropPacks(before time.Time) (rows int, freed int64, err error) {
+func (s *sweptSession) DropPacks(before time.Time) (rows int, freed int64, err error) {
 	k, err := s.served()
 	if err != nil {
 		return 0, 0, err
@@ -221,7 +221,7 @@ func (s *collectedSession) DropPacks(before time.Time) (rows int, freed int64, e
 	return rows, freed + max(0, was-is), err
 }
 
-func (s *collectedSession) Open(path string) int {
+func (s *sweptSession) Open(path string) int {
 	m := s.c.mount.Load()
 	if m == nil {
 		return 0
@@ -229,7 +229,7 @@ func (s *collectedSession) Open(path string) int {
 	return m.open.Open(s.x.ID(), path)
 }
 
-func (s *collectedSession) Parents(ctx context.Context) (list []string, err error) {
+func (s *sweptSession) Parents(ctx context.Context) (list []string, err error) {
 	links, err := s.c.store.Parents(s.x.Ref())
 	for _, l := range links {
 		if l.Parent != s.x.Ref() {
@@ -239,7 +239,7 @@ func (s *collectedSession) Parents(ctx context.Context) (list []string, err erro
 	return list, err
 }
 
-func (s *collectedSession) Names(ctx context.Context, ids []string) (map[string]gc.Named, error) {
+func (s *sweptSession) Names(ctx context.Context, ids []string) (map[string]gc.Named, error) {
 	root, err := s.c.root()
 	if err != nil {
 		return nil, err
@@ -255,7 +255,7 @@ func (s *collectedSession) Names(ctx context.Context, ids []string) (map[string]
 // reportName is the derived content that context/gc.report shows.
 const reportName = "gc.report"
 
-func (s *collectedSession) SetReport(text []byte) error { return s.x.SetDerived(reportName, text) }
+func (s *sweptSession) SetReport(text []byte) error { return s.x.SetDerived(reportName, text) }
 
 // FileKinds are the files of a session that the collector keeps, for [session.Fsck].
 func FileKinds() []session.FileKind {

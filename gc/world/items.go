@@ -20,7 +20,7 @@ var caches = []string{"dedup", "notes", search.Dir, "outputs"}
 // swapDir remembers what left the prompts of budgets and recipes that are no longer used, which nothing else does.
 const swapDir = "swap"
 
-func (s *collectedSession) Items(ctx context.Context) (list []gc.Item, err error) {
+func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 	x := s.x
 	r, remembered := s.c.builder.Remembered(x)
 	if remembered {
@@ -55,12 +55,12 @@ func memoryItem(r pack.Remembered) gc.Item {
 	return gc.Item{Kind: gc.Memory, Path: ctxabi.PackFile, Size: int64(r.Size), Used: r.Used}
 }
 
-func (s *collectedSession) blobItem(b session.Blob) gc.Item {
+func (s *sweptSession) blobItem(b session.Blob) gc.Item {
 	return gc.Item{Kind: gc.Blob, Path: path.Join(ctxabi.DedupBlobDir, b.ID), Size: b.Size, Used: s.x.BlobUsed(b)}
 }
 
 // cacheItem is a cache. It is in use while packs of the session are, as far as this process knows.
-func (s *collectedSession) cacheItem(k session.Usage) gc.Item {
+func (s *sweptSession) cacheItem(k session.Usage) gc.Item {
 	it := gc.Item{Kind: gc.Cache, Path: k.Name, Size: k.Size, Used: k.Time}
 	if r, ok := s.c.builder.Remembered(s.x); ok && r.Used.After(it.Used) {
 		it.Used = r.Used
@@ -74,7 +74,7 @@ func (s *collectedSession) cacheItem(k session.Usage) gc.Item {
 }
 
 // engine returns the engine that searches the mounted store, or nil.
-func (s *collectedSession) engine() *search.Engine {
+func (s *sweptSession) engine() *search.Engine {
 	if m := s.c.mount.Load(); m != nil {
 		return m.search
 	}
@@ -85,9 +85,9 @@ func (s *collectedSession) engine() *search.Engine {
 const searchCache = ctxabi.InternalDir + "/" + search.Dir
 
 // removeCache removes a cache; that of searches while nobody searches.
-func (s *collectedSession) removeCache(it gc.Item, again func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
+func (s *sweptSession) removeCache(it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	remove := func() (bool, error) {
-		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return again(s.cacheItem(k)) })
+		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return confirm(s.cacheItem(k)) })
 		return done, err
 	}
 	if e := s.engine(); e != nil && it.Path == searchCache {
@@ -113,7 +113,7 @@ func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
 }
 
 // wholeItem is the session. What is read of it counts as use, as far as anybody knows.
-func (s *collectedSession) wholeItem() (gc.Item, error) {
+func (s *sweptSession) wholeItem() (gc.Item, error) {
 	x := s.x
 	it := gc.Item{Kind: gc.Whole, Path: ".", Used: x.Created()}
 	p := x.Policy()
@@ -143,27 +143,27 @@ func (s *collectedSession) wholeItem() (gc.Item, error) {
 }
 
 // Remove removes an item, under the lock that guards it.
-func (s *collectedSession) Remove(ctx context.Context, it gc.Item, again func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
+func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	x := s.x
 	switch it.Kind {
 	case gc.Memory:
-		n, done, err := s.c.builder.ForgetIf(x, func(r pack.Remembered) (bool, error) { return again(memoryItem(r)) })
+		n, done, err := s.c.builder.ForgetIf(x, func(r pack.Remembered) (bool, error) { return confirm(memoryItem(r)) })
 		return int64(n), done, err
 	case gc.Blob:
-		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return again(s.blobItem(b)) })
+		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return confirm(s.blobItem(b)) })
 	case gc.Cache:
-		return s.removeCache(it, again)
+		return s.removeCache(it, confirm)
 	case gc.Quarantine:
-		return x.SweepQuarantined(it.Path, func(k session.Usage) (bool, error) { return again(quarantineItem(k)) })
+		return x.SweepQuarantined(it.Path, func(k session.Usage) (bool, error) { return confirm(quarantineItem(k)) })
 	case gc.Log:
-		return s.seal(ctx, it, again)
+		return s.seal(ctx, it, confirm)
 	case gc.Whole:
 		done, err := x.RemoveIf(func() (bool, error) {
 			it, err := s.wholeItem()
 			if err != nil {
 				return false, err
 			}
-			return again(it)
+			return confirm(it)
 		})
 		if done {
 			s.c.builder.Forget(x.ID())
@@ -174,7 +174,7 @@ func (s *collectedSession) Remove(ctx context.Context, it gc.Item, again func(gc
 }
 
 // seal archives a log: no byte of the history goes, and what is freed is what it takes less.
-func (s *collectedSession) seal(ctx context.Context, it gc.Item, again func(gc.Item) (bool, error)) (int64, bool, error) {
+func (s *sweptSession) seal(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (int64, bool, error) {
 	l := s.x.Messages()
 	if it.Path == ctxabi.EventsFile {
 		l = s.x.Events()
@@ -182,7 +182,7 @@ func (s *collectedSession) seal(ctx context.Context, it gc.Item, again func(gc.I
 	is, err := logItem(s.x, l)
 	if err == nil {
 		var ok bool
-		if ok, err = again(is); !ok {
+		if ok, err = confirm(is); !ok {
 			return 0, false, err
 		}
 	}

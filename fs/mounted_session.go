@@ -22,8 +22,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// place is one session in the tree: what all nodes of its directories share.
-type place struct {
+// mountedSession is one session in the tree: what all nodes of its directories share.
+type mountedSession struct {
 	t   *tree
 	x   *session.Session
 	own owner
@@ -35,28 +35,28 @@ type place struct {
 	// removed has, of files that come back, who removed them and has not looked since; guarded by mu.
 	removed map[string]removal
 	// awaited has, of files of packs that were looked up while their build was awaited, what stands for them; guarded by mu.
-	awaited map[string]*standIn
+	awaited map[string]*placeholder
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
 	pending map[*controlHandle]struct{}
 }
 
-func newPlace(t *tree, x *session.Session) (*place, error) {
+func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
 	st, err := t.stat(x.Ref().Path())
 	if err != nil {
 		return nil, err
 	}
 	t.builder.Use(x)
 	t.gc.Use(x)
-	return &place{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
+	return &mountedSession{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
 
 // path is where a file of the session lies in the store.
-func (p *place) path(rel string) string { return path.Join(p.x.Ref().Path(), rel) }
+func (p *mountedSession) path(rel string) string { return path.Join(p.x.Ref().Path(), rel) }
 
 // stat looks at a file of the session. It waits for a rename of the session
 // that is under way: for a moment the disk is ahead of what path says.
-func (p *place) stat(rel string) (*unix.Statx_t, error) {
+func (p *mountedSession) stat(rel string) (*unix.Statx_t, error) {
 	x, err := p.t.stat(p.path(rel))
 	if errors.Is(err, os.ErrNotExist) {
 		p.t.waitForRenames()
@@ -66,15 +66,17 @@ func (p *place) stat(rel string) (*unix.Statx_t, error) {
 }
 
 // attr is the identity of a session's own file or directory.
-func (p *place) attr(mode uint32, rel string) gofs.StableAttr { return roleAttr(mode, p.x.ID(), rel) }
+func (p *mountedSession) attr(mode uint32, rel string) gofs.StableAttr {
+	return roleAttr(mode, p.x.ID(), rel)
+}
 
 // refuse turns err into an errno and writes down why.
-func (p *place) refuse(ctx context.Context, op, rel string, err error) syscall.Errno {
+func (p *mountedSession) refuse(ctx context.Context, op, rel string, err error) syscall.Errno {
 	return p.refuseTo(callerOf(ctx).Uid, op, rel, err)
 }
 
 // refuseTo is refuse of what a user asked for.
-func (p *place) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
+func (p *mountedSession) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
 	errno := errnoOf(err)
 	row := session.RowOf(op, rel, uid, err)
 	row.Op, row.Errno = op, errnoName(errno) // as the program sees it
@@ -83,12 +85,12 @@ func (p *place) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
 }
 
 // deny is refuse for a rule of the tree.
-func (p *place) deny(ctx context.Context, op, rel string, kind error, why string) syscall.Errno {
+func (p *mountedSession) deny(ctx context.Context, op, rel string, kind error, why string) syscall.Errno {
 	return p.refuse(ctx, op, rel, ctxabi.E(op, rel, kind, "%s", why))
 }
 
 // content is what a control file holds; fs.ErrNotExist when it is absent. A child's is never absent, nor is a note.
-func (p *place) content(ctx context.Context, rel string) ([]byte, error) {
+func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error) {
 	switch {
 	case session.IsNote(rel):
 		v, err := p.note(ctx, rel)
@@ -103,12 +105,12 @@ func (p *place) content(ctx context.Context, rel string) ([]byte, error) {
 
 // commit checks data by the rules of the control file rel and by the budget,
 // and replaces the file. What is refused leaves the old content.
-func (p *place) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
+func (p *mountedSession) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
 	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true}, callerOf(ctx).Uid)
 }
 
 // commitEdit is commit of a handle's copy, of a file that the user by has opened; where rel is a note, edit says what became of it.
-func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edit *noteEdit, by uint32) syscall.Errno {
+func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []byte, edit *noteEdit, by uint32) syscall.Errno {
 	if rel == ctxabi.PolicyFile {
 		p.t.policies.Lock()
 		defer p.t.policies.Unlock()
@@ -139,20 +141,20 @@ func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edi
 // maxJudged is how long a pin may be to be counted at each write of it.
 const maxJudged = 64 << 10
 
-// early is what is refused of a control file while it is being written.
-type early int
+// writeCheck is what is refused of a control file while it is being written.
+type writeCheck int
 
 const (
-	late   early = iota // nothing: it is checked as a whole
-	byLine              // a line that breaks the file's rules
-	asText              // what is no text
+	checkNone  writeCheck = iota // nothing: it is checked as a whole
+	checkLines                   // a line that breaks the file's rules
+	checkText                    // what is no text
 )
 
 // judge reports whether data, the beginning of what is being written to the control file rel by a user, is wrong already,
 // whatever follows.
-func (p *place) judge(rel string, data []byte, by uint32) error {
-	switch entryOf(rel).judge {
-	case byLine:
+func (p *mountedSession) judge(rel string, data []byte, by uint32) error {
+	switch entryOf(rel).check {
+	case checkLines:
 		lines := data[:bytes.LastIndexByte(data, '\n')+1]
 		if len(bytes.TrimSpace(lines)) == 0 {
 			return nil
@@ -164,7 +166,7 @@ func (p *place) judge(rel string, data []byte, by uint32) error {
 			return p.checkHistory("write", rel, lines, p.x.Policy(), by) // what is not said yet may follow
 		}
 		return p.checkFits(rel, lines)
-	case asText:
+	case checkText:
 		if err := session.CheckText(rel, wholeRunes(data)); err != nil { // what makes a diff one may come later
 			return err
 		}
@@ -188,7 +190,7 @@ func wholeRunes(data []byte) []byte {
 	return data
 }
 
-func (p *place) checkFits(rel string, data []byte) error {
+func (p *mountedSession) checkFits(rel string, data []byte) error {
 	if rel != ctxabi.BudgetFile && path.Dir(rel) != ctxabi.PinnedDir {
 		return nil
 	}
@@ -196,11 +198,11 @@ func (p *place) checkFits(rel string, data []byte) error {
 }
 
 // mayDecide reports whether a user is the session's owner, or root.
-func (p *place) mayDecide(uid uint32) bool { return uid == p.own.uid || uid == 0 }
+func (p *mountedSession) mayDecide(uid uint32) bool { return uid == p.own.uid || uid == 0 }
 
 // checkHistory reports whether the user by may let data be a part of the control file rel, or all of it: in a shared space members change
 // settings, and what becomes of history is the owner's to decide. base is what holds where data says nothing.
-func (p *place) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by uint32) error {
+func (p *mountedSession) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by uint32) error {
 	if rel != ctxabi.PolicyFile || p.mayDecide(by) {
 		return nil
 	}
@@ -216,7 +218,7 @@ func (p *place) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by
 }
 
 // drop removes a control file for the caller.
-func (p *place) drop(ctx context.Context, rel string) error {
+func (p *mountedSession) drop(ctx context.Context, rel string) error {
 	if rel == ctxabi.PolicyFile {
 		p.t.policies.Lock()
 		defer p.t.policies.Unlock()
@@ -238,7 +240,7 @@ func (p *place) drop(ctx context.Context, rel string) error {
 }
 
 // build is the session's pack, made when it is not the current one any more.
-func (p *place) build(ctx context.Context) (*pack.Build, error) {
+func (p *mountedSession) build(ctx context.Context) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
@@ -246,7 +248,7 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 }
 
 // buildAt is the pack of the session's first n messages.
-func (p *place) buildAt(ctx context.Context, n int) (*pack.Build, error) {
+func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
@@ -254,7 +256,7 @@ func (p *place) buildAt(ctx context.Context, n int) (*pack.Build, error) {
 }
 
 // served is what was read of the session's packs.
-func (p *place) served(ctx context.Context) (*session.Served, error) {
+func (p *mountedSession) served(ctx context.Context) (*session.Served, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.Served(late, p.x)
@@ -272,7 +274,7 @@ const (
 // kernel answers the close before it sends the release that commits them. A
 // handle that is still open (`> file` before its first write) is waited for once.
 // It waits for those of rel, or of all files where rel is "".
-func (p *place) settle(rel string) {
+func (p *mountedSession) settle(rel string) {
 	p.mu.Lock()
 	var waits []*controlHandle
 	for h := range p.pending {
@@ -307,7 +309,7 @@ func (p *place) settle(rel string) {
 }
 
 // emptiedBy says whether the process pid has truncated the control file rel and written nothing since.
-func (p *place) emptiedBy(rel string, pid uint32) bool {
+func (p *mountedSession) emptiedBy(rel string, pid uint32) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for h := range p.pending {
@@ -318,7 +320,7 @@ func (p *place) emptiedBy(rel string, pid uint32) bool {
 	return false
 }
 
-func (p *place) unpend(h *controlHandle) {
+func (p *mountedSession) unpend(h *controlHandle) {
 	p.mu.Lock()
 	delete(p.pending, h)
 	p.mu.Unlock()
