@@ -12,7 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// agentDir is an agent's home: an ordinary directory that always has `session` and, though it is not listed, `search`.
+// agentDir is an agent's home: an ordinary directory that always has `session` and, though it does
+// not list it, `search`.
 type agentDir struct {
 	plain
 	realm
@@ -92,7 +93,7 @@ func (d *agentDir) Rename(ctx context.Context, name string, newParent gofs.Inode
 	return rename(ctx, d, name, newParent, newName, flags)
 }
 
-// sessionsDir is agent/<agent>/session: mkdir there makes a session.
+// sessionsDir is agent/<agent>/session. Mkdir there makes a session.
 type sessionsDir struct{ storeDir } // ref.Agent is set
 
 func (d *sessionsDir) at(name string) ctxabi.Ref {
@@ -129,8 +130,8 @@ func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *
 	return d.Lookup(ctx, name, out)
 }
 
-// Rename gives a session another name, or another agent of its owner: its
-// files find themselves by its id. A session is never replaced.
+// Rename changes the name of a session, or moves it to another agent of the same owner: its files
+// are found by its id. It never replaces a session.
 func (d *sessionsDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(*sessionsDir)
 	if !ok || to.ref.Owner() != d.ref.Owner() {
@@ -145,7 +146,7 @@ func (d *sessionsDir) Rename(ctx context.Context, name string, newParent gofs.In
 	return errnoOf(d.t.store.Rename(d.at(name).Path(), to.at(newName).Path()))
 }
 
-// Rmdir refuses, and says so where the session's user looks.
+// Rmdir refuses, and reports the reason in the session's errors.jsonl.
 func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	x, err := d.t.store.Session(d.at(name))
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// context/at has a directory for each moment of the session, with the packs of the history as it was then and of the files as
-// they are now.
+// context/at has a directory for each moment of the session, with the packs of the history as it
+// was then and of the files as they are now.
 
-// moment is what a name in context/at asks for.
+// moment is the point in a session's history that a name in context/at stands for.
 type moment struct {
 	messages int       // so many; when at is zero
 	at       time.Time // those that had arrived by then
@@ -27,7 +27,8 @@ type moment struct {
 // rfc3339 is stricter than time.Parse. The comma is what date -Ins writes.
 var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
-// parseMoment reads a number of messages or an RFC 3339 time, each in the one form in which they are written.
+// parseMoment parses a number of messages or an RFC 3339 time. ok is false for any other form of
+// either.
 func parseMoment(name string) (m moment, ok bool) {
 	if n, err := strconv.Atoi(name); err == nil {
 		return moment{messages: n}, n >= 0 && strconv.Itoa(n) == name
@@ -58,17 +59,17 @@ func findMoment(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 	return d.NewInode(ctx, n, attr), 0
 }
 
-// instant finds the files of the pack of a moment.
+// instant looks up the files of the pack of a moment.
 type instant struct {
 	p *mountedSession
 	moment
 	settled atomic.Int64 // how many messages its time means and one more, once that cannot change; 0: not known
 }
 
-// commitTime is more than a commit takes from its time stamp until it can be seen.
+// commitTime is longer than it takes from a commit's time stamp until the commit can be seen.
 const commitTime = 10 * time.Minute
 
-// count returns how many messages there were.
+// count returns how many messages the session had at the moment.
 func (m *instant) count() (int, error) {
 	if m.at.IsZero() {
 		return m.messages, nil

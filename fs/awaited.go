@@ -12,19 +12,20 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// awaitedFile stands for a built file whose generators have to be waited for. The kernel lets nobody else look up a name
-// that is being looked up for the first time, so that a generator that reads its own pack would wait
-// for the look-up that waits for it. So the look-up does not wait: opening the file does, and stat.
-// A handle keeps the build that it was opened on.
+// awaitedFile is the source of a built file whose generators are still running. The kernel blocks
+// other look-ups of a name while its first look-up runs: a generator that reads its own pack would
+// wait for the look-up that waits for the generator. So the look-up does not wait; open and stat
+// do. A handle keeps the build that it was opened on.
 type awaitedFile struct {
 	changingSource
 	what *builtFile // what the look-up asked for; no build is known of it
 	*placeholder
 }
 
-// placeholder is the identity of an awaited file. Whoever looks the name up until the build is there gets the same one, and
-// from then on it is that of the build's file: between a stat and an open nothing seems to have taken the file's place,
-// and builds that are open at once are different inodes.
+// placeholder is the identity of an awaited file. All look-ups of the name until the build is there
+// get the same one, and after that it is the identity of the build's file. So between a stat and an
+// open no other file seems to take the name, and builds that are open at the same time have
+// different inodes.
 type placeholder struct {
 	attr gofs.StableAttr
 	file atomic.Pointer[builtFile] // nil: nobody has opened it, or looked it up again since the build is there
@@ -32,7 +33,7 @@ type placeholder struct {
 
 var placeholderCount atomic.Int64
 
-// placeholder gives what stands for the file called name until its build is there.
+// placeholder returns the placeholder of the file called name until its build is there.
 func (p *mountedSession) placeholder(name string) *placeholder {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,8 +50,9 @@ func (p *mountedSession) placeholder(name string) *placeholder {
 	return s
 }
 
-// placeholderOf gives what stands for the file n of gen; nil: nothing, since it was not awaited. What is awaited still stands for
-// it from now on, but if only is not nil, no other. A generator that looks at the pack before is no end of the waiting.
+// placeholderOf returns the placeholder that was looked up for the file n of gen, or nil if there
+// is none. It binds the one that is awaited to n, but if only is not nil, no other than only. It
+// binds none for a generator that reads the pack while it is being made.
 func (p *mountedSession) placeholderOf(ctx context.Context, gen *generation, n *builtFile, only *placeholder) *placeholder {
 	inside := p.t.builder.IsInside(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	p.mu.Lock()
@@ -67,7 +69,7 @@ func (p *mountedSession) placeholderOf(ctx context.Context, gen *generation, n *
 	return gen.placeholders[name]
 }
 
-// present gives the file of the present build.
+// present returns the file of the present build, and waits for it.
 func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generation, err error) {
 	build, err := n.what.build(ctx)
 	if err != nil {
@@ -78,7 +80,7 @@ func (n *awaitedFile) present(ctx context.Context) (f *builtFile, gen *generatio
 	return f, gen, err
 }
 
-// known gives the file that n stands for, or that of the present build while n stands for none.
+// known returns the file that n is bound to, or that of the present build if n is not bound yet.
 func (n *awaitedFile) known(ctx context.Context) (*builtFile, error) {
 	if f := n.file.Load(); f != nil {
 		return f, nil
@@ -133,7 +135,8 @@ func (n *awaitedFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno)
 	return file.handle(ctx, data, gen.build), 0
 }
 
-// handle opens n, of which data are the bytes, for who found what stands for it. The kernel keeps none of them, since several builds can be open.
+// handle returns an open handle of n, whose bytes are data, for who looked up its placeholder. The
+// kernel caches none of the bytes, because several builds can be open on one inode.
 func (n *builtFile) handle(ctx context.Context, data []byte, build *pack.Build) gofs.FileHandle {
 	n.read(ctx, build)
 	return awaitedHandle{data, n}

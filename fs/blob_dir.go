@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
+// blobDir is context/dedup/blob. A user stores a content by creating a file whose name is its hash.
 type blobDir struct{ fixedDir }
 
 func blobDirNode(p *mountedSession, rel string) tableNode {
@@ -46,7 +46,8 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 		return nil, nil, 0, d.p.refuse(ctx, "create", d.rel+"/"+name, err)
 	}
 	d.p.noteOpen(ctx, d.rel+"/"+name)
-	// A blob in the making is a file of its own: who has the content of an earlier one open must not see it shrink.
+	// A blob in the making is a file of its own: who has the content of an earlier one open must not
+	// see it shrink.
 	n := &contentFile{p: d.p, dir: d.rel, id: name}
 	made := strconv.FormatUint(d.p.t.blobsMade.Add(1), 10)
 	inode := d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel+" in the making", name+made))
@@ -58,7 +59,7 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 
 var _ = (gofs.NodeUnlinker)((*blobDir)(nil))
 
-// Unlink removes what the caller stored. What the history has stays.
+// Unlink removes a content that the caller stored. A content that the history has stays.
 func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	err := d.p.x.RemoveBlob(name, callerOf(ctx).Uid)
 	if errors.Is(err, ctxabi.ErrNotFound) {
@@ -75,7 +76,8 @@ func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 
 var _ = (gofs.NodeRenamer)((*blobDir)(nil))
 
-// Rename lets mv copy and remove. Within the directory a content has one name.
+// Rename returns EXDEV for another directory, so that mv copies and removes. Within the directory a
+// content has one name.
 func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	if newParent.EmbeddedInode() != d.EmbeddedInode() {
 		return syscall.EXDEV
@@ -83,7 +85,7 @@ func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "a content is called by its hash")
 }
 
-// blobHandle is an open blob that is being made, see [session.BlobStage].
+// blobHandle is an open blob that is being written; see [session.BlobStage].
 type blobHandle struct {
 	n     *contentFile
 	stage *session.BlobStage
@@ -116,7 +118,7 @@ func (h *blobHandle) Flush(ctx context.Context) syscall.Errno {
 
 var _ = (gofs.FileFsyncer)((*blobHandle)(nil))
 
-// Fsync commits, as a close does: what is not the content yet is on no disk for good.
+// Fsync commits as a close does, because bytes that are not committed are on no disk for good.
 func (h *blobHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return h.commit(ctx, "fsync")
 }

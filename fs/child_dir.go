@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// childrenDir is context/child: mkdir there makes a child.
+// childrenDir is context/child. Mkdir there makes a child.
 type childrenDir struct{ fixedDir }
 
 func childrenDirNode(p *mountedSession, rel string) tableNode {
@@ -59,7 +59,7 @@ func (d *childrenDir) Mkdir(ctx context.Context, name string, mode uint32, out *
 	return d.Lookup(ctx, name, out)
 }
 
-// Rmdir removes a child of which nothing was written; rm -r removes what was first.
+// Rmdir removes a child of which nothing was written. Before that rm -r removes what was.
 func (d *childrenDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if ctxabi.ValidName(name) != nil {
 		return syscall.ENOENT
@@ -67,7 +67,8 @@ func (d *childrenDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return errnoOf(d.p.x.RemoveChild(name))
 }
 
-// Rename gives a child another name. It stays a child of its session, and never takes the place of another one.
+// Rename changes the name of a child. A child stays with its session and never replaces another
+// one.
 func (d *childrenDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	rel := path.Join(ctxabi.ChildDir, name)
 	to, ok := newParent.(*childrenDir)

@@ -49,8 +49,9 @@ func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryO
 	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel, name)), 0
 }
 
-// contentFile is one content under its hash. It never changes: what it stands for is read from the history, or from what a
-// user stored, and checked when it is opened. It holds no more than its name, because the kernel decides how long it lives.
+// contentFile is one content under its hash. It never changes: its bytes are read from the history,
+// or from what a user stored, and checked when it is opened. It holds no more than its name,
+// because the kernel decides how long a node lives.
 type contentFile struct {
 	gofs.Inode
 	noXattrs
@@ -64,7 +65,8 @@ func (n *contentFile) rel() string { return n.dir + "/" + n.id }
 
 func (n *contentFile) node(ctx context.Context) (pack.Node, error) { return n.p.node(ctx, n.dir, n.id) }
 
-// fill gives the attributes of what is stored. A blob that a user stored may go, a chunk stays.
+// fill fills in the attributes of the stored content. A blob that a user stored may go, a chunk
+// stays.
 func (n *contentFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	node, err := n.node(ctx)
 	if err != nil {
@@ -80,7 +82,8 @@ func (n *contentFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-// stages says whether a handle that makes the blob is open, and fills in the attributes that it has so far.
+// stages returns the handle that is making the blob and fills in the attributes that the blob has
+// so far. It returns false if there is no such handle.
 func (n *contentFile) stages(a *fuse.Attr) (*blobHandle, bool) {
 	h := n.staging.Load()
 	if h == nil || h.stage.Committed() {
@@ -104,7 +107,8 @@ func (n *contentFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 
 var _ = (gofs.NodeSetattrer)((*contentFile)(nil))
 
-// Setattr is for who makes a blob; of what is stored nothing can be changed. A mode and times are taken and not kept.
+// Setattr changes the size of a blob that is being made. What is stored cannot be changed. A mode
+// and times are accepted and ignored.
 func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	h, ok := f.(*blobHandle)
 	if !ok {
@@ -130,7 +134,8 @@ func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 	return n.Getattr(ctx, f, out)
 }
 
-// open opens the content. gone says that a user's blob was removed before that: the history may have it, too.
+// open returns a handle of the content. gone reports that a user's blob was removed meanwhile: the
+// history may have the content, too.
 func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, err error) {
 	node, err := n.node(ctx)
 	if err != nil {
@@ -199,7 +204,7 @@ type namedRef struct {
 	EndEvent   string `json:"end_event"`
 }
 
-// recordName is the record's own id, else its number.
+// recordName returns the record's own id, or its number if it has none.
 func (n *contentFile) recordName(ref ctxabi.ContentRef, line int) string {
 	return cmp.Or(n.p.x.RecordID(ref.Source, line), strconv.Itoa(line))
 }

@@ -59,7 +59,8 @@ func (n *controlFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr)
 var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
 
 func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to wait for itself.
+	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to
+	// wait for itself.
 	emptied := n.p.emptiedBy(n.rel, callerOf(ctx).Pid)
 	if !emptied {
 		n.p.settle(n.rel)

@@ -51,7 +51,8 @@ func packJSON(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.JSON(
 
 func report(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.Report, nil }
 
-// native returns the bytes of a rendering that is a request's body. They are made when they are asked for.
+// native returns the rendering that is the body of a request in the format f. It is rendered when
+// it is asked for.
 func native(f pack.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// nameKind is what stands behind a name. It decides who may make, change, rename and remove it.
+// nameKind is what a name stands for. It decides who may make, change, rename and remove it.
 type nameKind int
 
 const (
@@ -45,7 +45,8 @@ type entry struct {
 // tableNode is a node that a row makes.
 type tableNode interface {
 	gofs.InodeEmbedder
-	// fill fills in the attributes that the file has now, for who has open in his hands or, if open is nil, only its name.
+	// fill fills in the attributes that the file has now, for who has open in his hands or, if open is
+	// nil, only its name.
 	fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) syscall.Errno
 }
 
@@ -54,8 +55,9 @@ const (
 	modeDir  = syscall.S_IFDIR
 )
 
-// entries is the one table of a session's names. Lookup, readdir, revival and refusals all read it, through [entryOf] and
-// the index below; a directory is listed in the order of its rows. A file that is added to the tree is a row here.
+// entries is the one table of a session's names. Lookup, readdir, revival and refusals all read it,
+// through [entryOf] and the index below; a directory is listed in the order of its rows. A file
+// that is added to the tree is a row here.
 var entries = []entry{
 	{path: "", kind: protected, mode: modeDir, node: sessionDirNode},
 	{path: ctxabi.MessagesFile, kind: history, mode: modeFile, always: true, node: logNode},
@@ -153,7 +155,7 @@ func init() {
 	}
 }
 
-// entryOf returns the row of the name rel of a session. A name that has none is an ordinary file's.
+// entryOf returns the row of the name rel of a session. A name without a row is an ordinary file's.
 func entryOf(rel string) *entry {
 	if e := table.named[rel]; e != nil {
 		return e
@@ -171,7 +173,8 @@ func entryOf(rel string) *entry {
 	return &ordinaryFile
 }
 
-// alwaysIn returns the rows that the directory rel of a session always lists: that of a child, those of all children.
+// alwaysIn returns the rows that the directory rel of a session always lists. All children share
+// theirs.
 func alwaysIn(rel string) []*entry {
 	switch {
 	case rel == "":
@@ -184,7 +187,8 @@ func alwaysIn(rel string) []*entry {
 
 func (e *entry) name() string { return path.Base(e.path) }
 
-// role finds which file of the session id has the node number ino; nil: none that is revived.
+// role returns the row of the file of session id that has the node number ino, or nil if no revived
+// file has it.
 func role(id string, ino uint64) *entry {
 	for _, e := range table.revived {
 		if hashIno(classSession, id, e.path) == ino {
@@ -206,7 +210,7 @@ func isSealed(rel string) bool {
 
 func isHidden(rel string) bool { return hidden(path.Base(rel)) }
 
-// lookup looks up the file rel, of which e is the row. The node is a child of parent.
+// lookup answers a look-up of the file rel, of which e is the row, below parent.
 func (p *mountedSession) lookup(ctx context.Context, parent *gofs.Inode, e *entry, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if p.seemsRemoved(ctx, e, rel) {
 		return nil, syscall.ENOENT
@@ -236,7 +240,8 @@ func (k nameKind) moves() bool { return k == ordinary || k == control }
 // derived reports whether ctxfs makes what is of kind k.
 func (k nameKind) derived() bool { return k == derivedName || k == built }
 
-// refuse reports that a request to make or remove rel, a name of kind k, is refused, and returns the errno.
+// refuse reports in errors.jsonl that a request to make or remove rel, a name of kind k, is
+// refused, and returns the errno.
 func (k nameKind) refuse(ctx context.Context, p *mountedSession, op, rel string) syscall.Errno {
 	switch {
 	case k == history:

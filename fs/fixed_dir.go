@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// fixedDir is the node of every directory that is not on the disk and in which nothing can be made or removed. Types that
-// embed it allow more.
+// fixedDir is the node of every directory that is not on the disk and in which nothing can be made
+// or removed. Types that embed it allow more.
 type fixedDir struct {
 	gofs.Inode
 	denyDir
@@ -33,8 +33,8 @@ var (
 	_ = (gofs.NodeReaddirer)((*fixedDir)(nil))
 )
 
-// fixed returns the constructor of a fixed directory. Without l it lists nothing, so that cp -a, find and grep -r stay finite
-// where there is a name for everything that can be asked.
+// fixed returns the constructor of a fixed directory. Without l it lists nothing, so that cp -a,
+// find and grep -r stay finite in a directory that has a name for every question.
 func fixed(f finder, l lister) func(*mountedSession, string) tableNode {
 	return func(p *mountedSession, rel string) tableNode { return &fixedDir{p: p, rel: rel, find: f, list: l} }
 }
@@ -64,7 +64,8 @@ func (d *fixedDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) 
 	return listing(d.StableAttr(), entries), 0
 }
 
-// findEntry and listEntries are those of a directory whose names are rows of the table.
+// findEntry and listEntries serve a directory whose names are rows of the table. No look-up waits
+// for generators.
 func findEntry(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	rel := d.rel + "/" + name
 	e := entryOf(rel)
@@ -81,8 +82,8 @@ func listEntries(ctx context.Context, d *fixedDir) (names []fuse.DirEntry, _ sys
 	return names, 0
 }
 
-// denyDir is embedded by the directories whose names are fixed. Each operation
-// has to be there: for a missing Unlink or Rmdir go-fuse answers success. A
+// denyDir is embedded by the directories whose names are fixed; it refuses every change with EPERM.
+// Each operation has to be there, because go-fuse answers a missing Unlink or Rmdir with success. A
 // type overrides what it allows.
 type denyDir struct{ noXattrs }
 

@@ -19,12 +19,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// A built file has one inode per build: looking its name up makes the build if
-// it is stale and gives the inode of what was built. Whoever holds the old one
-// goes on reading the old one. The name is looked up again each time; the
-// content of an inode never changes, so the kernel may keep it for good.
+// A built file has one inode per build. Looking its name up makes the build if it is stale, and
+// returns the inode of that build. Who holds an older inode goes on reading the older build. The
+// name is looked up each time; the content of an inode never changes, so that the kernel may cache
+// it for good.
 
-// generation is what the tree knows of a build: the hashes of its files.
+// generation is what the tree has computed of a build: the hashes of its files.
 type generation struct {
 	build *pack.Build
 
@@ -36,7 +36,8 @@ type generation struct {
 
 func (g *generation) size() int { return g.build.Size() }
 
-// file gives the bytes and the hash of a file of the build; native renderings are made when they are asked for.
+// file returns the bytes and the hash of a file of the build. It renders native renderings on the
+// first call.
 func (p *mountedSession) file(g *generation, rel string) (data []byte, sum string, err error) {
 	if data, err = entryOf(rel).render(p, g.build); err != nil {
 		return nil, "", err
@@ -65,7 +66,8 @@ type builtFile struct {
 	tokens int
 }
 
-// name is the file's path in the session. What opens below context/at is not what was read of the present pack.
+// name returns the path of the file in the session. A file below context/at has a path of its own,
+// because reading it is not reading the present pack.
 func (n *builtFile) name() string {
 	if n.past {
 		return ctxabi.AtDir + "/" + strconv.Itoa(n.at) + "/" + path.Base(n.rel)
@@ -73,7 +75,7 @@ func (n *builtFile) name() string {
 	return n.rel
 }
 
-// build makes the build that took the place of the one that is gone.
+// build returns the present build, or that of the first n.at messages.
 func (n *builtFile) build(ctx context.Context) (*pack.Build, error) {
 	if n.past {
 		return n.p.buildAt(ctx, n.at)
@@ -81,7 +83,8 @@ func (n *builtFile) build(ctx context.Context) (*pack.Build, error) {
 	return n.p.build(ctx)
 }
 
-// data gives the file's bytes; ok is false when its build is gone and another one took its place.
+// data returns the file's bytes and its build. ok is false if the build is gone and another one has
+// other bytes.
 func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok bool, err error) {
 	g := n.gen.Value()
 	if g == nil {
@@ -99,7 +102,7 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 	return b, g.build, sum == n.sum, nil
 }
 
-// generation gives what is known of build.
+// generation returns the generation of build; there is one while the shelf has it.
 func (p *mountedSession) generation(build *pack.Build) *generation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +122,8 @@ func (p *mountedSession) generation(build *pack.Build) *generation {
 	return g
 }
 
-// lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
+// lookupBuilt answers a look-up of n, of which the pack and the file are set. It does not wait for
+// generators.
 func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	build, err := n.build(pack.AtOnce(ctx))
 	switch {
@@ -139,7 +143,8 @@ func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n 
 	return p.showBuild(ctx, parent, build, n, out)
 }
 
-// failureReport returns the page that pack.report.md is while there is no pack.
+// failureReport returns the page that pack.report.md shows while no pack can be made. ok is false
+// for other files.
 func (p *mountedSession) failureReport(rel string, err error) (page []byte, ok bool) {
 	if rel != ctxabi.ReportFile {
 		return nil, false
@@ -147,7 +152,7 @@ func (p *mountedSession) failureReport(rel string, err error) (page []byte, ok b
 	return p.t.builder.FailureReport(p.x, err)
 }
 
-// showBuild fills in n as the inode of its file of build.
+// showBuild answers a look-up with n as the file of build.
 func (p *mountedSession) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	gen, err := p.fillIn(n, build)
 	if err != nil {
@@ -163,7 +168,7 @@ func (p *mountedSession) showBuild(ctx context.Context, parent *gofs.Inode, buil
 	return parent.NewInode(ctx, newView(n), contentAttr(p.x.ID(), n.name(), key)), 0
 }
 
-// fillIn makes n the file of build.
+// fillIn sets the fields of n to those of its file of build.
 func (p *mountedSession) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
 	gen := p.generation(build)
 	data, sum, err := p.file(gen, n.rel)
@@ -201,7 +206,7 @@ func (n *builtFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	return bytesHandle(data), 0
 }
 
-// read notes that somebody reads n, a file of build.
+// read records that n, a file of build, is opened for reading.
 func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 	n.p.noteOpen(ctx, n.rel)
 	if !n.past {
@@ -209,7 +214,7 @@ func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 	}
 }
 
-// opened notes that the file rel of a present build was opened.
+// opened records that the file rel of the present build was opened.
 func (p *mountedSession) opened(ctx context.Context, rel string, build *pack.Build) {
 	p.forgetRemoval(rel)
 	who := callerOf(ctx)

@@ -15,17 +15,17 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// realm is whose agents a part of the tree holds: a user's, or a space's.
+// realm is the part of the tree that belongs to one user, or to one shared space.
 type realm struct {
 	t   *tree
 	ref ctxabi.Ref // Agent and Session are empty
 }
 
-// dir is "home/1000" or "shared/team".
+// dir returns "home/1000" or "shared/team".
 func (r realm) dir() string { return r.ref.Owner() }
 
-// owner is to whom the realm's directories belong. A home that does not exist
-// yet is its user's already.
+// owner returns to whom the realm's directories belong. A home that does not exist yet belongs to
+// its user.
 func (r realm) owner() owner {
 	o := owner{uid: r.ref.UID, gid: r.ref.UID, group: r.ref.Space != ""}
 	if x, err := r.t.stat(r.dir()); err == nil {
@@ -36,8 +36,8 @@ func (r realm) owner() owner {
 	return o
 }
 
-// maker is the owner of what the caller makes in the realm. What root makes in
-// a home belongs to the home's user.
+// maker returns the owner of what the caller makes in the realm. What root makes in a home belongs
+// to the home's user.
 func (r realm) maker(ctx context.Context) session.Owner {
 	o, c := r.owner(), callerOf(ctx)
 	switch {
@@ -49,7 +49,7 @@ func (r realm) maker(ctx context.Context) session.Owner {
 	return session.Owner{UID: r.ref.UID, GID: o.gid, Mode: 0o700}
 }
 
-// fill gives the attributes of the realm's directory rel, on the disk or not.
+// fill fills in the attributes of the realm's directory rel, whether it is on the disk or not.
 func (r realm) fill(a *fuse.Attr, rel string) {
 	if x, err := r.t.stat(rel); err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		attrFromStatx(a, x)
@@ -82,13 +82,13 @@ func (d *storeDir) node(ctx context.Context, parent *gofs.Inode, n gofs.InodeEmb
 	return parent.NewInode(ctx, n, treeAttr(modeDir, d.rel))
 }
 
-// cacheFixed lets the kernel keep a directory that is always there for a while.
+// cacheFixed sets the timeouts of a directory that is always there.
 func cacheFixed(out *fuse.EntryOut) {
 	out.SetEntryTimeout(fixedTimeout)
 	out.SetAttrTimeout(fixedTimeout)
 }
 
-// topDir is home/ or shared/, which belong to whoever mounted.
+// topDir is home/ or shared/. It belongs to whoever mounted.
 type topDir struct {
 	gofs.Inode
 	denyDir
@@ -107,7 +107,7 @@ func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrO
 	return d.fill(ctx, f, &out.Attr)
 }
 
-// usersDir is home/: every uid resolves there, for everyone.
+// usersDir is home/. Every uid resolves there, for everyone.
 type usersDir struct{ topDir }
 
 var _ = (gofs.NodeLookuper)((*usersDir)(nil))
@@ -121,7 +121,7 @@ func (d *usersDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
-// Mkdir is for mkdir -p, which asks for every directory on its way; the uid is there already.
+// Mkdir returns EEXIST for a uid, because mkdir -p asks for every directory on its way.
 func (d *usersDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if _, ok := ctxabi.ParseUID(name); !ok {
 		return nil, syscall.EINVAL
@@ -138,8 +138,8 @@ func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) 
 	})
 }
 
-// list is the listing of a directory of the store whose entries are themselves
-// directories; pick says which names count and what they are.
+// list returns the listing of a directory of the store whose entries are directories. pick returns
+// whether a name counts, and its identity.
 func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (gofs.StableAttr, bool)) (gofs.DirStream, syscall.Errno) {
 	names, err := t.names(rel)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// context/line has record n of messages.jsonl under the name n, its text under n.txt; record n of events.jsonl under e<n>
-// and e<n>.txt.
+// context/line has record n of messages.jsonl under the name n, its text under n.txt; record n of
+// events.jsonl under e<n> and e<n>.txt.
 
-// lineName is what a name in context/line asks for.
+// lineName is the record, or its text, that a name in context/line stands for.
 type lineName struct {
 	line  int
 	event bool // of events.jsonl
 	text  bool // decoded
 }
 
-// parseLineName reads "12", "12.txt", "e12" and "e12.txt".
+// parseLineName parses "12", "12.txt", "e12" and "e12.txt"; ok is false for any other name.
 func parseLineName(name string) (n lineName, ok bool) {
 	digits, text := strings.CutSuffix(name, ".txt")
 	digits, event := strings.CutPrefix(digits, "e")
@@ -65,7 +65,7 @@ func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut)
 	return d.NewInode(ctx, newView(n), contentAttr(d.p.x.ID(), ctxabi.LineDir, name)), 0
 }
 
-// lineSource is one record. History does not change, so neither does it.
+// lineSource is one record. It never changes, because history does not.
 type lineSource struct {
 	constantSource
 	p        *mountedSession
@@ -76,7 +76,7 @@ type lineSource struct {
 	tokens   int
 }
 
-// content reads the file's bytes; nothing is kept for a record nobody reads.
+// content reads the file's bytes. They are not cached.
 func (n *lineSource) content() ([]byte, error) {
 	b := make([]byte, n.len+1)
 	if _, err := n.log.ReadAt(b, n.off); err != nil {
@@ -88,13 +88,13 @@ func (n *lineSource) content() ([]byte, error) {
 	return b, nil
 }
 
-// lineText is what a person would read of a message.
+// lineText returns what a person would read of a message.
 func lineText(record []byte) []byte {
 	m := ctxabi.DecodeMessage(record)
 	return m.Said()
 }
 
-// eventText is the same of an event.
+// eventText returns what a person would read of an event.
 func eventText(record []byte) []byte {
 	e, ok := ctxabi.DecodeToolEvent(record)
 	if !ok {
@@ -103,7 +103,7 @@ func eventText(record []byte) []byte {
 	return e.Said()
 }
 
-// fill shows a time that does not change: that of the session's making.
+// fill fills in the attributes. The time is that of the session's making, which does not change.
 func (n *lineSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	n.p.own.setFile(a, n.p.own.readMode(), n.size, n.p.x.Created())
 	return 0

@@ -12,9 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// logFile is messages.jsonl or events.jsonl. Its size is that of the log, not
-// of the backing file, and it has no attribute the kernel may keep: the next
-// append changes it.
+// logFile is messages.jsonl or events.jsonl. Its size is that of the log and not of the file in the
+// store. The kernel may cache none of its attributes, because the next append changes them.
 type logFile struct {
 	gofs.Inode
 	noXattrs
@@ -45,8 +44,8 @@ func (n *logFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.Attr
 
 var _ = (gofs.NodeSetattrer)((*logFile)(nil))
 
-// Setattr refuses what chattr +a would refuse. What changes nothing is allowed:
-// touch now, the mode and owner it has, O_TRUNC of an empty log.
+// Setattr refuses what chattr +a would refuse. It allows what changes nothing: touch to now, the
+// mode and owner that the file has, O_TRUNC of an empty log.
 func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.fill(ctx, f, &out.Attr); errno != 0 {
 		return errno
@@ -71,7 +70,7 @@ func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAt
 
 var _ = (gofs.NodeAllocater)((*logFile)(nil))
 
-// Allocate refuses space ahead of the end and holes behind it alike.
+// Allocate refuses space behind the end and holes before it alike.
 func (n *logFile) Allocate(ctx context.Context, f gofs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
 	return n.p.deny(ctx, "fallocate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows by whole records; append with >>")
 }
@@ -123,7 +122,7 @@ func (n *logFile) facts() facts {
 	}
 }
 
-// archived gives a number of what is sealed; nothing is said where nothing is.
+// archived returns a fact: a number of what is sealed, or "" if nothing is.
 func (n *logFile) archived(of func(session.Archived) int64) func() string {
 	return func() string {
 		a, err := n.log.Archived()

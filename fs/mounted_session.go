@@ -29,12 +29,14 @@ type mountedSession struct {
 	own owner
 
 	mu sync.Mutex
-	// built has what is known of each build while the shelf keeps it; it is swept when it has grown to sweepAt. Both are guarded by mu.
+	// built has what is known of each build while the shelf keeps it; it is swept when it has grown to
+	// sweepAt. Both are guarded by mu.
 	built   map[weak.Pointer[pack.Build]]weak.Pointer[generation]
 	sweepAt int
 	// removed has, of files that come back, who removed them and has not looked since; guarded by mu.
 	removed map[string]removal
-	// awaited has, of files of packs that were looked up while their build was awaited, what stands for them; guarded by mu.
+	// awaited has, of files of packs that were looked up while their build was awaited, what stands
+	// for them; guarded by mu.
 	awaited map[string]*placeholder
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
@@ -51,11 +53,11 @@ func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
 	return &mountedSession{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
 
-// path is where a file of the session lies in the store.
+// path returns the path of the session's file rel in the store.
 func (p *mountedSession) path(rel string) string { return path.Join(p.x.Ref().Path(), rel) }
 
-// stat looks at a file of the session. It waits for a rename of the session
-// that is under way: for a moment the disk is ahead of what path says.
+// stat returns the attributes of a file of the session in the store. If it is not there, stat waits
+// for renames that are under way: for a moment the disk is ahead of what path returns.
 func (p *mountedSession) stat(rel string) (*unix.Statx_t, error) {
 	x, err := p.t.stat(p.path(rel))
 	if errors.Is(err, os.ErrNotExist) {
@@ -65,17 +67,17 @@ func (p *mountedSession) stat(rel string) (*unix.Statx_t, error) {
 	return x, err
 }
 
-// attr is the identity of a session's own file or directory.
+// attr returns the identity of a session's own file or directory.
 func (p *mountedSession) attr(mode uint32, rel string) gofs.StableAttr {
 	return roleAttr(mode, p.x.ID(), rel)
 }
 
-// refuse turns err into an errno and writes down why.
+// refuse returns the errno of err and reports the reason in errors.jsonl.
 func (p *mountedSession) refuse(ctx context.Context, op, rel string, err error) syscall.Errno {
 	return p.refuseTo(callerOf(ctx).Uid, op, rel, err)
 }
 
-// refuseTo is refuse of what a user asked for.
+// refuseTo is refuse for a request of the user uid.
 func (p *mountedSession) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
 	errno := errnoOf(err)
 	row := session.RowOf(op, rel, uid, err)
@@ -89,7 +91,8 @@ func (p *mountedSession) deny(ctx context.Context, op, rel string, kind error, w
 	return p.refuse(ctx, op, rel, ctxabi.E(op, rel, kind, "%s", why))
 }
 
-// content is what a control file holds; fs.ErrNotExist when it is absent. A child's is never absent, nor is a note.
+// content returns the bytes of a control file. It returns fs.ErrNotExist if the file is absent,
+// which a note and a child's file never are.
 func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error) {
 	switch {
 	case session.IsNote(rel):
@@ -103,13 +106,14 @@ func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error
 	return p.x.Control(rel)
 }
 
-// commit checks data by the rules of the control file rel and by the budget,
-// and replaces the file. What is refused leaves the old content.
+// commit checks data by the rules of the control file rel and by the budget, and replaces the file.
+// If it refuses, the old content stays.
 func (p *mountedSession) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
 	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true}, callerOf(ctx).Uid)
 }
 
-// commitEdit is commit of a handle's copy, of a file that the user by has opened; where rel is a note, edit says what became of it.
+// commitEdit is commit of the copy of a handle that the user by has opened. If rel is a note, edit
+// is what was done to the copy.
 func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []byte, edit *noteEdit, by uint32) syscall.Errno {
 	if rel == ctxabi.PolicyFile {
 		p.t.policies.Lock()
@@ -138,7 +142,7 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 	return 0
 }
 
-// maxJudged is how long a pin may be to be counted at each write of it.
+// maxJudged is the largest size in bytes of a pin whose tokens are counted at each write.
 const maxJudged = 64 << 10
 
 // writeCheck is what is refused of a control file while it is being written.
@@ -150,8 +154,8 @@ const (
 	checkText                    // what is no text
 )
 
-// judge reports whether data, the beginning of what is being written to the control file rel by a user, is wrong already,
-// whatever follows.
+// judge returns an error if data, the beginning of what the user by writes to the control file rel,
+// is wrong already, whatever follows.
 func (p *mountedSession) judge(rel string, data []byte, by uint32) error {
 	switch entryOf(rel).check {
 	case checkLines:
@@ -177,7 +181,7 @@ func (p *mountedSession) judge(rel string, data []byte, by uint32) error {
 	return nil
 }
 
-// wholeRunes is data without a character that is cut off at its end.
+// wholeRunes returns data without a character that is cut off at its end.
 func wholeRunes(data []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(data); i++ {
 		if last := data[len(data)-i:]; utf8.RuneStart(last[0]) {
@@ -200,8 +204,9 @@ func (p *mountedSession) checkFits(rel string, data []byte) error {
 // mayDecide reports whether a user is the session's owner, or root.
 func (p *mountedSession) mayDecide(uid uint32) bool { return uid == p.own.uid || uid == 0 }
 
-// checkHistory reports whether the user by may let data be a part of the control file rel, or all of it: in a shared space members change
-// settings, and what becomes of history is the owner's to decide. base is what holds where data says nothing.
+// checkHistory returns ctxabi.ErrProtected if data changes what becomes of history and by is not
+// the session's owner: in a shared space members change settings, but not that. base is the policy
+// where data does not set a key.
 func (p *mountedSession) checkHistory(op, rel string, data []byte, base ctxabi.Policy, by uint32) error {
 	if rel != ctxabi.PolicyFile || p.mayDecide(by) {
 		return nil
@@ -217,7 +222,8 @@ func (p *mountedSession) checkHistory(op, rel string, data []byte, base ctxabi.P
 	return ctxabi.E(op, rel, ctxabi.ErrProtected, "it changes %s; only the session's owner decides what becomes of its history, leave that as it stands", strings.Join(keys, " "))
 }
 
-// drop removes a control file for the caller.
+// drop removes a control file for the caller. A child's file that is not on the disk counts as
+// removed.
 func (p *mountedSession) drop(ctx context.Context, rel string) error {
 	if rel == ctxabi.PolicyFile {
 		p.t.policies.Lock()
@@ -239,7 +245,8 @@ func (p *mountedSession) drop(ctx context.Context, rel string) error {
 	return nil
 }
 
-// build is the session's pack, made when it is not the current one any more.
+// build returns the session's current pack. It waits for commits that are under way, and for the
+// build.
 func (p *mountedSession) build(ctx context.Context) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
@@ -247,7 +254,7 @@ func (p *mountedSession) build(ctx context.Context) (*pack.Build, error) {
 	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
 }
 
-// buildAt is the pack of the session's first n messages.
+// buildAt returns the pack of the session's first n messages.
 func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
@@ -255,25 +262,25 @@ func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error
 	return p.t.builder.At(pack.WithCaller(late, callerOf(ctx).Pid), p.x, n)
 }
 
-// served is what was read of the session's packs.
+// served returns the packs of the session that were read.
 func (p *mountedSession) served(ctx context.Context) (*session.Served, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.Served(late, p.x)
 }
 
-// settle waits for a handle's release this often for so long. It is a sum of steps, and not one timer: on a machine that is
-// busy, or stood still, the release that was read already gets to run as often as the wait does. That it commits, on a disk that may
-// be slow, is waited for in any case.
+// The wait of settle: so many steps of so long. It is a sum of steps and not one timer, so that on
+// a machine that is busy, or stood still, the release that was read already runs as often as the
+// wait does. A commit that has begun is waited for in any case.
 const (
 	settleStep  = 10 * time.Millisecond
 	settleSteps = 50
 )
 
-// settle waits a moment for control files that were truncated and closed: the
-// kernel answers the close before it sends the release that commits them. A
-// handle that is still open (`> file` before its first write) is waited for once.
-// It waits for those of rel, or of all files where rel is "".
+// settle waits for the commits of control files that were truncated and closed: the kernel answers
+// the close before it sends the release that commits them. It waits once for a handle that is still
+// open (`> file` before its first write). It waits for the handles of rel, or of all files if rel
+// is "".
 func (p *mountedSession) settle(rel string) {
 	p.mu.Lock()
 	var waits []*controlHandle
@@ -308,7 +315,8 @@ func (p *mountedSession) settle(rel string) {
 	}
 }
 
-// emptiedBy says whether the process pid has truncated the control file rel and written nothing since.
+// emptiedBy reports whether the process pid has truncated the control file rel and written nothing
+// since.
 func (p *mountedSession) emptiedBy(rel string, pid uint32) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

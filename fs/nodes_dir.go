@@ -12,10 +12,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// The trees context/swap and context/dedup have one shape: an index of rows, and a directory of contents under their
-// hashes. Looking at an index, or asking for a hash that is not known yet, brings the tree up to date.
+// The trees context/swap and context/dedup have one shape: an index of rows, and a directory of
+// contents under their hashes. Looking at an index, or asking for a hash that is not known yet,
+// brings the tree up to date.
 
-// nodes is the tree that the file or directory rel belongs to. With an id, one that is known already will do.
+// nodes returns the tree that the file or directory rel belongs to, up to date. With an id that is
+// known already it may return an older one.
 func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
@@ -27,10 +29,11 @@ func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*pack.Nodes
 	return p.t.builder.Swap(late, p.x, id)
 }
 
-// errNoNode says that no content is called so.
+// errNoNode is the error for a hash that no content has.
 var errNoNode = ctxabi.E("lookup", "", ctxabi.ErrNotFound, "no content of this session has that hash")
 
-// node finds the content id of the directory rel. What a user stored needs no index.
+// node returns the content id of the directory rel, or errNoNode. A content that a user stored
+// needs no index.
 func (p *mountedSession) node(ctx context.Context, rel, id string) (pack.Node, error) {
 	if ctxabi.ParseContentID(id) != nil {
 		return pack.Node{}, errNoNode

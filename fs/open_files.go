@@ -11,23 +11,25 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// openFiles knows which files of which sessions are open. The handler of an open says what it opens; the handle's number,
-// which is go-fuse's, tells when that ends.
+// openFiles counts which files of which sessions are open. The handler of an open records the file
+// with its request; the number of the handle, which is go-fuse's, identifies it when it is closed.
+// Its zero value is ready; it is safe for concurrent use.
 type openFiles struct {
 	mu      sync.Mutex
 	handles map[uint64]openFile         // by their numbers; guarded by mu
 	count   map[string]map[openFile]int // by session; guarded by mu
 }
 
-// openFile is a file of a session, which is given by its id. The path is relative to it, or "" where nobody needs to know.
+// openFile is a file of the session with an id. The path is relative to the session, or "" if only
+// the session matters.
 type openFile struct{ session, rel string }
 
-// opens says that the request of ctx opens the file rel of a session; rel may be "".
+// noteOpen records that the request behind ctx opens the file rel of the session; rel may be "".
 func (p *mountedSession) noteOpen(ctx context.Context, rel string) {
 	p.t.raw.noteOpen(ctx, openFile{p.x.ID(), rel})
 }
 
-// opens says the same of an ordinary file, where it lies in a session.
+// noteOpen records that the request behind ctx opens an ordinary file, if that lies in a session.
 func (p *plain) noteOpen(ctx context.Context) {
 	rel := storePath(p.EmbeddedInode())
 	parts := strings.SplitN(rel, "/", 7)
@@ -54,7 +56,7 @@ func (r *rawFS) noteOpen(ctx context.Context, f openFile) {
 	}
 }
 
-// add notes that a handle is open.
+// add counts a handle of f.
 func (o *openFiles) add(handle uint64, f openFile) {
 	if f.session == "" || handle == 0 {
 		return
@@ -71,7 +73,8 @@ func (o *openFiles) add(handle uint64, f openFile) {
 	o.count[f.session][f]++
 }
 
-// take gives what a handle that is about to be released has open; its number may be given to another at once.
+// take removes a handle that is about to be released and returns its file. The number may be used
+// for another handle at once.
 func (o *openFiles) take(handle uint64) openFile {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +83,7 @@ func (o *openFiles) take(handle uint64) openFile {
 	return f
 }
 
-// done notes that one handle of f is closed.
+// done counts one handle of f less.
 func (o *openFiles) done(f openFile) {
 	if f.session == "" {
 		return
@@ -96,7 +99,8 @@ func (o *openFiles) done(f openFile) {
 	}
 }
 
-// Open returns how many handles are open on the file rel of a session, or on all its files if rel is "".
+// Open returns how many handles are open on the file rel of a session, or on all its files if rel
+// is "".
 func (o *openFiles) Open(session, rel string) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,8 +113,9 @@ func (o *openFiles) Open(session, rel string) (n int) {
 	return n
 }
 
-// reserve counts a descriptor that a client keeps open until release is called. It returns ctxabi.ErrNoFiles if clients have all
-// that they may have: what is left of them is for reading sessions, appending to them and making packs.
+// reserve counts a descriptor that a client holds open until release is called. It returns
+// ctxabi.ErrNoFiles if clients have as many as they may: the rest is for reading sessions,
+// appending to them and making packs.
 func (t *tree) reserve() (release func(), err error) {
 	release, err = handles.Keep()
 	if err != nil {
@@ -121,16 +126,16 @@ func (t *tree) reserve() (release func(), err error) {
 	return release, err
 }
 
-// reserve is [tree.reserve] for an ordinary file, of which no session can tell.
+// reserve is [tree.reserve] for an ordinary file.
 func (p *plain) reserve() (release func(), errno syscall.Errno) {
 	release, err := p.t.reserve()
 	return release, errnoOf(err)
 }
 
-// shortEvery is how often the log tells that descriptors ran out.
+// shortEvery is the least time between two warnings that descriptors ran out.
 const shortEvery = time.Minute
 
-// warnShort warns in the log that descriptors ran out.
+// warnShort logs that descriptors ran out.
 func (t *tree) warnShort(err error) {
 	now := time.Now().UnixNano()
 	last := t.shortAt.Load()

@@ -14,13 +14,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
-// in runs fn on an O_PATH descriptor of the directory. Names that the daemon
-// keeps for itself are not there.
+// in calls fn with an O_PATH descriptor of the directory. It returns ENOENT for a name that
+// [hidden] reports.
 func (p *plain) in(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
 	return inDir(name, p.open, fn)
 }
 
-// inRename is in for the renames themselves, which must not wait for renames.
+// inRename is in for renames, which must not wait for renames.
 func (p *plain) inRename(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
 	return inDir(name, p.openOnce, fn)
 }
@@ -47,8 +47,8 @@ func (p *plain) added(ctx context.Context, dir int, name string, out *fuse.Entry
 	return p.child(ctx, x), nil
 }
 
-// give makes the new file name its maker's. In a directory with setgid the
-// group is the directory's already.
+// give changes the owner of the new file name to the caller. In a directory with setgid the group
+// is right already.
 func (p *plain) give(ctx context.Context, dir int, name string, self *unix.Statx_t) error {
 	if !p.t.asRoot {
 		return nil
@@ -61,8 +61,8 @@ func (p *plain) give(ctx context.Context, dir int, name string, self *unix.Statx
 	return unix.Fchownat(dir, name, int(c.Uid), gid, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// newMode is the mode of a new file or directory. The kernel has applied the
-// client's umask; in a shared space the group may do what the maker may.
+// newMode returns the mode of a new file or directory. The kernel has applied the client's umask.
+// In a shared space the group gets the rights of the owner.
 func (p *plain) newMode(mode uint32, dir bool) uint32 {
 	if !inSpace(storePath(p.EmbeddedInode())) {
 		return mode
@@ -73,8 +73,8 @@ func (p *plain) newMode(mode uint32, dir bool) uint32 {
 	return mode&^0o007 | 0o660 | mode&0o100>>3
 }
 
-// finish makes the new file or directory name its maker's, with mode, and
-// answers the request. Whoever made it removes it again after an error.
+// finish sets owner and mode of the new file or directory name and answers the request. The caller
+// removes the file if finish returns an error.
 func (p *plain) finish(ctx context.Context, dir int, name string, mode uint32, self *unix.Statx_t, out *fuse.EntryOut) (*gofs.Inode, error) {
 	if err := p.give(ctx, dir, name, self); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (p *plain) finish(ctx context.Context, dir int, name string, mode uint32, s
 	return p.added(ctx, dir, name, out)
 }
 
-// chmodNew puts a new file's mode right where the daemon's umask, a chown or
-// the directory's setgid changed it.
+// chmodNew sets a new file's mode where the daemon's umask, a chown or the directory's setgid
+// changed it.
 func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 	x, err := statName(dir, name)
 	if err != nil {
@@ -337,7 +337,7 @@ func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandl
 	return ds, 0, 0
 }
 
-// plainStream is a directory of the disk without the names the daemon keeps.
+// plainStream lists a directory of the disk without the names that [hidden] reports.
 type plainStream struct {
 	gofs.DirStream
 	dir     int // the directory
@@ -385,7 +385,7 @@ func (s *plainStream) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno 
 	return s.DirStream.(gofs.FileFsyncdirer).Fsyncdir(ctx, flags)
 }
 
-// reservedInHome are the names of an agent's home that are not ordinary files.
+// reservedInHome reports whether name is one of an agent's home that is not an ordinary file.
 func reservedInHome(name string) bool {
 	return name == ctxabi.SessionDir || name == ctxabi.HomeSearchDir
 }

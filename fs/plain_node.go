@@ -30,7 +30,7 @@ type plain struct {
 	gone atomic.Pointer[unix.Statx_t] // what a directory was like when it was removed; nil: it was not
 }
 
-// plainer is every node that has a plain inside.
+// plainer is every node that embeds a plain.
 type plainer interface {
 	gofs.InodeEmbedder
 	base() *plain
@@ -42,9 +42,9 @@ func newPlain(t *tree, x *unix.Statx_t) plain {
 	return plain{t: t, dev: unix.Mkdev(x.Dev_major, x.Dev_minor), ino: x.Ino}
 }
 
-// open opens the node's own inode, beneath the store and without following
-// anything. flags must not have effects of their own (O_TRUNC, O_CREAT): they
-// would come before the inode is known to be the right one.
+// open opens the node's own inode, beneath the store and without following a link. It returns
+// ESTALE if another inode has the name. flags must have no effect of their own (O_TRUNC, O_CREAT),
+// because that would come before the check.
 func (p *plain) open(flags int) (int, *unix.Statx_t, error) {
 	fd, x, err := p.openOnce(flags)
 	if errors.Is(err, os.ErrNotExist) || err == syscall.ESTALE || err == syscall.ENOTDIR {
@@ -73,7 +73,7 @@ func (p *plain) openOnce(flags int) (int, *unix.Statx_t, error) {
 	return fd, x, nil
 }
 
-// with runs fn on an O_PATH descriptor of the node's inode.
+// with calls fn with an O_PATH descriptor of the node's inode.
 func (p *plain) with(fn func(fd int, x *unix.Statx_t) error) syscall.Errno {
 	fd, x, err := p.open(unix.O_PATH)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *plain) with(fn func(fd int, x *unix.Statx_t) error) syscall.Errno {
 	return errnoOf(fn(fd, x))
 }
 
-// child makes the node of a file of the disk.
+// child returns the inode of a file of the disk.
 func (p *plain) child(ctx context.Context, x *unix.Statx_t) *gofs.Inode {
 	n := newPlain(p.t, x)
 	return p.NewInode(ctx, &n, plainAttr(x, p.t.rootDev))
@@ -243,16 +243,16 @@ func (p *plain) Removexattr(ctx context.Context, name string) syscall.Errno {
 	return p.with(func(fd int, _ *unix.Statx_t) error { return unix.Removexattr(procPath(fd), name) })
 }
 
-// plainHandle is an open ordinary file. Reading, writing and the rest are
-// go-fuse's; two things are taken back from it: passthrough, which is a choice
-// of the mount, and ioctl, which would run with the daemon's rights.
+// plainHandle is an open ordinary file. go-fuse reads, writes and does the rest, but for two
+// things: passthrough, which is a choice of the mount, and ioctl, which would run with the daemon's
+// rights.
 type plainHandle struct {
 	*gofs.LoopbackFile
 	f       *os.File
 	release func() // ends what it counts for
 }
 
-// newPlainHandle makes a handle of an open file that counts for what release ends.
+// newPlainHandle returns a handle of the open file fd. Its Release calls release.
 func newPlainHandle(fd int, release func()) *plainHandle {
 	f := os.NewFile(uintptr(fd), "")
 	return &plainHandle{LoopbackFile: gofs.NewLoopbackFileFromOS(f), f: f, release: release}
@@ -283,9 +283,8 @@ func (h *plainHandle) set(ctx context.Context, in *fuse.SetAttrIn, out *fuse.Att
 	return h.Getattr(ctx, out)
 }
 
-// openFlags are the flags a backing file is opened with. O_APPEND is the
-// kernel's business: it sends the offsets. O_DIRECT would ask for alignment
-// that buffers of requests do not have.
+// openFlags returns the flags for opening a file of the store. O_APPEND is the kernel's task: it
+// sends the offsets. O_DIRECT would need an alignment that buffers of requests do not have.
 func openFlags(flags uint32) int {
 	return int(flags) &^ (unix.O_APPEND | unix.O_DIRECT | unix.O_TRUNC | unix.O_CREAT | unix.O_EXCL | fuse.FMODE_EXEC)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// rawFS stands between the kernel and go-fuse's tree of nodes. It sees every
-// request, and hands on to the handlers what the tree drops: the flags a
-// descriptor has now, the number of the request, the lock owner.
+// rawFS stands between the kernel and go-fuse's tree of nodes. It counts every request and records
+// what the tree drops: the flags that a descriptor has now, the number of the request, the lock
+// owner.
 type rawFS struct {
 	fuse.RawFileSystem // go-fuse's tree
 	t                  *tree
@@ -30,7 +30,7 @@ type rawFS struct {
 	}
 }
 
-// request is what a handler may want to know beyond go-fuse's API.
+// request is what go-fuse does not hand on of a request.
 type request struct {
 	unique    uint64 // the kernel's number of it, unique in this connection
 	flags     uint32 // of the descriptor, at this moment
@@ -63,7 +63,7 @@ func (r *rawFS) drop(cancel <-chan struct{}) request {
 	return req
 }
 
-// request gives what was put aside for the request of ctx.
+// request returns what was recorded of the request behind ctx.
 func (r *rawFS) request(ctx context.Context) request {
 	cancel := ctx.Done()
 	s := &r.shards[r.shard(cancel)]
@@ -85,7 +85,7 @@ func (r *rawFS) Forget(nodeid, nlookup uint64) {
 	r.RawFileSystem.Forget(nodeid, nlookup)
 }
 
-// given notes that the kernel gets the node of out.
+// given counts that the kernel is handed the node of out, and sets the number that programs see.
 func (r *rawFS) given(code fuse.Status, out *fuse.EntryOut) fuse.Status {
 	if code.Ok() && out.NodeId > fuse.FUSE_ROOT_ID {
 		out.Ino = r.numbers.take(out.NodeId)
@@ -93,7 +93,7 @@ func (r *rawFS) given(code fuse.Status, out *fuse.EntryOut) fuse.Status {
 	return code
 }
 
-// shown is the number of a node that the kernel has.
+// shown returns the number that programs see of a node that the kernel has.
 func (r *rawFS) shown(node uint64) uint64 {
 	if node == fuse.FUSE_ROOT_ID {
 		return node
@@ -136,8 +136,8 @@ func (r *rawFS) Rmdir(cancel <-chan struct{}, header *fuse.InHeader, name string
 	return r.RawFileSystem.Rmdir(cancel, header, name)
 }
 
-// Rename lets those wait who find a file gone from where the tree has it: the
-// disk renames first, the tree after it.
+// Rename holds moves, so that a request which finds a file gone from where the tree has it can
+// wait: the disk renames first, the tree after it.
 func (r *rawFS) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	r.requests.Add(1)
 	r.t.moves.RLock()
@@ -203,7 +203,7 @@ func (r *rawFS) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
-// opened counts a handle that was just opened by req.
+// opened counts the handle that req opened.
 func (r *rawFS) opened(code fuse.Status, handle uint64, req request) fuse.Status {
 	if code.Ok() {
 		r.open.Add(1)
@@ -314,7 +314,8 @@ func (r *rawFS) FsyncDir(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	return r.RawFileSystem.FsyncDir(cancel, in)
 }
 
-// StatFs answers for every node: those that do not would have a disk of no blocks.
+// StatFs answers for every node, because go-fuse would answer with a disk of no blocks for those
+// that have no StatFs.
 func (r *rawFS) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	r.requests.Add(1)
 	return fuse.Status(r.t.statfs(out))

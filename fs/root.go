@@ -98,7 +98,8 @@ func (r *rootDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return listing(r.StableAttr(), list), 0
 }
 
-// statusSource counts the sessions of the store, once for whoever opens it: the stat of what was just opened is of that.
+// statusSource counts the sessions of the store once for each open. A stat right after an open
+// returns the size of what was opened.
 type statusSource struct {
 	textSource
 	opened atomic.Pointer[statusOpened]
@@ -125,7 +126,7 @@ func (s *statusSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno
 	return h, errno
 }
 
-// status is the file of that name: KEY=VALUE, and nobody's name.
+// status returns the text of the file: KEY=VALUE in each line, and no user's name.
 func (t *tree) status() []byte {
 	sessions := 0
 	for range t.store.Sessions() {
@@ -156,7 +157,8 @@ func (t *tree) status() []byte {
 	return []byte(b.String())
 }
 
-// dirTime is when a directory of the store changed, or the mount's start.
+// dirTime returns when a directory of the store changed; if it is not there, when the store was
+// mounted.
 func (t *tree) dirTime(rel string) time.Time {
 	if x, err := t.stat(rel); err == nil {
 		return time.Unix(x.Mtime.Sec, int64(x.Mtime.Nsec))
@@ -166,11 +168,9 @@ func (t *tree) dirTime(rel string) time.Time {
 
 var _ = (gofs.NodeLookupNoder)((*rootDir)(nil))
 
-// LookupNode gives the node of a number that the kernel remembers from before
-// this daemon: the directories and files that every session has. Builds,
-// ordinary files and fixed directories are found again by their names: ESTALE
-// makes the kernel look. It costs a walk over all sessions and is asked once
-// for a node.
+// LookupNode returns the node of a number that the kernel remembers from an earlier daemon, if the
+// table revives it. It returns ESTALE for others, and the kernel looks their names up. It visits
+// all sessions, and the kernel asks once for a node.
 func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if id>>classShift != classSession {
 		return nil, syscall.ESTALE

@@ -17,7 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// context/search has a file for each query, with what the session's records say to it. It lists the recent queries.
+// context/search has a file for each query, with what the session's records say to it. It lists the
+// recent queries.
 
 func listQueries(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ syscall.Errno) {
 	for _, q := range readRecent(d.p.x) {
@@ -54,10 +55,11 @@ func findQuery(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut
 	return n.found(ctx, d.EmbeddedInode(), d.p.x.ID(), out), 0
 }
 
-// ownerSearchDir is search in an agent's home, in a user's home or in a shared space: the same over all sessions there. It lists nothing.
+// ownerSearchDir is search in an agent's home, in a user's home or in a shared space: a file for
+// each query over all sessions there. It lists nothing.
 type ownerSearchDir struct{ storeDir } // ref.Agent is set in an agent's home
 
-// lookupSearch gives the search directory of a realm, or of its agent.
+// lookupSearch answers a look-up of the search directory of a realm, or of its agent.
 func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	home := r.dir()
 	if r.ref.Agent != "" {
@@ -110,9 +112,9 @@ func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.Entr
 	return n.found(ctx, d.EmbeddedInode(), d.rel, out), 0
 }
 
-// searchSource is the answer to a query as the logs were when it was looked up. It never changes: the next lookup may find
-// another one. The kernel decides how long it lives, so its content is kept on a bounded shelf, and is searched for
-// again when it is not there any more.
+// searchSource is the answer to a query in the state that the logs had at the look-up. It never
+// changes: the next look-up may find another one. The bytes are in the [answers], and searched for
+// again when they were evicted.
 type searchSource struct {
 	constantSource
 	t      *tree
@@ -127,7 +129,7 @@ type searchSource struct {
 	at   time.Time
 }
 
-// answer searches, or finds the answer of the same state.
+// answer searches, unless the answer of the same state is cached.
 func (n *searchSource) answer(ctx context.Context) error {
 	state, at := n.state()
 	n.at = at
@@ -150,7 +152,8 @@ func (n *searchSource) answer(ctx context.Context) error {
 	return nil
 }
 
-// found answers the lookup of the query below where, the id of a session or a path.
+// found answers the look-up of the query. where is the id of the session, or the path of the
+// directory.
 func (n *searchSource) found(ctx context.Context, parent *gofs.Inode, where string, out *fuse.EntryOut) *gofs.Inode {
 	n.fill(ctx, nil, &out.Attr)
 	out.SetAttrTimeout(foreverValid)
@@ -187,7 +190,7 @@ const maxRecent = 20
 // recentQuery is one of them.
 type recentQuery struct{ at, name string }
 
-// readRecent gives the recent queries of a session, the last one at the end.
+// readRecent returns the recent queries of a session, the last one at the end.
 func readRecent(x *session.Session) (list []recentQuery) {
 	data, _ := x.Derived(search.RecentName)
 	for line := range strings.Lines(string(data)) {
@@ -199,7 +202,7 @@ func readRecent(x *session.Session) (list []recentQuery) {
 	return list
 }
 
-// noteRecent notes that a query was read. That it may be lost is no reason to fail.
+// noteRecent records that a query was read. A failure is only logged.
 func noteRecent(p *mountedSession, name string) {
 	for _, c := range []byte(name) {
 		if c < ' ' || c == 0x7f {

@@ -28,7 +28,7 @@ func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysca
 	return list, 0
 }
 
-// servedAttr is the identity of a pack that is kept.
+// servedAttr returns the identity of a pack that was read.
 func (p *mountedSession) servedAttr(k session.ServedPack) gofs.StableAttr {
 	return contentAttr(p.x.ID(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
 }
@@ -94,7 +94,8 @@ func (n *servedSource) facts(context.Context) (facts, syscall.Errno) {
 	}, 0
 }
 
-// packsSource is context/packs.jsonl: which packs were read, and when. A handle sees what is appended while it is open.
+// packsSource is context/packs.jsonl: which packs were read, and when. A handle sees what is
+// appended while it is open.
 type packsSource struct {
 	derivedFacts
 	changingSource
@@ -119,8 +120,9 @@ func (n *packsSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno)
 	return h, h.refresh(ctx)
 }
 
-// packsHandle is packs.jsonl as it was when it was opened, and behind that what was appended since. Who reads from
-// the beginning again, as tail -f does after old rows left, sees it as it is.
+// packsHandle reads packs.jsonl as it was when it was opened, and behind that what was appended
+// since. Who reads from the beginning a second time, as tail -f does after old rows were dropped,
+// reads it as it is then.
 type packsHandle struct {
 	p *mountedSession
 

@@ -12,9 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// sessionDir is a session's directory, its context/, its context/pinned/ or, in
-// a [childDir], that of a child: the names that ctxfs knows, and beside them
-// whatever scratch files an editor puts there.
+// sessionDir is a session's directory, its context/, its context/pinned/ or the directory of a
+// child: the names of the table, and beside them the scratch files of editors.
 type sessionDir struct {
 	plain
 	p    *mountedSession
@@ -27,7 +26,8 @@ func sessionDirNode(p *mountedSession, rel string) tableNode {
 
 func (d *sessionDir) session() *mountedSession { return d.p }
 
-// dir is the directory relative to the session. That of a child has the name that it has now.
+// dir returns the directory's path relative to the session. The one of a child has the name that
+// the child has now.
 func (d *sessionDir) dir() string {
 	if d.here != ctxabi.ChildDir {
 		return d.here
@@ -109,14 +109,16 @@ func (d *sessionDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno
 	return listing(d.StableAttr(), list), 0
 }
 
-// OpendirHandle lists once an open: an editor's rename does not move entries under a reader.
+// OpendirHandle lists the directory once for an open, so that a rename of an editor does not move
+// entries under a reader.
 func (d *sessionDir) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	d.p.noteOpen(ctx, "")
 	ds, errno := d.Readdir(ctx)
 	return ds, 0, errno
 }
 
-// refused answers a request to make or remove name, which only an ordinary file allows; 0 where it is one.
+// refused returns the errno of a request to make or remove name, and 0 if name is an ordinary
+// file's.
 func (d *sessionDir) refused(ctx context.Context, op, name string) syscall.Errno {
 	if k := d.kindOf(name); k != ordinary {
 		return k.refuse(ctx, d.p, op, d.rel(name))
@@ -169,7 +171,7 @@ func (d *sessionDir) Mknod(ctx context.Context, name string, mode, rdev uint32, 
 	return n, errno
 }
 
-// Symlink is for editors that lock a file with one.
+// Symlink makes the links with which some editors lock a file.
 func (d *sessionDir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if errno := d.refused(ctx, "symlink", name); errno != 0 {
 		return nil, errno
@@ -225,7 +227,7 @@ func (d *sessionDir) Rename(ctx context.Context, name string, newParent gofs.Ino
 	return rename(ctx, d, name, newParent, newName, flags)
 }
 
-// Tmpfile would make files that no rule sees.
+// Tmpfile returns ENOTSUP, because no rule would check such a file.
 func (d *sessionDir) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.ENOTSUP
 }

@@ -50,7 +50,8 @@ func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
 	}
 }
 
-// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask for memory.
+// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask
+// for memory.
 func TestAShelfThatIsInUseIsNotWaitedForByWhoNeedsMemory(t *testing.T) {
 	var s shelf
 	s.put(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})

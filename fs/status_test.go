@@ -9,8 +9,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// A store of 10,000 sessions took a third of a second for `cat status`, since they were counted at the lookup, at
-// the open and at the stat that follows it. Each open counts: what is read is never old.
+// A store of 10,000 sessions took a third of a second for `cat status`, since they were counted at
+// the lookup, at the open and at the stat that follows it. Each open counts: what is read is never
+// old.
 func TestStatusCountsSessionsOnceForWhoeverOpensIt(t *testing.T) {
 	made := 0
 	s := &statusSource{textSource: textSource{text: func() ([]byte, time.Time, error) {

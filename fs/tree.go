@@ -58,8 +58,8 @@ type tree struct {
 	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
 }
 
-// waitForRenames returns when those that were between the disk and go-fuse's
-// tree are done. A rename must not call it.
+// waitForRenames waits for the renames that are between the disk and go-fuse's tree. A rename must
+// not call it.
 func (t *tree) waitForRenames() {
 	t.moves.Lock()
 	//lint:ignore SA2001 to have waited is all that is wanted
@@ -74,13 +74,12 @@ const (
 	foreverValid = 24 * time.Hour // attributes of content that never changes
 )
 
-// hidden says whether name is one the daemon keeps for itself in the store.
+// hidden reports whether the daemon has the name for itself in the store.
 func hidden(name string) bool { return strings.HasPrefix(name, ctxabi.InternalDir) }
 
-// inSpace says whether the store path rel lies in a shared space.
+// inSpace reports whether the store path rel lies in a shared space.
 func inSpace(rel string) bool { return strings.HasPrefix(rel, ctxabi.SharedDir+"/") }
 
-// storePath is where a node's file lies in the store: under the same name as
-// in the mount. A node that lost its name has none, and gets one that does
-// not exist.
+// storePath returns the path of a node's file in the store, which is that in the mount. For a node
+// that lost its name it returns a path that does not exist.
 func storePath(n *gofs.Inode) string { return n.Path(n.Root()) }

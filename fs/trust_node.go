@@ -14,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// trustFile is home/<uid>/trust.jsonl: what may be run as that user. It is his
-// alone, checked as a whole when it is closed, and may be removed.
+// trustFile is home/<uid>/trust.jsonl: what may be run as that user. Only the user may read it. It
+// is checked as a whole when it is closed, and may be removed.
 type trustFile struct {
 	gofs.Inode
 	noXattrs
@@ -100,7 +100,7 @@ func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	return h, fuse.FOPEN_DIRECT_IO, 0
 }
 
-// trustHandle is a copy of the file that becomes the file's content at the close.
+// trustHandle is a copy of the file that replaces the file at the close.
 type trustHandle struct {
 	n *trustFile
 
@@ -149,7 +149,7 @@ func (h *trustHandle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit()
 }
 
-// commit makes the copy the file's content; mu is held.
+// commit replaces the file by the copy. The caller holds mu.
 func (h *trustHandle) commit() syscall.Errno {
 	err := h.n.set(h.data)
 	if err == nil {
@@ -182,7 +182,7 @@ func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// lookupTrust gives the trust file of a home.
+// lookupTrust answers a look-up of the trust file of a home.
 func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	n := &trustFile{realm: d.realm}
 	if errno := n.fill(&out.Attr); errno != 0 {
@@ -191,12 +191,12 @@ func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.I
 	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), 0
 }
 
-// isTrust says whether name is the trust file here: spaces have none.
+// isTrust reports whether name is the trust file here. A space has none.
 func (d *realmDir) isTrust(name string) bool { return name == ctxabi.TrustFile && d.ref.Space == "" }
 
 var _ = (gofs.NodeCreater)((*realmDir)(nil))
 
-// Create makes the trust file; it is there on the disk when it is closed.
+// Create makes the trust file. It is on the disk when it is closed.
 func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	if !d.isTrust(name) {
 		return d.denyDir.Create(ctx, name, flags, mode, out)

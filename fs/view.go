@@ -16,20 +16,22 @@ type view struct {
 	source
 }
 
-// source is what a [view] shows. The kernel decides how long a node lives, so that a source holds little: the bytes are
-// made, or found again, when the file is opened.
+// source is what a [view] shows. The kernel decides how long a node lives, so that a source holds
+// little: the bytes are made, or found again, when the file is opened.
 type source interface {
-	// fill fills in the attributes, for who has open in his hands or, if open is nil, only the file's name.
+	// fill fills in the attributes, for who has open in his hands or, if open is nil, only the file's
+	// name.
 	fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) syscall.Errno
 	// open returns a handle for reading; ESTALE makes the kernel look the name up again.
 	open(ctx context.Context) (gofs.FileHandle, syscall.Errno)
 	// facts returns the file's user.ctx.* attributes.
 	facts(ctx context.Context) (facts, syscall.Errno)
-	// constant reports whether neither bytes nor attributes ever change. The kernel keeps those of a constant view.
+	// constant reports whether neither bytes nor attributes ever change. The kernel keeps those of a
+	// constant view.
 	constant() bool
 }
 
-// refuser is a source that reports refusals. Of the others only the errno, EACCES, tells.
+// refuser is a source that reports refusals in errors.jsonl. The others answer with EACCES alone.
 type refuser interface {
 	// refuse answers a request to "change" the file, or to "open" it for writing.
 	refuse(ctx context.Context, op string) syscall.Errno
@@ -93,7 +95,7 @@ func (n *view) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errn
 	return f.List(dest)
 }
 
-// derivedFacts are the attributes of what has no others.
+// derivedFacts answers [source.facts] for the sources that have no facts of their own.
 type derivedFacts struct{}
 
 func (derivedFacts) facts(context.Context) (facts, syscall.Errno) {
@@ -121,7 +123,8 @@ func (h bytesHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Rea
 	return fuse.ReadResultData(h[off:min(off+int64(len(dest)), int64(len(h)))]), 0
 }
 
-// textSource is a small file that is made anew for whoever looks. A handle keeps what it was opened on.
+// textSource is a small file whose text is made anew at each stat and each open. A handle has the
+// text that it was opened on.
 type textSource struct {
 	derivedFacts
 	changingSource

@@ -41,7 +41,8 @@ func benchSession(b *testing.B, store *session.Store, name string) *session.Sess
 	return x
 }
 
-// A session with 10,000 blobs, each named by one of 10,000 messages (10 MB): planned by somebody who never saw it, and again after that.
+// A session with 10,000 blobs, each named by one of 10,000 messages (10 MB): planned by somebody
+// who never saw it, and again after that.
 func BenchmarkPlanBlobs(b *testing.B) {
 	store, builder, _ := benchStore(b)
 	x := benchSession(b, store, "s1")

@@ -20,21 +20,23 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Collector collects the garbage of a store that is mounted, or that this process has for itself. It is the [gc.Collector] with
-// what that has to be told: what sessions hold and name, and what is open in the mount.
+// Collector collects the garbage of a store that is mounted, or that this process has for itself.
+// It is a [gc.Collector] whose world are the sessions of the store, the packs of a builder and the
+// files that are open in the mount. It is safe for concurrent use.
 type Collector struct {
 	*gc.Collector
 	seen  *storeView
 	watch atomic.Pointer[gc.Watch]
 }
 
-// New makes a collector; the store must outlive it.
+// New returns a collector, which must be closed before the store.
 func New(store *session.Store, builder *pack.Builder, o gc.Options) *Collector {
 	seen := &storeView{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
 	return &Collector{Collector: gc.New(seen, o), seen: seen}
 }
 
-// Start begins to collect, every interval and when a gc.policy of a session in use changes; stop ends that.
+// Start runs a round every interval, and soon after a gc.policy of a session in use changed, until
+// stop is called. stop waits for a round that runs.
 func (c *Collector) Start(interval time.Duration) (stop func()) {
 	w := c.Watch()
 	c.watch.Store(w)
@@ -45,16 +47,19 @@ func (c *Collector) Start(interval time.Duration) (stop func()) {
 	}
 }
 
-// Close lets go of what the collector has open.
+// Close closes the descriptor of the store. Plans that need to know what names a content return
+// ctxabi.ErrIO from then on.
 func (c *Collector) Close() { c.seen.close() }
 
 // OpenFiles counts the open handles of a mount.
 type OpenFiles interface {
-	// Open returns how many handles are open on the file path of the session with that id, or on all its files if path is "".
+	// Open returns how many handles are open on the file path of the session with that id, or on all
+	// its files if path is "".
 	Open(session, path string) int
 }
 
-// Mounted connects the collector with the mount that serves its store: with the files that are open there, and with its searches.
+// Mounted connects the collector with the mount that serves its store: with the files that are open
+// there, and with the engine of its searches. Mount calls it once, before requests come.
 func (c *Collector) Mounted(open OpenFiles, engine *search.Engine) {
 	c.seen.mount.Store(&mount{open, engine})
 }
@@ -62,7 +67,7 @@ func (c *Collector) Mounted(open OpenFiles, engine *search.Engine) {
 // Use watches the gc.policy of a session that is in use, if the collector was started.
 func (c *Collector) Use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir()) }
 
-// storeView is the store as the collector sees it.
+// storeView is the store, as [gc.Store].
 type storeView struct {
 	store   *session.Store
 	builder *pack.Builder
@@ -94,7 +99,7 @@ func (c *storeView) close() {
 	c.rootFd, c.closed = -1, true
 }
 
-// root gives a descriptor of the store's directory that the caller closes.
+// root returns a descriptor of the store's directory, which the caller closes.
 func (c *storeView) root() (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +118,7 @@ func (c *storeView) root() (int, error) {
 	return handles.Open(func() (int, error) { return unix.FcntlInt(uintptr(c.rootFd), unix.F_DUPFD_CLOEXEC, 0) })
 }
 
-// maxNames is of how many sessions it is remembered what they name.
+// maxNames is for how many sessions the names in them are cached.
 const maxNames = 64
 
 func (c *storeView) namesOf(id string) *names {
@@ -168,7 +173,7 @@ func (c *storeView) RemoveTmp(it gc.Item) (int64, error) {
 	return it.Size, c.store.RemoveUnowned(it.Path)
 }
 
-// sweptSession is a session as the collector sees it, for one plan and the sweep after it.
+// sweptSession is a session, as [gc.Session].
 type sweptSession struct {
 	c    *storeView
 	x    *session.Session
@@ -257,7 +262,7 @@ const reportName = "gc.report"
 
 func (s *sweptSession) SetReport(text []byte) error { return s.x.SetDerived(reportName, text) }
 
-// FileKinds are the files of a session that the collector keeps, for [session.Fsck].
+// FileKinds returns the files that the collector has in a session, for [session.Fsck].
 func FileKinds() []session.FileKind {
 	return []session.FileKind{{Name: ctxabi.InternalDir + "/" + reportName, Class: session.Cache,
 		Check: session.DerivedFile(func(_ *session.CheckedFile, text []byte) error {
@@ -266,7 +271,8 @@ func FileKinds() []session.FileKind {
 		})}}
 }
 
-// Report returns what context/gc.report of a session shows, and when it was written. It returns ctxabi.ErrNotFound if the session was removed.
+// Report returns what context/gc.report of a session shows, and when it was written. It returns
+// ctxabi.ErrNotFound if the session was removed.
 func Report(x *session.Session) ([]byte, time.Time, error) {
 	data, err := x.Derived(reportName)
 	if x.Removed() {
@@ -282,8 +288,9 @@ func Report(x *session.Session) ([]byte, time.Time, error) {
 	return data, at, nil
 }
 
-// Run plans or sweeps a session, as the value of the attribute ctxabi.CollectAttr asks for it. It returns ctxabi.ErrMalformed
-// if asked is neither gc.RunPlan nor gc.RunSweep, and ctxabi.ErrIO if ctx was cancelled.
+// Run plans or sweeps a session, as the value of the attribute ctxabi.CollectAttr asks for it. It
+// returns ctxabi.ErrMalformed if asked is neither gc.RunPlan nor gc.RunSweep, and ctxabi.ErrIO if
+// ctx was cancelled.
 func (c *Collector) Run(ctx context.Context, x *session.Session, asked string) error {
 	var err error
 	switch asked {

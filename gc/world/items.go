@@ -14,10 +14,12 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// caches are the directories of derived content that can be made again from the history, or by running the recipe's commands.
+// caches are the directories of derived content that can be made again from the history, or by
+// running the recipe's commands.
 var caches = []string{"dedup", "notes", search.Dir, "outputs"}
 
-// swapDir remembers what left the prompts of budgets and recipes that are no longer used, which nothing else does.
+// swapDir has what left the prompts of budgets and recipes that are no longer used. There is no
+// other copy.
 const swapDir = "swap"
 
 func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
@@ -59,7 +61,8 @@ func (s *sweptSession) blobItem(b session.Blob) gc.Item {
 	return gc.Item{Kind: gc.Blob, Path: path.Join(ctxabi.DedupBlobDir, b.ID), Size: b.Size, Used: s.x.BlobUsed(b)}
 }
 
-// cacheItem is a cache. It is in use while packs of the session are, as far as this process knows.
+// cacheItem returns the item of a cache. A cache was used when a pack of the session was, or a
+// search, as far as this process knows.
 func (s *sweptSession) cacheItem(k session.Usage) gc.Item {
 	it := gc.Item{Kind: gc.Cache, Path: k.Name, Size: k.Size, Used: k.Time}
 	if r, ok := s.c.builder.Remembered(s.x); ok && r.Used.After(it.Used) {
@@ -81,10 +84,10 @@ func (s *sweptSession) engine() *search.Engine {
 	return nil
 }
 
-// searchCache is the cache that an engine of searches has in its hands.
+// searchCache is the cache that the engine of searches uses.
 const searchCache = ctxabi.InternalDir + "/" + search.Dir
 
-// removeCache removes a cache; that of searches while nobody searches.
+// removeCache removes a cache; that of searches under the engine's lock.
 func (s *sweptSession) removeCache(it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	remove := func() (bool, error) {
 		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return confirm(s.cacheItem(k)) })
@@ -102,7 +105,7 @@ func quarantineItem(k session.Usage) gc.Item {
 	return gc.Item{Kind: gc.Quarantine, Path: k.Name, Size: k.Size, Used: k.Time}
 }
 
-// logItem is a log: the bytes of it that are not archived.
+// logItem returns the item of a log: the bytes of it that are not archived.
 func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
 	k, err := x.LogFile(l)
 	it := gc.Item{Kind: gc.Log, Path: l.Name(), Size: k.Size, Used: k.Time}
@@ -112,7 +115,8 @@ func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
 	return it, err
 }
 
-// wholeItem is the session. What is read of it counts as use, as far as anybody knows.
+// wholeItem returns the item of the session. It was used when something of it was read last, as far
+// as this process knows.
 func (s *sweptSession) wholeItem() (gc.Item, error) {
 	x := s.x
 	it := gc.Item{Kind: gc.Whole, Path: ".", Used: x.Created()}
@@ -142,7 +146,7 @@ func (s *sweptSession) wholeItem() (gc.Item, error) {
 	return it, err
 }
 
-// Remove removes an item, under the lock that guards it.
+// Remove removes an item under the lock that guards it; see [gc.Session].
 func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	x := s.x
 	switch it.Kind {
@@ -173,7 +177,7 @@ func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.I
 	return 0, false, ctxabi.E("gc", it.Path, ctxabi.ErrProtected, "nothing removes a %s", it.Kind)
 }
 
-// seal archives a log: no byte of the history goes, and what is freed is what it takes less.
+// seal archives a log. No byte of the history goes: what is freed is what the archive is smaller.
 func (s *sweptSession) seal(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (int64, bool, error) {
 	l := s.x.Messages()
 	if it.Path == ctxabi.EventsFile {

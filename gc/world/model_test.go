@@ -19,8 +19,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it, by rules that are
-// written down here once more and share nothing with those of the collector.
+// world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it,
+// by rules that are written down here once more and share nothing with those of the collector.
 type world struct {
 	t         *rapid.T
 	dir       string
@@ -80,7 +80,7 @@ func must(t *rapid.T, err error) {
 	}
 }
 
-// date gives what was just written to a directory the time of the world's clock.
+// date sets the times of what was just written to a directory to that of the world's clock.
 func (w *world) date(rel string) {
 	must(w.t, filepath.WalkDir(filepath.Join(w.x.Dir(), rel), func(name string, _ os.DirEntry, err error) error {
 		if err != nil {
@@ -106,7 +106,7 @@ func says(t *rapid.T) string {
 	}).Draw(t, "text")
 }
 
-// names says whether a text has the digits, with no other hex digit beside them.
+// named reports whether a text has the digits, with no other hex digit beside them.
 func named(text, hex string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, hex)
@@ -255,7 +255,7 @@ func (w *world) wait(t *rapid.T) {
 	w.now = w.now.Add(rapid.SampledFrom([]time.Duration{1, time.Hour, 5 * time.Hour, 26 * time.Hour, 15 * 24 * time.Hour, 31 * 24 * time.Hour}).Draw(t, "wait"))
 }
 
-// expired says whether something was not used for an age, of which 0 is for ever.
+// expired reports whether something was not used for an age, of which 0 is for ever.
 func (w *world) expired(used time.Time, age time.Duration) bool {
 	return age > 0 && w.now.Sub(used) >= age
 }
@@ -350,8 +350,8 @@ func (w *world) check(t *rapid.T, when string) {
 	}
 }
 
-// For any sequence of what users do, a sweep removes what the policy lets go, no more and no less, a plan says so before, and
-// the history stays byte by byte.
+// For any sequence of what users do, a sweep removes what the policy lets go, no more and no less,
+// a plan says so before, and the history stays byte by byte.
 func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 	removed := map[gc.Kind]int{}
 	rapid.Check(t, func(t *rapid.T) {
