@@ -28,7 +28,7 @@ type awaitedFile struct {
 // different inodes.
 type placeholder struct {
 	attr gofs.StableAttr
-	file atomic.Pointer[builtFile] // nil: nobody has opened it, or looked it up again since the build is there
+	file atomic.Pointer[builtFile] // the file that it is bound to; nil: none yet
 }
 
 var placeholderCount atomic.Int64

@@ -39,7 +39,7 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 		if flags&syscall.O_EXCL != 0 {
 			return nil, nil, 0, syscall.EEXIST
 		}
-		return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+		return nil, nil, 0, syscall.ESTALE // made since the kernel looked: it looks the name up again
 	}
 	stage, err := d.p.x.NewBlobStage(name, writerOf(ctx))
 	if err != nil {

@@ -58,7 +58,7 @@ type contentFile struct {
 	p       *mountedSession
 	dir, id string
 
-	staging atomic.Pointer[blobHandle] // of whoever makes it now, the last one; nil: nobody does
+	staging atomic.Pointer[blobHandle] // the last handle that is writing it; nil: none is
 }
 
 func (n *contentFile) rel() string { return n.dir + "/" + n.id }
@@ -115,7 +115,7 @@ func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 		if h, ok = n.stages(&out.Attr); !ok {
 			_, resize := in.GetSize()
 			if _, err := n.p.x.Blob(n.id); err == nil && n.dir == ctxabi.DedupBlobDir && !resize {
-				return n.fill(ctx, &out.Attr) // install and rsync say what they want once it is closed
+				return n.fill(ctx, &out.Attr) // install and rsync set mode and times after the close
 			}
 			return n.p.deny(ctx, "change", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
 		}

@@ -24,7 +24,7 @@ import (
 // at what close returns.
 type controlHandle struct {
 	n         *controlFile
-	opener    uint32        // who opened it: a close, or its release, comes from whoever has it by then
+	opener    uint32        // the user who opened it; close and release come from who has the descriptor by then
 	releasing chan struct{} // closed when the release came
 	released  chan struct{} // closed when it committed
 
@@ -155,7 +155,7 @@ func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno 
 		h.refused, h.edit.replaced = 0, true
 	}
 	if size == 0 && !h.written {
-		h.truncated = true // ftruncate(0) before the first write is O_TRUNC said otherwise
+		h.truncated = true // ftruncate(0) before the first write is the same as O_TRUNC
 	} else {
 		h.written, h.truncated = true, false
 	}

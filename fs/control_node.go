@@ -85,7 +85,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 	if !sameOwner(in, &out.Attr) {
 		return n.p.deny(ctx, "chown", n.rel, ctxabi.ErrProtected, "the files of a session belong to its owner")
 	}
-	// A mode is taken and not kept: it is the session's. cp -p and editors ask for one.
+	// A mode is accepted and ignored, because the session has one for all files. cp -p and editors set one.
 	if size, ok := in.GetSize(); ok {
 		if h, open := f.(*controlHandle); open {
 			if errno := h.truncate(ctx, int64(size)); errno != 0 {

@@ -53,7 +53,7 @@ func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno) && errno == syscall.EMFILE || errors.Is(err, handles.ErrShort):
-		return syscall.ENFILE // the daemon's limit, not that of whoever asked
+		return syscall.ENFILE // the daemon's limit, not the caller's
 	case errno != 0:
 		return errno
 	case errors.Is(err, fs.ErrNotExist):

@@ -21,7 +21,7 @@ import (
 // program which got an errno may send the same bytes again.
 type logHandle struct {
 	n      *logFile
-	writer session.Writer // whoever opened it
+	writer session.Writer // who opened it
 	stage  *session.Stage // nil on a handle that only reads
 
 	mu    sync.Mutex

@@ -89,7 +89,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 			Name:                 "ctxfs",
 			DirectMountStrict:    t.asRoot,
 			DisableReadDirPlus:   true,
-			// O_TRUNC comes with the open then, and can be told from truncate(2).
+			// O_TRUNC comes with the open then, and differs from truncate(2).
 			ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 			Debug:             o.Debug,
 			Logger:            stdlog,

@@ -167,7 +167,7 @@ func (p *mountedSession) judge(rel string, data []byte, by uint32) error {
 			return err
 		}
 		if rel == ctxabi.PolicyFile {
-			return p.checkHistory("write", rel, lines, p.x.Policy(), by) // what is not said yet may follow
+			return p.checkHistory("write", rel, lines, p.x.Policy(), by) // other keys may follow
 		}
 		return p.checkFits(rel, lines)
 	case checkText:

@@ -106,7 +106,7 @@ func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOu
 		attrFromStatx(&out.Attr, x)
 		return nil
 	})
-	if x := p.gone.Load(); x != nil && (errno == syscall.ENOENT || errno == syscall.ESTALE) { // who stands in it goes on seeing it, or could not even leave it
+	if x := p.gone.Load(); x != nil && (errno == syscall.ENOENT || errno == syscall.ESTALE) { // a process whose working directory it is could not even leave it otherwise
 		attrFromStatx(&out.Attr, x)
 		out.Nlink, errno = 0, 0
 	}

@@ -36,7 +36,7 @@ type request struct {
 	flags     uint32 // of the descriptor, at this moment
 	lockOwner uint64 // who closes, in a flush
 
-	file openFile // that it opens, once its handler said so
+	file openFile // that it opens; its handler sets it
 }
 
 func (r *rawFS) shard(cancel <-chan struct{}) int {

@@ -17,9 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// A rename goes between two places, each a name in a directory that says what
-// stands behind it: an ordinary file, or a file of a session with rules of its
-// own. The rules are here and nowhere else:
+// A rename goes from one name to another. Each stands for an ordinary file, or for a file of a
+// session with rules of its own. The rules of renames are here and nowhere else:
 //
 //	ordinary → ordinary  the disk renames
 //	ordinary → control   the content is checked like a write; then the source is removed

@@ -75,7 +75,7 @@ func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 		}
 		out.SetEntryTimeout(fixedTimeout)
 		n := e.node(r.t, r.owner())
-		if name == ctxabi.StatusFile { // whoever wants to know the size asks for it
+		if name == ctxabi.StatusFile { // a look-up does not count the sessions
 			r.owner().setFile(&out.Attr, 0o444, 0, r.t.started)
 		} else if errno := n.fill(ctx, nil, &out.Attr); errno != 0 {
 			return nil, errno

@@ -23,7 +23,7 @@ import (
 func listQueries(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ syscall.Errno) {
 	for _, q := range readRecent(d.p.x) {
 		if shown, err := d.p.t.builder.Redacted(d.p.x, []byte(q.name)); err != nil || string(shown) != q.name {
-			continue // a name that tells a secret
+			continue // a query that has a secret in it
 		}
 		list = append(list, fuse.DirEntry{Name: q.name, Mode: syscall.S_IFREG})
 	}
@@ -173,7 +173,7 @@ func (n *searchSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno
 			return nil, errnoOf(err)
 		}
 		if data, ok = n.t.answers.get(n.sum); !ok {
-			return nil, syscall.ESTALE // there is more by now: let the kernel look again
+			return nil, syscall.ESTALE // the logs have grown: the kernel looks the name up again
 		}
 	}
 	n.used()

@@ -134,7 +134,7 @@ func (d *sessionDir) Create(ctx context.Context, name string, flags, mode uint32
 			if flags&syscall.O_EXCL != 0 {
 				return nil, nil, 0, syscall.EEXIST
 			}
-			return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+			return nil, nil, 0, syscall.ESTALE // made since the kernel looked: it looks the name up again
 		}
 		d.p.noteOpen(ctx, rel)
 		h, _ := n.newHandle(ctx, flags|syscall.O_TRUNC)
@@ -152,7 +152,7 @@ func (d *sessionDir) Create(ctx context.Context, name string, flags, mode uint32
 func (d *sessionDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	e, why := d.entry(name), "a session has its own directories; put others in the agent's home"
 	switch {
-	case e.mode == modeDir && e.disk: // made again for who removed it
+	case e.mode == modeDir && e.disk: // it was removed before
 		return d.plain.Mkdir(ctx, name, mode, out)
 	case e.mode == modeDir:
 		return nil, syscall.EEXIST

@@ -19,7 +19,7 @@ import (
 
 // tree is what all nodes of one mount share.
 type tree struct {
-	// What it stands on.
+	// What it uses.
 	store   *session.Store
 	builder *pack.Builder
 	search  *search.Engine
@@ -31,7 +31,7 @@ type tree struct {
 	// What never changes while it is mounted.
 	rootFd  int    // the store's directory, O_PATH
 	rootDev uint64 // the device it lies on
-	asRoot  bool   // serves every uid and gives each his own files
+	asRoot  bool   // serves every uid; new files belong to who makes them
 	uid     uint32 // of the daemon
 	gid     uint32
 	conn    uint64 // names this connection to the kernel, part of every idempotency key
@@ -48,9 +48,9 @@ type tree struct {
 
 	recent sync.Mutex // held while a session's recent queries are changed
 
-	policies sync.Mutex // held from the look at what a gc.policy says of history until it is changed
+	policies sync.Mutex // held from the check of what a gc.policy does to history until it is committed
 
-	shortAt   atomic.Int64  // unix ns, when the log told last that descriptors ran out
+	shortAt   atomic.Int64  // unix ns, of the last warning that descriptors ran out
 	blobsMade atomic.Uint64 // blobs that users began to make, from 1
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 

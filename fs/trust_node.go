@@ -206,7 +206,7 @@ func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, 
 		if flags&syscall.O_EXCL != 0 {
 			return nil, nil, 0, syscall.EEXIST
 		}
-		return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+		return nil, nil, 0, syscall.ESTALE // made since the kernel looked: it looks the name up again
 	}
 	n.owner().setFile(&out.Attr, 0o600, 0, time.Now())
 	h := &trustHandle{n: n, changed: true}

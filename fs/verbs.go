@@ -105,7 +105,7 @@ func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {
 		return errnoOf(err)
 	}
 	d.t.builder.Forget(x.ID())
-	// The kernel is told without waiting: it may hold what it needs for that until this call returns.
+	// In the background: the kernel may hold the lock that the notification needs until this call returns.
 	if _, parent := d.Parent(); parent != nil {
 		go parent.NotifyEntry(ref.Session)
 	}

@@ -29,7 +29,7 @@ type Plan struct {
 	Policy ctxabi.Policy
 	Go     []Candidate
 	Stay   []Candidate
-	Next   time.Time // when another plan may say something else, unless the session changes; zero: not before it does
+	Next   time.Time // when another plan may differ although the session has not changed; zero: never
 
 	before time.Time // rows of packs.jsonl older than this go
 }
@@ -42,7 +42,7 @@ const recheck = 10 * time.Minute
 type verdict struct {
 	goes   bool
 	reason string
-	next   time.Time // when it may say something else; zero: never
+	next   time.Time // when it may differ; zero: never
 }
 
 func stays(format string, args ...any) verdict { return verdict{reason: fmt.Sprintf(format, args...)} }

@@ -16,7 +16,7 @@ const (
 	Packs      Kind = "packs"      // rows of packs.jsonl, and the packs that no other row names
 	Memory     Kind = "memory"     // what is remembered of a session to compile its packs
 	Blob       Kind = "blob"       // what a user stored under its hash
-	Cache      Kind = "cache"      // derived content on the disk that is made again when it is needed
+	Cache      Kind = "cache"      // derived content on the disk, which can be made again
 	Quarantine Kind = "quarantine" // bytes that were no record when a log was opened
 	Log        Kind = "log"        // history: archived at most
 	Whole      Kind = "session"    // the session with its history
@@ -29,7 +29,7 @@ type Item struct {
 	Path string    // relative to the session, as its owner knows it
 	Size int64     // bytes
 	Used time.Time // when it was made, or used last, as far as that is known
-	Why  string    // what keeps it whatever the policy says; "": nothing
+	Why  string    // why it stays under any policy; "": it may go
 }
 
 // Pack is a row of packs.jsonl.

@@ -40,7 +40,7 @@ type state struct {
 
 	// Guarded by Collector.mu.
 	stamp string
-	due   time.Time // when another plan may say something new
+	due   time.Time // when another plan may differ
 }
 
 // mark is when something was seen as a candidate first.
@@ -197,7 +197,7 @@ func (c *Collector) sweepOnce(ctx context.Context, ref ctxabi.Ref, asked bool) (
 func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (freed int64, done bool, err error) {
 	if it.Kind == Packs {
 		// Rows are dropped by their time under the lock of the rows; a reader that came meanwhile has a
-		// younger one. What is open and what the policy says is looked at once more.
+		// younger one. What is open and the policy are checked once more.
 		now := &Plan{At: c.store.Now(), Policy: x.Policy()}
 		if err := now.packs(x); err != nil || now.before.IsZero() {
 			return 0, false, err
@@ -216,7 +216,7 @@ func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (fre
 func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Report, gone bool) {
 	p.wake(p.At.Add(soonest(p.Policy)))
 	if p.Policy == ctxabi.KeepPolicy() {
-		p.wake(p.At.Add(recheck)) // the disk did not give it, and may by then
+		p.wake(p.At.Add(recheck)) // the policy could not be read; that may pass
 	}
 	stamp := ""
 	if g, err := c.store.Glance(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date

@@ -56,7 +56,7 @@ func scanHashes(ctx context.Context, r io.Reader, yield func(off int64, hash []b
 			return err
 		}
 		data := buf[:kept+n]
-		// A run of digits at the end may go on: of it no more is kept than tells that it is too long.
+		// A run of digits at the end may go on. One digit more than a hash has is enough of it.
 		run := 0
 		if err == nil {
 			for run <= hashDigits && run < len(data) && isHexDigit[data[len(data)-1-run]] {
