@@ -102,8 +102,6 @@ func (d *sessionsDir) at(name string) ctxabi.Ref {
 	return ref
 }
 
-var _ = (gofs.NodeLookuper)((*sessionsDir)(nil))
-
 func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
@@ -155,8 +153,6 @@ func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	p := mountedSession{t: d.t, x: x}
 	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; its owner removes it with ctxfs session rm")
 }
-
-var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))
 
 func (d *sessionsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {

@@ -25,14 +25,10 @@ func (d *blobDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) sys
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*blobDir)(nil))
-
 func (d *blobDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(fixedTimeout)
 	return d.fill(ctx, f, &out.Attr)
 }
-
-var _ = (gofs.NodeCreater)((*blobDir)(nil))
 
 func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	if _, err := d.p.node(ctx, d.rel, name); err == nil {
@@ -57,8 +53,6 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 	return inode, h, fuse.FOPEN_DIRECT_IO, 0
 }
 
-var _ = (gofs.NodeUnlinker)((*blobDir)(nil))
-
 // Unlink removes a content that the caller stored. A content that the history has stays.
 func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	err := d.p.x.RemoveBlob(name, callerOf(ctx).Uid)
@@ -73,8 +67,6 @@ func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.NodeRenamer)((*blobDir)(nil))
 
 // Rename returns EXDEV for another directory, so that mv copies and removes. Within the directory a
 // content has one name.
@@ -91,13 +83,9 @@ type blobHandle struct {
 	stage *session.BlobStage
 }
 
-var _ = (gofs.FileReader)((*blobHandle)(nil))
-
 func (h *blobHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	return readAt(h.stage, dest, off)
 }
-
-var _ = (gofs.FileWriter)((*blobHandle)(nil))
 
 func (h *blobHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	if h.n.p.t.raw.request(ctx).flags&syscall.O_APPEND != 0 {
@@ -110,13 +98,9 @@ func (h *blobHandle) Write(ctx context.Context, data []byte, off int64) (uint32,
 	return uint32(n), 0
 }
 
-var _ = (gofs.FileFlusher)((*blobHandle)(nil))
-
 func (h *blobHandle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "close")
 }
-
-var _ = (gofs.FileFsyncer)((*blobHandle)(nil))
 
 // Fsync commits as a close does, because bytes that are not committed are on no disk for good.
 func (h *blobHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
@@ -129,8 +113,6 @@ func (h *blobHandle) commit(ctx context.Context, op string) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.FileReleaser)((*blobHandle)(nil))
 
 func (h *blobHandle) Release(ctx context.Context) syscall.Errno {
 	h.n.staging.CompareAndSwap(h, nil)

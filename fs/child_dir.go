@@ -28,13 +28,9 @@ func (d *childrenDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr)
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*childrenDir)(nil))
-
 func (d *childrenDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	return d.fill(ctx, f, &out.Attr)
 }
-
-var _ = (gofs.NodeLookuper)((*childrenDir)(nil))
 
 func (d *childrenDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
@@ -86,8 +82,6 @@ func (d *childrenDir) Rename(ctx context.Context, name string, newParent gofs.In
 	}
 	return 0
 }
-
-var _ = (gofs.NodeReaddirer)((*childrenDir)(nil))
 
 func (d *childrenDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.p.t.list(d.StableAttr(), d.p.path(ctxabi.ChildDir), func(name string) (gofs.StableAttr, bool) {

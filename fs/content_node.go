@@ -93,8 +93,6 @@ func (n *contentFile) stages(a *fuse.Attr) (*blobHandle, bool) {
 	return h, true
 }
 
-var _ = (gofs.NodeGetattrer)((*contentFile)(nil))
-
 func (n *contentFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	if _, ok := n.stages(&out.Attr); ok {
 		return 0
@@ -104,8 +102,6 @@ func (n *contentFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 	}
 	return n.fill(ctx, &out.Attr)
 }
-
-var _ = (gofs.NodeSetattrer)((*contentFile)(nil))
 
 // Setattr changes the size of a blob that is being made. What is stored cannot be changed. A mode
 // and times are accepted and ignored.
@@ -157,8 +153,6 @@ func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, er
 	return &contentHandle{r: c}, false, err
 }
 
-var _ = (gofs.NodeOpener)((*contentFile)(nil))
-
 func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
@@ -209,13 +203,9 @@ func (n *contentFile) recordName(ref ctxabi.ContentRef, line int) string {
 	return cmp.Or(n.p.x.RecordID(ref.Source, line), strconv.Itoa(line))
 }
 
-var _ = (gofs.NodeGetxattrer)((*contentFile)(nil))
-
 func (n *contentFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
 	return n.facts(ctx).Get(name, dest)
 }
-
-var _ = (gofs.NodeListxattrer)((*contentFile)(nil))
 
 func (n *contentFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
 	return n.facts(ctx).List(dest)

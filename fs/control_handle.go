@@ -5,7 +5,6 @@ import (
 	"sync"
 	"syscall"
 
-	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -62,8 +61,6 @@ func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHa
 	return h, 0
 }
 
-var _ = (gofs.FileReader)((*controlHandle)(nil))
-
 func (h *controlHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,8 +96,6 @@ func resize(rel string, data []byte, size int64, derived int) ([]byte, error) {
 	}
 	return append(data, make([]byte, size-int64(len(data)))...), nil
 }
-
-var _ = (gofs.FileWriter)((*controlHandle)(nil))
 
 func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32, syscall.Errno) {
 	req := h.n.p.t.raw.request(ctx)
@@ -162,8 +157,6 @@ func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno 
 	return 0
 }
 
-var _ = (gofs.FileFlusher)((*controlHandle)(nil))
-
 func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -200,8 +193,6 @@ func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
 	return errno
 }
 
-var _ = (gofs.FileFsyncer)((*controlHandle)(nil))
-
 func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -213,8 +204,6 @@ func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.FileReleaser)((*controlHandle)(nil))
 
 func (h *controlHandle) Release(ctx context.Context) syscall.Errno {
 	close(h.releasing)

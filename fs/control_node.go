@@ -56,8 +56,6 @@ func (n *controlFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr)
 	return errnoOf(err)
 }
 
-var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
-
 func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to
 	// wait for itself.
@@ -75,8 +73,6 @@ func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 	}
 	return errno
 }
-
-var _ = (gofs.NodeSetattrer)((*controlFile)(nil))
 
 func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.Getattr(ctx, f, out); errno != 0 {
@@ -128,8 +124,6 @@ func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
 	return errnoOf(setAttrs(fd, &times))
 }
 
-var _ = (gofs.NodeOpener)((*controlFile)(nil))
-
 func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	n.p.settle(n.rel)
 	h, errno := n.newHandle(ctx, flags)
@@ -143,8 +137,6 @@ func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 	}
 	return h, ff, 0
 }
-
-var _ = (gofs.NodeGetxattrer)((*controlFile)(nil))
 
 func (n *controlFile) facts(ctx context.Context) facts {
 	return facts{

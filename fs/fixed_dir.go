@@ -27,12 +27,6 @@ type (
 	lister func(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Errno)
 )
 
-var (
-	_ = (gofs.NodeGetattrer)((*fixedDir)(nil))
-	_ = (gofs.NodeLookuper)((*fixedDir)(nil))
-	_ = (gofs.NodeReaddirer)((*fixedDir)(nil))
-)
-
 // fixed returns the constructor of a fixed directory. Without l it lists nothing, so that cp -a,
 // find and grep -r stay finite in a directory that has a name for every question.
 func fixed(f finder, l lister) func(*mountedSession, string) tableNode {
@@ -86,18 +80,6 @@ func listEntries(ctx context.Context, d *fixedDir) (names []fuse.DirEntry, _ sys
 // Each operation has to be there, because go-fuse answers a missing Unlink or Rmdir with success. A
 // type overrides what it allows.
 type denyDir struct{ noXattrs }
-
-var (
-	_ = (gofs.NodeCreater)(denyDir{})
-	_ = (gofs.NodeMkdirer)(denyDir{})
-	_ = (gofs.NodeMknoder)(denyDir{})
-	_ = (gofs.NodeSymlinker)(denyDir{})
-	_ = (gofs.NodeLinker)(denyDir{})
-	_ = (gofs.NodeUnlinker)(denyDir{})
-	_ = (gofs.NodeRmdirer)(denyDir{})
-	_ = (gofs.NodeRenamer)(denyDir{})
-	_ = (gofs.NodeSetattrer)(denyDir{})
-)
 
 func (denyDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	return nil, nil, 0, syscall.EPERM

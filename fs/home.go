@@ -67,8 +67,6 @@ type storeDir struct {
 	rel string // in the store: "home/1000/agent"
 }
 
-var _ = (gofs.NodeGetattrer)((*storeDir)(nil))
-
 func (d *storeDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	d.realm.fill(&out.Attr, d.rel)
 	out.SetTimeout(fixedTimeout)
@@ -96,8 +94,6 @@ type topDir struct {
 	rel string
 }
 
-var _ = (gofs.NodeGetattrer)((*topDir)(nil))
-
 func (d *topDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	owner{uid: d.t.uid, gid: d.t.gid}.setDir(a, 0o755, d.t.dirTime(d.rel))
 	return 0
@@ -109,8 +105,6 @@ func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrO
 
 // usersDir is home/. Every uid resolves there, for everyone.
 type usersDir struct{ topDir }
-
-var _ = (gofs.NodeLookuper)((*usersDir)(nil))
 
 func (d *usersDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	uid, ok := ctxabi.ParseUID(name)
@@ -128,8 +122,6 @@ func (d *usersDir) Mkdir(ctx context.Context, name string, mode uint32, out *fus
 	}
 	return nil, syscall.EEXIST
 }
-
-var _ = (gofs.NodeReaddirer)((*usersDir)(nil))
 
 func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), ctxabi.HomeDir, func(name string) (gofs.StableAttr, bool) {
@@ -157,8 +149,6 @@ func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (go
 // spacesDir is shared/.
 type spacesDir struct{ topDir }
 
-var _ = (gofs.NodeLookuper)((*spacesDir)(nil))
-
 func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
@@ -176,8 +166,6 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	return d.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 
-var _ = (gofs.NodeReaddirer)((*spacesDir)(nil))
-
 func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), ctxabi.SharedDir, func(name string) (gofs.StableAttr, bool) {
 		return treeAttr(syscall.S_IFDIR, path.Join(ctxabi.SharedDir, name)), ctxabi.ValidName(name) == nil
@@ -189,8 +177,6 @@ func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno)
 type realmDir struct{ storeDir }
 
 func newRealmDir(r realm) *realmDir { return &realmDir{storeDir{realm: r, rel: r.dir()}} }
-
-var _ = (gofs.NodeLookuper)((*realmDir)(nil))
 
 func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if d.isTrust(name) {
@@ -206,8 +192,6 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
-var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
-
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
@@ -220,8 +204,6 @@ func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) 
 
 // agentsDir is home/<uid>/agent.
 type agentsDir struct{ storeDir }
-
-var _ = (gofs.NodeLookuper)((*agentsDir)(nil))
 
 func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
@@ -286,8 +268,6 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.NodeReaddirer)((*agentsDir)(nil))
 
 func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {

@@ -43,8 +43,6 @@ type logHandle struct {
 	}
 }
 
-var _ = (gofs.FileReader)((*logHandle)(nil))
-
 func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	n, err := h.n.log.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -52,8 +50,6 @@ func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Read
 	}
 	return fuse.ReadResultData(dest[:n]), 0
 }
-
-var _ = (gofs.FileWriter)((*logHandle)(nil))
 
 func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	if h.stage == nil {
@@ -108,8 +104,6 @@ func (h *logHandle) Writev(ctx context.Context, data [][]byte, off int64) (uint3
 	return h.Write(ctx, bytes.Join(data, nil), off)
 }
 
-var _ = (gofs.FileFlusher)((*logHandle)(nil))
-
 // Flush handles some descriptor's close, which need not be the last one's. It commits a record that
 // lacks only its newline; it refuses one that lacks more, and leaves it in the stage.
 func (h *logHandle) Flush(ctx context.Context) syscall.Errno {
@@ -121,8 +115,6 @@ func (h *logHandle) Flush(ctx context.Context) syscall.Errno {
 	return errnoOf(err)
 }
 
-var _ = (gofs.FileFsyncer)((*logHandle)(nil))
-
 // Fsync syncs the log. It returns an error if staged bytes are not a record yet, because they are
 // on no disk.
 func (h *logHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
@@ -132,8 +124,6 @@ func (h *logHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	return errno
 }
-
-var _ = (gofs.FileReleaser)((*logHandle)(nil))
 
 func (h *logHandle) Release(ctx context.Context) syscall.Errno {
 	if h.stage != nil {

@@ -36,13 +36,9 @@ func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) sys
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*logFile)(nil))
-
 func (n *logFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	return n.fill(ctx, f, &out.Attr)
 }
-
-var _ = (gofs.NodeSetattrer)((*logFile)(nil))
 
 // Setattr refuses what chattr +a would refuse. It allows what changes nothing: touch to now, the
 // mode and owner that the file has, O_TRUNC of an empty log.
@@ -79,8 +75,6 @@ func (n *logFile) Allocate(ctx context.Context, f gofs.FileHandle, off, size uin
 func (n *logFile) denyLink(ctx context.Context) syscall.Errno {
 	return n.p.deny(ctx, "link", n.log.Name(), ctxabi.ErrAppendOnly, "history has one name; copy it instead")
 }
-
-var _ = (gofs.NodeOpener)((*logFile)(nil))
 
 func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if err := n.log.Open(); err != nil {
@@ -133,13 +127,9 @@ func (n *logFile) archived(of func(session.Archived) int64) func() string {
 	}
 }
 
-var _ = (gofs.NodeGetxattrer)((*logFile)(nil))
-
 func (n *logFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
 	return n.facts().Get(name, dest)
 }
-
-var _ = (gofs.NodeListxattrer)((*logFile)(nil))
 
 func (n *logFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
 	return n.facts().List(dest)

@@ -104,8 +104,6 @@ func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 	return unix.Chmod(procPath(fd), want)
 }
 
-var _ = (gofs.NodeLookuper)((*plain)(nil))
-
 func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
 		n, err = p.added(ctx, dir, name, out)
@@ -113,8 +111,6 @@ func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n 
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeMkdirer)((*plain)(nil))
 
 func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
@@ -134,8 +130,6 @@ func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.E
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeMknoder)((*plain)(nil))
 
 func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	switch mode & syscall.S_IFMT {
@@ -160,8 +154,6 @@ func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeCreater)((*plain)(nil))
 
 func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
 	if hidden(name) {
@@ -234,8 +226,6 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 	return n, fh, 0, errno
 }
 
-var _ = (gofs.NodeSymlinker)((*plain)(nil))
-
 func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
 		return nil, syscall.EPERM
@@ -252,8 +242,6 @@ func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.Entr
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeLinker)((*plain)(nil))
 
 func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if log, ok := target.(*logFile); ok {
@@ -281,13 +269,9 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 	return n, errno
 }
 
-var _ = (gofs.NodeUnlinker)((*plain)(nil))
-
 func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
 	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }
-
-var _ = (gofs.NodeRmdirer)((*plain)(nil))
 
 func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	var last *unix.Statx_t
@@ -304,8 +288,6 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	}
 	return errno
 }
-
-var _ = (gofs.NodeReaddirer)((*plain)(nil))
 
 func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	release, errno := p.reserve()

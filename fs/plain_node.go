@@ -95,8 +95,6 @@ func setPlainEntry(out *fuse.EntryOut, x *unix.Statx_t) {
 	out.SetAttrTimeout(plainTimeout)
 }
 
-var _ = (gofs.NodeGetattrer)((*plain)(nil))
-
 func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(plainTimeout)
 	if h, ok := f.(*plainHandle); ok { // also answers for a file that has no name any more
@@ -112,8 +110,6 @@ func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOu
 	}
 	return errno
 }
-
-var _ = (gofs.NodeSetattrer)((*plain)(nil))
 
 func (p *plain) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	out.SetTimeout(plainTimeout)
@@ -190,8 +186,6 @@ func (p *plain) Readlink(ctx context.Context) (target []byte, errno syscall.Errn
 	return target, errno
 }
 
-var _ = (gofs.NodeGetxattrer)((*plain)(nil))
-
 func (p *plain) Getxattr(ctx context.Context, name string, dest []byte) (n uint32, errno syscall.Errno) {
 	if !userXattr(name) {
 		return 0, syscall.ENODATA
@@ -203,8 +197,6 @@ func (p *plain) Getxattr(ctx context.Context, name string, dest []byte) (n uint3
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeListxattrer)((*plain)(nil))
 
 func (p *plain) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
 	var list []byte
@@ -223,8 +215,6 @@ func (p *plain) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Err
 	return putXattr(dest, list)
 }
 
-var _ = (gofs.NodeSetxattrer)((*plain)(nil))
-
 func (p *plain) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	if errno := mayChangeXattr(name); errno != 0 {
 		return errno
@@ -233,8 +223,6 @@ func (p *plain) Setxattr(ctx context.Context, name string, data []byte, flags ui
 		return unix.Setxattr(procPath(fd), name, data, int(flags))
 	})
 }
-
-var _ = (gofs.NodeRemovexattrer)((*plain)(nil))
 
 func (p *plain) Removexattr(ctx context.Context, name string) syscall.Errno {
 	if errno := mayChangeXattr(name); errno != 0 {
@@ -288,8 +276,6 @@ func (h *plainHandle) set(ctx context.Context, in *fuse.SetAttrIn, out *fuse.Att
 func openFlags(flags uint32) int {
 	return int(flags) &^ (unix.O_APPEND | unix.O_DIRECT | unix.O_TRUNC | unix.O_CREAT | unix.O_EXCL | fuse.FMODE_EXEC)
 }
-
-var _ = (gofs.NodeOpener)((*plain)(nil))
 
 func (p *plain) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	release, errno := p.reserve()

@@ -45,8 +45,6 @@ func (p *plain) kindOf(name string) nameKind {
 	return ordinary
 }
 
-var _ = (gofs.NodeRenamer)((*plain)(nil))
-
 func (p *plain) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	return rename(ctx, p, name, newParent, newName, flags)
 }

@@ -42,8 +42,6 @@ from it and comes back when it is removed.
 
 func (r *rootDir) owner() owner { return owner{uid: r.t.uid, gid: r.t.gid} }
 
-var _ = (gofs.NodeGetattrer)((*rootDir)(nil))
-
 func (r *rootDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	r.owner().setDir(&out.Attr, 0o755, r.t.started)
 	out.SetTimeout(fixedTimeout)
@@ -66,8 +64,6 @@ var rootEntries = []struct {
 	}},
 }
 
-var _ = (gofs.NodeLookuper)((*rootDir)(nil))
-
 func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	for _, e := range rootEntries {
 		if e.name != name {
@@ -87,8 +83,6 @@ func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (
 	}
 	return nil, syscall.ENOENT
 }
-
-var _ = (gofs.NodeReaddirer)((*rootDir)(nil))
 
 func (r *rootDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	var list []fuse.DirEntry

@@ -76,21 +76,15 @@ func (d *ownerSearchDir) fill(a *fuse.Attr) {
 	o.setDir(a, o.dirMode()&^0o222, d.t.started)
 }
 
-var _ = (gofs.NodeGetattrer)((*ownerSearchDir)(nil))
-
 func (d *ownerSearchDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	d.fill(&out.Attr)
 	out.SetTimeout(fixedTimeout)
 	return 0
 }
 
-var _ = (gofs.NodeReaddirer)((*ownerSearchDir)(nil))
-
 func (d *ownerSearchDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return listing(d.StableAttr(), nil), 0
 }
-
-var _ = (gofs.NodeLookuper)((*ownerSearchDir)(nil))
 
 func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if strings.HasPrefix(name, ".") {

@@ -83,3 +83,53 @@ func inSpace(rel string) bool { return strings.HasPrefix(rel, ctxabi.SharedDir+"
 // storePath returns the path of a node's file in the store, which is that in the mount. For a node
 // that lost its name it returns a path that does not exist.
 func storePath(n *gofs.Inode) string { return n.Path(n.Root()) }
+
+// go-fuse asks a node or a handle at run time which interfaces it has, and ignores a method with a
+// wrong signature. So what each type has to be is written down here.
+type (
+	changeable interface {
+		gofs.NodeSetattrer
+		gofs.NodeSetxattrer
+		gofs.NodeRemovexattrer
+	}
+	directoryNode interface {
+		changeable
+		gofs.NodeGetattrer
+		gofs.NodeLookuper
+		gofs.NodeReaddirer
+		gofs.NodeCreater
+		gofs.NodeMkdirer
+		gofs.NodeMknoder
+		gofs.NodeSymlinker
+		gofs.NodeLinker
+		gofs.NodeUnlinker // for a missing Unlink or Rmdir go-fuse answers success
+		gofs.NodeRmdirer
+		gofs.NodeRenamer
+	}
+	fileNode interface {
+		changeable
+		gofs.NodeGetattrer
+		gofs.NodeOpener
+	}
+	factsNode interface {
+		fileNode
+		gofs.NodeGetxattrer
+		gofs.NodeListxattrer
+	}
+	writeHandle interface {
+		gofs.FileReader
+		gofs.FileWriter
+		gofs.FileFlusher
+		gofs.FileFsyncer
+		gofs.FileReleaser
+	}
+)
+
+var (
+	_ = []directoryNode{(*rootDir)(nil), (*usersDir)(nil), (*spacesDir)(nil), (*realmDir)(nil), (*agentsDir)(nil),
+		(*agentDir)(nil), (*sessionsDir)(nil), (*sessionDir)(nil), (*childrenDir)(nil), (*blobDir)(nil),
+		(*ownerSearchDir)(nil), (*fixedDir)(nil), (*plain)(nil)}
+	_ = []factsNode{(*view)(nil), (*controlFile)(nil), (*logFile)(nil), (*contentFile)(nil), (*plain)(nil)}
+	_ = []fileNode{(*trustFile)(nil)}
+	_ = []writeHandle{(*controlHandle)(nil), (*logHandle)(nil), (*trustHandle)(nil), (*blobHandle)(nil)}
+)

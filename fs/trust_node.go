@@ -31,8 +31,6 @@ func (n *trustFile) fill(a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*trustFile)(nil))
-
 func (n *trustFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	errno := n.fill(&out.Attr)
 	if errno == syscall.ENOENT { // just made, and still open
@@ -41,8 +39,6 @@ func (n *trustFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.At
 	}
 	return errno
 }
-
-var _ = (gofs.NodeSetattrer)((*trustFile)(nil))
 
 func (n *trustFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.Getattr(ctx, f, out); errno != 0 {
@@ -86,8 +82,6 @@ func (n *trustFile) set(data []byte) error {
 	return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
 }
 
-var _ = (gofs.NodeOpener)((*trustFile)(nil))
-
 func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	data, err := n.t.store.Trust(n.ref.UID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,15 +103,11 @@ type trustHandle struct {
 	changed bool
 }
 
-var _ = (gofs.FileReader)((*trustHandle)(nil))
-
 func (h *trustHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return readFrom(h.data, dest, off), 0
 }
-
-var _ = (gofs.FileWriter)((*trustHandle)(nil))
 
 func (h *trustHandle) Write(ctx context.Context, p []byte, off int64) (uint32, syscall.Errno) {
 	req := h.n.t.raw.request(ctx)
@@ -137,8 +127,6 @@ func (h *trustHandle) Write(ctx context.Context, p []byte, off int64) (uint32, s
 	h.changed = true
 	return uint32(len(p)), 0
 }
-
-var _ = (gofs.FileFlusher)((*trustHandle)(nil))
 
 func (h *trustHandle) Flush(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
@@ -160,8 +148,6 @@ func (h *trustHandle) commit() syscall.Errno {
 	return errnoOf(err)
 }
 
-var _ = (gofs.FileFsyncer)((*trustHandle)(nil))
-
 func (h *trustHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,8 +156,6 @@ func (h *trustHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	return h.commit()
 }
-
-var _ = (gofs.FileReleaser)((*trustHandle)(nil))
 
 func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
@@ -194,8 +178,6 @@ func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.I
 // isTrust reports whether name is the trust file here. A space has none.
 func (d *realmDir) isTrust(name string) bool { return name == ctxabi.TrustFile && d.ref.Space == "" }
 
-var _ = (gofs.NodeCreater)((*realmDir)(nil))
-
 // Create makes the trust file. It is on the disk when it is closed.
 func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	if !d.isTrust(name) {
@@ -212,8 +194,6 @@ func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, 
 	h := &trustHandle{n: n, changed: true}
 	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), h, fuse.FOPEN_DIRECT_IO, 0
 }
-
-var _ = (gofs.NodeUnlinker)((*realmDir)(nil))
 
 func (d *realmDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	if !d.isTrust(name) {

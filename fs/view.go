@@ -37,14 +37,6 @@ type refuser interface {
 	refuse(ctx context.Context, op string) syscall.Errno
 }
 
-var (
-	_ = (gofs.NodeGetattrer)((*view)(nil))
-	_ = (gofs.NodeSetattrer)((*view)(nil))
-	_ = (gofs.NodeOpener)((*view)(nil))
-	_ = (gofs.NodeGetxattrer)((*view)(nil))
-	_ = (gofs.NodeListxattrer)((*view)(nil))
-)
-
 func newView(s source) *view { return &view{source: s} }
 
 func (n *view) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {

@@ -6,8 +6,6 @@ import (
 	"sort"
 	"strings"
 	"syscall"
-
-	gofs "github.com/hanwen/go-fuse/v2/fs"
 )
 
 // xattrPrefix begins the names of the read-only attributes that ctxfs answers itself.
@@ -75,16 +73,12 @@ func (f facts) List(dest []byte) (uint32, syscall.Errno) {
 // noXattrs is for what ctxfs makes itself: nothing can be attached to it.
 type noXattrs struct{}
 
-var _ = (gofs.NodeSetxattrer)(noXattrs{})
-
 func (noXattrs) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	if strings.HasPrefix(name, xattrPrefix) {
 		return syscall.EPERM
 	}
 	return syscall.ENOTSUP
 }
-
-var _ = (gofs.NodeRemovexattrer)(noXattrs{})
 
 func (noXattrs) Removexattr(ctx context.Context, name string) syscall.Errno {
 	if strings.HasPrefix(name, xattrPrefix) {
