@@ -42,7 +42,7 @@
 //	                    the directories that have a name for each question
 //	answers.go          the last answers of searches
 //	content_node.go     contents under their hashes
-//	nodes_dir.go        the trees of swap and dedup
+//	nodes.go            the trees of swap and dedup
 //	awaited.go          built files whose generators still run
 //	generation.go       built files
 //	shelf.go            the last builds
