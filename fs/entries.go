@@ -27,7 +27,10 @@ const (
 	protected                   // the directories of a session, and names that nothing may take
 )
 
-// entry is a row of the table [entries]: what a name of a session is.
+// entry is a row of the table [entries]: what a name of a session is. The identity of its node
+// follows from the session's id and the path (roleAttr), but that of a built file from the build. So
+// a row without a * whose node is made here is revived: the next daemon finds it by its number. What
+// may be done to the name, and what is refused, follows from the kind.
 type entry struct {
 	path   string // relative to the session; a component * stands for any one name
 	kind   nameKind
@@ -36,7 +39,7 @@ type entry struct {
 	disk   bool       // it is what the disk has under that name, as an ordinary file is
 	check  writeCheck // of a control file: what is refused of it before it is complete
 
-	match  func(rel string) bool                                  // of a path with a *: which names it stands for; nil: all
+	match  func(rel string) bool                                  // of a path that ends in *: which names it stands for
 	node   func(p *mountedSession, rel string) tableNode          // makes the node; nil: there is nothing to look up
 	render func(p *mountedSession, b *pack.Build) ([]byte, error) // of a built file: its bytes
 	text   func(p *mountedSession) ([]byte, time.Time, error)     // of a derived file: its bytes and its time
@@ -45,8 +48,8 @@ type entry struct {
 // tableNode is a node that a row makes.
 type tableNode interface {
 	gofs.InodeEmbedder
-	// fill fills in the attributes that the file has now, for who has open in his hands or, if open is
-	// nil, only its name.
+	// fill fills in the attributes that the file has now, as the handle open sees it, or a look-up if
+	// open is nil. It returns ENOENT if there is no such file.
 	fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) syscall.Errno
 }
 

@@ -19,8 +19,7 @@ type view struct {
 // source is what a [view] shows. The kernel decides how long a node lives, so that a source holds
 // little: the bytes are made, or found again, when the file is opened.
 type source interface {
-	// fill fills in the attributes, for who has open in his hands or, if open is nil, only the file's
-	// name.
+	// fill fills in the attributes, as the handle open sees them, or a look-up if open is nil.
 	fill(ctx context.Context, open gofs.FileHandle, a *fuse.Attr) syscall.Errno
 	// open returns a handle for reading; ESTALE makes the kernel look the name up again.
 	open(ctx context.Context) (gofs.FileHandle, syscall.Errno)

@@ -99,7 +99,8 @@ func Real(root, fd int) (string, error) {
 	return rel, nil
 }
 
-// Stat returns what statx(2) knows of the open descriptor fd, which may be O_PATH.
+// Stat returns the attributes of the open descriptor fd, which may be O_PATH.
+// It returns the errno of the kernel if there are none.
 func Stat(fd int) (*unix.Statx_t, error) {
 	var x unix.Statx_t
 	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
