@@ -12,7 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// agentDir is an agent's home: an ordinary directory that always has `session` and, though it is not listed, `search`.
+// agentDir is an agent's home: an ordinary directory that always has `session` and, though it does
+// not list it, `search`.
 type agentDir struct {
 	plain
 	realm
@@ -25,8 +26,6 @@ func (d *agentDir) kindOf(name string) nameKind {
 	return ordinary
 }
 
-func (d *agentDir) sessions() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
-
 func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if name == ctxabi.HomeSearchDir {
 		return d.lookupSearch(ctx, d.EmbeddedInode(), out)
@@ -34,14 +33,8 @@ func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if name != ctxabi.SessionDir {
 		return d.plain.Lookup(ctx, name, out)
 	}
-	n := &sessionsDir{realm: d.realm}
-	n.fill(&out.Attr, d.sessions())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, d.sessions())), 0
-}
-
-func (d *agentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.plain.Readdir(ctx)
+	n := &sessionsDir{storeDir{realm: d.realm, rel: path.Join(d.ref.AgentHome(), ctxabi.SessionDir)}}
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
 func (d *agentDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
@@ -100,30 +93,14 @@ func (d *agentDir) Rename(ctx context.Context, name string, newParent gofs.Inode
 	return rename(ctx, d, name, newParent, newName, flags)
 }
 
-// sessionsDir is agent/<agent>/session: mkdir there makes a session.
-type sessionsDir struct {
-	gofs.Inode
-	denyDir
-	realm // ref.Agent is set
-}
-
-func (d *sessionsDir) path() string { return path.Join(d.ref.AgentHome(), ctxabi.SessionDir) }
-
-var _ = (gofs.NodeGetattrer)((*sessionsDir)(nil))
-
-func (d *sessionsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.path())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
+// sessionsDir is agent/<agent>/session. Mkdir there makes a session.
+type sessionsDir struct{ storeDir } // ref.Agent is set
 
 func (d *sessionsDir) at(name string) ctxabi.Ref {
 	ref := d.ref
 	ref.Session = name
 	return ref
 }
-
-var _ = (gofs.NodeLookuper)((*sessionsDir)(nil))
 
 func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
@@ -133,18 +110,11 @@ func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	pl, err := newPlace(d.t, x)
+	pl, err := newMountedSession(d.t, x)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	n := newSessionDir(pl, "")
-	var a fuse.AttrOut
-	if errno := n.getattr(&a); errno != 0 {
-		return nil, errno
-	}
-	out.Attr = a.Attr
-	keepFixed(out)
-	return d.NewInode(ctx, n, roleAttr(syscall.S_IFDIR, x.ID(), "")), 0
+	return pl.lookup(ctx, d.EmbeddedInode(), entryOf(""), "", out)
 }
 
 func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
@@ -158,8 +128,8 @@ func (d *sessionsDir) Mkdir(ctx context.Context, name string, mode uint32, out *
 	return d.Lookup(ctx, name, out)
 }
 
-// Rename gives a session another name, or another agent of its owner: its
-// files find themselves by its id. A session is never replaced.
+// Rename changes the name of a session, or moves it to another agent of the same owner: its files
+// are found by its id. It never replaces a session.
 func (d *sessionsDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	to, ok := newParent.(*sessionsDir)
 	if !ok || to.ref.Owner() != d.ref.Owner() {
@@ -174,20 +144,18 @@ func (d *sessionsDir) Rename(ctx context.Context, name string, newParent gofs.In
 	return errnoOf(d.t.store.Rename(d.at(name).Path(), to.at(newName).Path()))
 }
 
-// Rmdir refuses, and says so where the session's user looks.
+// Rmdir refuses, and reports the reason in the session's errors.jsonl.
 func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	x, err := d.t.store.Session(d.at(name))
 	if err != nil {
 		return errnoOf(err)
 	}
-	p := place{t: d.t, x: x}
+	p := mountedSession{t: d.t, x: x}
 	return p.deny(ctx, "rmdir", "", ctxabi.ErrProtected, "a session is history; its owner removes it with ctxfs session rm")
 }
 
-var _ = (gofs.NodeReaddirer)((*sessionsDir)(nil))
-
 func (d *sessionsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})
 }

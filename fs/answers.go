@@ -5,11 +5,12 @@ import (
 	"sync"
 )
 
-// maxAnswers is how many bytes of answers to queries are kept, the last one not counted.
+// maxAnswers is the most bytes of answers to queries in memory, the last answer not counted.
 const maxAnswers = 8 << 20
 
-// answers keeps what was searched for last, so that who looks a name up and then opens it gets what he saw: whoever asks the same at
-// the same moment may have found more.
+// answers is a cache of the last answers, so that a program that looks a query up and then opens it
+// reads the answer that it has seen: the same query may find more by then. It is safe for
+// concurrent use.
 type answers struct {
 	mu     sync.Mutex
 	order  list.List // of *answer, the last used first; guarded by mu
@@ -24,21 +25,21 @@ type answer struct {
 	data   []byte
 }
 
-// get gives an answer by the sum of its bytes.
+// get returns the answer with the hash sum.
 func (s *answers) get(sum string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.use(s.at[sum])
 }
 
-// of gives the answer in a state of the logs.
+// of returns the answer in a state of the logs.
 func (s *answers) of(state string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.use(s.states[state])
 }
 
-// use gives the answer e, if there is one. s.mu is held.
+// use returns the answer e, and false if e is nil. The caller holds s.mu.
 func (s *answers) use(e *list.Element) ([]byte, bool) {
 	if e == nil {
 		return nil, false
@@ -47,7 +48,8 @@ func (s *answers) use(e *list.Element) ([]byte, bool) {
 	return e.Value.(*answer).data, true
 }
 
-// put keeps an answer, as that in a state of the logs unless state is "".
+// put adds an answer, as the one in a state of the logs unless state is "", and evicts the ones
+// that were used longest ago.
 func (s *answers) put(state, sum string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Two who ask the same at the same moment may find different things: who opens what he looked up gets that, and not the other's.
+// Two who ask the same at the same moment may find different things: who opens what he looked up
+// gets that, and not the other's.
 func TestAnAnswerIsOpenedAsItWasLookedUp(t *testing.T) {
 	var s answers
 	s.put("now", "a", []byte("one record"))

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attrFromStatx shows a file of the disk as it is.
+// attrFromStatx fills in the attributes that the file has on the disk.
 func attrFromStatx(a *fuse.Attr, x *unix.Statx_t) {
 	a.Size, a.Blocks, a.Blksize = x.Size, x.Blocks, uint32(x.Blksize)
 	a.Mode, a.Nlink = uint32(x.Mode), x.Nlink
@@ -21,13 +21,13 @@ func attrFromStatx(a *fuse.Attr, x *unix.Statx_t) {
 	a.Ctime, a.Ctimensec = uint64(x.Ctime.Sec), x.Ctime.Nsec
 }
 
-// owner is to whom the files of a directory belong.
+// owner is the user and group to whom the files of a directory belong.
 type owner struct {
 	uid, gid uint32
 	group    bool // a shared space: the group may do what the owner may
 }
 
-// dirMode and fileMode are the modes of what ctxfs makes for o.
+// dirMode and fileMode return the permissions of directories and files that ctxfs makes for o.
 func (o owner) dirMode() uint32 {
 	if o.group {
 		return 0o2770
@@ -42,7 +42,7 @@ func (o owner) fileMode() uint32 {
 	return 0o600
 }
 
-// readMode is the mode of what nobody may write.
+// readMode returns the permissions of a file that nobody may write.
 func (o owner) readMode() uint32 { return o.fileMode() &^ 0o222 }
 
 // setFile fills in the attributes of a regular file that ctxfs makes itself.
@@ -65,25 +65,25 @@ func (o owner) setDir(a *fuse.Attr, mode uint32, mtime time.Time) {
 	a.SetTimes(&mtime, &mtime, &mtime)
 }
 
-// sameOwner says whether a Setattr asks for the owner that the file has.
+// sameOwner reports whether a Setattr leaves the file's owner and group as they are.
 func sameOwner(in *fuse.SetAttrIn, a *fuse.Attr) bool {
 	uid, uok := in.GetUID()
 	gid, gok := in.GetGID()
 	return (!uok || uid == a.Uid) && (!gok || gid == a.Gid)
 }
 
-// explicitTimes says whether a Setattr asks for a time other than now.
+// explicitTimes reports whether a Setattr asks for a time other than now.
 func explicitTimes(in *fuse.SetAttrIn) bool {
 	return in.Valid&fuse.FATTR_ATIME != 0 && in.Valid&fuse.FATTR_ATIME_NOW == 0 ||
 		in.Valid&fuse.FATTR_MTIME != 0 && in.Valid&fuse.FATTR_MTIME_NOW == 0
 }
 
-// entry is one name of a directory listing.
-func entry(name string, attr gofs.StableAttr) fuse.DirEntry {
+// dirEntry returns one name of a directory listing.
+func dirEntry(name string, attr gofs.StableAttr) fuse.DirEntry {
 	return fuse.DirEntry{Name: name, Mode: attr.Mode, Ino: numberOf(attr.Ino)}
 }
 
-// listing is a directory with its two dots.
+// listing returns a directory stream of entries and the two dots.
 func listing(self gofs.StableAttr, entries []fuse.DirEntry) gofs.DirStream {
 	return gofs.NewListDirStream(append([]fuse.DirEntry{
 		{Name: ".", Mode: syscall.S_IFDIR, Ino: numberOf(self.Ino)},
@@ -91,7 +91,7 @@ func listing(self gofs.StableAttr, entries []fuse.DirEntry) gofs.DirStream {
 	}, entries...))
 }
 
-// unixType is the S_IFMT bits of a directory entry of the disk.
+// unixType returns the S_IFMT bits of a directory entry of the disk.
 func unixType(e os.DirEntry) uint32 {
 	switch e.Type() & os.ModeType {
 	case os.ModeDir:

@@ -25,8 +25,8 @@ func (g *countingGenerators) Inputs(context.Context, uint32, uint32, string, []s
 
 func (g *countingGenerators) Inside(uint32) (string, bool) { return "", false }
 
-// Whoever opened a pack that had been awaited had its inputs looked at twice, by the look-up and by the open, however long
-// ago it was made.
+// Whoever opened a pack that had been awaited had its inputs looked at twice, by the look-up and by
+// the open, however long ago it was made.
 func TestOpeningAnUnchangedAwaitedPackLooksAtItsInputsOnce(t *testing.T) {
 	g := &countingGenerators{}
 	m := mountWith(t, pack.Config{Budget: 32000, Generators: g})

@@ -4,48 +4,41 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"syscall"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
-// No path of the store is ever handed to the kernel as a string to be
-// followed: package beneath opens it. The inode that comes back is compared with the one the
-// kernel asked for; and what is then done is done to that descriptor, or to a
-// single name within it without following it. A link that is planted in time
-// gives ELOOP, a swapped directory ESTALE, and neither is ever entered.
+// No path of the store is ever handed to the kernel as a string to be followed: package beneath
+// opens it. The inode that comes back is compared with the one that the kernel asked for. What is
+// then done is done to that descriptor, or to a single name within it without following it. A link
+// that is planted in time returns ELOOP, a swapped directory ESTALE, and neither is ever entered.
 
-// procPath names an open descriptor as a path, for the calls that take no
-// descriptor opened with O_PATH.
+// procPath returns a path of an open descriptor, for the calls that take no O_PATH descriptor.
 func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// statFd gives all that stat knows of an open descriptor, O_PATH included.
-func statFd(fd int) (*unix.Statx_t, error) {
-	var x unix.Statx_t
-	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
-	return &x, err
-}
-
-// statName stats one name within a directory, without following it.
+// statName returns the attributes of name in the open directory dir. It does not follow a link.
 func statName(dir int, name string) (*unix.Statx_t, error) {
 	var x unix.Statx_t
 	err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
 	return &x, err
 }
 
-// stat stats rel in the store.
+// stat returns the attributes of the file rel of the store.
 func (t *tree) stat(rel string) (*unix.Statx_t, error) {
 	fd, err := beneath.Open(t.rootFd, rel, unix.O_PATH, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	return statFd(fd)
+	return beneath.Stat(fd)
 }
 
-// names lists a directory of the store, hidden names left out. A directory
-// that is not there yet is empty.
+// names lists a directory of the store without the names that [hidden] reports. It returns nothing
+// for a directory that is not there yet.
 func (t *tree) names(rel string) ([]os.DirEntry, error) {
 	fd, err := beneath.Open(t.rootFd, rel, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -67,4 +60,38 @@ func (t *tree) names(rel string) ([]os.DirEntry, error) {
 		}
 	}
 	return kept, nil
+}
+
+// statfs fills in the figures of the store's disk: what df shows, and what editors ask for before
+// they save.
+func (t *tree) statfs(out *fuse.StatfsOut) syscall.Errno {
+	var s syscall.Statfs_t
+	if err := t.disk(&s); err != nil {
+		return errnoOf(err)
+	}
+	out.FromStatfsT(&s)
+	return 0
+}
+
+func (t *tree) disk(s *syscall.Statfs_t) error {
+	fd, err := beneath.Open(t.rootFd, "", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return syscall.Fstatfs(fd, s)
+}
+
+// hasRoom reports whether the store's disk has room for a new file of size bytes. It reports true
+// if the disk does not tell.
+func (t *tree) hasRoom(size int) bool {
+	var s syscall.Statfs_t
+	if t.disk(&s) != nil || s.Blocks == 0 {
+		return true
+	}
+	free := s.Bavail
+	if t.asRoot {
+		free = s.Bfree
+	}
+	return free > uint64(size)/uint64(s.Bsize)
 }

@@ -13,34 +13,37 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// blobDir is context/dedup/blob. A user stores a content by making a file whose name is its hash.
-type blobDir struct{ contentDir }
+// blobDir is context/dedup/blob. A user stores a content by creating a file whose name is its hash.
+type blobDir struct{ fixedDir }
 
-func (d *blobDir) fill(a *fuse.Attr) { d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created()) }
+func blobDirNode(p *mountedSession, rel string) tableNode {
+	return &blobDir{fixedDir{p: p, rel: rel, find: findContent, list: listContents}}
+}
 
-var _ = (gofs.NodeGetattrer)((*blobDir)(nil))
-
-func (d *blobDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
-	out.SetTimeout(fixedTimeout)
+func (d *blobDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created())
 	return 0
 }
 
-var _ = (gofs.NodeCreater)((*blobDir)(nil))
+func (d *blobDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	out.SetTimeout(fixedTimeout)
+	return d.fill(ctx, f, &out.Attr)
+}
 
 func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	if _, err := d.p.node(ctx, d.rel, name); err == nil {
 		if flags&syscall.O_EXCL != 0 {
 			return nil, nil, 0, syscall.EEXIST
 		}
-		return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+		return nil, nil, 0, syscall.ESTALE // made since the kernel looked: it looks the name up again
 	}
 	stage, err := d.p.x.NewBlobStage(name, writerOf(ctx))
 	if err != nil {
 		return nil, nil, 0, d.p.refuse(ctx, "create", d.rel+"/"+name, err)
 	}
-	d.p.opens(ctx, d.rel+"/"+name)
-	// A blob in the making is a file of its own: who has the content of an earlier one open must not see it shrink.
+	d.p.noteOpen(ctx, d.rel+"/"+name)
+	// A blob in the making is a file of its own: who has the content of an earlier one open must not
+	// see it shrink.
 	n := &contentFile{p: d.p, dir: d.rel, id: name}
 	made := strconv.FormatUint(d.p.t.blobsMade.Add(1), 10)
 	inode := d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel+" in the making", name+made))
@@ -50,9 +53,7 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 	return inode, h, fuse.FOPEN_DIRECT_IO, 0
 }
 
-var _ = (gofs.NodeUnlinker)((*blobDir)(nil))
-
-// Unlink removes what the caller stored. What the history has stays.
+// Unlink removes a content that the caller stored. A content that the history has stays.
 func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	err := d.p.x.RemoveBlob(name, callerOf(ctx).Uid)
 	if errors.Is(err, ctxabi.ErrNotFound) {
@@ -67,9 +68,8 @@ func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeRenamer)((*blobDir)(nil))
-
-// Rename lets mv copy and remove. Within the directory a content has one name.
+// Rename returns EXDEV for another directory, so that mv copies and removes. Within the directory a
+// content has one name.
 func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	if newParent.EmbeddedInode() != d.EmbeddedInode() {
 		return syscall.EXDEV
@@ -77,19 +77,15 @@ func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "a content is called by its hash")
 }
 
-// blobHandle is an open blob that is being made, see [session.BlobStage].
+// blobHandle is an open blob that is being written; see [session.BlobStage].
 type blobHandle struct {
 	n     *contentFile
 	stage *session.BlobStage
 }
 
-var _ = (gofs.FileReader)((*blobHandle)(nil))
-
 func (h *blobHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	return readAt(h.stage, dest, off)
 }
-
-var _ = (gofs.FileWriter)((*blobHandle)(nil))
 
 func (h *blobHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	if h.n.p.t.raw.request(ctx).flags&syscall.O_APPEND != 0 {
@@ -102,15 +98,11 @@ func (h *blobHandle) Write(ctx context.Context, data []byte, off int64) (uint32,
 	return uint32(n), 0
 }
 
-var _ = (gofs.FileFlusher)((*blobHandle)(nil))
-
 func (h *blobHandle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit(ctx, "close")
 }
 
-var _ = (gofs.FileFsyncer)((*blobHandle)(nil))
-
-// Fsync commits, as a close does: what is not the content yet is on no disk for good.
+// Fsync commits as a close does, because bytes that are not committed are on no disk for good.
 func (h *blobHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return h.commit(ctx, "fsync")
 }
@@ -121,8 +113,6 @@ func (h *blobHandle) commit(ctx context.Context, op string) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.FileReleaser)((*blobHandle)(nil))
 
 func (h *blobHandle) Release(ctx context.Context) syscall.Errno {
 	h.n.staging.CompareAndSwap(h, nil)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// callerOf says who sent the request. A request made by the kernel itself has
-// no caller; it counts as root with pid 0.
+// callerOf returns who sent the request. A request of the kernel itself has no caller; it counts as
+// root with pid 0.
 func callerOf(ctx context.Context) fuse.Caller {
 	if c, ok := fuse.FromContext(ctx); ok {
 		return *c
@@ -22,7 +23,8 @@ func callerOf(ctx context.Context) fuse.Caller {
 	return fuse.Caller{}
 }
 
-// processOf is the process of the caller, of which the kernel names a thread; 0 where there is none.
+// processOf returns the process of the caller, of which the kernel names a thread; 0 if there is
+// none.
 func processOf(ctx context.Context) uint32 {
 	thread := callerOf(ctx).Pid
 	status, _ := handles.Open(func() ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/status", thread)) })
@@ -34,9 +36,25 @@ func processOf(ctx context.Context) uint32 {
 	return thread
 }
 
-// writerOf is the caller as the store remembers him. It is taken when a file
-// is opened: a later WRITE carries whoever holds the descriptor by then.
+// writerOf returns the caller as the store records it. Handlers call it when a file is opened: a
+// later WRITE names whoever holds the descriptor by then.
 func writerOf(ctx context.Context) session.Writer {
 	c := callerOf(ctx)
 	return session.Writer{UID: c.Uid, PID: c.Pid}
+}
+
+// interruptGrace is for how long a request goes on after its process received a signal.
+const interruptGrace = 5 * time.Second
+
+// patient returns a context that is cancelled interruptGrace after ctx. The kernel interrupts a
+// request for any signal, and programs do not expect EINTR from a regular file: a runtime that
+// preempts its threads by signals, a timer or a child that ends must not make a read fail that
+// would be done in a moment. A user who presses ^C waits no longer than this.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(interruptGrace, cancel)
+		context.AfterFunc(late, func() { timer.Stop() })
+	})
+	return late, func() { stop(); cancel() }
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// childrenDir is context/child: mkdir there makes a child.
+// childrenDir is context/child. Mkdir there makes a child.
 type childrenDir struct{ fixedDir }
 
-func (d *childrenDir) fill(a *fuse.Attr) {
-	if x, err := d.p.stat(ctxabi.ChildDir); err == nil {
-		attrFromStatx(a, x)
-		return
-	}
-	d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created()) // there was no child yet
+func childrenDirNode(p *mountedSession, rel string) tableNode {
+	return &childrenDir{fixedDir{p: p, rel: rel}}
 }
 
-var _ = (gofs.NodeGetattrer)((*childrenDir)(nil))
-
-func (d *childrenDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr)
+func (d *childrenDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	if x, err := d.p.stat(ctxabi.ChildDir); err == nil {
+		attrFromStatx(a, x)
+		return 0
+	}
+	d.p.own.setDir(a, d.p.own.dirMode(), d.p.x.Created()) // there was no child yet
 	return 0
 }
 
-var _ = (gofs.NodeLookuper)((*childrenDir)(nil))
+func (d *childrenDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return d.fill(ctx, f, &out.Attr)
+}
 
 func (d *childrenDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
@@ -44,7 +44,7 @@ func (d *childrenDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 		return nil, syscall.ENOENT
 	}
 	setPlainEntry(out, x)
-	n := &childDir{sessionDir{plain: newPlain(d.p.t, x), p: d.p, here: ctxabi.ChildDir}}
+	n := &sessionDir{plain: newPlain(d.p.t, x), p: d.p, here: ctxabi.ChildDir}
 	return d.NewInode(ctx, n, plainAttr(x, d.p.t.rootDev)), 0
 }
 
@@ -55,7 +55,7 @@ func (d *childrenDir) Mkdir(ctx context.Context, name string, mode uint32, out *
 	return d.Lookup(ctx, name, out)
 }
 
-// Rmdir removes a child of which nothing was written; rm -r removes what was first.
+// Rmdir removes a child of which nothing was written. Before that rm -r removes what was.
 func (d *childrenDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if ctxabi.ValidName(name) != nil {
 		return syscall.ENOENT
@@ -63,7 +63,8 @@ func (d *childrenDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return errnoOf(d.p.x.RemoveChild(name))
 }
 
-// Rename gives a child another name. It stays a child of its session, and never takes the place of another one.
+// Rename changes the name of a child. A child stays with its session and never replaces another
+// one.
 func (d *childrenDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	rel := path.Join(ctxabi.ChildDir, name)
 	to, ok := newParent.(*childrenDir)
@@ -82,39 +83,8 @@ func (d *childrenDir) Rename(ctx context.Context, name string, newParent gofs.In
 	return 0
 }
 
-var _ = (gofs.NodeReaddirer)((*childrenDir)(nil))
-
 func (d *childrenDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.p.t.list(d.StableAttr(), d.p.path(ctxabi.ChildDir), func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})
-}
-
-// childDir is the directory of a child: files that are there whether somebody wrote them or not, and artifact/, an ordinary directory.
-type childDir struct{ sessionDir }
-
-func (d *childDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if name == ctxabi.ChildArtifact {
-		return d.plain.Lookup(ctx, name, out)
-	}
-	return d.sessionDir.Lookup(ctx, name, out)
-}
-
-// Mkdir makes artifact/ again for who removed it.
-func (d *childDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if name == ctxabi.ChildArtifact {
-		return d.plain.Mkdir(ctx, name, mode, out)
-	}
-	return nil, d.p.deny(ctx, "mkdir", d.rel(name), ctxabi.ErrProtected, "a child has its own files; put directories below artifact")
-}
-
-func (d *childDir) Rmdir(ctx context.Context, name string) syscall.Errno {
-	if name == ctxabi.ChildArtifact {
-		return d.plain.Rmdir(ctx, name)
-	}
-	return d.sessionDir.Rmdir(ctx, name)
-}
-
-func (d *childDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
-	return rename(ctx, d, name, newParent, newName, flags)
 }

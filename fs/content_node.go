@@ -17,29 +17,21 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// contentDir is context/swap/chunk or, within a [blobDir], context/dedup/blob: contents under their hashes.
-type contentDir struct {
-	fixedDir
-	rel string
-}
+// context/swap/chunk and context/dedup/blob have contents under their hashes.
 
-var _ = (gofs.NodeReaddirer)((*contentDir)(nil))
-
-func (d *contentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+func listContents(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Errno) {
 	n, err := d.p.nodes(ctx, d.rel, "")
 	if err != nil {
 		return nil, d.p.refuse(ctx, "list", d.rel, err)
 	}
 	list := make([]fuse.DirEntry, len(n.IDs))
 	for i, id := range n.IDs {
-		list[i] = entry(id, contentAttr(d.p.x.ID(), d.rel, id))
+		list[i] = dirEntry(id, contentAttr(d.p.x.ID(), d.rel, id))
 	}
-	return listing(d.StableAttr(), list), 0
+	return list, 0
 }
 
-var _ = (gofs.NodeLookuper)((*contentDir)(nil))
-
-func (d *contentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	ctx = pack.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
 	if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 		return nil, syscall.ENOENT
@@ -57,22 +49,24 @@ func (d *contentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel, name)), 0
 }
 
-// contentFile is one content under its hash. It never changes: what it stands for is read from the history, or from what a
-// user stored, and checked when it is opened. It holds no more than its name, because the kernel decides how long it lives.
+// contentFile is one content under its hash. It never changes: its bytes are read from the history,
+// or from what a user stored, and checked when it is opened. It holds no more than its name,
+// because the kernel decides how long a node lives.
 type contentFile struct {
 	gofs.Inode
 	noXattrs
-	p       *place
+	p       *mountedSession
 	dir, id string
 
-	staging atomic.Pointer[blobHandle] // of whoever makes it now, the last one; nil: nobody does
+	staging atomic.Pointer[blobHandle] // the last handle that is writing it; nil: none is
 }
 
 func (n *contentFile) rel() string { return n.dir + "/" + n.id }
 
 func (n *contentFile) node(ctx context.Context) (pack.Node, error) { return n.p.node(ctx, n.dir, n.id) }
 
-// fill gives the attributes of what is stored. A blob that a user stored may go, a chunk stays.
+// fill fills in the attributes of the stored content. A blob that a user stored may go, a chunk
+// stays.
 func (n *contentFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	node, err := n.node(ctx)
 	if err != nil {
@@ -88,7 +82,8 @@ func (n *contentFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-// stages says whether a handle that makes the blob is open, and fills in the attributes that it has so far.
+// stages returns the handle that is making the blob and fills in the attributes that the blob has
+// so far. It returns false if there is no such handle.
 func (n *contentFile) stages(a *fuse.Attr) (*blobHandle, bool) {
 	h := n.staging.Load()
 	if h == nil || h.stage.Committed() {
@@ -97,8 +92,6 @@ func (n *contentFile) stages(a *fuse.Attr) (*blobHandle, bool) {
 	n.p.own.setFile(a, n.p.own.fileMode(), h.stage.Size(), n.p.x.Updated())
 	return h, true
 }
-
-var _ = (gofs.NodeGetattrer)((*contentFile)(nil))
 
 func (n *contentFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	if _, ok := n.stages(&out.Attr); ok {
@@ -110,16 +103,15 @@ func (n *contentFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 	return n.fill(ctx, &out.Attr)
 }
 
-var _ = (gofs.NodeSetattrer)((*contentFile)(nil))
-
-// Setattr is for who makes a blob; of what is stored nothing can be changed. A mode and times are taken and not kept.
+// Setattr changes the size of a blob that is being made. What is stored cannot be changed. A mode
+// and times are accepted and ignored.
 func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	h, ok := f.(*blobHandle)
 	if !ok {
 		if h, ok = n.stages(&out.Attr); !ok {
 			_, resize := in.GetSize()
 			if _, err := n.p.x.Blob(n.id); err == nil && n.dir == ctxabi.DedupBlobDir && !resize {
-				return n.fill(ctx, &out.Attr) // install and rsync say what they want once it is closed
+				return n.fill(ctx, &out.Attr) // install and rsync set mode and times after the close
 			}
 			return n.p.deny(ctx, "change", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
 		}
@@ -138,35 +130,34 @@ func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 	return n.Getattr(ctx, f, out)
 }
 
-// open opens the content. gone says that a user's blob was removed before that: the history may have it, too.
+// open returns a handle of the content. gone reports that a user's blob was removed meanwhile: the
+// history may have the content, too.
 func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, err error) {
 	node, err := n.node(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	if node.Ref == (ctxabi.ContentRef{}) {
-		kept, err := n.p.t.keep()
+		release, err := n.p.t.reserve()
 		if err != nil {
 			n.p.refuse(ctx, "open", n.rel(), err)
 			return nil, false, err
 		}
 		f, err := n.p.x.OpenBlob(n.id)
 		if err != nil {
-			kept()
+			release()
 		}
-		return &contentHandle{f, f, kept}, errors.Is(err, ctxabi.ErrNotFound), err
+		return &contentHandle{f, f, release}, errors.Is(err, ctxabi.ErrNotFound), err
 	}
 	c, err := n.p.x.OpenContent(node.Ref)
 	return &contentHandle{r: c}, false, err
 }
 
-var _ = (gofs.NodeOpener)((*contentFile)(nil))
-
 func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
 		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
 	}
-	n.p.opens(ctx, n.rel())
+	n.p.noteOpen(ctx, n.rel())
 	h, gone, err := n.open(ctx)
 	for gone && ctx.Err() == nil {
 		h, gone, err = n.open(ctx)
@@ -207,18 +198,14 @@ type namedRef struct {
 	EndEvent   string `json:"end_event"`
 }
 
-// recordName is the record's own id, else its number.
+// recordName returns the record's own id, or its number if it has none.
 func (n *contentFile) recordName(ref ctxabi.ContentRef, line int) string {
 	return cmp.Or(n.p.x.RecordID(ref.Source, line), strconv.Itoa(line))
 }
 
-var _ = (gofs.NodeGetxattrer)((*contentFile)(nil))
-
 func (n *contentFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
 	return n.facts(ctx).Get(name, dest)
 }
-
-var _ = (gofs.NodeListxattrer)((*contentFile)(nil))
 
 func (n *contentFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
 	return n.facts(ctx).List(dest)
@@ -226,9 +213,9 @@ func (n *contentFile) Listxattr(ctx context.Context, dest []byte) (uint32, sysca
 
 // contentHandle is an open content that was checked.
 type contentHandle struct {
-	r     io.ReaderAt
-	close io.Closer // nil: nothing to close
-	kept  func()    // ends what it counts for
+	r       io.ReaderAt
+	close   io.Closer // nil: nothing to close
+	release func()    // ends what it counts for
 }
 
 var _ = (gofs.FileReader)((*contentHandle)(nil))
@@ -251,7 +238,7 @@ var _ = (gofs.FileReleaser)((*contentHandle)(nil))
 func (h *contentHandle) Release(ctx context.Context) syscall.Errno {
 	if h.close != nil {
 		h.close.Close()
-		h.kept()
+		h.release()
 	}
 	return 0
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"syscall"
 
-	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -24,7 +23,7 @@ import (
 // at what close returns.
 type controlHandle struct {
 	n         *controlFile
-	opener    uint32        // who opened it: a close, or its release, comes from whoever has it by then
+	opener    uint32        // the user who opened it; close and release come from who has the descriptor by then
 	releasing chan struct{} // closed when the release came
 	released  chan struct{} // closed when it committed
 
@@ -39,7 +38,7 @@ type controlHandle struct {
 	edit      noteEdit      // what was done to the copy
 }
 
-// newHandle opens the file. It is empty where there is none, which the errno says.
+// newHandle returns a handle with a copy of the file, which is empty if errno is not 0.
 func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHandle, errno syscall.Errno) {
 	h = &controlHandle{n: n, opener: callerOf(ctx).Uid, releasing: make(chan struct{}), released: make(chan struct{}), edit: noteEdit{replaced: true}}
 	switch {
@@ -62,15 +61,13 @@ func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHa
 	return h, 0
 }
 
-var _ = (gofs.FileReader)((*controlHandle)(nil))
-
 func (h *controlHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return readFrom(h.data, dest, off), 0
 }
 
-// readFrom copies what data has from off on.
+// readFrom returns a copy of the bytes of data from off on.
 func readFrom(data, dest []byte, off int64) fuse.ReadResult {
 	if off >= int64(len(data)) {
 		return fuse.ReadResultData(nil)
@@ -78,7 +75,8 @@ func readFrom(data, dest []byte, off int64) fuse.ReadResult {
 	return fuse.ReadResultData(dest[:copy(dest, data[off:])])
 }
 
-// resize gives the copy cut, or extended with NULs.
+// resize returns the copy cut, or extended with NULs. It returns ctxabi.ErrTooLarge for a size
+// beyond the limit.
 func (h *controlHandle) resize(size int64) ([]byte, error) {
 	derived := 0
 	if !h.edit.replaced {
@@ -87,7 +85,8 @@ func (h *controlHandle) resize(size int64) ([]byte, error) {
 	return resize(h.n.rel, h.data, size, derived)
 }
 
-// resize cuts data, or extends it with NULs. The first derived bytes do not count for the limit.
+// resize returns data cut, or extended with NULs. The first derived bytes do not count for the
+// limit; it returns ctxabi.ErrTooLarge beyond it.
 func resize(rel string, data []byte, size int64, derived int) ([]byte, error) {
 	if own := size - int64(derived); own > ctxabi.MaxControl {
 		return nil, ctxabi.E("write", rel, ctxabi.ErrTooLarge, "it would have %d bytes, the limit is %d", own, ctxabi.MaxControl)
@@ -97,8 +96,6 @@ func resize(rel string, data []byte, size int64, derived int) ([]byte, error) {
 	}
 	return append(data, make([]byte, size-int64(len(data)))...), nil
 }
-
-var _ = (gofs.FileWriter)((*controlHandle)(nil))
 
 func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32, syscall.Errno) {
 	req := h.n.p.t.raw.request(ctx)
@@ -133,7 +130,7 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 	return uint32(len(p)), 0
 }
 
-// refuse remembers that a write was refused; mu is held.
+// refuse records that a write was refused. The caller holds mu.
 func (h *controlHandle) refuse(ctx context.Context, err error) syscall.Errno {
 	h.refused, h.failed = h.n.p.refuse(ctx, "write", h.n.rel, err), true
 	h.n.p.unpend(h)
@@ -153,14 +150,12 @@ func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno 
 		h.refused, h.edit.replaced = 0, true
 	}
 	if size == 0 && !h.written {
-		h.truncated = true // ftruncate(0) before the first write is O_TRUNC said otherwise
+		h.truncated = true // ftruncate(0) before the first write is the same as O_TRUNC
 	} else {
 		h.written, h.truncated = true, false
 	}
 	return 0
 }
-
-var _ = (gofs.FileFlusher)((*controlHandle)(nil))
 
 func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
@@ -187,8 +182,8 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// commit makes the copy the file's content. A refused copy stays, so that a
-// later close of a duplicate says the same; mu is held.
+// commit replaces the file by the copy. A refused copy stays, so that a later close of a duplicate
+// returns the same errno. The caller holds mu.
 func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
 	errno := h.n.p.commitEdit(ctx, op, h.n.rel, h.data, &h.edit, h.opener)
 	h.failed = errno != 0
@@ -197,8 +192,6 @@ func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
 	}
 	return errno
 }
-
-var _ = (gofs.FileFsyncer)((*controlHandle)(nil))
 
 func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	h.mu.Lock()
@@ -211,8 +204,6 @@ func (h *controlHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	return 0
 }
-
-var _ = (gofs.FileReleaser)((*controlHandle)(nil))
 
 func (h *controlHandle) Release(ctx context.Context) syscall.Errno {
 	close(h.releasing)

@@ -23,12 +23,14 @@ import (
 type controlFile struct {
 	gofs.Inode
 	noXattrs
-	p   *place
+	p   *mountedSession
 	rel string // relative to the session
 }
 
-// fill gives the attributes of the committed content.
-func (n *controlFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
+func controlNode(p *mountedSession, rel string) tableNode { return &controlFile{p: p, rel: rel} }
+
+// fill fills in the attributes of the committed content.
+func (n *controlFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	if session.IsNote(n.rel) {
 		return errnoOf(n.p.fillNote(ctx, n.rel, a))
 	}
@@ -54,15 +56,14 @@ func (n *controlFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	return errnoOf(err)
 }
 
-var _ = (gofs.NodeGetattrer)((*controlFile)(nil))
-
 func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to wait for itself.
+	// A program looks at its own output before it writes there, as cat does: `cat > file` is not to
+	// wait for itself.
 	emptied := n.p.emptiedBy(n.rel, callerOf(ctx).Pid)
 	if !emptied {
 		n.p.settle(n.rel)
 	}
-	errno := n.fill(ctx, &out.Attr)
+	errno := n.fill(ctx, f, &out.Attr)
 	if errno == syscall.ENOENT { // just made, or removed, and still open
 		n.p.own.setFile(&out.Attr, n.p.own.fileMode(), 0, n.p.x.Updated())
 		errno = 0
@@ -73,8 +74,6 @@ func (n *controlFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.
 	return errno
 }
 
-var _ = (gofs.NodeSetattrer)((*controlFile)(nil))
-
 func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.Getattr(ctx, f, out); errno != 0 {
 		return errno
@@ -82,7 +81,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 	if !sameOwner(in, &out.Attr) {
 		return n.p.deny(ctx, "chown", n.rel, ctxabi.ErrProtected, "the files of a session belong to its owner")
 	}
-	// A mode is taken and not kept: it is the session's. cp -p and editors ask for one.
+	// A mode is accepted and ignored, because the session has one for all files. cp -p and editors set one.
 	if size, ok := in.GetSize(); ok {
 		if h, open := f.(*controlHandle); open {
 			if errno := h.truncate(ctx, int64(size)); errno != 0 {
@@ -125,23 +124,19 @@ func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
 	return errnoOf(setAttrs(fd, &times))
 }
 
-var _ = (gofs.NodeOpener)((*controlFile)(nil))
-
 func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	n.p.settle(n.rel)
 	h, errno := n.newHandle(ctx, flags)
 	if errno != 0 {
 		return nil, 0, errno
 	}
-	n.p.opens(ctx, n.rel)
+	n.p.noteOpen(ctx, n.rel)
 	ff := uint32(fuse.FOPEN_DIRECT_IO)
 	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {
 		ff |= fuse.FOPEN_NOFLUSH
 	}
 	return h, ff, 0
 }
-
-var _ = (gofs.NodeGetxattrer)((*controlFile)(nil))
 
 func (n *controlFile) facts(ctx context.Context) facts {
 	return facts{

@@ -12,8 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// errnoTable is the one place where a kind of failure becomes an errno. A kind
-// decides before its cause does.
+// errnoTable is the one place where a kind of failure becomes an errno. A kind decides before its
+// cause.
 var errnoTable = []struct {
 	kind  error
 	errno syscall.Errno
@@ -38,8 +38,8 @@ var errnoTable = []struct {
 	{ctxabi.ErrIO, syscall.EIO},
 }
 
-// errnoOf gives the errno a program sees for err. What the table does not know
-// answers with the errno the disk gave, else EIO: never with success.
+// errnoOf returns the errno that a program sees for err; 0 only for nil. For an error that the
+// table does not have it returns the errno of the disk, or EIO.
 func errnoOf(err error) syscall.Errno {
 	if err == nil {
 		return 0
@@ -53,7 +53,7 @@ func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno) && errno == syscall.EMFILE || errors.Is(err, handles.ErrShort):
-		return syscall.ENFILE // the daemon's limit, not that of whoever asked
+		return syscall.ENFILE // the daemon's limit, not the caller's
 	case errno != 0:
 		return errno
 	case errors.Is(err, fs.ErrNotExist):
@@ -68,7 +68,7 @@ func errnoOf(err error) syscall.Errno {
 	return syscall.EIO
 }
 
-// errnoName gives "EINVAL" for EINVAL.
+// errnoName returns "EINVAL" for EINVAL.
 func errnoName(errno syscall.Errno) string {
 	if name := unix.ErrnoName(errno); name != "" {
 		return name

@@ -19,26 +19,27 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 )
 
-// A built file has one inode per build: looking its name up makes the build if
-// it is stale and gives the inode of what was built. Whoever holds the old one
-// goes on reading the old one. The name is looked up again each time; the
-// content of an inode never changes, so the kernel may keep it for good.
+// A built file has one inode per build. Looking its name up makes the build if it is stale, and
+// returns the inode of that build. Who holds an older inode goes on reading the older build. The
+// name is looked up each time; the content of an inode never changes, so that the kernel may cache
+// it for good.
 
-// generation is what the tree knows of a build: the hashes of its files.
+// generation is what the tree has computed of a build: the hashes of its files.
 type generation struct {
 	build *pack.Build
 
 	mu   sync.Mutex
 	sums map[string]string // by file, hex SHA-256; guarded by mu
 
-	stands map[string]*standIn // by file, what was looked up when it was awaited; guarded by the place's mu
+	placeholders map[string]*placeholder // by file, what was looked up when it was awaited; guarded by the place's mu
 }
 
 func (g *generation) size() int { return g.build.Size() }
 
-// file gives the bytes and the hash of a file of the build; native renderings are made when they are asked for.
-func (p *place) file(g *generation, rel string) (data []byte, sum string, err error) {
-	if data, err = p.rendering(g.build, rel); err != nil {
+// file returns the bytes and the hash of a file of the build. It renders native renderings on the
+// first call.
+func (p *mountedSession) file(g *generation, rel string) (data []byte, sum string, err error) {
+	if data, err = entryOf(rel).render(p, g.build); err != nil {
 		return nil, "", err
 	}
 	g.mu.Lock()
@@ -50,12 +51,10 @@ func (p *place) file(g *generation, rel string) (data []byte, sum string, err er
 	return data, g.sums[rel], nil
 }
 
-// builtFile is one file of one build. What it holds itself is small, because
-// the kernel decides how long it lives; the bytes are on the [shelf].
+// builtFile is the source of one file of one build; its bytes are on the [shelf].
 type builtFile struct {
-	gofs.Inode
-	noXattrs
-	p      *place
+	constantSource
+	p      *mountedSession
 	rel    string
 	past   bool // below context/at: the pack of the first at messages
 	at     int
@@ -67,7 +66,8 @@ type builtFile struct {
 	tokens int
 }
 
-// name is the file's path in the session. What opens below context/at is not what was read of the present pack.
+// name returns the path of the file in the session. A file below context/at has a path of its own,
+// because reading it is not reading the present pack.
 func (n *builtFile) name() string {
 	if n.past {
 		return ctxabi.AtDir + "/" + strconv.Itoa(n.at) + "/" + path.Base(n.rel)
@@ -75,7 +75,7 @@ func (n *builtFile) name() string {
 	return n.rel
 }
 
-// build makes the build that took the place of the one that is gone.
+// build returns the present build, or that of the first n.at messages.
 func (n *builtFile) build(ctx context.Context) (*pack.Build, error) {
 	if n.past {
 		return n.p.buildAt(ctx, n.at)
@@ -83,7 +83,8 @@ func (n *builtFile) build(ctx context.Context) (*pack.Build, error) {
 	return n.p.build(ctx)
 }
 
-// data gives the file's bytes; ok is false when its build is gone and another one took its place.
+// data returns the file's bytes and its build. ok is false if the build is gone and another one has
+// other bytes.
 func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok bool, err error) {
 	g := n.gen.Value()
 	if g == nil {
@@ -97,30 +98,12 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 	if err != nil {
 		return nil, nil, false, err
 	}
-	n.p.t.shelf.keep(g)
+	n.p.t.shelf.put(g)
 	return b, g.build, sum == n.sum, nil
 }
 
-// nativeFiles are the files of the native renderings.
-var nativeFiles = map[string]pack.Format{
-	ctxabi.OpenAIFile: pack.OpenAI, ctxabi.AnthropicFile: pack.Anthropic,
-	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini, ctxabi.GenAIFile: pack.GenAI,
-}
-
-func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {
-	switch rel {
-	case ctxabi.PackFile:
-		return b.Markdown, nil
-	case ctxabi.PackJSONFile:
-		return b.JSON(), nil
-	case ctxabi.ReportFile:
-		return b.Report, nil
-	}
-	return p.t.builder.Native(p.x, b, nativeFiles[rel])
-}
-
-// generation gives what is known of build.
-func (p *place) generation(build *pack.Build) *generation {
+// generation returns the generation of build; there is one while the shelf has it.
+func (p *mountedSession) generation(build *pack.Build) *generation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := weak.Make(build)
@@ -139,118 +122,106 @@ func (p *place) generation(build *pack.Build) *generation {
 	return g
 }
 
-func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	return d.p.lookupBuilt(ctx, &d.Inode, &builtFile{p: d.p, rel: rel}, out)
-}
-
-// lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
-func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+// lookupBuilt answers a look-up of n, of which the pack and the file are set. It does not wait for
+// generators.
+func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	build, err := n.build(pack.AtOnce(ctx))
 	switch {
 	case pack.Waits(err):
-		a := &awaitedFile{what: n, standIn: p.standIn(n.name())}
+		a := &awaitedFile{what: n, placeholder: p.placeholder(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
-		return parent.NewInode(ctx, a, a.attr), 0
+		return parent.NewInode(ctx, newView(a), a.attr), 0
 	case err != nil:
 		page, ok := p.failureReport(n.rel, err)
 		if !ok {
 			return nil, errnoOf(err) // the builder has reported it
 		}
-		f := &derivedFile{own: p.own, mode: p.own.readMode(), p: p, content: func() ([]byte, time.Time, error) { return page, p.x.Updated(), nil }}
-		f.fill(&out.Attr)
+		f := textNode(func(p *mountedSession) ([]byte, time.Time, error) { return page, p.x.Updated(), nil })(p, n.rel)
+		f.fill(ctx, nil, &out.Attr)
 		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
 	return p.showBuild(ctx, parent, build, n, out)
 }
 
-// failureReport returns the page that pack.report.md is while there is no pack.
-func (p *place) failureReport(rel string, err error) (page []byte, ok bool) {
+// failureReport returns the page that pack.report.md shows while no pack can be made. ok is false
+// for other files.
+func (p *mountedSession) failureReport(rel string, err error) (page []byte, ok bool) {
 	if rel != ctxabi.ReportFile {
 		return nil, false
 	}
 	return p.t.builder.FailureReport(p.x, err)
 }
 
-// showBuild fills in n as the inode of its file of build.
-func (p *place) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+// showBuild answers a look-up with n as the file of build.
+func (p *mountedSession) showBuild(ctx context.Context, parent *gofs.Inode, build *pack.Build, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	gen, err := p.fillIn(n, build)
 	if err != nil {
 		return nil, errnoOf(err)
 	}
-	n.fill(&out.Attr)
-	if s := p.standsFor(ctx, gen, n, nil); s != nil {
-		return parent.NewInode(ctx, n, s.attr), 0
+	n.fill(ctx, nil, &out.Attr)
+	if s := p.placeholderOf(ctx, gen, n, nil); s != nil {
+		return parent.NewInode(ctx, newView(n), s.attr), 0
 	}
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
 	key := n.sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
-	return parent.NewInode(ctx, n, contentAttr(p.x.ID(), n.name(), key)), 0
+	return parent.NewInode(ctx, newView(n), contentAttr(p.x.ID(), n.name(), key)), 0
 }
 
-// fillIn makes n the file of build.
-func (p *place) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
+// fillIn sets the fields of n to those of its file of build.
+func (p *mountedSession) fillIn(n *builtFile, build *pack.Build) (*generation, error) {
 	gen := p.generation(build)
 	data, sum, err := p.file(gen, n.rel)
 	if err != nil {
 		return nil, err
 	}
-	p.t.shelf.keep(gen)
+	p.t.shelf.put(gen)
 	n.p, n.gen, n.size, n.made = p, weak.Make(gen), int64(len(data)), build.Made
 	n.id, n.sum, n.tokens = build.ID, sum, build.Tokens
 	return gen, nil
 }
 
-func (n *builtFile) fill(a *fuse.Attr) {
+func (n *builtFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	n.p.own.setFile(a, n.p.own.readMode(), n.size, n.made)
-}
-
-var _ = (gofs.NodeGetattrer)((*builtFile)(nil))
-
-func (n *builtFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.fill(&out.Attr)
-	out.SetTimeout(foreverValid)
 	return 0
 }
 
-var _ = (gofs.NodeSetattrer)((*builtFile)(nil))
-
-func (n *builtFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return n.p.deny(ctx, "change", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; rm drops the build")
+func (n *builtFile) refuse(ctx context.Context, op string) syscall.Errno {
+	why := "ctxfs makes it from the session; it cannot be written"
+	if op == "change" {
+		why = "ctxfs makes it from the session; rm drops the build"
+	}
+	return n.p.deny(ctx, op, n.name(), ctxabi.ErrReadOnly, why)
 }
 
-var _ = (gofs.NodeOpener)((*builtFile)(nil))
-
-func (n *builtFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.p.deny(ctx, "open", n.name(), ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be written")
-	}
+func (n *builtFile) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	data, build, ok, err := n.data(ctx)
 	switch {
 	case err != nil:
-		return nil, 0, errnoOf(err)
+		return nil, errnoOf(err)
 	case !ok:
-		return nil, 0, syscall.ESTALE // the kernel looks the name up again and finds the present build
+		return nil, syscall.ESTALE // the kernel looks the name up again and finds the present build
 	}
 	n.read(ctx, build)
-	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return bytesHandle(data), 0
 }
 
-// read notes that somebody reads n, a file of build.
+// read records that n, a file of build, is opened for reading.
 func (n *builtFile) read(ctx context.Context, build *pack.Build) {
-	n.p.opens(ctx, n.rel)
+	n.p.noteOpen(ctx, n.rel)
 	if !n.past {
 		n.p.opened(ctx, n.rel, build)
 	}
 }
 
-// opened notes that the file rel of a present build was opened.
-func (p *place) opened(ctx context.Context, rel string, build *pack.Build) {
-	p.found(rel)
+// opened records that the file rel of the present build was opened.
+func (p *mountedSession) opened(ctx context.Context, rel string, build *pack.Build) {
+	p.forgetRemoval(rel)
 	who := callerOf(ctx)
 	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
-func (n *builtFile) facts() facts {
+func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {
 	return facts{
 		"origin":  func() string { return "derived" },
 		"pack_id": func() string { return n.id },
@@ -261,17 +232,5 @@ func (n *builtFile) facts() facts {
 			}
 			return strconv.Itoa(n.tokens)
 		},
-	}
-}
-
-var _ = (gofs.NodeGetxattrer)((*builtFile)(nil))
-
-func (n *builtFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*builtFile)(nil))
-
-func (n *builtFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().List(dest)
+	}, 0
 }

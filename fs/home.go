@@ -15,17 +15,17 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// realm is whose agents a part of the tree holds: a user's, or a space's.
+// realm is the part of the tree that belongs to one user, or to one shared space.
 type realm struct {
 	t   *tree
 	ref ctxabi.Ref // Agent and Session are empty
 }
 
-// dir is "home/1000" or "shared/team".
+// dir returns "home/1000" or "shared/team".
 func (r realm) dir() string { return r.ref.Owner() }
 
-// owner is to whom the realm's directories belong. A home that does not exist
-// yet is its user's already.
+// owner returns to whom the realm's directories belong. A home that does not exist yet belongs to
+// its user.
 func (r realm) owner() owner {
 	o := owner{uid: r.ref.UID, gid: r.ref.UID, group: r.ref.Space != ""}
 	if x, err := r.t.stat(r.dir()); err == nil {
@@ -36,8 +36,8 @@ func (r realm) owner() owner {
 	return o
 }
 
-// maker is the owner of what the caller makes in the realm. What root makes in
-// a home belongs to the home's user.
+// maker returns the owner of what the caller makes in the realm. What root makes in a home belongs
+// to the home's user.
 func (r realm) maker(ctx context.Context) session.Owner {
 	o, c := r.owner(), callerOf(ctx)
 	switch {
@@ -49,7 +49,7 @@ func (r realm) maker(ctx context.Context) session.Owner {
 	return session.Owner{UID: r.ref.UID, GID: o.gid, Mode: 0o700}
 }
 
-// fill gives the attributes of the realm's directory rel, on the disk or not.
+// fill fills in the attributes of the realm's directory rel, whether it is on the disk or not.
 func (r realm) fill(a *fuse.Attr, rel string) {
 	if x, err := r.t.stat(rel); err == nil && x.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		attrFromStatx(a, x)
@@ -59,13 +59,34 @@ func (r realm) fill(a *fuse.Attr, rel string) {
 	o.setDir(a, o.dirMode(), r.t.started)
 }
 
-// keepFixed lets the kernel keep a directory that is always there for a while.
-func keepFixed(out *fuse.EntryOut) {
+// storeDir is embedded by the directories of a realm that are always there, on the disk or not.
+type storeDir struct {
+	gofs.Inode
+	denyDir
+	realm
+	rel string // in the store: "home/1000/agent"
+}
+
+func (d *storeDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	d.realm.fill(&out.Attr, d.rel)
+	out.SetTimeout(fixedTimeout)
+	return 0
+}
+
+// node answers a lookup of d with n, which embeds it.
+func (d *storeDir) node(ctx context.Context, parent *gofs.Inode, n gofs.InodeEmbedder, out *fuse.EntryOut) *gofs.Inode {
+	d.realm.fill(&out.Attr, d.rel)
+	cacheFixed(out)
+	return parent.NewInode(ctx, n, treeAttr(modeDir, d.rel))
+}
+
+// cacheFixed sets the timeouts of a directory that is always there.
+func cacheFixed(out *fuse.EntryOut) {
 	out.SetEntryTimeout(fixedTimeout)
 	out.SetAttrTimeout(fixedTimeout)
 }
 
-// topDir is home/ or shared/, which belong to whoever mounted.
+// topDir is home/ or shared/. It belongs to whoever mounted.
 type topDir struct {
 	gofs.Inode
 	denyDir
@@ -73,38 +94,34 @@ type topDir struct {
 	rel string
 }
 
-var _ = (gofs.NodeGetattrer)((*topDir)(nil))
-
-func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	owner{uid: d.t.uid, gid: d.t.gid}.setDir(&out.Attr, 0o755, d.t.dirTime(d.rel))
+func (d *topDir) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	owner{uid: d.t.uid, gid: d.t.gid}.setDir(a, 0o755, d.t.dirTime(d.rel))
 	return 0
 }
 
-// usersDir is home/: every uid resolves there, for everyone.
-type usersDir struct{ topDir }
+func (d *topDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	return d.fill(ctx, f, &out.Attr)
+}
 
-var _ = (gofs.NodeLookuper)((*usersDir)(nil))
+// usersDir is home/. Every uid resolves there, for everyone.
+type usersDir struct{ topDir }
 
 func (d *usersDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	uid, ok := ctxabi.ParseUID(name)
 	if !ok {
 		return nil, syscall.ENOENT
 	}
-	n := &realmDir{realm: realm{d.t, ctxabi.Ref{UID: uid}}}
-	n.fill(&out.Attr, n.dir())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+	n := newRealmDir(realm{d.t, ctxabi.Ref{UID: uid}})
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
-// Mkdir is for mkdir -p, which asks for every directory on its way; the uid is there already.
+// Mkdir returns EEXIST for a uid, because mkdir -p asks for every directory on its way.
 func (d *usersDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if _, ok := ctxabi.ParseUID(name); !ok {
 		return nil, syscall.EINVAL
 	}
 	return nil, syscall.EEXIST
 }
-
-var _ = (gofs.NodeReaddirer)((*usersDir)(nil))
 
 func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), ctxabi.HomeDir, func(name string) (gofs.StableAttr, bool) {
@@ -113,8 +130,8 @@ func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) 
 	})
 }
 
-// list is the listing of a directory of the store whose entries are themselves
-// directories; pick says which names count and what they are.
+// list returns the listing of a directory of the store whose entries are directories. pick returns
+// whether a name counts, and its identity.
 func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (gofs.StableAttr, bool)) (gofs.DirStream, syscall.Errno) {
 	names, err := t.names(rel)
 	if err != nil {
@@ -123,7 +140,7 @@ func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (go
 	var list []fuse.DirEntry
 	for _, e := range names {
 		if attr, ok := pick(e.Name()); ok && e.IsDir() {
-			list = append(list, entry(e.Name(), attr))
+			list = append(list, dirEntry(e.Name(), attr))
 		}
 	}
 	return listing(self, list), 0
@@ -132,14 +149,12 @@ func (t *tree) list(self gofs.StableAttr, rel string, pick func(name string) (go
 // spacesDir is shared/.
 type spacesDir struct{ topDir }
 
-var _ = (gofs.NodeLookuper)((*spacesDir)(nil))
-
 func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	n := &realmDir{realm: realm{d.t, ctxabi.Ref{Space: name}}}
-	x, err := d.t.stat(n.dir())
+	n := newRealmDir(realm{d.t, ctxabi.Ref{Space: name}})
+	x, err := d.t.stat(n.rel)
 	if handles.IsShort(err) {
 		return nil, errnoOf(err)
 	}
@@ -147,11 +162,9 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 		return nil, syscall.ENOENT
 	}
 	attrFromStatx(&out.Attr, x)
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.dir())), 0
+	cacheFixed(out)
+	return d.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
-
-var _ = (gofs.NodeReaddirer)((*spacesDir)(nil))
 
 func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return d.t.list(d.StableAttr(), ctxabi.SharedDir, func(name string) (gofs.StableAttr, bool) {
@@ -161,21 +174,9 @@ func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno)
 
 // realmDir is home/<uid> or shared/<space>. It holds `agent`, on the disk or not, and
 // `search`, which it does not list; a home may also have the trust file.
-type realmDir struct {
-	gofs.Inode
-	denyDir
-	realm
-}
+type realmDir struct{ storeDir }
 
-var _ = (gofs.NodeGetattrer)((*realmDir)(nil))
-
-func (d *realmDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.dir())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
-
-var _ = (gofs.NodeLookuper)((*realmDir)(nil))
+func newRealmDir(r realm) *realmDir { return &realmDir{storeDir{realm: r, rel: r.dir()}} }
 
 func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if d.isTrust(name) {
@@ -187,48 +188,28 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if name != ctxabi.AgentDir {
 		return nil, syscall.ENOENT
 	}
-	n := &agentsDir{realm: d.realm}
-	n.fill(&out.Attr, n.path())
-	keepFixed(out)
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.path())), 0
+	n := &agentsDir{storeDir{realm: d.realm, rel: path.Join(d.rel, ctxabi.AgentDir)}}
+	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
-var _ = (gofs.NodeReaddirer)((*realmDir)(nil))
-
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	list := []fuse.DirEntry{entry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.dir(), ctxabi.AgentDir)))}
+	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
-			list = append(list, entry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.dir(), ctxabi.TrustFile))))
+			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.rel, ctxabi.TrustFile))))
 		}
 	}
 	return listing(d.StableAttr(), list), 0
 }
 
 // agentsDir is home/<uid>/agent.
-type agentsDir struct {
-	gofs.Inode
-	denyDir
-	realm
-}
-
-func (d *agentsDir) path() string { return path.Join(d.dir(), ctxabi.AgentDir) }
-
-var _ = (gofs.NodeGetattrer)((*agentsDir)(nil))
-
-func (d *agentsDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	d.fill(&out.Attr, d.path())
-	out.SetTimeout(fixedTimeout)
-	return 0
-}
-
-var _ = (gofs.NodeLookuper)((*agentsDir)(nil))
+type agentsDir struct{ storeDir }
 
 func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	x, err := d.t.stat(path.Join(d.path(), name))
+	x, err := d.t.stat(path.Join(d.rel, name))
 	if handles.IsShort(err) {
 		return nil, errnoOf(err)
 	}
@@ -246,7 +227,7 @@ func (d *agentsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fu
 		d.t.log.Debug("refused", "op", "mkdir", "reason", err)
 		return nil, errnoOf(err)
 	}
-	if _, err := d.t.stat(path.Join(d.path(), name)); err == nil {
+	if _, err := d.t.stat(path.Join(d.rel, name)); err == nil {
 		return nil, syscall.EEXIST
 	}
 	ref := d.ref
@@ -262,7 +243,7 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	if ctxabi.ValidName(name) != nil {
 		return syscall.ENOENT
 	}
-	home := path.Join(d.path(), name)
+	home := path.Join(d.rel, name)
 	for _, dir := range []string{home, path.Join(home, ctxabi.SessionDir)} {
 		names, err := d.t.names(dir)
 		if err != nil {
@@ -288,10 +269,8 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeReaddirer)((*agentsDir)(nil))
-
 func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.list(d.StableAttr(), d.path(), func(name string) (gofs.StableAttr, bool) {
+	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})
 }

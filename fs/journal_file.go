@@ -13,14 +13,17 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// journalFile is context/journal.jsonl: the conversation as the journal of Delta Engine. A handle sees what is appended while it is open.
-type journalFile struct {
-	gofs.Inode
-	noXattrs
-	p *place
+// journalSource is context/journal.jsonl: the conversation as the journal of Delta Engine, made of messages.jsonl as it is
+// read, a piece at a time. A handle sees what is appended while it is open.
+type journalSource struct {
+	derivedFacts
+	changingSource
+	p *mountedSession
 }
 
-func (n *journalFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
+func journalNode(p *mountedSession, rel string) tableNode { return newView(&journalSource{p: p}) }
+
+func (n *journalSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	late, cancel := patient(ctx)
 	defer cancel()
 	size, err := n.p.x.JournalSize(late)
@@ -31,43 +34,14 @@ func (n *journalFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*journalFile)(nil))
-
-func (n *journalFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return n.fill(ctx, &out.Attr)
-}
-
-var _ = (gofs.NodeSetattrer)((*journalFile)(nil))
-
-func (n *journalFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return syscall.EACCES
-}
-
-var _ = (gofs.NodeOpener)((*journalFile)(nil))
-
-func (n *journalFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, syscall.EACCES
-	}
-	n.p.opens(ctx, "")
-	return &journalHandle{n.p, n.p.x.OpenJournal()}, fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, 0
-}
-
-var _ = (gofs.NodeGetxattrer)((*journalFile)(nil))
-
-func (n *journalFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return facts{"origin": func() string { return "derived" }}.Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*journalFile)(nil))
-
-func (n *journalFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return facts{"origin": func() string { return "derived" }}.List(dest)
+func (n *journalSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
+	n.p.noteOpen(ctx, "")
+	return &journalHandle{n.p, n.p.x.OpenJournal()}, 0
 }
 
 // journalHandle is an open journal.
 type journalHandle struct {
-	p *place
+	p *mountedSession
 	r *session.JournalReader
 }
 

@@ -16,18 +16,17 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// logHandle is one open log. The stage does the work; what is here is what
-// only FUSE knows: that one write(2) can be several requests, that the kernel
-// hides the errno of all but the first of them, and that a program which got
-// an errno may send the same bytes again.
+// logHandle is one open log. The stage does the work. What is here is what only FUSE knows: one
+// write(2) can be several requests, the kernel hides the errno of all but the first of them, and a
+// program which got an errno may send the same bytes again.
 type logHandle struct {
 	n      *logFile
-	writer session.Writer // whoever opened it
+	writer session.Writer // who opened it
 	stage  *session.Stage // nil on a handle that only reads
 
 	mu    sync.Mutex
 	noted uint64 // the round of syncs this log is noted for, see tree.noteWrite
-	// split says that the last request was as large as requests get: the next
+	// split is set if the last request was as large as requests get: the next
 	// one may belong to the same write(2).
 	split bool
 	// hidden is an errno that the kernel may have kept from the program: that
@@ -44,8 +43,6 @@ type logHandle struct {
 	}
 }
 
-var _ = (gofs.FileReader)((*logHandle)(nil))
-
 func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	n, err := h.n.log.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -53,8 +50,6 @@ func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Read
 	}
 	return fuse.ReadResultData(dest[:n]), 0
 }
-
-var _ = (gofs.FileWriter)((*logHandle)(nil))
 
 func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, syscall.Errno) {
 	if h.stage == nil {
@@ -70,7 +65,7 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 			return 0, errno
 		}
 	}
-	if h.again(data) {
+	if h.isRetry(data) {
 		return 0, h.refused.errno
 	}
 	req := h.n.p.t.raw.request(ctx)
@@ -96,23 +91,21 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 	return 0, errno
 }
 
-// again says whether data begins with the request that was refused last.
-func (h *logHandle) again(data []byte) bool {
+// isRetry reports whether data begins with the request that was refused last.
+func (h *logHandle) isRetry(data []byte) bool {
 	n := h.refused.len
 	return n > 0 && len(data) >= n && sha256.Sum256(data[:n]) == h.refused.sum
 }
 
 var _ = (gofs.FileWritever)((*logHandle)(nil))
 
-// Writev is a large request whose bytes lie in pieces.
+// Writev writes a large request whose bytes lie in pieces.
 func (h *logHandle) Writev(ctx context.Context, data [][]byte, off int64) (uint32, syscall.Errno) {
 	return h.Write(ctx, bytes.Join(data, nil), off)
 }
 
-var _ = (gofs.FileFlusher)((*logHandle)(nil))
-
-// Flush is some descriptor's close, not the last one's: it commits a record
-// that lacks only its newline and refuses one that lacks more, and keeps it.
+// Flush handles some descriptor's close, which need not be the last one's. It commits a record that
+// lacks only its newline; it refuses one that lacks more, and leaves it in the stage.
 func (h *logHandle) Flush(ctx context.Context) syscall.Errno {
 	if h.stage == nil {
 		return 0
@@ -122,10 +115,8 @@ func (h *logHandle) Flush(ctx context.Context) syscall.Errno {
 	return errnoOf(err)
 }
 
-var _ = (gofs.FileFsyncer)((*logHandle)(nil))
-
-// Fsync syncs the log. Bytes that are not a record yet are on no disk: to say
-// so beats a success that means nothing.
+// Fsync syncs the log. It returns an error if staged bytes are not a record yet, because they are
+// on no disk.
 func (h *logHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	errno := h.Flush(ctx)
 	if err := h.n.log.Sync(context.WithoutCancel(ctx)); err != nil {
@@ -134,8 +125,6 @@ func (h *logHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return errno
 }
 
-var _ = (gofs.FileReleaser)((*logHandle)(nil))
-
 func (h *logHandle) Release(ctx context.Context) syscall.Errno {
 	if h.stage != nil {
 		h.stage.Release()
@@ -143,8 +132,8 @@ func (h *logHandle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// noteWrite remembers that log has something to sync at the end. A handle that
-// was noted in this round need not be noted again.
+// noteWrite records that log has to be synced at the end, and returns the round of syncs for which
+// it is recorded. noted is what it returned to the handle before.
 func (t *tree) noteWrite(log *session.Log, noted uint64) uint64 {
 	if noted == t.syncRound.Load() {
 		return noted
@@ -155,6 +144,6 @@ func (t *tree) noteWrite(log *session.Log, noted uint64) uint64 {
 	return t.syncRound.Load()
 }
 
-// key names a request for good: the connection's number is random, so that a
-// request of the next mount is never taken for one of this.
+// key returns the idempotency key of a request. The connection's number is random, so that no
+// request of the next mount has the same key.
 func (t *tree) key(req request) session.Key { return session.Key{Conn: t.conn, Unique: req.unique} }

@@ -12,24 +12,23 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// logFile is messages.jsonl or events.jsonl. Its size is that of the log, not
-// of the backing file, and it has no attribute the kernel may keep: the next
-// append changes it.
+// logFile is messages.jsonl or events.jsonl. Its size is that of the log and not of the file in the
+// store. The kernel may cache none of its attributes, because the next append changes them.
 type logFile struct {
 	gofs.Inode
 	noXattrs
-	p   *place
+	p   *mountedSession
 	log *session.Log
 }
 
-func newLogFile(p *place, rel string) *logFile {
+func logNode(p *mountedSession, rel string) tableNode {
 	if rel == ctxabi.EventsFile {
 		return &logFile{p: p, log: p.x.Events()}
 	}
 	return &logFile{p: p, log: p.x.Messages()}
 }
 
-func (n *logFile) fill(a *fuse.Attr) syscall.Errno {
+func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	if err := n.log.Open(); err != nil {
 		return errnoOf(err)
 	}
@@ -37,18 +36,14 @@ func (n *logFile) fill(a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*logFile)(nil))
-
 func (n *logFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	return n.fill(&out.Attr)
+	return n.fill(ctx, f, &out.Attr)
 }
 
-var _ = (gofs.NodeSetattrer)((*logFile)(nil))
-
-// Setattr refuses what chattr +a would refuse. What changes nothing is allowed:
-// touch now, the mode and owner it has, O_TRUNC of an empty log.
+// Setattr refuses what chattr +a would refuse. It allows what changes nothing: touch to now, the
+// mode and owner that the file has, O_TRUNC of an empty log.
 func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	if errno := n.fill(&out.Attr); errno != 0 {
+	if errno := n.fill(ctx, f, &out.Attr); errno != 0 {
 		return errno
 	}
 	deny := func(op, why string) syscall.Errno {
@@ -71,7 +66,7 @@ func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAt
 
 var _ = (gofs.NodeAllocater)((*logFile)(nil))
 
-// Allocate refuses space ahead of the end and holes behind it alike.
+// Allocate refuses space behind the end and holes before it alike.
 func (n *logFile) Allocate(ctx context.Context, f gofs.FileHandle, off, size uint64, mode uint32) syscall.Errno {
 	return n.p.deny(ctx, "fallocate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows by whole records; append with >>")
 }
@@ -81,8 +76,6 @@ func (n *logFile) denyLink(ctx context.Context) syscall.Errno {
 	return n.p.deny(ctx, "link", n.log.Name(), ctxabi.ErrAppendOnly, "history has one name; copy it instead")
 }
 
-var _ = (gofs.NodeOpener)((*logFile)(nil))
-
 func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if err := n.log.Open(); err != nil {
 		return nil, 0, n.p.refuse(ctx, "open", n.log.Name(), err)
@@ -90,7 +83,7 @@ func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint
 	if flags&syscall.O_TRUNC != 0 && n.log.Len() > 0 {
 		return nil, 0, n.p.deny(ctx, "truncate", n.log.Name(), ctxabi.ErrAppendOnly, "history only grows; append with >> instead of >")
 	}
-	n.p.opens(ctx, n.log.Name())
+	n.p.noteOpen(ctx, n.log.Name())
 	ff := uint32(fuse.FOPEN_DIRECT_IO) // the page cache would show readers NULs beside a writer
 	h := &logHandle{n: n}
 	if flags&syscall.O_ACCMODE == syscall.O_RDONLY {
@@ -123,7 +116,7 @@ func (n *logFile) facts() facts {
 	}
 }
 
-// archived gives a number of what is sealed; nothing is said where nothing is.
+// archived returns a fact: a number of what is sealed, or "" if nothing is.
 func (n *logFile) archived(of func(session.Archived) int64) func() string {
 	return func() string {
 		a, err := n.log.Archived()
@@ -134,13 +127,9 @@ func (n *logFile) archived(of func(session.Archived) int64) func() string {
 	}
 }
 
-var _ = (gofs.NodeGetxattrer)((*logFile)(nil))
-
 func (n *logFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
 	return n.facts().Get(name, dest)
 }
-
-var _ = (gofs.NodeListxattrer)((*logFile)(nil))
 
 func (n *logFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
 	return n.facts().List(dest)

@@ -21,6 +21,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
@@ -31,24 +33,24 @@ import (
 // maxWrite is the most bytes of one read or write request.
 const maxWrite = 1 << 20
 
-// Options say how a store is mounted.
+// Options are the parameters of [Mount].
 type Options struct {
 	Store      *session.Store
 	Builder    *pack.Builder
-	Collector  *Collector     // of the store; nil: one that does what it is asked for and nothing by itself
-	Search     *search.Engine // nil: one that counts by weight
-	Mountpoint string         // absolute
-	ReadOnly   bool           // nothing can be changed through the mount
-	NoExec     bool           // no program in it can be run
+	Collector  *world.Collector // of the store; nil: one that does what it is asked for and nothing by itself
+	Search     *search.Engine   // nil: one that counts by weight
+	Mountpoint string           // absolute
+	ReadOnly   bool             // nothing can be changed through the mount
+	NoExec     bool             // no program in it can be run
 	Logger     *slog.Logger
 	Debug      bool          // log every FUSE request
 	Memory     *memory.Limit // nil: none
 }
 
-// ErrStillOpen is what [Server.Shutdown] gives when its deadline passed while files were open.
+// ErrStillOpen is the error of [Server.Shutdown] if files are open after its deadline.
 var ErrStillOpen = errors.New("files are still open")
 
-// Server is a mount that answers.
+// Server is a mount that answers the kernel.
 type Server struct {
 	t          *tree
 	fuse       *fuse.Server
@@ -58,8 +60,9 @@ type Server struct {
 	shutdown sync.Mutex
 }
 
-// Mount mounts and returns once the mount answers. A stale mountpoint (ENOTCONN) is
-// repaired first. Errors are sentences for a person that say the remedy.
+// Mount mounts o.Store at o.Mountpoint and returns a server that answers already; it repairs a
+// mountpoint whose daemon has died first. It returns an error that names the remedy if the
+// mountpoint cannot be used or the kernel refuses, and ctx.Err() if ctx ended meanwhile.
 func Mount(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -86,7 +89,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 			Name:                 "ctxfs",
 			DirectMountStrict:    t.asRoot,
 			DisableReadDirPlus:   true,
-			// O_TRUNC comes with the open then, and can be told from truncate(2).
+			// O_TRUNC comes with the open then, and differs from truncate(2).
 			ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 			Debug:             o.Debug,
 			Logger:            stdlog,
@@ -96,20 +99,19 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
-	t.gc.seen.open.Store(&t.raw.files)
-	t.gc.seen.search.Store(t.search)
+	t.gc.Mounted(&t.raw.files, t.search)
 	var server *fuse.Server
-	var said string
+	var stderr string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
 	if t.asRoot {
 		start()
 	} else {
-		said = hearing(start)
+		stderr = captureStderr(start)
 	}
 	if err != nil {
 		t.search.Close()
 		unix.Close(t.rootFd)
-		return nil, explainMount(o.Mountpoint, err, said)
+		return nil, explainMount(o.Mountpoint, err, stderr)
 	}
 	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
 	go func() {
@@ -121,10 +123,11 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		}
 		close(s.done)
 	}()
-	// The mount answers from here on: NewServer has answered the kernel's INIT, and what comes next is in the queue. go-fuse's
-	// WaitMount must not be called. It opens a file of the mount in this process, so that a SIGKILL at that moment leaves a
-	// process that waits for itself, and polls it, so that the kernel never asks for a poll again. Only a process whose own runtime polls files
-	// of its own mount needs that; others' first poll gets the same answer, ENOSYS.
+	// The mount answers from here on: NewServer has answered the kernel's INIT, and what comes next is
+	// in the queue. go-fuse's WaitMount must not be called. It opens a file of the mount in this
+	// process, so that a SIGKILL at that moment leaves a process that waits for itself, and polls it,
+	// so that the kernel never asks for a poll again. Only a process whose own runtime polls files of
+	// its own mount needs that; others' first poll gets the same answer, ENOSYS.
 	if err := ctx.Err(); err != nil {
 		s.Shutdown(0)
 		return nil, err
@@ -132,7 +135,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// mountOptions are those of mount(8), as the kernel and fusermount3 both take them.
+// mountOptions returns the options of mount(8), as the kernel and fusermount3 both take them.
 func mountOptions(o Options) []string {
 	opts := []string{"default_permissions"}
 	if o.ReadOnly {
@@ -149,7 +152,7 @@ func newTree(o Options) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the store %s cannot be opened: %w", o.Store.Dir(), err)
 	}
-	x, err := statFd(fd)
+	x, err := beneath.Stat(fd)
 	if err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("the store %s cannot be read: %w", o.Store.Dir(), err)
@@ -165,7 +168,7 @@ func newTree(o Options) (*tree, error) {
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
-		t.gc = NewCollector(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
+		t.gc = world.New(o.Store, o.Builder, gc.Options{Grace: gc.DefaultGrace, Logger: o.Logger})
 	}
 	if t.search == nil {
 		t.search = search.New(o.Store, search.Config{Logger: o.Logger})
@@ -174,7 +177,7 @@ func newTree(o Options) (*tree, error) {
 	return t, nil
 }
 
-// slogWriter is where go-fuse's own messages go.
+// slogWriter is where go-fuse logs.
 type slogWriter struct{ l *slog.Logger }
 
 func (w slogWriter) Write(p []byte) (int, error) {
@@ -192,8 +195,9 @@ func trimNewline(p []byte) []byte {
 // Wait returns when the mount is gone, whoever unmounted it.
 func (s *Server) Wait() { <-s.done }
 
-// Shutdown syncs all logs and unmounts; while handles are open it detaches the mount and
-// serves them until the last one closes or the deadline passes.
+// Shutdown syncs all logs and unmounts. If files are open it detaches the mount and serves them
+// until the last one is closed or deadline has passed; then it returns [ErrStillOpen]. It returns
+// the errors of the syncs and of the unmount, too. Further calls wait for the first one.
 func (s *Server) Shutdown(deadline time.Duration) error {
 	s.shutdown.Lock()
 	defer s.shutdown.Unlock()
@@ -227,7 +231,7 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 	return errors.Join(err, s.t.syncAll()) // what came while it was detached
 }
 
-// syncAll syncs every log that was appended to since the last time.
+// syncAll syncs every log that has new records since the last call. It returns the errors of all.
 func (t *tree) syncAll() error {
 	t.mu.Lock()
 	logs := t.written
@@ -243,7 +247,9 @@ func (t *tree) syncAll() error {
 	return errors.Join(errs...)
 }
 
-// Unmount unmounts the ctxfs at mountpoint from outside; it does nothing while somebody uses it.
+// Unmount unmounts the ctxfs at mountpoint from another process. It returns an error that wraps
+// EBUSY while the mount is in use, EINVAL if nothing is mounted there, and fs.ErrNotExist if there
+// is no such directory.
 func Unmount(mountpoint string) error {
 	err := unmountSoon(mountpoint)
 	switch {
@@ -259,11 +265,13 @@ func Unmount(mountpoint string) error {
 	return fmt.Errorf("%s cannot be unmounted: %w", mountpoint, err)
 }
 
-// Clear takes a ctxfs whose daemon has died away from mountpoint although it is in use, and dead ones below it along: nobody
-// can save anything in them.
+// Clear detaches the ctxfs at mountpoint, and others below it in the same place, if their daemons
+// have died, even if they are in use: nobody can save anything in them. It returns an error if one
+// cannot be detached.
 func Clear(mountpoint string) error { return repair(mountpoint) }
 
-// Detach takes the ctxfs at mountpoint out of the tree; who has files open in it is served until they are closed.
+// Detach takes the ctxfs at mountpoint out of the tree. Open files are served until they are
+// closed. It returns an error that wraps EINVAL if nothing is mounted there.
 func Detach(mountpoint string) error {
 	if err := detach(mountpoint); err != nil {
 		return fmt.Errorf("%s cannot be detached: %w", mountpoint, err)
@@ -271,10 +279,11 @@ func Detach(mountpoint string) error {
 	return nil
 }
 
-// Abort takes the ctxfs at mountpoint away although it is in use, whether its daemon answers
-// or not. It ends the connection, so that calls which wait for the daemon fail at once, and so does the daemon itself where it
-// was killed and waits for its own mount. A user can do that where /sys/fs/fuse/connections is mounted; else calls
-// wait until the daemon has ended.
+// Abort takes the ctxfs at mountpoint away although it is in use, whether its daemon answers or
+// not. It ends the connection, so that calls which wait for the daemon fail at once, and a daemon
+// that was killed and waits for its own mount ends. A user can do that where
+// /sys/fs/fuse/connections is mounted; elsewhere the calls wait until the daemon has ended. It
+// returns an error if the mount cannot be detached.
 func Abort(mountpoint string) error {
 	if i, rest, ok := mounts.At(mountpoint); ok && rest == "" {
 		if _, minor, ok := strings.Cut(i.Device, ":"); ok {

@@ -243,7 +243,8 @@ cat /tmp/rec.$$ >> messages.jsonl; tail -n 1 messages.jsonl | cmp - /tmp/rec.$$ 
 	m.expect(got, "hi\nsplit\nno newline\nwhole")
 }
 
-// The tail of a record above the limit must not pass for something else: the kernel hides the errno of the request that crossed it.
+// The tail of a record above the limit must not pass for something else: the kernel hides the errno
+// of the request that crossed it.
 func TestRecordAboveTheLimitInOneSplitWrite(t *testing.T) {
 	m := mountStore(t)
 	got := m.py(os.Geteuid(), `

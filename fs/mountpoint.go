@@ -18,8 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// prepare checks everything a mount needs, so that what fails later is rare
-// and what fails here says what to do.
+// prepare checks everything that a mount needs. It returns an error that names the remedy.
 func prepare(store, mountpoint string) error {
 	if !filepath.IsAbs(mountpoint) {
 		return fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)
@@ -52,7 +51,7 @@ func prepare(store, mountpoint string) error {
 	return prerequisites(mountpoint)
 }
 
-// prerequisites are what the machine must have.
+// prerequisites returns an error if the machine lacks what a mount needs.
 func prerequisites(mountpoint string) error {
 	switch _, err := os.Stat("/dev/fuse"); {
 	case errors.Is(err, os.ErrNotExist):
@@ -80,8 +79,7 @@ func prerequisites(mountpoint string) error {
 	return nil
 }
 
-// repair detaches what a daemon that died has left at mountpoint, as often as
-// it was mounted over.
+// repair detaches what daemons that died have left at mountpoint, one mount over the other.
 func repair(mountpoint string) error {
 	for range 64 {
 		if !Dead(mountpoint) {
@@ -94,16 +92,16 @@ func repair(mountpoint string) error {
 	return fmt.Errorf("%s is left over from daemons that died, more than 64 deep: run umount -l %s as root", mountpoint, mountpoint)
 }
 
-// Dead says whether the mount at mountpoint has lost its daemon: everything that is asked of it fails.
-// Who still stands in it, or has it in a container, gets nothing of it any more.
+// Dead reports whether the mount at mountpoint has lost its daemon. Every request to such a mount
+// fails, also from processes that stand in it and from containers that have it.
 func Dead(mountpoint string) bool {
 	var s unix.Statfs_t
 	err := unix.Statfs(mountpoint, &s) // a stat may be answered from what the kernel knows
 	return err == syscall.ENOTCONN || err == syscall.ECONNABORTED
 }
 
-// notNested refuses a store that would be looked for inside its own mount, and
-// a mount that would lie in its own store. Symbolic links are looked through.
+// notNested returns an error if the store lies inside the mountpoint or the mountpoint inside the
+// store. It resolves symbolic links.
 func notNested(store, mountpoint string) error {
 	s, err := filepath.EvalSymlinks(store)
 	if err != nil {
@@ -124,10 +122,10 @@ func notNested(store, mountpoint string) error {
 	return nil
 }
 
-// within says whether path p lies below dir. Both are clean and absolute.
+// within reports whether path p lies below dir. Both are clean and absolute.
 func within(p, dir string) bool { return strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
 
-// mountedAt says whether dir is where something is mounted, and what.
+// mountedAt reports whether something is mounted at dir, and its type.
 func mountedAt(dir string) (fstype string, mounted bool) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -145,25 +143,26 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 	return fstype, mounted
 }
 
-// explainMount says what a failed mount means; said is what fusermount3 said.
-func explainMount(mountpoint string, err error, said string) error {
+// explainMount returns an error that explains a failed mount to a person. stderr is what
+// fusermount3 wrote there.
+func explainMount(mountpoint string, err error, stderr string) error {
 	switch {
 	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
 		return fmt.Errorf("the kernel does not let this process mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
 	case errors.Is(err, syscall.ENODEV):
 		return fmt.Errorf("the kernel has no FUSE (%w): load the module with modprobe fuse", err)
 	case os.Geteuid() != 0:
-		if said == "" {
-			said = strings.TrimSpace(err.Error())
+		if stderr == "" {
+			stderr = strings.TrimSpace(err.Error())
 		}
-		return fmt.Errorf("fusermount3 could not mount at %s: %s", mountpoint, said)
+		return fmt.Errorf("fusermount3 could not mount at %s: %s", mountpoint, stderr)
 	}
 	return fmt.Errorf("%s cannot be mounted: %w", mountpoint, err)
 }
 
-// hearing runs fn and gives what it, or a program it started, wrote to standard
-// error: fusermount3 tells its reason nowhere else.
-func hearing(fn func()) string {
+// captureStderr runs fn and returns what it, or a program it started, wrote to standard error:
+// fusermount3 explains a failure nowhere else.
+func captureStderr(fn func()) string {
 	r, w, err := os.Pipe()
 	if err != nil {
 		fn()
@@ -188,7 +187,7 @@ func fusermount() (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// unmount takes the mount away; lazy detaches it while it is in use.
+// unmount unmounts; lazy detaches a mount that is in use.
 func unmount(mountpoint string, lazy bool) error {
 	if os.Geteuid() == 0 {
 		flags := unix.UMOUNT_NOFOLLOW
@@ -212,7 +211,8 @@ func unmount(mountpoint string, lazy bool) error {
 	return unmountError(strings.TrimSpace(string(out)), err)
 }
 
-// unmountError finds the errno in the words of a fusermount that failed with err.
+// unmountError returns an error that wraps the errno in the words of a fusermount that failed with
+// err.
 func unmountError(text string, err error) error {
 	switch {
 	case strings.Contains(text, "open /etc/mtab"):
@@ -227,8 +227,8 @@ func unmountError(text string, err error) error {
 	return fmt.Errorf("%s: %w", text, err)
 }
 
-// unmountSoon is unmount that gives the files of programs which just ended,
-// and passers-by such as df, a moment to be closed.
+// unmountSoon is unmount that waits, less than a second, for the files of programs that just ended
+// and of others that pass by, such as df.
 func unmountSoon(mountpoint string) error {
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
 		err := unmount(mountpoint, false)

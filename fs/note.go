@@ -13,11 +13,12 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// A note (summary.md, facts.jsonl, ...) is a control file that is always there: ctxfs derives it until the agent writes it. It
-// is one inode in both lives. A handle has a copy of what the file was when it was opened, so that no read is torn, and knows
-// what is written to it: something behind what was there is added to what the agent has, anything else replaces it.
+// A note (summary.md, facts.jsonl, ...) is a control file that is always there: ctxfs derives it
+// until the agent writes it. It is one inode in both lives. A handle has a copy of what the file
+// was when it was opened, so that no read is torn, and knows what is written to it: something
+// behind what was there is added to what the agent has, anything else replaces it.
 
-// noteView is a note as a reader finds it: what is derived and behind it what the agent wrote.
+// noteView is a note as a reader finds it: what ctxfs derives, and behind it what the agent wrote.
 type noteView struct {
 	session.Note
 	derived []byte
@@ -25,8 +26,8 @@ type noteView struct {
 
 func (v *noteView) text() []byte { return slices.Concat(v.derived, v.Own) }
 
-// note gives a note as it is now.
-func (p *place) note(ctx context.Context, rel string) (v noteView, err error) {
+// note returns the note rel as it is now.
+func (p *mountedSession) note(ctx context.Context, rel string) (v noteView, err error) {
 	if v.Note, err = p.x.Note(rel); err != nil || v.Origin == ctxabi.OriginAgent {
 		return v, err
 	}
@@ -43,8 +44,8 @@ func (p *place) note(ctx context.Context, rel string) (v noteView, err error) {
 	return v, nil
 }
 
-// fillNote gives the attributes of a note.
-func (p *place) fillNote(ctx context.Context, rel string, a *fuse.Attr) error {
+// fillNote fills in the attributes of the note rel.
+func (p *mountedSession) fillNote(ctx context.Context, rel string, a *fuse.Attr) error {
 	v, err := p.note(ctx, rel)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func timeOf(sec int64, nsec uint32) *time.Time {
 	return &t
 }
 
-// noteEdit is what a handle does to a note; of other files it says that they are replaced.
+// noteEdit is what a handle did to its copy of a note. Of other files it is that they are replaced.
 type noteEdit struct {
 	derived  int  // bytes at the beginning of the copy that ctxfs derived
 	base     int  // bytes of the copy that are no news
@@ -77,13 +78,13 @@ type noteEdit struct {
 	replaced bool // what was derived was changed, or the file was emptied
 }
 
-// change notes that the copy changed from off on.
+// change records a change of the copy from off on.
 func (e *noteEdit) change(off int64) {
 	e.touched = e.touched || off < int64(e.base)
 	e.replaced = e.replaced || off < int64(e.derived)
 }
 
-// own is the part of the copy that is the agent's.
+// own returns the part of the copy that is the agent's.
 func (e *noteEdit) own(data []byte) []byte {
 	if e.replaced {
 		return data
@@ -91,8 +92,8 @@ func (e *noteEdit) own(data []byte) []byte {
 	return data[e.derived:]
 }
 
-// commitNote makes of a note what was done to a handle's copy of it.
-func (p *place) commitNote(rel string, data []byte, e *noteEdit) (err error) {
+// commitNote writes the note rel as edit e changed the copy data.
+func (p *mountedSession) commitNote(rel string, data []byte, e *noteEdit) (err error) {
 	switch {
 	case e.replaced:
 		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
@@ -111,27 +112,30 @@ func (p *place) commitNote(rel string, data []byte, e *noteEdit) (err error) {
 	return err
 }
 
-// A note that is removed is derived from then on, and so its name is never free. So it is with a pack and with the files of a child. Whoever
-// removed it finds it gone the next time he looks, though, and may make a new one in its place, or is told why not: programs that
-// replace a file remove it first, make the new one exclusively, and do both again as long as it is there. A pack cannot be made
-// in its place, so it is gone only for who removes it again without having read it.
+// A note that is removed is derived from then on, so that its name is never free. The same holds
+// for a pack and for the files of a child. But programs that replace a file remove it first, then
+// make the new one exclusively, and do both again as long as the file is there. So a file that a
+// process has removed is absent once for that process, at its next look-up, and it may make a new
+// one. A pack cannot be made in its place: it is absent only for a process that removes it twice
+// without reading it.
 
-// removeNote hands a note back.
-func (p *place) removeNote(ctx context.Context, rel string) syscall.Errno {
+// removeNote removes what the agent wrote in a note. From then on ctxfs derives the note.
+func (p *mountedSession) removeNote(ctx context.Context, rel string) syscall.Errno {
 	if err := p.x.DropNote(rel); err != nil {
 		return errnoOf(err)
 	}
 	return p.removedBy(ctx, rel)
 }
 
-// removal is who removed a file that comes back, and how often since he opened it last.
+// removal is the process that removed a file that comes back, and how often since it opened the
+// file last.
 type removal struct {
 	by    uint32
 	times int
 }
 
-// removedBy notes who removed a file that comes back.
-func (p *place) removedBy(ctx context.Context, rel string) syscall.Errno {
+// removedBy records that the caller removed a file that comes back.
+func (p *mountedSession) removedBy(ctx context.Context, rel string) syscall.Errno {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.removed == nil {
@@ -146,27 +150,38 @@ func (p *place) removedBy(ctx context.Context, rel string) syscall.Errno {
 	return 0
 }
 
-// goneFor says, once, whether who asks has removed the file, so often at least, and does not know yet that it came back.
-func (p *place) goneFor(ctx context.Context, rel string, times int) bool {
+// seemsRemoved reports whether a look-up of rel, of which e is the row, is to find nothing: the
+// caller has removed the file, a built file twice, and has not looked since. It reports true once
+// per removal.
+func (p *mountedSession) seemsRemoved(ctx context.Context, e *entry, rel string) bool {
+	times := 1
+	switch e.kind {
+	case control:
+	case built:
+		times = 2
+	default:
+		return false
+	}
 	p.mu.Lock()
 	r, ok := p.removed[rel]
 	p.mu.Unlock()
 	if !ok || r.times < times || r.by != processOf(ctx) {
 		return false
 	}
-	p.found(rel)
+	p.forgetRemoval(rel)
 	return true
 }
 
-// found forgets who removed a file.
-func (p *place) found(rel string) {
+// forgetRemoval forgets who removed a file.
+func (p *mountedSession) forgetRemoval(rel string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.removed, rel)
 }
 
-// isThere says whether a control file is there for somebody who did not find it a moment ago.
-func (p *place) isThere(rel string) bool {
+// exists reports whether a control file is there for a caller whose look-up found nothing a moment
+// ago.
+func (p *mountedSession) exists(rel string) bool {
 	if session.IsNote(rel) {
 		note, err := p.x.Note(rel)
 		return err != nil || note.Origin != ctxabi.OriginDerived

@@ -4,28 +4,33 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// openFiles knows which files of which sessions are open. The handler of an open says what it opens; the handle's number,
-// which is go-fuse's, tells when that ends.
+// openFiles counts which files of which sessions are open. The handler of an open records the file
+// with its request; the number of the handle, which is go-fuse's, identifies it when it is closed.
+// Its zero value is ready; it is safe for concurrent use.
 type openFiles struct {
 	mu      sync.Mutex
 	handles map[uint64]openFile         // by their numbers; guarded by mu
 	count   map[string]map[openFile]int // by session; guarded by mu
 }
 
-// openFile is a file of a session, which is given by its id. The path is relative to it, or "" where nobody needs to know.
+// openFile is a file of the session with an id. The path is relative to the session, or "" if only
+// the session matters.
 type openFile struct{ session, rel string }
 
-// opens says that the request of ctx opens the file rel of a session; rel may be "".
-func (p *place) opens(ctx context.Context, rel string) {
-	p.t.raw.opens(ctx, openFile{p.x.ID(), rel})
+// noteOpen records that the request behind ctx opens the file rel of the session; rel may be "".
+func (p *mountedSession) noteOpen(ctx context.Context, rel string) {
+	p.t.raw.noteOpen(ctx, openFile{p.x.ID(), rel})
 }
 
-// opens says the same of an ordinary file, where it lies in a session.
-func (p *plain) opens(ctx context.Context) {
+// noteOpen records that the request behind ctx opens an ordinary file, if that lies in a session.
+func (p *plain) noteOpen(ctx context.Context) {
 	rel := storePath(p.EmbeddedInode())
 	parts := strings.SplitN(rel, "/", 7)
 	if len(parts) < 6 || parts[4] != ctxabi.SessionDir {
@@ -36,11 +41,11 @@ func (p *plain) opens(ctx context.Context) {
 		return
 	}
 	if x := p.t.store.InUse(ref); x != nil {
-		p.t.raw.opens(ctx, openFile{x.ID(), ""})
+		p.t.raw.noteOpen(ctx, openFile{x.ID(), ""})
 	}
 }
 
-func (r *rawFS) opens(ctx context.Context, f openFile) {
+func (r *rawFS) noteOpen(ctx context.Context, f openFile) {
 	cancel := ctx.Done()
 	s := &r.shards[r.shard(cancel)]
 	s.mu.Lock()
@@ -51,7 +56,7 @@ func (r *rawFS) opens(ctx context.Context, f openFile) {
 	}
 }
 
-// add notes that a handle is open.
+// add counts a handle of f.
 func (o *openFiles) add(handle uint64, f openFile) {
 	if f.session == "" || handle == 0 {
 		return
@@ -68,7 +73,8 @@ func (o *openFiles) add(handle uint64, f openFile) {
 	o.count[f.session][f]++
 }
 
-// take gives what a handle that is about to be released has open; its number may be given to another at once.
+// take removes a handle that is about to be released and returns its file. The number may be used
+// for another handle at once.
 func (o *openFiles) take(handle uint64) openFile {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -77,7 +83,7 @@ func (o *openFiles) take(handle uint64) openFile {
 	return f
 }
 
-// done notes that one handle of f is closed.
+// done counts one handle of f less.
 func (o *openFiles) done(f openFile) {
 	if f.session == "" {
 		return
@@ -93,8 +99,9 @@ func (o *openFiles) done(f openFile) {
 	}
 }
 
-// open counts the handles of the file rel of a session; of all its files when rel is "".
-func (o *openFiles) open(session, rel string) (n int) {
+// Open returns how many handles are open on the file rel of a session, or on all its files if rel
+// is "".
+func (o *openFiles) Open(session, rel string) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if rel != "" {
@@ -104,4 +111,35 @@ func (o *openFiles) open(session, rel string) (n int) {
 		n += k
 	}
 	return n
+}
+
+// reserve counts a descriptor that a client holds open until release is called. It returns
+// ctxabi.ErrNoFiles if clients have as many as they may: the rest is for reading sessions,
+// appending to them and making packs.
+func (t *tree) reserve() (release func(), err error) {
+	release, err = handles.Keep()
+	if err != nil {
+		err = ctxabi.E("open", "", ctxabi.ErrNoFiles, "%d files of this mount are open, the most that the daemon's limit of %d descriptors allows; close some, or raise the limit",
+			handles.Keepable(), handles.Limit())
+		t.warnShort(err)
+	}
+	return release, err
+}
+
+// reserve is [tree.reserve] for an ordinary file.
+func (p *plain) reserve() (release func(), errno syscall.Errno) {
+	release, err := p.t.reserve()
+	return release, errnoOf(err)
+}
+
+// shortEvery is the least time between two warnings that descriptors ran out.
+const shortEvery = time.Minute
+
+// warnShort logs that descriptors ran out.
+func (t *tree) warnShort(err error) {
+	now := time.Now().UnixNano()
+	last := t.shortAt.Load()
+	if now-last >= int64(shortEvery) && t.shortAt.CompareAndSwap(last, now) {
+		t.log.Warn("too many files are open", "limit", handles.Limit(), "err", err)
+	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/beneath"
 )
 
-// in runs fn on an O_PATH descriptor of the directory. Names that the daemon
-// keeps for itself are not there.
+// in calls fn with an O_PATH descriptor of the directory. It returns ENOENT for a name that
+// [hidden] reports.
 func (p *plain) in(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
 	return inDir(name, p.open, fn)
 }
 
-// inRename is in for the renames themselves, which must not wait for renames.
+// inRename is in for renames, which must not wait for renames.
 func (p *plain) inRename(name string, fn func(dir int, self *unix.Statx_t) error) syscall.Errno {
 	return inDir(name, p.openOnce, fn)
 }
@@ -47,8 +47,8 @@ func (p *plain) added(ctx context.Context, dir int, name string, out *fuse.Entry
 	return p.child(ctx, x), nil
 }
 
-// give makes the new file name its maker's. In a directory with setgid the
-// group is the directory's already.
+// give changes the owner of the new file name to the caller. In a directory with setgid the group
+// is right already.
 func (p *plain) give(ctx context.Context, dir int, name string, self *unix.Statx_t) error {
 	if !p.t.asRoot {
 		return nil
@@ -61,8 +61,8 @@ func (p *plain) give(ctx context.Context, dir int, name string, self *unix.Statx
 	return unix.Fchownat(dir, name, int(c.Uid), gid, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// newMode is the mode of a new file or directory. The kernel has applied the
-// client's umask; in a shared space the group may do what the maker may.
+// newMode returns the mode of a new file or directory. The kernel has applied the client's umask.
+// In a shared space the group gets the rights of the owner.
 func (p *plain) newMode(mode uint32, dir bool) uint32 {
 	if !inSpace(storePath(p.EmbeddedInode())) {
 		return mode
@@ -73,8 +73,8 @@ func (p *plain) newMode(mode uint32, dir bool) uint32 {
 	return mode&^0o007 | 0o660 | mode&0o100>>3
 }
 
-// finish makes the new file or directory name its maker's, with mode, and
-// answers the request. Whoever made it removes it again after an error.
+// finish sets owner and mode of the new file or directory name and answers the request. The caller
+// removes the file if finish returns an error.
 func (p *plain) finish(ctx context.Context, dir int, name string, mode uint32, self *unix.Statx_t, out *fuse.EntryOut) (*gofs.Inode, error) {
 	if err := p.give(ctx, dir, name, self); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func (p *plain) finish(ctx context.Context, dir int, name string, mode uint32, s
 	return p.added(ctx, dir, name, out)
 }
 
-// chmodNew puts a new file's mode right where the daemon's umask, a chown or
-// the directory's setgid changed it.
+// chmodNew sets a new file's mode where the daemon's umask, a chown or the directory's setgid
+// changed it.
 func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 	x, err := statName(dir, name)
 	if err != nil {
@@ -104,8 +104,6 @@ func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 	return unix.Chmod(procPath(fd), want)
 }
 
-var _ = (gofs.NodeLookuper)((*plain)(nil))
-
 func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
 		n, err = p.added(ctx, dir, name, out)
@@ -113,8 +111,6 @@ func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n 
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeMkdirer)((*plain)(nil))
 
 func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
@@ -134,8 +130,6 @@ func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.E
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeMknoder)((*plain)(nil))
 
 func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	switch mode & syscall.S_IFMT {
@@ -161,13 +155,11 @@ func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *
 	return n, errno
 }
 
-var _ = (gofs.NodeCreater)((*plain)(nil))
-
 func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
 	if hidden(name) {
 		return nil, nil, 0, syscall.EPERM
 	}
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -189,12 +181,12 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 			unix.Unlinkat(dir, name, 0)
 			return err
 		}
-		p.opens(ctx)
-		fh = newPlainHandle(fd, kept)
+		p.noteOpen(ctx)
+		fh = newPlainHandle(fd, release)
 		return nil
 	})
 	if errno != 0 {
-		kept()
+		release()
 	}
 	return n, fh, 0, errno
 }
@@ -202,7 +194,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 var _ = (gofs.NodeTmpfiler)((*plain)(nil))
 
 func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -217,24 +209,22 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 		}
 		var x *unix.Statx_t
 		if err == nil {
-			x, err = statFd(fd)
+			x, err = beneath.Stat(fd)
 		}
 		if err != nil {
 			unix.Close(fd)
 			return err
 		}
 		setPlainEntry(out, x)
-		p.opens(ctx)
-		n, fh = p.child(ctx, x), newPlainHandle(fd, kept)
+		p.noteOpen(ctx)
+		n, fh = p.child(ctx, x), newPlainHandle(fd, release)
 		return nil
 	})
 	if errno != 0 {
-		kept()
+		release()
 	}
 	return n, fh, 0, errno
 }
-
-var _ = (gofs.NodeSymlinker)((*plain)(nil))
 
 func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
@@ -252,8 +242,6 @@ func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.Entr
 	})
 	return n, errno
 }
-
-var _ = (gofs.NodeLinker)((*plain)(nil))
 
 func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if log, ok := target.(*logFile); ok {
@@ -281,13 +269,9 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 	return n, errno
 }
 
-var _ = (gofs.NodeUnlinker)((*plain)(nil))
-
 func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
 	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }
-
-var _ = (gofs.NodeRmdirer)((*plain)(nil))
 
 func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	var last *unix.Statx_t
@@ -305,31 +289,29 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return errno
 }
 
-var _ = (gofs.NodeReaddirer)((*plain)(nil))
-
 func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	kept, errno := p.keep()
+	release, errno := p.reserve()
 	if errno != 0 {
 		return nil, errno
 	}
 	fd, _, err := p.open(unix.O_RDONLY | unix.O_DIRECTORY)
 	if err != nil {
-		kept()
+		release()
 		return nil, errnoOf(err)
 	}
 	ds, errno := gofs.NewLoopbackDirStreamFd(fd) // which closes fd with itself
 	if errno != 0 {
 		unix.Close(fd)
-		kept()
+		release()
 		return nil, errno
 	}
-	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, kept: kept}, 0
+	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, release: release}, 0
 }
 
 var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
 
 func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	p.opens(ctx)
+	p.noteOpen(ctx)
 	ds, errno := p.Readdir(ctx)
 	if errno != 0 {
 		return nil, 0, errno
@@ -337,12 +319,12 @@ func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandl
 	return ds, 0, 0
 }
 
-// plainStream is a directory of the disk without the names the daemon keeps.
+// plainStream lists a directory of the disk without the names that [hidden] reports.
 type plainStream struct {
 	gofs.DirStream
 	dir     int // the directory
 	rootDev uint64
-	kept    func() // ends what it counts for
+	release func() // ends what it counts for
 }
 
 var (
@@ -376,7 +358,7 @@ func (s *plainStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
 
 func (s *plainStream) Close() {
 	s.DirStream.Close()
-	s.kept()
+	s.release()
 }
 
 func (s *plainStream) Releasedir(ctx context.Context, flags uint32) { s.Close() }
@@ -385,7 +367,7 @@ func (s *plainStream) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno 
 	return s.DirStream.(gofs.FileFsyncdirer).Fsyncdir(ctx, flags)
 }
 
-// reservedInHome are the names of an agent's home that are not ordinary files.
+// reservedInHome reports whether name is one of an agent's home that is not an ordinary file.
 func reservedInHome(name string) bool {
 	return name == ctxabi.SessionDir || name == ctxabi.HomeSearchDir
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// rawFS stands between the kernel and go-fuse's tree of nodes. It sees every
-// request, and hands on to the handlers what the tree drops: the flags a
-// descriptor has now, the number of the request, the lock owner.
+// rawFS stands between the kernel and go-fuse's tree of nodes. It counts every request and records
+// what the tree drops: the flags that a descriptor has now, the number of the request, the lock
+// owner.
 type rawFS struct {
 	fuse.RawFileSystem // go-fuse's tree
 	t                  *tree
@@ -30,13 +30,13 @@ type rawFS struct {
 	}
 }
 
-// request is what a handler may want to know beyond go-fuse's API.
+// request is what go-fuse does not hand on of a request.
 type request struct {
 	unique    uint64 // the kernel's number of it, unique in this connection
 	flags     uint32 // of the descriptor, at this moment
 	lockOwner uint64 // who closes, in a flush
 
-	file openFile // that it opens, once its handler said so
+	file openFile // that it opens; its handler sets it
 }
 
 func (r *rawFS) shard(cancel <-chan struct{}) int {
@@ -44,6 +44,7 @@ func (r *rawFS) shard(cancel <-chan struct{}) int {
 }
 
 func (r *rawFS) put(cancel <-chan struct{}, req request) {
+	r.requests.Add(1)
 	s := &r.shards[r.shard(cancel)]
 	s.mu.Lock()
 	if s.live == nil {
@@ -62,7 +63,7 @@ func (r *rawFS) drop(cancel <-chan struct{}) request {
 	return req
 }
 
-// request gives what was put aside for the request of ctx.
+// request returns what was recorded of the request behind ctx.
 func (r *rawFS) request(ctx context.Context) request {
 	cancel := ctx.Done()
 	s := &r.shards[r.shard(cancel)]
@@ -71,11 +72,7 @@ func (r *rawFS) request(ctx context.Context) request {
 	return s.live[cancel]
 }
 
-func (r *rawFS) String() string      { return "ctxfs" }
-func (r *rawFS) SetDebug(debug bool) { r.RawFileSystem.SetDebug(debug) }
-
-func (r *rawFS) Init(s *fuse.Server) { r.RawFileSystem.Init(s) }
-func (r *rawFS) OnUnmount()          { r.RawFileSystem.OnUnmount() }
+func (r *rawFS) String() string { return "ctxfs" }
 
 func (r *rawFS) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	r.requests.Add(1)
@@ -88,7 +85,7 @@ func (r *rawFS) Forget(nodeid, nlookup uint64) {
 	r.RawFileSystem.Forget(nodeid, nlookup)
 }
 
-// given notes that the kernel gets the node of out.
+// given counts that the kernel is handed the node of out, and sets the number that programs see.
 func (r *rawFS) given(code fuse.Status, out *fuse.EntryOut) fuse.Status {
 	if code.Ok() && out.NodeId > fuse.FUSE_ROOT_ID {
 		out.Ino = r.numbers.take(out.NodeId)
@@ -96,7 +93,7 @@ func (r *rawFS) given(code fuse.Status, out *fuse.EntryOut) fuse.Status {
 	return code
 }
 
-// shown is the number of a node that the kernel has.
+// shown returns the number that programs see of a node that the kernel has.
 func (r *rawFS) shown(node uint64) uint64 {
 	if node == fuse.FUSE_ROOT_ID {
 		return node
@@ -112,7 +109,6 @@ func (r *rawFS) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.At
 }
 
 func (r *rawFS) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	code := r.RawFileSystem.SetAttr(cancel, in, out)
@@ -140,8 +136,8 @@ func (r *rawFS) Rmdir(cancel <-chan struct{}, header *fuse.InHeader, name string
 	return r.RawFileSystem.Rmdir(cancel, header, name)
 }
 
-// Rename lets those wait who find a file gone from where the tree has it: the
-// disk renames first, the tree after it.
+// Rename holds moves, so that a request which finds a file gone from where the tree has it can
+// wait: the disk renames first, the tree after it.
 func (r *rawFS) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	r.requests.Add(1)
 	r.t.moves.RLock()
@@ -190,27 +186,24 @@ func (r *rawFS) RemoveXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr 
 }
 
 func (r *rawFS) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.given(r.RawFileSystem.Create(cancel, in, name, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
 func (r *rawFS) Tmpfile(cancel <-chan struct{}, in *fuse.CreateIn, out *fuse.CreateOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.given(r.RawFileSystem.Tmpfile(cancel, in, out), &out.EntryOut)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
 func (r *rawFS) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.RawFileSystem.Open(cancel, in, out)
 	return r.opened(code, out.Fh, r.drop(cancel))
 }
 
-// opened counts a handle that was just opened by req.
+// opened counts the handle that req opened.
 func (r *rawFS) opened(code fuse.Status, handle uint64, req request) fuse.Status {
 	if code.Ok() {
 		r.open.Add(1)
@@ -245,7 +238,6 @@ func (r *rawFS) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
 }
 
 func (r *rawFS) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	file := r.files.take(in.Fh)
@@ -255,14 +247,12 @@ func (r *rawFS) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
 }
 
 func (r *rawFS) Write(cancel <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Write(cancel, in, data)
 }
 
 func (r *rawFS) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Writev(cancel, in, data)
@@ -279,14 +269,12 @@ func (r *rawFS) Ioctl(cancel <-chan struct{}, in *fuse.IoctlIn, inbuf []byte, ou
 }
 
 func (r *rawFS) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, lockOwner: in.LockOwner})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Flush(cancel, in)
 }
 
 func (r *rawFS) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique})
 	defer r.drop(cancel)
 	return r.RawFileSystem.Fsync(cancel, in)
@@ -298,7 +286,6 @@ func (r *rawFS) Fallocate(cancel <-chan struct{}, in *fuse.FallocateIn) fuse.Sta
 }
 
 func (r *rawFS) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	r.requests.Add(1)
 	r.put(cancel, request{unique: in.Unique, flags: in.Flags})
 	code := r.RawFileSystem.OpenDir(cancel, in, out)
 	return r.opened(code, out.Fh, r.drop(cancel))
@@ -327,7 +314,8 @@ func (r *rawFS) FsyncDir(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	return r.RawFileSystem.FsyncDir(cancel, in)
 }
 
-// StatFs answers for every node: those that do not would have a disk of no blocks.
+// StatFs answers for every node, because go-fuse would answer with a disk of no blocks for those
+// that have no StatFs.
 func (r *rawFS) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	r.requests.Add(1)
 	return fuse.Status(r.t.statfs(out))

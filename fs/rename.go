@@ -17,9 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// A rename goes between two places, each a name in a directory that says what
-// stands behind it: an ordinary file, or a file of a session with rules of its
-// own. The rules are here and nowhere else:
+// A rename goes from one name to another. Each stands for an ordinary file, or for a file of a
+// session with rules of its own. The rules of renames are here and nowhere else:
 //
 //	ordinary → ordinary  the disk renames
 //	ordinary → control   the content is checked like a write; then the source is removed
@@ -27,25 +26,15 @@ import (
 //	control  → control   both of the above
 //	anything else        refused: history, derived files and directories stay where they are
 
-// nameKind is what stands behind a name.
-type nameKind int
-
-const (
-	ordinary    nameKind = iota
-	control              // checked when it is committed
-	derivedName          // made by ctxfs, read-only
-	protected            // history, and the directories of a session
-)
-
 // directory is a node in which files can be renamed.
 type directory interface {
 	plainer
 	kindOf(name string) nameKind
-	place() *place          // the session the directory is in, or nil
-	rel(name string) string // name as the session calls it
+	session() *mountedSession // the session the directory is in, or nil
+	rel(name string) string   // name as the session calls it
 }
 
-func (p *plain) place() *place { return nil }
+func (p *plain) session() *mountedSession { return nil }
 
 func (p *plain) rel(name string) string { return name }
 
@@ -55,8 +44,6 @@ func (p *plain) kindOf(name string) nameKind {
 	}
 	return ordinary
 }
-
-var _ = (gofs.NodeRenamer)((*plain)(nil))
 
 func (p *plain) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	return rename(ctx, p, name, newParent, newName, flags)
@@ -74,20 +61,20 @@ func rename(ctx context.Context, from directory, name string, newParent gofs.Ino
 	switch {
 	case a == ordinary && b == ordinary:
 		return renamePlain(from, name, to, newName, flags)
-	case a == protected || b == protected || a == derivedName || b == derivedName:
+	case !a.moves() || !b.moves():
 		kind, why := ctxabi.ErrProtected, "it is part of the session; only ordinary and control files can be renamed"
-		if a == derivedName || b == derivedName {
+		if a.derived() || b.derived() {
 			kind, why = ctxabi.ErrReadOnly, "ctxfs makes it from the session; it cannot be replaced or renamed"
 		}
-		at, file := from.place(), name
-		if a == ordinary || a == control {
-			at, file = to.place(), newName
+		at, file := from.session(), name
+		if a.moves() {
+			at, file = to.session(), newName
 		}
 		if at == nil {
 			return errnoOf(kind)
 		}
 		dir := from
-		if at == to.place() && file == newName {
+		if at == to.session() && file == newName {
 			dir = to
 		}
 		return at.refuse(ctx, "rename", dir.rel(file), ctxabi.E("rename", dir.rel(file), kind, "%s", why))
@@ -101,7 +88,7 @@ func renamePlain(from directory, name string, to directory, newName string, flag
 	if flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 {
 		return syscall.EINVAL
 	}
-	if to.place() != nil {
+	if to.session() != nil {
 		// A session's directories hold files, so that nothing of it hides in a tree of its own.
 		x, err := from.base().t.stat(path.Join(storePath(from.EmbeddedInode()), name))
 		if handles.IsShort(err) {
@@ -139,10 +126,10 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	var data []byte
 	var err error
 	if a == control {
-		if err := from.place().checkHistory("rename", from.rel(name), nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
-			return from.place().refuse(ctx, "rename", from.rel(name), err)
+		if err := from.session().checkHistory("rename", from.rel(name), nil, ctxabi.DefaultPolicy(), callerOf(ctx).Uid); err != nil {
+			return from.session().refuse(ctx, "rename", from.rel(name), err)
 		}
-		data, err = from.place().content(ctx, from.rel(name))
+		data, err = from.session().content(ctx, from.rel(name))
 	} else {
 		data, err = readOrdinary(from, name)
 	}
@@ -150,7 +137,7 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 		return errnoOf(err)
 	}
 	if b == control {
-		if errno := to.place().commit(ctx, "rename", to.rel(newName), data); errno != 0 {
+		if errno := to.session().commit(ctx, "rename", to.rel(newName), data); errno != 0 {
 			return errno
 		}
 	} else if err := writeOrdinary(ctx, to, newName, data); err != nil {
@@ -158,9 +145,9 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 	}
 	if a == control {
 		if rel := from.rel(name); session.IsNote(rel) {
-			return from.place().removeNote(ctx, rel)
+			return from.session().removeNote(ctx, rel)
 		}
-		return errnoOf(from.place().drop(ctx, from.rel(name)))
+		return errnoOf(from.session().drop(ctx, from.rel(name)))
 	}
 	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
 )
 
 // rootDir is the mount's own directory.
@@ -41,48 +42,60 @@ from it and comes back when it is removed.
 
 func (r *rootDir) owner() owner { return owner{uid: r.t.uid, gid: r.t.gid} }
 
-var _ = (gofs.NodeGetattrer)((*rootDir)(nil))
-
 func (r *rootDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	r.owner().setDir(&out.Attr, 0o755, r.t.started)
 	out.SetTimeout(fixedTimeout)
 	return 0
 }
 
-var _ = (gofs.NodeLookuper)((*rootDir)(nil))
+// rootEntries are the names at the root, in the order in which they are listed.
+var rootEntries = []struct {
+	name string
+	mode uint32
+	node func(t *tree, own owner) tableNode
+}{
+	{ctxabi.ReadmeFile, modeFile, func(t *tree, own owner) tableNode {
+		return newView(&textSource{own: own, mode: 0o444, text: func() ([]byte, time.Time, error) { return []byte(readme), t.started, nil }})
+	}},
+	{ctxabi.HomeDir, modeDir, func(t *tree, own owner) tableNode { return &usersDir{topDir{t: t, rel: ctxabi.HomeDir}} }},
+	{ctxabi.SharedDir, modeDir, func(t *tree, own owner) tableNode { return &spacesDir{topDir{t: t, rel: ctxabi.SharedDir}} }},
+	{ctxabi.StatusFile, modeFile, func(t *tree, own owner) tableNode {
+		return newView(&statusSource{textSource: textSource{own: own, mode: 0o444, text: func() ([]byte, time.Time, error) { return t.status(), time.Now(), nil }}})
+	}},
+}
 
 func (r *rootDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	out.SetEntryTimeout(fixedTimeout)
-	switch name {
-	case ctxabi.HomeDir, ctxabi.SharedDir:
-		r.owner().setDir(&out.Attr, 0o755, r.t.dirTime(name))
-		out.SetAttrTimeout(fixedTimeout)
-		var n gofs.InodeEmbedder = &usersDir{topDir{t: r.t, rel: ctxabi.HomeDir}}
-		if name == ctxabi.SharedDir {
-			n = &spacesDir{topDir{t: r.t, rel: ctxabi.SharedDir}}
+	for _, e := range rootEntries {
+		if e.name != name {
+			continue
 		}
-		return r.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, name)), 0
-	case ctxabi.ReadmeFile:
-		return r.small(ctx, name, out, func() ([]byte, time.Time) { return []byte(readme), r.t.started })
-	case ctxabi.StatusFile:
-		n := &statusFile{derivedFile: derivedFile{content: func() ([]byte, time.Time, error) { return r.t.status(), time.Now(), nil }, own: r.owner(), mode: 0o444}}
-		n.own.setFile(&out.Attr, n.mode, 0, r.t.started) // whoever wants to know the size asks for it
-		return r.NewInode(ctx, n, treeAttr(syscall.S_IFREG, name)), 0
+		out.SetEntryTimeout(fixedTimeout)
+		n := e.node(r.t, r.owner())
+		if name == ctxabi.StatusFile { // a look-up does not count the sessions
+			r.owner().setFile(&out.Attr, 0o444, 0, r.t.started)
+		} else if errno := n.fill(ctx, nil, &out.Attr); errno != 0 {
+			return nil, errno
+		}
+		if e.mode == modeDir {
+			out.SetAttrTimeout(fixedTimeout)
+		}
+		return r.NewInode(ctx, n, treeAttr(e.mode, name)), 0
 	}
 	return nil, syscall.ENOENT
 }
 
-func (r *rootDir) small(ctx context.Context, name string, out *fuse.EntryOut, content func() ([]byte, time.Time)) (*gofs.Inode, syscall.Errno) {
-	n := &derivedFile{content: func() ([]byte, time.Time, error) { b, at := content(); return b, at, nil }, own: r.owner(), mode: 0o444}
-	if errno := n.fill(&out.Attr); errno != 0 {
-		return nil, errno
+func (r *rootDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	var list []fuse.DirEntry
+	for _, e := range rootEntries {
+		list = append(list, dirEntry(e.name, treeAttr(e.mode, e.name)))
 	}
-	return r.NewInode(ctx, n, treeAttr(syscall.S_IFREG, name)), 0
+	return listing(r.StableAttr(), list), 0
 }
 
-// statusFile counts the sessions of the store, once for whoever opens it: the stat of what was just opened is of that.
-type statusFile struct {
-	derivedFile
+// statusSource counts the sessions of the store once for each open. A stat right after an open
+// returns the size of what was opened.
+type statusSource struct {
+	textSource
 	opened atomic.Pointer[statusOpened]
 }
 
@@ -91,41 +104,23 @@ type statusOpened struct {
 	at   time.Time
 }
 
-var _ = (gofs.NodeGetattrer)((*statusFile)(nil))
-
-func (n *statusFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	if o := n.opened.Load(); o != nil && time.Since(o.at) < time.Second {
-		n.own.setFile(&out.Attr, n.mode, int64(o.size), o.at)
+func (s *statusSource) fill(ctx context.Context, f gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	if o := s.opened.Load(); o != nil && time.Since(o.at) < time.Second {
+		s.own.setFile(a, s.mode, int64(o.size), o.at)
 		return 0
 	}
-	return n.fill(&out.Attr)
+	return s.textSource.fill(ctx, f, a)
 }
 
-var _ = (gofs.NodeOpener)((*statusFile)(nil))
-
-func (n *statusFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	h, mode, errno := n.derivedFile.Open(ctx, flags)
+func (s *statusSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
+	h, errno := s.textSource.open(ctx)
 	if data, ok := h.(bytesHandle); ok {
-		n.opened.Store(&statusOpened{len(data), time.Now()})
+		s.opened.Store(&statusOpened{len(data), time.Now()})
 	}
-	return h, mode, errno
+	return h, errno
 }
 
-var _ = (gofs.NodeReaddirer)((*rootDir)(nil))
-
-func (r *rootDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	var list []fuse.DirEntry
-	for _, name := range []string{ctxabi.ReadmeFile, ctxabi.HomeDir, ctxabi.SharedDir, ctxabi.StatusFile} {
-		mode := uint32(syscall.S_IFREG)
-		if name == ctxabi.HomeDir || name == ctxabi.SharedDir {
-			mode = syscall.S_IFDIR
-		}
-		list = append(list, entry(name, treeAttr(mode, name)))
-	}
-	return listing(r.StableAttr(), list), 0
-}
-
-// status is the file of that name: KEY=VALUE, and nobody's name.
+// status returns the text of the file: KEY=VALUE in each line, and no user's name.
 func (t *tree) status() []byte {
 	sessions := 0
 	for range t.store.Sessions() {
@@ -156,10 +151,38 @@ func (t *tree) status() []byte {
 	return []byte(b.String())
 }
 
-// dirTime is when a directory of the store changed, or the mount's start.
+// dirTime returns when a directory of the store changed; if it is not there, when the store was
+// mounted.
 func (t *tree) dirTime(rel string) time.Time {
 	if x, err := t.stat(rel); err == nil {
 		return time.Unix(x.Mtime.Sec, int64(x.Mtime.Nsec))
 	}
 	return t.started
+}
+
+var _ = (gofs.NodeLookupNoder)((*rootDir)(nil))
+
+// LookupNode returns the node of a number that the kernel remembers from an earlier daemon, if the
+// table revives it. It returns ESTALE for others, and the kernel looks their names up. It visits
+// all sessions, and the kernel asks once for a node.
+func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if id>>classShift != classSession {
+		return nil, syscall.ESTALE
+	}
+	for ref := range r.t.store.Sessions() {
+		x, err := r.t.store.Session(ref)
+		if err != nil {
+			continue
+		}
+		e := role(x.ID(), id)
+		if e == nil {
+			continue
+		}
+		p, err := newMountedSession(r.t, x)
+		if err != nil {
+			return nil, errnoOf(err)
+		}
+		return p.lookup(pack.AtOnce(ctx), r.EmbeddedInode(), e, e.path, out)
+	}
+	return nil, syscall.ESTALE
 }

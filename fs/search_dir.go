@@ -17,26 +17,20 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// searchDir is context/search: a file for each query, with what the session's records say to it. It lists the recent
-// queries, so that cp -a and grep -r stay finite.
-type searchDir struct{ fixedDir }
+// context/search has a file for each query, with what the session's records say to it. It lists the
+// recent queries.
 
-var _ = (gofs.NodeReaddirer)((*searchDir)(nil))
-
-func (d *searchDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	var list []fuse.DirEntry
+func listQueries(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ syscall.Errno) {
 	for _, q := range readRecent(d.p.x) {
 		if shown, err := d.p.t.builder.Redacted(d.p.x, []byte(q.name)); err != nil || string(shown) != q.name {
-			continue // a name that tells a secret
+			continue // a query that has a secret in it
 		}
 		list = append(list, fuse.DirEntry{Name: q.name, Mode: syscall.S_IFREG})
 	}
-	return listing(d.StableAttr(), list), 0
+	return list, 0
 }
 
-var _ = (gofs.NodeLookuper)((*searchDir)(nil))
-
-func (d *searchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+func findQuery(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if strings.HasPrefix(name, ".") {
 		return nil, syscall.ENOENT
 	}
@@ -44,7 +38,7 @@ func (d *searchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if err != nil {
 		return nil, d.p.refuse(ctx, "search", ctxabi.SearchDir+"/"+name, err)
 	}
-	n := &searchFile{t: d.p.t, own: d.p.own, name: name}
+	n := &searchSource{t: d.p.t, own: d.p.own, name: name}
 	n.search = func(ctx context.Context) (*search.Result, error) { return d.p.t.search.Session(ctx, d.p.x, q) }
 	n.state = func() (string, time.Time) {
 		m, e := d.p.x.Messages(), d.p.x.Events()
@@ -58,32 +52,23 @@ func (d *searchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if err := n.answer(ctx); err != nil {
 		return nil, d.p.refuse(ctx, "search", ctxabi.SearchDir+"/"+name, err)
 	}
-	n.fill(&out.Attr)
-	out.SetAttrTimeout(foreverValid)
-	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), ctxabi.SearchDir, name+"\x00"+n.sum)), 0
+	return n.found(ctx, d.EmbeddedInode(), d.p.x.ID(), out), 0
 }
 
-// ownerSearchDir is search in an agent's home, in a user's home or in a shared space: the same over all sessions there. It lists nothing.
-type ownerSearchDir struct {
-	gofs.Inode
-	denyDir
-	realm // ref.Agent is set in an agent's home
-}
+// ownerSearchDir is search in an agent's home, in a user's home or in a shared space: a file for
+// each query over all sessions there. It lists nothing.
+type ownerSearchDir struct{ storeDir } // ref.Agent is set in an agent's home
 
-func (d *ownerSearchDir) path() string {
-	dir := d.ref.Owner()
-	if d.ref.Agent != "" {
-		dir = d.ref.AgentHome()
-	}
-	return dir + "/" + ctxabi.HomeSearchDir
-}
-
-// lookupSearch gives the search directory of a realm, or of its agent.
+// lookupSearch answers a look-up of the search directory of a realm, or of its agent.
 func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	n := &ownerSearchDir{realm: r}
+	home := r.dir()
+	if r.ref.Agent != "" {
+		home = r.ref.AgentHome()
+	}
+	n := &ownerSearchDir{storeDir{realm: r, rel: home + "/" + ctxabi.HomeSearchDir}}
 	n.fill(&out.Attr)
-	keepFixed(out)
-	return parent.NewInode(ctx, n, treeAttr(syscall.S_IFDIR, n.path())), 0
+	cacheFixed(out)
+	return parent.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
 }
 
 func (d *ownerSearchDir) fill(a *fuse.Attr) {
@@ -91,21 +76,15 @@ func (d *ownerSearchDir) fill(a *fuse.Attr) {
 	o.setDir(a, o.dirMode()&^0o222, d.t.started)
 }
 
-var _ = (gofs.NodeGetattrer)((*ownerSearchDir)(nil))
-
 func (d *ownerSearchDir) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	d.fill(&out.Attr)
 	out.SetTimeout(fixedTimeout)
 	return 0
 }
 
-var _ = (gofs.NodeReaddirer)((*ownerSearchDir)(nil))
-
 func (d *ownerSearchDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	return listing(d.StableAttr(), nil), 0
 }
-
-var _ = (gofs.NodeLookuper)((*ownerSearchDir)(nil))
 
 func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if strings.HasPrefix(name, ".") {
@@ -113,28 +92,25 @@ func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.Entr
 	}
 	q, err := search.ParseName(name)
 	if err != nil {
-		d.t.log.Debug("refused", "op", "search", "path", d.path(), "reason", err)
+		d.t.log.Debug("refused", "op", "search", "path", d.rel, "reason", err)
 		return nil, errnoOf(err)
 	}
-	n := &searchFile{t: d.t, own: d.owner(), name: name}
+	n := &searchSource{t: d.t, own: d.owner(), name: name}
 	n.search = func(ctx context.Context) (*search.Result, error) { return d.t.search.Owner(ctx, d.ref, q) }
 	n.state = func() (string, time.Time) { return "", time.Now() } // to find out whether all sessions are what they were is most of the work
 	n.used = func() {}
 	if err := n.answer(ctx); err != nil {
-		d.t.log.Warn("search", "path", d.path(), "err", err)
+		d.t.log.Warn("search", "path", d.rel, "err", err)
 		return nil, errnoOf(err)
 	}
-	n.fill(&out.Attr)
-	out.SetAttrTimeout(foreverValid)
-	return d.NewInode(ctx, n, contentAttr(d.path(), ctxabi.SearchDir, name+"\x00"+n.sum)), 0
+	return n.found(ctx, d.EmbeddedInode(), d.rel, out), 0
 }
 
-// searchFile is the answer to a query as the logs were when it was looked up. It never changes: the next lookup may find
-// another one. The kernel decides how long it lives, so its content is kept on a bounded shelf, and is searched for
-// again when it is not there any more.
-type searchFile struct {
-	gofs.Inode
-	noXattrs
+// searchSource is the answer to a query in the state that the logs had at the look-up. It never
+// changes: the next look-up may find another one. The bytes are in the [answers], and searched for
+// again when they were evicted.
+type searchSource struct {
+	constantSource
 	t      *tree
 	own    owner
 	name   string
@@ -147,8 +123,8 @@ type searchFile struct {
 	at   time.Time
 }
 
-// answer searches, or finds the answer of the same state.
-func (n *searchFile) answer(ctx context.Context) error {
+// answer searches, unless the answer of the same state is cached.
+func (n *searchSource) answer(ctx context.Context) error {
 	state, at := n.state()
 	n.at = at
 	data, known := n.t.answers.of(state)
@@ -170,56 +146,36 @@ func (n *searchFile) answer(ctx context.Context) error {
 	return nil
 }
 
-func (n *searchFile) fill(a *fuse.Attr) { n.own.setFile(a, n.own.readMode(), n.size, n.at) }
+// found answers the look-up of the query. where is the id of the session, or the path of the
+// directory.
+func (n *searchSource) found(ctx context.Context, parent *gofs.Inode, where string, out *fuse.EntryOut) *gofs.Inode {
+	n.fill(ctx, nil, &out.Attr)
+	out.SetAttrTimeout(foreverValid)
+	return parent.NewInode(ctx, newView(n), contentAttr(where, ctxabi.SearchDir, n.name+"\x00"+n.sum))
+}
 
-var _ = (gofs.NodeGetattrer)((*searchFile)(nil))
-
-func (n *searchFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	n.fill(&out.Attr)
-	out.SetTimeout(foreverValid)
+func (n *searchSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	n.own.setFile(a, n.own.readMode(), n.size, n.at)
 	return 0
 }
 
-var _ = (gofs.NodeSetattrer)((*searchFile)(nil))
-
-func (n *searchFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	return syscall.EACCES
-}
-
-var _ = (gofs.NodeOpener)((*searchFile)(nil))
-
-func (n *searchFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, syscall.EACCES
-	}
+func (n *searchSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	data, ok := n.t.answers.get(n.sum)
 	if !ok {
-		again := &searchFile{t: n.t, name: n.name, search: n.search, state: n.state}
-		if err := again.answer(ctx); err != nil {
-			return nil, 0, errnoOf(err)
+		fresh := &searchSource{t: n.t, name: n.name, search: n.search, state: n.state}
+		if err := fresh.answer(ctx); err != nil {
+			return nil, errnoOf(err)
 		}
 		if data, ok = n.t.answers.get(n.sum); !ok {
-			return nil, 0, syscall.ESTALE // there is more by now: let the kernel look again
+			return nil, syscall.ESTALE // the logs have grown: the kernel looks the name up again
 		}
 	}
 	n.used()
-	return bytesHandle(data), fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH, 0
+	return bytesHandle(data), 0
 }
 
-func (n *searchFile) facts() facts {
-	return facts{"origin": func() string { return "derived" }, "sha256": func() string { return n.sum }}
-}
-
-var _ = (gofs.NodeGetxattrer)((*searchFile)(nil))
-
-func (n *searchFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().Get(name, dest)
-}
-
-var _ = (gofs.NodeListxattrer)((*searchFile)(nil))
-
-func (n *searchFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().List(dest)
+func (n *searchSource) facts(context.Context) (facts, syscall.Errno) {
+	return facts{"origin": func() string { return "derived" }, "sha256": func() string { return n.sum }}, 0
 }
 
 // maxRecent is how many queries context/search.recent names.
@@ -228,7 +184,7 @@ const maxRecent = 20
 // recentQuery is one of them.
 type recentQuery struct{ at, name string }
 
-// readRecent gives the recent queries of a session, the last one at the end.
+// readRecent returns the recent queries of a session, the last one at the end.
 func readRecent(x *session.Session) (list []recentQuery) {
 	data, _ := x.Derived(search.RecentName)
 	for line := range strings.Lines(string(data)) {
@@ -240,8 +196,8 @@ func readRecent(x *session.Session) (list []recentQuery) {
 	return list
 }
 
-// noteRecent notes that a query was read. That it may be lost is no reason to fail.
-func noteRecent(p *place, name string) {
+// noteRecent records that a query was read. A failure is only logged.
+func noteRecent(p *mountedSession, name string) {
 	for _, c := range []byte(name) {
 		if c < ' ' || c == 0x7f {
 			return // it could not be listed in a line of its own

@@ -7,14 +7,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
-// maxShelf is how many bytes of builds are kept for inodes, the last one not counted.
+// maxShelf is the most bytes of builds that are cached for inodes, the last one not counted.
 const maxShelf = 48 << 20
 
-// shelf keeps the builds that were looked up last. The kernel remembers inodes
-// for as long as it has memory; were each of them to hold its build, the
-// daemon's memory would be as large as all packs of all sessions together. So
-// an inode of a build only knows where it stood, and the shelf has it, or the
-// builder, or whoever looks the name up makes it again.
+// shelf caches the builds that were looked up last. The kernel remembers inodes for as long as it
+// has memory: if each of them held its build, the daemon's memory would be as large as all packs of
+// all sessions together. So an inode has a weak pointer to its build. The shelf holds the build, or
+// the builder does, or the next look-up makes it again.
 type shelf struct {
 	limit *memory.Limit // nil: none
 
@@ -25,8 +24,8 @@ type shelf struct {
 	size  int                 // bytes of all; guarded by mu
 }
 
-// keep puts g in front and lets go of the last ones beyond the bound.
-func (s *shelf) keep(g *generation) {
+// put moves g to the front and evicts builds from the end until the rest is within the bound.
+func (s *shelf) put(g *generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {

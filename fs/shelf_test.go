@@ -16,8 +16,8 @@ func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 	var known []weak.Pointer[generation]
 	for range 100 {
 		g := &generation{build: &pack.Build{Markdown: text}}
-		s.keep(g)
-		s.keep(g)
+		s.put(g)
+		s.put(g)
 		known = append(known, weak.Make(g))
 	}
 	runtime.GC()
@@ -27,7 +27,7 @@ func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 		}
 	}
 	big := &generation{build: &pack.Build{Markdown: make([]byte, maxShelf+1)}}
-	s.keep(big)
+	s.put(big)
 	if len(s.at) != 1 || s.order.Front().Value != big {
 		t.Errorf("after a build that is larger than the shelf: %d kept", len(s.at))
 	}
@@ -36,7 +36,7 @@ func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
 	s := shelf{limit: memory.New(80 << 20)}
 	for range 20 {
-		s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+		s.put(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
 	}
 	if n := s.Size(); n > 10<<20 || n < 8<<20 {
 		t.Errorf("%d bytes are kept of a limit of 80 MiB", n)
@@ -44,16 +44,17 @@ func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
 	if s.LetGo(); s.Size() != 0 || s.order.Len() != 0 || len(s.at) != 0 || len(s.sizes) != 0 {
 		t.Errorf("%d bytes of %d builds are kept", s.Size(), s.order.Len())
 	}
-	s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	s.put(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
 	if s.Size() < 1<<20 {
 		t.Error("nothing is kept any more")
 	}
 }
 
-// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask for memory.
+// Whoever puts a build on the shelf waits for its native rendering, and whoever makes that may ask
+// for memory.
 func TestAShelfThatIsInUseIsNotWaitedForByWhoNeedsMemory(t *testing.T) {
 	var s shelf
-	s.keep(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
+	s.put(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Loosen()

@@ -30,7 +30,8 @@ cd ..; mkdir e; (for i in $(seq 300); do mv e f; mv f e; done) & (for i in $(seq
 	m.expect(got, "ENOENT\nENOENT\ne\nsession")
 }
 
-// Whoever stands in a directory that is removed still sees it, however long ago that was: else he could not go to the one above.
+// Whoever stands in a directory that is removed still sees it, however long ago that was: else he
+// could not go to the one above.
 func TestARemovedDirectoryIsSeenByWhoStandsInIt(t *testing.T) {
 	m := mountStore(t)
 	dir := filepath.Join(m.dir, "home", strconv.Itoa(os.Geteuid()), "agent/coder/d/e")

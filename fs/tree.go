@@ -10,6 +10,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
@@ -18,19 +19,19 @@ import (
 
 // tree is what all nodes of one mount share.
 type tree struct {
-	// What it stands on.
+	// What it uses.
 	store   *session.Store
 	builder *pack.Builder
 	search  *search.Engine
 	log     *slog.Logger
 	raw     *rawFS
-	gc      *Collector
+	gc      *world.Collector
 	memory  *memory.Limit // nil: none
 
 	// What never changes while it is mounted.
 	rootFd  int    // the store's directory, O_PATH
 	rootDev uint64 // the device it lies on
-	asRoot  bool   // serves every uid and gives each his own files
+	asRoot  bool   // serves every uid; new files belong to who makes them
 	uid     uint32 // of the daemon
 	gid     uint32
 	conn    uint64 // names this connection to the kernel, part of every idempotency key
@@ -47,9 +48,9 @@ type tree struct {
 
 	recent sync.Mutex // held while a session's recent queries are changed
 
-	policies sync.Mutex // held from the look at what a gc.policy says of history until it is changed
+	policies sync.Mutex // held from the check of what a gc.policy does to history until it is committed
 
-	shortAt   atomic.Int64  // unix ns, when the log told last that descriptors ran out
+	shortAt   atomic.Int64  // unix ns, of the last warning that descriptors ran out
 	blobsMade atomic.Uint64 // blobs that users began to make, from 1
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 
@@ -57,8 +58,8 @@ type tree struct {
 	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
 }
 
-// waitForRenames returns when those that were between the disk and go-fuse's
-// tree are done. A rename must not call it.
+// waitForRenames waits for the renames that are between the disk and go-fuse's tree. A rename must
+// not call it.
 func (t *tree) waitForRenames() {
 	t.moves.Lock()
 	//lint:ignore SA2001 to have waited is all that is wanted
@@ -73,13 +74,62 @@ const (
 	foreverValid = 24 * time.Hour // attributes of content that never changes
 )
 
-// hidden says whether name is one the daemon keeps for itself in the store.
+// hidden reports whether the daemon has the name for itself in the store.
 func hidden(name string) bool { return strings.HasPrefix(name, ctxabi.InternalDir) }
 
-// inSpace says whether the store path rel lies in a shared space.
+// inSpace reports whether the store path rel lies in a shared space.
 func inSpace(rel string) bool { return strings.HasPrefix(rel, ctxabi.SharedDir+"/") }
 
-// storePath is where a node's file lies in the store: under the same name as
-// in the mount. A node that lost its name has none, and gets one that does
-// not exist.
+// storePath returns the path of a node's file in the store, which is that in the mount. For a node
+// that lost its name it returns a path that does not exist.
 func storePath(n *gofs.Inode) string { return n.Path(n.Root()) }
+
+// go-fuse asks a node or a handle at run time which interfaces it has, and ignores a method with a
+// wrong signature. So what each type has to be is written down here.
+type (
+	changeable interface {
+		gofs.NodeSetattrer
+		gofs.NodeSetxattrer
+		gofs.NodeRemovexattrer
+	}
+	directoryNode interface {
+		changeable
+		gofs.NodeGetattrer
+		gofs.NodeLookuper
+		gofs.NodeReaddirer
+		gofs.NodeCreater
+		gofs.NodeMkdirer
+		gofs.NodeMknoder
+		gofs.NodeSymlinker
+		gofs.NodeLinker
+		gofs.NodeUnlinker // for a missing Unlink or Rmdir go-fuse answers success
+		gofs.NodeRmdirer
+		gofs.NodeRenamer
+	}
+	fileNode interface {
+		changeable
+		gofs.NodeGetattrer
+		gofs.NodeOpener
+	}
+	factsNode interface {
+		fileNode
+		gofs.NodeGetxattrer
+		gofs.NodeListxattrer
+	}
+	writeHandle interface {
+		gofs.FileReader
+		gofs.FileWriter
+		gofs.FileFlusher
+		gofs.FileFsyncer
+		gofs.FileReleaser
+	}
+)
+
+var (
+	_ = []directoryNode{(*rootDir)(nil), (*usersDir)(nil), (*spacesDir)(nil), (*realmDir)(nil), (*agentsDir)(nil),
+		(*agentDir)(nil), (*sessionsDir)(nil), (*sessionDir)(nil), (*childrenDir)(nil), (*blobDir)(nil),
+		(*ownerSearchDir)(nil), (*fixedDir)(nil), (*plain)(nil)}
+	_ = []factsNode{(*view)(nil), (*controlFile)(nil), (*logFile)(nil), (*contentFile)(nil), (*plain)(nil)}
+	_ = []fileNode{(*trustFile)(nil)}
+	_ = []writeHandle{(*controlHandle)(nil), (*logHandle)(nil), (*trustHandle)(nil), (*blobHandle)(nil)}
+)

@@ -14,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// trustFile is home/<uid>/trust.jsonl: what may be run as that user. It is his
-// alone, checked as a whole when it is closed, and may be removed.
+// trustFile is home/<uid>/trust.jsonl: what may be run as that user. Only the user may read it. It
+// is checked as a whole when it is closed, and may be removed.
 type trustFile struct {
 	gofs.Inode
 	noXattrs
@@ -31,8 +31,6 @@ func (n *trustFile) fill(a *fuse.Attr) syscall.Errno {
 	return 0
 }
 
-var _ = (gofs.NodeGetattrer)((*trustFile)(nil))
-
 func (n *trustFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	errno := n.fill(&out.Attr)
 	if errno == syscall.ENOENT { // just made, and still open
@@ -41,8 +39,6 @@ func (n *trustFile) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.At
 	}
 	return errno
 }
-
-var _ = (gofs.NodeSetattrer)((*trustFile)(nil))
 
 func (n *trustFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	if errno := n.Getattr(ctx, f, out); errno != 0 {
@@ -86,8 +82,6 @@ func (n *trustFile) set(data []byte) error {
 	return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
 }
 
-var _ = (gofs.NodeOpener)((*trustFile)(nil))
-
 func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	data, err := n.t.store.Trust(n.ref.UID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +94,7 @@ func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, ui
 	return h, fuse.FOPEN_DIRECT_IO, 0
 }
 
-// trustHandle is a copy of the file that becomes the file's content at the close.
+// trustHandle is a copy of the file that replaces the file at the close.
 type trustHandle struct {
 	n *trustFile
 
@@ -109,15 +103,11 @@ type trustHandle struct {
 	changed bool
 }
 
-var _ = (gofs.FileReader)((*trustHandle)(nil))
-
 func (h *trustHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return readFrom(h.data, dest, off), 0
 }
-
-var _ = (gofs.FileWriter)((*trustHandle)(nil))
 
 func (h *trustHandle) Write(ctx context.Context, p []byte, off int64) (uint32, syscall.Errno) {
 	req := h.n.t.raw.request(ctx)
@@ -138,8 +128,6 @@ func (h *trustHandle) Write(ctx context.Context, p []byte, off int64) (uint32, s
 	return uint32(len(p)), 0
 }
 
-var _ = (gofs.FileFlusher)((*trustHandle)(nil))
-
 func (h *trustHandle) Flush(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +137,7 @@ func (h *trustHandle) Flush(ctx context.Context) syscall.Errno {
 	return h.commit()
 }
 
-// commit makes the copy the file's content; mu is held.
+// commit replaces the file by the copy. The caller holds mu.
 func (h *trustHandle) commit() syscall.Errno {
 	err := h.n.set(h.data)
 	if err == nil {
@@ -160,8 +148,6 @@ func (h *trustHandle) commit() syscall.Errno {
 	return errnoOf(err)
 }
 
-var _ = (gofs.FileFsyncer)((*trustHandle)(nil))
-
 func (h *trustHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,8 +156,6 @@ func (h *trustHandle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	}
 	return h.commit()
 }
-
-var _ = (gofs.FileReleaser)((*trustHandle)(nil))
 
 func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 	h.mu.Lock()
@@ -182,7 +166,7 @@ func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 	return 0
 }
 
-// lookupTrust gives the trust file of a home.
+// lookupTrust answers a look-up of the trust file of a home.
 func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	n := &trustFile{realm: d.realm}
 	if errno := n.fill(&out.Attr); errno != 0 {
@@ -191,12 +175,10 @@ func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.I
 	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), 0
 }
 
-// isTrust says whether name is the trust file here: spaces have none.
+// isTrust reports whether name is the trust file here. A space has none.
 func (d *realmDir) isTrust(name string) bool { return name == ctxabi.TrustFile && d.ref.Space == "" }
 
-var _ = (gofs.NodeCreater)((*realmDir)(nil))
-
-// Create makes the trust file; it is there on the disk when it is closed.
+// Create makes the trust file. It is on the disk when it is closed.
 func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
 	if !d.isTrust(name) {
 		return d.denyDir.Create(ctx, name, flags, mode, out)
@@ -206,14 +188,12 @@ func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, 
 		if flags&syscall.O_EXCL != 0 {
 			return nil, nil, 0, syscall.EEXIST
 		}
-		return nil, nil, 0, syscall.ESTALE // there since the kernel looked: let it look again
+		return nil, nil, 0, syscall.ESTALE // made since the kernel looked: it looks the name up again
 	}
 	n.owner().setFile(&out.Attr, 0o600, 0, time.Now())
 	h := &trustHandle{n: n, changed: true}
 	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), h, fuse.FOPEN_DIRECT_IO, 0
 }
-
-var _ = (gofs.NodeUnlinker)((*realmDir)(nil))
 
 func (d *realmDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	if !d.isTrust(name) {

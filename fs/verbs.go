@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Setxattr does what is asked for by an attribute of the session; none of them is there to be read.
+// Setxattr does what an attribute of the session asks for. None of these attributes can be read.
 func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	switch {
 	case d.here != "":
@@ -37,7 +37,7 @@ func (d *sessionDir) fork(ctx context.Context, asked string) syscall.Errno {
 	return 0
 }
 
-// archive seals what the session's logs have, for the session's owner alone.
+// archive seals the records of the session's logs. Only the session's owner may.
 func (d *sessionDir) archive(ctx context.Context, asked string) syscall.Errno {
 	if !d.mayDecide(ctx) {
 		return d.p.deny(ctx, "archive", "", ctxabi.ErrProtected, "only the session's owner archives it")
@@ -54,7 +54,8 @@ func (d *sessionDir) archive(ctx context.Context, asked string) syscall.Errno {
 	return 0
 }
 
-// parseFork reads NAME, NAME@LINE or AGENT/NAME@LINE; without a line n is -1.
+// parseFork parses NAME, NAME@LINE or AGENT/NAME@LINE; without a line n is -1. It returns
+// ctxabi.ErrMalformed for anything else.
 func parseFork(from ctxabi.Ref, asked string) (to ctxabi.Ref, n int, err error) {
 	to, n = from, -1
 	name, line, at := strings.Cut(asked, "@")
@@ -73,21 +74,24 @@ func parseFork(from ctxabi.Ref, asked string) (to ctxabi.Ref, n int, err error) 
 	return to, n, ctxabi.ValidName(name)
 }
 
-// collect is for the session's owner alone: what goes of the session is his to decide.
+// collect plans or sweeps the session. Only the session's owner may.
 func (d *sessionDir) collect(ctx context.Context, asked string) syscall.Errno {
 	if !d.mayDecide(ctx) {
 		return d.p.deny(ctx, "gc", "", ctxabi.ErrProtected, "only the session's owner lets anything of it go")
 	}
-	if err := d.t.gc.collectNow(ctx, d.p.x, asked); err != nil {
+	late, cancel := patient(ctx)
+	defer cancel()
+	if err := d.t.gc.Run(late, d.p.x, asked); err != nil {
 		return d.p.refuse(ctx, "gc", "", err)
 	}
 	return 0
 }
 
-// mayDecide says whether the caller is the session's owner, or root.
+// mayDecide reports whether the caller is the session's owner, or root.
 func (d *sessionDir) mayDecide(ctx context.Context) bool { return d.p.mayDecide(callerOf(ctx).Uid) }
 
-// remove is for the session's owner alone: in a shared space its members may write, and not take history away.
+// remove removes the session. Only the session's owner may: in a shared space members write, and do
+// not take history away.
 func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {
 	x := d.p.x
 	ref := x.Ref()
@@ -101,7 +105,7 @@ func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {
 		return errnoOf(err)
 	}
 	d.t.builder.Forget(x.ID())
-	// The kernel is told without waiting: it may hold what it needs for that until this call returns.
+	// In the background: the kernel may hold the lock that the notification needs until this call returns.
 	if _, parent := d.Parent(); parent != nil {
 		go parent.NotifyEntry(ref.Session)
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// MakePlace makes the directory of ref, for those who ask the daemon and not the mount: a
-// session, without ref.Session an agent's home, without ref.Agent a user's. The directories
-// above it are made too, and all belong to owner; in a home that is its user. One that is there is left as it is.
+// MakePlace makes the directory of ref: a session; without ref.Session an agent's home; without
+// ref.Agent a user's home. It makes the directories above, too. All belong to owner, who is in a
+// home its user. A directory that is there stays as it is. It returns ctxabi.ErrDenied if the mount
+// serves another user alone, and ctxabi.ErrNotFound for a space that does not exist.
 func (s *Server) MakePlace(ref ctxabi.Ref, owner uint32) error {
 	if !s.t.asRoot && owner != s.t.uid {
 		return ctxabi.E("mkdir", ref.Path(), ctxabi.ErrDenied, "this mount serves uid %d alone", s.t.uid)
@@ -35,7 +36,7 @@ func (s *Server) MakePlace(ref ctxabi.Ref, owner uint32) error {
 	return err
 }
 
-// HasPlace fails with ctxabi.ErrNotFound where [Server.MakePlace] would have to make something.
+// HasPlace returns ctxabi.ErrNotFound if the directory of ref does not exist.
 func (s *Server) HasPlace(ref ctxabi.Ref) error {
 	if ref.Session != "" {
 		_, err := s.t.store.Session(ref)

@@ -6,15 +6,13 @@ import (
 	"sort"
 	"strings"
 	"syscall"
-
-	gofs "github.com/hanwen/go-fuse/v2/fs"
 )
 
-// xattrPrefix is that of the attributes ctxfs answers itself: read-only.
+// xattrPrefix begins the names of the read-only attributes that ctxfs answers itself.
 const xattrPrefix = "user.ctx."
 
-// userXattr says whether a program's own attribute of this name is kept with
-// an ordinary file. Other namespaces would be set with the daemon's rights.
+// userXattr reports whether an attribute of this name may be stored with an ordinary file. Other
+// namespaces would be set with the daemon's rights.
 func userXattr(name string) bool {
 	return strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, xattrPrefix)
 }
@@ -29,8 +27,8 @@ func mayChangeXattr(name string) syscall.Errno {
 	return 0
 }
 
-// keepUserXattrs filters a NUL-terminated list of names.
-func keepUserXattrs(list []byte) []byte {
+// filterUserXattrs returns those names of a NUL-terminated list that userXattr reports.
+func filterUserXattrs(list []byte) []byte {
 	var kept []byte
 	for _, name := range bytes.SplitAfter(list, []byte{0}) {
 		if userXattr(string(bytes.TrimSuffix(name, []byte{0}))) {
@@ -40,7 +38,7 @@ func keepUserXattrs(list []byte) []byte {
 	return kept
 }
 
-// putXattr answers a Getxattr or Listxattr: ERANGE carries the size to go-fuse.
+// putXattr answers a Getxattr or Listxattr. With ERANGE it returns the size that dest should have.
 func putXattr(dest, value []byte) (uint32, syscall.Errno) {
 	if len(dest) < len(value) {
 		return uint32(len(value)), syscall.ERANGE
@@ -75,16 +73,12 @@ func (f facts) List(dest []byte) (uint32, syscall.Errno) {
 // noXattrs is for what ctxfs makes itself: nothing can be attached to it.
 type noXattrs struct{}
 
-var _ = (gofs.NodeSetxattrer)(noXattrs{})
-
 func (noXattrs) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	if strings.HasPrefix(name, xattrPrefix) {
 		return syscall.EPERM
 	}
 	return syscall.ENOTSUP
 }
-
-var _ = (gofs.NodeRemovexattrer)(noXattrs{})
 
 func (noXattrs) Removexattr(ctx context.Context, name string) syscall.Errno {
 	if strings.HasPrefix(name, xattrPrefix) {

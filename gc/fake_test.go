@@ -33,17 +33,17 @@ func newFakeStore(n int) *fakeStore {
 func (s *fakeStore) Now() time.Time                 { return s.now }
 func (s *fakeStore) Sessions() iter.Seq[ctxabi.Ref] { return slices.Values(s.refs) }
 
-func (s *fakeStore) Look(ref ctxabi.Ref, was string) (Look, error) {
+func (s *fakeStore) Glance(ref ctxabi.Ref, was string) (Glance, error) {
 	x := s.sessions[ref]
 	if x == nil {
-		return Look{}, ctxabi.ErrNotFound
+		return Glance{}, ctxabi.ErrNotFound
 	}
 	stamp := fmt.Sprint(x.policy, len(x.items) > 0)
 	if stamp == was {
-		return Look{Stamp: stamp}, nil
+		return Glance{Stamp: stamp}, nil
 	}
 	s.looks++
-	return Look{Stamp: stamp, Derived: len(x.items)+len(x.packs) > 0}, nil
+	return Glance{Stamp: stamp, Derived: len(x.items)+len(x.packs) > 0}, nil
 }
 
 func (s *fakeStore) Session(ref ctxabi.Ref) (Session, error) {
@@ -107,7 +107,7 @@ func (x *fakeSession) DropPacks(before time.Time) (rows int, freed int64, err er
 	return rows, 100, nil
 }
 
-func (x *fakeSession) Remove(ctx context.Context, it Item, again func(Item) (bool, error)) (int64, bool, error) {
+func (x *fakeSession) Remove(ctx context.Context, it Item, confirm func(Item) (bool, error)) (int64, bool, error) {
 	if x.meddle != nil {
 		x.meddle()
 	}
@@ -115,7 +115,7 @@ func (x *fakeSession) Remove(ctx context.Context, it Item, again func(Item) (boo
 	if i < 0 {
 		return 0, false, nil
 	}
-	if ok, err := again(x.items[i]); !ok || err != nil || x.fails != nil {
+	if ok, err := confirm(x.items[i]); !ok || err != nil || x.fails != nil {
 		return 0, false, firstOf(err, x.fails)
 	}
 	x.items = slices.Delete(x.items, i, i+1)

@@ -14,10 +14,12 @@ import (
 // DefaultInterval is how often the loop looks for sessions that are due.
 const DefaultInterval = time.Minute
 
-// maxSwept is how many sessions one round sweeps: those that have been due the longest. The others follow in the next ones.
+// maxSwept is how many sessions one round sweeps at most, those first that have been due the
+// longest.
 const maxSwept = 256
 
-// Start begins to collect, every interval and soon after a change of a gc.policy; stop ends it and waits for that.
+// Start runs a round every interval, and soon after [Collector.Changed], until stop is called. stop
+// waits for a round that runs; it may be called more than once.
 func (c *Collector) Start(interval time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -43,7 +45,8 @@ func (c *Collector) Start(interval time.Duration) (stop func()) {
 	})
 }
 
-// Changed says that the policy of a session changed: it is swept soon. Nothing depends on that; a round sees it by itself.
+// Changed asks for a sweep of the session soon, because its policy changed. Nothing depends on it:
+// a round sees the change by itself.
 func (c *Collector) Changed(ref ctxabi.Ref) {
 	st := c.state(ref)
 	c.mu.Lock()
@@ -61,7 +64,9 @@ type due struct {
 	at  time.Time
 }
 
-// Round looks at all sessions, sweeps those that are due, and gives how many it swept. What fails of one session keeps none of the others.
+// Round glances at all sessions, sweeps those that are due and returns how many it swept. An error
+// of one session stops none of the others: Round returns all errors, joined, or ctx.Err() if ctx
+// ended.
 func (c *Collector) Round(ctx context.Context) (swept int, err error) {
 	c.walking.Lock()
 	defer c.walking.Unlock()
@@ -92,7 +97,7 @@ func (c *Collector) Round(ctx context.Context) (swept int, err error) {
 	return swept, cmp.Or(ctx.Err(), failed)
 }
 
-// later puts off a session whose sweep failed.
+// later defers a session whose sweep failed.
 func (c *Collector) later(ref ctxabi.Ref) {
 	now := c.store.Now()
 	c.mu.Lock()
@@ -102,7 +107,8 @@ func (c *Collector) later(ref ctxabi.Ref) {
 	}
 }
 
-// due looks at all sessions, without opening any, and lists those that may have something to let go.
+// due glances at all sessions, without opening any, and returns those in which something may go,
+// with the errors of the others.
 func (c *Collector) due(ctx context.Context) (list []due, failed error) {
 	now := c.store.Now()
 	seen := map[ctxabi.Ref]bool{}
@@ -112,21 +118,21 @@ func (c *Collector) due(ctx context.Context) (list []due, failed error) {
 		}
 		seen[ref] = true
 		was, at := c.known(ref)
-		look, err := c.store.Look(ref, was)
-		if err == nil && look.Stamp == was {
+		g, err := c.store.Glance(ref, was)
+		if err == nil && g.Stamp == was {
 			if now.Before(at) {
 				continue
 			}
-			look, err = c.store.Look(ref, "")
+			g, err = c.store.Glance(ref, "")
 		}
 		switch {
 		case errors.Is(err, ctxabi.ErrNotFound): // removed or renamed since
 		case err != nil:
 			failed = errors.Join(failed, err)
-		case look.Derived:
+		case g.Derived:
 			list = append(list, due{ref, at})
 		default:
-			c.idle(ref, look.Stamp, now.Add(recheck))
+			c.idle(ref, g.Stamp, now.Add(recheck))
 		}
 	}
 	c.mu.Lock()
@@ -139,7 +145,8 @@ func (c *Collector) due(ctx context.Context) (list []due, failed error) {
 	return list, failed
 }
 
-// known gives the stamp of a session when it was planned last, "" when it was not, and when it is due.
+// known returns the stamp of a session at its last plan, "" if there was none, and when the session
+// is due.
 func (c *Collector) known(ref ctxabi.Ref) (stamp string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +156,7 @@ func (c *Collector) known(ref ctxabi.Ref) (stamp string, at time.Time) {
 	return "", time.Time{}
 }
 
-// idle remembers of a session that it has nothing that may go.
+// idle records that nothing of a session may go before until, unless its stamp changes.
 func (c *Collector) idle(ref ctxabi.Ref, stamp string, until time.Time) {
 	st := c.state(ref)
 	c.mu.Lock()

@@ -22,30 +22,32 @@ type Candidate struct {
 	Reason string // why it may go; of what stays, why it does
 }
 
-// Plan is what a sweep would do of a session.
+// Plan is what a sweep would remove of a session, and what stays, each with the reason. It is not
+// changed after [MakePlan].
 type Plan struct {
 	At     time.Time
 	Policy ctxabi.Policy
 	Go     []Candidate
 	Stay   []Candidate
-	Next   time.Time // when another plan may say something else, unless the session changes; zero: not before it does
+	Next   time.Time // when another plan may differ although the session has not changed; zero: never
 
 	before time.Time // rows of packs.jsonl older than this go
 }
 
-// recheck is how soon is looked again at what only something that may change at any moment keeps: a name, an open handle.
+// recheck is after what time an item is planned again that only a name or an open handle protects,
+// which may end at any moment.
 const recheck = 10 * time.Minute
 
-// verdict is what a rule says of an item.
+// verdict is the result of a rule for an item.
 type verdict struct {
 	goes   bool
 	reason string
-	next   time.Time // when it may say something else; zero: never
+	next   time.Time // when it may differ; zero: never
 }
 
 func stays(format string, args ...any) verdict { return verdict{reason: fmt.Sprintf(format, args...)} }
 
-// aged is the rule that all share: an item goes when it was not used for an age that is not 0.
+// aged is the rule that all share: an item goes if it was not used for an age that is not 0.
 func aged(now time.Time, it Item, key string, age time.Duration) verdict {
 	old := now.Sub(it.Used)
 	switch {
@@ -57,7 +59,7 @@ func aged(now time.Time, it Item, key string, age time.Duration) verdict {
 	return verdict{goes: true, reason: fmt.Sprintf("not used for %s, %s=%s", span(old), key, span(age))}
 }
 
-// rule judges an item by itself.
+// rule returns the verdict for an item by itself: by its age, the policy and its Why.
 func rule(now time.Time, p ctxabi.Policy, it Item) verdict {
 	v := byPolicy(now, p, it)
 	if v.goes && it.Why != "" {
@@ -66,7 +68,7 @@ func rule(now time.Time, p ctxabi.Policy, it Item) verdict {
 	return v
 }
 
-// byPolicy judges an item by its age and the policy alone.
+// byPolicy returns the verdict for an item by its age and the policy alone.
 func byPolicy(now time.Time, p ctxabi.Policy, it Item) verdict {
 	switch it.Kind {
 	case Memory:
@@ -110,7 +112,7 @@ func byPolicy(now time.Time, p ctxabi.Policy, it Item) verdict {
 	return stays("nothing removes it")
 }
 
-// protected says what protects an item that its age lets go; "": nothing.
+// protected returns what protects an item that its age lets go, or "" if nothing does.
 func protected(ctx context.Context, x Session, p ctxabi.Policy, it Item, names map[string]Named) (string, error) {
 	switch it.Kind {
 	case Blob:
@@ -147,7 +149,7 @@ func open(n int) string {
 	return fmt.Sprintf("open in %d handles", n)
 }
 
-// namedBy says in words of a blob that goes how much names it.
+// namedBy returns, for the reason of a blob that goes, how often it is named.
 func namedBy(n Named, least int) string {
 	if n.Count == 0 {
 		return "nothing names it"
@@ -155,7 +157,8 @@ func namedBy(n Named, least int) string {
 	return fmt.Sprintf("named %d times, dedup_min_refs=%d", n.Count, least)
 }
 
-// MakePlan judges all of a session.
+// MakePlan returns the plan of a session at the time now. It returns the errors of x, and ctx.Err()
+// if ctx ended.
 func MakePlan(ctx context.Context, x Session, now time.Time) (*Plan, error) {
 	p := &Plan{At: now, Policy: x.Policy()}
 	if err := p.packs(x); err != nil {
@@ -212,7 +215,8 @@ func (p *Plan) wake(t time.Time) {
 	}
 }
 
-// packs judges the rows of packs.jsonl. They go from the oldest on, up to the first that is young enough or whose pack is open.
+// packs plans the rows of packs.jsonl. They go from the oldest on, up to the first that is young
+// enough or whose pack is open.
 func (p *Plan) packs(x Session) error {
 	rows, err := x.Packs()
 	if err != nil || len(rows) == 0 {
@@ -257,8 +261,9 @@ func (p *Plan) packs(x Session) error {
 	return nil
 }
 
-// again judges one item anew, as it is now.
-func again(ctx context.Context, x Session, now time.Time, it Item) (bool, error) {
+// stillGoes reports whether an item goes by the policy, the names and the handles as they are now.
+// It is called under the lock that guards the item.
+func stillGoes(ctx context.Context, x Session, now time.Time, it Item) (bool, error) {
 	p := x.Policy()
 	if !rule(now, p, it).goes {
 		return false, nil
@@ -274,7 +279,8 @@ func again(ctx context.Context, x Session, now time.Time, it Item) (bool, error)
 	return why == "" && err == nil, err
 }
 
-// soonest is the shortest age of a policy: nothing that is made after a plan goes earlier than that.
+// soonest returns the shortest age of a policy: nothing that is made after a plan goes earlier than
+// that.
 func soonest(p ctxabi.Policy) time.Duration {
 	ages := slices.DeleteFunc([]time.Duration{p.PackTTL, p.SwapTTL, p.ArchiveAfter, p.DeleteAfter, QuarantineAge}, func(d time.Duration) bool { return d == 0 })
 	return slices.Min(ages)

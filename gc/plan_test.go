@@ -87,7 +87,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%q, a %s of %s: %q, want %q", c.policy, c.it.Kind, c.age, says, c.says)
 		}
 		// Whatever a plan says of an item, the last look says, too.
-		if ok, err := again(context.Background(), x, s.now, c.it); err != nil || ok != strings.HasPrefix(c.says, "go: ") {
+		if ok, err := stillGoes(context.Background(), x, s.now, c.it); err != nil || ok != strings.HasPrefix(c.says, "go: ") {
 			t.Errorf("%q, a %s of %s: the last look says %v (%v)", c.policy, c.it.Kind, c.age, ok, err)
 		}
 	}

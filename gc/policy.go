@@ -6,9 +6,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// HistoryAges says after what age records of the log called name may be
-// archived and deleted by p; 0 means never. It takes two decisions of the user
-// to let go of history: not to keep it, and an age.
+// HistoryAges returns after what age records of the log called name may be archived and removed by
+// p; 0 means never. The user has to make two decisions to let history go: not to keep it, and an
+// age.
 func HistoryAges(p ctxabi.Policy, name string) (archive, remove time.Duration) {
 	keep := true
 	switch name {

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Report is what a plan or a sweep of one session came to, as context/gc.report shows it.
+// Report is the result of a plan or a sweep of one session, as context/gc.report shows it.
 type Report struct {
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
@@ -28,10 +28,11 @@ const (
 	RunSweep = "sweep"
 )
 
-// maxRows is how many rows a group shows.
+// maxRows is how many rows a group shows at most.
 const maxRows = 200
 
-// Group are rows of one verdict; of more than [maxRows] the first are there, and that of the session itself.
+// Group is the rows of one verdict. Of more than [maxRows] it has the first, and that of the
+// session itself.
 type Group struct {
 	Count int   `json:"count"`
 	Bytes int64 `json:"bytes"`
@@ -65,7 +66,7 @@ func (r *Report) add(g *Group, it Item, reason string) {
 	}
 }
 
-// RemovedWhole turns the plan of a session into the report of a sweep that removed the session.
+// RemovedWhole turns the report of a plan into that of a sweep that removed the session.
 func (r *Report) RemovedWhole() {
 	r.Run = RunSweep
 	var whole Group
@@ -80,7 +81,8 @@ func (r *Report) RemovedWhole() {
 	r.Removed = whole
 }
 
-// plain keeps a name that a user chose from looking like more than one field.
+// plain returns s without control characters, so that a name which a user chose is one field of a
+// row.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -90,10 +92,10 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// quiet says that a sweep found nothing to do.
+// quiet reports whether a sweep found nothing to do.
 func (r *Report) quiet() bool { return r.Removed.Count+r.Waiting.Count+r.Failed.Count == 0 }
 
-// groups are the groups with the word that begins their rows.
+// groups returns the groups with the words that begin their rows.
 func (r *Report) groups() []struct {
 	word string
 	g    *Group
@@ -104,7 +106,8 @@ func (r *Report) groups() []struct {
 	}{{"removed", &r.Removed}, {"waiting", &r.Waiting}, {"failed", &r.Failed}, {"kept", &r.Kept}}
 }
 
-// Text is the report as context/gc.report holds it: a line for each number, an empty one, and a row of five fields with tabs between them for each item.
+// Text returns the report as context/gc.report holds it: a line for each number, an empty line, and
+// for each item a row of five fields with tabs between them.
 func (r *Report) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "session %s\nrun %s %s\npolicy %s\n", r.Session, r.Run, r.At.Format(time.RFC3339), r.Policy)
@@ -123,7 +126,8 @@ func (r *Report) Text() []byte {
 	return b.Bytes()
 }
 
-// ParseReport reads what [Report.Text] wrote.
+// ParseReport parses what [Report.Text] returned. It returns ctxabi.ErrMalformed if text is nothing
+// like that.
 func ParseReport(text []byte) (*Report, error) {
 	r := newReport(ctxabi.Ref{}, &Plan{})
 	bad := func(line string) (*Report, error) {
@@ -174,19 +178,19 @@ func ParseReport(text []byte) (*Report, error) {
 	return r, nil
 }
 
-// NoReport is context/gc.report before anything was looked at.
+// NoReport returns the text of context/gc.report before the first plan.
 func NoReport(ref ctxabi.Ref, p ctxabi.Policy) []byte {
 	return fmt.Appendf(nil, "session %s\npolicy %s\n", ref.Path(), policyText(p))
 }
 
-// policyText is the policy in force in one line.
+// policyText returns the policy in one line.
 func policyText(p ctxabi.Policy) string {
 	flag := map[bool]int{true: 1}
 	return fmt.Sprintf("pack_ttl=%s swap_ttl=%s dedup_min_refs=%d keep_messages=%d keep_events=%d archive_after=%s delete_after=%s",
 		span(p.PackTTL), span(p.SwapTTL), p.DedupMinRefs, flag[p.KeepMessages], flag[p.KeepEvents], span(p.ArchiveAfter), span(p.DeleteAfter))
 }
 
-// span is a duration as gc.policy has it, in its two largest units: 30d, 1d12h, 90s as 1m30s.
+// span returns a duration as gc.policy has it, in its two largest units: 30d, 1d12h, 1m30s.
 func span(d time.Duration) string {
 	switch {
 	case d <= 0:

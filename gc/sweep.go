@@ -13,13 +13,14 @@ import (
 // DefaultGrace is how long a candidate must have been one before it goes.
 const DefaultGrace = time.Minute
 
-// Options say how a collector works.
+// Options are the parameters of a collector.
 type Options struct {
 	Grace  time.Duration // between the plan that marks a candidate and the one after which it goes; 0: one plan does both
 	Logger *slog.Logger  // nil: discard
 }
 
-// Collector collects the garbage of a store. It is safe for concurrent use; one session is swept once at a time.
+// Collector collects the garbage of a store. It is safe for concurrent use; it sweeps one session
+// once at a time. Lock order: walking, then the mu of a state, then the Collector's mu.
 type Collector struct {
 	store Store
 	o     Options
@@ -39,7 +40,7 @@ type state struct {
 
 	// Guarded by Collector.mu.
 	stamp string
-	due   time.Time // when another plan may say something new
+	due   time.Time // when another plan may differ
 }
 
 // mark is when something was seen as a candidate first.
@@ -56,7 +57,7 @@ type Totals struct {
 	Last    time.Time // when the last run ended
 }
 
-// LastUnix is Last in seconds since 1970; 0: there was none.
+// LastUnix returns Last in seconds since 1970, or 0 if there was no run.
 func (t Totals) LastUnix() int64 {
 	if t.Last.IsZero() {
 		return 0
@@ -64,7 +65,7 @@ func (t Totals) LastUnix() int64 {
 	return t.Last.Unix()
 }
 
-// New makes a collector. It does nothing by itself: see [Collector.Start].
+// New returns a collector of store. It does nothing by itself: see [Collector.Start].
 func New(store Store, o Options) *Collector {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -72,10 +73,10 @@ func New(store Store, o Options) *Collector {
 	return &Collector{store: store, o: o, wake: make(chan struct{}, 1), states: map[ctxabi.Ref]*state{}}
 }
 
-// Grace is how long a candidate must have been one before it goes.
+// Grace returns how long a candidate must have been one before it goes.
 func (c *Collector) Grace() time.Duration { return c.o.Grace }
 
-// Totals gives the numbers so far.
+// Totals returns the numbers so far.
 func (c *Collector) Totals() Totals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +94,8 @@ func (c *Collector) state(ref ctxabi.Ref) *state {
 	return st
 }
 
-// planned calls do with a session and its plan, while nobody else has it planned.
+// planned plans the session ref and calls do with the plan, while nobody else plans or sweeps it.
+// It returns the error of the plan or of do.
 func (c *Collector) planned(ctx context.Context, ref ctxabi.Ref, do func(x Session, st *state, p *Plan, r *Report) error) (*Report, error) {
 	x, err := c.store.Session(ref)
 	if err != nil {
@@ -110,7 +112,8 @@ func (c *Collector) planned(ctx context.Context, ref ctxabi.Ref, do func(x Sessi
 	return r, do(x, st, p, r)
 }
 
-// Plan says what a sweep of the session would do. It marks nothing; context/gc.report shows it.
+// Plan plans the session and stores the report for context/gc.report. It marks nothing and removes
+// nothing. It returns ctxabi.ErrNotFound if there is no such session.
 func (c *Collector) Plan(ctx context.Context, ref ctxabi.Ref) (*Report, error) {
 	return c.planned(ctx, ref, func(x Session, _ *state, p *Plan, r *Report) error {
 		r.Run = RunPlan
@@ -121,7 +124,9 @@ func (c *Collector) Plan(ctx context.Context, ref ctxabi.Ref) (*Report, error) {
 	})
 }
 
-// Sweep plans the session and removes what was marked long enough ago; the rest of the candidates is marked. context/gc.report tells of it.
+// Sweep plans the session, removes the candidates that were marked a grace ago, marks the others,
+// and stores the report for context/gc.report. An item that cannot be removed is a row of the
+// report and no error. It returns ctxabi.ErrNotFound if there is no such session.
 func (c *Collector) Sweep(ctx context.Context, ref ctxabi.Ref) (*Report, error) {
 	r, err := c.sweep(ctx, ref, true)
 	c.mu.Lock()
@@ -131,12 +136,13 @@ func (c *Collector) Sweep(ctx context.Context, ref ctxabi.Ref) (*Report, error) 
 	return r, err
 }
 
-// sweep is Sweep; asked says that somebody asked for it, so that the report is kept whatever it says.
+// sweep is Sweep. asked is set if somebody asked for it: then the report is stored even if nothing
+// happened.
 func (c *Collector) sweep(ctx context.Context, ref ctxabi.Ref, asked bool) (*Report, error) {
 	r, err := c.sweepOnce(ctx, ref, asked)
 	if err != nil {
-		if _, look := c.store.Look(ref, ""); errors.Is(look, ctxabi.ErrNotFound) {
-			return nil, look // it was removed meanwhile, and what failed is no wonder
+		if _, gone := c.store.Glance(ref, ""); errors.Is(gone, ctxabi.ErrNotFound) {
+			return nil, gone // it was removed meanwhile, and what failed is no wonder
 		}
 	}
 	return r, err
@@ -187,11 +193,11 @@ func (c *Collector) sweepOnce(ctx context.Context, ref ctxabi.Ref, asked bool) (
 	})
 }
 
-// remove lets one candidate go, if it still is one.
+// remove removes one candidate if it still is one.
 func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (freed int64, done bool, err error) {
 	if it.Kind == Packs {
-		// Rows are dropped by their time under the lock of the rows; a reader that came meanwhile has a younger one. What is open
-		// and what the policy says is looked at once more.
+		// Rows are dropped by their time under the lock of the rows; a reader that came meanwhile has a
+		// younger one. What is open and the policy are checked once more.
 		now := &Plan{At: c.store.Now(), Policy: x.Policy()}
 		if err := now.packs(x); err != nil || now.before.IsZero() {
 			return 0, false, err
@@ -203,18 +209,18 @@ func (c *Collector) remove(ctx context.Context, x Session, it Item, m mark) (fre
 		rows, freed, err := x.DropPacks(before)
 		return freed, rows > 0, err
 	}
-	return x.Remove(ctx, it, func(it Item) (bool, error) { return again(ctx, x, c.store.Now(), it) })
+	return x.Remove(ctx, it, func(it Item) (bool, error) { return stillGoes(ctx, x, c.store.Now(), it) })
 }
 
-// note remembers when the session is to be looked at again, and counts.
+// note adds r to the totals and records when the session is planned next.
 func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Report, gone bool) {
 	p.wake(p.At.Add(soonest(p.Policy)))
 	if p.Policy == ctxabi.KeepPolicy() {
-		p.wake(p.At.Add(recheck)) // the disk did not give it, and may by then
+		p.wake(p.At.Add(recheck)) // the policy could not be read; that may pass
 	}
 	stamp := ""
-	if look, err := c.store.Look(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
-		stamp = look.Stamp
+	if g, err := c.store.Glance(ref, ""); err == nil && x.Policy() == p.Policy { // else it changed meanwhile, and the plan is out of date
+		stamp = g.Stamp
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +233,8 @@ func (c *Collector) note(ref ctxabi.Ref, x Session, st *state, p *Plan, r *Repor
 	st.stamp, st.due = stamp, p.Next
 }
 
-// sweepTmp removes what crashed or failed removals left in the store's tmp directory.
+// sweepTmp removes what removals that crashed or failed have left in the store's tmp directory. It
+// returns the errors, joined.
 func (c *Collector) sweepTmp() error {
 	var failed error
 	for _, it := range c.store.Tmp(c.store.Now().Add(-TmpAge)) {

@@ -176,7 +176,8 @@ func TestARoundIsBounded(t *testing.T) {
 	}
 }
 
-// A policy that changes while its session is swept is heeded by the next round, and not when the old one would have asked again.
+// A policy that changes while its session is swept is heeded by the next round, and not when the
+// old one would have asked again.
 func TestAPolicyThatChangesDuringASweepIsSeen(t *testing.T) {
 	s := newFakeStore(1)
 	x := s.sessions[s.refs[0]]
@@ -195,7 +196,8 @@ func TestAPolicyThatChangesDuringASweepIsSeen(t *testing.T) {
 	}
 }
 
-// A session whose policy could not be read would have been left alone for as long as one that lets nothing go.
+// A session whose policy could not be read would have been left alone for as long as one that lets
+// nothing go.
 func TestAPolicyThatCouldNotBeReadIsAskedForAgainSoon(t *testing.T) {
 	s := newFakeStore(1)
 	x := s.sessions[s.refs[0]]

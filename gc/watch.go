@@ -16,11 +16,12 @@ import (
 // maxWatched is how many sessions' policies are watched at most.
 const maxWatched = 1000
 
-// quiet is how long nothing must happen to a policy before the session is swept: an editor writes in several steps.
+// quiet is for how long a policy must be left alone before its session is swept: an editor writes
+// in several steps.
 const quiet = 50 * time.Millisecond
 
-// Watch looks after the policies of sessions in use, so that a change takes effect at once. It makes things happen
-// sooner, and nothing depends on it: a round sees the change by itself.
+// Watch watches the policies of sessions in use, so that a change takes effect at once. Nothing
+// depends on it: a round sees the change by itself.
 type Watch struct {
 	c     *Collector
 	notes *fsnotify.Watcher
@@ -30,7 +31,8 @@ type Watch struct {
 	dirs map[string]ctxabi.Ref // absolute directories; guarded by mu
 }
 
-// Watch begins to watch, until [Watch.Close]. It gives nil, which can be used, where the system allows no watching.
+// Watch returns a watch, which runs until [Watch.Close]. Where the system allows no watching it
+// returns nil, which can be used.
 func (c *Collector) Watch() *Watch {
 	notes, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -42,7 +44,7 @@ func (c *Collector) Watch() *Watch {
 	return w
 }
 
-// Close ends the watch.
+// Close ends the watch and waits for it.
 func (w *Watch) Close() {
 	if w != nil {
 		w.notes.Close()
@@ -50,7 +52,8 @@ func (w *Watch) Close() {
 	}
 }
 
-// Use says that the session ref, whose directory is dir, is in use.
+// Use watches the policy of the session ref, whose directory is dir, unless too many are watched
+// already.
 func (w *Watch) Use(ref ctxabi.Ref, dir string) {
 	if w == nil {
 		return

@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
@@ -62,12 +62,13 @@ var arrows = map[string][]string{
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
 	"compress/notes":               {"compress", "internal/tokens", "ctxabi"},
 	"internal/suite":               {},
+	"gc/world":                     {"gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles"},
 }
 
 // testArrows are what a room's test files may import beside that.
@@ -260,17 +261,34 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 }
 
-// Counting tokens is offline: it does not even link a network.
-func TestTokensKnowNoNetwork(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "../internal/tokens").CombinedOutput()
+// deps returns all packages that a room needs, itself among them.
+func deps(t *testing.T, room string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "../"+room).CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
-	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, module+"/internal/tokens") {
+	list := strings.Fields(string(out))
+	if !slices.Contains(list, module+"/"+room) {
 		t.Fatalf("go list does not list the package itself:\n%s", out)
 	}
-	for _, d := range deps {
+	return list
+}
+
+// Collecting garbage needs no mount: it does not even link go-fuse.
+func TestTheCollectorKnowsNoMount(t *testing.T) {
+	for _, room := range []string{"gc", "gc/world"} {
+		for _, d := range deps(t, room) {
+			if d == module+"/fs" || strings.HasPrefix(d, fuse) {
+				t.Errorf("%s depends on %s", room, d)
+			}
+		}
+	}
+}
+
+// Counting tokens is offline: it does not even link a network.
+func TestTokensKnowNoNetwork(t *testing.T) {
+	for _, d := range deps(t, "internal/tokens") {
 		if d == "net" || strings.HasPrefix(d, "net/") {
 			t.Errorf("internal/tokens depends on %s", d)
 		}

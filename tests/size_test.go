@@ -25,7 +25,6 @@ var wide = map[string][2]int{
 // has become smaller gets its new figures here, and none once it keeps the bounds.
 var tooLarge = map[string][2]int{
 	"cmd/ctxfs": {62, 8210},
-	"fs":        {54, 7050},
 	"pack":      {118, 17050},
 	"session":   {71, 11400},
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack"
@@ -87,7 +87,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 			printDamage(out, d, repair)
 		}
 	}
-	o := session.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), fs.FileKinds()), Deep: checkDerived}
+	o := session.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
 	for _, at := range wanted {
 		o.Sessions = append(o.Sessions, at.ref)
 	}

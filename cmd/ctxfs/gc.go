@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
@@ -128,7 +128,7 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []place) (re
 		return nil, err
 	}
 	defer builder.Close()
-	c := fs.NewCollector(store, builder, gc.Options{})
+	c := world.New(store, builder, gc.Options{})
 	defer c.Close()
 	run := c.Sweep
 	if f.dryRun {

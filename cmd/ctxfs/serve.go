@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
@@ -127,7 +128,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	defer engine.Close()
-	collector := fs.NewCollector(store, builder, gc.Options{Grace: f.gcGrace, Logger: log})
+	collector := world.New(store, builder, gc.Options{Grace: f.gcGrace, Logger: log})
 	defer collector.Close()
 	if _, err := os.Lstat(f.mountpoint); f.mkdir && errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(f.mountpoint, 0o755); err != nil {

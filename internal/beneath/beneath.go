@@ -101,6 +101,14 @@ func Real(root, fd int) (string, error) {
 	return rel, nil
 }
 
+// Stat returns the attributes of the open descriptor fd, which may be O_PATH.
+// It returns the errno of the kernel if there are none.
+func Stat(fd int) (*unix.Statx_t, error) {
+	var x unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &x)
+	return &x, err
+}
+
 func procPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 func openat2(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
@@ -224,7 +224,7 @@ func fsck(t interface {
 }, dir string, repair bool) (found []session.Damage) {
 	t.Helper()
 	_, err := session.Fsck(context.Background(), dir, session.FsckOptions{Repair: repair,
-		Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), fs.FileKinds()),
+		Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()),
 		Deep: func(ctx context.Context, x *session.Session) ([]session.Problem, error) {
 			chunks, err := pack.CheckChunks(ctx, x)
 			index, failed := search.Check(ctx, x)

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -253,7 +253,7 @@ func TestCollectUnderFire(t *testing.T) {
 	}
 	defer builder.Close()
 	defer builder.Flush()
-	collector := fs.NewCollector(store, builder, gc.Options{})
+	collector := world.New(store, builder, gc.Options{})
 	defer collector.Close()
 
 	ctx, stop := context.WithTimeout(context.Background(), underFire(t))

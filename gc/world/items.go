@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -14,13 +14,15 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// caches are the directories of derived content that can be made again from the history, or by running the recipe's commands.
+// caches are the directories of derived content that can be made again from the history, or by
+// running the recipe's commands.
 var caches = []string{"dedup", "notes", search.Dir, "outputs"}
 
-// swapDir remembers what left the prompts of budgets and recipes that are no longer used, which nothing else does.
+// swapDir has what left the prompts of budgets and recipes that are no longer used. There is no
+// other copy.
 const swapDir = "swap"
 
-func (s *collectedSession) Items(ctx context.Context) (list []gc.Item, err error) {
+func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 	x := s.x
 	r, remembered := s.c.builder.Remembered(x)
 	if remembered {
@@ -55,17 +57,18 @@ func memoryItem(r pack.Remembered) gc.Item {
 	return gc.Item{Kind: gc.Memory, Path: ctxabi.PackFile, Size: int64(r.Size), Used: r.Used}
 }
 
-func (s *collectedSession) blobItem(b session.Blob) gc.Item {
+func (s *sweptSession) blobItem(b session.Blob) gc.Item {
 	return gc.Item{Kind: gc.Blob, Path: path.Join(ctxabi.DedupBlobDir, b.ID), Size: b.Size, Used: s.x.BlobUsed(b)}
 }
 
-// cacheItem is a cache. It is in use while packs of the session are, as far as this process knows.
-func (s *collectedSession) cacheItem(k session.Usage) gc.Item {
+// cacheItem returns the item of a cache. A cache was used when a pack of the session was, or a
+// search, as far as this process knows.
+func (s *sweptSession) cacheItem(k session.Usage) gc.Item {
 	it := gc.Item{Kind: gc.Cache, Path: k.Name, Size: k.Size, Used: k.Time}
 	if r, ok := s.c.builder.Remembered(s.x); ok && r.Used.After(it.Used) {
 		it.Used = r.Used
 	}
-	if e := s.c.search.Load(); e != nil && k.Name == searchCache {
+	if e := s.engine(); e != nil && k.Name == searchCache {
 		if used := e.Used(s.x); used.After(it.Used) {
 			it.Used = used
 		}
@@ -73,16 +76,24 @@ func (s *collectedSession) cacheItem(k session.Usage) gc.Item {
 	return it
 }
 
-// searchCache is the cache that an engine of searches has in its hands.
+// engine returns the engine that searches the mounted store, or nil.
+func (s *sweptSession) engine() *search.Engine {
+	if m := s.c.mount.Load(); m != nil {
+		return m.search
+	}
+	return nil
+}
+
+// searchCache is the cache that the engine of searches uses.
 const searchCache = ctxabi.InternalDir + "/" + search.Dir
 
-// removeCache removes a cache; that of searches while nobody searches.
-func (s *collectedSession) removeCache(it gc.Item, again func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
+// removeCache removes a cache; that of searches under the engine's lock.
+func (s *sweptSession) removeCache(it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	remove := func() (bool, error) {
-		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return again(s.cacheItem(k)) })
+		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return confirm(s.cacheItem(k)) })
 		return done, err
 	}
-	if e := s.c.search.Load(); e != nil && it.Path == searchCache {
+	if e := s.engine(); e != nil && it.Path == searchCache {
 		done, err = e.Forget(s.x, remove)
 	} else {
 		done, err = remove()
@@ -94,7 +105,7 @@ func quarantineItem(k session.Usage) gc.Item {
 	return gc.Item{Kind: gc.Quarantine, Path: k.Name, Size: k.Size, Used: k.Time}
 }
 
-// logItem is a log: the bytes of it that are not archived.
+// logItem returns the item of a log: the bytes of it that are not archived.
 func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
 	k, err := x.LogFile(l)
 	it := gc.Item{Kind: gc.Log, Path: l.Name(), Size: k.Size, Used: k.Time}
@@ -104,8 +115,9 @@ func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
 	return it, err
 }
 
-// wholeItem is the session. What is read of it counts as use, as far as anybody knows.
-func (s *collectedSession) wholeItem() (gc.Item, error) {
+// wholeItem returns the item of the session. It was used when something of it was read last, as far
+// as this process knows.
+func (s *sweptSession) wholeItem() (gc.Item, error) {
 	x := s.x
 	it := gc.Item{Kind: gc.Whole, Path: ".", Used: x.Created()}
 	p := x.Policy()
@@ -134,28 +146,28 @@ func (s *collectedSession) wholeItem() (gc.Item, error) {
 	return it, err
 }
 
-// Remove removes an item, under the lock that guards it.
-func (s *collectedSession) Remove(ctx context.Context, it gc.Item, again func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
+// Remove removes an item under the lock that guards it; see [gc.Session].
+func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
 	x := s.x
 	switch it.Kind {
 	case gc.Memory:
-		n, done, err := s.c.builder.ForgetIf(x, func(r pack.Remembered) (bool, error) { return again(memoryItem(r)) })
+		n, done, err := s.c.builder.ForgetIf(x, func(r pack.Remembered) (bool, error) { return confirm(memoryItem(r)) })
 		return int64(n), done, err
 	case gc.Blob:
-		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return again(s.blobItem(b)) })
+		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return confirm(s.blobItem(b)) })
 	case gc.Cache:
-		return s.removeCache(it, again)
+		return s.removeCache(it, confirm)
 	case gc.Quarantine:
-		return x.SweepQuarantined(it.Path, func(k session.Usage) (bool, error) { return again(quarantineItem(k)) })
+		return x.SweepQuarantined(it.Path, func(k session.Usage) (bool, error) { return confirm(quarantineItem(k)) })
 	case gc.Log:
-		return s.seal(ctx, it, again)
+		return s.seal(ctx, it, confirm)
 	case gc.Whole:
 		done, err := x.RemoveIf(func() (bool, error) {
 			it, err := s.wholeItem()
 			if err != nil {
 				return false, err
 			}
-			return again(it)
+			return confirm(it)
 		})
 		if done {
 			s.c.builder.Forget(x.ID())
@@ -165,8 +177,8 @@ func (s *collectedSession) Remove(ctx context.Context, it gc.Item, again func(gc
 	return 0, false, ctxabi.E("gc", it.Path, ctxabi.ErrProtected, "nothing removes a %s", it.Kind)
 }
 
-// seal archives a log: no byte of the history goes, and what is freed is what it takes less.
-func (s *collectedSession) seal(ctx context.Context, it gc.Item, again func(gc.Item) (bool, error)) (int64, bool, error) {
+// seal archives a log. No byte of the history goes: what is freed is what the archive is smaller.
+func (s *sweptSession) seal(ctx context.Context, it gc.Item, confirm func(gc.Item) (bool, error)) (int64, bool, error) {
 	l := s.x.Messages()
 	if it.Path == ctxabi.EventsFile {
 		l = s.x.Events()
@@ -174,7 +186,7 @@ func (s *collectedSession) seal(ctx context.Context, it gc.Item, again func(gc.I
 	is, err := logItem(s.x, l)
 	if err == nil {
 		var ok bool
-		if ok, err = again(is); !ok {
+		if ok, err = confirm(is); !ok {
 			return 0, false, err
 		}
 	}

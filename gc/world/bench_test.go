@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func benchStore(b *testing.B) (*session.Store, *pack.Builder, *Collector) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := NewCollector(store, builder, gc.Options{})
+	c := New(store, builder, gc.Options{})
 	b.Cleanup(c.Close)
 	return store, builder, c
 }
@@ -41,7 +41,8 @@ func benchSession(b *testing.B, store *session.Store, name string) *session.Sess
 	return x
 }
 
-// A session with 10,000 blobs, each named by one of 10,000 messages (10 MB): planned by somebody who never saw it, and again after that.
+// A session with 10,000 blobs, each named by one of 10,000 messages (10 MB): planned by somebody
+// who never saw it, and again after that.
 func BenchmarkPlanBlobs(b *testing.B) {
 	store, builder, _ := benchStore(b)
 	x := benchSession(b, store, "s1")
@@ -73,13 +74,13 @@ func BenchmarkPlanBlobs(b *testing.B) {
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			c := NewCollector(store, builder, gc.Options{})
+			c := New(store, builder, gc.Options{})
 			plan(c)
 			c.Close()
 		}
 	})
 	b.Run("again", func(b *testing.B) {
-		c := NewCollector(store, builder, gc.Options{})
+		c := New(store, builder, gc.Options{})
 		defer c.Close()
 		plan(c)
 		for b.Loop() {

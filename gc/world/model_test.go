@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it, by rules that are
-// written down here once more and share nothing with those of the collector.
+// world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it,
+// by rules that are written down here once more and share nothing with those of the collector.
 type world struct {
 	t         *rapid.T
 	dir       string
@@ -30,10 +30,7 @@ type world struct {
 	x         *session.Session
 	builder   *pack.Builder
 	collector *Collector
-	files     openFiles
-
-	handles int
-	open    map[uint64]openFile // by handle
+	open      []string // paths, once for each handle
 
 	blobs      map[string]time.Time // hex digits to when they were used last
 	records    []string             // texts of the log
@@ -55,7 +52,7 @@ type modelPack struct {
 
 func newWorld(t *rapid.T) *world {
 	dir, err := os.MkdirTemp("", "ctxfs-model-")
-	w := &world{t: t, dir: dir, now: time.Now(), open: map[uint64]openFile{}, blobs: map[string]time.Time{}, written: map[string]string{},
+	w := &world{t: t, dir: dir, now: time.Now(), blobs: map[string]time.Time{}, written: map[string]string{},
 		aside: map[string]time.Time{}, packTTL: 24 * time.Hour, swapTTL: 30 * 24 * time.Hour, minRefs: 1}
 	must(t, err)
 	w.store, err = session.Open(filepath.Join(dir, "store"), session.Options{Now: func() time.Time { return w.now }})
@@ -64,8 +61,8 @@ func newWorld(t *rapid.T) *world {
 	must(t, err)
 	w.builder, err = pack.NewBuilder(pack.Config{Budget: 4000})
 	must(t, err)
-	w.collector = NewCollector(w.store, w.builder, gc.Options{})
-	w.collector.seen.open.Store(&w.files)
+	w.collector = New(w.store, w.builder, gc.Options{})
+	w.collector.Mounted(w, nil)
 	return w
 }
 
@@ -84,7 +81,7 @@ func must(t *rapid.T, err error) {
 	}
 }
 
-// date gives what was just written to a directory the time of the world's clock.
+// date sets the times of what was just written to a directory to that of the world's clock.
 func (w *world) date(rel string) {
 	must(w.t, filepath.WalkDir(filepath.Join(w.x.Dir(), rel), func(name string, _ os.DirEntry, err error) error {
 		if err != nil {
@@ -110,7 +107,7 @@ func says(t *rapid.T) string {
 	}).Draw(t, "text")
 }
 
-// names says whether a text has the digits, with no other hex digit beside them.
+// named reports whether a text has the digits, with no other hex digit beside them.
 func named(text, hex string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, hex)
@@ -221,23 +218,29 @@ func (w *world) openSomething(t *rapid.T) {
 	if len(w.packs) > 0 && rapid.Bool().Draw(t, "pack") {
 		rel = ctxabi.ServedDir + "/" + rapid.SampledFrom(w.packs).Draw(t, "which").id + ".md"
 	}
-	w.handles++
-	f := openFile{w.x.ID(), rel}
-	w.open[uint64(w.handles)] = f
-	w.files.add(uint64(w.handles), f)
+	w.open = append(w.open, rel)
+}
+
+// Open makes the world the open files of a mount.
+func (w *world) Open(session, rel string) (n int) {
+	for _, path := range w.open {
+		if session == w.x.ID() && (rel == "" || path == rel) {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *world) closeSomething(t *rapid.T) {
 	if len(w.open) == 0 {
 		return
 	}
-	h := rapid.SampledFrom(slices.Sorted(maps.Keys(w.open))).Draw(t, "handle")
-	delete(w.open, h)
-	w.files.done(w.files.take(h))
+	h := rapid.IntRange(0, len(w.open)-1).Draw(t, "handle")
+	w.open = slices.Delete(w.open, h, h+1)
 }
 
 func (w *world) isOpen(rel string) bool {
-	return slices.Contains(slices.Collect(maps.Values(w.open)), openFile{w.x.ID(), rel})
+	return slices.Contains(w.open, rel)
 }
 
 func (w *world) decide(t *rapid.T) {
@@ -253,7 +256,7 @@ func (w *world) wait(t *rapid.T) {
 	w.now = w.now.Add(rapid.SampledFrom([]time.Duration{1, time.Hour, 5 * time.Hour, 26 * time.Hour, 15 * 24 * time.Hour, 31 * 24 * time.Hour}).Draw(t, "wait"))
 }
 
-// expired says whether something was not used for an age, of which 0 is for ever.
+// expired reports whether something was not used for an age, of which 0 is for ever.
 func (w *world) expired(used time.Time, age time.Duration) bool {
 	return age > 0 && w.now.Sub(used) >= age
 }
@@ -348,8 +351,8 @@ func (w *world) check(t *rapid.T, when string) {
 	}
 }
 
-// For any sequence of what users do, a sweep removes what the policy lets go, no more and no less, a plan says so before, and
-// the history stays byte by byte.
+// For any sequence of what users do, a sweep removes what the policy lets go, no more and no less,
+// a plan says so before, and the history stays byte by byte.
 func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 	removed := map[gc.Kind]int{}
 	suite.Check(t, 30, func(t *rapid.T) {

@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ func (w *world) setAside(t *rapid.T) {
 	w.aside[name] = w.now
 }
 
-// litter leaves something of each kind, old enough to go by a policy that lets all go which nothing protects: what is drawn by
-// chance may be of one kind in none of a run's worlds.
+// litter leaves something of each kind, old enough to go by a policy that lets all go which nothing
+// protects: what is drawn by chance may be of one kind in none of a run's worlds.
 func (w *world) litter(t *rapid.T) {
 	w.storeBlob(t)
 	w.say(t)

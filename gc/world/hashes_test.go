@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"bytes"

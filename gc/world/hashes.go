@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -15,12 +15,13 @@ var isHexDigit = func() (is [256]bool) {
 	return is
 }()
 
-// scanAll calls yield for each hash in data: a run of exactly 64 lower-case hex digits.
+// scanAll calls yield for each hash in data: each run of exactly 64 lower-case hex digits.
 func scanAll(data []byte, yield func(hash []byte)) {
 	scanBlock(data, func(at int) { yield(data[at : at+hashDigits]) })
 }
 
-// scanBlock calls yield with where each hash in data begins. It looks at every 64th byte where there is none.
+// scanBlock calls yield with the offset of each hash in data. Where there are no digits it reads
+// every 64th byte only.
 func scanBlock(data []byte, yield func(at int)) {
 	for i := hashDigits - 1; i < len(data); {
 		if !isHexDigit[data[i]] {
@@ -41,7 +42,8 @@ func scanBlock(data []byte, yield func(at int)) {
 	}
 }
 
-// scanHashes is scanAll for what a reader gives, until ctx ends; off is where in it the hash stands.
+// scanHashes is scanAll for the bytes of r; off is the offset of a hash in them. It returns the
+// error of r, and ctx.Err() if ctx ended.
 func scanHashes(ctx context.Context, r io.Reader, yield func(off int64, hash []byte)) error {
 	buf := make([]byte, 256<<10)
 	kept, base := 0, int64(0) // bytes at the beginning of buf that were read before, and where they stand
@@ -54,7 +56,7 @@ func scanHashes(ctx context.Context, r io.Reader, yield func(off int64, hash []b
 			return err
 		}
 		data := buf[:kept+n]
-		// A run of digits at the end may go on: of it no more is kept than tells that it is too long.
+		// A run of digits at the end may go on. One digit more than a hash has is enough of it.
 		run := 0
 		if err == nil {
 			for run <= hashDigits && run < len(data) && isHexDigit[data[len(data)-1-run]] {

@@ -1,4 +1,4 @@
-package fs
+package world
 
 import (
 	"context"
@@ -22,8 +22,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// names finds which contents the records, files and packs of a session name: wherever the 64 hex digits of a hash stand by
-// themselves. What it went through once it does not go through again, unless it is asked about contents that it did not look for.
+// names caches which contents the records, files and packs of a session name: wherever the 64 hex
+// digits of a hash stand by themselves. It reads nothing twice, unless it is asked for contents
+// that it did not look for before.
 type names struct {
 	mu    sync.Mutex
 	ids   map[string]bool         // hex digits of the contents that were looked for
@@ -50,20 +51,20 @@ type namesInFile struct {
 	all          bool // it was not gone through, so it counts as one that names every content
 }
 
-// maxShown is how many of what names a content are told.
+// maxShown is how many of the things that name a content a reason has.
 const maxShown = 3
 
-// Users make files of any size, and directories in directories, each of which takes a descriptor. What is larger or deeper
-// is not gone through.
+// Users make files of any size, and directories in directories, each of which takes a descriptor.
+// What is larger or deeper is not read.
 const (
 	largestRead = 64 << 20 // bytes
 	deepestRead = 64       // directories
 )
 
-// justChanged is how long after a change of a file another one may leave no trace in its times.
+// justChanged is for how long after a change of a file another one may not change its times.
 const justChanged = 2 * time.Second
 
-// find says what names each of ids ("sha256-<hex>").
+// find returns what names each of ids ("sha256-<hex>"). pack is the last pack that was built.
 func (n *names) find(ctx context.Context, rootFd int, x *session.Session, pack []byte, ids []string) (map[string]gc.Named, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -124,7 +125,7 @@ func (n *names) find(ctx context.Context, rootFd int, x *session.Session, pack [
 
 func hexOf(id string) string { return strings.TrimPrefix(id, "sha256-") }
 
-// readLog goes through what a log has beyond what was read.
+// readLog reads the records of a log that were not read yet.
 func (n *names) readLog(ctx context.Context, l *session.Log) error {
 	in := n.logs[l.Name()]
 	end := l.Len()
@@ -168,7 +169,8 @@ func (n *names) readLog(ctx context.Context, l *session.Log) error {
 	return err
 }
 
-// readPacks goes through the packs that are kept, and the last one that was built.
+// readPacks reads the packs that are stored, and current, the last one that was built. It returns
+// the contents that they name.
 func (n *names) readPacks(x *session.Session, current []byte) (in map[string]bool, err error) {
 	in = map[string]bool{}
 	scanAll(current, func(hash []byte) {
@@ -205,7 +207,7 @@ func (n *names) readPacks(x *session.Session, current []byte) (in map[string]boo
 	return in, nil
 }
 
-// readFiles goes through the files that a user has in the session, and the agent's recipe.
+// readFiles reads the files that a user has in the session, and the agent's recipe.
 func (n *names) readFiles(ctx context.Context, rootFd int, x *session.Session) error {
 	ref := x.Ref()
 	w := fileWalk{n: n, seen: map[string]bool{}}
@@ -237,7 +239,7 @@ type fileWalk struct {
 	seen map[string]bool
 }
 
-// dir goes through the directory rel, which is open as fd, and closes it.
+// dir reads the directory rel, which is open as fd, and closes it.
 func (w *fileWalk) dir(ctx context.Context, fd int, rel string, depth int) error {
 	d := os.NewFile(uintptr(fd), rel)
 	defer d.Close()
@@ -275,7 +277,7 @@ func (w *fileWalk) dir(ctx context.Context, fd int, rel string, depth int) error
 	}
 }
 
-// shownAs is what the mount calls a file of a session.
+// shownAs returns the name of a session's file in the mount.
 func shownAs(name string) string {
 	for _, note := range ctxabi.NoteFiles {
 		if name == ctxabi.OwnNote(note) {
@@ -285,13 +287,13 @@ func shownAs(name string) string {
 	return name
 }
 
-// ofLog says whether a file in a session's directory holds records of a log.
+// ofLog reports whether a file in a session's directory holds records of a log.
 func ofLog(name string) bool {
 	_, _, sealed := session.SealedNumber(name)
 	return sealed || name == ctxabi.MessagesFile || name == ctxabi.EventsFile
 }
 
-// file goes through a file of the open directory dir, unless it is as it was.
+// file reads a file of the open directory dir, unless it has not changed since the last time.
 func (w *fileWalk) file(ctx context.Context, dir int, base, rel string) error {
 	fd, err := beneath.Open(dir, base, unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -299,7 +301,7 @@ func (w *fileWalk) file(ctx context.Context, dir int, base, rel string) error {
 	}
 	f := os.NewFile(uintptr(fd), rel)
 	defer f.Close()
-	x, err := statFd(fd)
+	x, err := beneath.Stat(fd)
 	if err != nil || x.Mode&unix.S_IFMT != unix.S_IFREG {
 		return err
 	}
