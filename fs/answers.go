@@ -1,8 +1,9 @@
 package fs
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/ctxfs/ctxfs/internal/lru"
 )
 
 // maxAnswers is the most bytes of answers to queries in memory, the last answer not counted.
@@ -13,14 +14,11 @@ const maxAnswers = 8 << 20
 // concurrent use.
 type answers struct {
 	mu     sync.Mutex
-	order  list.List // of *answer, the last used first; guarded by mu
-	at     map[string]*list.Element
-	states map[string]*list.Element // the last answer to a query in a state of the logs; guarded by mu
-	size   int                      // bytes of all; guarded by mu
+	hashes lru.Cache[string, *answer] // by their hashes, with their bytes; guarded by mu
+	states map[string]string          // the hash of the last answer to a query in a state of the logs; guarded by mu
 }
 
 type answer struct {
-	sum    string
 	states []string
 	data   []byte
 }
@@ -29,7 +27,7 @@ type answer struct {
 func (s *answers) get(sum string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.use(s.at[sum])
+	return s.use(sum)
 }
 
 // of returns the answer in a state of the logs.
@@ -39,13 +37,13 @@ func (s *answers) of(state string) ([]byte, bool) {
 	return s.use(s.states[state])
 }
 
-// use returns the answer e, and false if e is nil. The caller holds s.mu.
-func (s *answers) use(e *list.Element) ([]byte, bool) {
-	if e == nil {
+// use returns the answer with the hash sum, and false if there is none. The caller holds s.mu.
+func (s *answers) use(sum string) ([]byte, bool) {
+	a, ok := s.hashes.Get(sum)
+	if !ok {
 		return nil, false
 	}
-	s.order.MoveToFront(e)
-	return e.Value.(*answer).data, true
+	return a.data, true
 }
 
 // put adds an answer, as the one in a state of the logs unless state is "", and evicts the ones
@@ -53,29 +51,23 @@ func (s *answers) use(e *list.Element) ([]byte, bool) {
 func (s *answers) put(state, sum string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at == nil {
-		s.at, s.states = map[string]*list.Element{}, map[string]*list.Element{}
+	if s.states == nil {
+		s.states = map[string]string{}
 	}
-	e := s.at[sum]
-	if e == nil {
-		e = s.order.PushFront(&answer{sum: sum, data: data})
-		s.at[sum] = e
-		s.size += len(data)
+	a, ok := s.hashes.Get(sum)
+	if !ok {
+		a = &answer{data: data}
+		s.hashes.Put(sum, a, int64(len(data)))
 	}
-	s.order.MoveToFront(e)
-	if a := e.Value.(*answer); state != "" && s.states[state] != e {
+	if state != "" && s.states[state] != sum {
 		a.states = append(a.states, state)
-		s.states[state] = e
+		s.states[state] = sum
 	}
-	for s.size > maxAnswers && s.order.Len() > 1 {
-		last := s.order.Back()
-		old := s.order.Remove(last).(*answer)
-		s.size -= len(old.data)
-		delete(s.at, old.sum)
+	s.hashes.Trim(maxAnswers, func(sum string, old *answer) {
 		for _, state := range old.states {
-			if s.states[state] == last {
+			if s.states[state] == sum {
 				delete(s.states, state)
 			}
 		}
-	}
+	})
 }

@@ -30,8 +30,8 @@ func TestAnswersAreBounded(t *testing.T) {
 		s.put("", fmt.Sprint(i), nil)
 		s.put(fmt.Sprint("state ", i, " and no record more"), fmt.Sprint(i), nil)
 	}
-	if len(s.at) != 10 || s.order.Len() != 10 || len(s.states) != 20 || s.size > maxAnswers {
-		t.Errorf("%d answers of %d states take %d bytes", len(s.at), len(s.states), s.size)
+	if s.hashes.Len() != 10 || len(s.states) != 20 || s.hashes.Size() > maxAnswers {
+		t.Errorf("%d answers of %d states take %d bytes", s.hashes.Len(), len(s.states), s.hashes.Size())
 	}
 	if _, ok := s.of("state 98"); !ok {
 		t.Error("a new one is not kept")

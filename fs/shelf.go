@@ -1,9 +1,9 @@
 package fs
 
 import (
-	"container/list"
 	"sync"
 
+	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
@@ -17,34 +17,16 @@ const maxShelf = 48 << 20
 type shelf struct {
 	limit *memory.Limit // nil: none
 
-	mu    sync.Mutex
-	order list.List // of *generation, the last used first; guarded by mu
-	at    map[*generation]*list.Element
-	sizes map[*generation]int // as they were counted last; guarded by mu
-	size  int                 // bytes of all; guarded by mu
+	mu     sync.Mutex
+	builds lru.Cache[*generation, struct{}] // with their bytes, as they were counted last; guarded by mu
 }
 
 // put moves g to the front and evicts builds from the end until the rest is within the bound.
 func (s *shelf) put(g *generation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.at == nil {
-		s.at, s.sizes = map[*generation]*list.Element{}, map[*generation]int{}
-	}
-	if e, ok := s.at[g]; ok {
-		s.order.MoveToFront(e)
-	} else {
-		s.at[g] = s.order.PushFront(g)
-	}
-	size := g.size() // native renderings may have come since
-	s.size += size - s.sizes[g]
-	s.sizes[g] = size
-	for s.size > s.limit.Share(maxShelf) && s.order.Len() > 1 {
-		old := s.order.Remove(s.order.Back()).(*generation)
-		s.size -= s.sizes[old]
-		delete(s.at, old)
-		delete(s.sizes, old)
-	}
+	s.builds.Put(g, struct{}{}, int64(g.size())) // native renderings may have come since
+	s.builds.Trim(int64(s.limit.Share(maxShelf)), nil)
 }
 
 // A shelf is a cache of memory.Limit, which is asked while all kinds of locks are held.
@@ -56,7 +38,7 @@ func (s *shelf) Size() int64 {
 		return 0
 	}
 	defer s.mu.Unlock()
-	return int64(s.size)
+	return s.builds.Size()
 }
 
 func (s *shelf) LetGo() {
@@ -64,8 +46,5 @@ func (s *shelf) LetGo() {
 		return
 	}
 	defer s.mu.Unlock()
-	s.order.Init()
-	clear(s.at)
-	clear(s.sizes)
-	s.size = 0
+	s.builds.Clear()
 }

@@ -28,8 +28,8 @@ func TestBuildsThatTheKernelRemembersDoNotPileUp(t *testing.T) {
 	}
 	big := &generation{build: &pack.Build{Markdown: make([]byte, maxShelf+1)}}
 	s.put(big)
-	if len(s.at) != 1 || s.order.Front().Value != big {
-		t.Errorf("after a build that is larger than the shelf: %d kept", len(s.at))
+	if _, ok := s.builds.Peek(big); !ok || s.builds.Len() != 1 {
+		t.Errorf("after a build that is larger than the shelf: %d kept", s.builds.Len())
 	}
 }
 
@@ -41,8 +41,8 @@ func TestAShelfLetsGoWhereMemoryIsShort(t *testing.T) {
 	if n := s.Size(); n > 10<<20 || n < 8<<20 {
 		t.Errorf("%d bytes are kept of a limit of 80 MiB", n)
 	}
-	if s.LetGo(); s.Size() != 0 || s.order.Len() != 0 || len(s.at) != 0 || len(s.sizes) != 0 {
-		t.Errorf("%d bytes of %d builds are kept", s.Size(), s.order.Len())
+	if s.LetGo(); s.Size() != 0 || s.builds.Len() != 0 {
+		t.Errorf("%d bytes of %d builds are kept", s.Size(), s.builds.Len())
 	}
 	s.put(&generation{build: &pack.Build{Markdown: make([]byte, 1<<20)}})
 	if s.Size() < 1<<20 {
@@ -58,7 +58,7 @@ func TestAShelfThatIsInUseIsNotWaitedForByWhoNeedsMemory(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Loosen()
-	if s.LetGo(); s.Size() != 0 || s.size == 0 {
+	if s.LetGo(); s.Size() != 0 || s.builds.Size() == 0 {
 		t.Error("it was changed under the hands of who has its lock")
 	}
 }

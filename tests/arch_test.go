@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world"},
+	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
