@@ -3,8 +3,8 @@
 # them to.
 # test.sh matrix: the tests that internal/suite/matrix.txt lists, in full, and how much of the compiler of packs its own
 # tests cover.
-# Packages share the machine, as many at once as it has processors: each has its own stores, mounts, users and disks
-# (images in files).
+# Packages share the machine, one more at once than it has processors, because many wait more than they compute: each
+# has its own stores, mounts, users and disks (images in files).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 umask 022 # tests act as several users, who run what is built here
@@ -22,7 +22,7 @@ module=$(go list -m)
 # -count=1: the test cache does not see which program is under test. -vet=off: dist/lint.sh vets, and more than this.
 # -ldflags=-w: test programs are linked in half the time without what a debugger needs. The timeout is for what hangs,
 # on machines however slow.
-run() { go test -count=1 -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
+run() { go test -count=1 -p $(($(nproc) + 1)) -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
 
 if [ "${1:-}" = matrix ]; then
 	names=$(cut -d ' ' -f 2 "$list" | paste -s -d '|')
@@ -38,7 +38,7 @@ fi
 
 # The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is
 # left alone at the end.
-first="pack tests/recipe cmd/ctxfs tests/concurrent internal/eval tests/crash session tests/pack tests/fsck tests/clients"
+first="tests/recipe pack cmd/ctxfs tests/crash internal/eval tests/memory session tests/examples tests/pack tests/adapter internal/runner internal/adapter/formats"
 # shellcheck disable=SC2086
 packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
 # shellcheck disable=SC2086

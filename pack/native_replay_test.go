@@ -24,7 +24,7 @@ func replays(t *testing.T) map[string][][]byte {
 	if dir == "" {
 		dir = "../../shared/data"
 	}
-	step := suite.Pick(t, 12, 1) // from one real session to the next
+	step := suite.Pick(t, 30, 1) // from one real session to the next
 	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl", filepath.Join(dir, "sessions", "*", "*.jsonl")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 && strings.HasPrefix(pattern, "../examples") {

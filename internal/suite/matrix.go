@@ -17,7 +17,7 @@ import (
 )
 
 // listing holds the tests that make test-matrix runs: a package below the
-// module's root and the name of a test in each line. dist/matrix.sh reads it, too.
+// module's root and the name of a test in each line. dist/test.sh reads it, too.
 //
 //go:embed matrix.txt
 var listing string

@@ -1,10 +1,13 @@
 package recipetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -164,15 +167,19 @@ func (s *stage) gated() (script string) {
 	return `read -r go < gate.fifo; echo passed >> passed`
 }
 
-// pass frees the run that waits, and returns when it does. It blocks until there is one.
+// pass frees the run that waits, and returns when it does. It waits until there is one.
 func (s *stage) pass() {
 	s.t.Helper()
 	passed := s.lines("work/passed")
 	defer harness.Eventually(s.t, "a run to pass the gate", func() bool { return s.lines("work/passed") > passed })
-	f, err := os.OpenFile(s.path("work/gate.fifo"), os.O_WRONLY, 0)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	var f *os.File
+	harness.Eventually(s.t, "a run at the gate", func() (there bool) {
+		var err error
+		if f, err = os.OpenFile(s.path("work/gate.fifo"), os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil && !errors.Is(err, unix.ENXIO) {
+			s.t.Fatal(err)
+		}
+		return err == nil
+	})
 	defer f.Close()
 	if _, err := f.WriteString("go\n"); err != nil {
 		s.t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -74,8 +75,12 @@ func TestEachPairOfSources(t *testing.T) {
 		}
 	}
 	slices.Sort(kinds)
+	every := suite.Pick(t, 4, 1) // from one partner of a source to the next
 	for i, x := range kinds {
-		for _, y := range kinds[i:] {
+		for k, y := range kinds[i:] {
+			if k%every != 0 { // each with itself and some of the others
+				continue
+			}
 			if x == y {
 				if x != "journal" { // there is one at most
 					twins(t, read(sources[x], twinOf(sources[x])), alone[x], func(id string) string { return text[x+" "+id] })
