@@ -219,7 +219,7 @@ func (p *mountedSession) checkHistory(op, rel string, data []byte, base ctxabi.P
 	if len(keys) == 0 {
 		return nil
 	}
-	return ctxabi.E(op, rel, ctxabi.ErrProtected, "it changes %s; only the session's owner decides what becomes of its history, leave that as it stands", strings.Join(keys, " "))
+	return ctxabi.E(op, rel, ctxabi.ErrProtected, "it changes %s; only the session's owner decides about its history; leave those keys unchanged", strings.Join(keys, " "))
 }
 
 // drop removes a control file for the caller. A child's file that is not on the disk counts as

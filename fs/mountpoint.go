@@ -31,7 +31,7 @@ func prepare(store, mountpoint string) error {
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("the mountpoint %s does not exist: make it with mkdir -p %s", mountpoint, mountpoint)
 	case err != nil:
-		return fmt.Errorf("the mountpoint cannot be looked at: %w", err)
+		return fmt.Errorf("the mountpoint cannot be read: %w", err)
 	case !fi.IsDir():
 		return fmt.Errorf("the mountpoint %s is not a directory", mountpoint)
 	}
@@ -57,7 +57,7 @@ func prerequisites(mountpoint string) error {
 	case errors.Is(err, os.ErrNotExist):
 		return errors.New("there is no /dev/fuse: load the module with modprobe fuse; in a container, start it with --device /dev/fuse")
 	case err != nil:
-		return fmt.Errorf("/dev/fuse cannot be looked at: %w", err)
+		return fmt.Errorf("/dev/fuse cannot be read: %w", err)
 	}
 	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
@@ -71,10 +71,10 @@ func prerequisites(mountpoint string) error {
 		return errors.New("fusermount3 is not installed, without which only root can mount: install it with apt-get install fuse3 (or dnf install fuse3)")
 	}
 	if _, err := user.LookupId(strconv.Itoa(os.Geteuid())); err != nil {
-		return fmt.Errorf("uid %d has no entry in /etc/passwd, which fusermount3 asks for: mount as a user who has, or as root", os.Geteuid())
+		return fmt.Errorf("uid %d has no entry in /etc/passwd, which fusermount3 requires: mount as a user who has, or as root", os.Geteuid())
 	}
 	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
-		return fmt.Errorf("the mountpoint %s is not yours to write, which fusermount3 asks for: choose a directory of your own", mountpoint)
+		return fmt.Errorf("the mountpoint %s is not yours to write, which fusermount3 requires: choose a directory of your own", mountpoint)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 func explainMount(mountpoint string, err error, stderr string) error {
 	switch {
 	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
-		return fmt.Errorf("the kernel does not let this process mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
+		return fmt.Errorf("the kernel does not allow this process to mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
 	case errors.Is(err, syscall.ENODEV):
 		return fmt.Errorf("the kernel has no FUSE (%w): load the module with modprobe fuse", err)
 	case os.Geteuid() != 0:

@@ -44,7 +44,7 @@ func (d *sessionDir) archive(ctx context.Context, asked string) syscall.Errno {
 	}
 	var err error
 	if asked != "1" {
-		err = ctxabi.E("archive", "", ctxabi.ErrMalformed, "%.20q is not what asks for it; write 1", asked)
+		err = ctxabi.E("archive", "", ctxabi.ErrMalformed, "%.20q is not a value of this attribute; write 1", asked)
 	} else {
 		_, _, err = d.p.x.Archive(ctx)
 	}
@@ -99,7 +99,7 @@ func (d *sessionDir) remove(ctx context.Context, name string) syscall.Errno {
 		return d.p.deny(ctx, "remove", "", ctxabi.ErrProtected, "only the session's owner removes it")
 	}
 	if name != ref.Session {
-		return d.p.refuse(ctx, "remove", "", ctxabi.E("remove", "", ctxabi.ErrMalformed, "%q is not this session's name, which has to be given to remove it", name))
+		return d.p.refuse(ctx, "remove", "", ctxabi.E("remove", "", ctxabi.ErrMalformed, "%q is not this session's name; write its name to remove it", name))
 	}
 	if err := d.t.store.Remove(ref); err != nil {
 		return errnoOf(err)

@@ -51,7 +51,7 @@ func (s *Server) HasPlace(ref ctxabi.Ref) error {
 	}
 	x, err := s.t.stat(dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
-		return ctxabi.E("lookup", "", ctxabi.ErrNotFound, "%s is not there", dir)
+		return ctxabi.E("lookup", "", ctxabi.ErrNotFound, "%s does not exist", dir)
 	}
 	return err
 }

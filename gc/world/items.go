@@ -174,7 +174,7 @@ func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.I
 		}
 		return it.Size, done, err
 	}
-	return 0, false, ctxabi.E("gc", it.Path, ctxabi.ErrProtected, "nothing removes a %s", it.Kind)
+	return 0, false, ctxabi.E("gc", it.Path, ctxabi.ErrProtected, "a %s cannot be removed", it.Kind)
 }
 
 // seal archives a log. No byte of the history goes: what is freed is what the archive is smaller.

@@ -58,7 +58,7 @@ func Dialogue(records []Record, lost *Tally) (all []Speech) {
 			case of:
 				lost.Add("events.jsonl", "what "+program+" notes beside its messages has no place in the format")
 			case program == "usage":
-				lost.Add("events.jsonl", "what the provider said of its tokens has no place in the format")
+				lost.Add("events.jsonl", "the provider's token counts have no place in the format")
 			default:
 				lost.Add("events.jsonl", "events of type "+program+" have no place in the format")
 			}
@@ -117,7 +117,7 @@ func BesideTexts(r Record, lose func(what string)) {
 		}
 		for _, f := range part {
 			if f.Key != "type" && f.Key != "text" {
-				lose("what stands beside a text is not carried: " + f.Key)
+				lose("a field beside a text is left out:  " + f.Key)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (d *dialog) speech(i int) Speech {
 		case p.Kind == ctxabi.PartCall:
 			a, ok := d.answer(i, p.Call)
 			if !ok {
-				d.lost.Add(s.Where, "a call has no result; one that says so stands in its place")
+				d.lost.Add(s.Where, "a call has no result; a result that states this replaces it")
 			}
 			p.Call = d.valid(s.Where, p.Call)
 			a.CallID = p.Call.ID
@@ -225,7 +225,7 @@ func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 			name = "tool_" + name
 		}
 		c.Name = name[:min(len(name), 64)]
-		d.lost.Add(where, "the name of a tool is not one that the API takes; it is changed")
+		d.lost.Add(where, "the name of a tool is not one that the API accepts; it is changed")
 	}
 	if id := c.ID; !callID.MatchString(id) || d.ids[id] {
 		base := notWord.ReplaceAllString(id, "_")
@@ -237,7 +237,7 @@ func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 			c.ID = fmt.Sprintf("%s_%d", base, n)
 		}
 		if id != "" {
-			d.lost.Add(where, "the id of a call stands twice or is not one that the API takes; it is changed")
+			d.lost.Add(where, "the id of a call appears twice or is not one that the API accepts; it is changed")
 		}
 	}
 	d.ids[c.ID] = true

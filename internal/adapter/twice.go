@@ -84,7 +84,7 @@ func (t *Twice) see(c byte) {
 		t.quoted, t.text = true, t.text[:0]
 	case ':':
 		if n := len(t.open); t.whole && n > 0 && t.deeper == 0 && t.open[n-1].Has(t.text) {
-			t.Found.Add(fmt.Sprintf("line %d", t.Line), fmt.Sprintf("the key %q stands twice in one object; the last value counts", t.text))
+			t.Found.Add(fmt.Sprintf("line %d", t.Line), fmt.Sprintf("the key %q appears twice in one object; the last value counts", t.text))
 		}
 	case '{', '[':
 		if len(t.open) == twiceDepth {

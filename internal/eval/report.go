@@ -29,7 +29,7 @@ func ParseFigure(name string) (Figure, error) {
 	if names = append(names, string(ToolOutputs)); strings.EqualFold(name, string(ToolOutputs)) {
 		return ToolOutputs, nil
 	}
-	return "", fmt.Errorf("%q is no figure; there are %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("%q is no figure; the figures are %s", name, strings.Join(names, ", "))
 }
 
 // shown are the columns that were asked for and have a value.

@@ -35,7 +35,7 @@ func (h *History) Block(ctx context.Context, name string) (*Block, error) {
 	if b, ok := p.Block(name); ok {
 		return b, nil
 	}
-	return nil, ctxabi.E("read", ctxabi.PackJSONFile, ctxabi.ErrNotFound, "this pack has no block %q and says nothing of one; its blocks are %s", name, strings.Join(p.blockIDs(), ", "))
+	return nil, ctxabi.E("read", ctxabi.PackJSONFile, ctxabi.ErrNotFound, "this pack has no block %q and reports none; its blocks are %s", name, strings.Join(p.blockIDs(), ", "))
 }
 
 // Block finds a block by its id or the path of its file.

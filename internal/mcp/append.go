@@ -102,7 +102,7 @@ func (s *server) appendRecords(ctx context.Context, req *sdk.CallToolRequest) (*
 		return failed(fmt.Errorf("the arguments are {\"messages\":[...]} or {\"events\":[...]}, or both: %w", err)), nil
 	}
 	if len(args.Messages)+len(args.Events) == 0 {
-		return failed(errors.New("there is nothing to append; give messages, events, or both")), nil
+		return failed(errors.New("there is nothing to append; pass messages, events, or both")), nil
 	}
 	x, err := s.session(req.ClientInfo())
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) appendRecords(ctx context.Context, req *sdk.CallToolRequest) (*
 	})
 	if err != nil {
 		if kept := done.String(); kept != "" {
-			err = fmt.Errorf("%w. What stood before it was appended: %s", err, kept)
+			err = fmt.Errorf("%w. The records before it were appended: %s", err, kept)
 		}
 		return failed(err), nil
 	}

@@ -77,7 +77,7 @@ var packFiles = map[string]string{
 func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInput) (*sdk.CallToolResult, any, error) {
 	rel, ok := packFiles[in.Format]
 	if !ok {
-		return nil, nil, fmt.Errorf("there is no format %q; md, openai, anthropic, responses, gemini, genai, report and json are there", in.Format)
+		return nil, nil, fmt.Errorf("there is no format %q; the formats are md, openai, anthropic, responses, gemini, genai, report and json", in.Format)
 	}
 	if in.At != "" {
 		if strings.ContainsRune(in.At, '/') {
@@ -149,11 +149,11 @@ func (in searchInput) fileName() string {
 
 func (s *server) search(ctx context.Context, req *sdk.CallToolRequest, in searchInput) (*sdk.CallToolResult, any, error) {
 	if strings.TrimSpace(in.Query) == "" {
-		return nil, nil, errors.New("the query is empty; give a few words")
+		return nil, nil, errors.New("the query is empty; pass a few words")
 	}
 	name := in.fileName()
 	if len(name) > maxName {
-		return nil, nil, fmt.Errorf("the query takes %d bytes, at most %d can be looked up; leave the common words out", len(name), maxName)
+		return nil, nil, fmt.Errorf("the query has %d bytes, at most %d are possible; leave out the common words", len(name), maxName)
 	}
 	x, err := s.session(req.ClientInfo())
 	if err != nil {
@@ -167,10 +167,10 @@ func (s *server) search(ctx context.Context, req *sdk.CallToolRequest, in search
 	case "home":
 		dir = "../../../../" + ctxabi.HomeSearchDir
 	default:
-		return nil, nil, fmt.Errorf("there is no scope %q; session, agent and home are there", in.Scope)
+		return nil, nil, fmt.Errorf("there is no scope %q; the scopes are session, agent and home", in.Scope)
 	}
 	if in.Scope == "agent" && x.home == "" || in.Scope == "home" && x.root == "" {
-		return nil, nil, fmt.Errorf("the scope %s is not to be seen here, as in a container; search without one", in.Scope)
+		return nil, nil, fmt.Errorf("the scope %s cannot be seen from here, as in a container; search without one", in.Scope)
 	}
 	f, err := await(ctx, func() (file, error) {
 		return x.read(dir+"/"+name, 0, s.MaxAnswer)
@@ -245,7 +245,7 @@ func (s *server) memory(ctx context.Context, req *sdk.CallToolRequest, in memory
 		return nil, nil, err
 	}
 	if x.home == "" {
-		return nil, nil, errors.New("only this session is to be seen here, and the agent's memory is not in it; mount the agent's home")
+		return nil, nil, errors.New("only this session can be seen from here, and the agent's memory is not in it; mount the agent's home")
 	}
 	answer, err := await(ctx, func() (string, error) {
 		return memory.Of(x.home).Do(memory.Command(in))

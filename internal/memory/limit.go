@@ -126,7 +126,7 @@ func (l *Limit) reserve(op, path string, need int64, spare bool) (release func()
 	}
 	if !l.fits(l.held()+taken, need) && !l.makeRoom(taken, need) {
 		return nil, ctxabi.E(op, path, ctxabi.ErrNoMemory,
-			"it needs about %d MiB of memory, and ctxfs, which may take %d MiB, has not so much to spare; give ctxfs more memory, or go on in a shorter session", need>>20+1, l.bytes>>20)
+			"it needs about %d MiB of memory, and less is free of the %d MiB that ctxfs may use; raise the limit, or continue in a shorter session", need>>20+1, l.bytes>>20)
 	}
 	*from += need
 	return sync.OnceFunc(func() {

@@ -105,7 +105,7 @@ func New(allow *Allow) (*Redactor, error) {
 	}
 	for id := range allow.rules {
 		if !known[id] {
-			return nil, fmt.Errorf("the allow list names a rule %q that there is not; docs/redaction.md lists them", id)
+			return nil, fmt.Errorf("the allow list names an unknown rule %q; docs/redaction.md lists the rules", id)
 		}
 	}
 	r.words = ahocorasick.NewTrieBuilder().AddStrings(words).Build()

@@ -63,7 +63,7 @@ func (d *delta) link(dir int) error {
 	case string(d.Journal):
 		return nil
 	case "":
-		return fmt.Errorf("a %s is there that is not of a session; it stays", deltaJournal)
+		return fmt.Errorf("a %s exists that does not belong to a session; it stays", deltaJournal)
 	}
 	return replace(dir, deltaJournal, func(name string) error { return unix.Symlinkat(string(d.Journal), dir, name) })
 }

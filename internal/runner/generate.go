@@ -161,7 +161,7 @@ func (c *Client) orderRun(uid, gid uint32, session string, leave func()) (*run, 
 	c.seq++
 	r := &run{id: c.seq, session: session, born: make(chan struct{}), gone: make(chan struct{})}
 	if !c.order(order{Reader: r.id, Shim: true, Plain: c.plain, UID: uid, GID: gid}) {
-		return nil, ctxabi.E("run", "", ctxabi.ErrIO, "the runner process takes no orders")
+		return nil, ctxabi.E("run", "", ctxabi.ErrIO, "the runner process accepts no commands")
 	}
 	c.runs[r.id] = r
 	c.running.Add(1)

@@ -68,8 +68,8 @@ func (j *job) part(content []byte) (stdin []byte, err error) {
 const maxBeside = 8192
 
 var (
-	errNoMounts = errors.New("the system does not let a run have mounts of its own, and others may replace these files")
-	errBeside   = fmt.Errorf("more than %d files lie beside them; put what is run into a directory of its own", maxBeside)
+	errNoMounts = errors.New("the system allows a run no mounts of its own, and others may replace these files")
+	errBeside   = fmt.Errorf("more than %d files are beside them; put the scripts into a directory of their own", maxBeside)
 )
 
 // hold makes the run find the files of j.Held as they are said there.
@@ -143,7 +143,7 @@ func lookAs(who as) error {
 	uid, _ := unix.SetfsuidRetUid(-1)
 	gid, _ := unix.SetfsgidRetGid(-1)
 	if uint32(uid) != c.Uid || uint32(gid) != c.Gid {
-		return errors.New("the rights of the user cannot be had")
+		return errors.New("the rights of the user cannot be obtained")
 	}
 	return nil
 }
@@ -337,7 +337,7 @@ func (p *picture) own(rel, name string, to int) error {
 	case kind == unix.S_IFREG && st.Uid == p.uid && st.Mode&0o022 == 0:
 		return p.clone(fd, name, to)
 	}
-	return errors.New("it was changed after it was looked at")
+	return errors.New("it was changed after it was checked")
 }
 
 // output shows the file that a command may write, and makes it before where there is none: the directory takes none any more.

@@ -23,7 +23,7 @@ import (
 const maxInputs = 100_000
 
 const (
-	tooManyInputs = "more than 100000 files and directories to look at"
+	tooManyInputs = "more than 100000 files and directories to check"
 	reasonPattern = "not a pattern"
 )
 

@@ -99,7 +99,7 @@ func (c *Client) pump(l *link, now time.Time) {
 		frames = appendFrame(frames, x.seq, x.request())
 	}
 	if frames != nil && !post(l.conn, frames) { // it died, or takes nothing: half a frame cannot be mended
-		c.end(l, "the reader of this user takes no requests")
+		c.end(l, "the reader of this user accepts no requests")
 	}
 }
 

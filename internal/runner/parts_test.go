@@ -212,7 +212,7 @@ func TestReaderThatTakesNothingIsCutOff(t *testing.T) {
 	c, l, _, _ := pair(t)
 	for post(l.conn, make([]byte, 1<<16)) {
 	}
-	if x := c.ask("/f"); x.failed != "the reader of this user takes no requests" || !l.ended {
+	if x := c.ask("/f"); x.failed != "the reader of this user accepts no requests" || !l.ended {
 		t.Errorf("%q", x.failed)
 	}
 }

@@ -72,7 +72,7 @@ func verifySegment(data []byte) error {
 		var failed error
 		err := s.eachEntry(r, k, func(term uint64, e entry) bool {
 			if docs, counts, failed = s.postings(r, e, docs[:0], counts[:0]); failed == nil && len(docs) != e.records {
-				failed = damaged("a list has not as many records as it says")
+				failed = damaged("a list does not have as many records as its count")
 			}
 			for i, doc := range docs {
 				if e.inline == nil && (counts[i] > e.most || t.length(doc) < e.shortest) {

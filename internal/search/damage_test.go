@@ -234,7 +234,7 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 				w.start(Config{Wait: -1})
 				x = w.session(s1)
 			}
-			rows := strings.Count(string(x.Errors()), "made anew")
+			rows := strings.Count(string(x.Errors()), "rebuilt")
 			if want := map[string]int{"manifest": 0}; rows != 1 && damage != "manifest" || damage == "manifest" && rows != want[damage] {
 				t.Errorf("%d rows: %s", rows, x.Errors())
 			}

@@ -161,7 +161,7 @@ func (n *index) discard(why string) {
 	remove(n.x)
 	if !n.told {
 		n.told = true
-		n.x.Report(session.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is made anew: " + why})
+		n.x.Report(session.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is rebuilt: " + why})
 	}
 }
 

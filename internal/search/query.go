@@ -120,7 +120,7 @@ func decode(s string) string {
 }
 
 func malformed(format string, args ...any) error {
-	return ctxabi.E("search", "", ctxabi.ErrMalformed, "%s; what may follow the query's ? is %s, joined by &", fmt.Sprintf(format, args...), Filters)
+	return ctxabi.E("search", "", ctxabi.ErrMalformed, "%s; the filters after the query's ? are %s, joined by &", fmt.Sprintf(format, args...), Filters)
 }
 
 func (q *Query) filter(key, value string) error {

@@ -127,7 +127,7 @@ func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.C
 			return r, err
 		}
 	}
-	return nil, ctxabi.E("search", "", ctxabi.ErrIO, "the search index cannot be read, although it was made anew")
+	return nil, ctxabi.E("search", "", ctxabi.ErrIO, "the search index cannot be read, although it was rebuilt")
 }
 
 // answer finds the hits in some views.
@@ -140,7 +140,7 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 		r.Sessions = append(r.Sessions, Covered{v.x.Ref(), v.all[0], v.all[1], v.upTo, v.failed})
 	}
 	if len(q.terms) == 0 {
-		r.Why = "the query has no word to look for: common words such as \"the\" and single letters are not indexed"
+		r.Why = "the query has no word to search for: common words such as \"the\" and single letters are not indexed"
 		return r, nil
 	}
 	release, err := e.c.Limit.Reserve("search", ctxabi.SearchDir, rowsToLoad(views))

@@ -218,7 +218,7 @@ func (s *segment) eachEntry(r io.ReaderAt, k int, yield func(term uint64, e entr
 		v := in.next(1 << 33)
 		e := entry{records: int(v >> 1)}
 		if in.bad || e.records < 1 || e.records > s.n {
-			return damaged("a term stands in no records")
+			return damaged("a term has no records")
 		}
 		if v&1 == 1 {
 			if e.records > maxInline {

@@ -95,7 +95,7 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 			return fmt.Errorf("%w: %s is empty", ErrNothing, t.Name)
 		}
 		if !ok {
-			return fmt.Errorf("the format of %s is not known; give it with --format.\n%s", t.Name, formats.Help())
+			return fmt.Errorf("the format of %s is not known; name it with --format.\n%s", t.Name, formats.Help())
 		}
 		t.format, t.How = f, f.Name+" (detected; --format overrides)"
 	}

@@ -47,7 +47,7 @@ func readFile(file string) (map[string]*volume, error) {
 			err = fmt.Errorf("%q names no volume, or a second one", r.Name)
 		}
 		if err != nil {
-			return nil, ctxabi.E("volume", "", ctxabi.ErrMalformed, "line %d of %s is not a volume (%s); mend it, or move the file away and create the volumes anew", n+1, file, sentence(err))
+			return nil, ctxabi.E("volume", "", ctxabi.ErrMalformed, "line %d of %s is not a volume (%s); repair it, or move the file away and create the volumes again", n+1, file, sentence(err))
 		}
 		volumes[r.Name] = &volume{place: place, created: r.Created}
 	}

@@ -24,7 +24,7 @@ func Listen(path string) (net.Listener, error) {
 	}
 	if fi, err := os.Lstat(path); err == nil {
 		if fi.Mode().Type() != fs.ModeSocket {
-			return nil, ctxabi.E("listen", "", ctxabi.ErrExists, "%s is there and no socket; give another path to --volume-plugin", path)
+			return nil, ctxabi.E("listen", "", ctxabi.ErrExists, "%s exists and is not a socket; choose another path with --volume-plugin", path)
 		}
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()

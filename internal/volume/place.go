@@ -17,7 +17,7 @@ const (
 )
 
 // optionHelp is what a refused option is answered with.
-const optionHelp = "give one of session=AGENT/SESSION, agent=AGENT or home=UID, and uid=UID with the first two where the container's user is not root"
+const optionHelp = "use one of session=AGENT/SESSION, agent=AGENT or home=UID, and uid=UID with the first two where the container's user is not root"
 
 // Place is the directory of the mount that a volume stands for.
 type Place struct {

@@ -30,7 +30,7 @@ func TestParseOptions(t *testing.T) {
 		{opts: opts{"uid": "5"}, wrong: "a volume is one directory"},
 		{opts: opts{"agent": "coder", "session": "coder/s1"}, wrong: "a volume is one directory"},
 		{opts: opts{"session": ""}, wrong: "an option is empty"},
-		{opts: opts{"sesion": "coder/s1"}, wrong: `unknown option "sesion"; give one of session=AGENT/SESSION, agent=AGENT or home=UID`},
+		{opts: opts{"sesion": "coder/s1"}, wrong: `unknown option "sesion"; use one of session=AGENT/SESSION, agent=AGENT or home=UID`},
 		{opts: opts{"session": "coder/s1", "size": "1g"}, wrong: `unknown option "size"`},
 		{opts: opts{"session": "home/1000/agent/coder/session/s1", "uid": "0"}, wrong: "the home is that of 1000"},
 		{opts: opts{"home": "1000", "uid": "1"}, wrong: "the home is that of 1000"},

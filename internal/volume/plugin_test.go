@@ -132,16 +132,16 @@ func TestProtocol(t *testing.T) {
 		{"VolumeDriver.Create", `{"Name":"memory","Opts":{"session":"coder/s1","uid":"1234"}}`, `{"Err":""}`},
 		{"VolumeDriver.Create", `{"Name":"memory","Opts":{"session":"home/1234/agent/coder/session/s1"}}`, `{"Err":""}`}, // the same
 		{"VolumeDriver.Create", `{"Name":"memory","Opts":{"session":"coder/s2","uid":"1234"}}`,
-			`{"Err":"the volume memory is home/1234/agent/coder/session/s1; docker volume rm memory forgets that, or choose another name"}`},
+			`{"Err":"the volume memory is home/1234/agent/coder/session/s1; docker volume rm memory removes it, or choose another name"}`},
 		{"VolumeDriver.Path", `{"Name":"memory"}`, `{"Mountpoint":"` + s1 + `","Err":""}`},
 		{"VolumeDriver.Mount", `{"Name":"memory","ID":"one"}`, `{"Mountpoint":"` + s1 + `","Err":""}`},
 		{"VolumeDriver.Mount", `{"Name":"memory","ID":"one"}`, `{"Mountpoint":"` + s1 + `","Err":""}`}, // the answer got lost
 		{"VolumeDriver.Mount", `{"Name":"memory","ID":"two"}`, `{"Mountpoint":"` + s1 + `","Err":""}`},
-		{"VolumeDriver.Remove", `{"Name":"memory"}`, `{"Err":"the volume memory is in use, mounted by 2 containers; end them first"}`},
+		{"VolumeDriver.Remove", `{"Name":"memory"}`, `{"Err":"the volume memory is in use, mounted by 2 containers; stop them first"}`},
 		{"VolumeDriver.Unmount", `{"Name":"memory","ID":"one"}`, `{"Err":""}`},
 		{"VolumeDriver.Unmount", `{"Name":"memory","ID":"one"}`, `{"Err":""}`},
 		{"VolumeDriver.Unmount", `{"Name":"memory","ID":"never heard of"}`, `{"Err":""}`},
-		{"VolumeDriver.Remove", `{"Name":"memory"}`, `{"Err":"the volume memory is in use, mounted by one container; end them first"}`},
+		{"VolumeDriver.Remove", `{"Name":"memory"}`, `{"Err":"the volume memory is in use, mounted by one container; stop them first"}`},
 
 		// A daemon that starts anew knows the volumes and no mounts.
 		{restart, "", ""},
@@ -155,7 +155,7 @@ func TestProtocol(t *testing.T) {
 
 		// A session that was removed is not made again behind its owner's back.
 		{remove, "home/1234/agent/coder/session/s1", ""},
-		{"VolumeDriver.Mount", `{"Name":"memory","ID":"three"}`, `{"Err":"home/1234/agent/coder/session/s1, which the volume memory stands for, was removed or renamed; docker volume rm memory, and create it anew"}`},
+		{"VolumeDriver.Mount", `{"Name":"memory","ID":"three"}`, `{"Err":"home/1234/agent/coder/session/s1, the directory of the volume memory, was removed or renamed; docker volume rm memory, and create it again"}`},
 		{"VolumeDriver.Remove", `{"Name":"memory"}`, `{"Err":""}`},
 		{"VolumeDriver.List", ``, `{"Volumes":[],"Err":""}`},
 

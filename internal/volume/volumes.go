@@ -71,7 +71,7 @@ func (v *Volumes) Create(name string, opts map[string]string) (Info, error) {
 	defer v.mu.Unlock()
 	old := v.byName[name]
 	if old != nil && old.place.Path() != place.Path() {
-		return Info{}, ctxabi.E("volume", "", ctxabi.ErrExists, "the volume %s is %s; docker volume rm %s forgets that, or choose another name", name, old.place.Path(), name)
+		return Info{}, ctxabi.E("volume", "", ctxabi.ErrExists, "the volume %s is %s; docker volume rm %s removes it, or choose another name", name, old.place.Path(), name)
 	}
 	if err := v.tree.MakePlace(place.Ref, place.Owner); err != nil {
 		return Info{}, err
@@ -96,7 +96,7 @@ func (v *Volumes) Remove(name string) error {
 		return err
 	}
 	if n := len(old.mounts); n > 0 {
-		return ctxabi.E("volume", "", ctxabi.ErrProtected, "the volume %s is in use, mounted by %s; end them first", name, containers(n))
+		return ctxabi.E("volume", "", ctxabi.ErrProtected, "the volume %s is in use, mounted by %s; stop them first", name, containers(n))
 	}
 	delete(v.byName, name)
 	if err := writeFile(v.file, v.byName); err != nil {
@@ -118,7 +118,7 @@ func (v *Volumes) Mount(name, id string) (dir string, err error) {
 	}
 	err = v.tree.HasPlace(vol.place.Ref)
 	if errors.Is(err, ctxabi.ErrNotFound) {
-		return "", ctxabi.E("volume", "", ctxabi.ErrNotFound, "%s, which the volume %s stands for, was removed or renamed; docker volume rm %s, and create it anew", vol.place.Path(), name, name)
+		return "", ctxabi.E("volume", "", ctxabi.ErrNotFound, "%s, the directory of the volume %s, was removed or renamed; docker volume rm %s, and create it again", vol.place.Path(), name, name)
 	}
 	if err != nil {
 		return "", err

@@ -104,7 +104,7 @@ func TestLimitsOfTheDocument(t *testing.T) {
 
 	// A volume whose session was removed says so, in Docker's answer.
 	w.must("ctxfs mount --volume-plugin /ctx && docker volume create -d ctxfs -o session=coder/s2 memory && ctxfs session rm --force /ctx/home/0/agent/coder/session/s2")
-	if got := w.run("docker run --rm --network none -v memory:/s busybox true"); !strings.Contains(got, "s2, which the volume memory stands for, was removed or renamed; docker volume rm memory") {
+	if got := w.run("docker run --rm --network none -v memory:/s busybox true"); !strings.Contains(got, "s2, the directory of the volume memory, was removed or renamed; docker volume rm memory") {
 		t.Errorf("a volume without its session: %q", got)
 	}
 	w.must("docker volume rm memory")

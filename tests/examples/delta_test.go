@@ -135,7 +135,7 @@ func TestAWorkspaceKeepsWhatIsNotOfCtxfs(t *testing.T) {
 		echo '{"type":"THOUGHT","payload":{"content":"of an engine"}}' | tee .delta/20251001_100000/journal.jsonl > .delta/m2/journal.jsonl`).OK()
 	s.Append("messages.jsonl", deltaHistory)
 	folds(t, s, "of an engine")
-	if note := "ctxfs: .delta/m2 could not be put in place: a journal.jsonl is there that is not of a session; it stays"; !strings.Contains(s.Read("context/pack.report.md"), note) {
+	if note := "ctxfs: .delta/m2 could not be put in place: a journal.jsonl exists that does not belong to a session; it stays"; !strings.Contains(s.Read("context/pack.report.md"), note) {
 		t.Errorf("the report does not say %q:\n%s", note, s.Read("context/pack.report.md"))
 	}
 	if got := s.Bash("cd " + work + "/.delta && cat LATEST */journal.jsonl && find . -type l").OK(); got != "20251001_100000\n"+

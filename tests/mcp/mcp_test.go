@@ -215,7 +215,7 @@ func TestAServerSeesWhatIsBound(t *testing.T) {
 	alone, home := filepath.Join(base, "session/mine"), filepath.Join(base, "memory")
 	bind(s.Dir, alone)
 	bind(s.AgentHome(), home)
-	if got := ask(alone); !strings.Contains(got, "appended messages:1") || !strings.Contains(got, "mount the agent's home") || !strings.Contains(got, "the scope agent is not to be seen") {
+	if got := ask(alone); !strings.Contains(got, "appended messages:1") || !strings.Contains(got, "mount the agent's home") || !strings.Contains(got, "the scope agent cannot be seen") {
 		t.Errorf("of a session alone:\n%s", got)
 	}
 	if got := ask(filepath.Join(home, "session/s1")); !strings.Contains(got, "appended messages:2") || !strings.Contains(got, "remembered") || !strings.Contains(got, "# nothing found") {

@@ -124,7 +124,7 @@ func TestAMemberCannotLetTheHistoryOfAnotherGo(t *testing.T) {
 		}
 		errs := member(alice, s, "cat context/errors.jsonl").OK()
 		link := strings.HasSuffix(name, "link") // which no settings file can be, whoever asks
-		told := strings.Contains(errs, "only the session's owner decides what becomes of its history") && strings.Contains(errs, "EPERM") && strings.Contains(errs, fmt.Sprintf(`"uid":%d`, bob))
+		told := strings.Contains(errs, "only the session's owner decides about its history") && strings.Contains(errs, "EPERM") && strings.Contains(errs, fmt.Sprintf(`"uid":%d`, bob))
 		if !link && !told {
 			t.Errorf("%s: errors.jsonl says\n%s", name, errs)
 		}

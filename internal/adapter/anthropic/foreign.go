@@ -82,14 +82,14 @@ func (a *alternation) add(role string, blocks ...adapter.Object) {
 func (a *alternation) assistant(s adapter.Speech, lost *adapter.Tally) {
 	blocks := anthropicBlocks(s, lost)
 	for n := len(blocks); n > 0 && isThinking(blocks[n-1]); n = len(blocks) {
-		lost.Add(s.Where, "the API takes no message that ends in thinking; that thinking is not there")
+		lost.Add(s.Where, "the API accepts no message that ends in thinking; that thinking is left out")
 		blocks = blocks[:n-1]
 	}
 	if len(blocks) == 0 {
 		return
 	}
 	if len(a.turns) == 0 {
-		lost.Add(s.Where, "the API wants a message of the user in front; one stands there that says so")
+		lost.Add(s.Where, "the API requires a message of the user first; one is added that states this")
 		a.add("user", adapter.Object{{"type", adapter.Raw("text")}, {"text", adapter.Raw(assistantFirst)}})
 	}
 	a.add("assistant", blocks...)
@@ -141,7 +141,7 @@ func anthropicBlocks(s adapter.Speech, lost *adapter.Tally) (blocks []adapter.Ob
 			o, _ := adapter.ParseObject(p.Raw)
 			signed := o.Text("type") == "thinking" && o.Text("signature") != "" || o.Text("type") == "redacted_thinking" && o.Text("data") != ""
 			if !signed || s.Role != ctxabi.Assistant {
-				lost.Add(s.Where, "the API takes no thinking without its signature; it is not there")
+				lost.Add(s.Where, "the API accepts no thinking without its signature; it is left out")
 				continue
 			}
 			blocks = append(blocks, o)
@@ -151,7 +151,7 @@ func anthropicBlocks(s adapter.Speech, lost *adapter.Tally) (blocks []adapter.Ob
 				block = nil
 			}
 			if block == nil {
-				lost.Add(s.Where, "the format has no place for data of this kind; its type stands there")
+				lost.Add(s.Where, "the format has no place for data of this kind; its type replaces it")
 				block = adapter.Object{{"type", adapter.Raw("text")}, {"text", adapter.Raw(adapter.Marker(p.Raw))}}
 			}
 			blocks = append(blocks, block)

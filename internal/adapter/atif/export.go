@@ -86,7 +86,7 @@ func (x *atifWriter) trajectory(chain string) json.RawMessage {
 		}
 	}
 	if len(v.steps) == 0 && !hasDoc {
-		x.lost.Add(sessionName(chain), "says nothing; the format wants one step at least, and gets an empty one")
+		x.lost.Add(sessionName(chain), "is empty; the format requires one step at least, and gets an empty one")
 		v.steps = append(v.steps, &atifStep{source: "system"})
 	}
 	var agents []json.RawMessage
@@ -278,7 +278,7 @@ func (v *atifSteps) result(r adapter.TurnResult) {
 	if at >= 0 {
 		result = append(result, adapter.Field{"source_call_id", adapter.Raw(r.CallID)})
 	} else {
-		v.x.lost.Add(v.where, "a result of a call that nobody made stands with the step before it")
+		v.x.lost.Add(v.where, "a result of a call that nobody made is put with the step before it")
 		if at = len(v.steps) - 1; at < 0 || v.steps[at].source == "user" || v.steps[at].whole != nil {
 			v.steps = append(v.steps, &atifStep{source: "system"})
 			at++

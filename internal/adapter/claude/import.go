@@ -80,7 +80,7 @@ func (c *claudeImport) noteLeft(t *claudeTree) {
 	for _, pair := range t.left {
 		was, now := pair[0].records[0], pair[1].records[0]
 		if c.in.Seen(was.chain, was.id) && !c.in.Seen(now.chain, now.id) {
-			c.out.Loss(adapter.Loss{Where: now.line.Where(), What: fmt.Sprintf("the conversation goes on from before %s, which was imported already: that stays where it is, and the new branch follows it", was.line.Where())})
+			c.out.Loss(adapter.Loss{Where: now.line.Where(), What: fmt.Sprintf("the conversation continues from before %s, which was imported already: that stays where it is, and the new branch follows it", was.line.Where())})
 		}
 	}
 }

@@ -181,7 +181,7 @@ func (t *claudeTree) follow(i int) {
 		switch {
 		case !r.isMessage() || known && t.records[p].chain != r.chain:
 		case known:
-			t.tally.Add(r.line.Where(), "its parent stands behind it or is itself; taken to follow the message before it")
+			t.tally.Add(r.line.Where(), "its parent comes after it or is itself; taken to follow the message before it")
 		case before >= 0: // else it is in another transcript, which this one goes on from
 			t.tally.Add(r.line.Where(), "its parent is not in the transcript; taken to follow the message before it")
 		}

@@ -99,7 +99,7 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 	}
 	lose := func(what string) { w.tally.Add(where, what) }
 	if strings.ContainsRune(m.Text, '\uFFFD') && claudeHalf.Match(r.Line) {
-		lose("half of a surrogate pair is no character; U+FFFD stands for it")
+		lose("half of a surrogate pair is no character; U+FFFD replaces it")
 	}
 	if m.Name != "" && m.Role != ctxabi.Tool {
 		lose(adapter.NoAuthor)
@@ -162,7 +162,7 @@ func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.P
 		}
 	}
 	if len(blocks) == 0 {
-		lose("says nothing; left out")
+		lose("is empty; left out")
 	}
 	h := w.hash(c.name, "message", itoa(c.n))
 	stop := "end_turn"
@@ -213,7 +213,7 @@ func (w *claudeWriter) said(c *claudeChain, m ctxabi.Message, parts []ctxabi.Par
 		blocks = append(blocks, w.blocks(parts, lose)...)
 	}
 	if len(blocks) == 0 {
-		lose("says nothing; left out")
+		lose("is empty; left out")
 		return nil
 	}
 	record := adapter.Object{{"type", adapter.Raw("user")}, {"message", adapter.Raw(adapter.Object{{"role", adapter.Raw("user")}, {"content", claudeContent(blocks)}})}}

@@ -279,7 +279,7 @@ func Content(where, kind string, parts []ctxabi.Part, lost *adapter.Tally) (cont
 				content = append(content, adapter.Object{{"type", adapter.Raw("input_image")}, {"image_url", adapter.Raw(d.DataURL())}})
 				continue
 			}
-			lost.Add(where, "the format has no place for data of this kind; its type stands there")
+			lost.Add(where, "the format has no place for data of this kind; its type replaces it")
 			content = append(content, adapter.Object{{"type", adapter.Raw(kind)}, {"text", adapter.Raw(adapter.Marker(p.Raw))}})
 		}
 	}

@@ -54,7 +54,7 @@ func TestClaudeIsWrittenFromElsewhere(t *testing.T) {
 	f, _ := formats.Lookup("claude-code")
 	out, losses := claudeExported(t, f, "s1", claudeElsewhere)
 	checkClaude(t, out)
-	for _, what := range []string{"no system prompt", "name of an author", "not a JSON object", "without a signature", "no call asked for", "a sound", "events of other programs", "says nothing", "half of a surrogate pair"} {
+	for _, what := range []string{"no system prompt", "name of an author", "not a JSON object", "without a signature", "no call asked for", "a sound", "events of other programs", "is empty", "half of a surrogate pair"} {
 		if n := len(slices.DeleteFunc(slices.Clone(losses), func(l string) bool { return !strings.Contains(l, what) })); n != 1 {
 			t.Errorf("%d losses say %q: %q", n, what, losses)
 		}

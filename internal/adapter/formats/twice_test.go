@@ -13,8 +13,8 @@ import (
 // Of a key that comes twice in an object the first value was dropped, and nobody was told.
 func TestAKeyThatStandsTwiceIsReported(t *testing.T) {
 	for doc, want := range map[string][]string{
-		`{"a":1,"a":2}`: {`line 1: the key "a" stands twice in one object; the last value counts`},
-		"{\"a\":{\"b\":1,\n\"b\" : 2},\n\"c\":[{\"b\":1,\"b\":2}]}":             {`2 times, first in line 2: the key "b" stands twice in one object; the last value counts`},
+		`{"a":1,"a":2}`: {`line 1: the key "a" appears twice in one object; the last value counts`},
+		"{\"a\":{\"b\":1,\n\"b\" : 2},\n\"c\":[{\"b\":1,\"b\":2}]}":             {`2 times, first in line 2: the key "b" appears twice in one object; the last value counts`},
 		`{"a":{"a":1},"b":[{"a":1},{"a":2}]}`:                                   nil,
 		`{"a":"a","b":"\"b\":{","c":["a","a"]}`:                                 nil,
 		"{\"a\":1}\n{\"a\":2}\n":                                                nil,

@@ -71,7 +71,7 @@ func openAIAssistant(s adapter.Speech, lost *adapter.Tally) (m adapter.Object) {
 		case ctxabi.PartThinking:
 			lost.Add(s.Where, "the format has no place for thinking")
 		case ctxabi.PartData:
-			lost.Add(s.Where, "the format has no place for data in what an assistant says; its type stands there")
+			lost.Add(s.Where, "the format has no place for data in a message of the assistant; its type replaces it")
 			texts = append(texts, adapter.Marker(p.Raw))
 		}
 	}
@@ -103,7 +103,7 @@ func openAIResults(s adapter.Speech, lost *adapter.Tally) (messages []adapter.Ob
 			text = "(empty)"
 		}
 		if a.IsError {
-			lost.Add(s.Where, "the format has no mark for a result that is an error; "+strings.TrimSpace(adapter.ToolFailed)+" stands in front of it")
+			lost.Add(s.Where, "the format has no mark for a result that is an error; "+strings.TrimSpace(adapter.ToolFailed)+" precedes it")
 			text = adapter.ToolFailed + text
 		}
 		messages = append(messages, adapter.Object{{"role", adapter.Raw("tool")}, {"tool_call_id", adapter.Raw(a.CallID)}, {"content", adapter.Raw(text)}})
@@ -127,7 +127,7 @@ func openAIContent(where string, parts []ctxabi.Part, lost *adapter.Tally) json.
 		case ctxabi.PartData:
 			part := openAIData(p.Raw)
 			if text = text && part == nil; part == nil {
-				lost.Add(where, "the format has no place for data of this kind; its type stands there")
+				lost.Add(where, "the format has no place for data of this kind; its type replaces it")
 				part = adapter.Object{{"type", adapter.Raw("text")}, {"text", adapter.Raw(adapter.Marker(p.Raw))}}
 			}
 			list = append(list, part)

@@ -42,7 +42,7 @@ func newSWEWriter(src *adapter.Source, format string) (*sweWriter, []adapter.Tur
 		}
 	}
 	if x.isNew && len(turns) == 0 {
-		x.lost.Add("the session", "says nothing; the trajectory has no messages")
+		x.lost.Add("the session", "is empty; the trajectory has no messages")
 	}
 	return x, turns
 }
@@ -128,7 +128,7 @@ func (x *sweWriter) other(t adapter.Turn) adapter.Object {
 	role := "user"
 	switch {
 	case t.Compaction:
-		x.lost.Add(x.where, "a compaction is written as what the user says")
+		x.lost.Add(x.where, "a compaction is written as a message of the user")
 	case t.Role == ctxabi.System, t.Role == ctxabi.Developer:
 		role = "system"
 	}

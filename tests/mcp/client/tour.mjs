@@ -35,7 +35,7 @@ assert.equal((await ok("append", { messages: { role: "assistant", content: "Done
 
 // A bad record is refused with the reason that the files give; what stood before it is kept.
 const bad = { messages: [{ role: "user", content: "good" }, { role: "robot", content: "bad" }, { role: "user", content: "never tried" }] };
-r = await refused("append", bad, /^messages\[1\] was refused: .*"robot".*\(EINVAL\)\. What stood before it was appended: messages:5$/);
+r = await refused("append", bad, /^messages\[1\] was refused: .*"robot".*\(EINVAL\)\. The records before it were appended: messages:5$/);
 await refused("append", { messages: [{ content: "no role" }] }, /role/);
 await refused("append", { events: [{ text: "no type" }] }, /^events\[0\] was refused: .*type/);
 await refused("append", {}, /nothing to append/);
