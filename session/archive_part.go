@@ -87,7 +87,8 @@ func (p *sealedPart) open() (File, error) {
 	if x.removed.Load() {
 		return nil, ctxabi.E("read", p.log.name, ctxabi.ErrNotFound, "the session was removed")
 	}
-	return x.store.openRegular(x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+	f, _, err := openRegular(x.store.vfs, x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+	return f, err
 }
 
 // table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -193,45 +192,4 @@ func (p *rowParser) sum() uint32 {
 	}
 	p.rest = p.rest[2*len(b):]
 	return binary.BigEndian.Uint32(b[:])
-}
-
-// backwards gives the complete lines of the first size bytes of f from the last
-// to the first, each with the offset where it begins. It stops when yield says
-// so and reads no further than that. A tail without a newline is not a line.
-func backwards(f File, size int64, yield func(off int64, line []byte) bool) error {
-	var tail []byte // [start, start+len(tail)) of the file, ending in a newline once trimmed
-	start, step := size, int64(16<<10)
-	trimmed := false
-	for {
-		for {
-			if !trimmed {
-				i := bytes.LastIndexByte(tail, '\n')
-				if i < 0 {
-					break
-				}
-				tail, trimmed = tail[:i+1], true
-			}
-			if len(tail) == 0 {
-				break
-			}
-			i := bytes.LastIndexByte(tail[:len(tail)-1], '\n')
-			if i < 0 && start > 0 {
-				break
-			}
-			if !yield(start+int64(i+1), tail[i+1:len(tail)-1]) {
-				return nil
-			}
-			tail = tail[:i+1]
-		}
-		if start == 0 {
-			return nil
-		}
-		n := min(step, start)
-		step = min(step*4, 16<<20)
-		grown := make([]byte, n, n+int64(len(tail)))
-		if err := readFull(f, grown, start-n); err != nil {
-			return err
-		}
-		start, tail = start-n, append(grown, tail...)
-	}
 }

@@ -2,29 +2,11 @@ package session
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
-
-// userFiles is a disk on which users keep files of their own.
-type userFiles interface {
-	Tree(dir string) (tree, error)
-	Symlink(target, name string) error
-}
-
-// tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
-type tree interface {
-	io.Closer
-	Stat() (fs.FileInfo, error)
-	ReadDir() ([]fs.DirEntry, error)
-	Lstat(name string) (fs.FileInfo, error)
-	Sub(name string) (tree, error)
-	OpenFile(name string) (File, error)
-	Readlink(name string) (string, error)
-}
 
 // deepest is how many levels of a user's directories are gone through: each takes a descriptor.
 const deepest = 64

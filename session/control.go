@@ -286,3 +286,6 @@ func (x *Session) Policy() ctxabi.Policy {
 	}
 	return p
 }
+
+// trimNewline drops one newline at the end.
+func trimNewline(b []byte) string { return strings.TrimSuffix(string(b), "\n") }

@@ -68,7 +68,7 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 		return err
 	}
 	x.store.move.RLock()
-	f, size, err := openRegular(x.store.vfs, x.path(rel))
+	f, size, err := openRegular(x.store.vfs, x.path(rel), os.O_RDONLY)
 	x.store.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"hash/crc32"
 	"io"
 	"sort"
 	"sync"
@@ -241,8 +240,6 @@ func (x *logIndex) push(r row) {
 }
 
 func (x *logIndex) at(line int) row { return x.rows[(line-1)/chunkRows].get((line - 1) % chunkRows) }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // SetTokens remembers the exact count of record line (1-based) for encoding.
 // It is persisted with the index, later. A log keeps the counts of one

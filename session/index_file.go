@@ -149,7 +149,7 @@ func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	file, size, err := openRegular(l.session.store.vfs, l.session.path(indexFile(l.name)))
+	file, size, err := openRegular(l.session.store.vfs, l.session.path(indexFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"os"
 )
 
 func (x *logIndex) saveTokens() error {
@@ -30,7 +31,7 @@ func (x *logIndex) saveTokens() error {
 // loadTokens reads the counts on disk, once all rows are known.
 func (x *logIndex) loadTokens() {
 	l := x.log
-	file, size, err := openRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)))
+	file, size, err := openRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return
 	}

@@ -213,10 +213,11 @@ func (l *Log) openFile(rel string) (File, error) {
 	x := l.session
 	name := x.path(rel)
 	if x.store.o.ReadOnly {
-		return x.store.openRegular(name, os.O_RDONLY)
+		f, _, err := openRegular(x.store.vfs, name, os.O_RDONLY)
+		return f, err
 	}
 	const flag = os.O_RDWR | os.O_APPEND
-	f, err := x.store.openRegular(name, flag)
+	f, _, err := openRegular(x.store.vfs, name, flag)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
@@ -224,24 +225,8 @@ func (l *Log) openFile(rel string) (File, error) {
 		return nil, err
 	}
 	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
-	return x.store.openRegular(name, flag)
-}
-
-// openRegular opens a file that is one: not a FIFO or a device that somebody put in its place.
-func (s *Store) openRegular(name string, flag int) (File, error) {
-	f, err := s.vfs.OpenFile(name, flag, 0)
-	if err != nil {
-		return nil, err
-	}
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: not a regular file", name, fs.ErrInvalid)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	f, _, err = openRegular(x.store.vfs, name, flag)
+	return f, err
 }
 
 func (f *logFiles) close() error {
@@ -292,21 +277,6 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 		return len(p), io.EOF
 	}
 	return len(p), nil
-}
-
-// readFull reads exactly len(p) bytes.
-func readFull(f io.ReaderAt, p []byte, off int64) error {
-	if len(p) == 0 {
-		return nil
-	}
-	n, err := f.ReadAt(p, off)
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // Advance publishes position as the new length, whoever committed it. A

@@ -15,12 +15,6 @@ func (l *Log) kept(f *logFiles, op string) error {
 	return nil
 }
 
-// nameless says that a file has no name any more.
-func nameless(f File) bool {
-	fi, err := f.Stat()
-	return err == nil && linksOf(fi) == 0
-}
-
 // usable says whether the log may still be written.
 func (l *Log) usable(op string) error {
 	if err := l.session.store.writable(op); err != nil {

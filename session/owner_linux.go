@@ -25,3 +25,9 @@ func linksOf(fi fs.FileInfo) int {
 	}
 	return 1
 }
+
+// nameless says that a file has no name any more.
+func nameless(f File) bool {
+	fi, err := f.Stat()
+	return err == nil && linksOf(fi) == 0
+}

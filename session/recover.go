@@ -1,10 +1,8 @@
 package session
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -124,16 +122,6 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 func (l *Log) matches(f *logFiles, a *arrival) (bool, error) {
 	sum, err := hashRange(f.data, a.Off, a.end())
 	return sum == a.SHA, err
-}
-
-func hashRange(f io.ReaderAt, from, to int64) (sum hash, err error) {
-	h := sha256.New()
-	n, err := io.Copy(h, io.NewSectionReader(f, from, to-from))
-	if err == nil && n < to-from {
-		err = io.ErrUnexpectedEOF
-	}
-	h.Sum(sum[:0])
-	return sum, err
 }
 
 // allValid says whether a range is whole valid records.
@@ -257,24 +245,4 @@ func (l *Log) quarantine(f File, base string, from, to int64) (string, error) {
 		return "", err
 	}
 	return path.Join(quarantineDir, name), nil
-}
-
-// copyRange writes [from, to) of f to a new synced file.
-func copyRange(v VFS, name string, f File, from, to int64) error {
-	out, err := v.OpenFile(name, osCreate, 0o600)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	buf := make([]byte, min(1<<20, to-from))
-	for off := from; off < to; off += int64(len(buf)) {
-		buf = buf[:min(int64(len(buf)), to-off)]
-		if err := readFull(f, buf, off); err != nil {
-			return err
-		}
-		if err := writeFull(out, buf); err != nil {
-			return err
-		}
-	}
-	return out.Sync()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
@@ -199,21 +198,6 @@ func (r *reports) add(x *Session, row ErrorRow) {
 	default:
 		r.stale = appendLine(x.store.vfs, x.path(errorsFile), line) != nil // late at worst: the ring in memory has it
 	}
-}
-
-// appendLine appends a line to a file, or nothing of it.
-func appendLine(v VFS, name string, line []byte) error {
-	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	_, err = appendHere(f, fi.Size(), line)
-	return err
 }
 
 // clip shortens s to about n bytes at a rune boundary.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"time"
 
@@ -88,30 +87,6 @@ func (s *Served) appendRow(line []byte) error {
 		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
 	}
 	return nil
-}
-
-// appendTo writes data behind the first size bytes of a file; where that fails it cuts the file back.
-// torn says that the file is longer than size: before, and afterwards.
-func appendTo(v VFS, name string, size int64, torn bool, data []byte) (still bool, err error) {
-	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return torn, err
-	}
-	defer f.Close()
-	if torn {
-		if err := f.Truncate(size); err != nil {
-			return true, err
-		}
-	}
-	return appendHere(f, size, data)
-}
-
-// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file back; torn says that not even that worked.
-func appendHere(f File, size int64, data []byte) (torn bool, err error) {
-	if err := writeFull(f, data); err != nil {
-		return f.Truncate(size) != nil, err
-	}
-	return false, nil
 }
 
 // Drop removes the rows until the first that is not older than before, and the packs that no row names any more but for

@@ -27,3 +27,5 @@ func sumFits(line []byte, v any) bool {
 	d.DisallowUnknownFields()
 	return d.Decode(v) == nil && d.InputOffset() == int64(len(line))
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

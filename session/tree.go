@@ -266,3 +266,16 @@ func (s *Store) rename(from, to string) error {
 	}
 	return nil
 }
+
+// removeAll removes what is called name in the store, and what is in it, as far as it can. Where the disk can go down from the
+// store's directory step by step, nothing outside of that goes, whatever is moved about in there meanwhile.
+func (s *Store) removeAll(name string) {
+	v, can := s.vfs.(interface{ RemoveBelow(dir, rel string) error })
+	if rel, below := strings.CutPrefix(name, s.dir+"/"); can && below {
+		if err := v.RemoveBelow(s.dir, rel); err != nil {
+			s.o.Logger.Warn("not all could be removed", "path", rel, "err", err)
+		}
+		return
+	}
+	removeTree(s.vfs, name)
+}

@@ -35,3 +35,20 @@ type File interface {
 	Sync() error // data and size are on the disk
 	Stat() (fs.FileInfo, error)
 }
+
+// userFiles is a disk on which users keep files of their own.
+type userFiles interface {
+	Tree(dir string) (tree, error)
+	Symlink(target, name string) error
+}
+
+// tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
+type tree interface {
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	ReadDir() ([]fs.DirEntry, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Sub(name string) (tree, error)
+	OpenFile(name string) (File, error)
+	Readlink(name string) (string, error)
+}
