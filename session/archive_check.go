@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // rowCheck compares bytes that are written to it with what arrival rows announce. It holds one row at a time.
@@ -36,7 +37,7 @@ func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	known := begin == 0 // chain and next are those in front of the row
 	first := int64(-1)  // where the first row that counts stands
 	var failed error
-	err = scanLines(f.arrivals, begin, end, func(at, _ int64, line []byte, whole bool) bool {
+	err = vfs.ScanLines(f.arrivals, begin, end, func(at, _ int64, line []byte, whole bool) bool {
 		a, ok := parseArrival(line)
 		switch {
 		case !ok || !whole:

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // A sealed part of a log is a file in Zstandard's seekable format:
@@ -118,7 +120,7 @@ func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, m *sealMeta, st
 		}
 		had := len(buf)
 		buf = buf[:had+int(min(int64(cap(buf)-had), to-off-int64(had)))]
-		if err := readFull(raw, buf[had:], off+int64(had)); err != nil {
+		if err := vfs.ReadFull(raw, buf[had:], off+int64(had)); err != nil {
 			return err
 		}
 		cut := frameCut(buf)
@@ -128,14 +130,14 @@ func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, m *sealMeta, st
 		all.Write(one)
 		f := sealedFrame{Packed: len(packed), Raw: cut, Records: bytes.Count(one, []byte{'\n'}), SHA256: hex.EncodeToString(sum[:])}
 		m.Frames, m.Records = append(m.Frames, f), m.Records+f.Records
-		if err := writeFull(out, packed); err != nil {
+		if err := vfs.WriteFull(out, packed); err != nil {
 			return err
 		}
 		off += int64(cut)
 		buf = buf[:copy(buf, buf[cut:])]
 	}
 	m.Size, m.SHA256 = to-from, hex.EncodeToString(all.Sum(nil))
-	return writeFull(out, m.trailer())
+	return vfs.WriteFull(out, m.trailer())
 }
 
 // trailer is what follows the frames.
@@ -167,7 +169,7 @@ func (m *sealMeta) trailer() []byte {
 // readSealMeta reads what a sealed part of size bytes says about itself, from its end.
 func readSealMeta(f io.ReaderAt, size int64) (*sealMeta, error) {
 	var foot [seekFooter]byte
-	if size < seekFooter || readFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
+	if size < seekFooter || vfs.ReadFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
 		return nil, errNotSealed
 	}
 	entries := int64(binary.LittleEndian.Uint32(foot[:]))
@@ -176,7 +178,7 @@ func readSealMeta(f io.ReaderAt, size int64) (*sealMeta, error) {
 		return nil, errNotSealed
 	}
 	var last [8]byte // the entry of the frame in front of the table
-	if err := readFull(f, last[:], size-seekFooter-8); err != nil {
+	if err := vfs.ReadFull(f, last[:], size-seekFooter-8); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(last[:]))
@@ -184,7 +186,7 @@ func readSealMeta(f io.ReaderAt, size int64) (*sealMeta, error) {
 		return nil, errNotSealed
 	}
 	b := make([]byte, length)
-	if err := readFull(f, b, size-table-length); err != nil {
+	if err := vfs.ReadFull(f, b, size-table-length); err != nil {
 		return nil, err
 	}
 	if binary.LittleEndian.Uint32(b) != metaMagic || int64(binary.LittleEndian.Uint32(b[4:])) != length-8 {
@@ -234,7 +236,7 @@ func (m *sealMeta) fits(packed int64) error {
 func walkFrames(f io.ReaderAt, size int64) (frames []sealedFrame) {
 	for off := int64(0); off < size; {
 		head := make([]byte, min(zstd.HeaderMaxSize, size-off))
-		if readFull(f, head, off) != nil {
+		if vfs.ReadFull(f, head, off) != nil {
 			break
 		}
 		var h zstd.Header
@@ -244,7 +246,7 @@ func walkFrames(f io.ReaderAt, size int64) (frames []sealedFrame) {
 		at := off + int64(h.HeaderSize)
 		for last := false; !last; {
 			var b [3]byte
-			if readFull(f, b[:], at) != nil {
+			if vfs.ReadFull(f, b[:], at) != nil {
 				return frames
 			}
 			n := int64(b[0]) | int64(b[1])<<8 | int64(b[2])<<16
@@ -260,7 +262,7 @@ func walkFrames(f io.ReaderAt, size int64) (frames []sealedFrame) {
 		}
 		one := sealedFrame{Packed: int(at - off), Raw: int(h.FrameContentSize)}
 		packed := make([]byte, one.Packed)
-		if readFull(f, packed, off) != nil {
+		if vfs.ReadFull(f, packed, off) != nil {
 			break
 		}
 		raw, err := one.inflate(packed)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // sealedEntry is what a session remembers of a sealed part. The list of them, .ctxfs/segments, says where the tail begins:
@@ -78,7 +79,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func parseSealedList(data []byte) (*sealedList, error) {
 	m := new(sealedList)
 	line := bytes.TrimSuffix(data, []byte{'\n'})
-	if !bytes.Contains(line, []byte(sumKey)) || !sumFits(line, m) {
+	if !bytes.Contains(line, []byte(vfs.SumKey)) || !vfs.SumFits(line, m) {
 		return nil, errors.New("it does not fit its checksum")
 	}
 	next := int64(0)
@@ -127,7 +128,7 @@ func (l *Log) openData(arrivals File) (*logData, error) {
 
 // readSegments gives the list as it is in the store; nil when there is none.
 func (x *Session) readSegments(log string) ([]byte, error) {
-	data, err := readWhole(x.store.vfs, x.path(segmentsFile(log)))
+	data, err := vfs.ReadFile(x.store.vfs, x.path(segmentsFile(log)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -184,7 +185,7 @@ func lastEnd(arrivals File) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = backwards(arrivals, fi.Size(), func(_ int64, line []byte) bool {
+	err = vfs.ScanLinesBackward(arrivals, fi.Size(), func(_ int64, line []byte) bool {
 		a, ok := parseArrival(line)
 		if ok {
 			end = a.end()
@@ -280,5 +281,5 @@ func (m *sealedList) line() []byte {
 	if err != nil {
 		panic(err) // it has only strings and numbers
 	}
-	return append(summed(data), '\n')
+	return append(vfs.Summed(data), '\n')
 }

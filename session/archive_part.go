@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // sealedPart is one sealed part of a log, open for reading. It is safe for concurrent use.
@@ -87,7 +88,7 @@ func (p *sealedPart) open() (File, error) {
 	if x.removed.Load() {
 		return nil, ctxabi.E("read", p.log.name, ctxabi.ErrNotFound, "the session was removed")
 	}
-	f, _, err := openRegular(x.store.vfs, x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+	f, _, err := vfs.OpenRegular(x.store.vfs, x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
 	return f, err
 }
 
@@ -151,7 +152,7 @@ func (p *sealedPart) at(off int64) int {
 func (p *sealedPart) frame(i int) ([]byte, error) {
 	f := &p.frames[i]
 	b := make([]byte, f.Packed)
-	err := p.opened(func(file File) error { return readFull(file, b, p.packed[i]) })
+	err := p.opened(func(file File) error { return vfs.ReadFull(file, b, p.packed[i]) })
 	if err == nil {
 		b, err = f.inflate(b)
 	}

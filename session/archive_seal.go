@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
@@ -94,7 +95,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if errors.As(err, &known) {
 		return 0, 0, err
 	}
-	return 0, 0, diskFailed("archive", l.name, err, "its records stay as they are")
+	return 0, 0, vfs.Failed("archive", l.name, err, "its records stay as they are")
 }
 
 // Archive seals what both logs of the session have; see [Log.Seal].
@@ -121,7 +122,7 @@ type sealer struct {
 func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	l, x := s.l, s.l.session
 	v := x.store.vfs
-	out, err := v.OpenFile(s.tmp, osCreate, 0o600)
+	out, err := v.OpenFile(s.tmp, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
@@ -251,7 +252,7 @@ func (s *sealer) newTail() error {
 	s.l.mu.Lock()
 	end := s.l.tail.size
 	s.l.mu.Unlock()
-	err = copyRange(v, s.tail, s.f.data, s.part.end(), end)
+	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.end(), end)
 	for _, file := range []string{s.tail, s.tmp} {
 		if err == nil {
 			err = x.store.own(file, o, o.fileMode())

@@ -11,6 +11,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // settle decides what the tail of a log is. A crash while a part took the place of raw records may have left both; and
@@ -108,7 +109,7 @@ func (d *logData) holds(p *sealedPart, off int64) (same bool, err error) {
 			return false
 		}
 		b := buf[:len(raw)]
-		if err = readFull(d.tail, b, at); err != nil {
+		if err = vfs.ReadFull(d.tail, b, at); err != nil {
 			return false
 		}
 		at += int64(len(raw))
@@ -150,11 +151,11 @@ func (l *Log) firstRow(d *logData, begin int64) (fits bool, err error) {
 		return false, err
 	}
 	var failed error
-	err = scanLines(f, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
+	err = vfs.ScanLines(f, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
 		a, ok := parseArrival(line)
 		if ok && a.Off == begin {
 			var sum hash
-			sum, failed = hashRange(d.tail, 0, a.Len)
+			sum, failed = vfs.HashRange(d.tail, 0, a.Len)
 			fits = failed == nil && sum == a.SHA
 		}
 		return !ok || a.Off < begin
@@ -233,7 +234,7 @@ func (l *Log) discard(d *logData, number int) error {
 	if err := x.store.mkdir(x.path(quarantineDir), o); err != nil {
 		return err
 	}
-	sum, err := hashRange(f, 0, fi.Size())
+	sum, err := vfs.HashRange(f, 0, fi.Size())
 	if err != nil {
 		return err
 	}

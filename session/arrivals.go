@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // arrivalsFile names the file of a log's arrival rows, relative to the session.
@@ -73,7 +74,7 @@ func (a *arrival) appendTo(b []byte) []byte {
 	if a.Estimated {
 		b = append(b, `,"estimated":true`...)
 	}
-	sum := crc32.Checksum(b[start:], castagnoli)
+	sum := crc32.Checksum(b[start:], vfs.Castagnoli)
 	b = append(b, `,"crc":"`...)
 	b = hex.AppendEncode(b, binary.BigEndian.AppendUint32(nil, sum))
 	return append(b, '"', '}', '\n')
@@ -104,7 +105,7 @@ func parseArrival(line []byte) (a arrival, ok bool) {
 		a.Estimated = true
 	}
 	if p.has(`,"crc":"`) { // rows of format 1 have none
-		sum := crc32.Checksum(line[:len(line)-len(p.rest)], castagnoli)
+		sum := crc32.Checksum(line[:len(line)-len(p.rest)], vfs.Castagnoli)
 		p.skip(`,"crc":"`)
 		p.ok = p.ok && p.sum() == sum
 		p.skip(`"`)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // setAside moves a file of the session in dir, whatever it is, into the quarantine, and gives its name there relative to the session.
@@ -52,7 +54,7 @@ func (s *Store) putAside(file, to, base string, put func(from, to string) error)
 	sum := sha256.Sum256([]byte(newID()))
 	if fi.Mode().IsRegular() {
 		if f, err := s.vfs.OpenFile(file, 0, 0); err == nil {
-			if whole, err := hashRange(f, 0, fi.Size()); err == nil {
+			if whole, err := vfs.HashRange(f, 0, fi.Size()); err == nil {
 				sum = whole
 			}
 			f.Close()
@@ -84,7 +86,7 @@ func (s *Store) linkAside(from, to string) error {
 func (x *Session) replaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	s := x.store
 	tmp := s.tmpName()
-	err := writeSynced(s.vfs, tmp, data, mode)
+	err := vfs.WriteFile(s.vfs, tmp, data, mode)
 	var o Owner
 	if err == nil {
 		o, err = x.owner()
@@ -95,7 +97,7 @@ func (x *Session) replaceDamaged(rel string, data []byte, mode fs.FileMode) erro
 	}
 	if err != nil {
 		s.vfs.Remove(tmp)
-		return diskFailed("open", rel, err, "it is damaged and could not be replaced")
+		return vfs.Failed("open", rel, err, "it is damaged and could not be replaced")
 	}
 	x.Report(ErrorRow{Op: "open", Path: rel, Errno: "EIO", Reason: "it was damaged; what is whole of it was kept, and the old file moved to " + name})
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // BlobStage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
@@ -62,10 +63,10 @@ func (x *Session) NewBlobStage(id string, w Writer) (*BlobStage, error) {
 		}
 	}
 	if err != nil {
-		err = diskError(err)
+		err = vfs.WithKind(err)
 		x.store.owned.Delete(s.name)
 		x.store.staged.give(w.UID, 0, true)
-		return nil, diskFailed("create", blobName(id), err, "it could not be staged")
+		return nil, vfs.Failed("create", blobName(id), err, "it could not be staged")
 	}
 	return s, nil
 }
@@ -102,16 +103,16 @@ func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
 	var err error
 	if at, anywhere := s.file.(io.WriterAt); anywhere {
 		_, err = at.WriteAt(p, off)
-		err = diskError(err)
+		err = vfs.WithKind(err)
 	} else if off == s.size {
-		err = writeFull(s.file, p)
+		err = vfs.WriteFull(s.file, p)
 	} else {
 		err = errors.ErrUnsupported
 	}
 	if err != nil {
 		s.running = nil
 		s.x.store.staged.give(s.writer.UID, end-s.size, false)
-		return 0, diskFailed("write", blobName(s.id), err, "the bytes of this write were not taken")
+		return 0, vfs.Failed("write", blobName(s.id), err, "the bytes of this write were not taken")
 	}
 	if s.running != nil && off == s.hashed {
 		s.running.Write(p)
@@ -135,7 +136,7 @@ func (s *BlobStage) Truncate(size int64) error {
 	}
 	if err := s.file.Truncate(size); err != nil {
 		s.x.store.staged.give(s.writer.UID, max(0, size-s.size), false)
-		return diskFailed("truncate", blobName(s.id), diskError(err), "its size stays")
+		return vfs.Failed("truncate", blobName(s.id), vfs.WithKind(err), "its size stays")
 	}
 	s.x.store.staged.give(s.writer.UID, max(0, s.size-size), false)
 	s.size, s.running, s.written, s.refused = size, nil, true, false
@@ -163,7 +164,7 @@ func (s *BlobStage) Flush() error {
 	sum, err := s.sum()
 	switch {
 	case err != nil:
-		return diskFailed("close", blobName(s.id), err, "what was written cannot be read back")
+		return vfs.Failed("close", blobName(s.id), err, "what was written cannot be read back")
 	case sum == s.id:
 		return s.commit()
 	case !s.written:
@@ -190,7 +191,7 @@ func (s *BlobStage) commit() error {
 	dir := s.x.path(blobDir)
 	o, err := s.x.owner()
 	if err != nil {
-		return diskFailed("close", blobName(s.id), err, "it was not stored")
+		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
 	}
 	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
 		o.UID = s.writer.UID
@@ -214,7 +215,7 @@ func (s *BlobStage) commit() error {
 		err = store.vfs.SyncDir(dir)
 	}
 	if err != nil {
-		return diskFailed("close", blobName(s.id), err, "it was not stored")
+		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
 	}
 	s.committed = true
 	store.owned.Delete(s.name)

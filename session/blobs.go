@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // blobDir holds the blobs that users stored, each under its content id.
@@ -65,9 +66,9 @@ func (x *Session) blob(id string) (Blob, error) {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
 		return Blob{}, noBlob(id)
 	case err != nil:
-		return Blob{}, diskFailed("read", blobName(id), err, "it cannot be looked at")
+		return Blob{}, vfs.Failed("read", blobName(id), err, "it cannot be looked at")
 	}
-	uid, _, _ := ownerOf(fi)
+	uid, _, _ := vfs.OwnerOf(fi)
 	return Blob{ID: id, Size: fi.Size(), UID: uid, Time: fi.ModTime()}, nil
 }
 
@@ -84,7 +85,7 @@ func (x *Session) OpenBlob(id string) (File, error) {
 	}
 	sum, err := sumOf(f, b.Size)
 	if err != nil {
-		err = diskFailed("read", blobName(id), err, "it cannot be read")
+		err = vfs.Failed("read", blobName(id), err, "it cannot be read")
 	} else if sum != id {
 		err = ctxabi.E("read", blobName(id), ctxabi.ErrIO, "its %d bytes are those of %s", b.Size, sum)
 	}
@@ -110,7 +111,7 @@ func (x *Session) openBlob(id string) (Blob, File, error) {
 	if errors.Is(err, fs.ErrNotExist) { // removed since
 		return b, nil, noBlob(id)
 	} else if err != nil {
-		return b, nil, diskFailed("read", blobName(id), err, "it cannot be opened")
+		return b, nil, vfs.Failed("read", blobName(id), err, "it cannot be opened")
 	}
 	return b, f, nil
 }
@@ -137,7 +138,7 @@ func (x *Session) removeBlob(id string) error {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	if err := x.store.vfs.Remove(x.path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return diskFailed("remove", blobName(id), err, "it stays")
+		return vfs.Failed("remove", blobName(id), err, "it stays")
 	}
 	x.lookedMu.Lock()
 	delete(x.looked, id)

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Child is a child of a session as it stands at one moment: what was written below context/child/<name>, and what follows from the
@@ -104,7 +105,7 @@ func (x *Session) Children() ([]Child, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return nil, diskFailed("list", ctxabi.ChildDir, err, "its children cannot be listed")
+		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "its children cannot be listed")
 	}
 	var list []Child
 	for _, e := range entries {

@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // MakeChild makes the directory of a child and its artifact/. ctxabi.ErrExists where there is one of that name.
@@ -27,7 +28,7 @@ func (x *Session) MakeChild(name string) error {
 	if err != nil {
 		s.vfs.Remove(path.Join(dir, ctxabi.ChildArtifact))
 		s.vfs.Remove(dir)
-		return diskFailed("mkdir", ctxabi.ChildPath(name), err, "the child was not made")
+		return vfs.Failed("mkdir", ctxabi.ChildPath(name), err, "the child was not made")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // deepest is how many levels of a user's directories are gone through: each takes a descriptor.
@@ -67,7 +68,7 @@ func (w *forkWriter) artifacts(rel string) error {
 	if err := w.mkdir(rel); err != nil {
 		return err
 	}
-	disk, ok := w.s.vfs.(userFiles)
+	disk, ok := w.s.vfs.(vfs.UserFiles)
 	if !ok {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (w *forkWriter) artifacts(rel string) error {
 }
 
 // copyTree copies what is in the open directory from to rel, which is there.
-func (w *forkWriter) copyTree(disk userFiles, from tree, rel string, depth int) error {
+func (w *forkWriter) copyTree(disk vfs.UserFiles, from vfs.Tree, rel string, depth int) error {
 	entries, err := from.ReadDir()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (w *forkWriter) copyTree(disk userFiles, from tree, rel string, depth int) 
 	return nil
 }
 
-func (w *forkWriter) directory(disk userFiles, from tree, name, to string, depth int) error {
+func (w *forkWriter) directory(disk vfs.UserFiles, from vfs.Tree, name, to string, depth int) error {
 	if depth > deepest {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (w *forkWriter) directory(disk userFiles, from tree, name, to string, depth
 
 // readable says whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
 func (w *forkWriter) readable(fi fs.FileInfo) bool {
-	uid, gid, known := ownerOf(fi)
+	uid, gid, known := vfs.OwnerOf(fi)
 	if !w.s.root || known && uid == w.owner.UID {
 		return true
 	}
@@ -144,7 +145,7 @@ func (w *forkWriter) readable(fi fs.FileInfo) bool {
 	return known && fi.Mode().Perm()&need == need
 }
 
-func (w *forkWriter) artifact(from tree, name, to string) error {
+func (w *forkWriter) artifact(from vfs.Tree, name, to string) error {
 	in, err := from.OpenFile(name)
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (w *forkWriter) artifact(from tree, name, to string) error {
 		return err
 	}
 	file := path.Join(w.dir, to)
-	out, err := w.s.vfs.OpenFile(file, osCreate, 0o600)
+	out, err := w.s.vfs.OpenFile(file, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (w *forkWriter) artifact(from tree, name, to string) error {
 }
 
 // link makes a symbolic link as it is; nothing of ctxfs follows it.
-func (w *forkWriter) link(disk userFiles, from tree, name, to string) error {
+func (w *forkWriter) link(disk vfs.UserFiles, from vfs.Tree, name, to string) error {
 	target, err := from.Readlink(name)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // A child names its session in its files agent and session. What happens to that session is followed here: where it is moved,
@@ -48,7 +49,7 @@ type Link struct {
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {
-		return nil, diskFailed("list", ctxabi.ChildDir, err, "it is not known whose child the session is")
+		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "it is not known whose child the session is")
 	}
 	for _, parent := range parents {
 		x, err := s.Session(parent)
@@ -148,7 +149,7 @@ func (w *lastWord) takeBack() {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	file := x.path(w.rel)
-	data, err := readWhole(x.store.vfs, file)
+	data, err := vfs.ReadFile(x.store.vfs, file)
 	if Gone(err) || err == nil && !bytes.Equal(data, w.data) {
 		return
 	}
@@ -159,7 +160,7 @@ func (w *lastWord) takeBack() {
 		err = x.store.vfs.SyncDir(path.Dir(file))
 	}
 	if err != nil {
-		x.report("remove", w.rel, diskFailed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+		x.report("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
 	}
 	x.Touch()
 }
@@ -192,7 +193,7 @@ func (s *Store) relink(from, to string) {
 func (x *Session) relink(name, from, to string) {
 	v := x.store.vfs
 	read := func(file string) string {
-		data, _ := readWhole(v, x.path(ctxabi.ChildPath(name, file)))
+		data, _ := vfs.ReadFile(v, x.path(ctxabi.ChildPath(name, file)))
 		return trimNewline(data)
 	}
 	was := x.Ref()
@@ -211,7 +212,7 @@ func (x *Session) relink(name, from, to string) {
 		}
 		rel := ctxabi.ChildPath(name, f.file)
 		if err := x.replace(rel, []byte(f.now+"\n"), true); err != nil {
-			x.report("rename", rel, diskFailed("rename", rel, err, "its session is called "+now.Path()+" now"))
+			x.report("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}
 	x.Touch()

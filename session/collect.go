@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
@@ -43,7 +44,7 @@ func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	}
 	g.Policy = ctxabi.DefaultPolicy()
 	if err == nil && policy.Size() <= ctxabi.MaxControl {
-		if data, err := readWhole(s.vfs, file); err == nil {
+		if data, err := vfs.ReadFile(s.vfs, file); err == nil {
 			if p, err := ctxabi.ParsePolicy(data); err == nil {
 				g.Policy = p
 			}
@@ -51,7 +52,7 @@ func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	}
 	entries, err := s.vfs.ReadDir(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
-		return g, diskFailed("look", "", err, "its directory cannot be read")
+		return g, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	g.Derived = slices.ContainsFunc(entries, fs.DirEntry.IsDir)
 	return g, nil
@@ -76,7 +77,7 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	if !fi.IsDir() {
 		return k, nil
 	}
-	if disk, ok := x.store.vfs.(userFiles); ok {
+	if disk, ok := x.store.vfs.(vfs.UserFiles); ok {
 		t, err := disk.Tree(x.path(rel))
 		if err != nil {
 			return k, err
@@ -103,7 +104,7 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 const mostLooked = 1 << 17
 
 // add looks at what is in a directory. It stays beneath it, whatever its owner moves or links there at the same time.
-func (k *Usage) add(t tree, depth int, left *int) error {
+func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 	entries, err := t.ReadDir()
 	for _, e := range entries {
 		if *left--; *left < 0 {
@@ -148,7 +149,7 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	defer x.store.move.RUnlock()
 	k, err := x.kept(l.name)
 	if err != nil {
-		err = diskFailed("look", l.name, err, "it cannot be looked at")
+		err = vfs.Failed("look", l.name, err, "it cannot be looked at")
 	}
 	return k, err
 }
@@ -159,12 +160,12 @@ func (x *Session) Everything() (Usage, error) {
 	defer x.store.move.RUnlock()
 	all, err := x.kept(".")
 	if err != nil {
-		return all, diskFailed("look", "", err, "its directory cannot be read")
+		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	all.Time = x.created
 	entries, err := x.store.vfs.ReadDir(x.path())
 	if err != nil {
-		return all, diskFailed("look", "", err, "its directory cannot be read")
+		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	for _, e := range entries {
 		if e.Name() == ctxabi.InternalDir {
@@ -199,7 +200,7 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, diskFailed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
@@ -209,7 +210,7 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 	err = s.vfs.Rename(x.path(rel), tmp)
 	s.move.RUnlock()
 	if err != nil {
-		return 0, false, diskFailed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
 	s.removeAll(tmp)
 	return k.Size, true, nil
@@ -243,7 +244,7 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, diskFailed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
@@ -251,7 +252,7 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	if err := x.store.vfs.Remove(x.path(name)); err != nil {
-		return 0, false, diskFailed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	return k.Size, true, nil
 }

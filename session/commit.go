@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Writer is who wrote a record.
@@ -164,10 +165,10 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		a.Events = l.eventsNow(tail)
 	}
 	l.row = a.appendTo(l.row[:0])
-	if err := writeFull(f.arrivals, l.row); err != nil {
+	if err := vfs.WriteFull(f.arrivals, l.row); err != nil {
 		return 0, l.rollBack(f, tail, err)
 	}
-	if err := writeFull(f.data, b.Data); err != nil {
+	if err := vfs.WriteFull(f.data, b.Data); err != nil {
 		return 0, l.rollBack(f, tail, err)
 	}
 	if err := l.kept(f, "append"); err != nil {
@@ -201,7 +202,7 @@ func (l *Log) rollBack(f *logFiles, tail logTail, cause error) error {
 	if err := f.arrivals.Truncate(tail.arrivals); err != nil {
 		return l.breakDown("append", errors.Join(cause, err))
 	}
-	return diskFailed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
+	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
 }
 
 // maxKeys is how many requests are remembered for each log.
@@ -245,7 +246,7 @@ func (l *Log) loadKeys() {
 	}
 	var rows []known
 	seen := 0
-	backwards(l.files.arrivals, l.tail.arrivals, func(_ int64, line []byte) bool {
+	vfs.ScanLinesBackward(l.files.arrivals, l.tail.arrivals, func(_ int64, line []byte) bool {
 		if a, ok := parseArrival(line); ok && a.Key != (Key{}) {
 			rows = append(rows, known{a.Key, a.end()})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // controlName checks that name is a file of the session that is neither a log nor internal.
@@ -37,7 +38,7 @@ func (x *Session) Control(name string) ([]byte, error) {
 	}
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
-	return readWhole(x.store.vfs, x.path(name))
+	return vfs.ReadFile(x.store.vfs, x.path(name))
 }
 
 // SetControl checks data by the rules of the file called name (state, cwd,
@@ -56,7 +57,7 @@ func (x *Session) SetControl(name string, data []byte) error {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	if err := x.replace(name, data, true); err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
 	return nil
@@ -70,7 +71,7 @@ func (x *Session) replace(name string, data []byte, durable bool) error {
 		return err
 	}
 	file, tmp := x.path(name), s.tmpName()
-	err = writeSynced(s.vfs, tmp, data, o.fileMode().Perm())
+	err = vfs.WriteFile(s.vfs, tmp, data, o.fileMode().Perm())
 	if err == nil {
 		err = s.own(tmp, o, o.fileMode())
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Names inside a session that only the store has.
@@ -62,14 +63,14 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	tmp := s.tmpName()
 	if err := s.build(tmp, o); err != nil {
 		s.removeAll(tmp)
-		return nil, diskFailed("mkdir", "", err, "the session was not made")
+		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.vfs.Rename(tmp, dir); err != nil {
 		s.removeAll(tmp)
-		return nil, diskFailed("mkdir", "", err, "the session was not made")
+		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
-		return nil, diskFailed("mkdir", "", err, "the session was made, but may not survive a loss of power")
+		return nil, vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
 	}
 	return s.Session(ref)
 }
@@ -97,7 +98,7 @@ func (s *Store) build(dir string, o Owner) error {
 				return err
 			}
 		} else {
-			out, err := s.vfs.OpenFile(name, osCreate, mode.Perm())
+			out, err := s.vfs.OpenFile(name, vfs.Create, mode.Perm())
 			if err != nil {
 				return err
 			}
@@ -105,7 +106,7 @@ func (s *Store) build(dir string, o Owner) error {
 				err = out.Close() // its directory's sync is all it needs
 			} else {
 				files = append(files, out)
-				err = writeFull(out, []byte(f.content))
+				err = vfs.WriteFull(out, []byte(f.content))
 			}
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Derived content is what ctxfs made and can make again: the outputs of
@@ -26,7 +27,7 @@ const derivedMagic = "ctxfs derived 1 "
 const derivedHeader = len(derivedMagic) + 8 + 1 + 8 + 1
 
 func derivedLine(data []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, castagnoli))
+	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
 }
 
 // derivedName checks that name is "name" or "dir/name", and gives its path in the session.
@@ -46,7 +47,7 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	}
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
-	raw, err := readWhole(x.store.vfs, x.path(rel))
+	raw, err := vfs.ReadFile(x.store.vfs, x.path(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (x *Session) SetDerived(name string, data []byte) error {
 	}
 	if err != nil {
 		s.vfs.Remove(tmp)
-		return diskFailed("set", rel, err, "it was not stored")
+		return vfs.Failed("set", rel, err, "it was not stored")
 	}
 	return nil
 }
@@ -99,11 +100,11 @@ func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
 }
 
 func (s *Store) writeDerived(name string, data []byte) error {
-	f, err := s.vfs.OpenFile(name, osCreate, 0o600)
+	f, err := s.vfs.OpenFile(name, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := writeFull(f, append(derivedLine(data), data...)); err != nil {
+	if err := vfs.WriteFull(f, append(derivedLine(data), data...)); err != nil {
 		f.Close()
 		return err
 	}
@@ -119,7 +120,7 @@ func (x *Session) RemoveDerived(name string) error {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	if err := x.store.vfs.Remove(x.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return diskFailed("remove", rel, err, "it stays")
+		return vfs.Failed("remove", rel, err, "it stays")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Derived content of a form of its own, with checksums of its own, is written in pieces and read at any place, such as
@@ -25,8 +26,8 @@ func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
 		return nil, err
 	}
 	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.tmpName()}
-	if w.file, err = x.store.vfs.OpenFile(w.tmp, osCreate, 0o600); err != nil {
-		return nil, diskFailed("create", rel, err, "it was not stored")
+	if w.file, err = x.store.vfs.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
+		return nil, vfs.Failed("create", rel, err, "it was not stored")
 	}
 	return w, nil
 }
@@ -36,8 +37,8 @@ func (w *DerivedWriter) Write(p []byte) (int, error) {
 	if w.failed != nil {
 		return 0, w.failed
 	}
-	if err := writeFull(w.file, p); err != nil {
-		w.failed = diskFailed("write", w.rel, err, "it was not stored")
+	if err := vfs.WriteFull(w.file, p); err != nil {
+		w.failed = vfs.Failed("write", w.rel, err, "it was not stored")
 		return 0, w.failed
 	}
 	return len(p), nil
@@ -56,7 +57,7 @@ func (w *DerivedWriter) Commit() error {
 	}
 	if w.failed != nil {
 		s.vfs.Remove(w.tmp)
-		return diskFailed("set", w.rel, w.failed, "it was not stored")
+		return vfs.Failed("set", w.rel, w.failed, "it was not stored")
 	}
 	return nil
 }

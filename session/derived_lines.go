@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Derived content that grows is kept in lines, each behind its CRC-32C in hex:
@@ -28,7 +30,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	}
 	data := []byte{'\n'}
 	for _, line := range lines {
-		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, castagnoli), line)
+		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, vfs.Castagnoli), line)
 	}
 	s := x.store
 	s.move.RLock()
@@ -39,14 +41,14 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 		return err
 	})
 	if err != nil {
-		return diskFailed("append", rel, err, "it was not stored")
+		return vfs.Failed("append", rel, err, "it was not stored")
 	}
-	err = writeFull(f, data)
+	err = vfs.WriteFull(f, data)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return diskFailed("append", rel, err, "it was not stored whole")
+		return vfs.Failed("append", rel, err, "it was not stored whole")
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 		return err
 	}
 	x.store.move.RLock()
-	f, size, err := openRegular(x.store.vfs, x.path(rel), os.O_RDONLY)
+	f, size, err := vfs.OpenRegular(x.store.vfs, x.path(rel), os.O_RDONLY)
 	x.store.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -77,7 +79,7 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 		return err
 	}
 	defer f.Close()
-	return scanLines(f, 0, size, func(_, length int64, line []byte, whole bool) bool {
+	return vfs.ScanLines(f, 0, size, func(_, length int64, line []byte, whole bool) bool {
 		if !whole || int64(len(line)) != length {
 			return true
 		}
@@ -104,7 +106,7 @@ func summedContent(line []byte) ([]byte, error) {
 		return nil, errTorn
 	}
 	crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
-	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], castagnoli) {
+	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], vfs.Castagnoli) {
 		return nil, errors.New("it does not fit its checksum")
 	}
 	return line[sum:], nil

@@ -11,6 +11,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // forked are the files of a session, beside its logs and pins, that a fork takes along: what packs are made of.
@@ -69,7 +70,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 	}
 	if err != nil {
 		s.removeAll(tmp)
-		return nil, false, diskFailed("fork", "", err, "the session was not made")
+		return nil, false, vfs.Failed("fork", "", err, "the session was not made")
 	}
 	fork, err = s.Session(ref)
 	return fork, shared, err
@@ -84,7 +85,7 @@ type forkWriter struct {
 }
 
 func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
-	raw, err := readWhole(w.s.vfs, path.Join(w.dir, idFile))
+	raw, err := vfs.ReadFile(w.s.vfs, path.Join(w.dir, idFile))
 	if err != nil {
 		return false, err
 	}
@@ -157,7 +158,7 @@ func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error)
 		return false, err
 	}
 	defer l.release()
-	data, err := w.s.vfs.OpenFile(path.Join(w.dir, l.name), osCreate, w.owner.fileMode().Perm())
+	data, err := w.s.vfs.OpenFile(path.Join(w.dir, l.name), vfs.Create, w.owner.fileMode().Perm())
 	if err != nil {
 		return false, err
 	}
@@ -200,10 +201,10 @@ func (w *forkWriter) parts(l *Log, d *logData, size int64) (*sealedList, error) 
 		if err != nil {
 			return nil, err
 		}
-		uid, gid, known := ownerOf(fi)
+		uid, gid, known := vfs.OwnerOf(fi)
 		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.fileMode().Perm()
 		if !same || v.Link(from, to) != nil {
-			if err = p.opened(func(f File) error { return copyRange(v, to, f, 0, fi.Size()) }); err == nil {
+			if err = p.opened(func(f File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
 				err = w.s.own(to, w.owner, w.owner.fileMode())
 			}
 		}
@@ -233,14 +234,14 @@ func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows
 	chain := chainSeed(id, l.name)
 	next := int64(0)
 	var failed error
-	err = scanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
+	err = vfs.ScanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
 		a, ok := parseArrival(line)
 		if !ok || a.Off != next || a.Off >= size {
 			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
 		}
 		if a.end() > size { // several records came with it, and only some of them are taken
 			a.Len = size - a.Off
-			if a.SHA, failed = hashRange(f.data, a.Off, a.end()); failed != nil {
+			if a.SHA, failed = vfs.HashRange(f.data, a.Off, a.end()); failed != nil {
 				return false
 			}
 		}
@@ -256,7 +257,7 @@ func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows
 	if l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}
-	if a.SHA, err = hashRange(f.data, a.Off, a.end()); err != nil {
+	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.end()); err != nil {
 		return nil, err
 	}
 	a.Chain = chainNext(chain, a.SHA, a.Off, a.Len)
@@ -292,7 +293,7 @@ func (w *forkWriter) notes() error {
 
 func (w *forkWriter) fill(name string, data []byte) error {
 	file := path.Join(w.dir, name)
-	if err := writeSynced(w.s.vfs, file, data, w.owner.fileMode().Perm()); err != nil {
+	if err := vfs.WriteFile(w.s.vfs, file, data, w.owner.fileMode().Perm()); err != nil {
 		return err
 	}
 	return w.s.own(file, w.owner, w.owner.fileMode())
@@ -316,24 +317,24 @@ func (w *forkWriter) meta(n int) error {
 func (w *forkWriter) summaries() error {
 	name := path.Join(ctxabi.InternalDir, SummariesFile)
 	w.s.move.RLock()
-	data, err := readWhole(w.s.vfs, w.x.path(name))
+	data, err := vfs.ReadFile(w.s.vfs, w.x.path(name))
 	w.s.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = writeSynced(w.s.vfs, path.Join(w.dir, name), data, 0o600)
+		err = vfs.WriteFile(w.s.vfs, path.Join(w.dir, name), data, 0o600)
 	}
 	return err
 }
 
 // fill replaces the content of an internal file and syncs it.
 func (s *Store) fill(name string, data []byte) error {
-	f, err := s.vfs.OpenFile(name, osCreate, 0)
+	f, err := s.vfs.OpenFile(name, vfs.Create, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeFull(f, data), f.Sync(), f.Close())
+	return errors.Join(vfs.WriteFull(f, data), f.Sync(), f.Close())
 }
 
 // cloner is a File whose disk can share its bytes with another.

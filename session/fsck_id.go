@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // id is the session's id as its file says; "" when it says none.
 func (t *sessionTree) id() string {
-	raw, err := readWhole(t.c.s.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(t.c.s.vfs, path.Join(t.dir, idFile))
 	if id := strings.TrimSpace(string(raw)); err == nil && isID(id) {
 		return id
 	}
@@ -22,7 +23,7 @@ func (t *sessionTree) id() string {
 // found again where little is missing.
 func (t *sessionTree) checkID() {
 	s := t.c.s
-	raw, err := readWhole(s.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(s.vfs, path.Join(t.dir, idFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
 		t.report(idFile, Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -84,7 +85,7 @@ func (t *sessionTree) beginnings() map[string]arrival {
 			continue
 		}
 		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
-			scanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, whole bool) bool {
+			vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, whole bool) bool {
 				if a, ok := parseArrival(line); ok && whole && a.Off == 0 {
 					begins[log] = a
 				}
@@ -113,7 +114,7 @@ func (t *sessionTree) newID(id, words string) Remedy {
 	s := t.c.s
 	return Remedy{words, func() error {
 		tmp := s.tmpName()
-		err := writeSynced(s.vfs, tmp, []byte(id+"\n"), 0o600)
+		err := vfs.WriteFile(s.vfs, tmp, []byte(id+"\n"), 0o600)
 		if err == nil {
 			err = s.own(tmp, t.owner, t.owner.fileMode())
 		}

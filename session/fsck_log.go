@@ -8,13 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
 func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err error) {
 	v := t.c.s.vfs
 	read := func(rel string) []byte {
-		raw, err := readWhole(v, path.Join(t.dir, rel))
+		raw, err := vfs.ReadFile(v, path.Join(t.dir, rel))
 		if err != nil {
 			return nil
 		}
@@ -175,7 +177,7 @@ func (t *sessionTree) checkNoList(l *Log) {
 // announced counts the rows of a file and the bytes that they tell of.
 func (t *sessionTree) announced(f File) (n int, size int64) {
 	if fi, err := f.Stat(); err == nil {
-		scanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
+		vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
 			if a, ok := parseArrival(line); ok {
 				n++
 				size = max(size, a.end())
@@ -211,7 +213,7 @@ func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) err
 		return err
 	}
 	rows, bad, torn, reach := 0, 0, false, int64(0)
-	err = scanLines(f.arrivals, n.tail.arrivals, n.arrivals, func(_, _ int64, line []byte, whole bool) bool {
+	err = vfs.ScanLines(f.arrivals, n.tail.arrivals, n.arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		a, ok := parseArrival(line)
 		switch {
 		case !whole:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // owners finds to whom the session's files ought to belong, and looks at its directory.
@@ -13,7 +15,7 @@ func (t *sessionTree) owners() error {
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", s.dir, err)
 	}
-	t.other, _, _ = ownerOf(fi)
+	t.other, _, _ = vfs.OwnerOf(fi)
 	home, err := s.vfs.Stat(s.inStore(t.ref.Owner()))
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", t.ref.Owner(), err)
@@ -21,10 +23,10 @@ func (t *sessionTree) owners() error {
 	if fi, err = s.vfs.Stat(t.dir); err != nil {
 		return fmt.Errorf("look at %s: %w", t.rel, err)
 	}
-	uid, gid, _ := ownerOf(fi)
+	uid, gid, _ := vfs.OwnerOf(fi)
 	t.owner = Owner{UID: uid, GID: gid, Mode: 0o700}
 	if t.ref.Space != "" {
-		_, t.owner.GID, _ = ownerOf(home)
+		_, t.owner.GID, _ = vfs.OwnerOf(home)
 		t.owner.Mode = 0o2770
 	} else if t.other == 0 {
 		t.owner.UID = t.ref.UID
@@ -35,7 +37,7 @@ func (t *sessionTree) owners() error {
 
 // checkOwner holds owner, mode and names of a file against those of its kind.
 func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
-	uid, _, _ := ownerOf(fi)
+	uid, _, _ := vfs.OwnerOf(fi)
 	want := t.owner.fileMode()
 	if fi.IsDir() {
 		want = t.owner.dirMode()
@@ -49,7 +51,7 @@ func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
 		// Made by whoever served the store then, who may give less to others, never more.
 		t.checkMode(rel, want&^0o077, fi)
 	}
-	if n := linksOf(fi); n > 1 && fi.Mode().IsRegular() && path.Dir(rel) != blobDir && path.Ext(rel) != ".zst" && kind.Class != Agent { // of those a fork has one, too
+	if n := vfs.Links(fi); n > 1 && fi.Mode().IsRegular() && path.Dir(rel) != blobDir && path.Ext(rel) != ".zst" && kind.Class != Agent { // of those a fork has one, too
 		t.report(rel, Odd, t.unlinked(rel, fi), "it has %d names: whoever knows another one can change it past ctxfs", n)
 	}
 }
@@ -57,7 +59,7 @@ func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
 // checkMode wants a file to be the owner's with a mode.
 func (t *sessionTree) checkMode(rel string, want fs.FileMode, fi fs.FileInfo) {
 	s := t.c.s
-	uid, gid, known := ownerOf(fi)
+	uid, gid, known := vfs.OwnerOf(fi)
 	name := path.Join(t.dir, rel)
 	right := !known || uid == t.owner.UID && (t.ref.Space == "" || gid == t.owner.GID)
 	if !right {
@@ -97,7 +99,7 @@ func (t *sessionTree) unlinked(rel string, fi fs.FileInfo) Remedy {
 		}
 		defer f.Close()
 		tmp := s.tmpName()
-		if err = copyRange(s.vfs, tmp, f, 0, fi.Size()); err == nil {
+		if err = vfs.CopyRange(s.vfs, tmp, f, 0, fi.Size()); err == nil {
 			o, _ := t.ownerOf(fi)
 			err = s.own(tmp, o, fi.Mode())
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // sealedKinds are the sealed parts of logs and the lists of them.
@@ -45,7 +46,7 @@ func checkSealed(f *CheckedFile) {
 	}
 	trailer := m.trailer()
 	b := make([]byte, len(trailer))
-	if err := readFull(file, b, max(0, f.info.Size()-int64(len(b)))); err != nil || !bytes.Equal(b, trailer) {
+	if err := vfs.ReadFull(file, b, max(0, f.info.Size()-int64(len(b)))); err != nil || !bytes.Equal(b, trailer) {
 		f.Report(Rebuildable, f.retrailed(file, m), "its seek table is damaged: other programs cannot seek in it, ctxfs can")
 	}
 	x := &Session{store: f.t.c.s}
@@ -61,7 +62,7 @@ func checkSealed(f *CheckedFile) {
 // walkSealed makes again what a sealed part says about itself, from its frames and the list of parts; nil where they are not what
 // was sealed.
 func (t *sessionTree) walkSealed(file File, size int64, log string, number int) *sealMeta {
-	raw, err := readWhole(t.c.s.vfs, path.Join(t.dir, segmentsFile(log)))
+	raw, err := vfs.ReadFile(t.c.s.vfs, path.Join(t.dir, segmentsFile(log)))
 	if err != nil {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (t *sessionTree) walkSealed(file File, size int64, log string, number int) 
 	all, at := sha256.New(), int64(0)
 	for _, f := range walkFrames(file, size) {
 		packed := make([]byte, f.Packed)
-		if readFull(file, packed, at) != nil {
+		if vfs.ReadFull(file, packed, at) != nil {
 			return nil
 		}
 		one, err := f.inflate(packed)
@@ -109,7 +110,7 @@ func (f *CheckedFile) retrailed(file File, m *sealMeta) Remedy {
 			err = io.ErrUnexpectedEOF
 		}
 		if err == nil {
-			err = writeFull(w, m.trailer())
+			err = vfs.WriteFull(w, m.trailer())
 		}
 		return err
 	})

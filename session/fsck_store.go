@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // DaemonFile is what a daemon notes in its store about itself, for others to find it.
@@ -37,7 +38,7 @@ func (c *checker) open(dir string) error {
 	}
 	v := c.o.VFS
 	name := path.Join(dir, StoreFile)
-	raw, err := readWhole(v, name)
+	raw, err := vfs.ReadFile(v, name)
 	switch {
 	case err == nil || errors.Is(err, fs.ErrInvalid):
 	case !errors.Is(err, fs.ErrNotExist):
@@ -172,8 +173,8 @@ func (c *checker) checkOwned(top, name string) {
 	}
 	store, _ := c.s.vfs.Stat(c.s.dir)
 	if top == ctxabi.HomeDir {
-		have, gid, known := ownerOf(fi)
-		by, _, _ := ownerOf(store)
+		have, gid, known := vfs.OwnerOf(fi)
+		by, _, _ := vfs.OwnerOf(store)
 		o := Owner{UID: uid, GID: gid, Mode: 0o700}
 		t := &sessionTree{c: c, dir: c.s.inStore(rel), rel: rel, owner: o}
 		if known && by != 0 { // a user's own store: all is his
@@ -228,7 +229,7 @@ func (c *checker) checkTrust(t *sessionTree) {
 		return
 	}
 	t.checkMode(ctxabi.TrustFile, 0o600, fi)
-	data, err := readWhole(c.s.vfs, c.s.inStore(rel))
+	data, err := vfs.ReadFile(c.s.vfs, c.s.inStore(rel))
 	if err == nil {
 		err = CheckControl(ctxabi.TrustFile, data)
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // sessionTree is the directory of a session that is checked.
@@ -45,7 +46,7 @@ func (f *CheckedFile) Path() string { return f.path() }
 
 // Data is what the file holds. A file that cannot be read is reported.
 func (f *CheckedFile) Data() (data []byte, ok bool) {
-	data, err := readWhole(f.t.c.s.vfs, f.path())
+	data, err := vfs.ReadFile(f.t.c.s.vfs, f.path())
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil, false
 	}
@@ -75,7 +76,7 @@ func (f *CheckedFile) SetAside() Remedy { return f.t.aside(f.Rel) }
 
 // Rewrite is the remedy for a file of which data is whole: the damaged one is moved to the quarantine.
 func (f *CheckedFile) Rewrite(data []byte) Remedy {
-	return f.rewrite(allOf(data))
+	return f.rewrite(vfs.Contents(data))
 }
 
 // rewrite is Rewrite with what is whole as fill writes it.
@@ -84,7 +85,7 @@ func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 		s := f.t.c.s
 		tmp := s.tmpName()
 		o, _ := f.t.ownerOf(f.info)
-		err := fillSynced(s.vfs, tmp, f.info.Mode().Perm(), fill)
+		err := vfs.WriteFileFunc(s.vfs, tmp, f.info.Mode().Perm(), fill)
 		if err == nil {
 			err = s.own(tmp, o, f.info.Mode())
 		}
@@ -108,7 +109,7 @@ func (t *sessionTree) aside(rel string) Remedy {
 
 func (t *sessionTree) ownerOf(fi fs.FileInfo) (Owner, bool) {
 	o := t.owner
-	uid, gid, ok := ownerOf(fi)
+	uid, gid, ok := vfs.OwnerOf(fi)
 	if ok {
 		o.UID, o.GID = uid, gid
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // storeHeader is the content of [StoreFile], a summed line.
@@ -17,7 +18,7 @@ type storeHeader struct {
 // headerLine is the header of a store of the present format.
 func headerLine(id string) []byte {
 	line, _ := json.Marshal(storeHeader{Version: ctxabi.FormatVersion, ID: id})
-	return append(summed(line), '\n')
+	return append(vfs.Summed(line), '\n')
 }
 
 // parseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than this program, and with
@@ -30,13 +31,13 @@ func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
 		own := h
 		own.Version = ctxabi.FormatVersion
 		text, _ := json.Marshal(own)
-		if i := bytes.Index(line, []byte(sumKey)); i < 0 || !bytes.HasSuffix(summed(text), line[i:]) {
+		if i := bytes.Index(line, []byte(vfs.SumKey)); i < 0 || !bytes.HasSuffix(vfs.Summed(text), line[i:]) {
 			return h, ctxabi.E("open", StoreFile, ctxabi.ErrVersion,
 				"the store has format %d, this ctxfs reads up to %d; use a newer ctxfs", h.Version, ctxabi.FormatVersion)
 		}
 		damaged = true
 	}
-	if damaged || !sumFits(line, &h) || h.Version > 1 && !bytes.Contains(line, []byte(sumKey)) {
+	if damaged || !vfs.SumFits(line, &h) || h.Version > 1 && !bytes.Contains(line, []byte(vfs.SumKey)) {
 		return h, ctxabi.E("open", StoreFile, ctxabi.ErrMalformed, "%s/%s is damaged: it does not hold a version and an id; 'ctxfs fsck' tells more", dir, StoreFile)
 	}
 	return h, nil
@@ -45,7 +46,7 @@ func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
 // writeHeader writes the header of a store durably.
 func writeHeader(v VFS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
-	err := writeSynced(v, file+".tmp", headerLine(id), 0o600)
+	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)
 	if err == nil {
 		err = v.Rename(file+".tmp", file)
 	}

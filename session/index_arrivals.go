@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"io"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // arrivalWalk walks the arrival rows of a log beside its records.
@@ -57,7 +59,7 @@ func seekArrival(f File, size, off int64) (int64, error) {
 	for hi-lo > 2*near {
 		mid := lo + (hi-lo)/2
 		b := buf[:min(near, hi-mid)]
-		if err := readFull(f, b, mid); err != nil {
+		if err := vfs.ReadFull(f, b, mid); err != nil {
 			return 0, err
 		}
 		at, a, ok := firstRow(b)

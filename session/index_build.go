@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // scan is what the index needs of a record, without its text.
@@ -108,7 +109,7 @@ func (b *block) scan(one func([]byte) scan) {
 		off, length := s.off, s.length
 		if int64(len(line)) == length {
 			*s = one(line)
-			s.crc = crc32.Checksum(line, castagnoli)
+			s.crc = crc32.Checksum(line, vfs.Castagnoli)
 		} else {
 			s.flags, s.weight = Damaged, int(length/3)
 		}
@@ -152,7 +153,7 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 	}
 	var failed error
 	defer func() { x.guessed = x.guessed || data.used }()
-	err := scanLines(data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
+	err := vfs.ScanLines(data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
 		if length > 1<<31-1 || !whole {
 			failed = ctxabi.E("index", l.name, ctxabi.ErrIO, "the log does not end in a newline, or has a line of more than 2 GiB")
 			return false

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // The index on disk is a header (a name, a fingerprint of the rules by which
@@ -57,7 +58,7 @@ func (p tokenPair) check(encoding string) uint32 {
 	binary.LittleEndian.PutUint32(b[:], p.line)
 	binary.LittleEndian.PutUint32(b[4:], uint32(p.tokens))
 	binary.LittleEndian.PutUint32(b[8:], p.crc)
-	return crc32.Update(crc32.Checksum([]byte(encoding), castagnoli), castagnoli, b[:])
+	return crc32.Update(crc32.Checksum([]byte(encoding), vfs.Castagnoli), vfs.Castagnoli, b[:])
 }
 
 func indexFile(log string) string {
@@ -85,7 +86,7 @@ func newIndexHeader() []byte {
 // the rows of an older one are then built anew. It is what the rules make of
 // some records.
 var fingerprint = sync.OnceValue(func() uint32 {
-	h := crc32.New(castagnoli)
+	h := crc32.New(vfs.Castagnoli)
 	for _, line := range probes {
 		s := scanMessage([]byte(line))
 		fmt.Fprint(h, s.role, s.flags, s.weight, s.calls, s.answers, scanEvent([]byte(line)).weight, "\n")
@@ -112,7 +113,7 @@ func encodeRow(b []byte, r row, running uint32) ([]byte, uint32) {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = append(b, byte(r.role), byte(r.flags))
-	running = crc32.Update(running, castagnoli, b[start:])
+	running = crc32.Update(running, vfs.Castagnoli, b[start:])
 	return binary.LittleEndian.AppendUint16(b, uint16(running)), running
 }
 
@@ -122,7 +123,7 @@ func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	u64 := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[i:])) }
 	r = row{off: u64(0), events: u64(8), len: int32(u32(16)), weight: int32(u32(20)), callOf: int32(u32(24)), crc: u32(28),
 		role: ctxabi.Role(b[32]), flags: EntryFlags(b[33])}
-	next = crc32.Update(running, castagnoli, b[:indexRow-2])
+	next = crc32.Update(running, vfs.Castagnoli, b[:indexRow-2])
 	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
@@ -149,7 +150,7 @@ func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	file, size, err := openRegular(l.session.store.vfs, l.session.path(indexFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.session.store.vfs, l.session.path(indexFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -191,7 +192,7 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 func (x *logIndex) lastFits(f *logFiles) bool {
 	r := x.at(x.n)
 	b := make([]byte, int64(r.len)+1)
-	err := readFull(f.data, b, r.off)
+	err := vfs.ReadFull(f.data, b, r.off)
 	var bad *damage
 	if errors.As(err, &bad) {
 		return true // nobody can tell any more; the other rows may be all there is
@@ -199,7 +200,7 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 	if err != nil || b[r.len] != '\n' {
 		return false
 	}
-	return r.len > ctxabi.MaxRecord || crc32.Checksum(b[:r.len], castagnoli) == r.crc
+	return r.len > ctxabi.MaxRecord || crc32.Checksum(b[:r.len], vfs.Castagnoli) == r.crc
 }
 
 func (x *logIndex) forgetRows() {
@@ -262,7 +263,7 @@ func (x *logIndex) tryTrim(end int64) error {
 			mid = hi - 1 // nearly always the last one fits
 		}
 		var b [indexRow]byte
-		if err := readFull(f, b[:], indexHeader+mid*indexRow); err != nil {
+		if err := vfs.ReadFull(f, b[:], indexHeader+mid*indexRow); err != nil {
 			return err
 		}
 		r, _, _ := decodeRow(b[:], 0)
@@ -338,7 +339,7 @@ func (x *logIndex) put(rel string, b []byte, anew bool) error {
 		return err
 	}
 	defer f.Close()
-	return writeFull(f, b)
+	return vfs.WriteFull(f, b)
 }
 
 // dropLocked forgets what is in memory; what was not saved is made again.

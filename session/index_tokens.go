@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 func (x *logIndex) saveTokens() error {
@@ -31,7 +33,7 @@ func (x *logIndex) saveTokens() error {
 // loadTokens reads the counts on disk, once all rows are known.
 func (x *logIndex) loadTokens() {
 	l := x.log
-	file, size, err := openRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.session.store.vfs, l.session.path(tokensFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
@@ -196,7 +197,7 @@ func (l *Log) openFiles() (err error) {
 
 // cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the same. mu is held.
 func (l *Log) cannotOpen(cause error) error {
-	err := diskFailed("open", l.name, cause, "the log cannot be opened")
+	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
 	if told := err.Error(); told != l.told {
 		l.told = told
 		l.session.store.o.Logger.Error("open log", "session", l.session.id, "err", err)
@@ -213,11 +214,11 @@ func (l *Log) openFile(rel string) (File, error) {
 	x := l.session
 	name := x.path(rel)
 	if x.store.o.ReadOnly {
-		f, _, err := openRegular(x.store.vfs, name, os.O_RDONLY)
+		f, _, err := vfs.OpenRegular(x.store.vfs, name, os.O_RDONLY)
 		return f, err
 	}
 	const flag = os.O_RDWR | os.O_APPEND
-	f, _, err := openRegular(x.store.vfs, name, flag)
+	f, _, err := vfs.OpenRegular(x.store.vfs, name, flag)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
@@ -225,7 +226,7 @@ func (l *Log) openFile(rel string) (File, error) {
 		return nil, err
 	}
 	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
-	f, _, err = openRegular(x.store.vfs, name, flag)
+	f, _, err = vfs.OpenRegular(x.store.vfs, name, flag)
 	return f, err
 }
 
@@ -263,13 +264,13 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 	if short {
 		p = p[:end-off]
 	}
-	if err := readFull(f.data, p, off); err != nil {
+	if err := vfs.ReadFull(f.data, p, off); err != nil {
 		why := "the log is shorter than what was committed to it, or its disk fails"
 		var bad *damage
 		if errors.As(err, &bad) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.file, bad.from, bad.to)
 		}
-		err := diskFailed("read", l.name, err, why)
+		err := vfs.Failed("read", l.name, err, why)
 		l.session.report("read", l.name, err)
 		return 0, err
 	}

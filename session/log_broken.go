@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
 // is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.nameless() || nameless(f.arrivals)) && !l.session.removed.Load() {
+	if (f.data.nameless() || vfs.Nameless(f.arrivals)) && !l.session.removed.Load() {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil

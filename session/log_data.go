@@ -9,6 +9,8 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // logData is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
@@ -60,7 +62,7 @@ func (d *logData) copyFrames(out io.Writer, from, to int64) error {
 		if n < len(buf) {
 			return cmp.Or(err, io.ErrUnexpectedEOF)
 		}
-		if err := writeFull(out, buf); err != nil {
+		if err := vfs.WriteFull(out, buf); err != nil {
 			return err
 		}
 	}
@@ -116,7 +118,7 @@ func (d *logData) Stat() (fs.FileInfo, error) {
 func (d *logData) nameless() bool {
 	for {
 		tail := d.current()
-		if !nameless(tail) || d.swapping.Load() {
+		if !vfs.Nameless(tail) || d.swapping.Load() {
 			return false
 		}
 		if tail == d.current() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // A note (context/facts.jsonl and its like, ctxabi.NoteFiles) has two lives. Where the file itself is in the store, it is the
@@ -79,7 +80,7 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 	defer x.notes.Unlock()
 	was, err := x.Note(name)
 	if err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	now := was
 	change(&now)
@@ -105,7 +106,7 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 		}
 	}
 	if err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
 	return nil

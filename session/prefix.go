@@ -5,6 +5,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Prefix is the index as it was with its first n records.
@@ -92,7 +94,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 	i := sort.Search(len(m.list)-1, func(i int) bool { return m.list[i+1].latest > when })
 	here := m.list[i]
 	unknown := i == len(m.list)-1
-	err = scanLines(f.arrivals, here.at, end, func(at, _ int64, line []byte, _ bool) bool {
+	err = vfs.ScanLines(f.arrivals, here.at, end, func(at, _ int64, line []byte, _ bool) bool {
 		a, ok := parseArrival(line)
 		if !ok {
 			return true

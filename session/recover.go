@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // findings is what opening a log found at its end.
@@ -73,7 +74,7 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 	n.tail.chain = chainSeed(l.session.id, l.name)
 	sealed := f.data.sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
-	err = backwards(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
+	err = vfs.ScanLinesBackward(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
 		a, ok := parseArrival(line)
 		if ok && a.end() <= n.size {
 			same := a.end() <= sealed
@@ -104,7 +105,7 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 	}
 	n.valid = max(n.tail.size, sealed)
 	bad := 0
-	err = scanLines(f.data, n.valid, n.size, func(off, length int64, line []byte, whole bool) bool {
+	err = vfs.ScanLines(f.data, n.valid, n.size, func(off, length int64, line []byte, whole bool) bool {
 		if !whole || line == nil || l.check(line) != nil {
 			bad++
 			return true
@@ -120,14 +121,14 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 
 // matches says whether the data of a row is what was announced.
 func (l *Log) matches(f *logFiles, a *arrival) (bool, error) {
-	sum, err := hashRange(f.data, a.Off, a.end())
+	sum, err := vfs.HashRange(f.data, a.Off, a.end())
 	return sum == a.SHA, err
 }
 
 // allValid says whether a range is whole valid records.
 func (l *Log) allValid(f *logFiles, from, to int64) (bool, error) {
 	ok := from < to
-	err := scanLines(f.data, from, to, func(_, _ int64, line []byte, whole bool) bool {
+	err := vfs.ScanLines(f.data, from, to, func(_, _ int64, line []byte, whole bool) bool {
 		ok = whole && line != nil && l.check(line) == nil
 		return ok
 	})
@@ -179,7 +180,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 // estimate writes the row of data that has none.
 func (l *Log) estimate(f *logFiles, n *findings) error {
 	a := arrival{Off: n.tail.size, Len: n.valid - n.tail.size, Events: -1, Estimated: true}
-	sum, err := hashRange(f.data, a.Off, a.end())
+	sum, err := vfs.HashRange(f.data, a.Off, a.end())
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 		a.Events = l.eventsNow(n.tail)
 	}
 	row := a.appendTo(nil)
-	if err := writeFull(f.arrivals, row); err != nil {
+	if err := vfs.WriteFull(f.arrivals, row); err != nil {
 		f.arrivals.Truncate(n.tail.arrivals)
 		return err
 	}
@@ -218,7 +219,7 @@ func (l *Log) quarantine(f File, base string, from, to int64) (string, error) {
 	if err := s.mkdir(dir, o); err != nil {
 		return "", err
 	}
-	sum, err := hashRange(f, from, to)
+	sum, err := vfs.HashRange(f, from, to)
 	if err != nil {
 		return "", err
 	}
@@ -230,7 +231,7 @@ func (l *Log) quarantine(f File, base string, from, to int64) (string, error) {
 		return "", err
 	}
 	tmp := s.tmpName()
-	err = copyRange(s.vfs, tmp, f, from, to)
+	err = vfs.CopyRange(s.vfs, tmp, f, from, to)
 	if err == nil {
 		err = s.own(tmp, o, o.fileMode())
 	}

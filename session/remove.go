@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Remove takes a session out of the store with all its history, for good. Whoever has it open gets ctxabi.ErrNotFound
@@ -50,7 +51,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 		if !x.removed.Load() {
 			stays()
 		}
-		return false, diskFailed("remove", "", err, "the session stays")
+		return false, vfs.Failed("remove", "", err, "the session stays")
 	}
 	for _, w := range after {
 		if err := w.write(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // ErrorRow is one line of context/errors.jsonl.
@@ -128,7 +129,7 @@ func (r *reports) load(x *Session) {
 	if r.loaded {
 		return
 	}
-	data, err := readWhole(x.store.vfs, x.path(errorsFile))
+	data, err := vfs.ReadFile(x.store.vfs, x.path(errorsFile))
 	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return
 	}
@@ -196,7 +197,7 @@ func (r *reports) add(x *Session, row ErrorRow) {
 	case r.stale || r.onDisk > 2*ctxabi.MaxErrorRows:
 		r.rewrite(x)
 	default:
-		r.stale = appendLine(x.store.vfs, x.path(errorsFile), line) != nil // late at worst: the ring in memory has it
+		r.stale = vfs.AppendLine(x.store.vfs, x.path(errorsFile), line) != nil // late at worst: the ring in memory has it
 	}
 }
 

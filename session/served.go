@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // ServedRow is one row of context/packs.jsonl: a pack that was read after another one was.
@@ -95,9 +96,9 @@ func (s *Served) load() error {
 	x := s.x
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
-	data, err := readWhole(x.store.vfs, x.path(servedRows))
+	data, err := vfs.ReadFile(x.store.vfs, x.path(servedRows))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return diskFailed("read", ctxabi.PacksFile, err, "it cannot be read")
+		return vfs.Failed("read", ctxabi.PacksFile, err, "it cannot be read")
 	}
 	good := data[:0:0]
 	for line := range bytes.Lines(data) {
@@ -156,10 +157,10 @@ func (s *Served) read(from int64) ([]byte, error) {
 	f, err := s.x.store.vfs.OpenFile(s.x.path(servedRows), os.O_RDONLY, 0)
 	if err == nil {
 		defer f.Close()
-		err = readFull(f, b, from)
+		err = vfs.ReadFull(f, b, from)
 	}
 	if err != nil {
-		return nil, diskFailed("read", ctxabi.PacksFile, err, "it cannot be read")
+		return nil, vfs.Failed("read", ctxabi.PacksFile, err, "it cannot be read")
 	}
 	return b, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is
@@ -29,7 +30,7 @@ func (s *Served) Add(row ServedRow, data []byte) error {
 	x.store.move.RLock()
 	defer x.store.move.RUnlock()
 	if err := x.store.vfs.Mkdir(x.path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
 	}
 	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
 	if ttl > 0 && len(s.rows) > 0 && s.rows[0].at.Before(row.At.Add(-ttl-ttl/8)) {
@@ -70,21 +71,21 @@ func (r *ServedRow) line() ([]byte, error) {
 	if err := enc.Encode(r); err != nil {
 		return nil, err
 	}
-	return append(summed(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), '\n'), nil
+	return append(vfs.Summed(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), '\n'), nil
 }
 
 // parseServedRow reads a row with its newline; ok is false when it is torn or damaged.
 func parseServedRow(line []byte) (r ServedRow, ok bool) {
 	line, whole := bytes.CutSuffix(line, []byte("\n"))
-	return r, whole && sumFits(line, &r) && ctxabi.ParseContentID(r.PackID) == nil
+	return r, whole && vfs.SumFits(line, &r) && ctxabi.ParseContentID(r.PackID) == nil
 }
 
 // appendRow writes a row behind the others. s.mu and store.move are held.
 func (s *Served) appendRow(line []byte) error {
-	torn, err := appendTo(s.x.store.vfs, s.x.path(servedRows), s.size, s.torn, line)
+	torn, err := vfs.AppendTo(s.x.store.vfs, s.x.path(servedRows), s.size, s.torn, line)
 	s.torn = torn
 	if err != nil {
-		return diskFailed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 	for k := 0; k < len(s.segments); k++ {
 		if g := s.segments[k]; !g.names(named) {
 			if err := s.x.store.vfs.Remove(s.x.path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return rows, diskFailed("drop", ctxabi.ServedDir, err, "it stays")
+				return rows, vfs.Failed("drop", ctxabi.ServedDir, err, "it stays")
 			}
 			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
 			k--
@@ -143,9 +144,9 @@ func (s *Served) dropRows(n int) error {
 	tmp := s.x.store.tmpName()
 	if err == nil {
 		var f File
-		if f, err = v.OpenFile(tmp, osCreate, 0o600); err == nil {
+		if f, err = v.OpenFile(tmp, vfs.Create, 0o600); err == nil {
 			if len(rest) > 0 {
-				err = writeFull(f, rest)
+				err = vfs.WriteFull(f, rest)
 			}
 			err = errors.Join(err, f.Close())
 		}
@@ -155,7 +156,7 @@ func (s *Served) dropRows(n int) error {
 	}
 	if err != nil {
 		v.Remove(tmp)
-		return diskFailed("drop", path.Base(servedRows), err, "the old rows stay")
+		return vfs.Failed("drop", path.Base(servedRows), err, "the old rows stay")
 	}
 	s.rows = append([]servedAt(nil), s.rows[n:]...)
 	for i := range s.rows {

@@ -1,6 +1,10 @@
 package session
 
-import "time"
+import (
+	"time"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
 
 // ServedAt is when a pack was read, see [ServedRow].
 type ServedAt struct {
@@ -57,7 +61,7 @@ func (s *Served) Each(known func(id string) bool, yield func(id string, data []b
 		if !g.names(wanted) {
 			continue
 		}
-		raw, err := readWhole(s.x.store.vfs, s.x.path(g.path()))
+		raw, err := vfs.ReadFile(s.x.store.vfs, s.x.path(g.path()))
 		if err != nil {
 			continue
 		}

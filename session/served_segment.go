@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Packs that follow one another share most of their bytes. A segment,
@@ -99,7 +100,7 @@ func (f *frame) next(before, middle []byte) ([]byte, bool) {
 func (x *Session) loadSegments() (list []*segment, err error) {
 	entries, err := x.store.vfs.ReadDir(x.path(servedDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, diskFailed("read", ctxabi.ServedDir, err, "it cannot be listed")
+		return nil, vfs.Failed("read", ctxabi.ServedDir, err, "it cannot be listed")
 	}
 	for _, e := range entries {
 		n, err := strconv.Atoi(e.Name())
@@ -108,7 +109,7 @@ func (x *Session) loadSegments() (list []*segment, err error) {
 		}
 		g := &segment{number: n}
 		if err := x.loadSegment(g); err != nil {
-			return nil, diskFailed("read", ctxabi.ServedDir, err, "what was kept cannot be read")
+			return nil, vfs.Failed("read", ctxabi.ServedDir, err, "what was kept cannot be read")
 		}
 		if len(g.frames) > 0 {
 			list = append(list, g)
@@ -136,7 +137,7 @@ func (x *Session) loadSegment(g *segment) error {
 		}
 		var h frame
 		i := bytes.IndexByte(buf[:n], '\n')
-		if i < 0 || !sumFits(buf[:i], &h) || !h.valid() || len(g.frames) == 0 && h.Cut+h.Tail > 0 {
+		if i < 0 || !vfs.SumFits(buf[:i], &h) || !h.valid() || len(g.frames) == 0 && h.Cut+h.Tail > 0 {
 			break
 		}
 		h.head, h.off = i+1, g.size+int64(i)+1
@@ -153,7 +154,7 @@ func (x *Session) loadSegment(g *segment) error {
 // readFrame gives the pack of a frame, checked. store.move is held.
 func (x *Session) readFrame(g *segment, i int) ([]byte, error) {
 	bad := func(err error) error {
-		return diskFailed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
+		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
 	}
 	f, err := x.store.vfs.OpenFile(x.path(g.path()), os.O_RDONLY, 0)
 	if err != nil {
@@ -162,7 +163,7 @@ func (x *Session) readFrame(g *segment, i int) ([]byte, error) {
 	defer f.Close()
 	last := &g.frames[i]
 	raw := make([]byte, last.off+int64(last.Len))
-	if err := readFull(f, raw, 0); err != nil {
+	if err := vfs.ReadFull(f, raw, 0); err != nil {
 		return nil, bad(err)
 	}
 	var data []byte
@@ -188,8 +189,8 @@ func (s *Served) keep(row *ServedRow, data []byte, ttl time.Duration) error {
 		return err
 	}
 	h.off = g.size + int64(h.head)
-	if g.torn, err = appendTo(s.x.store.vfs, s.x.path(g.path()), g.size, g.torn, whole); err != nil {
-		return diskFailed("serve", ctxabi.ServedDir, err, "what is read is not kept")
+	if g.torn, err = vfs.AppendTo(s.x.store.vfs, s.x.path(g.path()), g.size, g.torn, whole); err != nil {
+		return vfs.Failed("serve", ctxabi.ServedDir, err, "what is read is not kept")
 	}
 	if len(g.frames) == 0 {
 		s.segments = append(s.segments, g)
@@ -206,7 +207,7 @@ func (f *frame) encode(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head = append(summed(head), '\n')
+	head = append(vfs.Summed(head), '\n')
 	f.head = len(head)
 	return slices.Concat(head, data[f.Cut:f.Cut+f.Len], []byte{'\n'}), nil
 }

@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Session is one session of an open store. It is cheap: its files are opened
@@ -99,11 +100,11 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 		return nil, notFound
 	}
 	if err != nil {
-		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
-	raw, err := readWhole(s.vfs, path.Join(dir, idFile))
+	raw, err := vfs.ReadFile(s.vfs, path.Join(dir, idFile))
 	if err != nil {
-		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
 	id := strings.TrimSpace(string(raw))
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
@@ -193,7 +194,7 @@ func (x *Session) owner() (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	uid, gid, ok := ownerOf(fi)
+	uid, gid, ok := vfs.OwnerOf(fi)
 	if !ok {
 		return Owner{}, errors.New("the disk knows no owners")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // maxInMemory is how much of an incomplete record a stage keeps in memory; a larger one goes to a file.
@@ -215,7 +216,7 @@ func (s *Stage) add(p []byte) error {
 	}
 	if err := s.put(p, grown); err != nil {
 		quota.give(s.writer.UID, int64(len(p)), s.size == 0)
-		return diskFailed("append", l.name, err, "the record could not be staged; the bytes of this write were not taken")
+		return vfs.Failed("append", l.name, err, "the record could not be staged; the bytes of this write were not taken")
 	}
 	s.size = grown
 	return nil
@@ -231,7 +232,7 @@ func (s *Stage) put(p []byte, grown int64) error {
 			return err
 		}
 	}
-	if err := writeFull(s.file, p); err != nil {
+	if err := vfs.WriteFull(s.file, p); err != nil {
 		if cut := s.file.Truncate(s.size); cut != nil {
 			return errors.Join(err, cut)
 		}
@@ -246,7 +247,7 @@ func (s *Stage) spill() error {
 	store := s.log.session.store
 	kept, err := handles.Keep()
 	if err != nil {
-		return diskError(err)
+		return vfs.WithKind(err)
 	}
 	name := store.tmpName()
 	store.owned.Store(name, nil)
@@ -257,7 +258,7 @@ func (s *Stage) spill() error {
 		return err
 	}
 	if len(s.mem) > 0 {
-		if err := writeFull(f, s.mem); err != nil {
+		if err := vfs.WriteFull(f, s.mem); err != nil {
 			f.Close()
 			kept()
 			store.vfs.Remove(name)
@@ -274,8 +275,8 @@ func (s *Stage) joined(more []byte) ([]byte, error) {
 	data := make([]byte, s.size, s.size+int64(len(more)))
 	if s.file == nil {
 		copy(data, s.mem)
-	} else if err := readFull(s.file, data, 0); err != nil {
-		return nil, diskFailed("append", s.log.name, err, "the staged record cannot be read back")
+	} else if err := vfs.ReadFull(s.file, data, 0); err != nil {
+		return nil, vfs.Failed("append", s.log.name, err, "the staged record cannot be read back")
 	}
 	return append(data, more...), nil
 }

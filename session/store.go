@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // StoreFile is the file that makes a directory a store.
@@ -177,7 +178,7 @@ func lockStore(v VFS, dir, name string) (io.Closer, error) {
 
 // start reads the header, clears what a crash left behind and begins to close idle files.
 func (s *Store) start() error {
-	raw, err := readWhole(s.vfs, path.Join(s.dir, StoreFile))
+	raw, err := vfs.ReadFile(s.vfs, path.Join(s.dir, StoreFile))
 	if err != nil {
 		return fmt.Errorf("open store %s: %w", s.dir, err)
 	}
@@ -224,7 +225,7 @@ func (s *Store) keepUsersOut() error {
 	if err != nil {
 		return fmt.Errorf("open store %s: %w", s.dir, err)
 	}
-	uid, _, known := ownerOf(fi)
+	uid, _, known := vfs.OwnerOf(fi)
 	if known && uid != 0 || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&fs.ModeSticky == 0 {
 		return ctxabi.E("open", "", ctxabi.ErrProtected,
 			"root serves only a store that nobody else can change, and %s belongs to uid %d with mode %04o; run `chown root %s && chmod go-w %s`, or mount it as its owner",
@@ -304,7 +305,7 @@ func (s *Store) raise(version int) error {
 		return nil
 	}
 	file := path.Join(s.dir, StoreFile)
-	if err := writeSynced(s.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
+	if err := vfs.WriteFile(s.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
 		return err
 	}
 	// Both files are locked until the end: whoever has the old one open already must not get it.

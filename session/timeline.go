@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Timeline is a snapshot of both logs in one order. It never changes, and a
@@ -190,7 +191,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		err = scanLines(f.arrivals, from, tail.arrivals, func(_, _ int64, line []byte, _ bool) bool {
+		err = vfs.ScanLines(f.arrivals, from, tail.arrivals, func(_, _ int64, line []byte, _ bool) bool {
 			a, ok := parseArrival(line)
 			if ok {
 				chain = a.Chain

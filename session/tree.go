@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Owner is to whom the files of a session belong in the store. For a home:
@@ -20,8 +21,8 @@ type Owner struct {
 	Mode     uint32 // of directories; files get its rw bits
 }
 
-func (o Owner) dirMode() fs.FileMode  { return unixMode(o.Mode) }
-func (o Owner) fileMode() fs.FileMode { return unixMode(o.Mode & 0o666) }
+func (o Owner) dirMode() fs.FileMode  { return vfs.UnixMode(o.Mode) }
+func (o Owner) fileMode() fs.FileMode { return vfs.UnixMode(o.Mode & 0o666) }
 
 // Space is a shared space.
 type Space struct {
@@ -126,7 +127,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 			err = s.vfs.Chown(d, os.Geteuid(), int(gid))
 		}
 		if err == nil {
-			err = s.vfs.Chmod(d, unixMode(0o2770)) // after chown, which clears setgid
+			err = s.vfs.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
 		}
 		if err == nil {
 			err = s.vfs.SyncDir(d)
@@ -150,7 +151,7 @@ func (s *Store) Spaces() []Space {
 	var spaces []Space
 	for _, name := range s.dirs(ctxabi.SharedDir) {
 		if fi, err := s.vfs.Stat(s.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
-			_, gid, _ := ownerOf(fi)
+			_, gid, _ := vfs.OwnerOf(fi)
 			spaces = append(spaces, Space{Name: name, GID: gid})
 		}
 	}
@@ -277,5 +278,5 @@ func (s *Store) removeAll(name string) {
 		}
 		return
 	}
-	removeTree(s.vfs, name)
+	vfs.RemoveAll(s.vfs, name)
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // trustPath is where what a user trusts stands in the store.
@@ -14,7 +15,7 @@ func (s *Store) trustPath(uid uint32) string {
 }
 
 // Trust reads home/<uid>/trust.jsonl; fs.ErrNotExist when the user trusts nothing.
-func (s *Store) Trust(uid uint32) ([]byte, error) { return readWhole(s.vfs, s.trustPath(uid)) }
+func (s *Store) Trust(uid uint32) ([]byte, error) { return vfs.ReadFile(s.vfs, s.trustPath(uid)) }
 
 // TrustInfo is Trust's file as stat sees it.
 func (s *Store) TrustInfo(uid uint32) (fs.FileInfo, error) { return s.vfs.Stat(s.trustPath(uid)) }
@@ -27,7 +28,7 @@ func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	name := s.trustPath(uid)
 	if data == nil {
 		if err := s.vfs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diskFailed("set", ctxabi.TrustFile, err, "it stays")
+			return vfs.Failed("set", ctxabi.TrustFile, err, "it stays")
 		}
 		return nil
 	}
@@ -38,7 +39,7 @@ func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 		return err
 	}
 	o, tmp := Owner{UID: uid, GID: gid, Mode: 0o600}, s.tmpName()
-	err := writeSynced(s.vfs, tmp, data, 0o600)
+	err := vfs.WriteFile(s.vfs, tmp, data, 0o600)
 	if err == nil {
 		err = s.own(tmp, o, 0o600)
 	}
@@ -47,7 +48,7 @@ func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	}
 	if err != nil {
 		s.vfs.Remove(tmp)
-		return diskFailed("set", ctxabi.TrustFile, err, "the old content stays")
+		return vfs.Failed("set", ctxabi.TrustFile, err, "the old content stays")
 	}
 	return s.vfs.SyncDir(path.Dir(name))
 }

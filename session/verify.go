@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Problem is one thing that Verify found wrong, or remarkable: see [Noted].
@@ -166,7 +167,7 @@ func (v *verification) span(from, to int64) string {
 func (v *verification) rows(ctx context.Context) error {
 	w := rowWalk{v: v, chain: chainSeed(v.log.session.id, v.log.name)}
 	var failed error
-	err := scanLines(v.f.arrivals, 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
+	err := vfs.ScanLines(v.f.arrivals, 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		w.n++
 		a, ok := parseArrival(line)
 		if !ok || !whole {
@@ -213,7 +214,7 @@ func (w *rowWalk) row(a *arrival) error {
 		proven := false
 		if w.damaged == 1 && a.Off > w.next && a.Off <= v.end {
 			// What the damaged row said of the bytes can be had from the bytes; the chain behind it proves it.
-			sum, err := hashRange(v.f.data, w.next, a.Off)
+			sum, err := vfs.HashRange(v.f.data, w.next, a.Off)
 			if lost := new(damage); err != nil && !errors.As(err, &lost) {
 				return err
 			}
@@ -232,7 +233,7 @@ func (w *rowWalk) row(a *arrival) error {
 		v.bad(Lost, "bytes %d-%d, which arrival row %d tells of, are not there", max(a.Off, v.end), a.end(), w.n)
 		return nil
 	}
-	sum, err := hashRange(v.f.data, a.Off, a.end())
+	sum, err := vfs.HashRange(v.f.data, a.Off, a.end())
 	unread := ""
 	if lost := new(damage); errors.As(err, &lost) {
 		unread = lost.Error()

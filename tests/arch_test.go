@@ -26,7 +26,7 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "internal/handles", "internal/memory"},
+	"session":             {"ctxabi", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"internal/beneath":    {"internal/handles"},
 	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
+	"internal/vfs":        {"ctxabi", "internal/handles"},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
 	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
@@ -204,7 +205,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
 		{"ctxabi/weight_test.go", imports(`"` + module + `/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
-		{"session/vfs.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
+		{"internal/vfs/os.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
 		{"session/x.go", "package x\ntype t struct{ EPERM int }\nvar syscall t\nvar _ = syscall.EPERM", ""},
 
 		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},

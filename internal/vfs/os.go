@@ -1,4 +1,4 @@
-package session
+package vfs
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // OS is the operating system's disk.
-var OS VFS = osVFS{}
+var OS FS = osVFS{}
 
 type osVFS struct{}
 
@@ -26,35 +26,35 @@ func (osVFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 		return os.OpenFile(name, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, perm)
 	})
 	if err != nil {
-		return nil, diskError(err)
+		return nil, WithKind(err)
 	}
 	return osFile{f}, nil
 }
 
-func (osVFS) Mkdir(name string, perm fs.FileMode) error { return diskError(os.Mkdir(name, perm)) }
-func (osVFS) Remove(name string) error                  { return diskError(os.Remove(name)) }
-func (osVFS) Rename(from, to string) error              { return diskError(os.Rename(from, to)) }
-func (osVFS) Link(from, to string) error                { return diskError(os.Link(from, to)) }
+func (osVFS) Mkdir(name string, perm fs.FileMode) error { return WithKind(os.Mkdir(name, perm)) }
+func (osVFS) Remove(name string) error                  { return WithKind(os.Remove(name)) }
+func (osVFS) Rename(from, to string) error              { return WithKind(os.Rename(from, to)) }
+func (osVFS) Link(from, to string) error                { return WithKind(os.Link(from, to)) }
 func (osVFS) Stat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
-func (osVFS) Chown(name string, uid, gid int) error     { return diskError(os.Lchown(name, uid, gid)) }
-func (osVFS) Chmod(name string, mode fs.FileMode) error { return diskError(os.Chmod(name, mode)) }
+func (osVFS) Chown(name string, uid, gid int) error     { return WithKind(os.Lchown(name, uid, gid)) }
+func (osVFS) Chmod(name string, mode fs.FileMode) error { return WithKind(os.Chmod(name, mode)) }
 
 func (osVFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := handles.Open(func() ([]fs.DirEntry, error) { return os.ReadDir(name) })
-	return entries, diskError(err)
+	return entries, WithKind(err)
 }
 
 func (osVFS) Chtimes(name string, modified time.Time) error {
-	return diskError(os.Chtimes(name, time.Time{}, modified))
+	return WithKind(os.Chtimes(name, time.Time{}, modified))
 }
 
 func (osVFS) SyncDir(name string) error {
 	d, err := handles.Open(func() (*os.File, error) { return os.Open(name) })
 	if err != nil {
-		return diskError(err)
+		return WithKind(err)
 	}
 	defer d.Close()
-	return diskError(d.Sync())
+	return WithKind(d.Sync())
 }
 
 func (osVFS) Lock(name string) (io.Closer, error) {
@@ -64,7 +64,7 @@ func (osVFS) Lock(name string) (io.Closer, error) {
 	}
 	f, err := os.OpenFile(name, mode|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, diskError(err)
+		return nil, WithKind(err)
 	}
 	for {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -88,10 +88,10 @@ func (osVFS) Lock(name string) (io.Closer, error) {
 
 // Tree opens a directory whose content is in a user's hands: whatever he moves about in there meanwhile, what is opened through it
 // lies below it.
-func (osVFS) Tree(dir string) (tree, error) {
+func (osVFS) Tree(dir string) (Tree, error) {
 	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
-		return nil, diskError(err)
+		return nil, WithKind(err)
 	}
 	return osTree{r}, nil
 }
@@ -100,13 +100,13 @@ func (osVFS) Tree(dir string) (tree, error) {
 func (osVFS) RemoveBelow(dir, rel string) error {
 	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
-		return diskError(err)
+		return WithKind(err)
 	}
 	defer r.Close()
-	return diskError(handles.Do(func() error { return r.RemoveAll(rel) }))
+	return WithKind(handles.Do(func() error { return r.RemoveAll(rel) }))
 }
 
-func (osVFS) Symlink(target, name string) error { return diskError(os.Symlink(target, name)) }
+func (osVFS) Symlink(target, name string) error { return WithKind(os.Symlink(target, name)) }
 
 type osTree struct{ *os.Root }
 
@@ -114,14 +114,14 @@ func (t osTree) Stat() (fs.FileInfo, error) { return t.Root.Stat(".") }
 
 func (t osTree) ReadDir() ([]fs.DirEntry, error) {
 	entries, err := handles.Open(func() ([]fs.DirEntry, error) { return fs.ReadDir(t.FS(), ".") })
-	return entries, diskError(err)
+	return entries, WithKind(err)
 }
 
 // Sub opens a directory in this one.
-func (t osTree) Sub(name string) (tree, error) {
+func (t osTree) Sub(name string) (Tree, error) {
 	r, err := handles.Open(func() (*os.Root, error) { return t.OpenRoot(name) })
 	if err != nil {
-		return nil, diskError(err)
+		return nil, WithKind(err)
 	}
 	sub := osTree{r}
 	if err := t.mustBe(name, sub); err != nil {
@@ -137,7 +137,7 @@ func (t osTree) OpenFile(name string) (File, error) {
 		return t.Root.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
-		return nil, diskError(err)
+		return nil, WithKind(err)
 	}
 	if err := t.mustBe(name, f); err != nil {
 		f.Close()
@@ -163,7 +163,7 @@ type osFile struct{ *os.File }
 
 func (f osFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
-	return n, diskError(err)
+	return n, WithKind(err)
 }
 
 // CloneTo lets the disk share the file's bytes with to, where it can.

@@ -1,4 +1,4 @@
-package session
+package vfs
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// scanLines reads [from, to) of f and yields each line: where it begins, its
+// ScanLines reads [from, to) of f and yields each line: where it begins, its
 // length without the newline, its bytes (nil when it is longer than any record
 // may be; valid until yield returns) and whether it ends in a newline, which
 // only the last one may not. It reads in blocks and keeps one block in memory,
 // or one record when that is larger.
-func scanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line []byte, whole bool) bool) error {
+func ScanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line []byte, whole bool) bool) error {
 	const block = 1 << 20
 	buf := make([]byte, 0, min(block, to-from))
 	begin := from        // offset of buf[0], where a line begins
@@ -29,7 +29,7 @@ func scanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line
 		n := min(int64(cap(buf)-len(buf)), to-off)
 		fresh := len(buf)
 		buf = buf[:fresh+int(n)]
-		if err := readFull(f, buf[fresh:], off); err != nil {
+		if err := ReadFull(f, buf[fresh:], off); err != nil {
 			return err
 		}
 		off += n
@@ -60,10 +60,10 @@ func scanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line
 	return nil
 }
 
-// backwards gives the complete lines of the first size bytes of f from the last
+// ScanLinesBackward gives the complete lines of the first size bytes of f from the last
 // to the first, each with the offset where it begins. It stops when yield says
 // so and reads no further than that. A tail without a newline is not a line.
-func backwards(f File, size int64, yield func(off int64, line []byte) bool) error {
+func ScanLinesBackward(f File, size int64, yield func(off int64, line []byte) bool) error {
 	var tail []byte // [start, start+len(tail)) of the file, ending in a newline once trimmed
 	start, step := size, int64(16<<10)
 	trimmed := false
@@ -94,7 +94,7 @@ func backwards(f File, size int64, yield func(off int64, line []byte) bool) erro
 		n := min(step, start)
 		step = min(step*4, 16<<20)
 		grown := make([]byte, n, n+int64(len(tail)))
-		if err := readFull(f, grown, start-n); err != nil {
+		if err := ReadFull(f, grown, start-n); err != nil {
 			return err
 		}
 		start, tail = start-n, append(grown, tail...)

@@ -1,13 +1,13 @@
-package session
+package vfs
 
 import (
 	"io/fs"
 	"syscall"
 )
 
-// ownerOf reads a file's owner. A VFS that is not the operating system's gives
+// OwnerOf reads a file's owner. A VFS that is not the operating system's gives
 // a FileInfo whose Sys has the method Owner.
-func ownerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
+func OwnerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
 	switch st := fi.Sys().(type) {
 	case *syscall.Stat_t:
 		return st.Uid, st.Gid, true
@@ -18,16 +18,16 @@ func ownerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
 	return 0, 0, false
 }
 
-// linksOf is how many names a file has; 1 where the disk does not say.
-func linksOf(fi fs.FileInfo) int {
+// Links is how many names a file has; 1 where the disk does not say.
+func Links(fi fs.FileInfo) int {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)
 	}
 	return 1
 }
 
-// nameless says that a file has no name any more.
-func nameless(f File) bool {
+// Nameless says that a file has no name any more.
+func Nameless(f File) bool {
 	fi, err := f.Stat()
-	return err == nil && linksOf(fi) == 0
+	return err == nil && Links(fi) == 0
 }

@@ -1,4 +1,4 @@
-package session
+package vfs
 
 import (
 	"io"
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// VFS is what the store needs of a disk. Names are absolute, slash-separated.
+// FS is what the store needs of a disk. Names are absolute, slash-separated.
 // Errors satisfy errors.Is with fs.ErrNotExist and fs.ErrExist, and with
 // ctxabi.ErrNoSpace and ctxabi.ErrQuota when the disk is full. The operating
 // system's is [OS]; sessiontest has one in memory that fails and crashes on
 // request.
-type VFS interface {
+type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Mkdir(name string, perm fs.FileMode) error
 	Remove(name string) error // a file or an empty directory
@@ -36,19 +36,19 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// userFiles is a disk on which users keep files of their own.
-type userFiles interface {
-	Tree(dir string) (tree, error)
+// UserFiles is a disk on which users keep files of their own.
+type UserFiles interface {
+	Tree(dir string) (Tree, error)
 	Symlink(target, name string) error
 }
 
-// tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
-type tree interface {
+// Tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
+type Tree interface {
 	io.Closer
 	Stat() (fs.FileInfo, error)
 	ReadDir() ([]fs.DirEntry, error)
 	Lstat(name string) (fs.FileInfo, error)
-	Sub(name string) (tree, error)
+	Sub(name string) (Tree, error)
 	OpenFile(name string) (File, error)
 	Readlink(name string) (string, error)
 }

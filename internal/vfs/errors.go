@@ -1,4 +1,4 @@
-package session
+package vfs
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// diskError adds ErrNoSpace or ErrQuota to the error of a full disk, ErrNoFiles to that of a process without descriptors. Errno
+// WithKind adds ErrNoSpace or ErrQuota to the error of a full disk, ErrNoFiles to that of a process without descriptors. Errno
 // constants belong to package fs alone, and os gives these no portable
 // name: they are told by the text that package syscall has for them.
-func diskError(err error) error {
+func WithKind(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func kindOf(err error) error {
 	return ctxabi.ErrIO
 }
 
-// diskFailed wraps a failure of the disk in an *ctxabi.Error.
-func diskFailed(op, path string, err error, why string) *ctxabi.Error {
+// Failed wraps a failure of the disk in an *ctxabi.Error.
+func Failed(op, path string, err error, why string) *ctxabi.Error {
 	return &ctxabi.Error{Op: op, Path: path, Kind: kindOf(err), Why: why, Err: err}
 }
