@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -96,122 +95,24 @@ func parseSealedList(data []byte) (*sealedList, error) {
 	return m, nil
 }
 
-// openData opens the tail and the sealed parts in front of it. store.move is held for reading.
-func (l *Log) openData(arrivals File) (*logData, error) {
-	x := l.session
-	v := x.store.vfs
-	for {
-		before, err := x.readSegments(l.name)
-		if err != nil {
-			return nil, err
-		}
-		tail, err := l.openFile(l.name)
-		if err != nil {
-			return nil, err
-		}
-		after, err := x.readSegments(l.name)
-		if err == nil && x.store.o.ReadOnly && string(after) != string(before) {
-			tail.Close() // a daemon beside us sealed a part meanwhile
-			continue
-		}
-		d := &logData{tail: tail}
-		if err == nil {
-			err = l.openParts(v, d, before, arrivals)
-		}
-		if err != nil {
-			d.Close()
-			return nil, err
-		}
-		return d, nil
-	}
-}
-
-// readSegments gives the list as it is in the store; nil when there is none.
-func (x *Session) readSegments(log string) ([]byte, error) {
-	data, err := vfs.ReadFile(x.store.vfs, x.path(segmentsFile(log)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data, err
-}
-
-// openParts finds out which sealed parts d has.
-func (l *Log) openParts(v VFS, d *logData, raw []byte, arrivals File) error {
-	fi, err := d.tail.Stat()
-	if err != nil {
-		return err
-	}
-	total, err := lastEnd(arrivals)
-	if err != nil {
-		return err
-	}
-	list := new(sealedList)
-	lost := false
-	if raw != nil {
-		if list, err = parseSealedList(raw); err != nil {
-			list, lost = nil, true
-		}
-	} else {
-		list, lost = nil, true
-	}
-	if lost {
-		if list, err = l.findParts(v); err != nil {
-			return err
-		}
-		if list == nil {
-			return nil
-		}
-	} else if list.base()+fi.Size() != total {
-		newer, err := l.newerList(v, d, list, fi.Size())
-		if err != nil {
-			return err
-		}
-		if newer != nil {
-			list, lost = newer, true
-		}
-	}
-	for i := range list.Parts {
-		p := &sealedPart{sealedEntry: list.Parts[i], log: l}
-		p.find()
-		d.parts = append(d.parts, p)
-	}
-	d.base = list.base()
-	return l.settle(d, list, fi.Size(), total, lost)
-}
-
-// lastEnd is where the last arrival row that can be read says that the log ends.
-func lastEnd(arrivals File) (end int64, err error) {
-	fi, err := arrivals.Stat()
-	if err != nil {
-		return 0, err
-	}
-	err = vfs.ScanLinesBackward(arrivals, fi.Size(), func(_ int64, line []byte) bool {
-		a, ok := parseArrival(line)
-		if ok {
-			end = a.end()
-		}
-		return !ok
-	})
-	return end, err
-}
-
 // findParts makes the list from the parts that lie in the session's directory; nil when there are none.
-func (l *Log) findParts(v VFS) (*sealedList, error) {
-	x := l.session
+func (at *location) findParts() (*sealedList, error) {
+	x := at.dir
+	v := x.store.vfs
 	entries, err := v.ReadDir(x.Dir())
 	if err != nil {
 		return nil, err
 	}
 	var numbers []int
 	for _, e := range entries {
-		if log, n, ok := SealedNumber(e.Name()); ok && log == l.name && e.Type().IsRegular() {
+		if log, n, ok := SealedNumber(e.Name()); ok && log == at.log && e.Type().IsRegular() {
 			numbers = append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)
 	list := &sealedList{}
 	for _, n := range numbers {
-		f, err := v.OpenFile(x.path(sealedName(l.name, n)), os.O_RDONLY, 0)
+		f, err := v.OpenFile(x.path(sealedName(at.log, n)), os.O_RDONLY, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +123,7 @@ func (l *Log) findParts(v VFS) (*sealedList, error) {
 		}
 		m, err := readSealMeta(f, fi.Size())
 		f.Close()
-		if err != nil || m.Log != l.name {
+		if err != nil || m.Log != at.log {
 			continue // nothing of ours, or damaged: what it held is a gap
 		}
 		next := list.base()
@@ -230,9 +131,9 @@ func (l *Log) findParts(v VFS) (*sealedList, error) {
 			continue // the same again
 		}
 		if m.Off > next {
-			list.Parts = append(list.Parts, l.gap(list, next, m.Off, n))
+			list.Parts = append(list.Parts, list.gap(next, m.Off))
 			if list.Parts[len(list.Parts)-1].Number >= n {
-				return nil, fmt.Errorf("the parts before %s are lost", path.Base(sealedName(l.name, n)))
+				return nil, fmt.Errorf("the parts before %s are lost", path.Base(sealedName(at.log, n)))
 			}
 		}
 		list.Parts = append(list.Parts, sealedEntry{Chain: m.Chain, Number: n, Off: m.Off, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()})
@@ -245,8 +146,8 @@ func (l *Log) findParts(v VFS) (*sealedList, error) {
 
 // newerList is list with the parts that were sealed after it: it came from a backup, or was copied before they were. Nil when
 // none lies where it ends, or the tail, of size bytes, begins with its records.
-func (l *Log) newerList(v VFS, d *logData, list *sealedList, size int64) (*sealedList, error) {
-	found, err := l.findParts(v)
+func (d *logData) newerList(list *sealedList, size int64) (*sealedList, error) {
+	found, err := d.at.findParts()
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -254,7 +155,7 @@ func (l *Log) newerList(v VFS, d *logData, list *sealedList, size int64) (*seale
 	if i < 0 || len(list.Parts) > 0 && found.Parts[i].Number <= list.Parts[len(list.Parts)-1].Number {
 		return nil, nil
 	}
-	p := &sealedPart{sealedEntry: found.Parts[i], log: l}
+	p := &sealedPart{sealedEntry: found.Parts[i], at: d.at}
 	if size >= p.Size {
 		if p.find(); p.gone != nil {
 			return nil, p.gone
@@ -267,7 +168,7 @@ func (l *Log) newerList(v VFS, d *logData, list *sealedList, size int64) (*seale
 }
 
 // gap stands for what lies between two parts and cannot be found.
-func (l *Log) gap(list *sealedList, from, to int64, before int) sealedEntry {
+func (list *sealedList) gap(from, to int64) sealedEntry {
 	number := 1
 	if n := len(list.Parts); n > 0 {
 		number = list.Parts[n-1].Number + 1

@@ -14,12 +14,19 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
+// location says where the sealed parts of a log are.
+type location struct {
+	dir    *diskDir
+	log    string // its name
+	frames *frameCache
+}
+
 // sealedPart is one sealed part of a log, open for reading. It is safe for concurrent use.
 type sealedPart struct {
 	sealedEntry
-	log  *Log
-	file File  // nil: it is opened by its name for each read, so that a log costs the same however many parts it has
-	gone error // why it cannot be read at all, found when the log was opened
+	at   *location
+	file vfs.File // nil: it is opened by its name for each read, so that a log costs the same however many parts it has
+	gone error    // why it cannot be read at all, found when the log was opened
 
 	mu     sync.Mutex // guards tabled, and what follows until it is set
 	tabled bool
@@ -43,13 +50,13 @@ func (d *damage) Error() string {
 func (d *damage) Unwrap() error { return d.err }
 
 func (p *sealedPart) damaged(from, to int64, err error) error {
-	return &damage{sealedName(p.log.name, p.Number), p.Off + from, p.Off + to, err}
+	return &damage{sealedName(p.at.log, p.Number), p.Off + from, p.Off + to, err}
 }
 
 // find looks whether the part is there.
 func (p *sealedPart) find() {
-	x := p.log.session
-	fi, err := x.store.vfs.Stat(x.path(sealedName(p.log.name, p.Number)))
+	x := p.at.dir
+	fi, err := x.store.vfs.Stat(x.path(sealedName(p.at.log, p.Number)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.gone = errNoPart
@@ -59,14 +66,14 @@ func (p *sealedPart) find() {
 		p.gone = errors.New("it is not a regular file")
 	}
 	if p.gone != nil && p.gone != errNoPart {
-		x.store.o.Logger.Error("open sealed part", "session", x.id, "log", p.log.name, "part", p.Number, "err", p.gone)
+		x.store.logger.Error("open sealed part", "session", x.ID(), "log", p.at.log, "part", p.Number, "err", p.gone)
 	}
 }
 
 var errNoPart = errors.New("it is not there")
 
 // opened calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
-func (p *sealedPart) opened(do func(f File) error) error {
+func (p *sealedPart) opened(do func(f vfs.File) error) error {
 	switch {
 	case p.gone != nil:
 		return p.gone
@@ -81,14 +88,14 @@ func (p *sealedPart) opened(do func(f File) error) error {
 	return do(f)
 }
 
-func (p *sealedPart) open() (File, error) {
-	x := p.log.session
+func (p *sealedPart) open() (vfs.File, error) {
+	x := p.at.dir
 	x.store.moving.RLock()
 	defer x.store.moving.RUnlock()
-	if x.removed.Load() {
-		return nil, ctxabi.E("read", p.log.name, ctxabi.ErrNotFound, "the session was removed")
+	if x.Removed() {
+		return nil, ctxabi.E("read", p.at.log, ctxabi.ErrNotFound, "the session was removed")
 	}
-	f, _, err := vfs.OpenRegular(x.store.vfs, x.path(sealedName(p.log.name, p.Number)), os.O_RDONLY)
+	f, _, err := vfs.OpenRegular(x.store.vfs, x.path(sealedName(p.at.log, p.Number)), os.O_RDONLY)
 	return f, err
 }
 
@@ -101,7 +108,7 @@ func (p *sealedPart) table() error {
 		return nil
 	}
 	var frames []sealedFrame
-	odd := p.opened(func(f File) error {
+	odd := p.opened(func(f vfs.File) error {
 		fi, err := f.Stat()
 		if err != nil {
 			return err
@@ -143,8 +150,8 @@ func (p *sealedPart) known(frames []sealedFrame) []sealedFrame {
 	return frames
 }
 
-// at returns the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
-func (p *sealedPart) at(off int64) int {
+// frameAt returns the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
+func (p *sealedPart) frameAt(off int64) int {
 	return sort.Search(len(p.frames), func(i int) bool { return p.raw[i+1] > off })
 }
 
@@ -152,7 +159,7 @@ func (p *sealedPart) at(off int64) int {
 func (p *sealedPart) frame(i int) ([]byte, error) {
 	f := &p.frames[i]
 	b := make([]byte, f.Packed)
-	err := p.opened(func(file File) error { return vfs.ReadFull(file, b, p.packed[i]) })
+	err := p.opened(func(file vfs.File) error { return vfs.ReadFull(file, b, p.packed[i]) })
 	if err == nil {
 		b, err = f.inflate(b)
 	}
@@ -171,11 +178,11 @@ func (p *sealedPart) ReadAt(b []byte, off int64) (n int, err error) {
 		return 0, err
 	}
 	for n < len(b) && off < p.Size {
-		i := p.at(off)
+		i := p.frameAt(off)
 		if i == len(p.frames) {
 			return n, p.damaged(p.raw[i], p.Size, p.why())
 		}
-		raw, err := p.log.session.store.frames.get(p, i)
+		raw, err := p.at.frames.get(p, i)
 		if err != nil {
 			return n, err
 		}
@@ -217,7 +224,7 @@ func (p *sealedPart) check(yield func(raw []byte, err error) bool) {
 // standIn fills b, from off of the part on, with something of the form of the bytes that a damaged frame held, and says how
 // much of it. It has as many lines, as far as that is known, so that those behind it keep their numbers.
 func (p *sealedPart) standIn(b []byte, off int64) int {
-	i := p.at(off)
+	i := p.frameAt(off)
 	end, lines := p.Size, p.Records
 	if i < len(p.frames) {
 		end, lines = p.raw[i+1], p.frames[i].Records

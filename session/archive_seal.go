@@ -98,17 +98,6 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	return 0, 0, vfs.Failed("archive", l.name, err, "its records stay as they are")
 }
 
-// Archive seals what both logs of the session have; see [Log.Seal].
-func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
-	for _, l := range []*Log{&x.messages, &x.events} {
-		r, p, err := l.Seal(ctx)
-		if raw, packed = raw+r, packed+p; err != nil {
-			return raw, packed, err
-		}
-	}
-	return raw, packed, nil
-}
-
 // sealer seals one part.
 type sealer struct {
 	l    *Log
@@ -131,7 +120,7 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	m := &sealMeta{Log: l.name, Session: x.id, Off: from, Chain: hex.EncodeToString(check.last[:])}
+	m := &sealMeta{Log: l.name, Session: x.ID(), Off: from, Chain: hex.EncodeToString(check.last[:])}
 	if err := writeSealed(out, s.f.data, from, to, m, ctx.Err); err != nil {
 		return err
 	}
@@ -147,7 +136,7 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	s.part = &sealedPart{log: l, file: in, sealedEntry: sealedEntry{
+	s.part = &sealedPart{at: &l.parts, file: in, sealedEntry: sealedEntry{
 		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()}}
 	s.part.check(func(raw []byte, bad error) bool {
 		if err = cmpErr(bad, ctx.Err()); err == nil {
@@ -188,7 +177,7 @@ func (s *sealer) swap(ctx context.Context) error {
 	}
 	store.move.RLock()
 	defer store.move.RUnlock()
-	if x.removed.Load() {
+	if x.Removed() {
 		return ctxabi.E("archive", l.name, ctxabi.ErrNotFound, "the session was removed")
 	}
 	if err := l.usable("archive"); err != nil {
@@ -196,7 +185,7 @@ func (s *sealer) swap(ctx context.Context) error {
 	}
 	d := s.f.data
 	if d.pending {
-		if err := l.putRight(d); err != nil {
+		if err := d.putRight(); err != nil {
 			return err
 		}
 	}
@@ -229,10 +218,10 @@ func (s *sealer) swap(ctx context.Context) error {
 		// The old file may be back after a loss of power, without what would be appended now.
 		return l.breakDown("archive", err)
 	}
-	if err := l.writeList(d.parts, false); err == nil {
+	if err := d.writeList(d.parts, false); err == nil {
 		d.pending = false
 	} else {
-		store.o.Logger.Error("list sealed parts", "session", x.id, "log", l.name, "err", err)
+		store.logger.Error("list sealed parts", "session", x.ID(), "log", l.name, "err", err)
 	}
 	return nil
 }
@@ -279,7 +268,7 @@ func (s *sealer) name(d *logData) error {
 	}
 	s.part.Number = number
 	d.pending = true
-	if err := l.writeList(append(d.parts[:len(d.parts):len(d.parts)], s.part), true); err != nil {
+	if err := d.writeList(append(d.parts[:len(d.parts):len(d.parts)], s.part), true); err != nil {
 		return s.undo(d, err)
 	}
 	file := x.path(sealedName(l.name, number))
@@ -296,14 +285,14 @@ func (s *sealer) name(d *logData) error {
 // undo takes back what swap did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
 func (s *sealer) undo(d *logData, cause error) error {
 	d.redundant = append(d.redundant, s.part.Number)
-	if err := s.l.putRight(d); err != nil {
+	if err := d.putRight(); err != nil {
 		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))
 	}
 	return cause
 }
 
 // swap makes the part the last one, and next the tail.
-func (d *logData) swap(p *sealedPart, next File) {
+func (d *logData) swap(p *sealedPart, next vfs.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.parts = append(d.parts[:len(d.parts):len(d.parts)], p)

@@ -22,8 +22,8 @@ import (
 //   - Where total fits neither, the tail holds the records of a part that is being sealed if it begins with them.
 //
 // What is not true any more in the store is put right, but for a store that is open for reading only.
-func (l *Log) settle(d *logData, list *sealedList, size, total int64, lost bool) error {
-	x := l.session
+func (d *logData) settle(list *sealedList, rows arrivalRows, size, total int64, lost bool) error {
+	x := d.at.dir
 	n := len(d.parts)
 	keep := n
 	switch {
@@ -40,7 +40,7 @@ func (l *Log) settle(d *logData, list *sealedList, size, total int64, lost bool)
 			if p.Off+size != total || size < d.base-p.Off {
 				continue
 			}
-			raw, err := l.putBack(d, p)
+			raw, err := d.putBack(p, rows)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (l *Log) settle(d *logData, list *sealedList, size, total int64, lost bool)
 		}
 	}
 	if keep == n && lost {
-		if err := l.findGap(d, list, size, total); err != nil {
+		if err := d.findGap(list, rows, size, total); err != nil {
 			return err
 		}
 		n = len(d.parts)
@@ -64,14 +64,14 @@ func (l *Log) settle(d *logData, list *sealedList, size, total int64, lost bool)
 	for _, p := range gone {
 		d.redundant = append(d.redundant, p.Number)
 	}
-	if !d.pending || x.store.o.ReadOnly {
+	if !d.pending || x.store.readOnly {
 		return nil
 	}
 	if lost {
-		x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: segmentsFile(l.name) + " was gone, damaged or older than the sealed parts; it was made again from them"})
+		x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO", Reason: segmentsFile(d.at.log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
 	}
-	if err := l.putRight(d); err != nil { // a full disk: it is tried again before the next part is sealed
-		x.store.o.Logger.Error("settle sealed parts", "session", x.id, "log", l.name, "err", err)
+	if err := d.putRight(); err != nil { // a full disk: it is tried again before the next part is sealed
+		x.store.logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.log, "err", err)
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func (d *logData) stillRaw(p *sealedPart, size, total int64) (bool, error) {
 }
 
 // putBack says whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
-func (l *Log) putBack(d *logData, p *sealedPart) (bool, error) {
+func (d *logData) putBack(p *sealedPart, rows arrivalRows) (bool, error) {
 	if p.gone != nil {
-		return l.firstRow(d, p.Off)
+		return rows.Begins(d.tail, p.Off)
 	}
 	return d.holds(p, 0)
 }
@@ -120,55 +120,27 @@ func (d *logData) holds(p *sealedPart, off int64) (same bool, err error) {
 }
 
 // findGap puts in what is missing behind the last part that was found, if the tail begins later.
-func (l *Log) findGap(d *logData, list *sealedList, size, total int64) error {
+func (d *logData) findGap(list *sealedList, rows arrivalRows, size, total int64) error {
 	begin := total - size
 	if begin <= d.base || size == 0 {
 		return nil
 	}
-	first, err := l.firstRow(d, begin)
+	first, err := rows.Begins(d.tail, begin)
 	if err != nil || !first {
 		return err
 	}
-	p := &sealedPart{sealedEntry: l.gap(list, d.base, begin, 0), log: l}
+	p := &sealedPart{sealedEntry: list.gap(d.base, begin), at: d.at}
 	p.find()
 	d.parts, d.base = append(d.parts, p), begin
 	return nil
 }
 
-// firstRow says whether the tail begins with what an arrival row at begin announced.
-func (l *Log) firstRow(d *logData, begin int64) (fits bool, err error) {
-	f, err := l.openFile(arrivalsFile(l.name))
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	from, err := seekArrival(f, fi.Size(), begin)
-	if err != nil {
-		return false, err
-	}
-	var failed error
-	err = vfs.ScanLines(f, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := parseArrival(line)
-		if ok && a.Off == begin {
-			var sum hash
-			sum, failed = vfs.HashRange(d.tail, 0, a.Len)
-			fits = failed == nil && sum == a.SHA
-		}
-		return !ok || a.Off < begin
-	})
-	return fits, errors.Join(err, failed)
-}
-
 // putRight makes the store say what d is: parts whose records the tail holds go, and the list is written anew.
-func (l *Log) putRight(d *logData) error {
-	x := l.session
+func (d *logData) putRight() error {
+	x := d.at.dir
 	v := x.store.vfs
 	for len(d.redundant) > 0 {
-		if err := l.discard(d, d.redundant[0]); err != nil {
+		if err := d.discard(d.redundant[0]); err != nil {
 			return err
 		}
 		d.redundant = d.redundant[1:]
@@ -176,7 +148,7 @@ func (l *Log) putRight(d *logData) error {
 	if err := v.SyncDir(x.Dir()); err != nil {
 		return err
 	}
-	if err := l.writeList(d.parts, false); err != nil {
+	if err := d.writeList(d.parts, false); err != nil {
 		return err
 	}
 	d.pending = false
@@ -184,10 +156,10 @@ func (l *Log) putRight(d *logData) error {
 }
 
 // writeList writes the list of parts; none needs none.
-func (l *Log) writeList(parts []*sealedPart, pending bool) error {
-	x := l.session
+func (d *logData) writeList(parts []*sealedPart, pending bool) error {
+	x := d.at.dir
 	if len(parts) == 0 {
-		file := x.path(segmentsFile(l.name))
+		file := x.path(segmentsFile(d.at.log))
 		if err := x.store.vfs.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -197,14 +169,14 @@ func (l *Log) writeList(parts []*sealedPart, pending bool) error {
 	for _, p := range parts {
 		list.Parts = append(list.Parts, p.sealedEntry)
 	}
-	return x.replace(segmentsFile(l.name), list.line(), true)
+	return x.replace(segmentsFile(d.at.log), list.line(), true)
 }
 
 // discard removes a sealed part of which the tail holds all records. One that has others is put into the quarantine.
-func (l *Log) discard(d *logData, number int) error {
-	x := l.session
+func (d *logData) discard(number int) error {
+	x := d.at.dir
 	v := x.store.vfs
-	name := sealedName(l.name, number)
+	name := sealedName(d.at.log, number)
 	f, err := v.OpenFile(x.path(name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -219,7 +191,7 @@ func (l *Log) discard(d *logData, number int) error {
 	}
 	same := false
 	if m, err := readSealMeta(f, fi.Size()); err == nil && m.Off >= d.base {
-		p := &sealedPart{sealedEntry: sealedEntry{Number: number, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, log: l, file: f}
+		p := &sealedPart{sealedEntry: sealedEntry{Number: number, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, at: d.at, file: f}
 		if same, err = d.holds(p, m.Off-d.base); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
@@ -242,7 +214,7 @@ func (l *Log) discard(d *logData, number int) error {
 	if err := v.Rename(x.path(name), x.path(to)); err != nil {
 		return err
 	}
-	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+	x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO",
 		Reason: fmt.Sprintf("%s has other records than the log has in its place; it was moved to %s", name, to)})
 	return v.SyncDir(x.path(quarantineDir))
 }

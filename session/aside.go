@@ -14,13 +14,13 @@ import (
 // setAside moves a file of the session in dir, whatever it is, into the quarantine, and gives its name there relative to the session.
 // The same file with the same content gets the same name. Store.move is held, or nobody else uses the store; the
 // session may be too damaged to be opened.
-func (s *Store) setAside(dir, rel string, o Owner) (string, error) {
+func (s *diskRoot) setAside(dir, rel string, o Owner) (string, error) {
 	return s.aside(dir, rel, o, s.vfs.Rename)
 }
 
 // exchange puts the file tmp, which is synced, in the place of a file of the session, and the old one into the quarantine. The old
 // one is linked there, not moved: whenever the power goes, one of both has the name.
-func (s *Store) exchange(dir, rel, tmp string, o Owner) (string, error) {
+func (s *diskRoot) exchange(dir, rel, tmp string, o Owner) (string, error) {
 	name, err := s.aside(dir, rel, o, s.linkAside)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -32,7 +32,7 @@ func (s *Store) exchange(dir, rel, tmp string, o Owner) (string, error) {
 }
 
 // aside puts a file of the session into the quarantine, as put does.
-func (s *Store) aside(dir, rel string, o Owner, put func(from, to string) error) (string, error) {
+func (s *diskRoot) aside(dir, rel string, o Owner, put func(from, to string) error) (string, error) {
 	to := path.Join(dir, quarantineDir)
 	if err := s.mkdir(to, o); err != nil {
 		return "", err
@@ -42,11 +42,11 @@ func (s *Store) aside(dir, rel string, o Owner, put func(from, to string) error)
 }
 
 // moveAside moves a file into a directory, under a name made of base and the file's content.
-func (s *Store) moveAside(file, to, base string) (name string, err error) {
+func (s *diskRoot) moveAside(file, to, base string) (name string, err error) {
 	return s.putAside(file, to, base, s.vfs.Rename)
 }
 
-func (s *Store) putAside(file, to, base string, put func(from, to string) error) (name string, err error) {
+func (s *diskRoot) putAside(file, to, base string, put func(from, to string) error) (name string, err error) {
 	fi, err := s.vfs.Stat(file)
 	if err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func (s *Store) putAside(file, to, base string, put func(from, to string) error)
 }
 
 // linkAside gives a file another name too, in the place of what has it. What cannot be linked, as a directory, is moved.
-func (s *Store) linkAside(from, to string) error {
+func (s *diskRoot) linkAside(from, to string) error {
 	fi, err := s.vfs.Stat(from)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Store) linkAside(from, to string) error {
 }
 
 // replaceDamaged gives a file of the session other content, with the old one in the quarantine, and reports it. Store.move is held.
-func (x *Session) replaceDamaged(rel string, data []byte, mode fs.FileMode) error {
+func (x *diskDir) replaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	s := x.store
 	tmp := s.tmpName()
 	err := vfs.WriteFile(s.vfs, tmp, data, mode)
@@ -101,4 +101,46 @@ func (x *Session) replaceDamaged(rel string, data []byte, mode fs.FileMode) erro
 	}
 	x.Report(ErrorRow{Op: "open", Path: rel, Errno: "EIO", Reason: "it was damaged; what is whole of it was kept, and the old file moved to " + name})
 	return nil
+}
+
+// quarantine copies [from, to) of a file of the session aside, durably, and
+// gives the copy's name relative to the session. The same bytes at the same
+// place get the same name, so that a repair that was cut short does not pile up.
+func (x *diskDir) quarantine(f vfs.File, base string, from, to int64) (string, error) {
+	s := x.store
+	dir := x.path(quarantineDir)
+	o, err := x.owner()
+	if err != nil {
+		return "", err
+	}
+	if err := s.mkdir(dir, o); err != nil {
+		return "", err
+	}
+	sum, err := vfs.HashRange(f, from, to)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s-%d-%x", base, from, sum[:4])
+	file := path.Join(dir, name)
+	if _, err := s.vfs.Stat(file); err == nil {
+		return path.Join(quarantineDir, name), nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	tmp := s.tmpName()
+	err = vfs.CopyRange(s.vfs, tmp, f, from, to)
+	if err == nil {
+		err = s.own(tmp, o, o.fileMode())
+	}
+	if err == nil {
+		err = s.vfs.Rename(tmp, file)
+	}
+	if err == nil {
+		err = s.vfs.SyncDir(dir)
+	}
+	if err != nil {
+		s.vfs.Remove(tmp)
+		return "", err
+	}
+	return path.Join(quarantineDir, name), nil
 }

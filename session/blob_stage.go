@@ -22,12 +22,12 @@ import (
 //     one: that of a child which wrote a part of it comes first. One before the first write gives nothing.
 //   - Release drops what was not committed, with a row in errors.jsonl where the last Flush did not say so.
 type BlobStage struct {
-	x      *Session
+	x      *blobStore
 	id     string
 	writer Writer
 
 	mu        sync.Mutex
-	file      File
+	file      vfs.File
 	name      string // of file
 	kept      func() // ends what file counts for
 	size      int64
@@ -44,28 +44,28 @@ type digest interface {
 }
 
 // NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name.
-func (x *Session) NewBlobStage(id string, w Writer) (*BlobStage, error) {
+func (x *blobStore) NewBlobStage(id string, w Writer) (*BlobStage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
-		err = x.store.writable("create")
+		err = x.dir.store.writable("create")
 	}
 	if err == nil {
-		err = x.store.staged.take(w.UID, 0, true)
+		err = x.dir.store.staged.take(w.UID, 0, true)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &BlobStage{x: x, id: id, writer: w, name: x.store.tmpName(), running: sha256.New()}
-	x.store.owned.Store(s.name, nil)
+	s := &BlobStage{x: x, id: id, writer: w, name: x.dir.store.tmpName(), running: sha256.New()}
+	x.dir.store.owned.Store(s.name, nil)
 	if s.kept, err = handles.Keep(); err == nil {
-		if s.file, err = x.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		if s.file, err = x.dir.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			s.kept()
 		}
 	}
 	if err != nil {
 		err = vfs.WithKind(err)
-		x.store.owned.Delete(s.name)
-		x.store.staged.give(w.UID, 0, true)
+		x.dir.store.owned.Delete(s.name)
+		x.dir.store.staged.give(w.UID, 0, true)
 		return nil, vfs.Failed("create", blobName(id), err, "it could not be staged")
 	}
 	return s, nil
@@ -111,7 +111,7 @@ func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
 	}
 	if err != nil {
 		s.running = nil
-		s.x.store.staged.give(s.writer.UID, end-s.size, false)
+		s.x.dir.store.staged.give(s.writer.UID, end-s.size, false)
 		return 0, vfs.Failed("write", blobName(s.id), err, "the bytes of this write were not taken")
 	}
 	if s.running != nil && off == s.hashed {
@@ -135,10 +135,10 @@ func (s *BlobStage) Truncate(size int64) error {
 		return err
 	}
 	if err := s.file.Truncate(size); err != nil {
-		s.x.store.staged.give(s.writer.UID, max(0, size-s.size), false)
+		s.x.dir.store.staged.give(s.writer.UID, max(0, size-s.size), false)
 		return vfs.Failed("truncate", blobName(s.id), vfs.WithKind(err), "its size stays")
 	}
-	s.x.store.staged.give(s.writer.UID, max(0, s.size-size), false)
+	s.x.dir.store.staged.give(s.writer.UID, max(0, s.size-size), false)
 	s.size, s.running, s.written, s.refused = size, nil, true, false
 	return nil
 }
@@ -151,7 +151,7 @@ func (s *BlobStage) grow(op string, size int64) error {
 	case size > ctxabi.MaxBlob:
 		return ctxabi.E(op, blobName(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
 	}
-	return s.x.store.staged.take(s.writer.UID, size-s.size, false)
+	return s.x.dir.store.staged.take(s.writer.UID, size-s.size, false)
 }
 
 // Flush commits the blob, see [BlobStage].
@@ -183,13 +183,13 @@ func (s *BlobStage) sum() (string, error) {
 
 // commit moves the staged file into its place.
 func (s *BlobStage) commit() error {
-	store := s.x.store
-	s.x.blobs.RLock()
-	defer s.x.blobs.RUnlock()
+	store := s.x.dir.store
+	s.x.mu.RLock()
+	defer s.x.mu.RUnlock()
 	store.move.RLock()
 	defer store.move.RUnlock()
-	dir := s.x.path(blobDir)
-	o, err := s.x.owner()
+	dir := s.x.dir.path(blobDir)
+	o, err := s.x.dir.owner()
 	if err != nil {
 		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
 	}
@@ -198,7 +198,7 @@ func (s *BlobStage) commit() error {
 	}
 	err = store.vfs.Mkdir(dir, 0o700)
 	if err == nil {
-		err = store.vfs.SyncDir(s.x.path(ctxabi.InternalDir))
+		err = store.vfs.SyncDir(s.x.dir.path(ctxabi.InternalDir))
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -209,7 +209,7 @@ func (s *BlobStage) commit() error {
 		err = s.file.Sync()
 	}
 	if err == nil {
-		err = store.vfs.Rename(s.name, s.x.path(blobDir, s.id))
+		err = store.vfs.Rename(s.name, s.x.dir.path(blobDir, s.id))
 	}
 	if err == nil {
 		err = store.vfs.SyncDir(dir)
@@ -232,12 +232,12 @@ func (s *BlobStage) Release() {
 	if s.committed {
 		return
 	}
-	store := s.x.store
+	store := s.x.dir.store
 	store.vfs.Remove(s.name)
 	store.owned.Delete(s.name)
 	store.staged.give(s.writer.UID, s.size, true)
 	if !s.refused {
-		s.x.Report(RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
+		s.x.dir.Report(RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
 			"it was closed with %d bytes that are not its content; they were dropped", s.size)))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -27,13 +28,21 @@ type Blob struct {
 	Time time.Time
 }
 
+// blobStore is what users stored in one session. It is safe for concurrent use.
+type blobStore struct {
+	dir      *diskDir
+	mu       sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
+	lookedMu sync.Mutex           // held for moments only
+	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
+}
+
 // Blobs lists what users stored, by id.
-func (x *Session) Blobs() (list []Blob) {
-	x.blobs.RLock()
-	defer x.blobs.RUnlock()
-	x.store.move.RLock()
-	entries, _ := x.store.vfs.ReadDir(x.path(blobDir))
-	x.store.move.RUnlock()
+func (x *blobStore) Blobs() (list []Blob) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	x.dir.store.move.RLock()
+	entries, _ := x.dir.store.vfs.ReadDir(x.dir.path(blobDir))
+	x.dir.store.move.RUnlock()
 	for _, e := range entries {
 		if b, err := x.blob(e.Name()); err == nil {
 			list = append(list, b)
@@ -44,9 +53,9 @@ func (x *Session) Blobs() (list []Blob) {
 }
 
 // Blob tells of the blob called id; ctxabi.ErrNotFound when no user stored it. Who asks uses it: see [Session.BlobUsed].
-func (x *Session) Blob(id string) (Blob, error) {
-	x.blobs.RLock()
-	defer x.blobs.RUnlock()
+func (x *blobStore) Blob(id string) (Blob, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	b, err := x.blob(id)
 	if err == nil {
 		x.look(id)
@@ -54,14 +63,14 @@ func (x *Session) Blob(id string) (Blob, error) {
 	return b, err
 }
 
-// blob is Blob; x.blobs is held.
-func (x *Session) blob(id string) (Blob, error) {
+// blob is Blob; x.mu is held.
+func (x *blobStore) blob(id string) (Blob, error) {
 	if ctxabi.ParseContentID(id) != nil {
 		return Blob{}, noBlob(id)
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	fi, err := x.store.vfs.Stat(x.path(blobDir, id))
+	x.dir.store.move.RLock()
+	defer x.dir.store.move.RUnlock()
+	fi, err := x.dir.store.vfs.Stat(x.dir.path(blobDir, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
 		return Blob{}, noBlob(id)
@@ -78,7 +87,7 @@ func noBlob(id string) error {
 
 // OpenBlob opens what a user stored as id, once all of it was read and has that hash: else ctxabi.ErrIO, and a row in the
 // session's report; ctxabi.ErrNotFound when no user stored it, or it was removed. The caller closes it.
-func (x *Session) OpenBlob(id string) (File, error) {
+func (x *blobStore) OpenBlob(id string) (vfs.File, error) {
 	b, f, err := x.openBlob(id)
 	if err != nil {
 		return nil, err
@@ -91,23 +100,23 @@ func (x *Session) OpenBlob(id string) (File, error) {
 	}
 	if err != nil {
 		f.Close()
-		x.report("read", blobName(id), err)
+		x.dir.report("read", blobName(id), err)
 		return nil, err
 	}
 	return f, nil
 }
 
-func (x *Session) openBlob(id string) (Blob, File, error) {
-	x.blobs.RLock()
-	defer x.blobs.RUnlock()
+func (x *blobStore) openBlob(id string) (Blob, vfs.File, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	b, err := x.blob(id)
 	if err != nil {
 		return b, nil, err
 	}
 	x.look(id)
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	f, err := x.store.vfs.OpenFile(x.path(blobDir, id), os.O_RDONLY, 0)
+	x.dir.store.move.RLock()
+	defer x.dir.store.move.RUnlock()
+	f, err := x.dir.store.vfs.OpenFile(x.dir.path(blobDir, id), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) { // removed since
 		return b, nil, noBlob(id)
 	} else if err != nil {
@@ -118,12 +127,12 @@ func (x *Session) openBlob(id string) (Blob, File, error) {
 
 // RemoveBlob removes what the user uid, or anybody when uid is 0, stored as id. It fails with ctxabi.ErrNotFound when nobody did
 // and with ctxabi.ErrDenied when somebody else did.
-func (x *Session) RemoveBlob(id string, uid uint32) error {
-	if err := x.store.writable("remove"); err != nil {
+func (x *blobStore) RemoveBlob(id string, uid uint32) error {
+	if err := x.dir.store.writable("remove"); err != nil {
 		return err
 	}
-	x.blobs.RLock()
-	defer x.blobs.RUnlock()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	b, err := x.blob(id)
 	if err != nil {
 		return err
@@ -134,10 +143,10 @@ func (x *Session) RemoveBlob(id string, uid uint32) error {
 	return x.removeBlob(id)
 }
 
-func (x *Session) removeBlob(id string) error {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Remove(x.path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (x *blobStore) removeBlob(id string) error {
+	x.dir.store.move.RLock()
+	defer x.dir.store.move.RUnlock()
+	if err := x.dir.store.vfs.Remove(x.dir.path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("remove", blobName(id), err, "it stays")
 	}
 	x.lookedMu.Lock()
@@ -155,4 +164,49 @@ func sumOf(r io.ReaderAt, size int64) (string, error) {
 		return "", err
 	}
 	return "sha256-" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
+// blob is there: what named it before counts for again, and who names it later did not see it.
+func (x *blobStore) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
+	if err := x.dir.store.writable("collect"); err != nil {
+		return 0, false, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	b, err := x.blob(id)
+	if errors.Is(err, ctxabi.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if ok, err := again(b); !ok || err != nil {
+		return 0, false, err
+	}
+	if err := x.removeBlob(id); err != nil {
+		return 0, false, err
+	}
+	return b.Size, true, nil
+}
+
+// BlobUsed is when a blob was stored, or looked at last since the store was opened.
+func (x *blobStore) BlobUsed(b Blob) time.Time {
+	x.lookedMu.Lock()
+	defer x.lookedMu.Unlock()
+	if at := x.looked[b.ID]; at.After(b.Time) {
+		return at
+	}
+	return b.Time
+}
+
+// look notes that somebody looked at a blob.
+func (x *blobStore) look(id string) {
+	now := x.dir.store.now()
+	x.lookedMu.Lock()
+	defer x.lookedMu.Unlock()
+	if x.looked == nil {
+		x.looked = map[string]time.Time{}
+	}
+	x.looked[id] = now
 }

@@ -244,7 +244,7 @@ func (x *Session) writtenChild(name string) (Child, error) {
 	if k.known == nil {
 		k.known = map[string]writtenChild{}
 	}
-	if delete(k.known, name); x.store.o.Now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
+	if delete(k.known, name); x.store.now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
 		k.known[name] = w
 	}
 	return w.child, nil
@@ -317,7 +317,7 @@ func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origi
 	if err != nil {
 		return nil, at, "", err
 	}
-	switch at = x.created; file {
+	switch at = x.Created(); file {
 	case ctxabi.ChildStatus:
 		data = []byte(c.Status + "\n")
 		if to := x.linkedTo(&c); to != nil {

@@ -15,7 +15,7 @@ import (
 // What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
 
 // Now is the store's clock.
-func (s *Store) Now() time.Time { return s.o.Now() }
+func (s *Store) Now() time.Time { return s.now() }
 
 // Glance is what a look at a session's directory tells that opens nothing of it.
 type Glance struct {
@@ -162,7 +162,7 @@ func (x *Session) Everything() (Usage, error) {
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
-	all.Time = x.created
+	all.Time = x.Created()
 	entries, err := x.store.vfs.ReadDir(x.path())
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
@@ -255,51 +255,6 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	return k.Size, true, nil
-}
-
-// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
-// blob is there: what named it before counts for again, and who names it later did not see it.
-func (x *Session) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.store.writable("collect"); err != nil {
-		return 0, false, err
-	}
-	x.blobs.Lock()
-	defer x.blobs.Unlock()
-	b, err := x.blob(id)
-	if errors.Is(err, ctxabi.ErrNotFound) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	if ok, err := again(b); !ok || err != nil {
-		return 0, false, err
-	}
-	if err := x.removeBlob(id); err != nil {
-		return 0, false, err
-	}
-	return b.Size, true, nil
-}
-
-// BlobUsed is when a blob was stored, or looked at last since the store was opened.
-func (x *Session) BlobUsed(b Blob) time.Time {
-	x.lookedMu.Lock()
-	defer x.lookedMu.Unlock()
-	if at := x.looked[b.ID]; at.After(b.Time) {
-		return at
-	}
-	return b.Time
-}
-
-// look notes that somebody looked at a blob.
-func (x *Session) look(id string) {
-	now := x.store.o.Now()
-	x.lookedMu.Lock()
-	defer x.lookedMu.Unlock()
-	if x.looked == nil {
-		x.looked = map[string]time.Time{}
-	}
-	x.looked[id] = now
 }
 
 // RemoveIf removes the session as [Store.Remove] does when again says so, at a moment from which on nothing can be appended to it.

@@ -10,9 +10,6 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Writer is who wrote a record.
-type Writer struct{ UID, PID uint32 }
-
 // Key identifies one request, so that a request sent twice is committed once.
 // The zero Key identifies none.
 type Key struct{ Conn, Unique uint64 }
@@ -97,7 +94,7 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 			return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
 				"this write is at %d and the log ends at %d; open it for appending (>>)", at, expected))
 		}
-		position, err := l.session.store.o.Committer.Commit(ctx, l, b, expected)
+		position, err := l.set.committer.Commit(ctx, l, b, expected)
 		if errors.Is(err, ctxabi.ErrConflict) && l.length.Load() != expected && ctx.Err() == nil {
 			continue // somebody else committed and told us through Advance
 		}
@@ -158,10 +155,10 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.size, expected)
 	}
 
-	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.store.o.Now().UnixNano(),
+	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.store.now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
 	a.Chain = chainNext(tail.chain, a.SHA, a.Off, a.Len)
-	if l.name == ctxabi.MessagesFile {
+	if l.events != nil {
 		a.Events = l.eventsNow(tail)
 	}
 	l.row = a.appendTo(l.row[:0])
@@ -186,7 +183,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 
 // eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
 func (l *Log) eventsNow(tail logTail) int64 {
-	if e := &l.session.events; e.known.Load() {
+	if e := l.events; e.known.Load() {
 		return e.length.Load()
 	}
 	return max(tail.events, 0)

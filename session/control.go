@@ -63,31 +63,6 @@ func (x *Session) SetControl(name string, data []byte) error {
 	return nil
 }
 
-// replace writes a file of the session through a temporary one, as its owner.
-func (x *Session) replace(name string, data []byte, durable bool) error {
-	s := x.store
-	o, err := x.owner()
-	if err != nil {
-		return err
-	}
-	file, tmp := x.path(name), s.tmpName()
-	err = vfs.WriteFile(s.vfs, tmp, data, o.fileMode().Perm())
-	if err == nil {
-		err = s.own(tmp, o, o.fileMode())
-	}
-	if err == nil {
-		err = s.vfs.Rename(tmp, file)
-	}
-	if err != nil {
-		s.vfs.Remove(tmp)
-		return err
-	}
-	if durable {
-		return s.vfs.SyncDir(path.Dir(file))
-	}
-	return nil
-}
-
 // CheckControl applies the rules of the session file called name (relative to
 // the session) to data. A name without rules may hold anything up to
 // ctxabi.MaxControl bytes.

@@ -7,13 +7,6 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Names inside a session that only the store has.
-const (
-	idFile        = ctxabi.InternalDir + "/id"
-	quarantineDir = ctxabi.InternalDir + "/quarantine"
-	errorsFile    = ctxabi.InternalDir + "/errors.jsonl"
-)
-
 // defaultPolicy is gc.policy as a new session has it: every key with its default.
 const defaultPolicy = `# When ctxfs may drop what it derived. Durations: 90s 12h 1d 2w; 0 means never.
 pack_ttl=1d          # builds that were served

@@ -253,7 +253,7 @@ func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows
 	if err = errors.Join(err, failed); err != nil || next >= size {
 		return rows, err
 	}
-	a := arrival{Off: next, Len: size - next, At: w.x.created.UnixNano(), Events: -1, Estimated: true}
+	a := arrival{Off: next, Len: size - next, At: w.x.Created().UnixNano(), Events: -1, Estimated: true}
 	if l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}

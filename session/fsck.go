@@ -236,9 +236,7 @@ func (c *checker) close(x *Session) error {
 	var failed error
 	for _, l := range []*Log{&x.messages, &x.events} {
 		failed = errors.Join(failed, l.shut())
-		c.s.open.mu.Lock()
-		delete(c.s.open.logs, l)
-		c.s.open.mu.Unlock()
+		c.s.open.forget(l)
 	}
 	c.forget(x.Ref())
 	return failed

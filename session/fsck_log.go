@@ -188,32 +188,14 @@ func (t *sessionTree) announced(f File) (n int, size int64) {
 	return n, size
 }
 
-// unchanged is the log as somebody sees it who may not repair it.
-func (t *sessionTree) unchanged(l *Log) *Log {
-	s := t.c.s
-	o := s.o
-	o.ReadOnly = true
-	look := &Session{store: &Store{o: o, vfs: s.vfs, dir: s.dir, id: s.id}, id: l.session.id}
-	look.place.Store(&place{ref: t.ref, dir: t.dir})
-	look.messages.init(look, l.name)
-	return &look.messages
-}
-
 // tail reports what an open repairs at the end of a log.
 func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) error {
-	look := t.unchanged(l)
-	data, err := look.openData(arrivalRows)
-	if err != nil {
-		return err
-	}
-	defer data.Close()
-	f := &logFiles{data: data, arrivals: arrivalRows}
-	n, err := look.examine(f)
+	n, err := l.examineOnly(arrivalRows)
 	if err != nil {
 		return err
 	}
 	rows, bad, torn, reach := 0, 0, false, int64(0)
-	err = vfs.ScanLines(f.arrivals, n.tail.arrivals, n.arrivals, func(_, _ int64, line []byte, whole bool) bool {
+	err = vfs.ScanLines(arrivalRows, n.tail.arrivals, n.arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		a, ok := parseArrival(line)
 		switch {
 		case !whole:

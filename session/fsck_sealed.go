@@ -49,8 +49,7 @@ func checkSealed(f *CheckedFile) {
 	if err := vfs.ReadFull(file, b, max(0, f.info.Size()-int64(len(b)))); err != nil || !bytes.Equal(b, trailer) {
 		f.Report(Rebuildable, f.retrailed(file, m), "its seek table is damaged: other programs cannot seek in it, ctxfs can")
 	}
-	x := &Session{store: f.t.c.s}
-	p := &sealedPart{sealedEntry: sealedEntry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, log: &Log{session: x, name: log}, file: file}
+	p := &sealedPart{sealedEntry: sealedEntry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, at: &location{log: log}, file: file}
 	p.check(func(_ []byte, err error) bool {
 		if err != nil {
 			f.Report(Lost, NoRemedy, "%v", err)
@@ -169,7 +168,7 @@ func (t *sessionTree) reaches(log string, base int64) bool {
 		return true
 	}
 	defer arrivals.Close()
-	total, err := lastEnd(arrivals)
+	total, err := rowsOf{arrivals}.End()
 	return err != nil || base+fi.Size() == total
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // checkServedRows looks at each row of the packs that were read.
@@ -30,10 +31,10 @@ func checkSegment(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "no file of this name belongs there")
 		return
 	}
-	x := &Session{store: f.t.c.s}
-	x.place.Store(&place{ref: f.t.ref, dir: f.t.dir})
+	x := new(diskDir)
+	x.init(f.t.c.s.diskRoot, f.t.ref, "", time.Time{})
 	g := &segment{number: n}
-	if err := x.loadSegment(g); err != nil {
+	if err := g.load(x); err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
 		return
 	}
@@ -41,7 +42,7 @@ func checkSegment(f *CheckedFile) {
 	var whole []byte
 	var lost []string
 	for i := range g.frames {
-		data, err := x.readFrame(g, i)
+		data, err := g.readFrame(x, i)
 		if err != nil {
 			lost = append(lost, g.frames[i].ID)
 			continue
@@ -82,7 +83,7 @@ func checkSegment(f *CheckedFile) {
 
 // checkServed looks for packs that rows name and no segment has.
 func (t *sessionTree) checkServed(x *Session) {
-	s := &Served{x: x}
+	s := &Served{x: &x.diskDir}
 	if err := s.load(); err != nil {
 		t.report(servedDir, Lost, NoRemedy, "%v", err)
 		return

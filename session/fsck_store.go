@@ -64,8 +64,8 @@ func (c *checker) open(dir string) error {
 		}
 	} else {
 		// Not by Open: what it would refuse is to be looked at.
-		c.s = &Store{o: c.o.Options, vfs: v, dir: dir, id: h.ID, sessions: map[ctxabi.Ref]*Session{}}
-		c.s.open.init(c.s)
+		c.s = newStore(dir, c.o.Options)
+		c.s.id, c.s.root = h.ID, false
 	}
 	if n := len(leftover); n > 0 && !c.o.Served {
 		c.report(tmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
@@ -109,7 +109,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 			if err := v.Mkdir(aside, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
-			s := &Store{o: c.o.Options, vfs: v, dir: dir}
+			s := newStore(dir, c.o.Options)
 			if _, err := s.moveAside(name, aside, StoreFile); err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
 // Open logs cost logHandles descriptors, their index and their last request keys.
@@ -20,7 +21,11 @@ const (
 // openLogs knows which logs are open. Its janitor closes idle ones and writes
 // their caches out; Store.Close waits for it.
 type openLogs struct {
-	store *Store
+	committer Committer
+	memory    *memory.Limit // nil: none
+	frames    frameCache
+	closed    atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
+
 	clock atomic.Int64 // ticks so far
 	quit  chan struct{}
 	done  chan struct{}
@@ -30,8 +35,8 @@ type openLogs struct {
 	logs map[*Log]struct{} // guarded by mu
 }
 
-func (o *openLogs) init(s *Store) {
-	o.store = s
+func (o *openLogs) init(c Committer, m *memory.Limit) {
+	o.committer, o.memory = c, m
 	o.logs = map[*Log]struct{}{}
 }
 
@@ -136,10 +141,15 @@ func (o *openLogs) closeAfter(l *Log, save func()) bool {
 	l.files.close()
 	l.files, l.keys = nil, nil
 	l.index.dropLocked()
-	o.mu.Lock()
-	delete(o.logs, l)
-	o.mu.Unlock()
+	o.forget(l)
 	return true
+}
+
+// forget notes that l is not open any more.
+func (o *openLogs) forget(l *Log) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.logs, l)
 }
 
 // indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it

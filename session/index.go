@@ -164,7 +164,7 @@ func (x *logIndex) current() (*Index, error) {
 	defer x.log.release()
 	end := x.log.length.Load()
 	var events *Index // after end: it covers all that had arrived before these records
-	if x.log.name == ctxabi.MessagesFile {
+	if x.log.events != nil {
 		if events, err = x.eventsIndex(); err != nil {
 			return nil, err
 		}
@@ -199,13 +199,13 @@ func (x *logIndex) current() (*Index, error) {
 
 // eventsIndex is that of events.jsonl, or an empty one where that cannot be opened: eventsErr says why then. A lack of descriptors is an error.
 func (x *logIndex) eventsIndex() (*Index, error) {
-	l := &x.log.session.events
+	l := x.log.events
 	events, err := l.Index()
 	if err == nil {
 		x.eventsErr = nil
 		return events, nil
 	}
-	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.session.removed.Load() {
+	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.session.Removed() {
 		return nil, err
 	}
 	if x.eventsErr == nil {

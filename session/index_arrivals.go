@@ -18,7 +18,7 @@ type arrivalWalk struct {
 // arrivalsFrom gives the walk for the records behind x.size.
 func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 	l := x.log
-	w := &arrivalWalk{behind: l.session.events.length.Load()}
+	w := &arrivalWalk{behind: l.events.length.Load()}
 	l.mu.Lock()
 	end := l.tail.arrivals
 	l.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *arrivalWalk) eventsAt(off int64) (int64, error) {
 
 // seekArrival finds where to begin reading arrival rows so that the row that
 // covers offset off of the log is met: by halving, since rows are in order.
-func seekArrival(f File, size, off int64) (int64, error) {
+func seekArrival(f vfs.File, size, off int64) (int64, error) {
 	const near = 4 << 10
 	lo, hi := int64(0), size
 	buf := make([]byte, near)

@@ -123,14 +123,14 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 	l := x.log
 	one := x.scanner()
 	var rows *arrivalWalk
-	if l.name == ctxabi.MessagesFile {
+	if l.events != nil {
 		var err error
 		if rows, err = x.arrivalsFrom(f); err != nil {
 			return err
 		}
 	}
 	data := &standIns{logData: f.data}
-	blocks := make([]block, max(1, min(runtime.GOMAXPROCS(0), l.session.store.o.Memory.Share(1<<30)/bytesOfBlock)))
+	blocks := make([]block, max(1, min(runtime.GOMAXPROCS(0), l.set.memory.Share(1<<30)/bytesOfBlock)))
 	filling := 0
 	enter := func() error {
 		var wg sync.WaitGroup

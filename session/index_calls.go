@@ -1,8 +1,6 @@
 package session
 
-import (
-	"io"
-)
+import "io"
 
 // callReach is how many records back the call of a tool result is looked for.
 const callReach = 1024

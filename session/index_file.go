@@ -180,7 +180,7 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		return nil
 	}
 	x.saved = x.n
-	if size > indexHeader+int64(x.n)*indexRow && !l.session.store.o.ReadOnly {
+	if size > indexHeader+int64(x.n)*indexRow && !l.session.store.readOnly {
 		if x.cutFile(x.n) != nil {
 			x.saved = 0 // written anew as a whole
 		}
@@ -224,7 +224,7 @@ func (x *logIndex) cutFile(n int) error {
 	return f.Sync()
 }
 
-func (x *logIndex) open(rel string) (File, error) {
+func (x *logIndex) open(rel string) (vfs.File, error) {
 	return x.log.session.store.vfs.OpenFile(x.log.session.path(rel), os.O_RDWR|os.O_APPEND, 0)
 }
 
@@ -293,7 +293,7 @@ func (x *logIndex) save() error {
 
 // saveLocked writes rows and counts out. A failure costs a rebuild later, no more.
 func (x *logIndex) saveLocked() {
-	if !x.loaded || x.guessed || x.log.session.store.o.ReadOnly {
+	if !x.loaded || x.guessed || x.log.session.store.readOnly {
 		return
 	}
 	if x.saved < x.n && x.saveRows() != nil {

@@ -78,7 +78,7 @@ func TestAnIndexWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 			t.Errorf("what was refused holds %d bytes", n)
 		}
 	}
-	x.store.o.Memory = nil
+	x.store.open.memory = nil
 	if ix, err := x.Messages().Index(); err != nil || ix.Len() != records {
 		t.Errorf("with room again: %v", err)
 	}

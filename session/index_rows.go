@@ -42,12 +42,14 @@ const (
 
 // reserve keeps memory for rows free; see [memory.Limit].
 func (x *logIndex) reserve(rows int) (release func(), err error) {
-	l := x.log.session
-	each := bytesOfRow
-	if l.events.length.Load() > 0 {
+	each, events := bytesOfRow, x.log.events
+	if events == nil {
+		events = x.log
+	}
+	if events.length.Load() > 0 {
 		each += bytesOfMore
 	}
-	return l.store.o.Memory.Reserve("index", x.log.name, int64(rows)*each)
+	return x.log.set.memory.Reserve("index", x.log.name, int64(rows)*each)
 }
 
 // set fills in row i, which comes right behind row i-1. Readers of earlier rows may be there.

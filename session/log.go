@@ -18,7 +18,9 @@ import (
 
 // Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
 type Log struct {
-	session *Session
+	session *diskDir
+	set     *openLogs
+	events  *Log // of the same session, of which messages note the length; nil: this is it
 	name    string
 	check   func(line []byte) error
 
@@ -45,6 +47,7 @@ type Log struct {
 	row []byte // scratch of the holder of turn
 
 	sealing chan struct{} // as turn, of those who seal a part
+	parts   location
 
 	index logIndex
 	marks arrivalMarks
@@ -53,7 +56,7 @@ type Log struct {
 // logFiles are a log's open descriptors.
 type logFiles struct {
 	data     *logData
-	arrivals File
+	arrivals vfs.File
 }
 
 // logTail is where the log ends.
@@ -64,14 +67,15 @@ type logTail struct {
 	events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
-func (l *Log) init(x *Session, name string) {
-	l.session, l.name = x, name
+func (l *Log) init(dir *diskDir, set *openLogs, events *Log, name string) {
+	l.session, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
 	l.check = ctxabi.CheckMessage
 	if name == ctxabi.EventsFile {
 		l.check = ctxabi.CheckEvent
 	}
 	l.index.log = l
+	l.parts = location{dir: dir, log: name, frames: &set.frames}
 }
 
 // Name is the log's file name.
@@ -125,24 +129,23 @@ func (l *Log) Open() error {
 
 // acquire gives the open files, which stay open until release.
 func (l *Log) acquire() (*logFiles, error) {
-	open := &l.session.store.open
-	l.used.Store(open.clock.Load())
-	if l.name == ctxabi.MessagesFile {
+	l.used.Store(l.set.clock.Load())
+	if l.events != nil {
 		// Rows of messages carry its length; order of locks: messages before events.
-		if err := l.session.events.Open(); errors.Is(err, ctxabi.ErrNoFiles) {
+		if err := l.events.Open(); errors.Is(err, ctxabi.ErrNoFiles) {
 			return nil, err
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.session.removed.Load() {
+	if l.session.Removed() {
 		return nil, ctxabi.E("open", l.name, ctxabi.ErrNotFound, "the session was removed")
 	}
 	if l.files == nil {
 		if err := l.openFiles(); err != nil {
 			return nil, err
 		}
-		open.add(l)
+		l.set.add(l)
 	}
 	l.users++
 	return l.files, nil
@@ -157,10 +160,7 @@ func (l *Log) release() {
 // openFiles opens and recovers the log; mu is held.
 func (l *Log) openFiles() (err error) {
 	s := l.session.store
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed { // the lock on the store is gone: another daemon may have it
+	if l.set.closed.Load() { // the lock on the store is gone: another daemon may have it
 		return ctxabi.E("open", l.name, ctxabi.ErrIO, "the store is closed")
 	}
 	s.move.RLock()
@@ -200,7 +200,7 @@ func (l *Log) cannotOpen(cause error) error {
 	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
 	if told := err.Error(); told != l.told {
 		l.told = told
-		l.session.store.o.Logger.Error("open log", "session", l.session.id, "err", err)
+		l.session.store.logger.Error("open log", "session", l.session.ID(), "err", err)
 		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
 			l.session.report("open", l.name, err)
 		}
@@ -210,10 +210,10 @@ func (l *Log) cannotOpen(cause error) error {
 
 // openFile opens a file of the log. One that somebody removed from the store is
 // made anew, empty and durable: it does not block the session.
-func (l *Log) openFile(rel string) (File, error) {
+func (l *Log) openFile(rel string) (vfs.File, error) {
 	x := l.session
 	name := x.path(rel)
-	if x.store.o.ReadOnly {
+	if x.store.readOnly {
 		f, _, err := vfs.OpenRegular(x.store.vfs, name, os.O_RDONLY)
 		return f, err
 	}
@@ -292,7 +292,7 @@ func (l *Log) Advance(position int64) {
 			break
 		}
 	}
-	l.modTime.Store(l.session.store.o.Now().UnixNano())
+	l.modTime.Store(l.session.store.now().UnixNano())
 }
 
 // Sync makes all that is committed survive the loss of power. It syncs the

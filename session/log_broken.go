@@ -10,7 +10,7 @@ import (
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
 // is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.nameless() || vfs.Nameless(f.arrivals)) && !l.session.removed.Load() {
+	if (f.data.nameless() || vfs.Nameless(f.arrivals)) && !l.session.Removed() {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil
@@ -36,7 +36,7 @@ func (l *Log) breakDown(op string, cause error) error {
 	if errors.Is(cause, errRemoved) {
 		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
 	}
-	l.session.store.o.Logger.Error("log broke down", "session", l.session.id, "log", l.name, "err", cause)
+	l.session.store.logger.Error("log broke down", "session", l.session.ID(), "log", l.name, "err", cause)
 	l.session.report(op, l.name, err)
 	return err
 }

@@ -16,10 +16,12 @@ import (
 // logData is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
 // sizes are those of the log, wherever its bytes are. Sealing swaps the tail under those who read.
 type logData struct {
+	at *location
+
 	mu    sync.RWMutex // held by whoever reads or writes; for writing while the tail is swapped
 	parts []*sealedPart
 	base  int64 // where the tail begins
-	tail  File
+	tail  vfs.File
 
 	pending   bool  // the list of parts in the store is not that of parts
 	redundant []int // numbers of parts of which the tail has the records
@@ -27,7 +29,7 @@ type logData struct {
 	swapping atomic.Bool // the tail may have lost its name to the next one
 }
 
-var _ File = (*logData)(nil)
+var _ vfs.File = (*logData)(nil)
 
 // ReadAt reads as io.ReaderAt says. Bytes of a sealed part that is damaged give an error that is a *damage.
 func (d *logData) ReadAt(b []byte, off int64) (n int, err error) {
@@ -128,7 +130,7 @@ func (d *logData) nameless() bool {
 }
 
 // current is the tail.
-func (d *logData) current() File {
+func (d *logData) current() vfs.File {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail
@@ -144,7 +146,7 @@ func (i sizedInfo) Size() int64 { return i.size }
 // Close is called when nobody reads.
 func (d *logData) Close() error {
 	for _, p := range d.parts {
-		p.log.session.store.frames.forget(p)
+		p.at.frames.forget(p)
 	}
 	return d.tail.Close()
 }

@@ -37,14 +37,14 @@ func (t *Timeline) Prefix(n int) *Timeline {
 	return out
 }
 
-// MessagesAt is how many messages the session had at a time: those of the commits until the first that arrived later.
+// LinesAt is how many records the log had at a time: those of the commits until the first that arrived later.
 // It goes by the daemon's clock as it was then. The first call of a process reads the arrival rows up to there.
-func (x *Session) MessagesAt(when time.Time) (int, error) {
-	ix, err := x.messages.Index()
+func (l *Log) LinesAt(when time.Time) (int, error) {
+	ix, err := l.Index()
 	if err != nil || ix.n == 0 {
 		return 0, err
 	}
-	size, err := x.messages.sizeAt(unixNano(when))
+	size, err := l.sizeAt(unixNano(when))
 	return sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }), err
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -38,7 +37,7 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	if err != nil {
 		return logTail{}, 0, err
 	}
-	if l.session.store.o.ReadOnly || l.broken.Load() {
+	if l.session.store.readOnly || l.broken.Load() {
 		return n.tail, n.valid, nil
 	}
 	if n.odd != "" {
@@ -59,6 +58,18 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	return n.tail, n.valid, nil
 }
 
+// examineOnly reads the end of both files as who may not repair the log sees it, and changes nothing. arrivals are the log's rows.
+func (l *Log) examineOnly(arrivals vfs.File) (*findings, error) {
+	look := new(Log)
+	look.init(l.session.unchanged(), new(openLogs), nil, l.name)
+	data, err := look.openData(arrivals)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	return look.examine(&logFiles{data: data, arrivals: arrivals})
+}
+
 // examine reads the end of both files and changes nothing.
 func (l *Log) examine(f *logFiles) (*findings, error) {
 	n := new(findings)
@@ -71,7 +82,7 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 		return nil, err
 	}
 	n.size = fi.Size()
-	n.tail.chain = chainSeed(l.session.id, l.name)
+	n.tail.chain = chainSeed(l.session.ID(), l.name)
 	sealed := f.data.sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
@@ -141,7 +152,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 	if n.dropped > 1 {
 		// One row is what a killed daemon leaves. More is lost power or a log cut
 		// by hand: the rows are evidence.
-		name, err := l.quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
+		name, err := l.session.quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
 		if err != nil {
 			return err
 		}
@@ -149,7 +160,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
 	}
 	if n.valid < n.size {
-		name, err := l.quarantine(f.data, l.name, n.valid, n.size)
+		name, err := l.session.quarantine(f.data, l.name, n.valid, n.size)
 		if err != nil {
 			return err
 		}
@@ -190,7 +201,7 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 	}
 	a.SHA, a.At = sum, fi.ModTime().UnixNano()
 	a.Chain = chainNext(n.tail.chain, a.SHA, a.Off, a.Len)
-	if l.name == ctxabi.MessagesFile {
+	if l.events != nil {
 		a.Events = l.eventsNow(n.tail)
 	}
 	row := a.appendTo(nil)
@@ -204,46 +215,4 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})
 	}
 	return nil
-}
-
-// quarantine copies [from, to) of a file of the session aside, durably, and
-// gives the copy's name relative to the session. The same bytes at the same
-// place get the same name, so that a repair that was cut short does not pile up.
-func (l *Log) quarantine(f File, base string, from, to int64) (string, error) {
-	s := l.session.store
-	dir := l.session.path(quarantineDir)
-	o, err := l.session.owner()
-	if err != nil {
-		return "", err
-	}
-	if err := s.mkdir(dir, o); err != nil {
-		return "", err
-	}
-	sum, err := vfs.HashRange(f, from, to)
-	if err != nil {
-		return "", err
-	}
-	name := fmt.Sprintf("%s-%d-%x", base, from, sum[:4])
-	file := path.Join(dir, name)
-	if _, err := s.vfs.Stat(file); err == nil {
-		return path.Join(quarantineDir, name), nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	tmp := s.tmpName()
-	err = vfs.CopyRange(s.vfs, tmp, f, from, to)
-	if err == nil {
-		err = s.own(tmp, o, o.fileMode())
-	}
-	if err == nil {
-		err = s.vfs.Rename(tmp, file)
-	}
-	if err == nil {
-		err = s.vfs.SyncDir(dir)
-	}
-	if err != nil {
-		s.vfs.Remove(tmp)
-		return "", err
-	}
-	return path.Join(quarantineDir, name), nil
 }

@@ -48,7 +48,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	}
 	tmp := s.tmpName()
 	if err := s.takeOut(x, ref, tmp); err != nil {
-		if !x.removed.Load() {
+		if !x.Removed() {
 			stays()
 		}
 		return false, vfs.Failed("remove", "", err, "the session stays")
@@ -69,14 +69,14 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	s.move.Lock()
 	defer s.move.Unlock()
-	if x.removed.Load() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
+	if x.Removed() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
 		return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
 	}
 	dir := s.inStore(ref.Path())
 	s.moving.Lock()
 	err := s.vfs.Rename(dir, tmp)
 	if err == nil {
-		x.removed.Store(true)
+		x.markRemoved()
 	}
 	s.moving.Unlock()
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	s.mu.Unlock()
 	// Another session may come to stand under its name: what still holds this one finds nothing.
 	nowhere := ref
-	nowhere.Session = ".removed-" + x.id
+	nowhere.Session = ".removed-" + x.ID()
 	x.put(nowhere)
 	return s.vfs.SyncDir(path.Dir(dir))
 }
@@ -101,8 +101,5 @@ func (l *Log) gone() {
 	}
 	l.files.close()
 	l.files = nil
-	open := &l.session.store.open
-	open.mu.Lock()
-	delete(open.logs, l)
-	open.mu.Unlock()
+	l.set.forget(l)
 }

@@ -49,13 +49,13 @@ type reportBucket struct {
 }
 
 // Report adds a row to context/errors.jsonl; the last 100 are kept. It never fails.
-func (x *Session) Report(row ErrorRow) {
+func (x *diskDir) Report(row ErrorRow) {
 	if row.Time.IsZero() {
-		row.Time = x.store.o.Now()
+		row.Time = x.store.now()
 	}
 	row.Time = row.Time.UTC()
 	row.Reason = clip(row.Reason, maxReason)
-	x.store.o.Logger.Debug("refused", "session", x.id, "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
+	x.store.logger.Debug("refused", "session", x.ID(), "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
 	r := &x.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (x *Session) Report(row ErrorRow) {
 }
 
 // report is Report for an error of package ctxabi.
-func (x *Session) report(op, name string, err error) {
+func (x *diskDir) report(op, name string, err error) {
 	x.Report(RowOf(op, name, 0, err))
 }
 
@@ -110,7 +110,7 @@ func RowOf(op, name string, uid uint32, err error) ErrorRow {
 }
 
 // Errors gives context/errors.jsonl as it stands.
-func (x *Session) Errors() []byte {
+func (x *diskDir) Errors() []byte {
 	r := &x.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +125,7 @@ func (x *Session) Errors() []byte {
 }
 
 // load reads the file once. A line that is no row, which a crash while the disk was full may leave, goes from it.
-func (r *reports) load(x *Session) {
+func (r *reports) load(x *diskDir) {
 	if r.loaded {
 		return
 	}
@@ -149,7 +149,7 @@ func (r *reports) load(x *Session) {
 			r.push(line)
 		}
 	}
-	if r.stale && !x.store.o.ReadOnly {
+	if r.stale && !x.store.readOnly {
 		r.rewrite(x)
 	}
 }
@@ -161,7 +161,7 @@ func isReport(line []byte) bool {
 }
 
 // rewrite writes the file anew.
-func (r *reports) rewrite(x *Session) {
+func (r *reports) rewrite(x *diskDir) {
 	r.stale = x.replace(errorsFile, bytes.Join(r.rows, nil), false) != nil
 	if !r.stale {
 		r.onDisk = len(r.rows)
@@ -175,7 +175,7 @@ func (r *reports) push(line []byte) {
 	r.rows = append(r.rows, line)
 }
 
-func (r *reports) add(x *Session, row ErrorRow) {
+func (r *reports) add(x *diskDir, row ErrorRow) {
 	if row.Count == 1 {
 		row.Count = 0
 	}
@@ -187,7 +187,7 @@ func (r *reports) add(x *Session, row ErrorRow) {
 	}
 	line := b.Bytes()
 	r.push(line)
-	if x.store.o.ReadOnly {
+	if x.store.readOnly {
 		return
 	}
 	r.onDisk++

@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"time"
-	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -52,7 +51,8 @@ type ServedPack struct {
 //
 // It is safe for concurrent use. All who ask for it have the same one, as long as anybody holds it.
 type Served struct {
-	x *Session
+	x   *diskDir
+	ttl func() time.Duration // how long what was read is kept; 0: for ever
 
 	mu       sync.Mutex // guards all that follows
 	rows     []servedAt
@@ -76,18 +76,12 @@ const (
 	servedRows = servedDir + "/rows"
 )
 
-// Served gives the packs that were read.
-func (x *Session) Served() (*Served, error) {
-	x.servedMu.Lock()
-	defer x.servedMu.Unlock()
-	if s := x.served.Value(); s != nil {
-		return s, nil
-	}
-	s := &Served{x: x}
+// loadServed reads the packs of the session in x that were read. They are kept for ttl.
+func loadServed(x *diskDir, ttl func() time.Duration) (*Served, error) {
+	s := &Served{x: x, ttl: ttl}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	x.served = weak.Make(s)
 	return s, nil
 }
 
@@ -110,7 +104,7 @@ func (s *Served) load() error {
 	s.size = int64(len(good))
 	s.torn = s.size < int64(len(data))
 	if !bytes.HasPrefix(data, good) { // a damaged row stands between others
-		if !x.store.o.ReadOnly {
+		if !x.store.readOnly {
 			if err := x.replaceDamaged(servedRows, good, 0o600); err != nil {
 				return err
 			}
@@ -119,7 +113,7 @@ func (s *Served) load() error {
 			s.readOnly = good
 		}
 	}
-	s.segments, err = x.loadSegments()
+	s.segments, err = loadSegments(x)
 	return err
 }
 
@@ -172,7 +166,7 @@ func (s *Served) Size() (int64, time.Time) {
 	if n := len(s.rows); n > 0 {
 		return s.size, s.rows[n-1].at
 	}
-	return 0, s.x.created
+	return 0, s.x.Created()
 }
 
 // Last gives the id and pack.md of the last row; "" when there is none, and
@@ -187,7 +181,7 @@ func (s *Served) Last() (id string, data []byte) {
 	if g, i := s.find(id); data == nil && g != nil {
 		s.x.store.move.RLock()
 		defer s.x.store.move.RUnlock()
-		data, _ = s.x.readFrame(g, i)
+		data, _ = g.readFrame(s.x, i)
 		s.last = held(data)
 	}
 	return id, data
@@ -216,7 +210,7 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	}
 	s.x.store.move.RLock()
 	defer s.x.store.move.RUnlock()
-	return s.x.readFrame(g, i)
+	return g.readFrame(s.x, i)
 }
 
 // listed says whether a row names the pack. s.mu is held.

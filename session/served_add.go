@@ -24,7 +24,7 @@ func (s *Served) Add(row ServedRow, data []byte) error {
 	if err != nil {
 		return err
 	}
-	ttl := x.Policy().PackTTL
+	ttl := s.ttl()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.store.move.RLock()
@@ -143,7 +143,7 @@ func (s *Served) dropRows(n int) error {
 	rest, err := s.read(cut)
 	tmp := s.x.store.tmpName()
 	if err == nil {
-		var f File
+		var f vfs.File
 		if f, err = v.OpenFile(tmp, vfs.Create, 0o600); err == nil {
 			if len(rest) > 0 {
 				err = vfs.WriteFull(f, rest)

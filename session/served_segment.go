@@ -97,7 +97,7 @@ func (f *frame) next(before, middle []byte) ([]byte, bool) {
 }
 
 // loadSegments finds the segments and reads the headers of their frames. store.move is held.
-func (x *Session) loadSegments() (list []*segment, err error) {
+func loadSegments(x *diskDir) (list []*segment, err error) {
 	entries, err := x.store.vfs.ReadDir(x.path(servedDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, vfs.Failed("read", ctxabi.ServedDir, err, "it cannot be listed")
@@ -108,7 +108,7 @@ func (x *Session) loadSegments() (list []*segment, err error) {
 			continue
 		}
 		g := &segment{number: n}
-		if err := x.loadSegment(g); err != nil {
+		if err := g.load(x); err != nil {
 			return nil, vfs.Failed("read", ctxabi.ServedDir, err, "what was kept cannot be read")
 		}
 		if len(g.frames) > 0 {
@@ -119,7 +119,7 @@ func (x *Session) loadSegments() (list []*segment, err error) {
 	return list, nil
 }
 
-func (x *Session) loadSegment(g *segment) error {
+func (g *segment) load(x *diskDir) error {
 	f, err := x.store.vfs.OpenFile(x.path(g.path()), os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (x *Session) loadSegment(g *segment) error {
 }
 
 // readFrame gives the pack of a frame, checked. store.move is held.
-func (x *Session) readFrame(g *segment, i int) ([]byte, error) {
+func (g *segment) readFrame(x *diskDir, i int) ([]byte, error) {
 	bad := func(err error) error {
 		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
 	}
@@ -224,7 +224,7 @@ func (s *Served) current(now time.Time, data []byte, ttl time.Duration, h *frame
 		if !full {
 			before := g.end
 			if before == nil {
-				before, _ = s.x.readFrame(g, len(g.frames)-1)
+				before, _ = g.readFrame(s.x, len(g.frames)-1)
 			}
 			if front, end := common(before, data); front+end > 0 && front+end >= len(data)/2 {
 				h.Cut, h.Tail = front, end

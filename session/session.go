@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -19,24 +20,17 @@ import (
 // when they are first used and closed when they have been idle for a while.
 // It is safe for concurrent use.
 type Session struct {
+	diskDir
 	store    *Store
-	id       string
-	created  time.Time
-	place    atomic.Pointer[place]
 	messages Log
 	events   Log
-	reports  reports
-
-	removed atomic.Bool // see Store.Remove
 
 	changes  atomic.Uint64 // counts calls of Touch
 	children children
 
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
-	blobs    sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
-	lookedMu sync.Mutex           // held for moments only
-	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
+	blobStore
 
 	servedMu sync.Mutex
 	served   weak.Pointer[Served] // while somebody holds it; guarded by servedMu
@@ -48,13 +42,6 @@ type Session struct {
 		length int64 // of messages.jsonl when text was found; -1: never
 		text   string
 	}
-}
-
-// place is where a session is. Renaming replaces it whole.
-type place struct {
-	ref   ctxabi.Ref
-	dir   string
-	moves uint64 // before it came here
 }
 
 // Session gives the session at ref. It reads nothing but the session's id, and
@@ -110,41 +97,22 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
 		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, idFile)
 	}
-	x := &Session{store: s, id: id, created: fi.ModTime()}
-	x.place.Store(&place{ref: ref, dir: dir})
-	x.messages.init(x, ctxabi.MessagesFile)
-	x.events.init(x, ctxabi.EventsFile)
-	x.latest.length = -1
-	return x, nil
+	return s.newSession(ref, id, fi.ModTime()), nil
 }
 
-// ID is 32 hex digits, for life.
-func (x *Session) ID() string { return x.id }
-
-// Ref is where the session is now.
-func (x *Session) Ref() ctxabi.Ref { return x.place.Load().ref }
-
-// Dir is the session's absolute directory in the store.
-func (x *Session) Dir() string { return x.place.Load().dir }
-
-// Removed says whether the session was taken out of the store since it was looked up.
-func (x *Session) Removed() bool { return x.removed.Load() }
+// newSession returns the session at ref, whose id was read.
+func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Session {
+	x := &Session{store: s}
+	x.diskDir.init(s.diskRoot, ref, id, created)
+	x.events.init(&x.diskDir, &s.open, nil, ctxabi.EventsFile)
+	x.messages.init(&x.diskDir, &s.open, &x.events, ctxabi.MessagesFile)
+	x.blobStore.dir = &x.diskDir
+	x.latest.length = -1
+	return x
+}
 
 // Store is the store the session belongs to.
 func (x *Session) Store() *Store { return x.store }
-
-// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
-func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	p := x.place.Load()
-	do(p.ref, p.moves)
-}
-
-// put says where the session is from now on. store.move is held for writing.
-func (x *Session) put(ref ctxabi.Ref) {
-	x.place.Store(&place{ref, x.store.inStore(ref.Path()), x.place.Load().moves + 1})
-}
 
 // Messages is messages.jsonl.
 func (x *Session) Messages() *Log { return &x.messages }
@@ -152,13 +120,10 @@ func (x *Session) Messages() *Log { return &x.messages }
 // Events is events.jsonl.
 func (x *Session) Events() *Log { return &x.events }
 
-// Created is when the session was made.
-func (x *Session) Created() time.Time { return x.created }
-
 // Updated is when a log or a control file last changed.
 func (x *Session) Updated() time.Time {
 	if x.touched.Load() == 0 {
-		last := x.created
+		last := x.Created()
 		x.store.move.RLock()
 		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
 			if fi, err := x.store.vfs.Stat(x.path(name)); err == nil && fi.ModTime().After(last) {
@@ -180,29 +145,7 @@ func (x *Session) Updated() time.Time {
 // Touch tells the session that a file of it was changed by other means (through the mount, by hand).
 func (x *Session) Touch() {
 	x.changes.Add(1)
-	x.touched.Store(x.store.o.Now().UnixNano())
-}
-
-// path gives the absolute name of a file of the session. Callers that open it hold Store.move for reading.
-func (x *Session) path(rel ...string) string {
-	return path.Join(x.Dir(), path.Join(rel...))
-}
-
-// owner reads to whom the session's files belong from its directory.
-func (x *Session) owner() (Owner, error) {
-	fi, err := x.store.vfs.Stat(x.Dir())
-	if err != nil {
-		return Owner{}, err
-	}
-	uid, gid, ok := vfs.OwnerOf(fi)
-	if !ok {
-		return Owner{}, errors.New("the disk knows no owners")
-	}
-	mode := uint32(fi.Mode().Perm())
-	if fi.Mode()&fs.ModeSetgid != 0 {
-		mode |= 0o2000
-	}
-	return Owner{UID: uid, GID: gid, Mode: mode}, nil
+	x.touched.Store(x.store.now().UnixNano())
 }
 
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
@@ -266,4 +209,36 @@ func asFile(text string) []byte {
 		text += "\n"
 	}
 	return []byte(text)
+}
+
+// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see [Log.Timeline] of messages.
+func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
+
+// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt].
+func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.LinesAt(when) }
+
+// Archive seals what both logs of the session have; see [Log.Seal].
+func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
+	for _, l := range []*Log{&x.messages, &x.events} {
+		r, p, err := l.Seal(ctx)
+		if raw, packed = raw+r, packed+p; err != nil {
+			return raw, packed, err
+		}
+	}
+	return raw, packed, nil
+}
+
+// Served gives the packs that were read.
+func (x *Session) Served() (*Served, error) {
+	x.servedMu.Lock()
+	defer x.servedMu.Unlock()
+	if s := x.served.Value(); s != nil {
+		return s, nil
+	}
+	s, err := loadServed(&x.diskDir, func() time.Duration { return x.Policy().PackTTL })
+	if err != nil {
+		return nil, err
+	}
+	x.served = weak.Make(s)
+	return s, nil
 }

@@ -25,11 +25,11 @@ type Stage struct {
 	writer Writer
 
 	mu   sync.Mutex
-	size int64  // staged bytes, all of one record, no newline among them
-	mem  []byte // them, while they are few
-	file File   // them, when they are many
-	name string // of file
-	kept func() // ends what file counts for
+	size int64    // staged bytes, all of one record, no newline among them
+	mem  []byte   // them, while they are few
+	file vfs.File // them, when they are many
+	name string   // of file
+	kept func()   // ends what file counts for
 
 	// swallow is set after a Flush committed a record that had no newline yet:
 	// the log has one, so the blanks and the one newline that the writer sends
@@ -293,51 +293,4 @@ func (s *Stage) clear() {
 		s.log.session.store.owned.Delete(s.name)
 	}
 	s.size, s.mem, s.file, s.name = 0, nil, nil, ""
-}
-
-// quotas counts what each user has staged.
-type quotas struct {
-	mu   sync.Mutex
-	used map[uint32]*staged
-}
-
-type staged struct {
-	bytes  int64
-	stages int
-}
-
-func (q *quotas) take(uid uint32, n int64, first bool) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	u := q.used[uid]
-	if u == nil {
-		u = new(staged)
-	}
-	if u.bytes+n > ctxabi.MaxStaged || first && u.stages >= ctxabi.MaxStages {
-		return ctxabi.E("append", "", ctxabi.ErrQuota,
-			"uid %d has %d MiB in %d unfinished records; the limits are %d MiB and %d: finish or close some",
-			uid, u.bytes>>20, u.stages, ctxabi.MaxStaged>>20, ctxabi.MaxStages)
-	}
-	if q.used == nil {
-		q.used = map[uint32]*staged{}
-	}
-	q.used[uid] = u
-	u.bytes += n
-	if first {
-		u.stages++
-	}
-	return nil
-}
-
-func (q *quotas) give(uid uint32, n int64, last bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	u := q.used[uid]
-	u.bytes -= n
-	if last {
-		u.stages--
-	}
-	if *u == (staged{}) {
-		delete(q.used, uid)
-	}
 }

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -22,9 +19,6 @@ import (
 
 // StoreFile is the file that makes a directory a store.
 const StoreFile = "ctxfs.store"
-
-// tmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
-const tmpDir = "tmp"
 
 // LockedDir is what a daemon locks beside [StoreFile].
 const LockedDir = tmpDir
@@ -59,31 +53,29 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	o    Options
-	vfs  VFS
-	dir  string
-	id   string
-	root bool // files are given to their owners
-	seq  atomic.Uint64
+	*diskRoot
+	o  Options
+	id string
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
 	locks   []io.Closer // none when read-only
 
-	frames frameCache
+	open openLogs
 
-	staged quotas
-	open   openLogs
-	owned  sync.Map // names of files in tmp that an open handle has
-
-	create sync.Mutex   // one session is made at a time
-	making sync.Mutex   // one directory is made at a time; no lock is taken under it
-	move   sync.RWMutex // held for writing while a directory of sessions is renamed
-	moving sync.RWMutex // the same for the rename alone, for who may hold move already; no lock but mu is taken under it
+	create sync.Mutex // one session is made at a time
 
 	mu       sync.Mutex
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu
 	closed   bool                    // guarded by mu
+}
+
+// newStore returns the store in dir, of which nothing was read or locked yet.
+func newStore(dir string, o Options) *Store {
+	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, diskRoot: &diskRoot{
+		vfs: o.VFS, dir: dir, readOnly: o.ReadOnly, root: os.Geteuid() == 0, now: o.Now, logger: o.Logger}}
+	s.open.init(o.Committer, o.Memory)
+	return s
 }
 
 // Init makes a new, empty store in dir, which may exist if it is empty.
@@ -135,7 +127,7 @@ func Open(dir string, o Options) (*Store, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
-	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
+	s := newStore(dir, o)
 	if !o.ReadOnly {
 		for _, name := range []string{StoreFile, LockedDir} {
 			lock, err := lockStore(v, dir, name)
@@ -187,9 +179,8 @@ func (s *Store) start() error {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
-	s.open.init(s)
 	s.o.Memory.Cache(indexes{&s.open})
-	if s.o.ReadOnly {
+	if s.readOnly {
 		return nil
 	}
 	if err := s.raise(ctxabi.FormatVersion); err != nil { // what is added to it an older program would misread
@@ -274,6 +265,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
+	s.open.closed.Store(true)
 	var logs []*Log
 	for _, x := range s.sessions {
 		logs = append(logs, &x.messages, &x.events)
@@ -332,29 +324,6 @@ func (s *Store) Sync() error {
 		failed = errors.Join(failed, l.syncAll())
 	}
 	return failed
-}
-
-// tmpName gives a name for something that is being built.
-func (s *Store) tmpName() string {
-	return path.Join(s.dir, tmpDir, fmt.Sprintf("%s-%d", newID()[:8], s.seq.Add(1)))
-}
-
-func (s *Store) writable(op string) error {
-	if s.o.ReadOnly {
-		return ctxabi.E(op, "", ctxabi.ErrReadOnly, "the store is open for reading only")
-	}
-	return nil
-}
-
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-// inStore gives the absolute name of a path relative to the store.
-func (s *Store) inStore(elem ...string) string {
-	return path.Join(s.dir, path.Join(elem...))
 }
 
 // Loaded calls yield for every session that was looked up since the store was opened.

@@ -58,8 +58,8 @@ type idAt struct {
 // fails or something else stands in its place: see [Timeline.EventsErr]. A
 // session without tool events pays nothing for the merging. Otherwise it costs
 // what is new, and once a process the reading of the messages that make calls.
-func (x *Session) Timeline() (*Timeline, error) {
-	ix := &x.messages.index
+func (l *Log) Timeline() (*Timeline, error) {
+	ix := &l.index
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	m, err := ix.current()
@@ -68,7 +68,7 @@ func (x *Session) Timeline() (*Timeline, error) {
 	}
 	// Asked after the events were looked at: an append of a message that has
 	// noted a shorter length of theirs is either under way still or published.
-	atRest := !x.messages.pending.Load() && x.messages.length.Load() == m.size
+	atRest := !l.pending.Load() && l.length.Load() == m.size
 	if ix.eventsErr != nil {
 		return &Timeline{Messages: m, Events: m.events, EventsErr: ix.eventsErr}, nil
 	}
@@ -172,7 +172,7 @@ func hashID(id string) uint64 {
 // holds the byte before size: it stands for all that was appended until then.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
-		seed := chainSeed(l.session.id, l.name)
+		seed := chainSeed(l.session.ID(), l.name)
 		return hex.EncodeToString(seed[:]), nil
 	}
 	f, err := l.acquire()
@@ -183,7 +183,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	l.mu.Lock()
 	tail := l.tail
 	l.mu.Unlock()
-	chain := chainSeed(l.session.id, l.name)
+	chain := chainSeed(l.session.ID(), l.name)
 	if size >= tail.size {
 		chain = tail.chain
 	} else {

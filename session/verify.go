@@ -165,7 +165,7 @@ func (v *verification) span(from, to int64) string {
 
 // rows walks over the arrival rows.
 func (v *verification) rows(ctx context.Context) error {
-	w := rowWalk{v: v, chain: chainSeed(v.log.session.id, v.log.name)}
+	w := rowWalk{v: v, chain: chainSeed(v.log.session.ID(), v.log.name)}
 	var failed error
 	err := vfs.ScanLines(v.f.arrivals, 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		w.n++

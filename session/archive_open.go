@@ -1,0 +1,68 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// arrivalRows is what the rows of its commits tell of a log.
+type arrivalRows interface {
+	End() (int64, error)                              // where the last one that can be read says that the log ends
+	Begins(tail io.ReaderAt, off int64) (bool, error) // whether tail begins with what the row at off announced
+}
+
+// openParts finds out which sealed parts d has.
+func (d *logData) openParts(raw []byte, rows arrivalRows) error {
+	fi, err := d.tail.Stat()
+	if err != nil {
+		return err
+	}
+	total, err := rows.End()
+	if err != nil {
+		return err
+	}
+	list := new(sealedList)
+	lost := false
+	if raw != nil {
+		if list, err = parseSealedList(raw); err != nil {
+			list, lost = nil, true
+		}
+	} else {
+		list, lost = nil, true
+	}
+	if lost {
+		if list, err = d.at.findParts(); err != nil {
+			return err
+		}
+		if list == nil {
+			return nil
+		}
+	} else if list.base()+fi.Size() != total {
+		newer, err := d.newerList(list, fi.Size())
+		if err != nil {
+			return err
+		}
+		if newer != nil {
+			list, lost = newer, true
+		}
+	}
+	for i := range list.Parts {
+		p := &sealedPart{sealedEntry: list.Parts[i], at: d.at}
+		p.find()
+		d.parts = append(d.parts, p)
+	}
+	d.base = list.base()
+	return d.settle(list, rows, fi.Size(), total, lost)
+}
+
+// readList gives the list as it is in the store; nil when there is none.
+func (at *location) readList() ([]byte, error) {
+	data, err := vfs.ReadFile(at.dir.store.vfs, at.dir.path(segmentsFile(at.log)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"errors"
+	"io"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// openData opens the tail and the sealed parts in front of it. store.move is held for reading.
+func (l *Log) openData(arrivals vfs.File) (*logData, error) {
+	x := l.session
+	for {
+		before, err := l.parts.readList()
+		if err != nil {
+			return nil, err
+		}
+		tail, err := l.openFile(l.name)
+		if err != nil {
+			return nil, err
+		}
+		after, err := l.parts.readList()
+		if err == nil && x.store.readOnly && string(after) != string(before) {
+			tail.Close() // a daemon beside us sealed a part meanwhile
+			continue
+		}
+		d := &logData{at: &l.parts, tail: tail}
+		if err == nil {
+			err = d.openParts(before, rowsOf{arrivals})
+		}
+		if err != nil {
+			d.Close()
+			return nil, err
+		}
+		return d, nil
+	}
+}
+
+// rowsOf is what an open file of arrival rows tells package archive.
+type rowsOf struct{ vfs.File }
+
+// End is where the last arrival row that can be read says that the log ends.
+func (r rowsOf) End() (end int64, err error) {
+	fi, err := r.Stat()
+	if err != nil {
+		return 0, err
+	}
+	err = vfs.ScanLinesBackward(r, fi.Size(), func(_ int64, line []byte) bool {
+		a, ok := parseArrival(line)
+		if ok {
+			end = a.end()
+		}
+		return !ok
+	})
+	return end, err
+}
+
+// Begins reports whether tail begins with what the arrival row at begin announced.
+func (r rowsOf) Begins(tail io.ReaderAt, begin int64) (fits bool, err error) {
+	fi, err := r.Stat()
+	if err != nil {
+		return false, err
+	}
+	from, err := seekArrival(r, fi.Size(), begin)
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	err = vfs.ScanLines(r, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
+		a, ok := parseArrival(line)
+		if ok && a.Off == begin {
+			var sum hash
+			sum, failed = vfs.HashRange(tail, 0, a.Len)
+			fits = failed == nil && sum == a.SHA
+		}
+		return !ok || a.Off < begin
+	})
+	return fits, errors.Join(err, failed)
+}

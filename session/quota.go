@@ -1,0 +1,57 @@
+package session
+
+import (
+	"sync"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Writer is who wrote a record.
+type Writer struct{ UID, PID uint32 }
+
+// quotas counts what each user has staged.
+type quotas struct {
+	mu   sync.Mutex
+	used map[uint32]*staged
+}
+
+type staged struct {
+	bytes  int64
+	stages int
+}
+
+func (q *quotas) take(uid uint32, n int64, first bool) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.used[uid]
+	if u == nil {
+		u = new(staged)
+	}
+	if u.bytes+n > ctxabi.MaxStaged || first && u.stages >= ctxabi.MaxStages {
+		return ctxabi.E("append", "", ctxabi.ErrQuota,
+			"uid %d has %d MiB in %d unfinished records; the limits are %d MiB and %d: finish or close some",
+			uid, u.bytes>>20, u.stages, ctxabi.MaxStaged>>20, ctxabi.MaxStages)
+	}
+	if q.used == nil {
+		q.used = map[uint32]*staged{}
+	}
+	q.used[uid] = u
+	u.bytes += n
+	if first {
+		u.stages++
+	}
+	return nil
+}
+
+func (q *quotas) give(uid uint32, n int64, last bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.used[uid]
+	u.bytes -= n
+	if last {
+		u.stages--
+	}
+	if *u == (staged{}) {
+		delete(q.used, uid)
+	}
+}
