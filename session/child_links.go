@@ -18,7 +18,7 @@ import (
 // about to do what a child must be told of.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
-		entries, e := s.vfs.ReadDir(s.inStore(rel...))
+		entries, e := s.disk.vfs.ReadDir(s.disk.inStore(rel...))
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
@@ -146,21 +146,21 @@ func (w *lastWord) write() error {
 // takeBack removes what write wrote, unless somebody wrote something else since.
 func (w *lastWord) takeBack() {
 	x := w.parent
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	file := x.path(w.rel)
-	data, err := vfs.ReadFile(x.store.vfs, file)
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	file := x.dir.path(w.rel)
+	data, err := vfs.ReadFile(x.store.disk.vfs, file)
 	if Gone(err) || err == nil && !bytes.Equal(data, w.data) {
 		return
 	}
 	if err == nil {
-		err = x.store.vfs.Remove(file)
+		err = x.store.disk.vfs.Remove(file)
 	}
 	if err == nil {
-		err = x.store.vfs.SyncDir(path.Dir(file))
+		err = x.store.disk.vfs.SyncDir(path.Dir(file))
 	}
 	if err != nil {
-		x.report("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+		x.dir.report("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
 	}
 	x.Touch()
 }
@@ -191,9 +191,9 @@ func (s *Store) relink(from, to string) {
 
 // relink does that for one child of x.
 func (x *Session) relink(name, from, to string) {
-	v := x.store.vfs
+	v := x.store.disk.vfs
 	read := func(file string) string {
-		data, _ := vfs.ReadFile(v, x.path(ctxabi.ChildPath(name, file)))
+		data, _ := vfs.ReadFile(v, x.dir.path(ctxabi.ChildPath(name, file)))
 		return trimNewline(data)
 	}
 	was := x.Ref()
@@ -211,8 +211,8 @@ func (x *Session) relink(name, from, to string) {
 			continue
 		}
 		rel := ctxabi.ChildPath(name, f.file)
-		if err := x.replace(rel, []byte(f.now+"\n"), true); err != nil {
-			x.report("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
+		if err := x.dir.replace(rel, []byte(f.now+"\n"), true); err != nil {
+			x.dir.report("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}
 	x.Touch()

@@ -15,7 +15,7 @@ import (
 // What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
 
 // Now is the store's clock.
-func (s *Store) Now() time.Time { return s.now() }
+func (s *Store) Now() time.Time { return s.disk.now() }
 
 // Glance is what a look at a session's directory tells that opens nothing of it.
 type Glance struct {
@@ -26,16 +26,16 @@ type Glance struct {
 
 // Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
-	s.move.RLock()
-	defer s.move.RUnlock()
-	dir := s.inStore(ref.Path())
-	internal, err := s.vfs.Stat(path.Join(dir, ctxabi.InternalDir))
+	s.disk.move.RLock()
+	defer s.disk.move.RUnlock()
+	dir := s.disk.inStore(ref.Path())
+	internal, err := s.disk.vfs.Stat(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
 		return g, ctxabi.E("look", "", ctxabi.ErrNotFound, "there is no session %s", ref)
 	}
 	file := path.Join(dir, ctxabi.PolicyFile)
 	g.Stamp = fmt.Sprint(internal.ModTime().UnixNano())
-	policy, err := s.vfs.Stat(file)
+	policy, err := s.disk.vfs.Stat(file)
 	if err == nil {
 		g.Stamp += fmt.Sprint(" ", policy.ModTime().UnixNano(), policy.Size())
 	}
@@ -44,13 +44,13 @@ func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	}
 	g.Policy = ctxabi.DefaultPolicy()
 	if err == nil && policy.Size() <= ctxabi.MaxControl {
-		if data, err := vfs.ReadFile(s.vfs, file); err == nil {
+		if data, err := vfs.ReadFile(s.disk.vfs, file); err == nil {
 			if p, err := ctxabi.ParsePolicy(data); err == nil {
 				g.Policy = p
 			}
 		}
 	}
-	entries, err := s.vfs.ReadDir(path.Join(dir, ctxabi.InternalDir))
+	entries, err := s.disk.vfs.ReadDir(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
 		return g, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
@@ -67,7 +67,7 @@ type Usage struct {
 
 // kept looks at rel, a file or a directory of files. store.move is held.
 func (x *Session) kept(rel string) (k Usage, err error) {
-	fi, err := x.store.vfs.Stat(x.path(rel))
+	fi, err := x.store.disk.vfs.Stat(x.dir.path(rel))
 	if err != nil {
 		return k, err
 	}
@@ -77,8 +77,8 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	if !fi.IsDir() {
 		return k, nil
 	}
-	if disk, ok := x.store.vfs.(vfs.UserFiles); ok {
-		t, err := disk.Tree(x.path(rel))
+	if disk, ok := x.store.disk.vfs.(vfs.UserFiles); ok {
+		t, err := disk.Tree(x.dir.path(rel))
 		if err != nil {
 			return k, err
 		}
@@ -86,7 +86,7 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 		left := mostLooked
 		return k, k.add(t, 1, &left)
 	}
-	entries, err := x.store.vfs.ReadDir(x.path(rel))
+	entries, err := x.store.disk.vfs.ReadDir(x.dir.path(rel))
 	for _, e := range entries {
 		in, err := x.kept(path.Join(rel, e.Name()))
 		if err != nil {
@@ -133,8 +133,8 @@ func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 // Caches tells of the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
 // was written to them last.
 func (x *Session) Caches(names ...string) (list []Usage) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
 	for _, name := range names {
 		if k, err := x.kept(path.Join(ctxabi.InternalDir, name)); err == nil {
 			list = append(list, k)
@@ -145,8 +145,8 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 
 // LogFile tells of the file that a log's records are appended to, without opening the log.
 func (x *Session) LogFile(l *Log) (Usage, error) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
 	k, err := x.kept(l.name)
 	if err != nil {
 		err = vfs.Failed("look", l.name, err, "it cannot be looked at")
@@ -156,14 +156,14 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 
 // Everything tells how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
 func (x *Session) Everything() (Usage, error) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
 	all, err := x.kept(".")
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	all.Time = x.Created()
-	entries, err := x.store.vfs.ReadDir(x.path())
+	entries, err := x.store.disk.vfs.ReadDir(x.dir.path())
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
@@ -193,9 +193,9 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 		return 0, false, err
 	}
 	s := x.store
-	s.move.RLock()
+	s.disk.move.RLock()
 	k, err := x.kept(rel)
-	s.move.RUnlock()
+	s.disk.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -205,22 +205,22 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
 	}
-	tmp := s.tmpName()
-	s.move.RLock()
-	err = s.vfs.Rename(x.path(rel), tmp)
-	s.move.RUnlock()
+	tmp := s.disk.tmpName()
+	s.disk.move.RLock()
+	err = s.disk.vfs.Rename(x.dir.path(rel), tmp)
+	s.disk.move.RUnlock()
 	if err != nil {
 		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
-	s.removeAll(tmp)
+	s.disk.removeAll(tmp)
 	return k.Size, true, nil
 }
 
 // Quarantined lists what was moved aside when a log was opened because it was no record.
 func (x *Session) Quarantined() (list []Usage) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	entries, _ := x.store.vfs.ReadDir(x.path(quarantineDir))
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	entries, _ := x.store.disk.vfs.ReadDir(x.dir.path(quarantineDir))
 	for _, e := range entries {
 		if k, err := x.kept(path.Join(quarantineDir, e.Name())); err == nil {
 			list = append(list, k)
@@ -231,15 +231,15 @@ func (x *Session) Quarantined() (list []Usage) {
 
 // SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then.
 func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.store.writable("collect"); err != nil {
+	if err := x.store.disk.writable("collect"); err != nil {
 		return 0, false, err
 	}
 	if path.Dir(name) != quarantineDir {
 		return 0, false, ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in the quarantine")
 	}
-	x.store.move.RLock()
+	x.store.disk.move.RLock()
 	k, err := x.kept(name)
-	x.store.move.RUnlock()
+	x.store.disk.move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -249,9 +249,9 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Remove(x.path(name)); err != nil {
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	if err := x.store.disk.vfs.Remove(x.dir.path(name)); err != nil {
 		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	return k.Size, true, nil
@@ -265,13 +265,13 @@ func (x *Session) RemoveIf(again func() (bool, error)) (done bool, err error) {
 
 // Unowned lists what lies in the store's directory of things that are being built, is older than before and belongs to no open handle.
 func (s *Store) Unowned(before time.Time) (list []Usage) {
-	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
+	entries, _ := s.disk.vfs.ReadDir(path.Join(s.disk.dir, tmpDir))
 	for _, e := range entries {
-		fi, err := s.vfs.Stat(path.Join(s.dir, tmpDir, e.Name()))
+		fi, err := s.disk.vfs.Stat(path.Join(s.disk.dir, tmpDir, e.Name()))
 		if err != nil || !fi.ModTime().Before(before) {
 			continue
 		}
-		if _, owned := s.owned.Load(path.Join(s.dir, tmpDir, e.Name())); !owned {
+		if _, owned := s.disk.owned.Load(path.Join(s.disk.dir, tmpDir, e.Name())); !owned {
 			list = append(list, Usage{Name: path.Join(tmpDir, e.Name()), Size: fi.Size(), Time: fi.ModTime()})
 		}
 	}
@@ -280,14 +280,14 @@ func (s *Store) Unowned(before time.Time) (list []Usage) {
 
 // RemoveUnowned removes one of [Store.Unowned] by its name.
 func (s *Store) RemoveUnowned(name string) error {
-	if err := s.writable("collect"); err != nil {
+	if err := s.disk.writable("collect"); err != nil {
 		return err
 	}
 	if path.Dir(name) != tmpDir {
 		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", tmpDir)
 	}
-	s.removeAll(s.inStore(name))
-	if _, err := s.vfs.Stat(s.inStore(name)); err == nil {
+	s.disk.removeAll(s.disk.inStore(name))
+	if _, err := s.disk.vfs.Stat(s.disk.inStore(name)); err == nil {
 		return ctxabi.E("collect", name, ctxabi.ErrIO, "it could not be removed")
 	}
 	return nil

@@ -49,20 +49,20 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	}
 	s.create.Lock()
 	defer s.create.Unlock()
-	dir := s.inStore(ref.Path())
-	if _, err := s.vfs.Stat(dir); err == nil {
+	dir := s.disk.inStore(ref.Path())
+	if _, err := s.disk.vfs.Stat(dir); err == nil {
 		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
 	}
-	tmp := s.tmpName()
+	tmp := s.disk.tmpName()
 	if err := s.build(tmp, o); err != nil {
-		s.removeAll(tmp)
+		s.disk.removeAll(tmp)
 		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
-	if err := s.vfs.Rename(tmp, dir); err != nil {
-		s.removeAll(tmp)
+	if err := s.disk.vfs.Rename(tmp, dir); err != nil {
+		s.disk.removeAll(tmp)
 		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
-	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.disk.vfs.SyncDir(path.Dir(dir)); err != nil {
 		return nil, vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
 	}
 	return s.Session(ref)
@@ -71,7 +71,7 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 // build makes everything of a new session in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
 func (s *Store) build(dir string, o Owner) error {
-	if err := s.vfs.Mkdir(dir, 0o700); err != nil {
+	if err := s.disk.vfs.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	var files []File
@@ -87,11 +87,11 @@ func (s *Store) build(dir string, o Owner) error {
 		if f.name[len(f.name)-1] == '/' {
 			mode = o.dirMode()
 			dirs = append(dirs, name)
-			if err := s.vfs.Mkdir(name, 0o700); err != nil {
+			if err := s.disk.vfs.Mkdir(name, 0o700); err != nil {
 				return err
 			}
 		} else {
-			out, err := s.vfs.OpenFile(name, vfs.Create, mode.Perm())
+			out, err := s.disk.vfs.OpenFile(name, vfs.Create, mode.Perm())
 			if err != nil {
 				return err
 			}
@@ -105,11 +105,11 @@ func (s *Store) build(dir string, o Owner) error {
 				return err
 			}
 		}
-		if err := s.own(name, o, mode); err != nil {
+		if err := s.disk.own(name, o, mode); err != nil {
 			return err
 		}
 	}
-	if err := s.own(dir, o, o.dirMode()); err != nil {
+	if err := s.disk.own(dir, o, o.dirMode()); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -118,7 +118,7 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}
 	for _, d := range dirs {
-		if err := s.vfs.SyncDir(d); err != nil {
+		if err := s.disk.vfs.SyncDir(d); err != nil {
 			return err
 		}
 	}

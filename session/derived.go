@@ -45,9 +45,9 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	raw, err := vfs.ReadFile(x.store.vfs, x.path(rel))
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	raw, err := vfs.ReadFile(x.store.disk.vfs, x.dir.path(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +65,15 @@ func (x *Session) SetDerived(name string, data []byte) error {
 		return err
 	}
 	s := x.store
-	s.move.RLock()
-	defer s.move.RUnlock()
-	tmp := s.tmpName()
+	s.disk.move.RLock()
+	defer s.disk.move.RUnlock()
+	tmp := s.disk.tmpName()
 	err = s.writeDerived(tmp, data)
 	if err == nil {
-		err = x.inDerivedDir(rel, func(file string) error { return s.vfs.Rename(tmp, file) })
+		err = x.inDerivedDir(rel, func(file string) error { return s.disk.vfs.Rename(tmp, file) })
 	}
 	if err != nil {
-		s.vfs.Remove(tmp)
+		s.disk.vfs.Remove(tmp)
 		return vfs.Failed("set", rel, err, "it was not stored")
 	}
 	return nil
@@ -82,25 +82,25 @@ func (x *Session) SetDerived(name string, data []byte) error {
 // inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
 // swept before put found it. store.move is held.
 func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
-	v, dir := x.store.vfs, path.Dir(rel)
+	v, dir := x.store.disk.vfs, path.Dir(rel)
 	for {
 		if dir != ctxabi.InternalDir {
-			if err := v.Mkdir(x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := v.Mkdir(x.dir.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 		}
-		err := put(x.path(rel))
+		err := put(x.dir.path(rel))
 		if !errors.Is(err, fs.ErrNotExist) || dir == ctxabi.InternalDir {
 			return err
 		}
-		if _, gone := v.Stat(x.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
+		if _, gone := v.Stat(x.dir.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
 			return err
 		}
 	}
 }
 
 func (s *Store) writeDerived(name string, data []byte) error {
-	f, err := s.vfs.OpenFile(name, vfs.Create, 0o600)
+	f, err := s.disk.vfs.OpenFile(name, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
@@ -117,16 +117,16 @@ func (x *Session) RemoveDerived(name string) error {
 	if err != nil {
 		return err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Remove(x.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	if err := x.store.disk.vfs.Remove(x.dir.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("remove", rel, err, "it stays")
 	}
 	return nil
 }
 
 func (x *Session) changeDerived(op, name string) (string, error) {
-	if err := x.store.writable(op); err != nil {
+	if err := x.store.disk.writable(op); err != nil {
 		return "", err
 	}
 	return derivedName(op, name)
@@ -139,9 +139,9 @@ func (x *Session) DerivedNames(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	entries, _ := x.store.vfs.ReadDir(x.path(rel))
+	x.store.disk.move.RLock()
+	defer x.store.disk.move.RUnlock()
+	entries, _ := x.store.disk.vfs.ReadDir(x.dir.path(rel))
 	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() {

@@ -40,7 +40,7 @@ func SetMarkEvery(n int64) (undo func()) {
 }
 
 // RemoveAll removes a path of the store with what is in it.
-func RemoveAll(s *Store, name string) { s.removeAll(name) }
+func RemoveAll(s *Store, name string) { s.disk.removeAll(name) }
 
 // Names inside a session.
 var (

@@ -118,7 +118,7 @@ func (c *checker) run(ctx context.Context) error {
 	}
 	refs := c.sessions()
 	for _, ref := range refs {
-		t := &sessionTree{c: c, dir: c.s.inStore(ref.Path())}
+		t := &sessionTree{c: c, dir: c.s.disk.inStore(ref.Path())}
 		if id := t.id(); id != "" {
 			c.ids[id] = append(c.ids[id], ref)
 		}
@@ -168,7 +168,7 @@ func (c *checker) session(ctx context.Context, ref ctxabi.Ref) error {
 func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	c.ref = &ref
 	defer func() { c.ref = nil }()
-	t := &sessionTree{c: c, ref: ref, dir: c.s.inStore(ref.Path()), rel: ref.Path()}
+	t := &sessionTree{c: c, ref: ref, dir: c.s.disk.inStore(ref.Path()), rel: ref.Path()}
 	if err := t.owners(); err != nil {
 		return err
 	}

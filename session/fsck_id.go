@@ -12,7 +12,7 @@ import (
 
 // id is the session's id as its file says; "" when it says none.
 func (t *sessionTree) id() string {
-	raw, err := vfs.ReadFile(t.c.s.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(t.c.s.disk.vfs, path.Join(t.dir, idFile))
 	if id := strings.TrimSpace(string(raw)); err == nil && isID(id) {
 		return id
 	}
@@ -23,7 +23,7 @@ func (t *sessionTree) id() string {
 // found again where little is missing.
 func (t *sessionTree) checkID() {
 	s := t.c.s
-	raw, err := vfs.ReadFile(s.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(t.dir, idFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
 		t.report(idFile, Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -80,7 +80,7 @@ func (t *sessionTree) checkID() {
 func (t *sessionTree) beginnings() map[string]arrival {
 	begins := map[string]arrival{}
 	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-		f, err := t.c.s.vfs.OpenFile(path.Join(t.dir, arrivalsFile(log)), 0, 0)
+		f, err := t.c.s.disk.vfs.OpenFile(path.Join(t.dir, arrivalsFile(log)), 0, 0)
 		if err != nil {
 			continue
 		}
@@ -113,16 +113,16 @@ func (t *sessionTree) candidates(id string) (list []string) {
 func (t *sessionTree) newID(id, words string) Remedy {
 	s := t.c.s
 	return Remedy{words, func() error {
-		tmp := s.tmpName()
-		err := vfs.WriteFile(s.vfs, tmp, []byte(id+"\n"), 0o600)
+		tmp := s.disk.tmpName()
+		err := vfs.WriteFile(s.disk.vfs, tmp, []byte(id+"\n"), 0o600)
 		if err == nil {
-			err = s.own(tmp, t.owner, t.owner.fileMode())
+			err = s.disk.own(tmp, t.owner, t.owner.fileMode())
 		}
 		if err == nil {
-			_, err = s.exchange(t.dir, idFile, tmp, t.owner)
+			_, err = s.disk.exchange(t.dir, idFile, tmp, t.owner)
 		}
 		if err != nil {
-			s.vfs.Remove(tmp)
+			s.disk.vfs.Remove(tmp)
 		}
 		return err
 	}}

@@ -163,7 +163,7 @@ func checkBlob(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "it is not named by a hash")
 		return
 	}
-	file, err := f.t.c.s.vfs.OpenFile(f.path(), 0, 0)
+	file, err := f.t.c.s.disk.vfs.OpenFile(f.path(), 0, 0)
 	if err == nil {
 		var sum string
 		if sum, err = sumOf(file, f.info.Size()); err == nil && sum != id {

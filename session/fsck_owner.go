@@ -11,16 +11,16 @@ import (
 // owners finds to whom the session's files ought to belong, and looks at its directory.
 func (t *sessionTree) owners() error {
 	s := t.c.s
-	fi, err := s.vfs.Stat(s.dir)
+	fi, err := s.disk.vfs.Stat(s.disk.dir)
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", s.dir, err)
+		return fmt.Errorf("look at %s: %w", s.disk.dir, err)
 	}
 	t.other, _, _ = vfs.OwnerOf(fi)
-	home, err := s.vfs.Stat(s.inStore(t.ref.Owner()))
+	home, err := s.disk.vfs.Stat(s.disk.inStore(t.ref.Owner()))
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", t.ref.Owner(), err)
 	}
-	if fi, err = s.vfs.Stat(t.dir); err != nil {
+	if fi, err = s.disk.vfs.Stat(t.dir); err != nil {
 		return fmt.Errorf("look at %s: %w", t.rel, err)
 	}
 	uid, gid, _ := vfs.OwnerOf(fi)
@@ -64,15 +64,15 @@ func (t *sessionTree) checkMode(rel string, want fs.FileMode, fi fs.FileInfo) {
 	right := !known || uid == t.owner.UID && (t.ref.Space == "" || gid == t.owner.GID)
 	if !right {
 		r := NoRemedy
-		if s.root {
-			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.own(name, t.owner, want) }}
+		if s.disk.root {
+			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.disk.own(name, t.owner, want) }}
 		}
 		t.report(rel, Odd, r, "it belongs to uid %d (gid %d), and must belong to uid %d", uid, gid, t.owner.UID)
 		return
 	}
 	const bits = fs.ModePerm | fs.ModeSetgid | fs.ModeSetuid
 	if have := fi.Mode() & bits; have != want {
-		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.vfs.Chmod(name, want) }},
+		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.disk.vfs.Chmod(name, want) }},
 			"its mode is %04o, and must be %04o", unixBits(have), unixBits(want))
 	}
 }
@@ -93,23 +93,23 @@ func unixBits(m fs.FileMode) uint32 {
 func (t *sessionTree) unlinked(rel string, fi fs.FileInfo) Remedy {
 	s := t.c.s
 	return Remedy{"the session has a copy of its own now", func() error {
-		f, err := s.vfs.OpenFile(path.Join(t.dir, rel), 0, 0)
+		f, err := s.disk.vfs.OpenFile(path.Join(t.dir, rel), 0, 0)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		tmp := s.tmpName()
-		if err = vfs.CopyRange(s.vfs, tmp, f, 0, fi.Size()); err == nil {
+		tmp := s.disk.tmpName()
+		if err = vfs.CopyRange(s.disk.vfs, tmp, f, 0, fi.Size()); err == nil {
 			o, _ := t.ownerOf(fi)
-			err = s.own(tmp, o, fi.Mode())
+			err = s.disk.own(tmp, o, fi.Mode())
 		}
 		if err == nil {
-			err = s.vfs.Rename(tmp, path.Join(t.dir, rel))
+			err = s.disk.vfs.Rename(tmp, path.Join(t.dir, rel))
 		}
 		if err != nil {
-			s.vfs.Remove(tmp)
+			s.disk.vfs.Remove(tmp)
 			return err
 		}
-		return s.vfs.SyncDir(path.Dir(path.Join(t.dir, rel)))
+		return s.disk.vfs.SyncDir(path.Dir(path.Join(t.dir, rel)))
 	}}
 }

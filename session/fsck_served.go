@@ -32,7 +32,7 @@ func checkSegment(f *CheckedFile) {
 		return
 	}
 	x := new(diskDir)
-	x.init(f.t.c.s.diskRoot, f.t.ref, "", time.Time{})
+	x.init(f.t.c.s.disk, f.t.ref, "", time.Time{})
 	g := &segment{number: n}
 	if err := g.load(x); err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
@@ -83,7 +83,7 @@ func checkSegment(f *CheckedFile) {
 
 // checkServed looks for packs that rows name and no segment has.
 func (t *sessionTree) checkServed(x *Session) {
-	s := &Served{x: &x.diskDir}
+	s := &Served{x: &x.dir}
 	if err := s.load(); err != nil {
 		t.report(servedDir, Lost, NoRemedy, "%v", err)
 		return

@@ -46,7 +46,7 @@ func (f *CheckedFile) Path() string { return f.path() }
 
 // Data is what the file holds. A file that cannot be read is reported.
 func (f *CheckedFile) Data() (data []byte, ok bool) {
-	data, err := vfs.ReadFile(f.t.c.s.vfs, f.path())
+	data, err := vfs.ReadFile(f.t.c.s.disk.vfs, f.path())
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil, false
 	}
@@ -66,8 +66,8 @@ func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any)
 func (f *CheckedFile) Remove() Remedy {
 	return Remedy{"removed; it is made again when it is needed", func() error {
 		s := f.t.c.s
-		s.removeAll(f.path())
-		return s.vfs.SyncDir(path.Dir(f.path()))
+		s.disk.removeAll(f.path())
+		return s.disk.vfs.SyncDir(path.Dir(f.path()))
 	}}
 }
 
@@ -83,17 +83,17 @@ func (f *CheckedFile) Rewrite(data []byte) Remedy {
 func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 	return Remedy{"what is whole was kept, the damaged file moved to the quarantine", func() error {
 		s := f.t.c.s
-		tmp := s.tmpName()
+		tmp := s.disk.tmpName()
 		o, _ := f.t.ownerOf(f.info)
-		err := vfs.WriteFileFunc(s.vfs, tmp, f.info.Mode().Perm(), fill)
+		err := vfs.WriteFileFunc(s.disk.vfs, tmp, f.info.Mode().Perm(), fill)
 		if err == nil {
-			err = s.own(tmp, o, f.info.Mode())
+			err = s.disk.own(tmp, o, f.info.Mode())
 		}
 		if err == nil {
-			_, err = s.exchange(f.t.dir, f.Rel, tmp, f.t.owner)
+			_, err = s.disk.exchange(f.t.dir, f.Rel, tmp, f.t.owner)
 		}
 		if err != nil {
-			s.vfs.Remove(tmp)
+			s.disk.vfs.Remove(tmp)
 		}
 		return err
 	}}
@@ -102,7 +102,7 @@ func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 // aside is the remedy that moves something to the session's quarantine.
 func (t *sessionTree) aside(rel string) Remedy {
 	return Remedy{"moved to the quarantine", func() error {
-		_, err := t.c.s.setAside(t.dir, rel, t.owner)
+		_, err := t.c.s.disk.setAside(t.dir, rel, t.owner)
 		return err
 	}}
 }
@@ -126,7 +126,7 @@ func (t *sessionTree) skeleton() {
 	for _, rel := range []string{ctxabi.InternalDir, ctxabi.ContextDir, ctxabi.PinnedDir} {
 		t.wantDir(rel, Rebuildable)
 	}
-	if fi, err := t.c.s.vfs.Stat(path.Join(t.dir, quarantineDir)); err == nil && !fi.IsDir() {
+	if fi, err := t.c.s.disk.vfs.Stat(path.Join(t.dir, quarantineDir)); err == nil && !fi.IsDir() {
 		t.wantDir(quarantineDir, Odd)
 	}
 }
@@ -135,12 +135,12 @@ func (t *sessionTree) skeleton() {
 func (t *sessionTree) wantDir(rel string, sev Severity) {
 	s := t.c.s
 	name := path.Join(t.dir, rel)
-	fi, err := s.vfs.Stat(name)
+	fi, err := s.disk.vfs.Stat(name)
 	if err == nil && fi.IsDir() {
 		return
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		t.report(rel, sev, Remedy{"made anew", func() error { return s.mkdir(name, t.owner) }}, "the directory is missing")
+		t.report(rel, sev, Remedy{"made anew", func() error { return s.disk.mkdir(name, t.owner) }}, "the directory is missing")
 		return
 	}
 	if err != nil {
@@ -148,19 +148,19 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 		return
 	}
 	t.report(rel, sev, Remedy{"moved to the quarantine, and the directory made anew", func() error {
-		tmp := s.tmpName()
-		err := s.vfs.Rename(name, tmp)
+		tmp := s.disk.tmpName()
+		err := s.disk.vfs.Rename(name, tmp)
 		if err == nil {
-			err = s.mkdir(name, t.owner)
+			err = s.disk.mkdir(name, t.owner)
 		}
 		if err == nil {
-			err = s.mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
+			err = s.disk.mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
 		}
 		if err == nil {
-			err = s.mkdir(path.Join(t.dir, quarantineDir), t.owner)
+			err = s.disk.mkdir(path.Join(t.dir, quarantineDir), t.owner)
 		}
 		if err == nil {
-			_, err = s.moveAside(tmp, path.Join(t.dir, quarantineDir), path.Base(rel))
+			_, err = s.disk.moveAside(tmp, path.Join(t.dir, quarantineDir), path.Base(rel))
 		}
 		return err
 	}}, "it is %s, and must be a directory", typeOf(fi))
@@ -168,7 +168,7 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 
 // walk looks at all files of a directory of the session.
 func (t *sessionTree) walk(dir string) {
-	v := t.c.s.vfs
+	v := t.c.s.disk.vfs
 	entries, err := v.ReadDir(path.Join(t.dir, dir))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -214,7 +214,7 @@ func (t *sessionTree) entry(rel string, fi fs.FileInfo) {
 	if fi.IsDir() && rel != quarantineDir {
 		t.walk(rel)
 	} else if fi.IsDir() {
-		entries, _ := c.s.vfs.ReadDir(path.Join(t.dir, rel))
+		entries, _ := c.s.disk.vfs.ReadDir(path.Join(t.dir, rel))
 		c.sum.Quarantined += len(entries)
 		c.sum.Files += len(entries)
 	}

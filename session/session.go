@@ -20,7 +20,7 @@ import (
 // when they are first used and closed when they have been idle for a while.
 // It is safe for concurrent use.
 type Session struct {
-	diskDir
+	dir      diskDir
 	store    *Store
 	messages Log
 	events   Log
@@ -53,8 +53,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	if ok {
 		return x, nil
 	}
-	s.move.RLock()
-	defer s.move.RUnlock()
+	s.disk.move.RLock()
+	defer s.disk.move.RUnlock()
 	x, err := s.load(ref)
 	if err != nil {
 		return nil, err
@@ -76,20 +76,20 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	// A symbolic link that the owner planted must not lead the daemon elsewhere.
 	for _, rel := range []string{ref.Owner(), path.Join(ref.Owner(), ctxabi.AgentDir), ref.AgentHome(),
 		path.Join(ref.AgentHome(), ctxabi.SessionDir), ref.Path(), path.Join(ref.Path(), ctxabi.InternalDir)} {
-		fi, err := s.vfs.Stat(s.inStore(rel))
+		fi, err := s.disk.vfs.Stat(s.disk.inStore(rel))
 		if err != nil || !fi.IsDir() {
 			return nil, notFound
 		}
 	}
-	dir := s.inStore(ref.Path())
-	fi, err := s.vfs.Stat(path.Join(dir, idFile))
+	dir := s.disk.inStore(ref.Path())
+	fi, err := s.disk.vfs.Stat(path.Join(dir, idFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
 	}
 	if err != nil {
 		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
-	raw, err := vfs.ReadFile(s.vfs, path.Join(dir, idFile))
+	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(dir, idFile))
 	if err != nil {
 		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
@@ -103,13 +103,37 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 // newSession returns the session at ref, whose id was read.
 func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Session {
 	x := &Session{store: s}
-	x.diskDir.init(s.diskRoot, ref, id, created)
-	x.events.init(&x.diskDir, &s.open, nil, ctxabi.EventsFile)
-	x.messages.init(&x.diskDir, &s.open, &x.events, ctxabi.MessagesFile)
-	x.blobStore.dir = &x.diskDir
+	x.dir.init(s.disk, ref, id, created)
+	x.events.init(&x.dir, &s.open, nil, ctxabi.EventsFile)
+	x.messages.init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
+	x.blobStore.dir = &x.dir
 	x.latest.length = -1
 	return x
 }
+
+// ID returns the session's id: 32 hex digits, for life.
+func (x *Session) ID() string { return x.dir.ID() }
+
+// Ref returns where the session is now.
+func (x *Session) Ref() ctxabi.Ref { return x.dir.Ref() }
+
+// Dir returns the session's absolute directory in the store.
+func (x *Session) Dir() string { return x.dir.Dir() }
+
+// Created returns when the session was made.
+func (x *Session) Created() time.Time { return x.dir.Created() }
+
+// Removed reports whether the session was taken out of the store since it was looked up.
+func (x *Session) Removed() bool { return x.dir.Removed() }
+
+// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
+func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) { x.dir.InPlace(do) }
+
+// Report adds a row to context/errors.jsonl, of which the last 100 are kept. It never fails.
+func (x *Session) Report(row ErrorRow) { x.dir.Report(row) }
+
+// Errors returns context/errors.jsonl as it stands.
+func (x *Session) Errors() []byte { return x.dir.Errors() }
 
 // Store is the store the session belongs to.
 func (x *Session) Store() *Store { return x.store }
@@ -124,13 +148,13 @@ func (x *Session) Events() *Log { return &x.events }
 func (x *Session) Updated() time.Time {
 	if x.touched.Load() == 0 {
 		last := x.Created()
-		x.store.move.RLock()
+		x.store.disk.move.RLock()
 		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
-			if fi, err := x.store.vfs.Stat(x.path(name)); err == nil && fi.ModTime().After(last) {
+			if fi, err := x.store.disk.vfs.Stat(x.dir.path(name)); err == nil && fi.ModTime().After(last) {
 				last = fi.ModTime()
 			}
 		}
-		x.store.move.RUnlock()
+		x.store.disk.move.RUnlock()
 		x.touched.CompareAndSwap(0, last.UnixNano())
 	}
 	t := time.Unix(0, x.touched.Load())
@@ -145,7 +169,7 @@ func (x *Session) Updated() time.Time {
 // Touch tells the session that a file of it was changed by other means (through the mount, by hand).
 func (x *Session) Touch() {
 	x.changes.Add(1)
-	x.touched.Store(x.store.now().UnixNano())
+	x.touched.Store(x.store.disk.now().UnixNano())
 }
 
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
@@ -235,7 +259,7 @@ func (x *Session) Served() (*Served, error) {
 	if s := x.served.Value(); s != nil {
 		return s, nil
 	}
-	s, err := loadServed(&x.diskDir, func() time.Duration { return x.Policy().PackTTL })
+	s, err := loadServed(&x.dir, func() time.Duration { return x.Policy().PackTTL })
 	if err != nil {
 		return nil, err
 	}

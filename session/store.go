@@ -53,7 +53,7 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	*diskRoot
+	disk *diskRoot
 	o  Options
 	id string
 
@@ -72,7 +72,7 @@ type Store struct {
 
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
-	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, diskRoot: &diskRoot{
+	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &diskRoot{
 		vfs: o.VFS, dir: dir, readOnly: o.ReadOnly, root: os.Geteuid() == 0, now: o.Now, logger: o.Logger}}
 	s.open.init(o.Committer, o.Memory)
 	return s
@@ -170,38 +170,38 @@ func lockStore(v VFS, dir, name string) (io.Closer, error) {
 
 // start reads the header, clears what a crash left behind and begins to close idle files.
 func (s *Store) start() error {
-	raw, err := vfs.ReadFile(s.vfs, path.Join(s.dir, StoreFile))
+	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(s.disk.dir, StoreFile))
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 	}
-	h, err := parseHeader(s.dir, raw)
+	h, err := parseHeader(s.disk.dir, raw)
 	if err != nil {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
 	s.o.Memory.Cache(indexes{&s.open})
-	if s.readOnly {
+	if s.disk.readOnly {
 		return nil
 	}
 	if err := s.raise(ctxabi.FormatVersion); err != nil { // what is added to it an older program would misread
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 	}
 	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, tmpDir: 0o700} {
-		if err := s.vfs.Mkdir(path.Join(s.dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("open store %s: %w", s.dir, err)
+		if err := s.disk.vfs.Mkdir(path.Join(s.disk.dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 		}
 	}
-	if s.root {
+	if s.disk.root {
 		if err := s.keepUsersOut(); err != nil {
 			return err
 		}
 	}
-	if err := s.vfs.SyncDir(s.dir); err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+	if err := s.disk.vfs.SyncDir(s.disk.dir); err != nil {
+		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 	}
-	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
+	entries, _ := s.disk.vfs.ReadDir(path.Join(s.disk.dir, tmpDir))
 	for _, e := range entries {
-		s.removeAll(path.Join(s.dir, tmpDir, e.Name()))
+		s.disk.removeAll(path.Join(s.disk.dir, tmpDir, e.Name()))
 	}
 	s.open.start()
 	return nil
@@ -212,26 +212,26 @@ func (s *Store) start() error {
 // them past the mount could put a symbolic link where a directory was, and the
 // daemon, being root, would read and write wherever it leads.
 func (s *Store) keepUsersOut() error {
-	fi, err := s.vfs.Stat(s.dir)
+	fi, err := s.disk.vfs.Stat(s.disk.dir)
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 	}
 	uid, _, known := vfs.OwnerOf(fi)
 	if known && uid != 0 || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&fs.ModeSticky == 0 {
 		return ctxabi.E("open", "", ctxabi.ErrProtected,
 			"root serves only a store that nobody else can change, and %s belongs to uid %d with mode %04o; run `chown root %s && chmod go-w %s`, or mount it as its owner",
-			s.dir, uid, fi.Mode().Perm(), s.dir, s.dir)
+			s.disk.dir, uid, fi.Mode().Perm(), s.disk.dir, s.disk.dir)
 	}
 	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
-		dir := path.Join(s.dir, name)
-		if fi, err = s.vfs.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
+		dir := path.Join(s.disk.dir, name)
+		if fi, err = s.disk.vfs.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
 			return ctxabi.E("open", "", ctxabi.ErrProtected, "%s is not a directory; move it away", dir)
 		}
 		if err == nil && fi.Mode().Perm() != 0o700 {
-			err = s.vfs.Chmod(dir, 0o700)
+			err = s.disk.vfs.Chmod(dir, 0o700)
 		}
 		if err != nil {
-			return fmt.Errorf("open store %s: %w", s.dir, err)
+			return fmt.Errorf("open store %s: %w", s.disk.dir, err)
 		}
 	}
 	return nil
@@ -240,19 +240,19 @@ func (s *Store) keepUsersOut() error {
 // Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it removes
 // nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is still to be closed.
 func (s *Store) Discard() error {
-	if err := s.writable("remove"); err != nil {
+	if err := s.disk.writable("remove"); err != nil {
 		return err
 	}
 	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, tmpDir, StoreFile} {
-		if err := s.vfs.Remove(path.Join(s.dir, name)); err != nil {
-			return fmt.Errorf("discard store %s: %w", s.dir, err)
+		if err := s.disk.vfs.Remove(path.Join(s.disk.dir, name)); err != nil {
+			return fmt.Errorf("discard store %s: %w", s.disk.dir, err)
 		}
 	}
 	return nil
 }
 
 // Dir is the store's absolute directory.
-func (s *Store) Dir() string { return s.dir }
+func (s *Store) Dir() string { return s.disk.dir }
 
 // ID is the store's 128-bit id in hex, for life.
 func (s *Store) ID() string { return s.id }
@@ -296,21 +296,21 @@ func (s *Store) raise(version int) error {
 	if s.version >= version {
 		return nil
 	}
-	file := path.Join(s.dir, StoreFile)
-	if err := vfs.WriteFile(s.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
+	file := path.Join(s.disk.dir, StoreFile)
+	if err := vfs.WriteFile(s.disk.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
 		return err
 	}
 	// Both files are locked until the end: whoever has the old one open already must not get it.
-	lock, err := s.vfs.Lock(file + ".tmp")
+	lock, err := s.disk.vfs.Lock(file + ".tmp")
 	if err != nil {
 		return err
 	}
-	if err := s.vfs.Rename(file+".tmp", file); err != nil {
+	if err := s.disk.vfs.Rename(file+".tmp", file); err != nil {
 		lock.Close()
 		return err
 	}
 	s.locks = append(s.locks, lock)
-	if err := s.vfs.SyncDir(s.dir); err != nil {
+	if err := s.disk.vfs.SyncDir(s.disk.dir); err != nil {
 		return err
 	}
 	s.version = version

@@ -20,21 +20,21 @@ type Space struct {
 
 // EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet.
 func (s *Store) EnsureHome(uid, gid uint32) error {
-	if err := s.writable("mkdir"); err != nil {
+	if err := s.disk.writable("mkdir"); err != nil {
 		return err
 	}
-	home := s.inStore(ctxabi.Ref{UID: uid}.Owner())
+	home := s.disk.inStore(ctxabi.Ref{UID: uid}.Owner())
 	o := Owner{UID: uid, GID: gid, Mode: 0o700}
-	if err := s.mkdir(home, o); err != nil {
+	if err := s.disk.mkdir(home, o); err != nil {
 		return err
 	}
-	return s.mkdir(path.Join(home, ctxabi.AgentDir), o)
+	return s.disk.mkdir(path.Join(home, ctxabi.AgentDir), o)
 }
 
 // EnsureAgent makes the home of ref's agent and the directory of its sessions.
 // A shared space must exist.
 func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
-	if err := s.writable("mkdir"); err != nil {
+	if err := s.disk.writable("mkdir"); err != nil {
 		return err
 	}
 	if err := ctxabi.ValidName(ref.Agent); err != nil {
@@ -44,14 +44,14 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 		if err := s.EnsureHome(ref.UID, o.GID); err != nil {
 			return err
 		}
-	} else if _, err := s.vfs.Stat(s.inStore(ref.Owner())); err != nil {
+	} else if _, err := s.disk.vfs.Stat(s.disk.inStore(ref.Owner())); err != nil {
 		return ctxabi.E("mkdir", "", ctxabi.ErrNotFound, "there is no shared space %q; make it with ctxfs space new", ref.Space)
 	}
-	home := s.inStore(ref.AgentHome())
-	if err := s.mkdir(home, o); err != nil {
+	home := s.disk.inStore(ref.AgentHome())
+	if err := s.disk.mkdir(home, o); err != nil {
 		return err
 	}
-	return s.mkdir(path.Join(home, ctxabi.SessionDir), o)
+	return s.disk.mkdir(path.Join(home, ctxabi.SessionDir), o)
 }
 
 // CreateSpace makes the shared space name for the group gid and gives its
@@ -62,34 +62,34 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return "", err
 	}
-	dir = s.inStore(ctxabi.SharedDir, name)
-	if _, err := s.vfs.Stat(dir); err == nil {
+	dir = s.disk.inStore(ctxabi.SharedDir, name)
+	if _, err := s.disk.vfs.Stat(dir); err == nil {
 		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists already", name)
 	}
-	tmp := s.tmpName()
+	tmp := s.disk.tmpName()
 	agents := path.Join(tmp, ctxabi.AgentDir)
-	if err = s.vfs.Mkdir(tmp, 0o700); err == nil {
-		err = s.vfs.Mkdir(agents, 0o700)
+	if err = s.disk.vfs.Mkdir(tmp, 0o700); err == nil {
+		err = s.disk.vfs.Mkdir(agents, 0o700)
 	}
 	for _, d := range []string{agents, tmp} {
 		if err == nil {
-			err = s.vfs.Chown(d, os.Geteuid(), int(gid))
+			err = s.disk.vfs.Chown(d, os.Geteuid(), int(gid))
 		}
 		if err == nil {
-			err = s.vfs.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
+			err = s.disk.vfs.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
 		}
 		if err == nil {
-			err = s.vfs.SyncDir(d)
+			err = s.disk.vfs.SyncDir(d)
 		}
 	}
 	if err == nil {
-		err = s.vfs.Rename(tmp, dir)
+		err = s.disk.vfs.Rename(tmp, dir)
 	}
 	if err != nil {
-		s.removeAll(tmp)
+		s.disk.removeAll(tmp)
 		return "", fmt.Errorf("make space %s: %w", name, err)
 	}
-	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.disk.vfs.SyncDir(path.Dir(dir)); err != nil {
 		return "", fmt.Errorf("space %s was made, but may not survive a loss of power: %w", name, err)
 	}
 	return dir, nil
@@ -99,7 +99,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 func (s *Store) Spaces() []Space {
 	var spaces []Space
 	for _, name := range s.dirs(ctxabi.SharedDir) {
-		if fi, err := s.vfs.Stat(s.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
+		if fi, err := s.disk.vfs.Stat(s.disk.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
 			_, gid, _ := vfs.OwnerOf(fi)
 			spaces = append(spaces, Space{Name: name, GID: gid})
 		}
@@ -120,7 +120,7 @@ func (s *Store) Homes() []uint32 {
 
 // dirs lists the directories in a path of the store, in name order.
 func (s *Store) dirs(rel ...string) []string {
-	entries, _ := s.vfs.ReadDir(s.inStore(rel...))
+	entries, _ := s.disk.vfs.ReadDir(s.disk.inStore(rel...))
 	var names []string
 	for _, e := range entries {
 		if e.IsDir() {
@@ -163,7 +163,7 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 				if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
 					continue
 				}
-				if _, err := s.vfs.Stat(s.inStore(ref.Path(), idFile)); err == nil && !yield(ref) {
+				if _, err := s.disk.vfs.Stat(s.disk.inStore(ref.Path(), idFile)); err == nil && !yield(ref) {
 					return
 				}
 			}
@@ -176,27 +176,27 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 // under their new path; where one is a child, its parent calls it by its new
 // name afterwards. It fails with ctxabi.ErrExists when to exists.
 func (s *Store) Rename(from, to string) error {
-	if err := s.writable("rename"); err != nil {
+	if err := s.disk.writable("rename"); err != nil {
 		return err
 	}
-	s.move.Lock()
-	defer s.move.Unlock()
-	if _, err := s.vfs.Stat(s.inStore(to)); err == nil {
+	s.disk.move.Lock()
+	defer s.disk.move.Unlock()
+	if _, err := s.disk.vfs.Stat(s.disk.inStore(to)); err == nil {
 		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists already", to)
 	}
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
 	s.relink(from, to)
-	err := s.vfs.SyncDir(path.Dir(s.inStore(from)))
-	return errors.Join(err, s.vfs.SyncDir(path.Dir(s.inStore(to))))
+	err := s.disk.vfs.SyncDir(path.Dir(s.disk.inStore(from)))
+	return errors.Join(err, s.disk.vfs.SyncDir(path.Dir(s.disk.inStore(to))))
 }
 
 // rename renames a directory and gives the sessions in use below it their new places; s.move is held for writing.
 func (s *Store) rename(from, to string) error {
-	s.moving.Lock()
-	defer s.moving.Unlock()
-	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
+	s.disk.moving.Lock()
+	defer s.disk.moving.Unlock()
+	if err := s.disk.vfs.Rename(s.disk.inStore(from), s.disk.inStore(to)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -212,7 +212,7 @@ func (s *Store) rename(from, to string) error {
 		}
 		delete(s.sessions, ref)
 		s.sessions[moved] = x
-		x.put(moved)
+		x.dir.put(moved)
 	}
 	return nil
 }
