@@ -98,7 +98,7 @@ func parseSealedList(data []byte) (*sealedList, error) {
 // findParts makes the list from the parts that lie in the session's directory; nil when there are none.
 func (at *location) findParts() (*sealedList, error) {
 	x := at.dir
-	v := x.store.vfs
+	v := x.Root.FS
 	entries, err := v.ReadDir(x.Dir())
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (at *location) findParts() (*sealedList, error) {
 	slices.Sort(numbers)
 	list := &sealedList{}
 	for _, n := range numbers {
-		f, err := v.OpenFile(x.path(sealedName(at.log, n)), os.O_RDONLY, 0)
+		f, err := v.OpenFile(x.Path(sealedName(at.log, n)), os.O_RDONLY, 0)
 		if err != nil {
 			return nil, err
 		}

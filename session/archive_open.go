@@ -60,7 +60,7 @@ func (d *logData) openParts(raw []byte, rows arrivalRows) error {
 
 // readList gives the list as it is in the store; nil when there is none.
 func (at *location) readList() ([]byte, error) {
-	data, err := vfs.ReadFile(at.dir.store.vfs, at.dir.path(segmentsFile(at.log)))
+	data, err := vfs.ReadFile(at.dir.Root.FS, at.dir.Path(segmentsFile(at.log)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

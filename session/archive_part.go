@@ -12,11 +12,12 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // location says where the sealed parts of a log are.
 type location struct {
-	dir    *diskDir
+	dir    *disk.Dir
 	log    string // its name
 	frames *frameCache
 }
@@ -56,7 +57,7 @@ func (p *sealedPart) damaged(from, to int64, err error) error {
 // find looks whether the part is there.
 func (p *sealedPart) find() {
 	x := p.at.dir
-	fi, err := x.store.vfs.Stat(x.path(sealedName(p.at.log, p.Number)))
+	fi, err := x.Root.FS.Stat(x.Path(sealedName(p.at.log, p.Number)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.gone = errNoPart
@@ -66,7 +67,7 @@ func (p *sealedPart) find() {
 		p.gone = errors.New("it is not a regular file")
 	}
 	if p.gone != nil && p.gone != errNoPart {
-		x.store.logger.Error("open sealed part", "session", x.ID(), "log", p.at.log, "part", p.Number, "err", p.gone)
+		x.Root.Logger.Error("open sealed part", "session", x.ID(), "log", p.at.log, "part", p.Number, "err", p.gone)
 	}
 }
 
@@ -90,12 +91,12 @@ func (p *sealedPart) opened(do func(f vfs.File) error) error {
 
 func (p *sealedPart) open() (vfs.File, error) {
 	x := p.at.dir
-	x.store.moving.RLock()
-	defer x.store.moving.RUnlock()
+	x.Root.Moving.RLock()
+	defer x.Root.Moving.RUnlock()
 	if x.Removed() {
 		return nil, ctxabi.E("read", p.at.log, ctxabi.ErrNotFound, "the session was removed")
 	}
-	f, _, err := vfs.OpenRegular(x.store.vfs, x.path(sealedName(p.at.log, p.Number)), os.O_RDONLY)
+	f, _, err := vfs.OpenRegular(x.Root.FS, x.Path(sealedName(p.at.log, p.Number)), os.O_RDONLY)
 	return f, err
 }
 

@@ -48,7 +48,7 @@ func (l *Log) Archived() (a Archived, err error) {
 // byte by byte: records that somebody changed are not sealed (ctxabi.ErrIO). Appends wait only while the files are swapped,
 // readers not at all. Where it fails, or the process dies, nothing has changed: what was written of it goes at once, or when the log is opened.
 func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
-	if err := l.session.store.writable("archive"); err != nil {
+	if err := l.session.Root.Writable("archive"); err != nil {
 		return 0, 0, err
 	}
 	select {
@@ -73,13 +73,13 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if to-from < sealMin {
 		return 0, 0, nil
 	}
-	store := l.session.store
-	s := sealer{l: l, f: f, tmp: store.tmpName(), tail: store.tmpName()}
+	store := l.session.Root
+	s := sealer{l: l, f: f, tmp: store.TmpName(), tail: store.TmpName()}
 	for _, name := range []string{s.tmp, s.tail} {
-		store.owned.Store(name, nil) // they get the time of the log, and may look as old as garbage
+		store.Owned.Store(name, nil) // they get the time of the log, and may look as old as garbage
 		defer func() {
-			store.vfs.Remove(name)
-			store.owned.Delete(name)
+			store.FS.Remove(name)
+			store.Owned.Delete(name)
 		}()
 	}
 	if err = s.write(ctx, from, to, rows); err == nil {
@@ -110,7 +110,7 @@ type sealer struct {
 // write writes the part aside, reads it back and compares it with the arrival rows.
 func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	l, x := s.l, s.l.session
-	v := x.store.vfs
+	v := x.Root.FS
 	out, err := v.OpenFile(s.tmp, vfs.Create, 0o600)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func cmpErr(errs ...error) error {
 // list says that it is done.
 func (s *sealer) swap(ctx context.Context) error {
 	l, x := s.l, s.l.session
-	store, v := x.store, x.store.vfs
+	store, v := x.Root, x.Root.FS
 	if err := s.f.data.Sync(); err != nil { // the most of it, before others have to wait
 		return l.breakDown("fsync", err)
 	}
@@ -175,8 +175,8 @@ func (s *sealer) swap(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	store.move.RLock()
-	defer store.move.RUnlock()
+	store.Move.RLock()
+	defer store.Move.RUnlock()
 	if x.Removed() {
 		return ctxabi.E("archive", l.name, ctxabi.ErrNotFound, "the session was removed")
 	}
@@ -207,7 +207,7 @@ func (s *sealer) swap(ctx context.Context) error {
 		return s.undo(d, err)
 	}
 	d.swapping.Store(true)
-	if err := v.Rename(s.tail, x.path(l.name)); err != nil {
+	if err := v.Rename(s.tail, x.Path(l.name)); err != nil {
 		d.swapping.Store(false)
 		next.Close()
 		return s.undo(d, err)
@@ -221,7 +221,7 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := d.writeList(d.parts, false); err == nil {
 		d.pending = false
 	} else {
-		store.logger.Error("list sealed parts", "session", x.ID(), "log", l.name, "err", err)
+		store.Logger.Error("list sealed parts", "session", x.ID(), "log", l.name, "err", err)
 	}
 	return nil
 }
@@ -229,8 +229,8 @@ func (s *sealer) swap(ctx context.Context) error {
 // newTail writes what follows the part to a file aside, which has the owner, mode and time of the log's.
 func (s *sealer) newTail() error {
 	x := s.l.session
-	v := x.store.vfs
-	o, err := x.owner()
+	v := x.Root.FS
+	o, err := x.Owner()
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *sealer) newTail() error {
 	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.end(), end)
 	for _, file := range []string{s.tail, s.tmp} {
 		if err == nil {
-			err = x.store.own(file, o, o.fileMode())
+			err = x.Root.Own(file, o, o.FileMode())
 		}
 		if err == nil {
 			err = v.Chtimes(file, fi.ModTime())
@@ -256,13 +256,13 @@ func (s *sealer) newTail() error {
 // name lists the part as pending and gives it its name, the first free one.
 func (s *sealer) name(d *logData) error {
 	l, x := s.l, s.l.session
-	v := x.store.vfs
+	v := x.Root.FS
 	number := 1
 	if n := len(d.parts); n > 0 {
 		number = d.parts[n-1].Number + 1
 	}
 	for ; ; number++ {
-		if _, err := v.Stat(x.path(sealedName(l.name, number))); err != nil {
+		if _, err := v.Stat(x.Path(sealedName(l.name, number))); err != nil {
 			break
 		}
 	}
@@ -271,7 +271,7 @@ func (s *sealer) name(d *logData) error {
 	if err := d.writeList(append(d.parts[:len(d.parts):len(d.parts)], s.part), true); err != nil {
 		return s.undo(d, err)
 	}
-	file := x.path(sealedName(l.name, number))
+	file := x.Path(sealedName(l.name, number))
 	err := v.Rename(s.tmp, file)
 	if err == nil {
 		err = v.SyncDir(path.Dir(file))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // settle decides what the tail of a log is. A crash while a part took the place of raw records may have left both; and
@@ -64,14 +65,14 @@ func (d *logData) settle(list *sealedList, rows arrivalRows, size, total int64, 
 	for _, p := range gone {
 		d.redundant = append(d.redundant, p.Number)
 	}
-	if !d.pending || x.store.readOnly {
+	if !d.pending || x.Root.ReadOnly {
 		return nil
 	}
 	if lost {
 		x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO", Reason: segmentsFile(d.at.log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
 	}
 	if err := d.putRight(); err != nil { // a full disk: it is tried again before the next part is sealed
-		x.store.logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.log, "err", err)
+		x.Root.Logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.log, "err", err)
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (d *logData) findGap(list *sealedList, rows arrivalRows, size, total int64)
 // putRight makes the store say what d is: parts whose records the tail holds go, and the list is written anew.
 func (d *logData) putRight() error {
 	x := d.at.dir
-	v := x.store.vfs
+	v := x.Root.FS
 	for len(d.redundant) > 0 {
 		if err := d.discard(d.redundant[0]); err != nil {
 			return err
@@ -159,25 +160,25 @@ func (d *logData) putRight() error {
 func (d *logData) writeList(parts []*sealedPart, pending bool) error {
 	x := d.at.dir
 	if len(parts) == 0 {
-		file := x.path(segmentsFile(d.at.log))
-		if err := x.store.vfs.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		file := x.Path(segmentsFile(d.at.log))
+		if err := x.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return x.store.vfs.SyncDir(path.Dir(file))
+		return x.Root.FS.SyncDir(path.Dir(file))
 	}
 	list := &sealedList{Pending: pending}
 	for _, p := range parts {
 		list.Parts = append(list.Parts, p.sealedEntry)
 	}
-	return x.replace(segmentsFile(d.at.log), list.line(), true)
+	return x.Replace(segmentsFile(d.at.log), list.line(), true)
 }
 
 // discard removes a sealed part of which the tail holds all records. One that has others is put into the quarantine.
 func (d *logData) discard(number int) error {
 	x := d.at.dir
-	v := x.store.vfs
+	v := x.Root.FS
 	name := sealedName(d.at.log, number)
-	f, err := v.OpenFile(x.path(name), os.O_RDONLY, 0)
+	f, err := v.OpenFile(x.Path(name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -197,24 +198,24 @@ func (d *logData) discard(number int) error {
 		}
 	}
 	if same {
-		return v.Remove(x.path(name))
+		return v.Remove(x.Path(name))
 	}
-	o, err := x.owner()
+	o, err := x.Owner()
 	if err != nil {
 		return err
 	}
-	if err := x.store.mkdir(x.path(quarantineDir), o); err != nil {
+	if err := x.Root.Mkdir(x.Path(disk.QuarantineDir), o); err != nil {
 		return err
 	}
 	sum, err := vfs.HashRange(f, 0, fi.Size())
 	if err != nil {
 		return err
 	}
-	to := path.Join(quarantineDir, fmt.Sprintf("%s-%s", name, hex.EncodeToString(sum[:4])))
-	if err := v.Rename(x.path(name), x.path(to)); err != nil {
+	to := path.Join(disk.QuarantineDir, fmt.Sprintf("%s-%s", name, hex.EncodeToString(sum[:4])))
+	if err := v.Rename(x.Path(name), x.Path(to)); err != nil {
 		return err
 	}
 	x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO",
 		Reason: fmt.Sprintf("%s has other records than the log has in its place; it was moved to %s", name, to)})
-	return v.SyncDir(x.path(quarantineDir))
+	return v.SyncDir(x.Path(disk.QuarantineDir))
 }

@@ -47,25 +47,25 @@ type digest interface {
 func (x *blobStore) NewBlobStage(id string, w Writer) (*BlobStage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
-		err = x.dir.store.writable("create")
+		err = x.dir.Root.Writable("create")
 	}
 	if err == nil {
-		err = x.dir.store.staged.take(w.UID, 0, true)
+		err = x.dir.Root.Staged.Take(w.UID, 0, true)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &BlobStage{x: x, id: id, writer: w, name: x.dir.store.tmpName(), running: sha256.New()}
-	x.dir.store.owned.Store(s.name, nil)
+	s := &BlobStage{x: x, id: id, writer: w, name: x.dir.Root.TmpName(), running: sha256.New()}
+	x.dir.Root.Owned.Store(s.name, nil)
 	if s.kept, err = handles.Keep(); err == nil {
-		if s.file, err = x.dir.store.vfs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		if s.file, err = x.dir.Root.FS.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			s.kept()
 		}
 	}
 	if err != nil {
 		err = vfs.WithKind(err)
-		x.dir.store.owned.Delete(s.name)
-		x.dir.store.staged.give(w.UID, 0, true)
+		x.dir.Root.Owned.Delete(s.name)
+		x.dir.Root.Staged.Give(w.UID, 0, true)
 		return nil, vfs.Failed("create", blobName(id), err, "it could not be staged")
 	}
 	return s, nil
@@ -111,7 +111,7 @@ func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
 	}
 	if err != nil {
 		s.running = nil
-		s.x.dir.store.staged.give(s.writer.UID, end-s.size, false)
+		s.x.dir.Root.Staged.Give(s.writer.UID, end-s.size, false)
 		return 0, vfs.Failed("write", blobName(s.id), err, "the bytes of this write were not taken")
 	}
 	if s.running != nil && off == s.hashed {
@@ -135,10 +135,10 @@ func (s *BlobStage) Truncate(size int64) error {
 		return err
 	}
 	if err := s.file.Truncate(size); err != nil {
-		s.x.dir.store.staged.give(s.writer.UID, max(0, size-s.size), false)
+		s.x.dir.Root.Staged.Give(s.writer.UID, max(0, size-s.size), false)
 		return vfs.Failed("truncate", blobName(s.id), vfs.WithKind(err), "its size stays")
 	}
-	s.x.dir.store.staged.give(s.writer.UID, max(0, s.size-size), false)
+	s.x.dir.Root.Staged.Give(s.writer.UID, max(0, s.size-size), false)
 	s.size, s.running, s.written, s.refused = size, nil, true, false
 	return nil
 }
@@ -151,7 +151,7 @@ func (s *BlobStage) grow(op string, size int64) error {
 	case size > ctxabi.MaxBlob:
 		return ctxabi.E(op, blobName(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
 	}
-	return s.x.dir.store.staged.take(s.writer.UID, size-s.size, false)
+	return s.x.dir.Root.Staged.Take(s.writer.UID, size-s.size, false)
 }
 
 // Flush commits the blob, see [BlobStage].
@@ -183,43 +183,43 @@ func (s *BlobStage) sum() (string, error) {
 
 // commit moves the staged file into its place.
 func (s *BlobStage) commit() error {
-	store := s.x.dir.store
+	store := s.x.dir.Root
 	s.x.mu.RLock()
 	defer s.x.mu.RUnlock()
-	store.move.RLock()
-	defer store.move.RUnlock()
-	dir := s.x.dir.path(blobDir)
-	o, err := s.x.dir.owner()
+	store.Move.RLock()
+	defer store.Move.RUnlock()
+	dir := s.x.dir.Path(blobDir)
+	o, err := s.x.dir.Owner()
 	if err != nil {
 		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
 	}
 	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
 		o.UID = s.writer.UID
 	}
-	err = store.vfs.Mkdir(dir, 0o700)
+	err = store.FS.Mkdir(dir, 0o700)
 	if err == nil {
-		err = store.vfs.SyncDir(s.x.dir.path(ctxabi.InternalDir))
+		err = store.FS.SyncDir(s.x.dir.Path(ctxabi.InternalDir))
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
 	if err == nil {
-		err = store.own(s.name, o, o.fileMode())
+		err = store.Own(s.name, o, o.FileMode())
 	}
 	if err == nil {
 		err = s.file.Sync()
 	}
 	if err == nil {
-		err = store.vfs.Rename(s.name, s.x.dir.path(blobDir, s.id))
+		err = store.FS.Rename(s.name, s.x.dir.Path(blobDir, s.id))
 	}
 	if err == nil {
-		err = store.vfs.SyncDir(dir)
+		err = store.FS.SyncDir(dir)
 	}
 	if err != nil {
 		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
 	}
 	s.committed = true
-	store.owned.Delete(s.name)
-	store.staged.give(s.writer.UID, s.size, true)
+	store.Owned.Delete(s.name)
+	store.Staged.Give(s.writer.UID, s.size, true)
 	return nil
 }
 
@@ -232,10 +232,10 @@ func (s *BlobStage) Release() {
 	if s.committed {
 		return
 	}
-	store := s.x.dir.store
-	store.vfs.Remove(s.name)
-	store.owned.Delete(s.name)
-	store.staged.give(s.writer.UID, s.size, true)
+	store := s.x.dir.Root
+	store.FS.Remove(s.name)
+	store.Owned.Delete(s.name)
+	store.Staged.Give(s.writer.UID, s.size, true)
 	if !s.refused {
 		s.x.dir.Report(RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
 			"it was closed with %d bytes that are not its content; they were dropped", s.size)))

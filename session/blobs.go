@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // blobDir holds the blobs that users stored, each under its content id.
@@ -30,7 +31,7 @@ type Blob struct {
 
 // blobStore is what users stored in one session. It is safe for concurrent use.
 type blobStore struct {
-	dir      *diskDir
+	dir      *disk.Dir
 	mu       sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
 	lookedMu sync.Mutex           // held for moments only
 	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
@@ -40,9 +41,9 @@ type blobStore struct {
 func (x *blobStore) Blobs() (list []Blob) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	x.dir.store.move.RLock()
-	entries, _ := x.dir.store.vfs.ReadDir(x.dir.path(blobDir))
-	x.dir.store.move.RUnlock()
+	x.dir.Root.Move.RLock()
+	entries, _ := x.dir.Root.FS.ReadDir(x.dir.Path(blobDir))
+	x.dir.Root.Move.RUnlock()
 	for _, e := range entries {
 		if b, err := x.blob(e.Name()); err == nil {
 			list = append(list, b)
@@ -68,9 +69,9 @@ func (x *blobStore) blob(id string) (Blob, error) {
 	if ctxabi.ParseContentID(id) != nil {
 		return Blob{}, noBlob(id)
 	}
-	x.dir.store.move.RLock()
-	defer x.dir.store.move.RUnlock()
-	fi, err := x.dir.store.vfs.Stat(x.dir.path(blobDir, id))
+	x.dir.Root.Move.RLock()
+	defer x.dir.Root.Move.RUnlock()
+	fi, err := x.dir.Root.FS.Stat(x.dir.Path(blobDir, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
 		return Blob{}, noBlob(id)
@@ -100,7 +101,7 @@ func (x *blobStore) OpenBlob(id string) (vfs.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		x.dir.report("read", blobName(id), err)
+		x.dir.ReportError("read", blobName(id), err)
 		return nil, err
 	}
 	return f, nil
@@ -114,9 +115,9 @@ func (x *blobStore) openBlob(id string) (Blob, vfs.File, error) {
 		return b, nil, err
 	}
 	x.look(id)
-	x.dir.store.move.RLock()
-	defer x.dir.store.move.RUnlock()
-	f, err := x.dir.store.vfs.OpenFile(x.dir.path(blobDir, id), os.O_RDONLY, 0)
+	x.dir.Root.Move.RLock()
+	defer x.dir.Root.Move.RUnlock()
+	f, err := x.dir.Root.FS.OpenFile(x.dir.Path(blobDir, id), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) { // removed since
 		return b, nil, noBlob(id)
 	} else if err != nil {
@@ -128,7 +129,7 @@ func (x *blobStore) openBlob(id string) (Blob, vfs.File, error) {
 // RemoveBlob removes what the user uid, or anybody when uid is 0, stored as id. It fails with ctxabi.ErrNotFound when nobody did
 // and with ctxabi.ErrDenied when somebody else did.
 func (x *blobStore) RemoveBlob(id string, uid uint32) error {
-	if err := x.dir.store.writable("remove"); err != nil {
+	if err := x.dir.Root.Writable("remove"); err != nil {
 		return err
 	}
 	x.mu.RLock()
@@ -144,9 +145,9 @@ func (x *blobStore) RemoveBlob(id string, uid uint32) error {
 }
 
 func (x *blobStore) removeBlob(id string) error {
-	x.dir.store.move.RLock()
-	defer x.dir.store.move.RUnlock()
-	if err := x.dir.store.vfs.Remove(x.dir.path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	x.dir.Root.Move.RLock()
+	defer x.dir.Root.Move.RUnlock()
+	if err := x.dir.Root.FS.Remove(x.dir.Path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("remove", blobName(id), err, "it stays")
 	}
 	x.lookedMu.Lock()
@@ -169,7 +170,7 @@ func sumOf(r io.ReaderAt, size int64) (string, error) {
 // SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
 // blob is there: what named it before counts for again, and who names it later did not see it.
 func (x *blobStore) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.dir.store.writable("collect"); err != nil {
+	if err := x.dir.Root.Writable("collect"); err != nil {
 		return 0, false, err
 	}
 	x.mu.Lock()
@@ -202,7 +203,7 @@ func (x *blobStore) BlobUsed(b Blob) time.Time {
 
 // look notes that somebody looked at a blob.
 func (x *blobStore) look(id string) {
-	now := x.dir.store.now()
+	now := x.dir.Root.Now()
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()
 	if x.looked == nil {

@@ -98,9 +98,9 @@ const freshChild = 20 * time.Millisecond
 // Children lists the session's children in name order. It looks at the disk each time and reads only what changed; of linked
 // sessions it reads the state and nothing else, so that links in a circle do no harm.
 func (x *Session) Children() ([]Child, error) {
-	x.store.disk.move.RLock()
-	entries, err := x.store.disk.vfs.ReadDir(x.dir.path(ctxabi.ChildDir))
-	x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildDir))
+	x.store.disk.Move.RUnlock()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -180,9 +180,9 @@ func latest(a, b time.Time) time.Time {
 
 // changedAt is when a file of the session changed last; the zero time where there is none.
 func (x *Session) changedAt(rel string) (at time.Time) {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	if fi, err := x.store.disk.vfs.Stat(x.dir.path(rel)); err == nil {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if fi, err := x.store.disk.FS.Stat(x.dir.Path(rel)); err == nil {
 		at = fi.ModTime()
 	}
 	return at
@@ -224,9 +224,9 @@ func statusOf(to *Session, length int64) string {
 
 // writtenChild reads what was written of a child, where it may have changed.
 func (x *Session) writtenChild(name string) (Child, error) {
-	x.store.disk.move.RLock()
-	fi, err := x.store.disk.vfs.Stat(x.dir.path(ctxabi.ChildPath(name)))
-	x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(ctxabi.ChildPath(name)))
+	x.store.disk.Move.RUnlock()
 	if err != nil || !fi.IsDir() {
 		return Child{}, ctxabi.E("read", ctxabi.ChildPath(name), ctxabi.ErrNotFound, "there is no child %q", name)
 	}
@@ -244,7 +244,7 @@ func (x *Session) writtenChild(name string) (Child, error) {
 	if k.known == nil {
 		k.known = map[string]writtenChild{}
 	}
-	if delete(k.known, name); x.store.disk.now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
+	if delete(k.known, name); x.store.disk.Now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
 		k.known[name] = w
 	}
 	return w.child, nil
@@ -272,9 +272,9 @@ func (x *Session) readChild(name string) Child {
 
 // artifactsChanged returns when an entry of the child's artifact/ came or went last; zero without one.
 func (x *Session) artifactsChanged(name string) time.Time {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	fi, err := x.store.disk.vfs.Stat(x.dir.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
 	if err != nil {
 		return time.Time{}
 	}
@@ -283,9 +283,9 @@ func (x *Session) artifactsChanged(name string) time.Time {
 
 // artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and those that are no text of one line.
 func (x *Session) artifacts(name string) string {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	entries, err := x.store.disk.vfs.ReadDir(x.dir.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
 	if err != nil {
 		return ""
 	}

@@ -18,16 +18,16 @@ func (x *Session) MakeChild(name string) error {
 	if err != nil {
 		return err
 	}
-	o, err := x.dir.owner()
-	for _, d := range []string{x.dir.path(ctxabi.ChildDir), dir, path.Join(dir, ctxabi.ChildArtifact)} {
+	o, err := x.dir.Owner()
+	for _, d := range []string{x.dir.Path(ctxabi.ChildDir), dir, path.Join(dir, ctxabi.ChildArtifact)} {
 		if err == nil {
-			err = s.disk.mkdir(d, o)
+			err = s.disk.Mkdir(d, o)
 		}
 	}
 	x.Touch()
 	if err != nil {
-		s.disk.vfs.Remove(path.Join(dir, ctxabi.ChildArtifact))
-		s.disk.vfs.Remove(dir)
+		s.disk.FS.Remove(path.Join(dir, ctxabi.ChildArtifact))
+		s.disk.FS.Remove(dir)
 		return vfs.Failed("mkdir", ctxabi.ChildPath(name), err, "the child was not made")
 	}
 	return nil
@@ -39,10 +39,10 @@ func (x *Session) RemoveChild(name string) error {
 	if err := x.changeChild("rmdir", name); err != nil {
 		return err
 	}
-	v := x.store.disk.vfs
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	dir := x.dir.path(ctxabi.ChildPath(name))
+	v := x.store.disk.FS
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	dir := x.dir.Path(ctxabi.ChildPath(name))
 	entries, err := v.ReadDir(dir)
 	if err != nil {
 		return err
@@ -71,33 +71,33 @@ func (x *Session) RenameChild(from, to string) error {
 		return err
 	}
 	defer x.Touch()
-	if err := s.disk.vfs.Rename(x.dir.path(ctxabi.ChildPath(from)), dir); err != nil {
+	if err := s.disk.FS.Rename(x.dir.Path(ctxabi.ChildPath(from)), dir); err != nil {
 		return err
 	}
-	return s.disk.vfs.SyncDir(path.Dir(dir))
+	return s.disk.FS.SyncDir(path.Dir(dir))
 }
 
 // lockNames lets one caller at a time give a child a name, while no session is moved. The locks are taken in the order of Create.
 func (s *Store) lockNames() (unlock func()) {
 	s.create.Lock()
-	s.disk.move.RLock()
+	s.disk.Move.RLock()
 	return func() {
-		s.disk.move.RUnlock()
+		s.disk.Move.RUnlock()
 		s.create.Unlock()
 	}
 }
 
 // freeChild gives the directory of a child that is not there yet.
 func (x *Session) freeChild(op, name string) (dir string, err error) {
-	dir = x.dir.path(ctxabi.ChildPath(name))
-	if _, err := x.store.disk.vfs.Stat(dir); err == nil {
+	dir = x.dir.Path(ctxabi.ChildPath(name))
+	if _, err := x.store.disk.FS.Stat(dir); err == nil {
 		return "", ctxabi.E(op, ctxabi.ChildPath(name), ctxabi.ErrExists, "there is a child %q already", name)
 	}
 	return dir, nil
 }
 
 func (x *Session) changeChild(op, name string) error {
-	if err := x.store.disk.writable(op); err != nil {
+	if err := x.store.disk.Writable(op); err != nil {
 		return err
 	}
 	return ctxabi.ValidName(name)

@@ -33,11 +33,11 @@ func (w *forkWriter) children() error {
 		if err := w.artifacts(ctxabi.ChildPath(c.Name, ctxabi.ChildArtifact)); err != nil {
 			return err
 		}
-		if err := w.s.disk.vfs.SyncDir(path.Join(w.dir, ctxabi.ChildPath(c.Name))); err != nil {
+		if err := w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.ChildPath(c.Name))); err != nil {
 			return err
 		}
 	}
-	return w.s.disk.vfs.SyncDir(path.Join(w.dir, ctxabi.ChildDir))
+	return w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.ChildDir))
 }
 
 // childFile takes a file of a child along with the time of its last change: what packs show of a result depends on its age.
@@ -46,7 +46,7 @@ func (w *forkWriter) childFile(rel string) error {
 	if err := w.control(rel); err != nil || at.IsZero() {
 		return err
 	}
-	err := w.s.disk.vfs.Chtimes(path.Join(w.dir, rel), at)
+	err := w.s.disk.FS.Chtimes(path.Join(w.dir, rel), at)
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil
 	}
@@ -56,10 +56,10 @@ func (w *forkWriter) childFile(rel string) error {
 // mkdir makes a directory of the new session.
 func (w *forkWriter) mkdir(rel string) error {
 	dir := path.Join(w.dir, rel)
-	if err := w.s.disk.vfs.Mkdir(dir, 0o700); err != nil {
+	if err := w.s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	return w.s.disk.own(dir, w.owner, w.owner.dirMode())
+	return w.s.disk.Own(dir, w.owner, w.owner.DirMode())
 }
 
 // artifacts copies the directory rel with its files, directories and links. What else somebody put there (a FIFO, a socket) stays
@@ -68,13 +68,13 @@ func (w *forkWriter) artifacts(rel string) error {
 	if err := w.mkdir(rel); err != nil {
 		return err
 	}
-	disk, ok := w.s.disk.vfs.(vfs.UserFiles)
+	disk, ok := w.s.disk.FS.(vfs.UserFiles)
 	if !ok {
 		return nil
 	}
-	w.s.disk.move.RLock()
-	from, err := disk.Tree(w.x.dir.path(rel))
-	w.s.disk.move.RUnlock()
+	w.s.disk.Move.RLock()
+	from, err := disk.Tree(w.x.dir.Path(rel))
+	w.s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (w *forkWriter) directory(disk vfs.UserFiles, from vfs.Tree, name, to strin
 // readable says whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
 func (w *forkWriter) readable(fi fs.FileInfo) bool {
 	uid, gid, known := vfs.OwnerOf(fi)
-	if !w.s.disk.root || known && uid == w.owner.UID {
+	if !w.s.disk.AsRoot || known && uid == w.owner.UID {
 		return true
 	}
 	need := fs.FileMode(0o4)
@@ -156,7 +156,7 @@ func (w *forkWriter) artifact(from vfs.Tree, name, to string) error {
 		return err
 	}
 	file := path.Join(w.dir, to)
-	out, err := w.s.disk.vfs.OpenFile(file, vfs.Create, 0o600)
+	out, err := w.s.disk.FS.OpenFile(file, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (w *forkWriter) artifact(from vfs.Tree, name, to string) error {
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return err
 	}
-	return w.s.disk.own(file, w.owner, fi.Mode().Perm())
+	return w.s.disk.Own(file, w.owner, fi.Mode().Perm())
 }
 
 // link makes a symbolic link as it is; nothing of ctxfs follows it.
@@ -174,8 +174,8 @@ func (w *forkWriter) link(disk vfs.UserFiles, from vfs.Tree, name, to string) er
 		return err
 	}
 	file := path.Join(w.dir, to)
-	if err := disk.Symlink(target, file); err != nil || !w.s.disk.root {
+	if err := disk.Symlink(target, file); err != nil || !w.s.disk.AsRoot {
 		return err
 	}
-	return w.s.disk.vfs.Chown(file, int(w.owner.UID), int(w.owner.GID))
+	return w.s.disk.FS.Chown(file, int(w.owner.UID), int(w.owner.GID))
 }

@@ -18,7 +18,7 @@ import (
 // about to do what a child must be told of.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
-		entries, e := s.disk.vfs.ReadDir(s.disk.inStore(rel...))
+		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
@@ -146,21 +146,21 @@ func (w *lastWord) write() error {
 // takeBack removes what write wrote, unless somebody wrote something else since.
 func (w *lastWord) takeBack() {
 	x := w.parent
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	file := x.dir.path(w.rel)
-	data, err := vfs.ReadFile(x.store.disk.vfs, file)
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	file := x.dir.Path(w.rel)
+	data, err := vfs.ReadFile(x.store.disk.FS, file)
 	if Gone(err) || err == nil && !bytes.Equal(data, w.data) {
 		return
 	}
 	if err == nil {
-		err = x.store.disk.vfs.Remove(file)
+		err = x.store.disk.FS.Remove(file)
 	}
 	if err == nil {
-		err = x.store.disk.vfs.SyncDir(path.Dir(file))
+		err = x.store.disk.FS.SyncDir(path.Dir(file))
 	}
 	if err != nil {
-		x.dir.report("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
 	}
 	x.Touch()
 }
@@ -191,9 +191,9 @@ func (s *Store) relink(from, to string) {
 
 // relink does that for one child of x.
 func (x *Session) relink(name, from, to string) {
-	v := x.store.disk.vfs
+	v := x.store.disk.FS
 	read := func(file string) string {
-		data, _ := vfs.ReadFile(v, x.dir.path(ctxabi.ChildPath(name, file)))
+		data, _ := vfs.ReadFile(v, x.dir.Path(ctxabi.ChildPath(name, file)))
 		return trimNewline(data)
 	}
 	was := x.Ref()
@@ -211,8 +211,8 @@ func (x *Session) relink(name, from, to string) {
 			continue
 		}
 		rel := ctxabi.ChildPath(name, f.file)
-		if err := x.dir.replace(rel, []byte(f.now+"\n"), true); err != nil {
-			x.dir.report("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
+		if err := x.dir.Replace(rel, []byte(f.now+"\n"), true); err != nil {
+			x.dir.ReportError("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}
 	x.Touch()

@@ -10,12 +10,13 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
 
 // Now is the store's clock.
-func (s *Store) Now() time.Time { return s.disk.now() }
+func (s *Store) Now() time.Time { return s.disk.Now() }
 
 // Glance is what a look at a session's directory tells that opens nothing of it.
 type Glance struct {
@@ -26,16 +27,16 @@ type Glance struct {
 
 // Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
-	s.disk.move.RLock()
-	defer s.disk.move.RUnlock()
-	dir := s.disk.inStore(ref.Path())
-	internal, err := s.disk.vfs.Stat(path.Join(dir, ctxabi.InternalDir))
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
+	dir := s.disk.Join(ref.Path())
+	internal, err := s.disk.FS.Stat(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
 		return g, ctxabi.E("look", "", ctxabi.ErrNotFound, "there is no session %s", ref)
 	}
 	file := path.Join(dir, ctxabi.PolicyFile)
 	g.Stamp = fmt.Sprint(internal.ModTime().UnixNano())
-	policy, err := s.disk.vfs.Stat(file)
+	policy, err := s.disk.FS.Stat(file)
 	if err == nil {
 		g.Stamp += fmt.Sprint(" ", policy.ModTime().UnixNano(), policy.Size())
 	}
@@ -44,13 +45,13 @@ func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	}
 	g.Policy = ctxabi.DefaultPolicy()
 	if err == nil && policy.Size() <= ctxabi.MaxControl {
-		if data, err := vfs.ReadFile(s.disk.vfs, file); err == nil {
+		if data, err := vfs.ReadFile(s.disk.FS, file); err == nil {
 			if p, err := ctxabi.ParsePolicy(data); err == nil {
 				g.Policy = p
 			}
 		}
 	}
-	entries, err := s.disk.vfs.ReadDir(path.Join(dir, ctxabi.InternalDir))
+	entries, err := s.disk.FS.ReadDir(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
 		return g, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
@@ -67,7 +68,7 @@ type Usage struct {
 
 // kept looks at rel, a file or a directory of files. store.move is held.
 func (x *Session) kept(rel string) (k Usage, err error) {
-	fi, err := x.store.disk.vfs.Stat(x.dir.path(rel))
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(rel))
 	if err != nil {
 		return k, err
 	}
@@ -77,8 +78,8 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	if !fi.IsDir() {
 		return k, nil
 	}
-	if disk, ok := x.store.disk.vfs.(vfs.UserFiles); ok {
-		t, err := disk.Tree(x.dir.path(rel))
+	if disk, ok := x.store.disk.FS.(vfs.UserFiles); ok {
+		t, err := disk.Tree(x.dir.Path(rel))
 		if err != nil {
 			return k, err
 		}
@@ -86,7 +87,7 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 		left := mostLooked
 		return k, k.add(t, 1, &left)
 	}
-	entries, err := x.store.disk.vfs.ReadDir(x.dir.path(rel))
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(rel))
 	for _, e := range entries {
 		in, err := x.kept(path.Join(rel, e.Name()))
 		if err != nil {
@@ -133,8 +134,8 @@ func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 // Caches tells of the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
 // was written to them last.
 func (x *Session) Caches(names ...string) (list []Usage) {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	for _, name := range names {
 		if k, err := x.kept(path.Join(ctxabi.InternalDir, name)); err == nil {
 			list = append(list, k)
@@ -145,8 +146,8 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 
 // LogFile tells of the file that a log's records are appended to, without opening the log.
 func (x *Session) LogFile(l *Log) (Usage, error) {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	k, err := x.kept(l.name)
 	if err != nil {
 		err = vfs.Failed("look", l.name, err, "it cannot be looked at")
@@ -156,14 +157,14 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 
 // Everything tells how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
 func (x *Session) Everything() (Usage, error) {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	all, err := x.kept(".")
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	all.Time = x.Created()
-	entries, err := x.store.disk.vfs.ReadDir(x.dir.path())
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path())
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
@@ -193,9 +194,9 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 		return 0, false, err
 	}
 	s := x.store
-	s.disk.move.RLock()
+	s.disk.Move.RLock()
 	k, err := x.kept(rel)
-	s.disk.move.RUnlock()
+	s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -205,24 +206,24 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
 	}
-	tmp := s.disk.tmpName()
-	s.disk.move.RLock()
-	err = s.disk.vfs.Rename(x.dir.path(rel), tmp)
-	s.disk.move.RUnlock()
+	tmp := s.disk.TmpName()
+	s.disk.Move.RLock()
+	err = s.disk.FS.Rename(x.dir.Path(rel), tmp)
+	s.disk.Move.RUnlock()
 	if err != nil {
 		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
-	s.disk.removeAll(tmp)
+	s.disk.RemoveAll(tmp)
 	return k.Size, true, nil
 }
 
 // Quarantined lists what was moved aside when a log was opened because it was no record.
 func (x *Session) Quarantined() (list []Usage) {
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	entries, _ := x.store.disk.vfs.ReadDir(x.dir.path(quarantineDir))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, _ := x.store.disk.FS.ReadDir(x.dir.Path(disk.QuarantineDir))
 	for _, e := range entries {
-		if k, err := x.kept(path.Join(quarantineDir, e.Name())); err == nil {
+		if k, err := x.kept(path.Join(disk.QuarantineDir, e.Name())); err == nil {
 			list = append(list, k)
 		}
 	}
@@ -231,15 +232,15 @@ func (x *Session) Quarantined() (list []Usage) {
 
 // SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then.
 func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.store.disk.writable("collect"); err != nil {
+	if err := x.store.disk.Writable("collect"); err != nil {
 		return 0, false, err
 	}
-	if path.Dir(name) != quarantineDir {
+	if path.Dir(name) != disk.QuarantineDir {
 		return 0, false, ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in the quarantine")
 	}
-	x.store.disk.move.RLock()
+	x.store.disk.Move.RLock()
 	k, err := x.kept(name)
-	x.store.disk.move.RUnlock()
+	x.store.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -249,9 +250,9 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 	if ok, err := again(k); !ok || err != nil {
 		return 0, false, err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	if err := x.store.disk.vfs.Remove(x.dir.path(name)); err != nil {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
 		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	return k.Size, true, nil
@@ -265,14 +266,14 @@ func (x *Session) RemoveIf(again func() (bool, error)) (done bool, err error) {
 
 // Unowned lists what lies in the store's directory of things that are being built, is older than before and belongs to no open handle.
 func (s *Store) Unowned(before time.Time) (list []Usage) {
-	entries, _ := s.disk.vfs.ReadDir(path.Join(s.disk.dir, tmpDir))
+	entries, _ := s.disk.FS.ReadDir(path.Join(s.disk.Dir, disk.TmpDir))
 	for _, e := range entries {
-		fi, err := s.disk.vfs.Stat(path.Join(s.disk.dir, tmpDir, e.Name()))
+		fi, err := s.disk.FS.Stat(path.Join(s.disk.Dir, disk.TmpDir, e.Name()))
 		if err != nil || !fi.ModTime().Before(before) {
 			continue
 		}
-		if _, owned := s.disk.owned.Load(path.Join(s.disk.dir, tmpDir, e.Name())); !owned {
-			list = append(list, Usage{Name: path.Join(tmpDir, e.Name()), Size: fi.Size(), Time: fi.ModTime()})
+		if _, owned := s.disk.Owned.Load(path.Join(s.disk.Dir, disk.TmpDir, e.Name())); !owned {
+			list = append(list, Usage{Name: path.Join(disk.TmpDir, e.Name()), Size: fi.Size(), Time: fi.ModTime()})
 		}
 	}
 	return list
@@ -280,14 +281,14 @@ func (s *Store) Unowned(before time.Time) (list []Usage) {
 
 // RemoveUnowned removes one of [Store.Unowned] by its name.
 func (s *Store) RemoveUnowned(name string) error {
-	if err := s.disk.writable("collect"); err != nil {
+	if err := s.disk.Writable("collect"); err != nil {
 		return err
 	}
-	if path.Dir(name) != tmpDir {
-		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", tmpDir)
+	if path.Dir(name) != disk.TmpDir {
+		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", disk.TmpDir)
 	}
-	s.disk.removeAll(s.disk.inStore(name))
-	if _, err := s.disk.vfs.Stat(s.disk.inStore(name)); err == nil {
+	s.disk.RemoveAll(s.disk.Join(name))
+	if _, err := s.disk.FS.Stat(s.disk.Join(name)); err == nil {
 		return ctxabi.E("collect", name, ctxabi.ErrIO, "it could not be removed")
 	}
 	return nil

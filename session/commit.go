@@ -155,7 +155,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.size, expected)
 	}
 
-	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.store.now().UnixNano(),
+	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.Root.Now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
 	a.Chain = chainNext(tail.chain, a.SHA, a.Off, a.Len)
 	if l.events != nil {

@@ -36,16 +36,16 @@ func (x *Session) Control(name string) ([]byte, error) {
 	if err := controlName("read", name); err != nil {
 		return nil, err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	return vfs.ReadFile(x.store.disk.vfs, x.dir.path(name))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	return vfs.ReadFile(x.store.disk.FS, x.dir.Path(name))
 }
 
 // SetControl checks data by the rules of the file called name (state, cwd,
 // meta.json, budget, gc.policy, facts.jsonl, ...) and replaces it atomically:
 // other readers see the old content or the new, also after a loss of power.
 func (x *Session) SetControl(name string, data []byte) error {
-	if err := x.store.disk.writable("set"); err != nil {
+	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
 	if err := controlName("set", name); err != nil {
@@ -54,9 +54,9 @@ func (x *Session) SetControl(name string, data []byte) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	if err := x.dir.replace(name, data, true); err != nil {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.dir.Replace(name, data, true); err != nil {
 		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
@@ -228,7 +228,7 @@ func (x *Session) readControl(name string) (data []byte, failed error) {
 			return data, nil
 		}
 	}
-	x.dir.report("read", name, err)
+	x.dir.ReportError("read", name, err)
 	return nil, failed
 }
 

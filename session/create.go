@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // defaultPolicy is gc.policy as a new session has it: every key with its default.
@@ -32,7 +33,7 @@ var newSession = []newFile{
 	{ctxabi.MetaFile, "{}\n"},
 	{ctxabi.BudgetFile, ""},
 	{ctxabi.PolicyFile, defaultPolicy},
-	{errorsFile, ""},
+	{disk.ErrorsFile, ""},
 	{arrivalsFile(ctxabi.MessagesFile), ""},
 	{arrivalsFile(ctxabi.EventsFile), ""},
 }
@@ -49,20 +50,20 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	}
 	s.create.Lock()
 	defer s.create.Unlock()
-	dir := s.disk.inStore(ref.Path())
-	if _, err := s.disk.vfs.Stat(dir); err == nil {
+	dir := s.disk.Join(ref.Path())
+	if _, err := s.disk.FS.Stat(dir); err == nil {
 		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
 	}
-	tmp := s.disk.tmpName()
+	tmp := s.disk.TmpName()
 	if err := s.build(tmp, o); err != nil {
-		s.disk.removeAll(tmp)
+		s.disk.RemoveAll(tmp)
 		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
-	if err := s.disk.vfs.Rename(tmp, dir); err != nil {
-		s.disk.removeAll(tmp)
+	if err := s.disk.FS.Rename(tmp, dir); err != nil {
+		s.disk.RemoveAll(tmp)
 		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
 	}
-	if err := s.disk.vfs.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
 		return nil, vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
 	}
 	return s.Session(ref)
@@ -71,7 +72,7 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 // build makes everything of a new session in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
 func (s *Store) build(dir string, o Owner) error {
-	if err := s.disk.vfs.Mkdir(dir, 0o700); err != nil {
+	if err := s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	var files []File
@@ -81,17 +82,17 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}()
 	dirs := []string{dir}
-	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {idFile, newID() + "\n"}}, newSession...) {
+	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {disk.IDFile, disk.NewID() + "\n"}}, newSession...) {
 		name := path.Join(dir, f.name)
-		mode := o.fileMode()
+		mode := o.FileMode()
 		if f.name[len(f.name)-1] == '/' {
-			mode = o.dirMode()
+			mode = o.DirMode()
 			dirs = append(dirs, name)
-			if err := s.disk.vfs.Mkdir(name, 0o700); err != nil {
+			if err := s.disk.FS.Mkdir(name, 0o700); err != nil {
 				return err
 			}
 		} else {
-			out, err := s.disk.vfs.OpenFile(name, vfs.Create, mode.Perm())
+			out, err := s.disk.FS.OpenFile(name, vfs.Create, mode.Perm())
 			if err != nil {
 				return err
 			}
@@ -105,11 +106,11 @@ func (s *Store) build(dir string, o Owner) error {
 				return err
 			}
 		}
-		if err := s.disk.own(name, o, mode); err != nil {
+		if err := s.disk.Own(name, o, mode); err != nil {
 			return err
 		}
 	}
-	if err := s.disk.own(dir, o, o.dirMode()); err != nil {
+	if err := s.disk.Own(dir, o, o.DirMode()); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -118,7 +119,7 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}
 	for _, d := range dirs {
-		if err := s.disk.vfs.SyncDir(d); err != nil {
+		if err := s.disk.FS.SyncDir(d); err != nil {
 			return err
 		}
 	}

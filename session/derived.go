@@ -45,9 +45,9 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	raw, err := vfs.ReadFile(x.store.disk.vfs, x.dir.path(rel))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	raw, err := vfs.ReadFile(x.store.disk.FS, x.dir.Path(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +65,15 @@ func (x *Session) SetDerived(name string, data []byte) error {
 		return err
 	}
 	s := x.store
-	s.disk.move.RLock()
-	defer s.disk.move.RUnlock()
-	tmp := s.disk.tmpName()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
+	tmp := s.disk.TmpName()
 	err = s.writeDerived(tmp, data)
 	if err == nil {
-		err = x.inDerivedDir(rel, func(file string) error { return s.disk.vfs.Rename(tmp, file) })
+		err = x.inDerivedDir(rel, func(file string) error { return s.disk.FS.Rename(tmp, file) })
 	}
 	if err != nil {
-		s.disk.vfs.Remove(tmp)
+		s.disk.FS.Remove(tmp)
 		return vfs.Failed("set", rel, err, "it was not stored")
 	}
 	return nil
@@ -82,25 +82,25 @@ func (x *Session) SetDerived(name string, data []byte) error {
 // inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
 // swept before put found it. store.move is held.
 func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
-	v, dir := x.store.disk.vfs, path.Dir(rel)
+	v, dir := x.store.disk.FS, path.Dir(rel)
 	for {
 		if dir != ctxabi.InternalDir {
-			if err := v.Mkdir(x.dir.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := v.Mkdir(x.dir.Path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 		}
-		err := put(x.dir.path(rel))
+		err := put(x.dir.Path(rel))
 		if !errors.Is(err, fs.ErrNotExist) || dir == ctxabi.InternalDir {
 			return err
 		}
-		if _, gone := v.Stat(x.dir.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
+		if _, gone := v.Stat(x.dir.Path(dir)); !errors.Is(gone, fs.ErrNotExist) {
 			return err
 		}
 	}
 }
 
 func (s *Store) writeDerived(name string, data []byte) error {
-	f, err := s.disk.vfs.OpenFile(name, vfs.Create, 0o600)
+	f, err := s.disk.FS.OpenFile(name, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
@@ -117,16 +117,16 @@ func (x *Session) RemoveDerived(name string) error {
 	if err != nil {
 		return err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	if err := x.store.disk.vfs.Remove(x.dir.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Remove(x.dir.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("remove", rel, err, "it stays")
 	}
 	return nil
 }
 
 func (x *Session) changeDerived(op, name string) (string, error) {
-	if err := x.store.disk.writable(op); err != nil {
+	if err := x.store.disk.Writable(op); err != nil {
 		return "", err
 	}
 	return derivedName(op, name)
@@ -139,9 +139,9 @@ func (x *Session) DerivedNames(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	entries, _ := x.store.disk.vfs.ReadDir(x.dir.path(rel))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, _ := x.store.disk.FS.ReadDir(x.dir.Path(rel))
 	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() {

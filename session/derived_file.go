@@ -25,8 +25,8 @@ func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.disk.tmpName()}
-	if w.file, err = x.store.disk.vfs.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
+	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.disk.TmpName()}
+	if w.file, err = x.store.disk.FS.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
 		return nil, vfs.Failed("create", rel, err, "it was not stored")
 	}
 	return w, nil
@@ -50,13 +50,13 @@ func (w *DerivedWriter) Commit() error {
 		w.failed = err
 	}
 	s := w.x.store
-	s.disk.move.RLock()
-	defer s.disk.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	if w.failed == nil {
-		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.disk.vfs.Rename(w.tmp, file) })
+		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.disk.FS.Rename(w.tmp, file) })
 	}
 	if w.failed != nil {
-		s.disk.vfs.Remove(w.tmp)
+		s.disk.FS.Remove(w.tmp)
 		return vfs.Failed("set", w.rel, w.failed, "it was not stored")
 	}
 	return nil
@@ -65,7 +65,7 @@ func (w *DerivedWriter) Commit() error {
 // Abort forgets what was written.
 func (w *DerivedWriter) Abort() {
 	w.file.Close()
-	w.x.store.disk.vfs.Remove(w.tmp)
+	w.x.store.disk.FS.Remove(w.tmp)
 }
 
 // DerivedReader is derived content that is open to be read. It stays what it was when it is replaced or removed.
@@ -80,9 +80,9 @@ func (x *Session) OpenDerived(name string) (f DerivedReader, size int64, err err
 	if err != nil {
 		return nil, 0, err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
-	file, err := x.store.disk.vfs.OpenFile(x.dir.path(rel), os.O_RDONLY, 0)
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	file, err := x.store.disk.FS.OpenFile(x.dir.Path(rel), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -33,11 +33,11 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, vfs.Castagnoli), line)
 	}
 	s := x.store
-	s.disk.move.RLock()
-	defer s.disk.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	var f File
 	err = x.inDerivedDir(rel, func(file string) (err error) {
-		f, err = s.disk.vfs.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		f, err = s.disk.FS.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		return err
 	})
 	if err != nil {
@@ -69,9 +69,9 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	if err != nil {
 		return err
 	}
-	x.store.disk.move.RLock()
-	f, size, err := vfs.OpenRegular(x.store.disk.vfs, x.dir.path(rel), os.O_RDONLY)
-	x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	f, size, err := vfs.OpenRegular(x.store.disk.FS, x.dir.Path(rel), os.O_RDONLY)
+	x.store.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // SetMaxInMemory makes stages go to files earlier.
@@ -40,7 +41,7 @@ func SetMarkEvery(n int64) (undo func()) {
 }
 
 // RemoveAll removes a path of the store with what is in it.
-func RemoveAll(s *Store, name string) { s.disk.removeAll(name) }
+func RemoveAll(s *Store, name string) { s.disk.RemoveAll(name) }
 
 // Names inside a session.
 var (
@@ -48,7 +49,7 @@ var (
 	IndexFile     = indexFile("messages.jsonl")
 	SegmentsFile  = segmentsFile("messages.jsonl")
 	TokensFile    = tokensFile("messages.jsonl")
-	QuarantineDir = quarantineDir
+	QuarantineDir = disk.QuarantineDir
 )
 
 // ParseRow parses an arrival row and prints it again.

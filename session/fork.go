@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // forked are the files of a session, beside its logs and pins, that a fork takes along: what packs are made of.
@@ -26,7 +27,7 @@ var forked = []string{
 // shared says whether the disk shares the bytes of the logs between both (a reflink), rather than having a copy.
 // Like a session that is made, it is there whole or not at all.
 func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session, shared bool, err error) {
-	if err := s.disk.writable("fork"); err != nil {
+	if err := s.disk.Writable("fork"); err != nil {
 		return nil, false, err
 	}
 	if err := ctxabi.ValidName(ref.Session); err != nil {
@@ -45,13 +46,13 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 	if err := s.EnsureAgent(ref, o); err != nil {
 		return nil, false, err
 	}
-	dir := s.disk.inStore(ref.Path())
-	exists := func() bool { _, err := s.disk.vfs.Stat(dir); return err == nil }
+	dir := s.disk.Join(ref.Path())
+	exists := func() bool { _, err := s.disk.FS.Stat(dir); return err == nil }
 	taken := ctxabi.E("fork", "", ctxabi.ErrExists, "%s exists already", ref)
 	if exists() {
 		return nil, false, taken
 	}
-	tmp := s.disk.tmpName()
+	tmp := s.disk.TmpName()
 	if err = s.build(tmp, o); err == nil {
 		w := forkWriter{s: s, x: x, dir: tmp, owner: o}
 		shared, err = w.write(t, n)
@@ -59,17 +60,17 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 	s.create.Lock()
 	defer s.create.Unlock()
 	if err == nil && exists() { // made meanwhile
-		s.disk.removeAll(tmp)
+		s.disk.RemoveAll(tmp)
 		return nil, false, taken
 	}
 	if err == nil {
-		err = s.disk.vfs.Rename(tmp, dir)
+		err = s.disk.FS.Rename(tmp, dir)
 	}
 	if err == nil {
-		err = s.disk.vfs.SyncDir(path.Dir(dir))
+		err = s.disk.FS.SyncDir(path.Dir(dir))
 	}
 	if err != nil {
-		s.disk.removeAll(tmp)
+		s.disk.RemoveAll(tmp)
 		return nil, false, vfs.Failed("fork", "", err, "the session was not made")
 	}
 	fork, err = s.Session(ref)
@@ -85,7 +86,7 @@ type forkWriter struct {
 }
 
 func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
-	raw, err := vfs.ReadFile(w.s.disk.vfs, path.Join(w.dir, idFile))
+	raw, err := vfs.ReadFile(w.s.disk.FS, path.Join(w.dir, disk.IDFile))
 	if err != nil {
 		return false, err
 	}
@@ -112,9 +113,9 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	if err := w.summaries(); err != nil {
 		return false, err
 	}
-	w.s.disk.move.RLock()
-	pins, _ := w.s.disk.vfs.ReadDir(w.x.dir.path(ctxabi.PinnedDir))
-	w.s.disk.move.RUnlock()
+	w.s.disk.Move.RLock()
+	pins, _ := w.s.disk.FS.ReadDir(w.x.dir.Path(ctxabi.PinnedDir))
+	w.s.disk.Move.RUnlock()
 	for _, pin := range pins {
 		if pin.Type().IsRegular() && ctxabi.IsPin(pin.Name()) {
 			if err := w.control(path.Join(ctxabi.PinnedDir, pin.Name())); err != nil {
@@ -138,17 +139,17 @@ func (w *forkWriter) blobs() error {
 		return nil
 	}
 	dir := path.Join(w.dir, blobDir)
-	if err := w.s.disk.vfs.Mkdir(dir, 0o700); err != nil {
+	if err := w.s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	w.s.disk.move.RLock()
-	defer w.s.disk.move.RUnlock()
+	w.s.disk.Move.RLock()
+	defer w.s.disk.Move.RUnlock()
 	for _, b := range list {
-		if err := w.s.disk.vfs.Link(w.x.dir.path(blobDir, b.ID), path.Join(dir, b.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := w.s.disk.FS.Link(w.x.dir.Path(blobDir, b.ID), path.Join(dir, b.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return w.s.disk.vfs.SyncDir(dir)
+	return w.s.disk.FS.SyncDir(dir)
 }
 
 // log writes the first size bytes of a log and the rows of their commits, chained for the new session.
@@ -158,7 +159,7 @@ func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error)
 		return false, err
 	}
 	defer l.release()
-	data, err := w.s.disk.vfs.OpenFile(path.Join(w.dir, l.name), vfs.Create, w.owner.fileMode().Perm())
+	data, err := w.s.disk.FS.OpenFile(path.Join(w.dir, l.name), vfs.Create, w.owner.FileMode().Perm())
 	if err != nil {
 		return false, err
 	}
@@ -179,10 +180,10 @@ func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error)
 	}
 	if err == nil && len(parts.Parts) > 0 {
 		if err = w.list(l, parts, rows); err == nil {
-			err = w.s.disk.vfs.SyncDir(path.Join(w.dir, ctxabi.InternalDir))
+			err = w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.InternalDir))
 		}
 		if err == nil {
-			err = w.s.disk.vfs.SyncDir(w.dir)
+			err = w.s.disk.FS.SyncDir(w.dir)
 		}
 	}
 	return shared, errors.Join(err, data.Sync())
@@ -192,20 +193,20 @@ func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error)
 // one file under two names where it belongs to the same owner.
 func (w *forkWriter) parts(l *Log, d *logData, size int64) (*sealedList, error) {
 	list := new(sealedList)
-	v := w.s.disk.vfs
-	w.s.disk.move.RLock()
-	defer w.s.disk.move.RUnlock()
+	v := w.s.disk.FS
+	w.s.disk.Move.RLock()
+	defer w.s.disk.Move.RUnlock()
 	for _, p := range d.partsTo(size) {
-		from, to := w.x.dir.path(sealedName(l.name, p.Number)), path.Join(w.dir, sealedName(l.name, p.Number))
+		from, to := w.x.dir.Path(sealedName(l.name, p.Number)), path.Join(w.dir, sealedName(l.name, p.Number))
 		fi, err := v.Stat(from)
 		if err != nil {
 			return nil, err
 		}
 		uid, gid, known := vfs.OwnerOf(fi)
-		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.fileMode().Perm()
+		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
 		if !same || v.Link(from, to) != nil {
 			if err = p.opened(func(f File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
-				err = w.s.disk.own(to, w.owner, w.owner.fileMode())
+				err = w.s.disk.Own(to, w.owner, w.owner.FileMode())
 			}
 		}
 		if err != nil {
@@ -268,7 +269,7 @@ func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows
 func (w *forkWriter) control(name string) error {
 	data, err := w.x.Control(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		w.s.disk.vfs.Remove(path.Join(w.dir, name)) // a new session has some that somebody removed from this one
+		w.s.disk.FS.Remove(path.Join(w.dir, name)) // a new session has some that somebody removed from this one
 		return nil
 	}
 	if err != nil {
@@ -293,10 +294,10 @@ func (w *forkWriter) notes() error {
 
 func (w *forkWriter) fill(name string, data []byte) error {
 	file := path.Join(w.dir, name)
-	if err := vfs.WriteFile(w.s.disk.vfs, file, data, w.owner.fileMode().Perm()); err != nil {
+	if err := vfs.WriteFile(w.s.disk.FS, file, data, w.owner.FileMode().Perm()); err != nil {
 		return err
 	}
-	return w.s.disk.own(file, w.owner, w.owner.fileMode())
+	return w.s.disk.Own(file, w.owner, w.owner.FileMode())
 }
 
 // meta is meta.json, and where the fork is from.
@@ -316,21 +317,21 @@ func (w *forkWriter) meta(n int) error {
 // summaries takes along what packs hold of a summarizer.
 func (w *forkWriter) summaries() error {
 	name := path.Join(ctxabi.InternalDir, SummariesFile)
-	w.s.disk.move.RLock()
-	data, err := vfs.ReadFile(w.s.disk.vfs, w.x.dir.path(name))
-	w.s.disk.move.RUnlock()
+	w.s.disk.Move.RLock()
+	data, err := vfs.ReadFile(w.s.disk.FS, w.x.dir.Path(name))
+	w.s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = vfs.WriteFile(w.s.disk.vfs, path.Join(w.dir, name), data, 0o600)
+		err = vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)
 	}
 	return err
 }
 
 // fill replaces the content of an internal file and syncs it.
 func (s *Store) fill(name string, data []byte) error {
-	f, err := s.disk.vfs.OpenFile(name, vfs.Create, 0)
+	f, err := s.disk.FS.OpenFile(name, vfs.Create, 0)
 	if err != nil {
 		return err
 	}

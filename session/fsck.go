@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Severity says what a damage means.
@@ -118,7 +119,7 @@ func (c *checker) run(ctx context.Context) error {
 	}
 	refs := c.sessions()
 	for _, ref := range refs {
-		t := &sessionTree{c: c, dir: c.s.disk.inStore(ref.Path())}
+		t := &sessionTree{c: c, dir: c.s.disk.Join(ref.Path())}
 		if id := t.id(); id != "" {
 			c.ids[id] = append(c.ids[id], ref)
 		}
@@ -168,7 +169,7 @@ func (c *checker) session(ctx context.Context, ref ctxabi.Ref) error {
 func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	c.ref = &ref
 	defer func() { c.ref = nil }()
-	t := &sessionTree{c: c, ref: ref, dir: c.s.disk.inStore(ref.Path()), rel: ref.Path()}
+	t := &sessionTree{c: c, ref: ref, dir: c.s.disk.Join(ref.Path()), rel: ref.Path()}
 	if err := t.owners(); err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	x, err := c.s.Session(ref)
 	if err != nil {
 		if len(c.pending) == 0 {
-			c.report(path.Join(t.rel, idFile), Lost, NoRemedy, "the session cannot be opened: %v", err)
+			c.report(path.Join(t.rel, disk.IDFile), Lost, NoRemedy, "the session cannot be opened: %v", err)
 		}
 		return nil
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // id is the session's id as its file says; "" when it says none.
 func (t *sessionTree) id() string {
-	raw, err := vfs.ReadFile(t.c.s.disk.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, disk.IDFile))
 	if id := strings.TrimSpace(string(raw)); err == nil && isID(id) {
 		return id
 	}
@@ -23,9 +24,9 @@ func (t *sessionTree) id() string {
 // found again where little is missing.
 func (t *sessionTree) checkID() {
 	s := t.c.s
-	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(t.dir, idFile))
+	raw, err := vfs.ReadFile(s.disk.FS, path.Join(t.dir, disk.IDFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
-		t.report(idFile, Lost, NoRemedy, "it cannot be read: %v", err)
+		t.report(disk.IDFile, Lost, NoRemedy, "it cannot be read: %v", err)
 		return
 	}
 	id := strings.TrimSpace(string(raw))
@@ -42,7 +43,7 @@ func (t *sessionTree) checkID() {
 		if others := t.c.ids[id]; len(others) > 1 {
 			for _, other := range others {
 				if other != t.ref {
-					t.report(idFile, Odd, NoRemedy, "%s has the same id: one is a copy of the other, and what is kept for one is shown for both; make the copy with 'ctxfs session fork', or remove one", other.Path())
+					t.report(disk.IDFile, Odd, NoRemedy, "%s has the same id: one is a copy of the other, and what is kept for one is shown for both; make the copy with 'ctxfs session fork', or remove one", other.Path())
 					break
 				}
 			}
@@ -60,18 +61,18 @@ func (t *sessionTree) checkID() {
 	}
 	for _, candidate := range t.candidates(id) {
 		if proven(candidate) {
-			t.report(idFile, Rebuildable, t.newID(candidate, "the id was found again: the chains prove it"), "%s", what)
+			t.report(disk.IDFile, Rebuildable, t.newID(candidate, "the id was found again: the chains prove it"), "%s", what)
 			return
 		}
 	}
 	switch {
 	case len(begins) == 0:
-		t.report(idFile, Rebuildable, t.newID(newID(), "a new id was made: nothing depends on the old one"), "%s", what)
+		t.report(disk.IDFile, Rebuildable, t.newID(disk.NewID(), "a new id was made: nothing depends on the old one"), "%s", what)
 	case isID(id) && strings.ToLower(id) == id:
 		// The chain is what tells: verify says the same of the first row.
-		t.report(idFile, Lost, NoRemedy, "%s: nothing proves any more where the history began", what)
+		t.report(disk.IDFile, Lost, NoRemedy, "%s: nothing proves any more where the history began", what)
 	default:
-		t.report(idFile, Lost, t.newID(newID(), "a new id was made, so that the session is served; the old chains do not begin with it"),
+		t.report(disk.IDFile, Lost, t.newID(disk.NewID(), "a new id was made, so that the session is served; the old chains do not begin with it"),
 			"%s: nothing proves any more where the history began", what)
 	}
 }
@@ -80,7 +81,7 @@ func (t *sessionTree) checkID() {
 func (t *sessionTree) beginnings() map[string]arrival {
 	begins := map[string]arrival{}
 	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-		f, err := t.c.s.disk.vfs.OpenFile(path.Join(t.dir, arrivalsFile(log)), 0, 0)
+		f, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, arrivalsFile(log)), 0, 0)
 		if err != nil {
 			continue
 		}
@@ -113,16 +114,16 @@ func (t *sessionTree) candidates(id string) (list []string) {
 func (t *sessionTree) newID(id, words string) Remedy {
 	s := t.c.s
 	return Remedy{words, func() error {
-		tmp := s.disk.tmpName()
-		err := vfs.WriteFile(s.disk.vfs, tmp, []byte(id+"\n"), 0o600)
+		tmp := s.disk.TmpName()
+		err := vfs.WriteFile(s.disk.FS, tmp, []byte(id+"\n"), 0o600)
 		if err == nil {
-			err = s.disk.own(tmp, t.owner, t.owner.fileMode())
+			err = s.disk.Own(tmp, t.owner, t.owner.FileMode())
 		}
 		if err == nil {
-			_, err = s.disk.exchange(t.dir, idFile, tmp, t.owner)
+			_, err = s.disk.Exchange(t.dir, disk.IDFile, tmp, t.owner)
 		}
 		if err != nil {
-			s.disk.vfs.Remove(tmp)
+			s.disk.FS.Remove(tmp)
 		}
 		return err
 	}}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Class says to whom a file of a session matters, and with that what a repair may do to it.
@@ -37,7 +38,7 @@ type FileKind struct {
 var sessionKinds = []FileKind{
 	{ctxabi.MessagesFile, Truth, nil}, // sessionTree.checkLog
 	{ctxabi.EventsFile, Truth, nil},
-	{idFile, Truth, nil}, // sessionTree.checkID
+	{disk.IDFile, Truth, nil}, // sessionTree.checkID
 	{arrivalsFile(ctxabi.MessagesFile), Truth, nil},
 	{arrivalsFile(ctxabi.EventsFile), Truth, nil},
 	{indexFile(ctxabi.MessagesFile), Cache, nil},
@@ -70,9 +71,9 @@ var sessionKinds = []FileKind{
 	{ctxabi.ChildDir + "/*/*", Agent, checkControl},
 
 	{ctxabi.InternalDir + "/", Truth, nil},
-	{errorsFile, Report, checkErrors},
-	{quarantineDir + "/", Report, nil},
-	{quarantineDir + "/*", Report, nil},
+	{disk.ErrorsFile, Report, checkErrors},
+	{disk.QuarantineDir + "/", Report, nil},
+	{disk.QuarantineDir + "/*", Report, nil},
 	{blobDir + "/", Truth, nil},
 	{blobDir + "/*", Truth, checkBlob},
 	{servedDir + "/", Kept, nil},
@@ -138,7 +139,7 @@ func checkErrors(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	good, bad := goodLines(data, isReport)
+	good, bad := goodLines(data, disk.IsErrorRow)
 	if bad > 0 {
 		f.Report(Odd, f.Rewrite(good), "%d of its lines are no reports", bad)
 	}
@@ -163,7 +164,7 @@ func checkBlob(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "it is not named by a hash")
 		return
 	}
-	file, err := f.t.c.s.disk.vfs.OpenFile(f.path(), 0, 0)
+	file, err := f.t.c.s.disk.FS.OpenFile(f.path(), 0, 0)
 	if err == nil {
 		var sum string
 		if sum, err = sumOf(file, f.info.Size()); err == nil && sum != id {

@@ -14,7 +14,7 @@ import (
 
 // checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
 func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err error) {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	read := func(rel string) []byte {
 		raw, err := vfs.ReadFile(v, path.Join(t.dir, rel))
 		if err != nil {
@@ -90,7 +90,7 @@ func checkIndex(raw []byte, fresh *logIndex) string {
 
 // checkEnd looks at what an open would find at the end of a log. It says whether the log can be opened now.
 func (t *sessionTree) checkEnd(l *Log) (opens bool) {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	var files [2]File
 	missing := [2]bool{}
 	t.checkNoList(l)
@@ -153,7 +153,7 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 
 // checkNoList misses the list of sealed parts where there are some.
 func (t *sessionTree) checkNoList(l *Log) {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	list := segmentsFile(l.name)
 	if _, err := v.Stat(path.Join(t.dir, list)); !errors.Is(err, fs.ErrNotExist) {
 		return

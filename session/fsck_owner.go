@@ -11,16 +11,16 @@ import (
 // owners finds to whom the session's files ought to belong, and looks at its directory.
 func (t *sessionTree) owners() error {
 	s := t.c.s
-	fi, err := s.disk.vfs.Stat(s.disk.dir)
+	fi, err := s.disk.FS.Stat(s.disk.Dir)
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", s.disk.dir, err)
+		return fmt.Errorf("look at %s: %w", s.disk.Dir, err)
 	}
 	t.other, _, _ = vfs.OwnerOf(fi)
-	home, err := s.disk.vfs.Stat(s.disk.inStore(t.ref.Owner()))
+	home, err := s.disk.FS.Stat(s.disk.Join(t.ref.Owner()))
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", t.ref.Owner(), err)
 	}
-	if fi, err = s.disk.vfs.Stat(t.dir); err != nil {
+	if fi, err = s.disk.FS.Stat(t.dir); err != nil {
 		return fmt.Errorf("look at %s: %w", t.rel, err)
 	}
 	uid, gid, _ := vfs.OwnerOf(fi)
@@ -31,16 +31,16 @@ func (t *sessionTree) owners() error {
 	} else if t.other == 0 {
 		t.owner.UID = t.ref.UID
 	}
-	t.checkMode("", t.owner.dirMode(), fi)
+	t.checkMode("", t.owner.DirMode(), fi)
 	return nil
 }
 
 // checkOwner holds owner, mode and names of a file against those of its kind.
 func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
 	uid, _, _ := vfs.OwnerOf(fi)
-	want := t.owner.fileMode()
+	want := t.owner.FileMode()
 	if fi.IsDir() {
-		want = t.owner.dirMode()
+		want = t.owner.DirMode()
 	}
 	own := kind.Class == Truth || kind.Class == Control // the owner's own, with the mode of the session
 	switch {
@@ -64,15 +64,15 @@ func (t *sessionTree) checkMode(rel string, want fs.FileMode, fi fs.FileInfo) {
 	right := !known || uid == t.owner.UID && (t.ref.Space == "" || gid == t.owner.GID)
 	if !right {
 		r := NoRemedy
-		if s.disk.root {
-			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.disk.own(name, t.owner, want) }}
+		if s.disk.AsRoot {
+			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.disk.Own(name, t.owner, want) }}
 		}
 		t.report(rel, Odd, r, "it belongs to uid %d (gid %d), and must belong to uid %d", uid, gid, t.owner.UID)
 		return
 	}
 	const bits = fs.ModePerm | fs.ModeSetgid | fs.ModeSetuid
 	if have := fi.Mode() & bits; have != want {
-		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.disk.vfs.Chmod(name, want) }},
+		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.disk.FS.Chmod(name, want) }},
 			"its mode is %04o, and must be %04o", unixBits(have), unixBits(want))
 	}
 }
@@ -93,23 +93,23 @@ func unixBits(m fs.FileMode) uint32 {
 func (t *sessionTree) unlinked(rel string, fi fs.FileInfo) Remedy {
 	s := t.c.s
 	return Remedy{"the session has a copy of its own now", func() error {
-		f, err := s.disk.vfs.OpenFile(path.Join(t.dir, rel), 0, 0)
+		f, err := s.disk.FS.OpenFile(path.Join(t.dir, rel), 0, 0)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		tmp := s.disk.tmpName()
-		if err = vfs.CopyRange(s.disk.vfs, tmp, f, 0, fi.Size()); err == nil {
+		tmp := s.disk.TmpName()
+		if err = vfs.CopyRange(s.disk.FS, tmp, f, 0, fi.Size()); err == nil {
 			o, _ := t.ownerOf(fi)
-			err = s.disk.own(tmp, o, fi.Mode())
+			err = s.disk.Own(tmp, o, fi.Mode())
 		}
 		if err == nil {
-			err = s.disk.vfs.Rename(tmp, path.Join(t.dir, rel))
+			err = s.disk.FS.Rename(tmp, path.Join(t.dir, rel))
 		}
 		if err != nil {
-			s.disk.vfs.Remove(tmp)
+			s.disk.FS.Remove(tmp)
 			return err
 		}
-		return s.disk.vfs.SyncDir(path.Dir(path.Join(t.dir, rel)))
+		return s.disk.FS.SyncDir(path.Dir(path.Join(t.dir, rel)))
 	}}
 }

@@ -29,7 +29,7 @@ func checkSealed(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "it is not named as a sealed part of a log is")
 		return
 	}
-	file, err := f.t.c.s.disk.vfs.OpenFile(f.path(), os.O_RDONLY, 0)
+	file, err := f.t.c.s.disk.FS.OpenFile(f.path(), os.O_RDONLY, 0)
 	if err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -61,7 +61,7 @@ func checkSealed(f *CheckedFile) {
 // walkSealed makes again what a sealed part says about itself, from its frames and the list of parts; nil where they are not what
 // was sealed.
 func (t *sessionTree) walkSealed(file File, size int64, log string, number int) *sealMeta {
-	raw, err := vfs.ReadFile(t.c.s.disk.vfs, path.Join(t.dir, segmentsFile(log)))
+	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, segmentsFile(log)))
 	if err != nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (f *CheckedFile) retrailed(file File, m *sealMeta) Remedy {
 // the list does not reach is set aside by nobody: they may be nowhere else. older names the one that shows the list to be older
 // than the parts.
 func (t *sessionTree) strayParts(log string, m *sealedList) (older string) {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	entries, err := v.ReadDir(t.dir)
 	if err != nil {
 		return "" // reported already
@@ -144,7 +144,7 @@ func (t *sessionTree) strayParts(log string, m *sealedList) (older string) {
 
 // sealMeta is what a sealed part of the session says about itself.
 func (t *sessionTree) sealMeta(name string) (*sealMeta, error) {
-	file, err := t.c.s.disk.vfs.OpenFile(path.Join(t.dir, name), os.O_RDONLY, 0)
+	file, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (t *sessionTree) sealMeta(name string) (*sealMeta, error) {
 
 // reaches says whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
 func (t *sessionTree) reaches(log string, base int64) bool {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	fi, err := v.Stat(path.Join(t.dir, log))
 	if err != nil {
 		return true
@@ -187,7 +187,7 @@ func checkSealedList(f *CheckedFile) {
 	if f.Rel == segmentsFile(ctxabi.EventsFile) {
 		log = ctxabi.EventsFile
 	}
-	v := f.t.c.s.disk.vfs
+	v := f.t.c.s.disk.FS
 	if name := f.t.strayParts(log, m); name != "" {
 		f.Report(Rebuildable, f.Remove(), "it is older than %s", name)
 		return

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // checkServedRows looks at each row of the packs that were read.
@@ -31,8 +33,8 @@ func checkSegment(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "no file of this name belongs there")
 		return
 	}
-	x := new(diskDir)
-	x.init(f.t.c.s.disk, f.t.ref, "", time.Time{})
+	x := new(disk.Dir)
+	x.Init(f.t.c.s.disk, f.t.ref, "", time.Time{})
 	g := &segment{number: n}
 	if err := g.load(x); err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // DaemonFile is what a daemon notes in its store about itself, for others to find it.
@@ -28,7 +29,7 @@ const setAsideDir = "quarantine"
 var daemonFiles = []string{DaemonFile, VolumesFile}
 
 // storeFiles are the names in a store's directory.
-var storeFiles = []string{StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, tmpDir, setAsideDir, "lost+found"}
+var storeFiles = []string{StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, "lost+found"}
 
 // open looks at what must be right before a store can be opened, and opens it.
 func (c *checker) open(dir string) error {
@@ -57,7 +58,7 @@ func (c *checker) open(dir string) error {
 			return err
 		}
 	}
-	leftover, _ := v.ReadDir(path.Join(dir, tmpDir)) // an open clears it
+	leftover, _ := v.ReadDir(path.Join(dir, disk.TmpDir)) // an open clears it
 	if c.o.Repair {
 		if c.s, err = Open(dir, c.o.Options); err != nil {
 			return err
@@ -65,10 +66,10 @@ func (c *checker) open(dir string) error {
 	} else {
 		// Not by Open: what it would refuse is to be looked at.
 		c.s = newStore(dir, c.o.Options)
-		c.s.id, c.s.disk.root = h.ID, false
+		c.s.id, c.s.disk.AsRoot = h.ID, false
 	}
 	if n := len(leftover); n > 0 && !c.o.Served {
-		c.report(tmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
+		c.report(disk.TmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 		}
 	}
 	if id == "" {
-		id = newID()
+		id = disk.NewID()
 	}
 	var failed error
 	c.report(StoreFile, Rebuildable, Remedy{words, func() error {
@@ -110,7 +111,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 				return err
 			}
 			s := newStore(dir, c.o.Options)
-			if _, err := s.disk.moveAside(name, aside, StoreFile); err != nil {
+			if _, err := s.disk.MoveAside(name, aside, StoreFile); err != nil {
 				return err
 			}
 			return writeHeader(v, dir, id)
@@ -124,7 +125,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 func (c *checker) checkStore() {
 	s := c.s
 	c.sum.Files++
-	entries, err := s.disk.vfs.ReadDir(s.disk.dir)
+	entries, err := s.disk.FS.ReadDir(s.disk.Dir)
 	if err != nil {
 		c.report(".", Lost, NoRemedy, "the store cannot be listed: %v", err)
 		return
@@ -136,11 +137,11 @@ func (c *checker) checkStore() {
 		}
 		c.report(name, Odd, c.asideOfStore(name), "no file of this name belongs in a store")
 	}
-	if entries, err := s.disk.vfs.ReadDir(s.disk.inStore(setAsideDir)); err == nil {
+	if entries, err := s.disk.FS.ReadDir(s.disk.Join(setAsideDir)); err == nil {
 		c.sum.Quarantined += len(entries)
 	}
 	for _, top := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
-		entries, err := s.disk.vfs.ReadDir(s.disk.inStore(top))
+		entries, err := s.disk.FS.ReadDir(s.disk.Join(top))
 		if errors.Is(err, fs.ErrNotExist) {
 			c.report(top, Rebuildable, Remedy{"made anew", func() error { return nil }}, "the directory is missing") // by Open
 			continue
@@ -158,7 +159,7 @@ func (c *checker) checkStore() {
 // checkOwned looks at a home or a space and at the agents in it.
 func (c *checker) checkOwned(top, name string) {
 	rel := path.Join(top, name)
-	fi, err := c.s.disk.vfs.Stat(c.s.disk.inStore(rel))
+	fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel))
 	if err != nil {
 		return
 	}
@@ -171,16 +172,16 @@ func (c *checker) checkOwned(top, name string) {
 		c.report(rel, Odd, c.asideOfStore(rel), "it is %s, and must be a directory", typeOf(fi))
 		return
 	}
-	store, _ := c.s.disk.vfs.Stat(c.s.disk.dir)
+	store, _ := c.s.disk.FS.Stat(c.s.disk.Dir)
 	if top == ctxabi.HomeDir {
 		have, gid, known := vfs.OwnerOf(fi)
 		by, _, _ := vfs.OwnerOf(store)
 		o := Owner{UID: uid, GID: gid, Mode: 0o700}
-		t := &sessionTree{c: c, dir: c.s.disk.inStore(rel), rel: rel, owner: o}
+		t := &sessionTree{c: c, dir: c.s.disk.Join(rel), rel: rel, owner: o}
 		if known && by != 0 { // a user's own store: all is his
 			t.owner.UID = have
 		}
-		t.checkMode("", o.dirMode(), fi)
+		t.checkMode("", o.DirMode(), fi)
 		c.checkTrust(t)
 	}
 	agents := path.Join(rel, ctxabi.AgentDir)
@@ -197,12 +198,12 @@ func (c *checker) checkOwned(top, name string) {
 // checkAgent looks at what ctxfs reads of an agent's home, and at what stands among its sessions.
 func (c *checker) checkAgent(rel string) {
 	for _, name := range []string{ctxabi.AgentRecipeFile, ctxabi.SystemPromptFile, ctxabi.ToolsFile} {
-		if fi, err := c.s.disk.vfs.Stat(c.s.disk.inStore(rel, name)); err == nil && !fi.Mode().IsRegular() {
+		if fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel, name)); err == nil && !fi.Mode().IsRegular() {
 			c.report(path.Join(rel, name), Odd, c.asideOfStore(path.Join(rel, name)), "it is %s, and must be a file", typeOf(fi))
 		}
 	}
 	dir := path.Join(rel, ctxabi.SessionDir)
-	if fi, err := c.s.disk.vfs.Stat(c.s.disk.inStore(dir)); err == nil && !fi.IsDir() {
+	if fi, err := c.s.disk.FS.Stat(c.s.disk.Join(dir)); err == nil && !fi.IsDir() {
 		c.report(dir, Odd, c.asideOfStore(dir), "it is %s, and must be a directory", typeOf(fi))
 		return
 	}
@@ -219,7 +220,7 @@ func (c *checker) checkAgent(rel string) {
 
 func (c *checker) checkTrust(t *sessionTree) {
 	rel := path.Join(t.rel, ctxabi.TrustFile)
-	fi, err := c.s.disk.vfs.Stat(c.s.disk.inStore(rel))
+	fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel))
 	if err != nil {
 		return
 	}
@@ -229,7 +230,7 @@ func (c *checker) checkTrust(t *sessionTree) {
 		return
 	}
 	t.checkMode(ctxabi.TrustFile, 0o600, fi)
-	data, err := vfs.ReadFile(c.s.disk.vfs, c.s.disk.inStore(rel))
+	data, err := vfs.ReadFile(c.s.disk.FS, c.s.disk.Join(rel))
 	if err == nil {
 		err = CheckControl(ctxabi.TrustFile, data)
 	}
@@ -242,16 +243,16 @@ func (c *checker) checkTrust(t *sessionTree) {
 func (c *checker) asideOfStore(rel string) Remedy {
 	s := c.s
 	return Remedy{"moved to " + setAsideDir + "/ of the store", func() error {
-		dir := s.disk.inStore(setAsideDir)
-		if err := s.disk.vfs.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		dir := s.disk.Join(setAsideDir)
+		if err := s.disk.FS.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		_, err := s.disk.moveAside(s.disk.inStore(rel), dir, string(bytes.ReplaceAll([]byte(rel), []byte("/"), []byte("-"))))
+		_, err := s.disk.MoveAside(s.disk.Join(rel), dir, string(bytes.ReplaceAll([]byte(rel), []byte("/"), []byte("-"))))
 		return err
 	}}
 }
 
 func (s *Store) entries(rel string) []fs.DirEntry {
-	entries, _ := s.disk.vfs.ReadDir(s.disk.inStore(rel))
+	entries, _ := s.disk.FS.ReadDir(s.disk.Join(rel))
 	return entries
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // sessionTree is the directory of a session that is checked.
@@ -46,7 +47,7 @@ func (f *CheckedFile) Path() string { return f.path() }
 
 // Data is what the file holds. A file that cannot be read is reported.
 func (f *CheckedFile) Data() (data []byte, ok bool) {
-	data, err := vfs.ReadFile(f.t.c.s.disk.vfs, f.path())
+	data, err := vfs.ReadFile(f.t.c.s.disk.FS, f.path())
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil, false
 	}
@@ -66,8 +67,8 @@ func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any)
 func (f *CheckedFile) Remove() Remedy {
 	return Remedy{"removed; it is made again when it is needed", func() error {
 		s := f.t.c.s
-		s.disk.removeAll(f.path())
-		return s.disk.vfs.SyncDir(path.Dir(f.path()))
+		s.disk.RemoveAll(f.path())
+		return s.disk.FS.SyncDir(path.Dir(f.path()))
 	}}
 }
 
@@ -83,17 +84,17 @@ func (f *CheckedFile) Rewrite(data []byte) Remedy {
 func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 	return Remedy{"what is whole was kept, the damaged file moved to the quarantine", func() error {
 		s := f.t.c.s
-		tmp := s.disk.tmpName()
+		tmp := s.disk.TmpName()
 		o, _ := f.t.ownerOf(f.info)
-		err := vfs.WriteFileFunc(s.disk.vfs, tmp, f.info.Mode().Perm(), fill)
+		err := vfs.WriteFileFunc(s.disk.FS, tmp, f.info.Mode().Perm(), fill)
 		if err == nil {
-			err = s.disk.own(tmp, o, f.info.Mode())
+			err = s.disk.Own(tmp, o, f.info.Mode())
 		}
 		if err == nil {
-			_, err = s.disk.exchange(f.t.dir, f.Rel, tmp, f.t.owner)
+			_, err = s.disk.Exchange(f.t.dir, f.Rel, tmp, f.t.owner)
 		}
 		if err != nil {
-			s.disk.vfs.Remove(tmp)
+			s.disk.FS.Remove(tmp)
 		}
 		return err
 	}}
@@ -102,7 +103,7 @@ func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 // aside is the remedy that moves something to the session's quarantine.
 func (t *sessionTree) aside(rel string) Remedy {
 	return Remedy{"moved to the quarantine", func() error {
-		_, err := t.c.s.disk.setAside(t.dir, rel, t.owner)
+		_, err := t.c.s.disk.SetAside(t.dir, rel, t.owner)
 		return err
 	}}
 }
@@ -126,8 +127,8 @@ func (t *sessionTree) skeleton() {
 	for _, rel := range []string{ctxabi.InternalDir, ctxabi.ContextDir, ctxabi.PinnedDir} {
 		t.wantDir(rel, Rebuildable)
 	}
-	if fi, err := t.c.s.disk.vfs.Stat(path.Join(t.dir, quarantineDir)); err == nil && !fi.IsDir() {
-		t.wantDir(quarantineDir, Odd)
+	if fi, err := t.c.s.disk.FS.Stat(path.Join(t.dir, disk.QuarantineDir)); err == nil && !fi.IsDir() {
+		t.wantDir(disk.QuarantineDir, Odd)
 	}
 }
 
@@ -135,12 +136,12 @@ func (t *sessionTree) skeleton() {
 func (t *sessionTree) wantDir(rel string, sev Severity) {
 	s := t.c.s
 	name := path.Join(t.dir, rel)
-	fi, err := s.disk.vfs.Stat(name)
+	fi, err := s.disk.FS.Stat(name)
 	if err == nil && fi.IsDir() {
 		return
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		t.report(rel, sev, Remedy{"made anew", func() error { return s.disk.mkdir(name, t.owner) }}, "the directory is missing")
+		t.report(rel, sev, Remedy{"made anew", func() error { return s.disk.Mkdir(name, t.owner) }}, "the directory is missing")
 		return
 	}
 	if err != nil {
@@ -148,19 +149,19 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 		return
 	}
 	t.report(rel, sev, Remedy{"moved to the quarantine, and the directory made anew", func() error {
-		tmp := s.disk.tmpName()
-		err := s.disk.vfs.Rename(name, tmp)
+		tmp := s.disk.TmpName()
+		err := s.disk.FS.Rename(name, tmp)
 		if err == nil {
-			err = s.disk.mkdir(name, t.owner)
+			err = s.disk.Mkdir(name, t.owner)
 		}
 		if err == nil {
-			err = s.disk.mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
+			err = s.disk.Mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
 		}
 		if err == nil {
-			err = s.disk.mkdir(path.Join(t.dir, quarantineDir), t.owner)
+			err = s.disk.Mkdir(path.Join(t.dir, disk.QuarantineDir), t.owner)
 		}
 		if err == nil {
-			_, err = s.disk.moveAside(tmp, path.Join(t.dir, quarantineDir), path.Base(rel))
+			_, err = s.disk.MoveAside(tmp, path.Join(t.dir, disk.QuarantineDir), path.Base(rel))
 		}
 		return err
 	}}, "it is %s, and must be a directory", typeOf(fi))
@@ -168,7 +169,7 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 
 // walk looks at all files of a directory of the session.
 func (t *sessionTree) walk(dir string) {
-	v := t.c.s.disk.vfs
+	v := t.c.s.disk.FS
 	entries, err := v.ReadDir(path.Join(t.dir, dir))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -202,7 +203,7 @@ func (t *sessionTree) entry(rel string, fi fs.FileInfo) {
 		t.wrongType(rel, kind, fi)
 		return
 	}
-	if path.Dir(rel) == quarantineDir {
+	if path.Dir(rel) == disk.QuarantineDir {
 		c.sum.Quarantined++
 		return
 	}
@@ -211,10 +212,10 @@ func (t *sessionTree) entry(rel string, fi fs.FileInfo) {
 	if kind.Check != nil {
 		kind.Check(f)
 	}
-	if fi.IsDir() && rel != quarantineDir {
+	if fi.IsDir() && rel != disk.QuarantineDir {
 		t.walk(rel)
 	} else if fi.IsDir() {
-		entries, _ := c.s.disk.vfs.ReadDir(path.Join(t.dir, rel))
+		entries, _ := c.s.disk.FS.ReadDir(path.Join(t.dir, rel))
 		c.sum.Quarantined += len(entries)
 		c.sum.Files += len(entries)
 	}

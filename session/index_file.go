@@ -150,7 +150,7 @@ func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	file, size, err := vfs.OpenRegular(l.session.store.vfs, l.session.path(indexFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(indexFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		return nil
 	}
 	x.saved = x.n
-	if size > indexHeader+int64(x.n)*indexRow && !l.session.store.readOnly {
+	if size > indexHeader+int64(x.n)*indexRow && !l.session.Root.ReadOnly {
 		if x.cutFile(x.n) != nil {
 			x.saved = 0 // written anew as a whole
 		}
@@ -225,7 +225,7 @@ func (x *logIndex) cutFile(n int) error {
 }
 
 func (x *logIndex) open(rel string) (vfs.File, error) {
-	return x.log.session.store.vfs.OpenFile(x.log.session.path(rel), os.O_RDWR|os.O_APPEND, 0)
+	return x.log.session.Root.FS.OpenFile(x.log.session.Path(rel), os.O_RDWR|os.O_APPEND, 0)
 }
 
 // trim cuts rows off that reach beyond a log of end bytes. It runs when the
@@ -239,11 +239,11 @@ func (x *logIndex) trim(end int64) error {
 	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return err
 	}
-	file := x.log.session.path(indexFile(x.log.name))
-	if err := x.log.session.store.vfs.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file := x.log.session.Path(indexFile(x.log.name))
+	if err := x.log.session.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return x.log.session.store.vfs.SyncDir(path.Dir(file))
+	return x.log.session.Root.FS.SyncDir(path.Dir(file))
 }
 
 func (x *logIndex) tryTrim(end int64) error {
@@ -293,7 +293,7 @@ func (x *logIndex) save() error {
 
 // saveLocked writes rows and counts out. A failure costs a rebuild later, no more.
 func (x *logIndex) saveLocked() {
-	if !x.loaded || x.guessed || x.log.session.store.readOnly {
+	if !x.loaded || x.guessed || x.log.session.Root.ReadOnly {
 		return
 	}
 	if x.saved < x.n && x.saveRows() != nil {
@@ -327,12 +327,12 @@ func (x *logIndex) saveRows() error {
 // put appends to a cache, or replaces it.
 func (x *logIndex) put(rel string, b []byte, anew bool) error {
 	session := x.log.session
-	session.store.move.RLock()
-	defer session.store.move.RUnlock()
+	session.Root.Move.RLock()
+	defer session.Root.Move.RUnlock()
 	if anew {
 		// Durable, or an older file could be back after a loss of power, with rows
 		// of records that others have taken the place of.
-		return session.replace(rel, b, true)
+		return session.Replace(rel, b, true)
 	}
 	f, err := x.open(rel)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
 type Log struct {
-	session *diskDir
+	session *disk.Dir
 	set     *openLogs
 	events  *Log // of the same session, of which messages note the length; nil: this is it
 	name    string
@@ -67,7 +68,7 @@ type logTail struct {
 	events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
-func (l *Log) init(dir *diskDir, set *openLogs, events *Log, name string) {
+func (l *Log) init(dir *disk.Dir, set *openLogs, events *Log, name string) {
 	l.session, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
 	l.check = ctxabi.CheckMessage
@@ -159,12 +160,12 @@ func (l *Log) release() {
 
 // openFiles opens and recovers the log; mu is held.
 func (l *Log) openFiles() (err error) {
-	s := l.session.store
+	s := l.session.Root
 	if l.set.closed.Load() { // the lock on the store is gone: another daemon may have it
 		return ctxabi.E("open", l.name, ctxabi.ErrIO, "the store is closed")
 	}
-	s.move.RLock()
-	defer s.move.RUnlock()
+	s.Move.RLock()
+	defer s.Move.RUnlock()
 	f := new(logFiles)
 	defer func() {
 		if err != nil {
@@ -200,9 +201,9 @@ func (l *Log) cannotOpen(cause error) error {
 	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
 	if told := err.Error(); told != l.told {
 		l.told = told
-		l.session.store.logger.Error("open log", "session", l.session.ID(), "err", err)
+		l.session.Root.Logger.Error("open log", "session", l.session.ID(), "err", err)
 		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
-			l.session.report("open", l.name, err)
+			l.session.ReportError("open", l.name, err)
 		}
 	}
 	return err
@@ -212,21 +213,21 @@ func (l *Log) cannotOpen(cause error) error {
 // made anew, empty and durable: it does not block the session.
 func (l *Log) openFile(rel string) (vfs.File, error) {
 	x := l.session
-	name := x.path(rel)
-	if x.store.readOnly {
-		f, _, err := vfs.OpenRegular(x.store.vfs, name, os.O_RDONLY)
+	name := x.Path(rel)
+	if x.Root.ReadOnly {
+		f, _, err := vfs.OpenRegular(x.Root.FS, name, os.O_RDONLY)
 		return f, err
 	}
 	const flag = os.O_RDWR | os.O_APPEND
-	f, _, err := vfs.OpenRegular(x.store.vfs, name, flag)
+	f, _, err := vfs.OpenRegular(x.Root.FS, name, flag)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := x.replace(rel, nil, true); err != nil {
+	if err := x.Replace(rel, nil, true); err != nil {
 		return nil, err
 	}
 	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
-	f, _, err = vfs.OpenRegular(x.store.vfs, name, flag)
+	f, _, err = vfs.OpenRegular(x.Root.FS, name, flag)
 	return f, err
 }
 
@@ -271,7 +272,7 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.file, bad.from, bad.to)
 		}
 		err := vfs.Failed("read", l.name, err, why)
-		l.session.report("read", l.name, err)
+		l.session.ReportError("read", l.name, err)
 		return 0, err
 	}
 	if short {
@@ -292,7 +293,7 @@ func (l *Log) Advance(position int64) {
 			break
 		}
 	}
-	l.modTime.Store(l.session.store.now().UnixNano())
+	l.modTime.Store(l.session.Root.Now().UnixNano())
 }
 
 // Sync makes all that is committed survive the loss of power. It syncs the

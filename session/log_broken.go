@@ -18,7 +18,7 @@ func (l *Log) kept(f *logFiles, op string) error {
 
 // usable says whether the log may still be written.
 func (l *Log) usable(op string) error {
-	if err := l.session.store.writable(op); err != nil {
+	if err := l.session.Root.Writable(op); err != nil {
 		return err
 	}
 	if l.broken.Load() {
@@ -36,7 +36,7 @@ func (l *Log) breakDown(op string, cause error) error {
 	if errors.Is(cause, errRemoved) {
 		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
 	}
-	l.session.store.logger.Error("log broke down", "session", l.session.ID(), "log", l.name, "err", cause)
-	l.session.report(op, l.name, err)
+	l.session.Root.Logger.Error("log broke down", "session", l.session.ID(), "log", l.name, "err", cause)
+	l.session.ReportError(op, l.name, err)
 	return err
 }

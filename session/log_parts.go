@@ -20,7 +20,7 @@ func (l *Log) openData(arrivals vfs.File) (*logData, error) {
 			return nil, err
 		}
 		after, err := l.parts.readList()
-		if err == nil && x.store.readOnly && string(after) != string(before) {
+		if err == nil && x.Root.ReadOnly && string(after) != string(before) {
 			tail.Close() // a daemon beside us sealed a part meanwhile
 			continue
 		}

@@ -70,7 +70,7 @@ func (x *Session) DropNote(name string) error {
 }
 
 func (x *Session) changeNote(name string, change func(*Note)) error {
-	if err := x.store.disk.writable("set"); err != nil {
+	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
 	if !IsNote(name) {
@@ -87,17 +87,17 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 	if err := CheckControl(name, now.Own); err != nil {
 		return err
 	}
-	x.store.disk.move.RLock()
-	defer x.store.disk.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	own := ctxabi.OwnNote(name)
 	// First what counts from now on, then what no longer does. Of the two that rm takes, the one that counts goes last.
 	switch now.Origin {
 	case ctxabi.OriginAgent:
-		if err = x.dir.replace(name, now.Own, true); err == nil {
+		if err = x.dir.Replace(name, now.Own, true); err == nil {
 			x.removeNote(own) // it does not count any more
 		}
 	case ctxabi.OriginMixed:
-		if err = x.dir.replace(own, now.Own, true); err == nil && was.Origin == ctxabi.OriginAgent {
+		if err = x.dir.Replace(own, now.Own, true); err == nil && was.Origin == ctxabi.OriginAgent {
 			err = x.removeNote(name)
 		}
 	default:
@@ -113,7 +113,7 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 }
 
 func (x *Session) removeNote(name string) error {
-	err := x.store.disk.vfs.Remove(x.dir.path(name))
+	err := x.store.disk.FS.Remove(x.dir.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 	if err != nil {
 		return logTail{}, 0, err
 	}
-	if l.session.store.readOnly || l.broken.Load() {
+	if l.session.Root.ReadOnly || l.broken.Load() {
 		return n.tail, n.valid, nil
 	}
 	if n.odd != "" {
@@ -61,7 +61,7 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 // examineOnly reads the end of both files as who may not repair the log sees it, and changes nothing. arrivals are the log's rows.
 func (l *Log) examineOnly(arrivals vfs.File) (*findings, error) {
 	look := new(Log)
-	look.init(l.session.unchanged(), new(openLogs), nil, l.name)
+	look.init(l.session.Unchanged(), new(openLogs), nil, l.name)
 	data, err := look.openData(arrivals)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 	if n.dropped > 1 {
 		// One row is what a killed daemon leaves. More is lost power or a log cut
 		// by hand: the rows are evidence.
-		name, err := l.session.quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
+		name, err := l.session.Quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
 	}
 	if n.valid < n.size {
-		name, err := l.session.quarantine(f.data, l.name, n.valid, n.size)
+		name, err := l.session.Quarantine(f.data, l.name, n.valid, n.size)
 		if err != nil {
 			return err
 		}

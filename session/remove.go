@@ -20,7 +20,7 @@ func (s *Store) Remove(ref ctxabi.Ref) error {
 
 // remove removes x while it is called ref and again says so.
 func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (done bool, err error) {
-	if err := s.disk.writable("remove"); err != nil {
+	if err := s.disk.Writable("remove"); err != nil {
 		return false, err
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
@@ -46,7 +46,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 			return false, notKept(before[i].parent.Ref(), before[i].rel, err)
 		}
 	}
-	tmp := s.disk.tmpName()
+	tmp := s.disk.TmpName()
 	if err := s.takeOut(x, ref, tmp); err != nil {
 		if !x.Removed() {
 			stays()
@@ -55,30 +55,30 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	}
 	for _, w := range after {
 		if err := w.write(); err != nil {
-			w.parent.dir.report("remove", w.rel, err)
+			w.parent.dir.ReportError("remove", w.rel, err)
 		}
 	}
 	for _, l := range []*Log{&x.messages, &x.events} {
 		l.gone()
 	}
-	s.disk.removeAll(tmp)
+	s.disk.RemoveAll(tmp)
 	return true, nil
 }
 
 // takeOut moves the session's directory to where the next start of a daemon clears up, too.
 func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
-	s.disk.move.Lock()
-	defer s.disk.move.Unlock()
+	s.disk.Move.Lock()
+	defer s.disk.Move.Unlock()
 	if x.Removed() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
 		return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
 	}
-	dir := s.disk.inStore(ref.Path())
-	s.disk.moving.Lock()
-	err := s.disk.vfs.Rename(dir, tmp)
+	dir := s.disk.Join(ref.Path())
+	s.disk.Moving.Lock()
+	err := s.disk.FS.Rename(dir, tmp)
 	if err == nil {
-		x.dir.markRemoved()
+		x.dir.MarkRemoved()
 	}
-	s.disk.moving.Unlock()
+	s.disk.Moving.Unlock()
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	// Another session may come to stand under its name: what still holds this one finds nothing.
 	nowhere := ref
 	nowhere.Session = ".removed-" + x.ID()
-	x.dir.put(nowhere)
-	return s.disk.vfs.SyncDir(path.Dir(dir))
+	x.dir.SetRef(nowhere)
+	return s.disk.FS.SyncDir(path.Dir(dir))
 }
 
 // gone closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.

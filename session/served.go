@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // ServedRow is one row of context/packs.jsonl: a pack that was read after another one was.
@@ -51,7 +52,7 @@ type ServedPack struct {
 //
 // It is safe for concurrent use. All who ask for it have the same one, as long as anybody holds it.
 type Served struct {
-	x   *diskDir
+	x   *disk.Dir
 	ttl func() time.Duration // how long what was read is kept; 0: for ever
 
 	mu       sync.Mutex // guards all that follows
@@ -77,7 +78,7 @@ const (
 )
 
 // loadServed reads the packs of the session in x that were read. They are kept for ttl.
-func loadServed(x *diskDir, ttl func() time.Duration) (*Served, error) {
+func loadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
 	s := &Served{x: x, ttl: ttl}
 	if err := s.load(); err != nil {
 		return nil, err
@@ -88,9 +89,9 @@ func loadServed(x *diskDir, ttl func() time.Duration) (*Served, error) {
 // load reads the rows and the headers of what is kept.
 func (s *Served) load() error {
 	x := s.x
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	data, err := vfs.ReadFile(x.store.vfs, x.path(servedRows))
+	x.Root.Move.RLock()
+	defer x.Root.Move.RUnlock()
+	data, err := vfs.ReadFile(x.Root.FS, x.Path(servedRows))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("read", ctxabi.PacksFile, err, "it cannot be read")
 	}
@@ -104,8 +105,8 @@ func (s *Served) load() error {
 	s.size = int64(len(good))
 	s.torn = s.size < int64(len(data))
 	if !bytes.HasPrefix(data, good) { // a damaged row stands between others
-		if !x.store.readOnly {
-			if err := x.replaceDamaged(servedRows, good, 0o600); err != nil {
+		if !x.Root.ReadOnly {
+			if err := x.ReplaceDamaged(servedRows, good, 0o600); err != nil {
 				return err
 			}
 			s.torn = false
@@ -121,8 +122,8 @@ func (s *Served) load() error {
 func (s *Served) Rows() (data []byte, begin int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.store.move.RLock()
-	defer s.x.store.move.RUnlock()
+	s.x.Root.Move.RLock()
+	defer s.x.Root.Move.RUnlock()
 	data, err = s.read(0)
 	return data, s.dropped, err
 }
@@ -134,8 +135,8 @@ func (s *Served) RowsFrom(at int64) ([]byte, error) {
 	if at -= s.dropped; at < 0 || at >= s.size {
 		return nil, nil
 	}
-	s.x.store.move.RLock()
-	defer s.x.store.move.RUnlock()
+	s.x.Root.Move.RLock()
+	defer s.x.Root.Move.RUnlock()
 	return s.read(at)
 }
 
@@ -148,7 +149,7 @@ func (s *Served) read(from int64) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	f, err := s.x.store.vfs.OpenFile(s.x.path(servedRows), os.O_RDONLY, 0)
+	f, err := s.x.Root.FS.OpenFile(s.x.Path(servedRows), os.O_RDONLY, 0)
 	if err == nil {
 		defer f.Close()
 		err = vfs.ReadFull(f, b, from)
@@ -179,8 +180,8 @@ func (s *Served) Last() (id string, data []byte) {
 	}
 	id, data = s.rows[len(s.rows)-1].id, s.last
 	if g, i := s.find(id); data == nil && g != nil {
-		s.x.store.move.RLock()
-		defer s.x.store.move.RUnlock()
+		s.x.Root.Move.RLock()
+		defer s.x.Root.Move.RUnlock()
 		data, _ = g.readFrame(s.x, i)
 		s.last = held(data)
 	}
@@ -208,8 +209,8 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	if g == nil || !s.listed(id) {
 		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "the pack %s is not kept", id)
 	}
-	s.x.store.move.RLock()
-	defer s.x.store.move.RUnlock()
+	s.x.Root.Move.RLock()
+	defer s.x.Root.Move.RUnlock()
 	return g.readFrame(s.x, i)
 }
 

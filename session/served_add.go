@@ -16,7 +16,7 @@ import (
 // older than pack_ttl of gc.policy goes. Where it fails nothing was added.
 func (s *Served) Add(row ServedRow, data []byte) error {
 	x := s.x
-	if err := x.store.writable("serve"); err != nil {
+	if err := x.Root.Writable("serve"); err != nil {
 		return err
 	}
 	row.At = row.At.UTC()
@@ -27,9 +27,9 @@ func (s *Served) Add(row ServedRow, data []byte) error {
 	ttl := s.ttl()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Mkdir(x.path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	x.Root.Move.RLock()
+	defer x.Root.Move.RUnlock()
+	if err := x.Root.FS.Mkdir(x.Path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
 	}
 	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
@@ -82,7 +82,7 @@ func parseServedRow(line []byte) (r ServedRow, ok bool) {
 
 // appendRow writes a row behind the others. s.mu and store.move are held.
 func (s *Served) appendRow(line []byte) error {
-	torn, err := vfs.AppendTo(s.x.store.vfs, s.x.path(servedRows), s.size, s.torn, line)
+	torn, err := vfs.AppendTo(s.x.Root.FS, s.x.Path(servedRows), s.size, s.torn, line)
 	s.torn = torn
 	if err != nil {
 		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
@@ -93,13 +93,13 @@ func (s *Served) appendRow(line []byte) error {
 // Drop removes the rows until the first that is not older than before, and the packs that no row names any more but for
 // those that others are made from. It says how many rows, and how many bytes of packs, are gone.
 func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
-	if err := s.x.store.writable("drop"); err != nil {
+	if err := s.x.Root.Writable("drop"); err != nil {
 		return 0, 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.store.move.RLock()
-	defer s.x.store.move.RUnlock()
+	s.x.Root.Move.RLock()
+	defer s.x.Root.Move.RUnlock()
 	stored := func() (n int64) {
 		for _, g := range s.segments {
 			n += g.size
@@ -127,7 +127,7 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 	}
 	for k := 0; k < len(s.segments); k++ {
 		if g := s.segments[k]; !g.names(named) {
-			if err := s.x.store.vfs.Remove(s.x.path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := s.x.Root.FS.Remove(s.x.Path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return rows, vfs.Failed("drop", ctxabi.ServedDir, err, "it stays")
 			}
 			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
@@ -139,9 +139,9 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 
 // dropRows writes the file of rows anew, without the first n.
 func (s *Served) dropRows(n int) error {
-	v, cut := s.x.store.vfs, s.rows[n-1].end
+	v, cut := s.x.Root.FS, s.rows[n-1].end
 	rest, err := s.read(cut)
-	tmp := s.x.store.tmpName()
+	tmp := s.x.Root.TmpName()
 	if err == nil {
 		var f vfs.File
 		if f, err = v.OpenFile(tmp, vfs.Create, 0o600); err == nil {
@@ -152,7 +152,7 @@ func (s *Served) dropRows(n int) error {
 		}
 	}
 	if err == nil {
-		err = v.Rename(tmp, s.x.path(servedRows))
+		err = v.Rename(tmp, s.x.Path(servedRows))
 	}
 	if err != nil {
 		v.Remove(tmp)

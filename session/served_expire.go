@@ -49,8 +49,8 @@ func (s *Served) Expired(before time.Time) (bytes int64) {
 func (s *Served) Each(known func(id string) bool, yield func(id string, data []byte)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.store.move.RLock()
-	defer s.x.store.move.RUnlock()
+	s.x.Root.Move.RLock()
+	defer s.x.Root.Move.RUnlock()
 	wanted := map[string]bool{}
 	for _, r := range s.rows {
 		if !wanted[r.id] && !known(r.id) {
@@ -61,7 +61,7 @@ func (s *Served) Each(known func(id string) bool, yield func(id string, data []b
 		if !g.names(wanted) {
 			continue
 		}
-		raw, err := vfs.ReadFile(s.x.store.vfs, s.x.path(g.path()))
+		raw, err := vfs.ReadFile(s.x.Root.FS, s.x.Path(g.path()))
 		if err != nil {
 			continue
 		}

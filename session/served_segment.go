@@ -16,6 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Packs that follow one another share most of their bytes. A segment,
@@ -97,8 +98,8 @@ func (f *frame) next(before, middle []byte) ([]byte, bool) {
 }
 
 // loadSegments finds the segments and reads the headers of their frames. store.move is held.
-func loadSegments(x *diskDir) (list []*segment, err error) {
-	entries, err := x.store.vfs.ReadDir(x.path(servedDir))
+func loadSegments(x *disk.Dir) (list []*segment, err error) {
+	entries, err := x.Root.FS.ReadDir(x.Path(servedDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, vfs.Failed("read", ctxabi.ServedDir, err, "it cannot be listed")
 	}
@@ -119,8 +120,8 @@ func loadSegments(x *diskDir) (list []*segment, err error) {
 	return list, nil
 }
 
-func (g *segment) load(x *diskDir) error {
-	f, err := x.store.vfs.OpenFile(x.path(g.path()), os.O_RDONLY, 0)
+func (g *segment) load(x *disk.Dir) error {
+	f, err := x.Root.FS.OpenFile(x.Path(g.path()), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -152,11 +153,11 @@ func (g *segment) load(x *diskDir) error {
 }
 
 // readFrame gives the pack of a frame, checked. store.move is held.
-func (g *segment) readFrame(x *diskDir, i int) ([]byte, error) {
+func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	bad := func(err error) error {
 		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
 	}
-	f, err := x.store.vfs.OpenFile(x.path(g.path()), os.O_RDONLY, 0)
+	f, err := x.Root.FS.OpenFile(x.Path(g.path()), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -189,7 +190,7 @@ func (s *Served) keep(row *ServedRow, data []byte, ttl time.Duration) error {
 		return err
 	}
 	h.off = g.size + int64(h.head)
-	if g.torn, err = vfs.AppendTo(s.x.store.vfs, s.x.path(g.path()), g.size, g.torn, whole); err != nil {
+	if g.torn, err = vfs.AppendTo(s.x.Root.FS, s.x.Path(g.path()), g.size, g.torn, whole); err != nil {
 		return vfs.Failed("serve", ctxabi.ServedDir, err, "what is read is not kept")
 	}
 	if len(g.frames) == 0 {

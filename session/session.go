@@ -14,13 +14,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Session is one session of an open store. It is cheap: its files are opened
 // when they are first used and closed when they have been idle for a while.
 // It is safe for concurrent use.
 type Session struct {
-	dir      diskDir
+	dir      disk.Dir
 	store    *Store
 	messages Log
 	events   Log
@@ -53,8 +54,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	if ok {
 		return x, nil
 	}
-	s.disk.move.RLock()
-	defer s.disk.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	x, err := s.load(ref)
 	if err != nil {
 		return nil, err
@@ -76,26 +77,26 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	// A symbolic link that the owner planted must not lead the daemon elsewhere.
 	for _, rel := range []string{ref.Owner(), path.Join(ref.Owner(), ctxabi.AgentDir), ref.AgentHome(),
 		path.Join(ref.AgentHome(), ctxabi.SessionDir), ref.Path(), path.Join(ref.Path(), ctxabi.InternalDir)} {
-		fi, err := s.disk.vfs.Stat(s.disk.inStore(rel))
+		fi, err := s.disk.FS.Stat(s.disk.Join(rel))
 		if err != nil || !fi.IsDir() {
 			return nil, notFound
 		}
 	}
-	dir := s.disk.inStore(ref.Path())
-	fi, err := s.disk.vfs.Stat(path.Join(dir, idFile))
+	dir := s.disk.Join(ref.Path())
+	fi, err := s.disk.FS.Stat(path.Join(dir, disk.IDFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
 	}
 	if err != nil {
 		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
-	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(dir, idFile))
+	raw, err := vfs.ReadFile(s.disk.FS, path.Join(dir, disk.IDFile))
 	if err != nil {
 		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
 	id := strings.TrimSpace(string(raw))
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
-		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, idFile)
+		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, disk.IDFile)
 	}
 	return s.newSession(ref, id, fi.ModTime()), nil
 }
@@ -103,7 +104,7 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 // newSession returns the session at ref, whose id was read.
 func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Session {
 	x := &Session{store: s}
-	x.dir.init(s.disk, ref, id, created)
+	x.dir.Init(s.disk, ref, id, created)
 	x.events.init(&x.dir, &s.open, nil, ctxabi.EventsFile)
 	x.messages.init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
 	x.blobStore.dir = &x.dir
@@ -148,13 +149,13 @@ func (x *Session) Events() *Log { return &x.events }
 func (x *Session) Updated() time.Time {
 	if x.touched.Load() == 0 {
 		last := x.Created()
-		x.store.disk.move.RLock()
+		x.store.disk.Move.RLock()
 		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
-			if fi, err := x.store.disk.vfs.Stat(x.dir.path(name)); err == nil && fi.ModTime().After(last) {
+			if fi, err := x.store.disk.FS.Stat(x.dir.Path(name)); err == nil && fi.ModTime().After(last) {
 				last = fi.ModTime()
 			}
 		}
-		x.store.disk.move.RUnlock()
+		x.store.disk.Move.RUnlock()
 		x.touched.CompareAndSwap(0, last.UnixNano())
 	}
 	t := time.Unix(0, x.touched.Load())
@@ -169,7 +170,7 @@ func (x *Session) Updated() time.Time {
 // Touch tells the session that a file of it was changed by other means (through the mount, by hand).
 func (x *Session) Touch() {
 	x.changes.Add(1)
-	x.touched.Store(x.store.disk.now().UnixNano())
+	x.touched.Store(x.store.disk.Now().UnixNano())
 }
 
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.

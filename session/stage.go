@@ -210,12 +210,12 @@ func (s *Stage) add(p []byte) error {
 	if grown > ctxabi.MaxRecord {
 		return ctxabi.E("append", l.name, ctxabi.ErrTooLarge, "the record has more than %d bytes", ctxabi.MaxRecord)
 	}
-	quota := &l.session.store.staged
-	if err := quota.take(s.writer.UID, int64(len(p)), s.size == 0); err != nil {
+	quota := &l.session.Root.Staged
+	if err := quota.Take(s.writer.UID, int64(len(p)), s.size == 0); err != nil {
 		return err
 	}
 	if err := s.put(p, grown); err != nil {
-		quota.give(s.writer.UID, int64(len(p)), s.size == 0)
+		quota.Give(s.writer.UID, int64(len(p)), s.size == 0)
 		return vfs.Failed("append", l.name, err, "the record could not be staged; the bytes of this write were not taken")
 	}
 	s.size = grown
@@ -244,25 +244,25 @@ func (s *Stage) put(p []byte, grown int64) error {
 
 // spill moves the stage to a file of the store's tmp directory, which is cleared when the store is opened.
 func (s *Stage) spill() error {
-	store := s.log.session.store
+	store := s.log.session.Root
 	kept, err := handles.Keep()
 	if err != nil {
 		return vfs.WithKind(err)
 	}
-	name := store.tmpName()
-	store.owned.Store(name, nil)
-	f, err := store.vfs.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	name := store.TmpName()
+	store.Owned.Store(name, nil)
+	f, err := store.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		kept()
-		store.owned.Delete(name)
+		store.Owned.Delete(name)
 		return err
 	}
 	if len(s.mem) > 0 {
 		if err := vfs.WriteFull(f, s.mem); err != nil {
 			f.Close()
 			kept()
-			store.vfs.Remove(name)
-			store.owned.Delete(name)
+			store.FS.Remove(name)
+			store.Owned.Delete(name)
 			return err
 		}
 	}
@@ -284,13 +284,13 @@ func (s *Stage) joined(more []byte) ([]byte, error) {
 // clear empties the stage.
 func (s *Stage) clear() {
 	if s.size > 0 {
-		s.log.session.store.staged.give(s.writer.UID, s.size, true)
+		s.log.session.Root.Staged.Give(s.writer.UID, s.size, true)
 	}
 	if s.file != nil {
 		s.file.Close()
 		s.kept()
-		s.log.session.store.vfs.Remove(s.name)
-		s.log.session.store.owned.Delete(s.name)
+		s.log.session.Root.FS.Remove(s.name)
+		s.log.session.Root.Owned.Delete(s.name)
 	}
 	s.size, s.mem, s.file, s.name = 0, nil, nil, ""
 }

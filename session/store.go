@@ -15,13 +15,14 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // StoreFile is the file that makes a directory a store.
 const StoreFile = "ctxfs.store"
 
 // LockedDir is what a daemon locks beside [StoreFile].
-const LockedDir = tmpDir
+const LockedDir = disk.TmpDir
 
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
@@ -53,9 +54,9 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	disk *diskRoot
-	o  Options
-	id string
+	disk *disk.Root
+	o    Options
+	id   string
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
@@ -72,8 +73,8 @@ type Store struct {
 
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
-	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &diskRoot{
-		vfs: o.VFS, dir: dir, readOnly: o.ReadOnly, root: os.Geteuid() == 0, now: o.Now, logger: o.Logger}}
+	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
+		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, AsRoot: os.Geteuid() == 0, Now: o.Now, Logger: o.Logger}}
 	s.open.init(o.Committer, o.Memory)
 	return s
 }
@@ -99,7 +100,7 @@ func Init(dir string, o Options) error {
 				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
 		}
 	}
-	if err = writeHeader(v, dir, newID()); err == nil {
+	if err = writeHeader(v, dir, disk.NewID()); err == nil {
 		err = v.SyncDir(path.Dir(dir))
 	}
 	if err != nil {
@@ -170,38 +171,38 @@ func lockStore(v VFS, dir, name string) (io.Closer, error) {
 
 // start reads the header, clears what a crash left behind and begins to close idle files.
 func (s *Store) start() error {
-	raw, err := vfs.ReadFile(s.disk.vfs, path.Join(s.disk.dir, StoreFile))
+	raw, err := vfs.ReadFile(s.disk.FS, path.Join(s.disk.Dir, StoreFile))
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	h, err := parseHeader(s.disk.dir, raw)
+	h, err := parseHeader(s.disk.Dir, raw)
 	if err != nil {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
 	s.o.Memory.Cache(indexes{&s.open})
-	if s.disk.readOnly {
+	if s.disk.ReadOnly {
 		return nil
 	}
 	if err := s.raise(ctxabi.FormatVersion); err != nil { // what is added to it an older program would misread
-		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, tmpDir: 0o700} {
-		if err := s.disk.vfs.Mkdir(path.Join(s.disk.dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, disk.TmpDir: 0o700} {
+		if err := s.disk.FS.Mkdir(path.Join(s.disk.Dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 		}
 	}
-	if s.disk.root {
+	if s.disk.AsRoot {
 		if err := s.keepUsersOut(); err != nil {
 			return err
 		}
 	}
-	if err := s.disk.vfs.SyncDir(s.disk.dir); err != nil {
-		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	entries, _ := s.disk.vfs.ReadDir(path.Join(s.disk.dir, tmpDir))
+	entries, _ := s.disk.FS.ReadDir(path.Join(s.disk.Dir, disk.TmpDir))
 	for _, e := range entries {
-		s.disk.removeAll(path.Join(s.disk.dir, tmpDir, e.Name()))
+		s.disk.RemoveAll(path.Join(s.disk.Dir, disk.TmpDir, e.Name()))
 	}
 	s.open.start()
 	return nil
@@ -212,26 +213,26 @@ func (s *Store) start() error {
 // them past the mount could put a symbolic link where a directory was, and the
 // daemon, being root, would read and write wherever it leads.
 func (s *Store) keepUsersOut() error {
-	fi, err := s.disk.vfs.Stat(s.disk.dir)
+	fi, err := s.disk.FS.Stat(s.disk.Dir)
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
 	uid, _, known := vfs.OwnerOf(fi)
 	if known && uid != 0 || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&fs.ModeSticky == 0 {
 		return ctxabi.E("open", "", ctxabi.ErrProtected,
 			"root serves only a store that nobody else can change, and %s belongs to uid %d with mode %04o; run `chown root %s && chmod go-w %s`, or mount it as its owner",
-			s.disk.dir, uid, fi.Mode().Perm(), s.disk.dir, s.disk.dir)
+			s.disk.Dir, uid, fi.Mode().Perm(), s.disk.Dir, s.disk.Dir)
 	}
 	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
-		dir := path.Join(s.disk.dir, name)
-		if fi, err = s.disk.vfs.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
+		dir := path.Join(s.disk.Dir, name)
+		if fi, err = s.disk.FS.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
 			return ctxabi.E("open", "", ctxabi.ErrProtected, "%s is not a directory; move it away", dir)
 		}
 		if err == nil && fi.Mode().Perm() != 0o700 {
-			err = s.disk.vfs.Chmod(dir, 0o700)
+			err = s.disk.FS.Chmod(dir, 0o700)
 		}
 		if err != nil {
-			return fmt.Errorf("open store %s: %w", s.disk.dir, err)
+			return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 		}
 	}
 	return nil
@@ -240,19 +241,19 @@ func (s *Store) keepUsersOut() error {
 // Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it removes
 // nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is still to be closed.
 func (s *Store) Discard() error {
-	if err := s.disk.writable("remove"); err != nil {
+	if err := s.disk.Writable("remove"); err != nil {
 		return err
 	}
-	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, tmpDir, StoreFile} {
-		if err := s.disk.vfs.Remove(path.Join(s.disk.dir, name)); err != nil {
-			return fmt.Errorf("discard store %s: %w", s.disk.dir, err)
+	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, StoreFile} {
+		if err := s.disk.FS.Remove(path.Join(s.disk.Dir, name)); err != nil {
+			return fmt.Errorf("discard store %s: %w", s.disk.Dir, err)
 		}
 	}
 	return nil
 }
 
 // Dir is the store's absolute directory.
-func (s *Store) Dir() string { return s.disk.dir }
+func (s *Store) Dir() string { return s.disk.Dir }
 
 // ID is the store's 128-bit id in hex, for life.
 func (s *Store) ID() string { return s.id }
@@ -296,21 +297,21 @@ func (s *Store) raise(version int) error {
 	if s.version >= version {
 		return nil
 	}
-	file := path.Join(s.disk.dir, StoreFile)
-	if err := vfs.WriteFile(s.disk.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
+	file := path.Join(s.disk.Dir, StoreFile)
+	if err := vfs.WriteFile(s.disk.FS, file+".tmp", headerLine(s.id), 0o600); err != nil {
 		return err
 	}
 	// Both files are locked until the end: whoever has the old one open already must not get it.
-	lock, err := s.disk.vfs.Lock(file + ".tmp")
+	lock, err := s.disk.FS.Lock(file + ".tmp")
 	if err != nil {
 		return err
 	}
-	if err := s.disk.vfs.Rename(file+".tmp", file); err != nil {
+	if err := s.disk.FS.Rename(file+".tmp", file); err != nil {
 		lock.Close()
 		return err
 	}
 	s.locks = append(s.locks, lock)
-	if err := s.disk.vfs.SyncDir(s.disk.dir); err != nil {
+	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
 		return err
 	}
 	s.version = version

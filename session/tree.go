@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Space is a shared space.
@@ -20,21 +21,21 @@ type Space struct {
 
 // EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet.
 func (s *Store) EnsureHome(uid, gid uint32) error {
-	if err := s.disk.writable("mkdir"); err != nil {
+	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}
-	home := s.disk.inStore(ctxabi.Ref{UID: uid}.Owner())
+	home := s.disk.Join(ctxabi.Ref{UID: uid}.Owner())
 	o := Owner{UID: uid, GID: gid, Mode: 0o700}
-	if err := s.disk.mkdir(home, o); err != nil {
+	if err := s.disk.Mkdir(home, o); err != nil {
 		return err
 	}
-	return s.disk.mkdir(path.Join(home, ctxabi.AgentDir), o)
+	return s.disk.Mkdir(path.Join(home, ctxabi.AgentDir), o)
 }
 
 // EnsureAgent makes the home of ref's agent and the directory of its sessions.
 // A shared space must exist.
 func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
-	if err := s.disk.writable("mkdir"); err != nil {
+	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}
 	if err := ctxabi.ValidName(ref.Agent); err != nil {
@@ -44,14 +45,14 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 		if err := s.EnsureHome(ref.UID, o.GID); err != nil {
 			return err
 		}
-	} else if _, err := s.disk.vfs.Stat(s.disk.inStore(ref.Owner())); err != nil {
+	} else if _, err := s.disk.FS.Stat(s.disk.Join(ref.Owner())); err != nil {
 		return ctxabi.E("mkdir", "", ctxabi.ErrNotFound, "there is no shared space %q; make it with ctxfs space new", ref.Space)
 	}
-	home := s.disk.inStore(ref.AgentHome())
-	if err := s.disk.mkdir(home, o); err != nil {
+	home := s.disk.Join(ref.AgentHome())
+	if err := s.disk.Mkdir(home, o); err != nil {
 		return err
 	}
-	return s.disk.mkdir(path.Join(home, ctxabi.SessionDir), o)
+	return s.disk.Mkdir(path.Join(home, ctxabi.SessionDir), o)
 }
 
 // CreateSpace makes the shared space name for the group gid and gives its
@@ -62,34 +63,34 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return "", err
 	}
-	dir = s.disk.inStore(ctxabi.SharedDir, name)
-	if _, err := s.disk.vfs.Stat(dir); err == nil {
+	dir = s.disk.Join(ctxabi.SharedDir, name)
+	if _, err := s.disk.FS.Stat(dir); err == nil {
 		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists already", name)
 	}
-	tmp := s.disk.tmpName()
+	tmp := s.disk.TmpName()
 	agents := path.Join(tmp, ctxabi.AgentDir)
-	if err = s.disk.vfs.Mkdir(tmp, 0o700); err == nil {
-		err = s.disk.vfs.Mkdir(agents, 0o700)
+	if err = s.disk.FS.Mkdir(tmp, 0o700); err == nil {
+		err = s.disk.FS.Mkdir(agents, 0o700)
 	}
 	for _, d := range []string{agents, tmp} {
 		if err == nil {
-			err = s.disk.vfs.Chown(d, os.Geteuid(), int(gid))
+			err = s.disk.FS.Chown(d, os.Geteuid(), int(gid))
 		}
 		if err == nil {
-			err = s.disk.vfs.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
+			err = s.disk.FS.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
 		}
 		if err == nil {
-			err = s.disk.vfs.SyncDir(d)
+			err = s.disk.FS.SyncDir(d)
 		}
 	}
 	if err == nil {
-		err = s.disk.vfs.Rename(tmp, dir)
+		err = s.disk.FS.Rename(tmp, dir)
 	}
 	if err != nil {
-		s.disk.removeAll(tmp)
+		s.disk.RemoveAll(tmp)
 		return "", fmt.Errorf("make space %s: %w", name, err)
 	}
-	if err := s.disk.vfs.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
 		return "", fmt.Errorf("space %s was made, but may not survive a loss of power: %w", name, err)
 	}
 	return dir, nil
@@ -99,7 +100,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 func (s *Store) Spaces() []Space {
 	var spaces []Space
 	for _, name := range s.dirs(ctxabi.SharedDir) {
-		if fi, err := s.disk.vfs.Stat(s.disk.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
+		if fi, err := s.disk.FS.Stat(s.disk.Join(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
 			_, gid, _ := vfs.OwnerOf(fi)
 			spaces = append(spaces, Space{Name: name, GID: gid})
 		}
@@ -120,7 +121,7 @@ func (s *Store) Homes() []uint32 {
 
 // dirs lists the directories in a path of the store, in name order.
 func (s *Store) dirs(rel ...string) []string {
-	entries, _ := s.disk.vfs.ReadDir(s.disk.inStore(rel...))
+	entries, _ := s.disk.FS.ReadDir(s.disk.Join(rel...))
 	var names []string
 	for _, e := range entries {
 		if e.IsDir() {
@@ -163,7 +164,7 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 				if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
 					continue
 				}
-				if _, err := s.disk.vfs.Stat(s.disk.inStore(ref.Path(), idFile)); err == nil && !yield(ref) {
+				if _, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), disk.IDFile)); err == nil && !yield(ref) {
 					return
 				}
 			}
@@ -176,27 +177,27 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 // under their new path; where one is a child, its parent calls it by its new
 // name afterwards. It fails with ctxabi.ErrExists when to exists.
 func (s *Store) Rename(from, to string) error {
-	if err := s.disk.writable("rename"); err != nil {
+	if err := s.disk.Writable("rename"); err != nil {
 		return err
 	}
-	s.disk.move.Lock()
-	defer s.disk.move.Unlock()
-	if _, err := s.disk.vfs.Stat(s.disk.inStore(to)); err == nil {
+	s.disk.Move.Lock()
+	defer s.disk.Move.Unlock()
+	if _, err := s.disk.FS.Stat(s.disk.Join(to)); err == nil {
 		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists already", to)
 	}
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
 	s.relink(from, to)
-	err := s.disk.vfs.SyncDir(path.Dir(s.disk.inStore(from)))
-	return errors.Join(err, s.disk.vfs.SyncDir(path.Dir(s.disk.inStore(to))))
+	err := s.disk.FS.SyncDir(path.Dir(s.disk.Join(from)))
+	return errors.Join(err, s.disk.FS.SyncDir(path.Dir(s.disk.Join(to))))
 }
 
 // rename renames a directory and gives the sessions in use below it their new places; s.move is held for writing.
 func (s *Store) rename(from, to string) error {
-	s.disk.moving.Lock()
-	defer s.disk.moving.Unlock()
-	if err := s.disk.vfs.Rename(s.disk.inStore(from), s.disk.inStore(to)); err != nil {
+	s.disk.Moving.Lock()
+	defer s.disk.Moving.Unlock()
+	if err := s.disk.FS.Rename(s.disk.Join(from), s.disk.Join(to)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -212,7 +213,7 @@ func (s *Store) rename(from, to string) error {
 		}
 		delete(s.sessions, ref)
 		s.sessions[moved] = x
-		x.dir.put(moved)
+		x.dir.SetRef(moved)
 	}
 	return nil
 }

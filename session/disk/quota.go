@@ -1,4 +1,4 @@
-package session
+package disk
 
 import (
 	"sync"
@@ -9,8 +9,8 @@ import (
 // Writer is who wrote a record.
 type Writer struct{ UID, PID uint32 }
 
-// quotas counts what each user has staged.
-type quotas struct {
+// Quotas counts what each user has staged.
+type Quotas struct {
 	mu   sync.Mutex
 	used map[uint32]*staged
 }
@@ -20,7 +20,7 @@ type staged struct {
 	stages int
 }
 
-func (q *quotas) take(uid uint32, n int64, first bool) error {
+func (q *Quotas) Take(uid uint32, n int64, first bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.used[uid]
@@ -43,7 +43,7 @@ func (q *quotas) take(uid uint32, n int64, first bool) error {
 	return nil
 }
 
-func (q *quotas) give(uid uint32, n int64, last bool) {
+func (q *Quotas) Give(uid uint32, n int64, last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.used[uid]

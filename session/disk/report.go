@@ -1,4 +1,4 @@
-package session
+package disk
 
 import (
 	"bytes"
@@ -49,13 +49,13 @@ type reportBucket struct {
 }
 
 // Report adds a row to context/errors.jsonl; the last 100 are kept. It never fails.
-func (x *diskDir) Report(row ErrorRow) {
+func (x *Dir) Report(row ErrorRow) {
 	if row.Time.IsZero() {
-		row.Time = x.store.now()
+		row.Time = x.Root.Now()
 	}
 	row.Time = row.Time.UTC()
 	row.Reason = clip(row.Reason, maxReason)
-	x.store.logger.Debug("refused", "session", x.ID(), "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
+	x.Root.Logger.Debug("refused", "session", x.ID(), "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
 	r := &x.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,8 +86,8 @@ func (x *diskDir) Report(row ErrorRow) {
 	r.add(x, row)
 }
 
-// report is Report for an error of package ctxabi.
-func (x *diskDir) report(op, name string, err error) {
+// ReportError is Report for an error of package ctxabi.
+func (x *Dir) ReportError(op, name string, err error) {
 	x.Report(RowOf(op, name, 0, err))
 }
 
@@ -110,7 +110,7 @@ func RowOf(op, name string, uid uint32, err error) ErrorRow {
 }
 
 // Errors gives context/errors.jsonl as it stands.
-func (x *diskDir) Errors() []byte {
+func (x *Dir) Errors() []byte {
 	r := &x.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,11 +125,11 @@ func (x *diskDir) Errors() []byte {
 }
 
 // load reads the file once. A line that is no row, which a crash while the disk was full may leave, goes from it.
-func (r *reports) load(x *diskDir) {
+func (r *reports) load(x *Dir) {
 	if r.loaded {
 		return
 	}
-	data, err := vfs.ReadFile(x.store.vfs, x.path(errorsFile))
+	data, err := vfs.ReadFile(x.Root.FS, x.Path(ErrorsFile))
 	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return
 	}
@@ -139,7 +139,7 @@ func (r *reports) load(x *diskDir) {
 		r.rows = nil
 		for line := range bytes.Lines(data) {
 			r.onDisk++
-			if isReport(line) {
+			if IsErrorRow(line) {
 				r.push(line)
 			} else {
 				r.stale = true
@@ -149,20 +149,20 @@ func (r *reports) load(x *diskDir) {
 			r.push(line)
 		}
 	}
-	if r.stale && !x.store.readOnly {
+	if r.stale && !x.Root.ReadOnly {
 		r.rewrite(x)
 	}
 }
 
-// isReport reports whether line, with its newline, is a row.
-func isReport(line []byte) bool {
+// IsErrorRow reports whether line, with its newline, is a row.
+func IsErrorRow(line []byte) bool {
 	var row ErrorRow
 	return line[len(line)-1] == '\n' && json.Unmarshal(line, &row) == nil && row.Op != ""
 }
 
 // rewrite writes the file anew.
-func (r *reports) rewrite(x *diskDir) {
-	r.stale = x.replace(errorsFile, bytes.Join(r.rows, nil), false) != nil
+func (r *reports) rewrite(x *Dir) {
+	r.stale = x.Replace(ErrorsFile, bytes.Join(r.rows, nil), false) != nil
 	if !r.stale {
 		r.onDisk = len(r.rows)
 	}
@@ -175,7 +175,7 @@ func (r *reports) push(line []byte) {
 	r.rows = append(r.rows, line)
 }
 
-func (r *reports) add(x *diskDir, row ErrorRow) {
+func (r *reports) add(x *Dir, row ErrorRow) {
 	if row.Count == 1 {
 		row.Count = 0
 	}
@@ -187,7 +187,7 @@ func (r *reports) add(x *diskDir, row ErrorRow) {
 	}
 	line := b.Bytes()
 	r.push(line)
-	if x.store.readOnly {
+	if x.Root.ReadOnly {
 		return
 	}
 	r.onDisk++
@@ -197,7 +197,7 @@ func (r *reports) add(x *diskDir, row ErrorRow) {
 	case r.stale || r.onDisk > 2*ctxabi.MaxErrorRows:
 		r.rewrite(x)
 	default:
-		r.stale = vfs.AppendLine(x.store.vfs, x.path(errorsFile), line) != nil // late at worst: the ring in memory has it
+		r.stale = vfs.AppendLine(x.Root.FS, x.Path(ErrorsFile), line) != nil // late at worst: the ring in memory has it
 	}
 }
 
