@@ -32,9 +32,6 @@ const (
 	seekFooter    = 9
 )
 
-// frameTarget is how many bytes of records a frame has, about; tests lower it.
-var frameTarget = 256 << 10
-
 // sealMeta is what a sealed part says about itself. It is true wherever the part
 // is: a fork shares those of the session that it is from.
 type sealMeta struct { // in the order of the keys
@@ -94,23 +91,23 @@ func (f *sealedFrame) inflate(packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// frameCut says how many of the bytes of records that follow go into the next frame.
-func frameCut(b []byte) int {
-	if len(b) <= frameTarget {
+// frameCut says how many of the bytes of records that follow go into the next frame, of about target bytes.
+func frameCut(b []byte, target int) int {
+	if len(b) <= target {
 		return len(b)
 	}
-	if i := bytes.LastIndexByte(b[:frameTarget], '\n'); i >= 0 {
+	if i := bytes.LastIndexByte(b[:target], '\n'); i >= 0 {
 		return i + 1
 	}
-	if i := bytes.IndexByte(b[frameTarget:], '\n'); i >= 0 && frameTarget+i < frameMost {
-		return frameTarget + i + 1
+	if i := bytes.IndexByte(b[target:], '\n'); i >= 0 && target+i < frameMost {
+		return target + i + 1
 	}
 	return min(len(b), frameMost)
 }
 
 // writeSealed writes [from, to) of a log as a sealed part and gives what it says about itself.
-// m has all that does not follow from the bytes. stop is asked before each frame.
-func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, m *sealMeta, stop func() error) error {
+// A frame has about target bytes of records, m all that does not follow from the bytes. stop is asked before each frame.
+func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *sealMeta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)
 	var packed []byte
@@ -123,7 +120,7 @@ func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, m *sealMeta, st
 		if err := vfs.ReadFull(raw, buf[had:], off+int64(had)); err != nil {
 			return err
 		}
-		cut := frameCut(buf)
+		cut := frameCut(buf, target)
 		one := buf[:cut]
 		packed = packer().EncodeAll(one, packed[:0])
 		sum := sha256.Sum256(one)

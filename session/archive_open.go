@@ -14,8 +14,19 @@ type arrivalRows interface {
 	Begins(tail io.ReaderAt, off int64) (bool, error) // whether tail begins with what the row at off announced
 }
 
-// openParts finds out which sealed parts d has.
-func (d *logData) openParts(raw []byte, rows arrivalRows) error {
+// openLog returns the log whose records are those of its sealed parts and of tail, an open file that belongs to it from then on.
+// raw is the list of parts as [location.readList] returned it.
+func openLog(at *location, tail vfs.File, raw []byte, rows arrivalRows) (*logData, error) {
+	d := &logData{at: at, tail: tail}
+	if err := d.open(raw, rows); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// open finds out which sealed parts d has.
+func (d *logData) open(raw []byte, rows arrivalRows) error {
 	fi, err := d.tail.Stat()
 	if err != nil {
 		return err

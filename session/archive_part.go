@@ -203,6 +203,16 @@ func (p *sealedPart) why() error {
 	return io.ErrUnexpectedEOF
 }
 
+// newPart returns a part that nobody looked for yet.
+func newPart(at *location, e sealedEntry) *sealedPart { return &sealedPart{at: at, sealedEntry: e} }
+
+// checkIn is check of a part that lies in f.
+func (p *sealedPart) checkIn(f vfs.File, yield func(raw []byte, err error) bool) {
+	p.file = f
+	defer func() { p.file = nil }()
+	p.check(yield)
+}
+
 // check reads all of the part and yields its bytes, frame by frame, or what is wrong with them.
 func (p *sealedPart) check(yield func(raw []byte, err error) bool) {
 	if err := p.table(); err != nil {

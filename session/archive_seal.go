@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
-	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -15,15 +13,11 @@ import (
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
 const SealMin = 64 << 10
 
-// sealMin is SealMin; tests lower it.
-var sealMin int64 = SealMin
-
-// Archived says how much of a log is sealed.
-type Archived struct {
-	Parts  int   // files
-	Raw    int64 // bytes of records that are in them
-	Packed int64 // bytes that they take
-}
+// sealMin is SealMin, and frameTarget how many bytes of records a frame of a sealed part has, about; tests lower them.
+var (
+	sealMin     int64 = SealMin
+	frameTarget       = 256 << 10
+)
 
 // Archived says how much of the log is sealed.
 func (l *Log) Archived() (a Archived, err error) {
@@ -32,12 +26,7 @@ func (l *Log) Archived() (a Archived, err error) {
 		return a, err
 	}
 	defer l.release()
-	f.data.mu.RLock()
-	defer f.data.mu.RUnlock()
-	for _, p := range f.data.parts {
-		a.Parts, a.Raw, a.Packed = a.Parts+1, a.Raw+p.Size, a.Packed+p.Packed
-	}
-	return a, nil
+	return f.data.archived(), nil
 }
 
 // Seal packs all records that are committed and not sealed yet into a file of their own, <log>.<n>.zst, and drops them from
@@ -121,7 +110,7 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 		return err
 	}
 	m := &sealMeta{Log: l.name, Session: x.ID(), Off: from, Chain: hex.EncodeToString(check.last[:])}
-	if err := writeSealed(out, s.f.data, from, to, m, ctx.Err); err != nil {
+	if err := writeSealed(out, s.f.data, from, to, frameTarget, m, ctx.Err); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {
@@ -136,15 +125,14 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	s.part = &sealedPart{at: &l.parts, file: in, sealedEntry: sealedEntry{
-		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()}}
-	s.part.check(func(raw []byte, bad error) bool {
+	s.part = newPart(&l.parts, sealedEntry{
+		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()})
+	s.part.checkIn(in, func(raw []byte, bad error) bool {
 		if err = cmpErr(bad, ctx.Err()); err == nil {
 			_, err = check.Write(raw)
 		}
 		return err == nil
 	})
-	s.part.file = nil
 	if err == nil {
 		err = check.done()
 	}
@@ -184,10 +172,8 @@ func (s *sealer) swap(ctx context.Context) error {
 		return err
 	}
 	d := s.f.data
-	if d.pending {
-		if err := d.putRight(); err != nil {
-			return err
-		}
+	if err := d.putRight(); err != nil {
+		return err
 	}
 	// The arrivals tell after a crash what the tail is: they must be as true as the data.
 	if err := d.Sync(); err != nil {
@@ -199,28 +185,17 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := s.newTail(); err != nil {
 		return err
 	}
-	if err := s.name(d); err != nil {
+	if err := d.name(s.part, s.tmp); err != nil {
 		return err
 	}
-	next, err := v.OpenFile(s.tail, os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		return s.undo(d, err)
+	if err := d.replaceTail(s.part, s.tail); err != nil {
+		return err
 	}
-	d.swapping.Store(true)
-	if err := v.Rename(s.tail, x.Path(l.name)); err != nil {
-		d.swapping.Store(false)
-		next.Close()
-		return s.undo(d, err)
-	}
-	d.swap(s.part, next)
-	d.swapping.Store(false)
 	if err := v.SyncDir(x.Dir()); err != nil {
 		// The old file may be back after a loss of power, without what would be appended now.
 		return l.breakDown("archive", err)
 	}
-	if err := d.writeList(d.parts, false); err == nil {
-		d.pending = false
-	} else {
+	if err := d.settled(); err != nil {
 		store.Logger.Error("list sealed parts", "session", x.ID(), "log", l.name, "err", err)
 	}
 	return nil
@@ -251,52 +226,4 @@ func (s *sealer) newTail() error {
 		}
 	}
 	return err
-}
-
-// name lists the part as pending and gives it its name, the first free one.
-func (s *sealer) name(d *logData) error {
-	l, x := s.l, s.l.session
-	v := x.Root.FS
-	number := 1
-	if n := len(d.parts); n > 0 {
-		number = d.parts[n-1].Number + 1
-	}
-	for ; ; number++ {
-		if _, err := v.Stat(x.Path(sealedName(l.name, number))); err != nil {
-			break
-		}
-	}
-	s.part.Number = number
-	d.pending = true
-	if err := d.writeList(append(d.parts[:len(d.parts):len(d.parts)], s.part), true); err != nil {
-		return s.undo(d, err)
-	}
-	file := x.Path(sealedName(l.name, number))
-	err := v.Rename(s.tmp, file)
-	if err == nil {
-		err = v.SyncDir(path.Dir(file))
-	}
-	if err != nil {
-		return s.undo(d, err)
-	}
-	return nil
-}
-
-// undo takes back what swap did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
-func (s *sealer) undo(d *logData, cause error) error {
-	d.redundant = append(d.redundant, s.part.Number)
-	if err := d.putRight(); err != nil {
-		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))
-	}
-	return cause
-}
-
-// swap makes the part the last one, and next the tail.
-func (d *logData) swap(p *sealedPart, next vfs.File) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.parts = append(d.parts[:len(d.parts):len(d.parts)], p)
-	d.base = p.end()
-	d.tail.Close()
-	d.tail = next
 }

@@ -69,7 +69,7 @@ func (d *logData) settle(list *sealedList, rows arrivalRows, size, total int64, 
 		return nil
 	}
 	if lost {
-		x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO", Reason: segmentsFile(d.at.log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
+		x.Report(disk.ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO", Reason: segmentsFile(d.at.log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
 	}
 	if err := d.putRight(); err != nil { // a full disk: it is tried again before the next part is sealed
 		x.Root.Logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.log, "err", err)
@@ -136,8 +136,11 @@ func (d *logData) findGap(list *sealedList, rows arrivalRows, size, total int64)
 	return nil
 }
 
-// putRight makes the store say what d is: parts whose records the tail holds go, and the list is written anew.
+// putRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is written anew.
 func (d *logData) putRight() error {
+	if !d.pending {
+		return nil
+	}
 	x := d.at.dir
 	v := x.Root.FS
 	for len(d.redundant) > 0 {
@@ -149,6 +152,11 @@ func (d *logData) putRight() error {
 	if err := v.SyncDir(x.Dir()); err != nil {
 		return err
 	}
+	return d.settled()
+}
+
+// settled lists the parts as they are.
+func (d *logData) settled() error {
 	if err := d.writeList(d.parts, false); err != nil {
 		return err
 	}
@@ -215,7 +223,7 @@ func (d *logData) discard(number int) error {
 	if err := v.Rename(x.Path(name), x.Path(to)); err != nil {
 		return err
 	}
-	x.Report(ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO",
+	x.Report(disk.ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO",
 		Reason: fmt.Sprintf("%s has other records than the log has in its place; it was moved to %s", name, to)})
 	return v.SyncDir(x.Path(disk.QuarantineDir))
 }

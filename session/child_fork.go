@@ -160,7 +160,7 @@ func (w *forkWriter) artifact(from vfs.Tree, name, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = cloneOrCopy(out, in, fi.Size())
+	_, err = vfs.CloneOrCopy(out, in, fi.Size())
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return err
 	}

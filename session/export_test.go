@@ -113,7 +113,8 @@ func ReadSealed(b []byte, size int64, good []byte, yield func(off int64, got []b
 	if err != nil {
 		panic(err)
 	}
-	p := &sealedPart{at: &location{log: m.Log, frames: new(frameCache)}, file: memFile{bytes.NewReader(b)}, sealedEntry: sealedEntry{Number: 1, Size: size, SHA256: m.SHA256, Records: m.Records, Sums: m.sums()}}
+	p := newPart(&location{log: m.Log, frames: new(frameCache)}, sealedEntry{Number: 1, Size: size, SHA256: m.SHA256, Records: m.Records, Sums: m.sums()})
+	p.file = memFile{bytes.NewReader(b)}
 	for off := int64(0); off < size; off += 1000 {
 		got := make([]byte, min(1000, size-off))
 		n, _ := p.ReadAt(got, off)

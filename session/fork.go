@@ -1,12 +1,9 @@
 package session
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
@@ -96,7 +93,7 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 		log *Log
 		ix  *Index
 	}{{&w.x.events, t.Events}, {&w.x.messages, t.Messages}} {
-		one, err := w.log(part.log, part.ix.size, id)
+		one, err := part.log.copyTo(w.dir, w.owner, part.ix.size, id)
 		if err != nil {
 			return false, err
 		}
@@ -150,119 +147,6 @@ func (w *forkWriter) blobs() error {
 		}
 	}
 	return w.s.disk.FS.SyncDir(dir)
-}
-
-// log writes the first size bytes of a log and the rows of their commits, chained for the new session.
-func (w *forkWriter) log(l *Log, size int64, id string) (shared bool, err error) {
-	f, err := l.acquire()
-	if err != nil {
-		return false, err
-	}
-	defer l.release()
-	data, err := w.s.disk.FS.OpenFile(path.Join(w.dir, l.name), vfs.Create, w.owner.FileMode().Perm())
-	if err != nil {
-		return false, err
-	}
-	defer data.Close()
-	parts, err := w.parts(l, f.data, size)
-	if err != nil {
-		return false, err
-	}
-	if shared, err = f.data.copyTo(data, parts.base(), size); err != nil {
-		return false, err
-	}
-	l.mu.Lock()
-	end := l.tail.arrivals
-	l.mu.Unlock()
-	rows, err := w.rows(l, f, size, end, id)
-	if err == nil {
-		err = w.s.fill(path.Join(w.dir, arrivalsFile(l.name)), rows)
-	}
-	if err == nil && len(parts.Parts) > 0 {
-		if err = w.list(l, parts, rows); err == nil {
-			err = w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.InternalDir))
-		}
-		if err == nil {
-			err = w.s.disk.FS.SyncDir(w.dir)
-		}
-	}
-	return shared, errors.Join(err, data.Sync())
-}
-
-// parts takes along the sealed parts that lie in the first size bytes of a log. They never change, so both sessions have
-// one file under two names where it belongs to the same owner.
-func (w *forkWriter) parts(l *Log, d *logData, size int64) (*sealedList, error) {
-	list := new(sealedList)
-	v := w.s.disk.FS
-	w.s.disk.Move.RLock()
-	defer w.s.disk.Move.RUnlock()
-	for _, p := range d.partsTo(size) {
-		from, to := w.x.dir.Path(sealedName(l.name, p.Number)), path.Join(w.dir, sealedName(l.name, p.Number))
-		fi, err := v.Stat(from)
-		if err != nil {
-			return nil, err
-		}
-		uid, gid, known := vfs.OwnerOf(fi)
-		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
-		if !same || v.Link(from, to) != nil {
-			if err = p.opened(func(f File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
-				err = w.s.disk.Own(to, w.owner, w.owner.FileMode())
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		list.Parts = append(list.Parts, p.sealedEntry)
-	}
-	return list, nil
-}
-
-// list writes the list of the parts that were taken along, with the values of the new chain.
-func (w *forkWriter) list(l *Log, m *sealedList, rows []byte) error {
-	for line := range bytes.Lines(rows) {
-		a, _ := parseArrival(bytes.TrimSuffix(line, []byte{'\n'}))
-		for i := range m.Parts {
-			if a.end() == m.Parts[i].end() {
-				m.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
-			}
-		}
-	}
-	return w.s.fill(path.Join(w.dir, segmentsFile(l.name)), m.line())
-}
-
-// rows are the arrival rows of the first size bytes of l.
-func (w *forkWriter) rows(l *Log, f *logFiles, size, end int64, id string) (rows []byte, err error) {
-	chain := chainSeed(id, l.name)
-	next := int64(0)
-	var failed error
-	err = vfs.ScanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := parseArrival(line)
-		if !ok || a.Off != next || a.Off >= size {
-			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
-		}
-		if a.end() > size { // several records came with it, and only some of them are taken
-			a.Len = size - a.Off
-			if a.SHA, failed = vfs.HashRange(f.data, a.Off, a.end()); failed != nil {
-				return false
-			}
-		}
-		chain = chainNext(chain, a.SHA, a.Off, a.Len)
-		a.Chain, a.Key, next = chain, Key{}, a.end()
-		rows = a.appendTo(rows)
-		return next < size
-	})
-	if err = errors.Join(err, failed); err != nil || next >= size {
-		return rows, err
-	}
-	a := arrival{Off: next, Len: size - next, At: w.x.Created().UnixNano(), Events: -1, Estimated: true}
-	if l.name == ctxabi.MessagesFile {
-		a.Events = 0
-	}
-	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.end()); err != nil {
-		return nil, err
-	}
-	a.Chain = chainNext(chain, a.SHA, a.Off, a.Len)
-	return a.appendTo(rows), nil
 }
 
 // control takes a control file along, if there is one.
@@ -327,62 +211,4 @@ func (w *forkWriter) summaries() error {
 		err = vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)
 	}
 	return err
-}
-
-// fill replaces the content of an internal file and syncs it.
-func (s *Store) fill(name string, data []byte) error {
-	f, err := s.disk.FS.OpenFile(name, vfs.Create, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(vfs.WriteFull(f, data), f.Sync(), f.Close())
-}
-
-// cloner is a File whose disk can share its bytes with another.
-type cloner interface {
-	CloneTo(to File) error
-}
-
-// clone says whether to, which is empty, shares all bytes of from now.
-func clone(to, from File) bool {
-	c, ok := from.(cloner)
-	return ok && c.CloneTo(to) == nil
-}
-
-// cloneOrCopy gives to, which is empty, the first size bytes of from.
-func cloneOrCopy(to, from File, size int64) (shared bool, err error) {
-	if size > 0 && clone(to, from) {
-		return true, to.Truncate(size)
-	}
-	_, err = io.Copy(to, io.NewSectionReader(from, 0, size))
-	return false, err
-}
-
-// copyTo gives to, which is empty, bytes [from, size) of the log. Where none are left all of them are in files that both
-// have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait for the whole.
-func (d *logData) copyTo(to File, from, size int64) (shared bool, err error) {
-	if from == size {
-		return from > 0, nil
-	}
-	d.mu.RLock()
-	tail, whole := d.tail, from == d.base
-	if whole {
-		shared = clone(to, tail)
-	}
-	d.mu.RUnlock()
-	if shared {
-		return true, to.Truncate(size - from)
-	}
-	return false, d.copyFrames(to, from, size)
-}
-
-// partsTo gives the sealed parts that lie in the first size bytes.
-func (d *logData) partsTo(size int64) []*sealedPart {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	n := 0
-	for n < len(d.parts) && d.parts[n].end() <= size && d.parts[n].gone == nil {
-		n++
-	}
-	return d.parts[:n:n]
 }

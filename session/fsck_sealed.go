@@ -49,8 +49,8 @@ func checkSealed(f *CheckedFile) {
 	if err := vfs.ReadFull(file, b, max(0, f.info.Size()-int64(len(b)))); err != nil || !bytes.Equal(b, trailer) {
 		f.Report(Rebuildable, f.retrailed(file, m), "its seek table is damaged: other programs cannot seek in it, ctxfs can")
 	}
-	p := &sealedPart{sealedEntry: sealedEntry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, at: &location{log: log}, file: file}
-	p.check(func(_ []byte, err error) bool {
+	p := newPart(&location{log: log}, sealedEntry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256})
+	p.checkIn(file, func(_ []byte, err error) bool {
 		if err != nil {
 			f.Report(Lost, NoRemedy, "%v", err)
 		}

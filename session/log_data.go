@@ -174,3 +174,42 @@ func (d *standIns) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 var _ io.ReaderAt = (*standIns)(nil)
+
+// copyTo gives to, which is empty, bytes [from, size) of the log. Where none are left all of them are in files that both
+// have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait for the whole.
+func (d *logData) copyTo(to vfs.File, from, size int64) (shared bool, err error) {
+	if from == size {
+		return from > 0, nil
+	}
+	d.mu.RLock()
+	tail, whole := d.tail, from == d.base
+	if whole {
+		shared = vfs.Clone(to, tail)
+	}
+	d.mu.RUnlock()
+	if shared {
+		return true, to.Truncate(size - from)
+	}
+	return false, d.copyFrames(to, from, size)
+}
+
+// partsTo gives the sealed parts that lie in the first size bytes.
+func (d *logData) partsTo(size int64) []*sealedPart {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n := 0
+	for n < len(d.parts) && d.parts[n].end() <= size && d.parts[n].gone == nil {
+		n++
+	}
+	return d.parts[:n:n]
+}
+
+// swap makes the part the last one, and next the tail.
+func (d *logData) swap(p *sealedPart, next vfs.File) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.parts = append(d.parts[:len(d.parts):len(d.parts)], p)
+	d.base = p.end()
+	d.tail.Close()
+	d.tail = next
+}

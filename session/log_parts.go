@@ -24,15 +24,11 @@ func (l *Log) openData(arrivals vfs.File) (*logData, error) {
 			tail.Close() // a daemon beside us sealed a part meanwhile
 			continue
 		}
-		d := &logData{at: &l.parts, tail: tail}
-		if err == nil {
-			err = d.openParts(before, rowsOf{arrivals})
-		}
 		if err != nil {
-			d.Close()
+			tail.Close()
 			return nil, err
 		}
-		return d, nil
+		return openLog(&l.parts, tail, before, rowsOf{arrivals})
 	}
 }
 

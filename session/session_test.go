@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+)
+
+// Archived says how much of a log is sealed.
+type Archived struct {
+	Parts  int   // files
+	Raw    int64 // bytes of records that are in them
+	Packed int64 // bytes that they take
+}
+
+// archived says how much of the log is sealed.
+func (d *logData) archived() (a Archived) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, p := range d.parts {
+		a.Parts, a.Raw, a.Packed = a.Parts+1, a.Raw+p.Size, a.Packed+p.Packed
+	}
+	return a
+}
+
+// name lists a part, which lies in the synced file tmp, as pending and gives it its name, the first free one.
+func (d *logData) name(p *sealedPart, tmp string) error {
+	x := d.at.dir
+	v := x.Root.FS
+	number := 1
+	if n := len(d.parts); n > 0 {
+		number = d.parts[n-1].Number + 1
+	}
+	for ; ; number++ {
+		if _, err := v.Stat(x.Path(sealedName(d.at.log, number))); err != nil {
+			break
+		}
+	}
+	p.Number = number
+	d.pending = true
+	if err := d.writeList(append(d.parts[:len(d.parts):len(d.parts)], p), true); err != nil {
+		return d.undo(p, err)
+	}
+	file := x.Path(sealedName(d.at.log, number))
+	err := v.Rename(tmp, file)
+	if err == nil {
+		err = v.SyncDir(path.Dir(file))
+	}
+	if err != nil {
+		return d.undo(p, err)
+	}
+	return nil
+}
+
+// replaceTail makes p, which has its name, the last part, and the file tmp the tail of the log.
+func (d *logData) replaceTail(p *sealedPart, tmp string) error {
+	x := d.at.dir
+	next, err := x.Root.FS.OpenFile(tmp, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return d.undo(p, err)
+	}
+	d.swapping.Store(true)
+	defer d.swapping.Store(false)
+	if err := x.Root.FS.Rename(tmp, x.Path(d.at.log)); err != nil {
+		next.Close()
+		return d.undo(p, err)
+	}
+	d.swap(p, next)
+	return nil
+}
+
+// undo takes back what sealing p did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
+func (d *logData) undo(p *sealedPart, cause error) error {
+	d.redundant = append(d.redundant, p.Number)
+	if err := d.putRight(); err != nil {
+		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))
+	}
+	return cause
+}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
+)
+
+// logCopy copies a log for a fork.
+type logCopy struct {
+	l     *Log
+	fs    vfs.FS
+	dir   string // of the new session
+	owner disk.Owner
+}
+
+// copyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session that was just
+// built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on the disk.
+func (l *Log) copyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
+	w := logCopy{l: l, dir: dir, owner: o, fs: l.session.Root.FS}
+	f, err := l.acquire()
+	if err != nil {
+		return false, err
+	}
+	defer l.release()
+	data, err := w.fs.OpenFile(path.Join(w.dir, l.name), vfs.Create, w.owner.FileMode().Perm())
+	if err != nil {
+		return false, err
+	}
+	defer data.Close()
+	parts, err := w.parts(f.data, size)
+	if err != nil {
+		return false, err
+	}
+	if shared, err = f.data.copyTo(data, parts.base(), size); err != nil {
+		return false, err
+	}
+	l.mu.Lock()
+	end := l.tail.arrivals
+	l.mu.Unlock()
+	rows, err := w.rows(f, size, end, id)
+	if err == nil {
+		err = w.fill(path.Join(w.dir, arrivalsFile(l.name)), rows)
+	}
+	if err == nil && len(parts.Parts) > 0 {
+		if err = w.list(parts, rows); err == nil {
+			err = w.fs.SyncDir(path.Join(w.dir, ctxabi.InternalDir))
+		}
+		if err == nil {
+			err = w.fs.SyncDir(w.dir)
+		}
+	}
+	return shared, errors.Join(err, data.Sync())
+}
+
+// parts takes along the sealed parts that lie in the first size bytes of a log. They never change, so both sessions have
+// one file under two names where it belongs to the same owner.
+func (w *logCopy) parts(d *logData, size int64) (*sealedList, error) {
+	list := new(sealedList)
+	v := w.fs
+	w.l.session.Root.Move.RLock()
+	defer w.l.session.Root.Move.RUnlock()
+	for _, p := range d.partsTo(size) {
+		from, to := w.l.session.Path(sealedName(w.l.name, p.Number)), path.Join(w.dir, sealedName(w.l.name, p.Number))
+		fi, err := v.Stat(from)
+		if err != nil {
+			return nil, err
+		}
+		uid, gid, known := vfs.OwnerOf(fi)
+		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
+		if !same || v.Link(from, to) != nil {
+			if err = p.opened(func(f vfs.File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
+				err = w.l.session.Root.Own(to, w.owner, w.owner.FileMode())
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		list.Parts = append(list.Parts, p.sealedEntry)
+	}
+	return list, nil
+}
+
+// list writes the list of the parts that were taken along, with the values of the new chain.
+func (w *logCopy) list(m *sealedList, rows []byte) error {
+	for line := range bytes.Lines(rows) {
+		a, _ := parseArrival(bytes.TrimSuffix(line, []byte{'\n'}))
+		for i := range m.Parts {
+			if a.end() == m.Parts[i].end() {
+				m.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
+			}
+		}
+	}
+	return w.fill(path.Join(w.dir, segmentsFile(w.l.name)), m.line())
+}
+
+// rows are the arrival rows of the first size bytes of w.l.
+func (w *logCopy) rows(f *logFiles, size, end int64, id string) (rows []byte, err error) {
+	chain := chainSeed(id, w.l.name)
+	next := int64(0)
+	var failed error
+	err = vfs.ScanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
+		a, ok := parseArrival(line)
+		if !ok || a.Off != next || a.Off >= size {
+			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
+		}
+		if a.end() > size { // several records came with it, and only some of them are taken
+			a.Len = size - a.Off
+			if a.SHA, failed = vfs.HashRange(f.data, a.Off, a.end()); failed != nil {
+				return false
+			}
+		}
+		chain = chainNext(chain, a.SHA, a.Off, a.Len)
+		a.Chain, a.Key, next = chain, Key{}, a.end()
+		rows = a.appendTo(rows)
+		return next < size
+	})
+	if err = errors.Join(err, failed); err != nil || next >= size {
+		return rows, err
+	}
+	a := arrival{Off: next, Len: size - next, At: w.l.session.Created().UnixNano(), Events: -1, Estimated: true}
+	if w.l.name == ctxabi.MessagesFile {
+		a.Events = 0
+	}
+	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.end()); err != nil {
+		return nil, err
+	}
+	a.Chain = chainNext(chain, a.SHA, a.Off, a.Len)
+	return a.appendTo(rows), nil
+}
+
+// fill replaces the content of an internal file and syncs it.
+func (w *logCopy) fill(name string, data []byte) error {
+	f, err := w.fs.OpenFile(name, vfs.Create, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(vfs.WriteFull(f, data), f.Sync(), f.Close())
+}
