@@ -13,12 +13,6 @@ import (
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
 const SealMin = 64 << 10
 
-// sealMin is SealMin, and frameTarget how many bytes of records a frame of a sealed part has, about; tests lower them.
-var (
-	sealMin     int64 = SealMin
-	frameTarget       = 256 << 10
-)
-
 // Archived says how much of the log is sealed.
 func (l *Log) Archived() (a Archived, err error) {
 	f, err := l.acquire()
@@ -59,7 +53,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	rows := l.tail.arrivals
 	l.mu.Unlock()
 	from := f.data.sealed()
-	if to-from < sealMin {
+	if to-from < l.set.limits.SealMin {
 		return 0, 0, nil
 	}
 	store := l.session.Root
@@ -110,7 +104,7 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 		return err
 	}
 	m := &sealMeta{Log: l.name, Session: x.ID(), Off: from, Chain: hex.EncodeToString(check.last[:])}
-	if err := writeSealed(out, s.f.data, from, to, frameTarget, m, ctx.Err); err != nil {
+	if err := writeSealed(out, s.f.data, from, to, l.set.limits.Frame, m, ctx.Err); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {

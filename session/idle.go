@@ -23,6 +23,7 @@ const (
 type openLogs struct {
 	committer Committer
 	memory    *memory.Limit // nil: none
+	limits    *Limits
 	frames    frameCache
 	closed    atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
 
@@ -35,8 +36,8 @@ type openLogs struct {
 	logs map[*Log]struct{} // guarded by mu
 }
 
-func (o *openLogs) init(c Committer, m *memory.Limit) {
-	o.committer, o.memory = c, m
+func (o *openLogs) init(c Committer, m *memory.Limit, limits *Limits) {
+	o.committer, o.memory, o.limits = c, m, limits
 	o.logs = map[*Log]struct{}{}
 }
 

@@ -62,9 +62,6 @@ type arrivalMarks struct {
 	list []arrivalMark // guarded by mu
 }
 
-// markEvery is how many bytes of rows there are between two marks. Tests lower it.
-var markEvery int64 = 256 << 10
-
 // unixNano is the time in ns since 1970, or the nearest that there is.
 func unixNano(t time.Time) int64 {
 	if first, last := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); t.Before(first) {
@@ -99,7 +96,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 		if !ok {
 			return true
 		}
-		if unknown && at >= m.list[len(m.list)-1].at+markEvery {
+		if unknown && at >= m.list[len(m.list)-1].at+l.set.limits.MarkEvery {
 			here.at = at
 			m.list = append(m.list, here)
 		}

@@ -13,10 +13,6 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// maxInMemory is how much of an incomplete record a stage keeps in memory; a larger one goes to a file.
-// A variable, for tests that cannot afford large records.
-var maxInMemory int64 = 64 << 10
-
 // Stage holds what one open handle has written and not yet committed: at most
 // one incomplete record. It is safe for concurrent use; writes of one handle
 // happen one after the other.
@@ -223,7 +219,7 @@ func (s *Stage) add(p []byte) error {
 }
 
 func (s *Stage) put(p []byte, grown int64) error {
-	if s.file == nil && grown <= maxInMemory {
+	if s.file == nil && grown <= s.log.set.limits.InMemory {
 		s.mem = append(s.mem, p...)
 		return nil
 	}

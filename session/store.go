@@ -71,11 +71,14 @@ type Store struct {
 	closed   bool                    // guarded by mu
 }
 
+// limits are those of all stores. A variable, for tests that cannot afford large records.
+var limits = DefaultLimits()
+
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, AsRoot: os.Geteuid() == 0, Now: o.Now, Logger: o.Logger}}
-	s.open.init(o.Committer, o.Memory)
+	s.open.init(o.Committer, o.Memory, &limits)
 	return s
 }
 
