@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
@@ -20,7 +21,7 @@ func (l *Log) Archived() (a Archived, err error) {
 		return a, err
 	}
 	defer l.release()
-	return f.data.archived(), nil
+	return f.data.Archived(), nil
 }
 
 // Seal packs all records that are committed and not sealed yet into a file of their own, <log>.<n>.zst, and drops them from
@@ -52,7 +53,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	to := l.tail.size
 	rows := l.tail.arrivals
 	l.mu.Unlock()
-	from := f.data.sealed()
+	from := f.data.Sealed()
 	if to-from < l.set.limits.SealMin {
 		return 0, 0, nil
 	}
@@ -87,7 +88,7 @@ type sealer struct {
 	f    *logFiles
 	tmp  string // the part, until it gets its name
 	tail string // what follows it, likewise
-	part *sealedPart
+	part *archive.Part
 }
 
 // write writes the part aside, reads it back and compares it with the arrival rows.
@@ -103,8 +104,8 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	m := &sealMeta{Log: l.name, Session: x.ID(), Off: from, Chain: hex.EncodeToString(check.last[:])}
-	if err := writeSealed(out, s.f.data, from, to, l.set.limits.Frame, m, ctx.Err); err != nil {
+	m := &archive.Meta{Log: l.name, Session: x.ID(), Off: from, Chain: hex.EncodeToString(check.last[:])}
+	if err := archive.Write(out, s.f.data, from, to, l.set.limits.Frame, m, ctx.Err); err != nil {
 		return err
 	}
 	if err := out.Sync(); err != nil {
@@ -119,9 +120,9 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	s.part = newPart(&l.parts, sealedEntry{
-		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()})
-	s.part.checkIn(in, func(raw []byte, bad error) bool {
+	s.part = archive.NewPart(&l.parts, archive.Entry{
+		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.Sums()})
+	s.part.CheckIn(in, func(raw []byte, bad error) bool {
 		if err = cmpErr(bad, ctx.Err()); err == nil {
 			_, err = check.Write(raw)
 		}
@@ -166,7 +167,7 @@ func (s *sealer) swap(ctx context.Context) error {
 		return err
 	}
 	d := s.f.data
-	if err := d.putRight(); err != nil {
+	if err := d.PutRight(); err != nil {
 		return err
 	}
 	// The arrivals tell after a crash what the tail is: they must be as true as the data.
@@ -179,17 +180,17 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := s.newTail(); err != nil {
 		return err
 	}
-	if err := d.name(s.part, s.tmp); err != nil {
+	if err := d.NamePart(s.part, s.tmp); err != nil {
 		return err
 	}
-	if err := d.replaceTail(s.part, s.tail); err != nil {
+	if err := d.ReplaceTail(s.part, s.tail); err != nil {
 		return err
 	}
 	if err := v.SyncDir(x.Dir()); err != nil {
 		// The old file may be back after a loss of power, without what would be appended now.
 		return l.breakDown("archive", err)
 	}
-	if err := d.settled(); err != nil {
+	if err := d.Settled(); err != nil {
 		store.Logger.Error("list sealed parts", "session", x.ID(), "log", l.name, "err", err)
 	}
 	return nil
@@ -210,7 +211,7 @@ func (s *sealer) newTail() error {
 	s.l.mu.Lock()
 	end := s.l.tail.size
 	s.l.mu.Unlock()
-	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.end(), end)
+	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.End(), end)
 	for _, file := range []string{s.tail, s.tmp} {
 		if err == nil {
 			err = x.Root.Own(file, o, o.FileMode())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // A child names its session in its files agent and session. What happens to that session is followed here: where it is moved,
@@ -124,7 +125,7 @@ func (x *Session) lastText() ([]byte, error) {
 		said, err = x.latestOf(ix, nil) // what stays of it is all there will be: nothing is left out of it
 	}
 	text := asFile(said)
-	var bad *damage
+	var bad *archive.DamageError
 	if errors.As(err, &bad) {
 		return nil, nil
 	}

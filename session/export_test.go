@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -40,7 +41,7 @@ func RemoveAll(s *Store, name string) { s.disk.RemoveAll(name) }
 var (
 	ArrivalsFile  = arrivalsFile("messages.jsonl")
 	IndexFile     = indexFile("messages.jsonl")
-	SegmentsFile  = segmentsFile("messages.jsonl")
+	SegmentsFile  = archive.ListFile("messages.jsonl")
 	TokensFile    = tokensFile("messages.jsonl")
 	QuarantineDir = disk.QuarantineDir
 )

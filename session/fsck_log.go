@@ -10,6 +10,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
@@ -154,7 +155,7 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 // checkNoList misses the list of sealed parts where there are some.
 func (t *sessionTree) checkNoList(l *Log) {
 	v := t.c.s.disk.FS
-	list := segmentsFile(l.name)
+	list := archive.ListFile(l.name)
 	if _, err := v.Stat(path.Join(t.dir, list)); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}

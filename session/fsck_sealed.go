@@ -11,12 +11,13 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // sealedKinds are the sealed parts of logs and the lists of them.
 func sealedKinds() (kinds []FileKind) {
 	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-		kinds = append(kinds, FileKind{log + ".[1-9]*.zst", Truth, checkSealed}, FileKind{segmentsFile(log), Cache, checkSealedList})
+		kinds = append(kinds, FileKind{log + ".[1-9]*.zst", Truth, checkSealed}, FileKind{archive.ListFile(log), Cache, checkSealedList})
 	}
 	return kinds
 }
@@ -35,7 +36,7 @@ func checkSealed(f *CheckedFile) {
 		return
 	}
 	defer file.Close()
-	m, err := readSealMeta(file, f.info.Size())
+	m, err := archive.ReadMeta(file, f.info.Size())
 	if err != nil {
 		if again := f.t.walkSealed(file, f.info.Size(), log, n); again != nil {
 			f.Report(Rebuildable, f.retrailed(file, again), "what it says about itself is damaged (%v); its frames are whole", err)
@@ -44,13 +45,13 @@ func checkSealed(f *CheckedFile) {
 		f.Report(Lost, NoRemedy, "its end is damaged (%v); what is whole of its frames is served", err)
 		return
 	}
-	trailer := m.trailer()
+	trailer := m.Trailer()
 	b := make([]byte, len(trailer))
 	if err := vfs.ReadFull(file, b, max(0, f.info.Size()-int64(len(b)))); err != nil || !bytes.Equal(b, trailer) {
 		f.Report(Rebuildable, f.retrailed(file, m), "its seek table is damaged: other programs cannot seek in it, ctxfs can")
 	}
-	p := newPart(&location{log: log}, sealedEntry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256})
-	p.checkIn(file, func(_ []byte, err error) bool {
+	p := archive.NewPart(&archive.Location{Log: log}, archive.Entry{Number: n, Off: m.Off, Size: m.Size, SHA256: m.SHA256})
+	p.CheckIn(file, func(_ []byte, err error) bool {
 		if err != nil {
 			f.Report(Lost, NoRemedy, "%v", err)
 		}
@@ -60,28 +61,28 @@ func checkSealed(f *CheckedFile) {
 
 // walkSealed makes again what a sealed part says about itself, from its frames and the list of parts; nil where they are not what
 // was sealed.
-func (t *sessionTree) walkSealed(file File, size int64, log string, number int) *sealMeta {
-	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, segmentsFile(log)))
+func (t *sessionTree) walkSealed(file File, size int64, log string, number int) *archive.Meta {
+	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, archive.ListFile(log)))
 	if err != nil {
 		return nil
 	}
-	list, err := parseSealedList(raw)
+	list, err := archive.ParseList(raw)
 	if err != nil {
 		return nil
 	}
-	i := slices.IndexFunc(list.Parts, func(e sealedEntry) bool { return e.Number == number })
+	i := slices.IndexFunc(list.Parts, func(e archive.Entry) bool { return e.Number == number })
 	if i < 0 {
 		return nil
 	}
 	e := &list.Parts[i]
-	m := &sealMeta{Chain: e.Chain, Log: log, Off: e.Off, Session: t.id(), SHA256: e.SHA256, Size: e.Size, Records: e.Records}
+	m := &archive.Meta{Chain: e.Chain, Log: log, Off: e.Off, Session: t.id(), SHA256: e.SHA256, Size: e.Size, Records: e.Records}
 	all, at := sha256.New(), int64(0)
-	for _, f := range walkFrames(file, size) {
+	for _, f := range archive.WalkFrames(file, size) {
 		packed := make([]byte, f.Packed)
 		if vfs.ReadFull(file, packed, at) != nil {
 			return nil
 		}
-		one, err := f.inflate(packed)
+		one, err := f.Inflate(packed)
 		if err != nil {
 			return nil
 		}
@@ -91,14 +92,14 @@ func (t *sessionTree) walkSealed(file File, size int64, log string, number int) 
 		at += int64(f.Packed)
 		m.Frames = append(m.Frames, f)
 	}
-	if hex.EncodeToString(all.Sum(nil)) != e.SHA256 || m.fits(at) != nil {
+	if hex.EncodeToString(all.Sum(nil)) != e.SHA256 || m.Fits(at) != nil {
 		return nil
 	}
 	return m
 }
 
 // retrailed is the remedy that gives the frames of a sealed part a new end.
-func (f *CheckedFile) retrailed(file File, m *sealMeta) Remedy {
+func (f *CheckedFile) retrailed(file File, m *archive.Meta) Remedy {
 	return f.rewrite(func(w File) error {
 		packed := int64(0)
 		for i := range m.Frames {
@@ -109,7 +110,7 @@ func (f *CheckedFile) retrailed(file File, m *sealMeta) Remedy {
 			err = io.ErrUnexpectedEOF
 		}
 		if err == nil {
-			err = vfs.WriteFull(w, m.trailer())
+			err = vfs.WriteFull(w, m.Trailer())
 		}
 		return err
 	})
@@ -118,7 +119,7 @@ func (f *CheckedFile) retrailed(file File, m *sealMeta) Remedy {
 // strayParts reports sealed parts that a log does not have: their records are raw, or were never its own. One with records that
 // the list does not reach is set aside by nobody: they may be nowhere else. older names the one that shows the list to be older
 // than the parts.
-func (t *sessionTree) strayParts(log string, m *sealedList) (older string) {
+func (t *sessionTree) strayParts(log string, m *archive.List) (older string) {
 	v := t.c.s.disk.FS
 	entries, err := v.ReadDir(t.dir)
 	if err != nil {
@@ -126,14 +127,14 @@ func (t *sessionTree) strayParts(log string, m *sealedList) (older string) {
 	}
 	for _, e := range entries {
 		of, n, ok := SealedNumber(e.Name())
-		if !ok || of != log || slices.ContainsFunc(m.Parts, func(p sealedEntry) bool { return p.Number == n }) {
+		if !ok || of != log || slices.ContainsFunc(m.Parts, func(p archive.Entry) bool { return p.Number == n }) {
 			continue
 		}
 		said, err := t.sealMeta(e.Name())
 		switch {
-		case err == nil && said.Log == log && said.Off == m.base() && !t.reaches(log, m.base()):
+		case err == nil && said.Log == log && said.Off == m.Base() && !t.reaches(log, m.Base()):
 			older = e.Name()
-		case err == nil && (said.Log != log || said.Off+said.Size <= m.base()):
+		case err == nil && (said.Log != log || said.Off+said.Size <= m.Base()):
 			t.report(e.Name(), Odd, t.aside(e.Name()), "%s has no such part: who reads the files one after another reads its records twice", log)
 		default:
 			t.report(e.Name(), Odd, NoRemedy, "%s has no such part, and its records may be nowhere else", log)
@@ -143,7 +144,7 @@ func (t *sessionTree) strayParts(log string, m *sealedList) (older string) {
 }
 
 // sealMeta is what a sealed part of the session says about itself.
-func (t *sessionTree) sealMeta(name string) (*sealMeta, error) {
+func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
 	file, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (t *sessionTree) sealMeta(name string) (*sealMeta, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readSealMeta(file, fi.Size())
+	return archive.ReadMeta(file, fi.Size())
 }
 
 // reaches says whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
@@ -178,13 +179,13 @@ func checkSealedList(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	m, err := parseSealedList(raw)
+	m, err := archive.ParseList(raw)
 	if err != nil {
 		f.Report(Rebuildable, f.Remove(), "it does not fit together: %v", err)
 		return
 	}
 	log := ctxabi.MessagesFile
-	if f.Rel == segmentsFile(ctxabi.EventsFile) {
+	if f.Rel == archive.ListFile(ctxabi.EventsFile) {
 		log = ctxabi.EventsFile
 	}
 	v := f.t.c.s.disk.FS
@@ -193,18 +194,18 @@ func checkSealedList(f *CheckedFile) {
 		return
 	}
 	for _, e := range m.Parts {
-		name := sealedName(log, e.Number)
+		name := archive.PartName(log, e.Number)
 		file, err := v.OpenFile(path.Join(f.t.dir, name), os.O_RDONLY, 0)
 		if err != nil {
 			if !m.Pending {
-				f.t.report(name, Lost, NoRemedy, "the sealed part is missing: bytes %d-%d of %s are lost", e.Off, e.end(), log)
+				f.t.report(name, Lost, NoRemedy, "the sealed part is missing: bytes %d-%d of %s are lost", e.Off, e.End(), log)
 			}
 			continue
 		}
 		fi, err := file.Stat()
-		var said *sealMeta
+		var said *archive.Meta
 		if err == nil {
-			said, err = readSealMeta(file, fi.Size())
+			said, err = archive.ReadMeta(file, fi.Size())
 		}
 		file.Close()
 		if err == nil && (said.Off != e.Off || said.Size != e.Size || said.SHA256 != e.SHA256 || said.Records != e.Records || fi.Size() != e.Packed) {

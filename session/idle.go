@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // Open logs cost logHandles descriptors, their index and their last request keys.
@@ -24,7 +25,7 @@ type openLogs struct {
 	committer Committer
 	memory    *memory.Limit // nil: none
 	limits    *Limits
-	frames    frameCache
+	frames    archive.Cache
 	closed    atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
 
 	clock atomic.Int64 // ticks so far

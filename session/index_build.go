@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // scan is what the index needs of a record, without its text.
@@ -129,7 +130,7 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 			return err
 		}
 	}
-	data := &standIns{logData: f.data}
+	data := &archive.StandIns{Data: f.data}
 	blocks := make([]block, max(1, min(runtime.GOMAXPROCS(0), l.set.memory.Share(1<<30)/bytesOfBlock)))
 	filling := 0
 	enter := func() error {
@@ -146,13 +147,13 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 			blocks[i] = block{buf: blocks[i].buf[:0], scans: blocks[i].scans[:0], ends: blocks[i].ends[:0]}
 		}
 		filling = 0
-		if x.n-x.saved >= saveMost && !data.used {
+		if x.n-x.saved >= saveMost && !data.Used {
 			x.saveLocked() // who is interrupted goes on there
 		}
 		return nil
 	}
 	var failed error
-	defer func() { x.guessed = x.guessed || data.used }()
+	defer func() { x.guessed = x.guessed || data.Used }()
 	err := vfs.ScanLines(data, x.size, end, func(off, length int64, line []byte, whole bool) bool {
 		if length > 1<<31-1 || !whole {
 			failed = ctxabi.E("index", l.name, ctxabi.ErrIO, "the log does not end in a newline, or has a line of more than 2 GiB")

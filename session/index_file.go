@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // The index on disk is a header (a name, a fingerprint of the rules by which
@@ -193,7 +194,7 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 	r := x.at(x.n)
 	b := make([]byte, int64(r.len)+1)
 	err := vfs.ReadFull(f.data, b, r.off)
-	var bad *damage
+	var bad *archive.DamageError
 	if errors.As(err, &bad) {
 		return true // nobody can tell any more; the other rows may be all there is
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -48,7 +49,7 @@ type Log struct {
 	row []byte // scratch of the holder of turn
 
 	sealing chan struct{} // as turn, of those who seal a part
-	parts   location
+	parts   archive.Location
 
 	index logIndex
 	marks arrivalMarks
@@ -56,7 +57,7 @@ type Log struct {
 
 // logFiles are a log's open descriptors.
 type logFiles struct {
-	data     *logData
+	data     *archive.Data
 	arrivals vfs.File
 }
 
@@ -76,7 +77,7 @@ func (l *Log) init(dir *disk.Dir, set *openLogs, events *Log, name string) {
 		l.check = ctxabi.CheckEvent
 	}
 	l.index.log = l
-	l.parts = location{dir: dir, log: name, frames: &set.frames}
+	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames}
 }
 
 // Name is the log's file name.
@@ -267,9 +268,9 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 	}
 	if err := vfs.ReadFull(f.data, p, off); err != nil {
 		why := "the log is shorter than what was committed to it, or its disk fails"
-		var bad *damage
+		var bad *archive.DamageError
 		if errors.As(err, &bad) {
-			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.file, bad.from, bad.to)
+			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
 		}
 		err := vfs.Failed("read", l.name, err, why)
 		l.session.ReportError("read", l.name, err)

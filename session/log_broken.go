@@ -10,7 +10,7 @@ import (
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
 // is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.nameless() || vfs.Nameless(f.arrivals)) && !l.session.Removed() {
+	if (f.data.Nameless() || vfs.Nameless(f.arrivals)) && !l.session.Removed() {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -37,7 +38,7 @@ func (l *Log) copyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 	if err != nil {
 		return false, err
 	}
-	if shared, err = f.data.copyTo(data, parts.base(), size); err != nil {
+	if shared, err = f.data.CopyTo(data, parts.Base(), size); err != nil {
 		return false, err
 	}
 	l.mu.Lock()
@@ -60,13 +61,13 @@ func (l *Log) copyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 
 // parts takes along the sealed parts that lie in the first size bytes of a log. They never change, so both sessions have
 // one file under two names where it belongs to the same owner.
-func (w *logCopy) parts(d *logData, size int64) (*sealedList, error) {
-	list := new(sealedList)
+func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
+	list := new(archive.List)
 	v := w.fs
 	w.l.session.Root.Move.RLock()
 	defer w.l.session.Root.Move.RUnlock()
-	for _, p := range d.partsTo(size) {
-		from, to := w.l.session.Path(sealedName(w.l.name, p.Number)), path.Join(w.dir, sealedName(w.l.name, p.Number))
+	for _, p := range d.PartsTo(size) {
+		from, to := w.l.session.Path(archive.PartName(w.l.name, p.Number)), path.Join(w.dir, archive.PartName(w.l.name, p.Number))
 		fi, err := v.Stat(from)
 		if err != nil {
 			return nil, err
@@ -74,29 +75,29 @@ func (w *logCopy) parts(d *logData, size int64) (*sealedList, error) {
 		uid, gid, known := vfs.OwnerOf(fi)
 		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
 		if !same || v.Link(from, to) != nil {
-			if err = p.opened(func(f vfs.File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
+			if err = p.WithFile(func(f vfs.File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
 				err = w.l.session.Root.Own(to, w.owner, w.owner.FileMode())
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		list.Parts = append(list.Parts, p.sealedEntry)
+		list.Parts = append(list.Parts, p.Entry)
 	}
 	return list, nil
 }
 
 // list writes the list of the parts that were taken along, with the values of the new chain.
-func (w *logCopy) list(m *sealedList, rows []byte) error {
+func (w *logCopy) list(m *archive.List, rows []byte) error {
 	for line := range bytes.Lines(rows) {
 		a, _ := parseArrival(bytes.TrimSuffix(line, []byte{'\n'}))
 		for i := range m.Parts {
-			if a.end() == m.Parts[i].end() {
+			if a.end() == m.Parts[i].End() {
 				m.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
 			}
 		}
 	}
-	return w.fill(path.Join(w.dir, segmentsFile(w.l.name)), m.line())
+	return w.fill(path.Join(w.dir, archive.ListFile(w.l.name)), m.Line())
 }
 
 // rows are the arrival rows of the first size bytes of w.l.

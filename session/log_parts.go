@@ -5,13 +5,14 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // openData opens the tail and the sealed parts in front of it. store.move is held for reading.
-func (l *Log) openData(arrivals vfs.File) (*logData, error) {
+func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 	x := l.session
 	for {
-		before, err := l.parts.readList()
+		before, err := l.parts.ReadList()
 		if err != nil {
 			return nil, err
 		}
@@ -19,7 +20,7 @@ func (l *Log) openData(arrivals vfs.File) (*logData, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := l.parts.readList()
+		after, err := l.parts.ReadList()
 		if err == nil && x.Root.ReadOnly && string(after) != string(before) {
 			tail.Close() // a daemon beside us sealed a part meanwhile
 			continue
@@ -28,7 +29,7 @@ func (l *Log) openData(arrivals vfs.File) (*logData, error) {
 			tail.Close()
 			return nil, err
 		}
-		return openLog(&l.parts, tail, before, rowsOf{arrivals})
+		return archive.Open(&l.parts, tail, before, rowsOf{arrivals})
 	}
 }
 

@@ -83,7 +83,7 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 	}
 	n.size = fi.Size()
 	n.tail.chain = chainSeed(l.session.ID(), l.name)
-	sealed := f.data.sealed() // was verified when it was; it may be damaged, and is not read
+	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
 		a, ok := parseArrival(line)

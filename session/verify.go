@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // Problem is one thing that Verify found wrong, or remarkable: see [Noted].
@@ -215,7 +216,7 @@ func (w *rowWalk) row(a *arrival) error {
 		if w.damaged == 1 && a.Off > w.next && a.Off <= v.end {
 			// What the damaged row said of the bytes can be had from the bytes; the chain behind it proves it.
 			sum, err := vfs.HashRange(v.f.data, w.next, a.Off)
-			if lost := new(damage); err != nil && !errors.As(err, &lost) {
+			if lost := new(archive.DamageError); err != nil && !errors.As(err, &lost) {
 				return err
 			}
 			proven = err == nil && chainNext(chainNext(w.chain, sum, w.next, a.Off-w.next), a.SHA, a.Off, a.Len) == a.Chain
@@ -235,7 +236,7 @@ func (w *rowWalk) row(a *arrival) error {
 	}
 	sum, err := vfs.HashRange(v.f.data, a.Off, a.end())
 	unread := ""
-	if lost := new(damage); errors.As(err, &lost) {
+	if lost := new(archive.DamageError); errors.As(err, &lost) {
 		unread = lost.Error()
 	} else if err != nil || sum == a.SHA {
 		return err

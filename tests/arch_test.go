@@ -26,7 +26,8 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session":             {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session/archive":     {"ctxabi", "session/disk", "internal/vfs"},
 	"session/disk":        {"ctxabi", "internal/vfs"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ func FuzzSealedPart(f *testing.F) {
 	}
 	size := int64(want.Len())
 	var file bytes.Buffer
-	m := &sealMeta{Log: "messages.jsonl"}
-	if err := writeSealed(&file, strings.NewReader(want.String()), 0, size, 4<<10, m, func() error { return nil }); err != nil {
+	m := &Meta{Log: "messages.jsonl"}
+	if err := Write(&file, strings.NewReader(want.String()), 0, size, 4<<10, m, func() error { return nil }); err != nil {
 		f.Fatal(err)
 	}
 	good := file.Bytes()
@@ -47,7 +47,7 @@ func FuzzSealedPart(f *testing.F) {
 				t.Fatalf("%d bytes at %d are others", len(got), off)
 			}
 		}
-		p := newPart(&location{log: m.Log, frames: new(frameCache)}, sealedEntry{Number: 1, Size: size, SHA256: m.SHA256, Records: m.Records, Sums: m.sums()})
+		p := NewPart(&Location{Log: m.Log, Frames: new(Cache)}, Entry{Number: 1, Size: size, SHA256: m.SHA256, Records: m.Records, Sums: m.Sums()})
 		p.file = memFile{bytes.NewReader(b)}
 		for off := int64(0); off < size; off += 1000 {
 			got := make([]byte, min(1000, size-off))

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func ReadPlain(file string) ([]byte, error) {
 	}
 	var numbers []int
 	for _, e := range entries {
-		if log, n, ok := SealedNumber(e.Name()); ok && log == filepath.Base(file) {
+		if log, n, ok := ParsePartName(e.Name()); ok && log == filepath.Base(file) {
 			numbers = append(numbers, n)
 		}
 	}
@@ -39,7 +39,7 @@ func ReadPlain(file string) ([]byte, error) {
 	defer d.Close()
 	var all bytes.Buffer
 	for _, n := range numbers {
-		name := filepath.Join(filepath.Dir(file), sealedName(filepath.Base(file), n))
+		name := filepath.Join(filepath.Dir(file), PartName(filepath.Base(file), n))
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err

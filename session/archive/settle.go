@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 //   - Where total fits neither, the tail holds the records of a part that is being sealed if it begins with them.
 //
 // What is not true any more in the store is put right, but for a store that is open for reading only.
-func (d *logData) settle(list *sealedList, rows arrivalRows, size, total int64, lost bool) error {
-	x := d.at.dir
+func (d *Data) settle(list *List, rows Rows, size, total int64, lost bool) error {
+	x := d.at.Dir
 	n := len(d.parts)
 	keep := n
 	switch {
@@ -69,18 +69,18 @@ func (d *logData) settle(list *sealedList, rows arrivalRows, size, total int64, 
 		return nil
 	}
 	if lost {
-		x.Report(disk.ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO", Reason: segmentsFile(d.at.log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
+		x.Report(disk.ErrorRow{Op: "open", Path: d.at.Log, Errno: "EIO", Reason: ListFile(d.at.Log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
 	}
-	if err := d.putRight(); err != nil { // a full disk: it is tried again before the next part is sealed
-		x.Root.Logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.log, "err", err)
+	if err := d.PutRight(); err != nil { // a full disk: it is tried again before the next part is sealed
+		x.Root.Logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.Log, "err", err)
 	}
 	return nil
 }
 
 // stillRaw says whether the tail, of size bytes, begins with the records of p, and not behind them.
-func (d *logData) stillRaw(p *sealedPart, size, total int64) (bool, error) {
+func (d *Data) stillRaw(p *Part, size, total int64) (bool, error) {
 	switch {
-	case size < p.Size || total == p.end()+size:
+	case size < p.Size || total == p.End()+size:
 		return false, nil
 	case total == p.Off+size || p.gone != nil:
 		return true, nil
@@ -89,7 +89,7 @@ func (d *logData) stillRaw(p *sealedPart, size, total int64) (bool, error) {
 }
 
 // putBack says whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
-func (d *logData) putBack(p *sealedPart, rows arrivalRows) (bool, error) {
+func (d *Data) putBack(p *Part, rows Rows) (bool, error) {
 	if p.gone != nil {
 		return rows.Begins(d.tail, p.Off)
 	}
@@ -97,7 +97,7 @@ func (d *logData) putBack(p *sealedPart, rows arrivalRows) (bool, error) {
 }
 
 // holds says whether the tail has the records of p at off.
-func (d *logData) holds(p *sealedPart, off int64) (same bool, err error) {
+func (d *Data) holds(p *Part, off int64) (same bool, err error) {
 	at := off
 	same = true
 	buf := make([]byte, frameMost)
@@ -121,7 +121,7 @@ func (d *logData) holds(p *sealedPart, off int64) (same bool, err error) {
 }
 
 // findGap puts in what is missing behind the last part that was found, if the tail begins later.
-func (d *logData) findGap(list *sealedList, rows arrivalRows, size, total int64) error {
+func (d *Data) findGap(list *List, rows Rows, size, total int64) error {
 	begin := total - size
 	if begin <= d.base || size == 0 {
 		return nil
@@ -130,18 +130,18 @@ func (d *logData) findGap(list *sealedList, rows arrivalRows, size, total int64)
 	if err != nil || !first {
 		return err
 	}
-	p := &sealedPart{sealedEntry: list.gap(d.base, begin), at: d.at}
+	p := &Part{Entry: list.gap(d.base, begin), at: d.at}
 	p.find()
 	d.parts, d.base = append(d.parts, p), begin
 	return nil
 }
 
-// putRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is written anew.
-func (d *logData) putRight() error {
+// PutRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is written anew.
+func (d *Data) PutRight() error {
 	if !d.pending {
 		return nil
 	}
-	x := d.at.dir
+	x := d.at.Dir
 	v := x.Root.FS
 	for len(d.redundant) > 0 {
 		if err := d.discard(d.redundant[0]); err != nil {
@@ -152,11 +152,11 @@ func (d *logData) putRight() error {
 	if err := v.SyncDir(x.Dir()); err != nil {
 		return err
 	}
-	return d.settled()
+	return d.Settled()
 }
 
-// settled lists the parts as they are.
-func (d *logData) settled() error {
+// Settled lists the parts as they are.
+func (d *Data) Settled() error {
 	if err := d.writeList(d.parts, false); err != nil {
 		return err
 	}
@@ -165,27 +165,27 @@ func (d *logData) settled() error {
 }
 
 // writeList writes the list of parts; none needs none.
-func (d *logData) writeList(parts []*sealedPart, pending bool) error {
-	x := d.at.dir
+func (d *Data) writeList(parts []*Part, pending bool) error {
+	x := d.at.Dir
 	if len(parts) == 0 {
-		file := x.Path(segmentsFile(d.at.log))
+		file := x.Path(ListFile(d.at.Log))
 		if err := x.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return x.Root.FS.SyncDir(path.Dir(file))
 	}
-	list := &sealedList{Pending: pending}
+	list := &List{Pending: pending}
 	for _, p := range parts {
-		list.Parts = append(list.Parts, p.sealedEntry)
+		list.Parts = append(list.Parts, p.Entry)
 	}
-	return x.Replace(segmentsFile(d.at.log), list.line(), true)
+	return x.Replace(ListFile(d.at.Log), list.Line(), true)
 }
 
 // discard removes a sealed part of which the tail holds all records. One that has others is put into the quarantine.
-func (d *logData) discard(number int) error {
-	x := d.at.dir
+func (d *Data) discard(number int) error {
+	x := d.at.Dir
 	v := x.Root.FS
-	name := sealedName(d.at.log, number)
+	name := PartName(d.at.Log, number)
 	f, err := v.OpenFile(x.Path(name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -199,8 +199,8 @@ func (d *logData) discard(number int) error {
 		return err
 	}
 	same := false
-	if m, err := readSealMeta(f, fi.Size()); err == nil && m.Off >= d.base {
-		p := &sealedPart{sealedEntry: sealedEntry{Number: number, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, at: d.at, file: f}
+	if m, err := ReadMeta(f, fi.Size()); err == nil && m.Off >= d.base {
+		p := &Part{Entry: Entry{Number: number, Off: m.Off, Size: m.Size, SHA256: m.SHA256}, at: d.at, file: f}
 		if same, err = d.holds(p, m.Off-d.base); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
@@ -223,7 +223,7 @@ func (d *logData) discard(number int) error {
 	if err := v.Rename(x.Path(name), x.Path(to)); err != nil {
 		return err
 	}
-	x.Report(disk.ErrorRow{Op: "open", Path: d.at.log, Errno: "EIO",
+	x.Report(disk.ErrorRow{Op: "open", Path: d.at.Log, Errno: "EIO",
 		Reason: fmt.Sprintf("%s has other records than the log has in its place; it was moved to %s", name, to)})
 	return v.SyncDir(x.Path(disk.QuarantineDir))
 }

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// logData is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
+// Data is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
 // sizes are those of the log, wherever its bytes are. Sealing swaps the tail under those who read.
-type logData struct {
-	at *location
+type Data struct {
+	at *Location
 
 	mu    sync.RWMutex // held by whoever reads or writes; for writing while the tail is swapped
-	parts []*sealedPart
+	parts []*Part
 	base  int64 // where the tail begins
 	tail  vfs.File
 
@@ -29,20 +29,20 @@ type logData struct {
 	swapping atomic.Bool // the tail may have lost its name to the next one
 }
 
-var _ vfs.File = (*logData)(nil)
+var _ vfs.File = (*Data)(nil)
 
 // ReadAt reads as io.ReaderAt says. Bytes of a sealed part that is damaged give an error that is a *damage.
-func (d *logData) ReadAt(b []byte, off int64) (n int, err error) {
+func (d *Data) ReadAt(b []byte, off int64) (n int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.readAt(b, off)
 }
 
 // readAt is ReadAt; mu is held.
-func (d *logData) readAt(b []byte, off int64) (n int, err error) {
+func (d *Data) readAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && off < d.base {
 		p := d.part(off)
-		got, err := p.ReadAt(b[n:min(int64(len(b)), int64(n)+p.end()-off)], off-p.Off)
+		got, err := p.ReadAt(b[n:min(int64(len(b)), int64(n)+p.End()-off)], off-p.Off)
 		n, off = n+got, off+int64(got)
 		if err != nil {
 			return n, err
@@ -56,7 +56,7 @@ func (d *logData) readAt(b []byte, off int64) (n int, err error) {
 }
 
 // copyFrames copies [from, to) of the log.
-func (d *logData) copyFrames(out io.Writer, from, to int64) error {
+func (d *Data) copyFrames(out io.Writer, from, to int64) error {
 	buf := make([]byte, min(frameMost, to-from))
 	for off := from; off < to; off += int64(len(buf)) {
 		buf = buf[:min(int64(len(buf)), to-off)]
@@ -72,25 +72,25 @@ func (d *logData) copyFrames(out io.Writer, from, to int64) error {
 }
 
 // part gives the sealed part that holds the byte at off, which is in front of base.
-func (d *logData) part(off int64) *sealedPart {
-	return d.parts[sort.Search(len(d.parts), func(i int) bool { return d.parts[i].end() > off })]
+func (d *Data) part(off int64) *Part {
+	return d.parts[sort.Search(len(d.parts), func(i int) bool { return d.parts[i].End() > off })]
 }
 
-// sealed is how many bytes are sealed.
-func (d *logData) sealed() int64 {
+// Sealed is how many bytes are sealed.
+func (d *Data) Sealed() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.base
 }
 
-func (d *logData) Write(b []byte) (int, error) {
+func (d *Data) Write(b []byte) (int, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail.Write(b)
 }
 
 // Truncate cuts the tail. What is sealed is never cut.
-func (d *logData) Truncate(size int64) error {
+func (d *Data) Truncate(size int64) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if size < d.base {
@@ -99,14 +99,14 @@ func (d *logData) Truncate(size int64) error {
 	return d.tail.Truncate(size - d.base)
 }
 
-func (d *logData) Sync() error {
+func (d *Data) Sync() error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail.Sync()
 }
 
 // Stat is that of the tail, with the size of the log.
-func (d *logData) Stat() (fs.FileInfo, error) {
+func (d *Data) Stat() (fs.FileInfo, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	fi, err := d.tail.Stat()
@@ -116,8 +116,8 @@ func (d *logData) Stat() (fs.FileInfo, error) {
 	return sizedInfo{fi, d.base + fi.Size()}, nil
 }
 
-// nameless says that the tail has no name any more, and that it is not sealing that takes its name away.
-func (d *logData) nameless() bool {
+// Nameless says that the tail has no name any more, and that it is not sealing that takes its name away.
+func (d *Data) Nameless() bool {
 	for {
 		tail := d.current()
 		if !vfs.Nameless(tail) || d.swapping.Load() {
@@ -130,7 +130,7 @@ func (d *logData) nameless() bool {
 }
 
 // current is the tail.
-func (d *logData) current() vfs.File {
+func (d *Data) current() vfs.File {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail
@@ -144,28 +144,28 @@ type sizedInfo struct {
 func (i sizedInfo) Size() int64 { return i.size }
 
 // Close is called when nobody reads.
-func (d *logData) Close() error {
+func (d *Data) Close() error {
 	for _, p := range d.parts {
-		p.at.frames.forget(p)
+		p.at.Frames.forget(p)
 	}
 	return d.tail.Close()
 }
 
-// standIns reads a log of which sealed parts may be damaged: what they held is replaced by blank lines.
-type standIns struct {
-	*logData
-	used bool
+// StandIns reads a log of which sealed parts may be damaged: what they held is replaced by blank lines.
+type StandIns struct {
+	*Data
+	Used bool
 }
 
-func (d *standIns) ReadAt(b []byte, off int64) (n int, err error) {
+func (d *StandIns) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) {
-		got, err := d.logData.ReadAt(b[n:], off)
+		got, err := d.Data.ReadAt(b[n:], off)
 		n, off = n+got, off+int64(got)
-		var bad *damage
+		var bad *DamageError
 		if !errors.As(err, &bad) {
 			return n, err
 		}
-		d.used = true
+		d.Used = true
 		p := d.part(off)
 		got = p.standIn(b[n:], off-p.Off)
 		n, off = n+got, off+int64(got)
@@ -173,11 +173,11 @@ func (d *standIns) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-var _ io.ReaderAt = (*standIns)(nil)
+var _ io.ReaderAt = (*StandIns)(nil)
 
-// copyTo gives to, which is empty, bytes [from, size) of the log. Where none are left all of them are in files that both
+// CopyTo gives to, which is empty, bytes [from, size) of the log. Where none are left all of them are in files that both
 // have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait for the whole.
-func (d *logData) copyTo(to vfs.File, from, size int64) (shared bool, err error) {
+func (d *Data) CopyTo(to vfs.File, from, size int64) (shared bool, err error) {
 	if from == size {
 		return from > 0, nil
 	}
@@ -193,23 +193,23 @@ func (d *logData) copyTo(to vfs.File, from, size int64) (shared bool, err error)
 	return false, d.copyFrames(to, from, size)
 }
 
-// partsTo gives the sealed parts that lie in the first size bytes.
-func (d *logData) partsTo(size int64) []*sealedPart {
+// PartsTo gives the sealed parts that lie in the first size bytes.
+func (d *Data) PartsTo(size int64) []*Part {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n := 0
-	for n < len(d.parts) && d.parts[n].end() <= size && d.parts[n].gone == nil {
+	for n < len(d.parts) && d.parts[n].End() <= size && d.parts[n].gone == nil {
 		n++
 	}
 	return d.parts[:n:n]
 }
 
 // swap makes the part the last one, and next the tail.
-func (d *logData) swap(p *sealedPart, next vfs.File) {
+func (d *Data) swap(p *Part, next vfs.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.parts = append(d.parts[:len(d.parts):len(d.parts)], p)
-	d.base = p.end()
+	d.base = p.End()
 	d.tail.Close()
 	d.tail = next
 }

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// sealedEntry is what a session remembers of a sealed part. The list of them, .ctxfs/segments, says where the tail begins:
+// Entry is what a session remembers of a sealed part. The list of them, .ctxfs/segments, says where the tail begins:
 //
 //	{"parts":[{"number":1,"off":0,"size":7340032,...}],"pending":false,"crc":"9a3cf0b1"}
 //
 // It is written anew before a part takes the place of raw records, with "pending" true, and after that with false. While it
 // is pending, the length that the arrivals give tells which of both the tail is (settle). A list that is lost is made again
 // from what the parts say about themselves, and so is the end of one that is older than they are.
-type sealedEntry struct { // in the order of the keys
+type Entry struct { // in the order of the keys
 	Chain   string `json:"chain"`   // of the log, behind it
 	Number  int    `json:"number"`  // in the file's name
 	Off     int64  `json:"off"`     // where it begins in the log
@@ -33,33 +33,33 @@ type sealedEntry struct { // in the order of the keys
 	Sums    string `json:"sums"`    // 16 hex digits a frame, the first of its SHA-256: for a part whose own table is damaged
 }
 
-func (e *sealedEntry) end() int64 { return e.Off + e.Size }
+func (e *Entry) End() int64 { return e.Off + e.Size }
 
-type sealedList struct {
-	Parts   []sealedEntry `json:"parts"`
-	Pending bool          `json:"pending"`
+type List struct {
+	Parts   []Entry `json:"parts"`
+	Pending bool    `json:"pending"`
 }
 
-func (m *sealedList) base() int64 {
+func (m *List) Base() int64 {
 	if len(m.Parts) == 0 {
 		return 0
 	}
-	return m.Parts[len(m.Parts)-1].end()
+	return m.Parts[len(m.Parts)-1].End()
 }
 
-// segmentsFile names the list of a log's sealed parts, relative to the session.
-func segmentsFile(log string) string {
+// ListFile names the list of a log's sealed parts, relative to the session.
+func ListFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/segments"
 	}
 	return ctxabi.InternalDir + "/segments.events"
 }
 
-// sealedName names a sealed part, relative to the session.
-func sealedName(log string, number int) string { return fmt.Sprintf("%s.%d.zst", log, number) }
+// PartName names a sealed part, relative to the session.
+func PartName(log string, number int) string { return fmt.Sprintf("%s.%d.zst", log, number) }
 
-// SealedNumber gives the log and the number of a sealed part from its file's name.
-func SealedNumber(name string) (log string, number int, ok bool) {
+// ParsePartName gives the log and the number of a sealed part from its file's name.
+func ParsePartName(name string) (log string, number int, ok bool) {
 	rest, zst := strings.CutSuffix(name, ".zst")
 	log, digits, cut := cutLast(rest, ".")
 	number, err := strconv.Atoi(digits)
@@ -74,9 +74,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// parseSealedList reads a list; what does not fit together is an error.
-func parseSealedList(data []byte) (*sealedList, error) {
-	m := new(sealedList)
+// ParseList reads a list; what does not fit together is an error.
+func ParseList(data []byte) (*List, error) {
+	m := new(List)
 	line := bytes.TrimSuffix(data, []byte{'\n'})
 	if !bytes.Contains(line, []byte(vfs.SumKey)) || !vfs.SumFits(line, m) {
 		return nil, errors.New("it does not fit its checksum")
@@ -84,10 +84,10 @@ func parseSealedList(data []byte) (*sealedList, error) {
 	next := int64(0)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Off != next || p.Size <= 0 || p.end() < 0 || p.Number < 1 || p.Records < 0 || i > 0 && p.Number <= m.Parts[i-1].Number {
+		if p.Off != next || p.Size <= 0 || p.End() < 0 || p.Number < 1 || p.Records < 0 || i > 0 && p.Number <= m.Parts[i-1].Number {
 			return nil, fmt.Errorf("part %d does not fit", i+1)
 		}
-		next = p.end()
+		next = p.End()
 	}
 	if m.Pending && len(m.Parts) == 0 {
 		return nil, errors.New("it is pending and has no part")
@@ -96,8 +96,8 @@ func parseSealedList(data []byte) (*sealedList, error) {
 }
 
 // findParts makes the list from the parts that lie in the session's directory; nil when there are none.
-func (at *location) findParts() (*sealedList, error) {
-	x := at.dir
+func (at *Location) findParts() (*List, error) {
+	x := at.Dir
 	v := x.Root.FS
 	entries, err := v.ReadDir(x.Dir())
 	if err != nil {
@@ -105,14 +105,14 @@ func (at *location) findParts() (*sealedList, error) {
 	}
 	var numbers []int
 	for _, e := range entries {
-		if log, n, ok := SealedNumber(e.Name()); ok && log == at.log && e.Type().IsRegular() {
+		if log, n, ok := ParsePartName(e.Name()); ok && log == at.Log && e.Type().IsRegular() {
 			numbers = append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)
-	list := &sealedList{}
+	list := &List{}
 	for _, n := range numbers {
-		f, err := v.OpenFile(x.Path(sealedName(at.log, n)), os.O_RDONLY, 0)
+		f, err := v.OpenFile(x.Path(PartName(at.Log, n)), os.O_RDONLY, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -121,22 +121,22 @@ func (at *location) findParts() (*sealedList, error) {
 			f.Close()
 			return nil, err
 		}
-		m, err := readSealMeta(f, fi.Size())
+		m, err := ReadMeta(f, fi.Size())
 		f.Close()
-		if err != nil || m.Log != at.log {
+		if err != nil || m.Log != at.Log {
 			continue // nothing of ours, or damaged: what it held is a gap
 		}
-		next := list.base()
+		next := list.Base()
 		if m.Off < next {
 			continue // the same again
 		}
 		if m.Off > next {
 			list.Parts = append(list.Parts, list.gap(next, m.Off))
 			if list.Parts[len(list.Parts)-1].Number >= n {
-				return nil, fmt.Errorf("the parts before %s are lost", path.Base(sealedName(at.log, n)))
+				return nil, fmt.Errorf("the parts before %s are lost", path.Base(PartName(at.Log, n)))
 			}
 		}
-		list.Parts = append(list.Parts, sealedEntry{Chain: m.Chain, Number: n, Off: m.Off, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.sums()})
+		list.Parts = append(list.Parts, Entry{Chain: m.Chain, Number: n, Off: m.Off, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.Sums()})
 	}
 	if len(list.Parts) == 0 {
 		return nil, nil
@@ -146,16 +146,16 @@ func (at *location) findParts() (*sealedList, error) {
 
 // newerList is list with the parts that were sealed after it: it came from a backup, or was copied before they were. Nil when
 // none lies where it ends, or the tail, of size bytes, begins with its records.
-func (d *logData) newerList(list *sealedList, size int64) (*sealedList, error) {
+func (d *Data) newerList(list *List, size int64) (*List, error) {
 	found, err := d.at.findParts()
 	if err != nil || found == nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(found.Parts, func(e sealedEntry) bool { return e.Off == list.base() && e.SHA256 != "" })
+	i := slices.IndexFunc(found.Parts, func(e Entry) bool { return e.Off == list.Base() && e.SHA256 != "" })
 	if i < 0 || len(list.Parts) > 0 && found.Parts[i].Number <= list.Parts[len(list.Parts)-1].Number {
 		return nil, nil
 	}
-	p := &sealedPart{sealedEntry: found.Parts[i], at: d.at}
+	p := &Part{Entry: found.Parts[i], at: d.at}
 	if size >= p.Size {
 		if p.find(); p.gone != nil {
 			return nil, p.gone
@@ -164,20 +164,20 @@ func (d *logData) newerList(list *sealedList, size int64) (*sealedList, error) {
 			return nil, err
 		}
 	}
-	return &sealedList{Parts: append(slices.Clip(list.Parts), found.Parts[i:]...)}, nil
+	return &List{Parts: append(slices.Clip(list.Parts), found.Parts[i:]...)}, nil
 }
 
 // gap stands for what lies between two parts and cannot be found.
-func (list *sealedList) gap(from, to int64) sealedEntry {
+func (list *List) gap(from, to int64) Entry {
 	number := 1
 	if n := len(list.Parts); n > 0 {
 		number = list.Parts[n-1].Number + 1
 	}
-	return sealedEntry{Number: number, Off: from, Size: to - from}
+	return Entry{Number: number, Off: from, Size: to - from}
 }
 
-// line is the list as it is kept, a summed line.
-func (m *sealedList) line() []byte {
+// Line is the list as it is kept, a summed line.
+func (m *List) Line() []byte {
 	data, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // it has only strings and numbers

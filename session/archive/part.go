@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"container/list"
@@ -15,49 +15,49 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// location says where the sealed parts of a log are.
-type location struct {
-	dir    *disk.Dir
-	log    string // its name
-	frames *frameCache
+// Location says where the sealed parts of a log are.
+type Location struct {
+	Dir    *disk.Dir
+	Log    string // its name
+	Frames *Cache
 }
 
-// sealedPart is one sealed part of a log, open for reading. It is safe for concurrent use.
-type sealedPart struct {
-	sealedEntry
-	at   *location
+// Part is one sealed part of a log, open for reading. It is safe for concurrent use.
+type Part struct {
+	Entry
+	at   *Location
 	file vfs.File // nil: it is opened by its name for each read, so that a log costs the same however many parts it has
 	gone error    // why it cannot be read at all, found when the log was opened
 
 	mu     sync.Mutex // guards tabled, and what follows until it is set
 	tabled bool
-	frames []sealedFrame
+	frames []Frame
 	raw    []int64 // where each frame begins in the part; one more for the end
 	packed []int64 // and in the file
 	odd    error   // why the table is not that of the file
 }
 
-// damage says that bytes of a log cannot be read from its sealed part.
-type damage struct {
-	file     string
-	from, to int64 // of the log
+// DamageError says that bytes of a log cannot be read from its sealed part.
+type DamageError struct {
+	File     string
+	From, To int64 // of the log
 	err      error
 }
 
-func (d *damage) Error() string {
-	return fmt.Sprintf("%s does not give bytes %d to %d of the log: %v", d.file, d.from, d.to, d.err)
+func (d *DamageError) Error() string {
+	return fmt.Sprintf("%s does not give bytes %d to %d of the log: %v", d.File, d.From, d.To, d.err)
 }
 
-func (d *damage) Unwrap() error { return d.err }
+func (d *DamageError) Unwrap() error { return d.err }
 
-func (p *sealedPart) damaged(from, to int64, err error) error {
-	return &damage{sealedName(p.at.log, p.Number), p.Off + from, p.Off + to, err}
+func (p *Part) damaged(from, to int64, err error) error {
+	return &DamageError{PartName(p.at.Log, p.Number), p.Off + from, p.Off + to, err}
 }
 
 // find looks whether the part is there.
-func (p *sealedPart) find() {
-	x := p.at.dir
-	fi, err := x.Root.FS.Stat(x.Path(sealedName(p.at.log, p.Number)))
+func (p *Part) find() {
+	x := p.at.Dir
+	fi, err := x.Root.FS.Stat(x.Path(PartName(p.at.Log, p.Number)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.gone = errNoPart
@@ -67,14 +67,14 @@ func (p *sealedPart) find() {
 		p.gone = errors.New("it is not a regular file")
 	}
 	if p.gone != nil && p.gone != errNoPart {
-		x.Root.Logger.Error("open sealed part", "session", x.ID(), "log", p.at.log, "part", p.Number, "err", p.gone)
+		x.Root.Logger.Error("open sealed part", "session", x.ID(), "log", p.at.Log, "part", p.Number, "err", p.gone)
 	}
 }
 
 var errNoPart = errors.New("it is not there")
 
-// opened calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
-func (p *sealedPart) opened(do func(f vfs.File) error) error {
+// WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
+func (p *Part) WithFile(do func(f vfs.File) error) error {
 	switch {
 	case p.gone != nil:
 		return p.gone
@@ -89,39 +89,39 @@ func (p *sealedPart) opened(do func(f vfs.File) error) error {
 	return do(f)
 }
 
-func (p *sealedPart) open() (vfs.File, error) {
-	x := p.at.dir
+func (p *Part) open() (vfs.File, error) {
+	x := p.at.Dir
 	x.Root.Moving.RLock()
 	defer x.Root.Moving.RUnlock()
 	if x.Removed() {
-		return nil, ctxabi.E("read", p.at.log, ctxabi.ErrNotFound, "the session was removed")
+		return nil, ctxabi.E("read", p.at.Log, ctxabi.ErrNotFound, "the session was removed")
 	}
-	f, _, err := vfs.OpenRegular(x.Root.FS, x.Path(sealedName(p.at.log, p.Number)), os.O_RDONLY)
+	f, _, err := vfs.OpenRegular(x.Root.FS, x.Path(PartName(p.at.Log, p.Number)), os.O_RDONLY)
 	return f, err
 }
 
 // table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails
 // as [sealedPart.opened] does where that is no damage, and is tried again then.
-func (p *sealedPart) table() error {
+func (p *Part) table() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tabled {
 		return nil
 	}
-	var frames []sealedFrame
-	odd := p.opened(func(f vfs.File) error {
+	var frames []Frame
+	odd := p.WithFile(func(f vfs.File) error {
 		fi, err := f.Stat()
 		if err != nil {
 			return err
 		}
-		m, err := readSealMeta(f, fi.Size())
+		m, err := ReadMeta(f, fi.Size())
 		if err == nil && (m.SHA256 != p.SHA256 || m.Size != p.Size) {
 			err = fmt.Errorf("it holds other bytes than those that were sealed")
 		}
 		if err == nil {
 			frames = m.Frames
 		} else {
-			frames = p.known(walkFrames(f, fi.Size()))
+			frames = p.known(WalkFrames(f, fi.Size()))
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (p *sealedPart) table() error {
 }
 
 // known gives those of the frames in front that are the part's: a frame that is whole may still be another one.
-func (p *sealedPart) known(frames []sealedFrame) []sealedFrame {
+func (p *Part) known(frames []Frame) []Frame {
 	for i := range frames {
 		if len(p.Sums) < (i+1)*frameSum || frames[i].SHA256[:frameSum] != p.Sums[i*frameSum:(i+1)*frameSum] {
 			return frames[:i]
@@ -152,17 +152,17 @@ func (p *sealedPart) known(frames []sealedFrame) []sealedFrame {
 }
 
 // frameAt returns the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
-func (p *sealedPart) frameAt(off int64) int {
+func (p *Part) frameAt(off int64) int {
 	return sort.Search(len(p.frames), func(i int) bool { return p.raw[i+1] > off })
 }
 
 // frame reads and checks a frame.
-func (p *sealedPart) frame(i int) ([]byte, error) {
+func (p *Part) frame(i int) ([]byte, error) {
 	f := &p.frames[i]
 	b := make([]byte, f.Packed)
-	err := p.opened(func(file vfs.File) error { return vfs.ReadFull(file, b, p.packed[i]) })
+	err := p.WithFile(func(file vfs.File) error { return vfs.ReadFull(file, b, p.packed[i]) })
 	if err == nil {
-		b, err = f.inflate(b)
+		b, err = f.Inflate(b)
 	}
 	if errors.Is(err, ctxabi.ErrNoFiles) || errors.Is(err, ctxabi.ErrNotFound) {
 		return nil, err
@@ -174,7 +174,7 @@ func (p *sealedPart) frame(i int) ([]byte, error) {
 }
 
 // ReadAt reads the part's bytes; off is within it.
-func (p *sealedPart) ReadAt(b []byte, off int64) (n int, err error) {
+func (p *Part) ReadAt(b []byte, off int64) (n int, err error) {
 	if err := p.table(); err != nil {
 		return 0, err
 	}
@@ -183,7 +183,7 @@ func (p *sealedPart) ReadAt(b []byte, off int64) (n int, err error) {
 		if i == len(p.frames) {
 			return n, p.damaged(p.raw[i], p.Size, p.why())
 		}
-		raw, err := p.at.frames.get(p, i)
+		raw, err := p.at.Frames.get(p, i)
 		if err != nil {
 			return n, err
 		}
@@ -196,25 +196,25 @@ func (p *sealedPart) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-func (p *sealedPart) why() error {
+func (p *Part) why() error {
 	if p.odd != nil {
 		return p.odd
 	}
 	return io.ErrUnexpectedEOF
 }
 
-// newPart returns a part that nobody looked for yet.
-func newPart(at *location, e sealedEntry) *sealedPart { return &sealedPart{at: at, sealedEntry: e} }
+// NewPart returns a part that nobody looked for yet.
+func NewPart(at *Location, e Entry) *Part { return &Part{at: at, Entry: e} }
 
-// checkIn is check of a part that lies in f.
-func (p *sealedPart) checkIn(f vfs.File, yield func(raw []byte, err error) bool) {
+// CheckIn is check of a part that lies in f.
+func (p *Part) CheckIn(f vfs.File, yield func(raw []byte, err error) bool) {
 	p.file = f
 	defer func() { p.file = nil }()
 	p.check(yield)
 }
 
 // check reads all of the part and yields its bytes, frame by frame, or what is wrong with them.
-func (p *sealedPart) check(yield func(raw []byte, err error) bool) {
+func (p *Part) check(yield func(raw []byte, err error) bool) {
 	if err := p.table(); err != nil {
 		yield(nil, err)
 		return
@@ -234,7 +234,7 @@ func (p *sealedPart) check(yield func(raw []byte, err error) bool) {
 
 // standIn fills b, from off of the part on, with something of the form of the bytes that a damaged frame held, and says how
 // much of it. It has as many lines, as far as that is known, so that those behind it keep their numbers.
-func (p *sealedPart) standIn(b []byte, off int64) int {
+func (p *Part) standIn(b []byte, off int64) int {
 	i := p.frameAt(off)
 	end, lines := p.Size, p.Records
 	if i < len(p.frames) {
@@ -255,8 +255,8 @@ func (p *sealedPart) standIn(b []byte, off int64) int {
 	return len(b)
 }
 
-// frameCache keeps the frames that were inflated last. Its zero value is empty.
-type frameCache struct {
+// Cache keeps the frames that were inflated last. Its zero value is empty.
+type Cache struct {
 	mu     sync.Mutex
 	frames map[frameKey]*list.Element // of *heldFrame
 	order  list.List                  // the one used last in front
@@ -267,7 +267,7 @@ type frameCache struct {
 const maxFrameCache = 8 << 20
 
 type frameKey struct {
-	part  *sealedPart
+	part  *Part
 	frame int
 }
 
@@ -279,7 +279,7 @@ type heldFrame struct {
 }
 
 // get gives a frame. Whoever asks for one that is on its way waits for it.
-func (c *frameCache) get(p *sealedPart, i int) ([]byte, error) {
+func (c *Cache) get(p *Part, i int) ([]byte, error) {
 	key := frameKey{p, i}
 	c.mu.Lock()
 	e := c.frames[key]
@@ -310,7 +310,7 @@ func (c *frameCache) get(p *sealedPart, i int) ([]byte, error) {
 }
 
 // forget drops the frames of a part that is closed.
-func (c *frameCache) forget(p *sealedPart) {
+func (c *Cache) forget(p *Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range p.frames {
@@ -321,7 +321,7 @@ func (c *frameCache) forget(p *sealedPart) {
 }
 
 // drop is called with mu held.
-func (c *frameCache) drop(e *list.Element) {
+func (c *Cache) drop(e *list.Element) {
 	h := c.order.Remove(e).(*heldFrame)
 	delete(c.frames, h.key)
 	c.size -= int64(h.key.part.frames[h.key.frame].Raw)
@@ -329,6 +329,6 @@ func (c *frameCache) drop(e *list.Element) {
 
 // IsDamage says whether an error of reading a log is damage of what is stored: other records of it can be read.
 func IsDamage(err error) bool {
-	var bad *damage
+	var bad *DamageError
 	return errors.As(err, &bad)
 }

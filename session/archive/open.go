@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"errors"
@@ -8,16 +8,16 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// arrivalRows is what the rows of its commits tell of a log.
-type arrivalRows interface {
+// Rows is what the rows of its commits tell of a log.
+type Rows interface {
 	End() (int64, error)                              // where the last one that can be read says that the log ends
 	Begins(tail io.ReaderAt, off int64) (bool, error) // whether tail begins with what the row at off announced
 }
 
-// openLog returns the log whose records are those of its sealed parts and of tail, an open file that belongs to it from then on.
+// Open returns the log whose records are those of its sealed parts and of tail, an open file that belongs to it from then on.
 // raw is the list of parts as [location.readList] returned it.
-func openLog(at *location, tail vfs.File, raw []byte, rows arrivalRows) (*logData, error) {
-	d := &logData{at: at, tail: tail}
+func Open(at *Location, tail vfs.File, raw []byte, rows Rows) (*Data, error) {
+	d := &Data{at: at, tail: tail}
 	if err := d.open(raw, rows); err != nil {
 		d.Close()
 		return nil, err
@@ -26,7 +26,7 @@ func openLog(at *location, tail vfs.File, raw []byte, rows arrivalRows) (*logDat
 }
 
 // open finds out which sealed parts d has.
-func (d *logData) open(raw []byte, rows arrivalRows) error {
+func (d *Data) open(raw []byte, rows Rows) error {
 	fi, err := d.tail.Stat()
 	if err != nil {
 		return err
@@ -35,10 +35,10 @@ func (d *logData) open(raw []byte, rows arrivalRows) error {
 	if err != nil {
 		return err
 	}
-	list := new(sealedList)
+	list := new(List)
 	lost := false
 	if raw != nil {
-		if list, err = parseSealedList(raw); err != nil {
+		if list, err = ParseList(raw); err != nil {
 			list, lost = nil, true
 		}
 	} else {
@@ -51,7 +51,7 @@ func (d *logData) open(raw []byte, rows arrivalRows) error {
 		if list == nil {
 			return nil
 		}
-	} else if list.base()+fi.Size() != total {
+	} else if list.Base()+fi.Size() != total {
 		newer, err := d.newerList(list, fi.Size())
 		if err != nil {
 			return err
@@ -61,17 +61,17 @@ func (d *logData) open(raw []byte, rows arrivalRows) error {
 		}
 	}
 	for i := range list.Parts {
-		p := &sealedPart{sealedEntry: list.Parts[i], at: d.at}
+		p := &Part{Entry: list.Parts[i], at: d.at}
 		p.find()
 		d.parts = append(d.parts, p)
 	}
-	d.base = list.base()
+	d.base = list.Base()
 	return d.settle(list, rows, fi.Size(), total, lost)
 }
 
-// readList gives the list as it is in the store; nil when there is none.
-func (at *location) readList() ([]byte, error) {
-	data, err := vfs.ReadFile(at.dir.Root.FS, at.dir.Path(segmentsFile(at.log)))
+// ReadList gives the list as it is in the store; nil when there is none.
+func (at *Location) ReadList() ([]byte, error) {
+	data, err := vfs.ReadFile(at.Dir.Root.FS, at.Dir.Path(ListFile(at.Log)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"bytes"
@@ -32,21 +32,21 @@ const (
 	seekFooter    = 9
 )
 
-// sealMeta is what a sealed part says about itself. It is true wherever the part
+// Meta is what a sealed part says about itself. It is true wherever the part
 // is: a fork shares those of the session that it is from.
-type sealMeta struct { // in the order of the keys
-	Chain   string        `json:"chain"` // of the session's log behind it
-	Frames  []sealedFrame `json:"frames"`
-	Log     string        `json:"log"`
-	Off     int64         `json:"off"`     // where it begins in the log
-	Records int           `json:"records"` // newlines in it
-	Session string        `json:"session"` // the id of the session that sealed it
-	SHA256  string        `json:"sha256"`  // of all its bytes
-	Size    int64         `json:"size"`    // of all its bytes
+type Meta struct { // in the order of the keys
+	Chain   string  `json:"chain"` // of the session's log behind it
+	Frames  []Frame `json:"frames"`
+	Log     string  `json:"log"`
+	Off     int64   `json:"off"`     // where it begins in the log
+	Records int     `json:"records"` // newlines in it
+	Session string  `json:"session"` // the id of the session that sealed it
+	SHA256  string  `json:"sha256"`  // of all its bytes
+	Size    int64   `json:"size"`    // of all its bytes
 }
 
-// sealedFrame is one frame of a sealed part. SHA256 is empty when the frames had to be found by walking.
-type sealedFrame struct {
+// Frame is one frame of a sealed part. SHA256 is empty when the frames had to be found by walking.
+type Frame struct {
 	Packed  int    `json:"packed"`
 	Raw     int    `json:"raw"`
 	Records int    `json:"records"`
@@ -73,8 +73,8 @@ var (
 	})
 )
 
-// inflate gives what a frame holds, checked.
-func (f *sealedFrame) inflate(packed []byte) ([]byte, error) {
+// Inflate gives what a frame holds, checked.
+func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	raw, err := unpacker().DecodeAll(packed, make([]byte, 0, f.Raw))
 	if err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func frameCut(b []byte, target int) int {
 	return min(len(b), frameMost)
 }
 
-// writeSealed writes [from, to) of a log as a sealed part and gives what it says about itself.
+// Write writes [from, to) of a log as a sealed part and gives what it says about itself.
 // A frame has about target bytes of records, m all that does not follow from the bytes. stop is asked before each frame.
-func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *sealMeta, stop func() error) error {
+func Write(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *Meta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)
 	var packed []byte
@@ -125,7 +125,7 @@ func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *
 		packed = packer().EncodeAll(one, packed[:0])
 		sum := sha256.Sum256(one)
 		all.Write(one)
-		f := sealedFrame{Packed: len(packed), Raw: cut, Records: bytes.Count(one, []byte{'\n'}), SHA256: hex.EncodeToString(sum[:])}
+		f := Frame{Packed: len(packed), Raw: cut, Records: bytes.Count(one, []byte{'\n'}), SHA256: hex.EncodeToString(sum[:])}
 		m.Frames, m.Records = append(m.Frames, f), m.Records+f.Records
 		if err := vfs.WriteFull(out, packed); err != nil {
 			return err
@@ -134,11 +134,11 @@ func writeSealed(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *
 		buf = buf[:copy(buf, buf[cut:])]
 	}
 	m.Size, m.SHA256 = to-from, hex.EncodeToString(all.Sum(nil))
-	return vfs.WriteFull(out, m.trailer())
+	return vfs.WriteFull(out, m.Trailer())
 }
 
-// trailer is what follows the frames.
-func (m *sealMeta) trailer() []byte {
+// Trailer is what follows the frames.
+func (m *Meta) Trailer() []byte {
 	doc, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // it has only strings and numbers
@@ -163,8 +163,8 @@ func (m *sealMeta) trailer() []byte {
 	return binary.LittleEndian.AppendUint32(b, seekableMagic)
 }
 
-// readSealMeta reads what a sealed part of size bytes says about itself, from its end.
-func readSealMeta(f io.ReaderAt, size int64) (*sealMeta, error) {
+// ReadMeta reads what a sealed part of size bytes says about itself, from its end.
+func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	var foot [seekFooter]byte
 	if size < seekFooter || vfs.ReadFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
 		return nil, errNotSealed
@@ -193,17 +193,17 @@ func readSealMeta(f io.ReaderAt, size int64) (*sealMeta, error) {
 	if have := sha256.Sum256(doc); hex.EncodeToString(have[:]) != string(sum) {
 		return nil, errors.New("what it says about itself is damaged")
 	}
-	m := new(sealMeta)
+	m := new(Meta)
 	if err := json.Unmarshal(doc, m); err != nil {
 		return nil, err
 	}
-	return m, m.fits(size - table - length)
+	return m, m.Fits(size - table - length)
 }
 
 // frameSum is how many hex digits of a frame's hash a list of parts has.
 const frameSum = 16
 
-func (m *sealMeta) sums() string {
+func (m *Meta) Sums() string {
 	var b []byte
 	for i := range m.Frames {
 		b = append(b, m.Frames[i].SHA256[:frameSum]...)
@@ -211,8 +211,8 @@ func (m *sealMeta) sums() string {
 	return string(b)
 }
 
-// fits says whether the frames make up what they should, in the first packed bytes of the file.
-func (m *sealMeta) fits(packed int64) error {
+// Fits says whether the frames make up what they should, in the first packed bytes of the file.
+func (m *Meta) Fits(packed int64) error {
 	var raw int64
 	records := 0
 	for i := range m.Frames {
@@ -228,9 +228,9 @@ func (m *sealMeta) fits(packed int64) error {
 	return nil
 }
 
-// walkFrames finds the frames of a file from its beginning, for one whose end is damaged. It stops where there is no whole frame.
+// WalkFrames finds the frames of a file from its beginning, for one whose end is damaged. It stops where there is no whole frame.
 // Whether they are the frames that were there is not known.
-func walkFrames(f io.ReaderAt, size int64) (frames []sealedFrame) {
+func WalkFrames(f io.ReaderAt, size int64) (frames []Frame) {
 	for off := int64(0); off < size; {
 		head := make([]byte, min(zstd.HeaderMaxSize, size-off))
 		if vfs.ReadFull(f, head, off) != nil {
@@ -257,12 +257,12 @@ func walkFrames(f io.ReaderAt, size int64) (frames []sealedFrame) {
 		if at += 4; at > size {
 			break
 		}
-		one := sealedFrame{Packed: int(at - off), Raw: int(h.FrameContentSize)}
+		one := Frame{Packed: int(at - off), Raw: int(h.FrameContentSize)}
 		packed := make([]byte, one.Packed)
 		if vfs.ReadFull(f, packed, off) != nil {
 			break
 		}
-		raw, err := one.inflate(packed)
+		raw, err := one.Inflate(packed)
 		if err != nil {
 			break
 		}

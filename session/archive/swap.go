@@ -1,4 +1,4 @@
-package session
+package archive
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ type Archived struct {
 	Packed int64 // bytes that they take
 }
 
-// archived says how much of the log is sealed.
-func (d *logData) archived() (a Archived) {
+// Archived says how much of the log is sealed.
+func (d *Data) Archived() (a Archived) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, p := range d.parts {
@@ -24,16 +24,16 @@ func (d *logData) archived() (a Archived) {
 	return a
 }
 
-// name lists a part, which lies in the synced file tmp, as pending and gives it its name, the first free one.
-func (d *logData) name(p *sealedPart, tmp string) error {
-	x := d.at.dir
+// NamePart lists a part, which lies in the synced file tmp, as pending and gives it its name, the first free one.
+func (d *Data) NamePart(p *Part, tmp string) error {
+	x := d.at.Dir
 	v := x.Root.FS
 	number := 1
 	if n := len(d.parts); n > 0 {
 		number = d.parts[n-1].Number + 1
 	}
 	for ; ; number++ {
-		if _, err := v.Stat(x.Path(sealedName(d.at.log, number))); err != nil {
+		if _, err := v.Stat(x.Path(PartName(d.at.Log, number))); err != nil {
 			break
 		}
 	}
@@ -42,7 +42,7 @@ func (d *logData) name(p *sealedPart, tmp string) error {
 	if err := d.writeList(append(d.parts[:len(d.parts):len(d.parts)], p), true); err != nil {
 		return d.undo(p, err)
 	}
-	file := x.Path(sealedName(d.at.log, number))
+	file := x.Path(PartName(d.at.Log, number))
 	err := v.Rename(tmp, file)
 	if err == nil {
 		err = v.SyncDir(path.Dir(file))
@@ -53,16 +53,16 @@ func (d *logData) name(p *sealedPart, tmp string) error {
 	return nil
 }
 
-// replaceTail makes p, which has its name, the last part, and the file tmp the tail of the log.
-func (d *logData) replaceTail(p *sealedPart, tmp string) error {
-	x := d.at.dir
+// ReplaceTail makes p, which has its name, the last part, and the file tmp the tail of the log.
+func (d *Data) ReplaceTail(p *Part, tmp string) error {
+	x := d.at.Dir
 	next, err := x.Root.FS.OpenFile(tmp, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return d.undo(p, err)
 	}
 	d.swapping.Store(true)
 	defer d.swapping.Store(false)
-	if err := x.Root.FS.Rename(tmp, x.Path(d.at.log)); err != nil {
+	if err := x.Root.FS.Rename(tmp, x.Path(d.at.Log)); err != nil {
 		next.Close()
 		return d.undo(p, err)
 	}
@@ -71,9 +71,9 @@ func (d *logData) replaceTail(p *sealedPart, tmp string) error {
 }
 
 // undo takes back what sealing p did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
-func (d *logData) undo(p *sealedPart, cause error) error {
+func (d *Data) undo(p *Part, cause error) error {
 	d.redundant = append(d.redundant, p.Number)
-	if err := d.putRight(); err != nil {
+	if err := d.PutRight(); err != nil {
 		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))
 	}
 	return cause
