@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // BlobStage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
@@ -24,7 +25,7 @@ import (
 type BlobStage struct {
 	x      *blobStore
 	id     string
-	writer Writer
+	writer disk.Writer
 
 	mu        sync.Mutex
 	file      vfs.File
@@ -44,7 +45,7 @@ type digest interface {
 }
 
 // NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name.
-func (x *blobStore) NewBlobStage(id string, w Writer) (*BlobStage, error) {
+func (x *blobStore) NewBlobStage(id string, w disk.Writer) (*BlobStage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
 		err = x.dir.Root.Writable("create")
@@ -237,7 +238,7 @@ func (s *BlobStage) Release() {
 	store.Owned.Delete(s.name)
 	store.Staged.Give(s.writer.UID, s.size, true)
 	if !s.refused {
-		s.x.dir.Report(RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
+		s.x.dir.Report(disk.RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
 			"it was closed with %d bytes that are not its content; they were dropped", s.size)))
 	}
 }

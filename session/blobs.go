@@ -37,6 +37,9 @@ type blobStore struct {
 	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
 }
 
+// init makes x the store of what lies in dir. It is called once, before x is used.
+func (x *blobStore) init(dir *disk.Dir) { x.dir = dir }
+
 // Blobs lists what users stored, by id.
 func (x *blobStore) Blobs() (list []Blob) {
 	x.mu.RLock()

@@ -31,7 +31,7 @@ type Session struct {
 
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
-	blobStore
+	blobs
 
 	servedMu sync.Mutex
 	served   weak.Pointer[Served] // while somebody holds it; guarded by servedMu
@@ -107,7 +107,7 @@ func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Sessio
 	x.dir.Init(s.disk, ref, id, created)
 	x.events.init(&x.dir, &s.open, nil, ctxabi.EventsFile)
 	x.messages.init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
-	x.blobStore.dir = &x.dir
+	x.blobs.init(&x.dir)
 	x.latest.length = -1
 	return x
 }
@@ -267,3 +267,6 @@ func (x *Session) Served() (*Served, error) {
 	x.served = weak.Make(s)
 	return s, nil
 }
+
+// blobs is what users stored in a session; its methods are the session's.
+type blobs = blobStore
