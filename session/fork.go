@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -135,14 +136,14 @@ func (w *forkWriter) blobs() error {
 	if len(list) == 0 {
 		return nil
 	}
-	dir := path.Join(w.dir, blobDir)
+	dir := path.Join(w.dir, blob.Dir)
 	if err := w.s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	w.s.disk.Move.RLock()
 	defer w.s.disk.Move.RUnlock()
 	for _, b := range list {
-		if err := w.s.disk.FS.Link(w.x.dir.Path(blobDir, b.ID), path.Join(dir, b.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := w.s.disk.FS.Link(w.x.dir.Path(blob.Dir, b.ID), path.Join(dir, b.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -74,11 +75,11 @@ var sessionKinds = []FileKind{
 	{disk.ErrorsFile, Report, checkErrors},
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},
-	{blobDir + "/", Truth, nil},
-	{blobDir + "/*", Truth, checkBlob},
-	{servedDir + "/", Kept, nil},
-	{servedRows, Kept, checkServedRows},
-	{servedDir + "/[1-9]*", Kept, checkSegment},
+	{blob.Dir + "/", Truth, nil},
+	{blob.Dir + "/*", Truth, checkBlob},
+	{blob.ServedDir + "/", Kept, nil},
+	{blob.ServedRows, Kept, checkServedRows},
+	{blob.ServedDir + "/[1-9]*", Kept, checkSegment},
 }
 
 // kindOf finds the kind of a file; nil: none is known.
@@ -167,7 +168,7 @@ func checkBlob(f *CheckedFile) {
 	file, err := f.t.c.s.disk.FS.OpenFile(f.path(), 0, 0)
 	if err == nil {
 		var sum string
-		if sum, err = sumOf(file, f.info.Size()); err == nil && sum != id {
+		if sum, err = blob.SumOf(file, f.info.Size()); err == nil && sum != id {
 			f.Report(Lost, f.SetAside(), "its %d bytes are those of %s: what was stored is lost", f.info.Size(), sum)
 		}
 		file.Close()

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // owners finds to whom the session's files ought to belong, and looks at its directory.
@@ -44,14 +45,14 @@ func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
 	}
 	own := kind.Class == Truth || kind.Class == Control // the owner's own, with the mode of the session
 	switch {
-	case kind.Class == Agent, path.Dir(rel) == blobDir:
-	case own && rel != blobDir && rel != servedDir:
+	case kind.Class == Agent, path.Dir(rel) == blob.Dir:
+	case own && rel != blob.Dir && rel != blob.ServedDir:
 		t.checkMode(rel, want, fi)
 	case uid != t.owner.UID && uid != t.other || fi.Mode().Perm()&^want.Perm() != 0:
 		// Made by whoever served the store then, who may give less to others, never more.
 		t.checkMode(rel, want&^0o077, fi)
 	}
-	if n := vfs.Links(fi); n > 1 && fi.Mode().IsRegular() && path.Dir(rel) != blobDir && path.Ext(rel) != ".zst" && kind.Class != Agent { // of those a fork has one, too
+	if n := vfs.Links(fi); n > 1 && fi.Mode().IsRegular() && path.Dir(rel) != blob.Dir && path.Ext(rel) != ".zst" && kind.Class != Agent { // of those a fork has one, too
 		t.report(rel, Odd, t.unlinked(rel, fi), "it has %d names: whoever knows another one can change it past ctxfs", n)
 	}
 }

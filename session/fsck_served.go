@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -17,7 +18,7 @@ func checkServedRows(f *CheckedFile) {
 		return
 	}
 	good, bad := goodLines(data, func(line []byte) bool {
-		_, ok := parseServedRow(line)
+		_, ok := blob.ParseRow(line)
 		return ok
 	})
 	if bad > 0 {
@@ -34,7 +35,7 @@ func checkSegment(f *CheckedFile) {
 	}
 	x := new(disk.Dir)
 	x.Init(f.t.c.s.disk, f.t.ref, "", time.Time{})
-	g, err := readSegment(x, n)
+	g, err := blob.ReadSegment(x, n)
 	if err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -55,12 +56,12 @@ func checkSegment(f *CheckedFile) {
 
 // checkServed looks for packs that rows name and no segment has.
 func (t *sessionTree) checkServed(x *Session) {
-	s, err := loadServed(&x.dir, nil)
+	s, err := blob.LoadServed(&x.dir, nil)
 	if err != nil {
-		t.report(servedDir, Lost, NoRemedy, "%v", err)
+		t.report(blob.ServedDir, Lost, NoRemedy, "%v", err)
 		return
 	}
 	if gone := s.Missing(); len(gone) > 0 {
-		t.report(path.Join(servedDir), Lost, NoRemedy, "%d packs that rows name are not kept any more: %s", len(gone), strings.Join(gone[:min(len(gone), 3)], " "))
+		t.report(path.Join(blob.ServedDir), Lost, NoRemedy, "%d packs that rows name are not kept any more: %s", len(gone), strings.Join(gone[:min(len(gone), 3)], " "))
 	}
 }

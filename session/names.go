@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -37,3 +38,13 @@ func ReadPlain(file string) ([]byte, error) { return archive.ReadPlain(file) }
 
 // IsDamage reports whether an error of reading a log is damage of what is stored: other records of it can be read.
 func IsDamage(err error) bool { return archive.IsDamage(err) }
+
+// What users stored under its hash, and packs that were read; see package blob.
+type (
+	Blob       = blob.Blob
+	BlobStage  = blob.Stage
+	Served     = blob.Served
+	ServedRow  = blob.Row
+	ServedPack = blob.Pack
+	ServedAt   = blob.At
+)

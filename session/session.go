@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -107,7 +108,7 @@ func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Sessio
 	x.dir.Init(s.disk, ref, id, created)
 	x.events.init(&x.dir, &s.open, nil, ctxabi.EventsFile)
 	x.messages.init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
-	x.blobs.init(&x.dir)
+	x.blobs.Init(&x.dir)
 	x.latest.length = -1
 	return x
 }
@@ -260,7 +261,7 @@ func (x *Session) Served() (*Served, error) {
 	if s := x.served.Value(); s != nil {
 		return s, nil
 	}
-	s, err := loadServed(&x.dir, func() time.Duration { return x.Policy().PackTTL })
+	s, err := blob.LoadServed(&x.dir, func() time.Duration { return x.Policy().PackTTL })
 	if err != nil {
 		return nil, err
 	}
@@ -269,4 +270,4 @@ func (x *Session) Served() (*Served, error) {
 }
 
 // blobs is what users stored in a session; its methods are the session's.
-type blobs = blobStore
+type blobs = blob.Store

@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // Problem is one thing that Verify found wrong, or remarkable: see [Noted].
@@ -299,7 +300,7 @@ func (x *Session) verifyBlobs() (found []Problem) {
 	for _, b := range x.Blobs() {
 		f, err := x.OpenBlob(b.ID)
 		if err != nil {
-			found = append(found, Problem{Log: blobName(b.ID), What: whyOf(err)})
+			found = append(found, Problem{Log: blob.Name(b.ID), What: whyOf(err)})
 			continue
 		}
 		f.Close()

@@ -26,8 +26,9 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session":             {"ctxabi", "session/archive", "session/blob", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/archive":     {"ctxabi", "session/disk", "internal/vfs"},
+	"session/blob":        {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
 	"session/disk":        {"ctxabi", "internal/vfs"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},

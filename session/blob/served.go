@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// ServedRow is one row of context/packs.jsonl: a pack that was read after another one was.
-type ServedRow struct { // in the order of the keys, as the row is written; its checksum stands behind them
+// Row is one row of context/packs.jsonl: a pack that was read after another one was.
+type Row struct { // in the order of the keys, as the row is written; its checksum stands behind them
 	At          time.Time `json:"at"` // UTC
 	Compactions int       `json:"compactions"`
 	Epoch       string    `json:"epoch"`
@@ -33,8 +33,8 @@ type ServedRow struct { // in the order of the keys, as the row is written; its 
 	UID         uint32    `json:"uid"`
 }
 
-// ServedPack is a pack that is kept.
-type ServedPack struct {
+// Pack is a pack that is kept.
+type Pack struct {
 	ID     string    // "sha256-<hex>"
 	SHA256 string    // hex, of its pack.md
 	Size   int       // bytes of it
@@ -73,12 +73,12 @@ type servedAt struct {
 }
 
 const (
-	servedDir  = ctxabi.InternalDir + "/served"
-	servedRows = servedDir + "/rows"
+	ServedDir  = ctxabi.InternalDir + "/served"
+	ServedRows = ServedDir + "/rows"
 )
 
-// loadServed reads the packs of the session in x that were read. They are kept for ttl.
-func loadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
+// LoadServed reads the packs of the session in x that were read. They are kept for ttl.
+func LoadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
 	s := &Served{x: x, ttl: ttl}
 	if err := s.load(); err != nil {
 		return nil, err
@@ -91,13 +91,13 @@ func (s *Served) load() error {
 	x := s.x
 	x.Root.Move.RLock()
 	defer x.Root.Move.RUnlock()
-	data, err := vfs.ReadFile(x.Root.FS, x.Path(servedRows))
+	data, err := vfs.ReadFile(x.Root.FS, x.Path(ServedRows))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("read", ctxabi.PacksFile, err, "it cannot be read")
 	}
 	good := data[:0:0]
 	for line := range bytes.Lines(data) {
-		if r, ok := parseServedRow(line); ok {
+		if r, ok := ParseRow(line); ok {
 			good = append(good, line...)
 			s.rows = append(s.rows, servedAt{r.At, r.PackID, int64(len(good))})
 		}
@@ -106,7 +106,7 @@ func (s *Served) load() error {
 	s.torn = s.size < int64(len(data))
 	if !bytes.HasPrefix(data, good) { // a damaged row stands between others
 		if !x.Root.ReadOnly {
-			if err := x.ReplaceDamaged(servedRows, good, 0o600); err != nil {
+			if err := x.ReplaceDamaged(ServedRows, good, 0o600); err != nil {
 				return err
 			}
 			s.torn = false
@@ -149,7 +149,7 @@ func (s *Served) read(from int64) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	f, err := s.x.Root.FS.OpenFile(s.x.Path(servedRows), os.O_RDONLY, 0)
+	f, err := s.x.Root.FS.OpenFile(s.x.Path(ServedRows), os.O_RDONLY, 0)
 	if err == nil {
 		defer f.Close()
 		err = vfs.ReadFull(f, b, from)
@@ -225,7 +225,7 @@ func (s *Served) listed(id string) bool {
 }
 
 // Packs lists the packs that are kept and stand in a row, in the order in which they were read first.
-func (s *Served) Packs() []ServedPack {
+func (s *Served) Packs() []Pack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := map[string]*frame{}
@@ -234,7 +234,7 @@ func (s *Served) Packs() []ServedPack {
 			kept[g.frames[i].ID] = &g.frames[i]
 		}
 	}
-	var list []ServedPack
+	var list []Pack
 	at := map[string]int{}
 	for _, r := range s.rows {
 		f := kept[r.id]
@@ -245,7 +245,7 @@ func (s *Served) Packs() []ServedPack {
 		if !ok {
 			i = len(list)
 			at[r.id] = i
-			list = append(list, ServedPack{ID: r.id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens, Redact: f.Redact, First: r.at})
+			list = append(list, Pack{ID: r.id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens, Redact: f.Redact, First: r.at})
 		}
 		list[i].Last = r.at
 	}
@@ -253,7 +253,7 @@ func (s *Served) Packs() []ServedPack {
 }
 
 // Find gives a pack that is kept and stands in a row.
-func (s *Served) Find(id string) (p ServedPack, ok bool) {
+func (s *Served) Find(id string) (p Pack, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g, i := s.find(id)
@@ -261,7 +261,7 @@ func (s *Served) Find(id string) (p ServedPack, ok bool) {
 		return p, false
 	}
 	f := &g.frames[i]
-	p = ServedPack{ID: id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens, Redact: f.Redact}
+	p = Pack{ID: id, SHA256: f.SHA256, Size: f.Size, Stored: f.stored(), Tokens: f.Tokens, Redact: f.Redact}
 	for _, r := range s.rows {
 		if r.id != id {
 			continue

@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ func (f *frame) valid() bool {
 	return f.Cut >= 0 && f.Len >= 0 && f.Tail >= 0 && f.Size == f.Cut+f.Len+f.Tail && len(f.SHA256) == 2*sha256.Size && ctxabi.ParseContentID(f.ID) == nil
 }
 
-func (g *segment) path() string { return servedDir + "/" + strconv.Itoa(g.number) }
+func (g *segment) path() string { return ServedDir + "/" + strconv.Itoa(g.number) }
 
 // names says whether one of the segment's packs is among named.
 func (g *segment) names(named map[string]bool) bool {
@@ -99,7 +99,7 @@ func (f *frame) next(before, middle []byte) ([]byte, bool) {
 
 // loadSegments finds the segments and reads the headers of their frames. store.move is held.
 func loadSegments(x *disk.Dir) (list []*segment, err error) {
-	entries, err := x.Root.FS.ReadDir(x.Path(servedDir))
+	entries, err := x.Root.FS.ReadDir(x.Path(ServedDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, vfs.Failed("read", ctxabi.ServedDir, err, "it cannot be listed")
 	}
@@ -181,7 +181,7 @@ func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 }
 
 // keep stores a pack. s.mu and store.move are held.
-func (s *Served) keep(row *ServedRow, data []byte, ttl time.Duration) error {
+func (s *Served) keep(row *Row, data []byte, ttl time.Duration) error {
 	sum := sha256.Sum256(data)
 	h := frame{At: row.At, ID: row.PackID, SHA256: hex.EncodeToString(sum[:]), Size: len(data), Tokens: row.Tokens, Redact: row.Redact}
 	g := s.current(row.At, data, ttl, &h)

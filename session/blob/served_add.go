@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 // Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is
 // older than pack_ttl of gc.policy goes. Where it fails nothing was added.
-func (s *Served) Add(row ServedRow, data []byte) error {
+func (s *Served) Add(row Row, data []byte) error {
 	x := s.x
 	if err := x.Root.Writable("serve"); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Served) Add(row ServedRow, data []byte) error {
 	defer s.mu.Unlock()
 	x.Root.Move.RLock()
 	defer x.Root.Move.RUnlock()
-	if err := x.Root.FS.Mkdir(x.Path(servedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := x.Root.FS.Mkdir(x.Path(ServedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
 	}
 	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
@@ -64,7 +64,7 @@ func held(data []byte) []byte {
 }
 
 // line is the row as packs.jsonl has it.
-func (r *ServedRow) line() ([]byte, error) {
+func (r *Row) line() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -74,15 +74,15 @@ func (r *ServedRow) line() ([]byte, error) {
 	return append(vfs.Summed(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), '\n'), nil
 }
 
-// parseServedRow reads a row with its newline; ok is false when it is torn or damaged.
-func parseServedRow(line []byte) (r ServedRow, ok bool) {
+// ParseRow reads a row with its newline; ok is false when it is torn or damaged.
+func ParseRow(line []byte) (r Row, ok bool) {
 	line, whole := bytes.CutSuffix(line, []byte("\n"))
 	return r, whole && vfs.SumFits(line, &r) && ctxabi.ParseContentID(r.PackID) == nil
 }
 
 // appendRow writes a row behind the others. s.mu and store.move are held.
 func (s *Served) appendRow(line []byte) error {
-	torn, err := vfs.AppendTo(s.x.Root.FS, s.x.Path(servedRows), s.size, s.torn, line)
+	torn, err := vfs.AppendTo(s.x.Root.FS, s.x.Path(ServedRows), s.size, s.torn, line)
 	s.torn = torn
 	if err != nil {
 		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
@@ -152,11 +152,11 @@ func (s *Served) dropRows(n int) error {
 		}
 	}
 	if err == nil {
-		err = v.Rename(tmp, s.x.Path(servedRows))
+		err = v.Rename(tmp, s.x.Path(ServedRows))
 	}
 	if err != nil {
 		v.Remove(tmp)
-		return vfs.Failed("drop", path.Base(servedRows), err, "the old rows stay")
+		return vfs.Failed("drop", path.Base(ServedRows), err, "the old rows stay")
 	}
 	s.rows = append([]servedAt(nil), s.rows[n:]...)
 	for i := range s.rows {

@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"time"
@@ -6,19 +6,19 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// ServedAt is when a pack was read, see [ServedRow].
-type ServedAt struct {
+// At is when a pack was read, see [ServedRow].
+type At struct {
 	ID string
 	At time.Time
 }
 
 // Times gives of each row which pack it tells of and when that was, in their order.
-func (s *Served) Times() []ServedAt {
+func (s *Served) Times() []At {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]ServedAt, len(s.rows))
+	list := make([]At, len(s.rows))
 	for i, r := range s.rows {
-		list[i] = ServedAt{r.id, r.at}
+		list[i] = At{r.id, r.at}
 	}
 	return list
 }

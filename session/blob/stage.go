@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"crypto/sha256"
@@ -15,15 +15,15 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// BlobStage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
+// Stage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
 // its content has the hash that is the blob's name. It is safe for concurrent use.
 //
 //   - A Flush with that content commits it: durable, and unchanging from then on.
 //   - A Flush with other content gives ErrMalformed and keeps it, because a program's close is not always the last
 //     one: that of a child which wrote a part of it comes first. One before the first write gives nothing.
 //   - Release drops what was not committed, with a row in errors.jsonl where the last Flush did not say so.
-type BlobStage struct {
-	x      *blobStore
+type Stage struct {
+	x      *Store
 	id     string
 	writer disk.Writer
 
@@ -45,7 +45,7 @@ type digest interface {
 }
 
 // NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name.
-func (x *blobStore) NewBlobStage(id string, w disk.Writer) (*BlobStage, error) {
+func (x *Store) NewBlobStage(id string, w disk.Writer) (*Stage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
 		err = x.dir.Root.Writable("create")
@@ -56,7 +56,7 @@ func (x *blobStore) NewBlobStage(id string, w disk.Writer) (*BlobStage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &BlobStage{x: x, id: id, writer: w, name: x.dir.Root.TmpName(), running: sha256.New()}
+	s := &Stage{x: x, id: id, writer: w, name: x.dir.Root.TmpName(), running: sha256.New()}
 	x.dir.Root.Owned.Store(s.name, nil)
 	if s.kept, err = handles.Keep(); err == nil {
 		if s.file, err = x.dir.Root.FS.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
@@ -67,34 +67,34 @@ func (x *blobStore) NewBlobStage(id string, w disk.Writer) (*BlobStage, error) {
 		err = vfs.WithKind(err)
 		x.dir.Root.Owned.Delete(s.name)
 		x.dir.Root.Staged.Give(w.UID, 0, true)
-		return nil, vfs.Failed("create", blobName(id), err, "it could not be staged")
+		return nil, vfs.Failed("create", Name(id), err, "it could not be staged")
 	}
 	return s, nil
 }
 
 // Size is the number of bytes staged or committed.
-func (s *BlobStage) Size() int64 {
+func (s *Stage) Size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.size
 }
 
 // Committed says whether the blob is stored.
-func (s *BlobStage) Committed() bool {
+func (s *Stage) Committed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.committed
 }
 
 // ReadAt reads what is staged or committed.
-func (s *BlobStage) ReadAt(p []byte, off int64) (int, error) {
+func (s *Stage) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.ReadAt(p, off)
 }
 
 // WriteAt stages bytes, anywhere. What does not fit into ctxabi.MaxBlob gives ErrOverBudget, into what its writer may stage ErrQuota.
-func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
+func (s *Stage) WriteAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	end := max(s.size, off+int64(len(p)))
@@ -113,7 +113,7 @@ func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
 	if err != nil {
 		s.running = nil
 		s.x.dir.Root.Staged.Give(s.writer.UID, end-s.size, false)
-		return 0, vfs.Failed("write", blobName(s.id), err, "the bytes of this write were not taken")
+		return 0, vfs.Failed("write", Name(s.id), err, "the bytes of this write were not taken")
 	}
 	if s.running != nil && off == s.hashed {
 		s.running.Write(p)
@@ -126,7 +126,7 @@ func (s *BlobStage) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // Truncate cuts what is staged, or extends it with NULs.
-func (s *BlobStage) Truncate(size int64) error {
+func (s *Stage) Truncate(size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if size == s.size {
@@ -137,7 +137,7 @@ func (s *BlobStage) Truncate(size int64) error {
 	}
 	if err := s.file.Truncate(size); err != nil {
 		s.x.dir.Root.Staged.Give(s.writer.UID, max(0, size-s.size), false)
-		return vfs.Failed("truncate", blobName(s.id), vfs.WithKind(err), "its size stays")
+		return vfs.Failed("truncate", Name(s.id), vfs.WithKind(err), "its size stays")
 	}
 	s.x.dir.Root.Staged.Give(s.writer.UID, max(0, s.size-size), false)
 	s.size, s.running, s.written, s.refused = size, nil, true, false
@@ -145,18 +145,18 @@ func (s *BlobStage) Truncate(size int64) error {
 }
 
 // grow takes the room for size bytes.
-func (s *BlobStage) grow(op string, size int64) error {
+func (s *Stage) grow(op string, size int64) error {
 	switch {
 	case s.committed:
-		return ctxabi.E(op, blobName(s.id), ctxabi.ErrMalformed, "it has the content that is its name; no other can be stored there")
+		return ctxabi.E(op, Name(s.id), ctxabi.ErrMalformed, "it has the content that is its name; no other can be stored there")
 	case size > ctxabi.MaxBlob:
-		return ctxabi.E(op, blobName(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
+		return ctxabi.E(op, Name(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
 	}
 	return s.x.dir.Root.Staged.Take(s.writer.UID, size-s.size, false)
 }
 
 // Flush commits the blob, see [BlobStage].
-func (s *BlobStage) Flush() error {
+func (s *Stage) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.committed {
@@ -165,34 +165,34 @@ func (s *BlobStage) Flush() error {
 	sum, err := s.sum()
 	switch {
 	case err != nil:
-		return vfs.Failed("close", blobName(s.id), err, "what was written cannot be read back")
+		return vfs.Failed("close", Name(s.id), err, "what was written cannot be read back")
 	case sum == s.id:
 		return s.commit()
 	case !s.written:
 		return nil
 	}
 	s.refused = true
-	return ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed, "the %d bytes written so far are those of %s", s.size, sum)
+	return ctxabi.E("close", Name(s.id), ctxabi.ErrMalformed, "the %d bytes written so far are those of %s", s.size, sum)
 }
 
-func (s *BlobStage) sum() (string, error) {
+func (s *Stage) sum() (string, error) {
 	if s.running != nil && s.hashed == s.size {
 		return "sha256-" + hex.EncodeToString(s.running.Sum(nil)), nil
 	}
-	return sumOf(s.file, s.size)
+	return SumOf(s.file, s.size)
 }
 
 // commit moves the staged file into its place.
-func (s *BlobStage) commit() error {
+func (s *Stage) commit() error {
 	store := s.x.dir.Root
 	s.x.mu.RLock()
 	defer s.x.mu.RUnlock()
 	store.Move.RLock()
 	defer store.Move.RUnlock()
-	dir := s.x.dir.Path(blobDir)
+	dir := s.x.dir.Path(Dir)
 	o, err := s.x.dir.Owner()
 	if err != nil {
-		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
+		return vfs.Failed("close", Name(s.id), err, "it was not stored")
 	}
 	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
 		o.UID = s.writer.UID
@@ -210,13 +210,13 @@ func (s *BlobStage) commit() error {
 		err = s.file.Sync()
 	}
 	if err == nil {
-		err = store.FS.Rename(s.name, s.x.dir.Path(blobDir, s.id))
+		err = store.FS.Rename(s.name, s.x.dir.Path(Dir, s.id))
 	}
 	if err == nil {
 		err = store.FS.SyncDir(dir)
 	}
 	if err != nil {
-		return vfs.Failed("close", blobName(s.id), err, "it was not stored")
+		return vfs.Failed("close", Name(s.id), err, "it was not stored")
 	}
 	s.committed = true
 	store.Owned.Delete(s.name)
@@ -225,7 +225,7 @@ func (s *BlobStage) commit() error {
 }
 
 // Release ends the stage.
-func (s *BlobStage) Release() {
+func (s *Stage) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.file.Close()
@@ -238,7 +238,7 @@ func (s *BlobStage) Release() {
 	store.Owned.Delete(s.name)
 	store.Staged.Give(s.writer.UID, s.size, true)
 	if !s.refused {
-		s.x.dir.Report(disk.RowOf("close", blobName(s.id), s.writer.UID, ctxabi.E("close", blobName(s.id), ctxabi.ErrMalformed,
+		s.x.dir.Report(disk.RowOf("close", Name(s.id), s.writer.UID, ctxabi.E("close", Name(s.id), ctxabi.ErrMalformed,
 			"it was closed with %d bytes that are not its content; they were dropped", s.size)))
 	}
 }

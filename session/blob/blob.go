@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"crypto/sha256"
@@ -18,8 +18,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// blobDir holds the blobs that users stored, each under its content id.
-const blobDir = ctxabi.InternalDir + "/blobs"
+// Dir holds the blobs that users stored, each under its content id.
+const Dir = ctxabi.InternalDir + "/blobs"
 
 // Blob is content that a user stored under its own hash.
 type Blob struct {
@@ -29,23 +29,23 @@ type Blob struct {
 	Time time.Time
 }
 
-// blobStore is what users stored in one session. It is safe for concurrent use.
-type blobStore struct {
+// Store is what users stored in one session. It is safe for concurrent use.
+type Store struct {
 	dir      *disk.Dir
 	mu       sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
 	lookedMu sync.Mutex           // held for moments only
 	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
 }
 
-// init makes x the store of what lies in dir. It is called once, before x is used.
-func (x *blobStore) init(dir *disk.Dir) { x.dir = dir }
+// Init makes x the store of what lies in dir. It is called once, before x is used.
+func (x *Store) Init(dir *disk.Dir) { x.dir = dir }
 
 // Blobs lists what users stored, by id.
-func (x *blobStore) Blobs() (list []Blob) {
+func (x *Store) Blobs() (list []Blob) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	x.dir.Root.Move.RLock()
-	entries, _ := x.dir.Root.FS.ReadDir(x.dir.Path(blobDir))
+	entries, _ := x.dir.Root.FS.ReadDir(x.dir.Path(Dir))
 	x.dir.Root.Move.RUnlock()
 	for _, e := range entries {
 		if b, err := x.blob(e.Name()); err == nil {
@@ -57,7 +57,7 @@ func (x *blobStore) Blobs() (list []Blob) {
 }
 
 // Blob tells of the blob called id; ctxabi.ErrNotFound when no user stored it. Who asks uses it: see [Session.BlobUsed].
-func (x *blobStore) Blob(id string) (Blob, error) {
+func (x *Store) Blob(id string) (Blob, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	b, err := x.blob(id)
@@ -68,49 +68,49 @@ func (x *blobStore) Blob(id string) (Blob, error) {
 }
 
 // blob is Blob; x.mu is held.
-func (x *blobStore) blob(id string) (Blob, error) {
+func (x *Store) blob(id string) (Blob, error) {
 	if ctxabi.ParseContentID(id) != nil {
 		return Blob{}, noBlob(id)
 	}
 	x.dir.Root.Move.RLock()
 	defer x.dir.Root.Move.RUnlock()
-	fi, err := x.dir.Root.FS.Stat(x.dir.Path(blobDir, id))
+	fi, err := x.dir.Root.FS.Stat(x.dir.Path(Dir, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
 		return Blob{}, noBlob(id)
 	case err != nil:
-		return Blob{}, vfs.Failed("read", blobName(id), err, "it cannot be looked at")
+		return Blob{}, vfs.Failed("read", Name(id), err, "it cannot be looked at")
 	}
 	uid, _, _ := vfs.OwnerOf(fi)
 	return Blob{ID: id, Size: fi.Size(), UID: uid, Time: fi.ModTime()}, nil
 }
 
 func noBlob(id string) error {
-	return ctxabi.E("read", blobName(id), ctxabi.ErrNotFound, "nobody stored it")
+	return ctxabi.E("read", Name(id), ctxabi.ErrNotFound, "nobody stored it")
 }
 
 // OpenBlob opens what a user stored as id, once all of it was read and has that hash: else ctxabi.ErrIO, and a row in the
 // session's report; ctxabi.ErrNotFound when no user stored it, or it was removed. The caller closes it.
-func (x *blobStore) OpenBlob(id string) (vfs.File, error) {
+func (x *Store) OpenBlob(id string) (vfs.File, error) {
 	b, f, err := x.openBlob(id)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := sumOf(f, b.Size)
+	sum, err := SumOf(f, b.Size)
 	if err != nil {
-		err = vfs.Failed("read", blobName(id), err, "it cannot be read")
+		err = vfs.Failed("read", Name(id), err, "it cannot be read")
 	} else if sum != id {
-		err = ctxabi.E("read", blobName(id), ctxabi.ErrIO, "its %d bytes are those of %s", b.Size, sum)
+		err = ctxabi.E("read", Name(id), ctxabi.ErrIO, "its %d bytes are those of %s", b.Size, sum)
 	}
 	if err != nil {
 		f.Close()
-		x.dir.ReportError("read", blobName(id), err)
+		x.dir.ReportError("read", Name(id), err)
 		return nil, err
 	}
 	return f, nil
 }
 
-func (x *blobStore) openBlob(id string) (Blob, vfs.File, error) {
+func (x *Store) openBlob(id string) (Blob, vfs.File, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	b, err := x.blob(id)
@@ -120,18 +120,18 @@ func (x *blobStore) openBlob(id string) (Blob, vfs.File, error) {
 	x.look(id)
 	x.dir.Root.Move.RLock()
 	defer x.dir.Root.Move.RUnlock()
-	f, err := x.dir.Root.FS.OpenFile(x.dir.Path(blobDir, id), os.O_RDONLY, 0)
+	f, err := x.dir.Root.FS.OpenFile(x.dir.Path(Dir, id), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) { // removed since
 		return b, nil, noBlob(id)
 	} else if err != nil {
-		return b, nil, vfs.Failed("read", blobName(id), err, "it cannot be opened")
+		return b, nil, vfs.Failed("read", Name(id), err, "it cannot be opened")
 	}
 	return b, f, nil
 }
 
 // RemoveBlob removes what the user uid, or anybody when uid is 0, stored as id. It fails with ctxabi.ErrNotFound when nobody did
 // and with ctxabi.ErrDenied when somebody else did.
-func (x *blobStore) RemoveBlob(id string, uid uint32) error {
+func (x *Store) RemoveBlob(id string, uid uint32) error {
 	if err := x.dir.Root.Writable("remove"); err != nil {
 		return err
 	}
@@ -142,16 +142,16 @@ func (x *blobStore) RemoveBlob(id string, uid uint32) error {
 		return err
 	}
 	if uid != 0 && b.UID != uid {
-		return ctxabi.E("remove", blobName(id), ctxabi.ErrDenied, "uid %d stored it", b.UID)
+		return ctxabi.E("remove", Name(id), ctxabi.ErrDenied, "uid %d stored it", b.UID)
 	}
 	return x.removeBlob(id)
 }
 
-func (x *blobStore) removeBlob(id string) error {
+func (x *Store) removeBlob(id string) error {
 	x.dir.Root.Move.RLock()
 	defer x.dir.Root.Move.RUnlock()
-	if err := x.dir.Root.FS.Remove(x.dir.Path(blobDir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return vfs.Failed("remove", blobName(id), err, "it stays")
+	if err := x.dir.Root.FS.Remove(x.dir.Path(Dir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return vfs.Failed("remove", Name(id), err, "it stays")
 	}
 	x.lookedMu.Lock()
 	delete(x.looked, id)
@@ -159,10 +159,10 @@ func (x *blobStore) removeBlob(id string) error {
 	return nil
 }
 
-func blobName(id string) string { return path.Join(ctxabi.DedupBlobDir, id) }
+func Name(id string) string { return path.Join(ctxabi.DedupBlobDir, id) }
 
-// sumOf gives the content id of the first size bytes of r.
-func sumOf(r io.ReaderAt, size int64) (string, error) {
+// SumOf gives the content id of the first size bytes of r.
+func SumOf(r io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(r, 0, size)); err != nil {
 		return "", err
@@ -172,7 +172,7 @@ func sumOf(r io.ReaderAt, size int64) (string, error) {
 
 // SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
 // blob is there: what named it before counts for again, and who names it later did not see it.
-func (x *blobStore) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
+func (x *Store) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
 	if err := x.dir.Root.Writable("collect"); err != nil {
 		return 0, false, err
 	}
@@ -195,7 +195,7 @@ func (x *blobStore) SweepBlob(id string, again func(Blob) (bool, error)) (freed 
 }
 
 // BlobUsed is when a blob was stored, or looked at last since the store was opened.
-func (x *blobStore) BlobUsed(b Blob) time.Time {
+func (x *Store) BlobUsed(b Blob) time.Time {
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()
 	if at := x.looked[b.ID]; at.After(b.Time) {
@@ -205,7 +205,7 @@ func (x *blobStore) BlobUsed(b Blob) time.Time {
 }
 
 // look notes that somebody looked at a blob.
-func (x *blobStore) look(id string) {
+func (x *Store) look(id string) {
 	now := x.dir.Root.Now()
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()

@@ -1,4 +1,4 @@
-package session
+package blob
 
 import (
 	"slices"
@@ -16,8 +16,8 @@ type SegmentState struct {
 	Whole   []byte   // the packs that are whole, as a segment; nil: none is
 }
 
-// readSegment reads all packs of a segment of the session in x. It returns the error of a segment that cannot be read.
-func readSegment(x *disk.Dir, number int) (*SegmentState, error) {
+// ReadSegment reads all packs of a segment of the session in x. It returns the error of a segment that cannot be read.
+func ReadSegment(x *disk.Dir, number int) (*SegmentState, error) {
 	g := &segment{number: number}
 	if err := g.load(x); err != nil {
 		return nil, err
