@@ -15,7 +15,7 @@ import (
 const SealMin = 64 << 10
 
 // Archived says how much of the log is sealed.
-func (l *Log) Archived() (a Archived, err error) {
+func (l *Log) Archived() (a archive.Archived, err error) {
 	f, err := l.acquire()
 	if err != nil {
 		return a, err

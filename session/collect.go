@@ -148,9 +148,9 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 func (x *Session) LogFile(l *Log) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
-	k, err := x.kept(l.name)
+	k, err := x.kept(l.Name())
 	if err != nil {
-		err = vfs.Failed("look", l.name, err, "it cannot be looked at")
+		err = vfs.Failed("look", l.Name(), err, "it cannot be looked at")
 	}
 	return k, err
 }

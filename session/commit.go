@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Key identifies one request, so that a request sent twice is committed once.
@@ -17,7 +18,7 @@ type Key struct{ Conn, Unique uint64 }
 // Batch is what one commit appends: whole records, each with its newline.
 type Batch struct {
 	Data   []byte
-	Writer Writer
+	Writer disk.Writer
 	Key    Key
 }
 
@@ -54,8 +55,8 @@ func (l *Log) checkLines(data []byte) (n int, err error) {
 }
 
 // refuse reports err in the writer's name and returns it.
-func (l *Log) refuse(w Writer, err error) error {
-	l.session.Report(RowOf("append", l.name, w.UID, err))
+func (l *Log) refuse(w disk.Writer, err error) error {
+	l.session.Report(disk.RowOf("append", l.name, w.UID, err))
 	return err
 }
 
@@ -107,6 +108,12 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 		l.Advance(position)
 		return position, nil
 	}
+}
+
+// hold waits for the log's turn: nothing is appended until release is called.
+func (l *Log) hold() (release func()) {
+	l.turn <- struct{}{}
+	return func() { <-l.turn }
 }
 
 // committed gives the position of a request that was committed before.

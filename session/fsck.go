@@ -192,7 +192,7 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			c.report(path.Join(t.rel, l.name), Lost, NoRemedy, "it cannot be read: %v", err)
+			c.report(path.Join(t.rel, l.Name()), Lost, NoRemedy, "it cannot be read: %v", err)
 		}
 	}
 	t.checkServed(x)
@@ -237,7 +237,6 @@ func (c *checker) close(x *Session) error {
 	var failed error
 	for _, l := range []*Log{&x.messages, &x.events} {
 		failed = errors.Join(failed, l.shut())
-		c.s.open.forget(l)
 	}
 	c.forget(x.Ref())
 	return failed

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,16 +23,16 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 		return raw
 	}
 	// The caches first: a daemon writes them last, and an open cuts them.
-	index, counts := read(indexFile(l.name)), read(tokensFile(l.name))
+	index, counts := read(indexFile(l.Name())), read(tokensFile(l.Name()))
 	if !t.checkEnd(l) {
 		return false, nil
 	}
-	f, err := l.acquire()
+	a, err := l.audit()
 	if err != nil {
 		return false, err
 	}
-	defer l.release()
-	found, err := l.verifyLog(ctx, f)
+	defer a.close()
+	found, err := verify(ctx, a)
 	for _, p := range found.found {
 		t.report(p.Log, p.severity(), NoRemedy, "%s", p.What)
 	}
@@ -43,50 +42,19 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 	remove := func(rel string) Remedy {
 		return Remedy{"removed; it is made again when it is needed", func() error { return v.Remove(path.Join(t.dir, rel)) }}
 	}
-	if found.fresh.guessed { // part of the log cannot be read: the caches may know more
+	if a.guessed() { // part of the log cannot be read: the caches may know more
 		return true, nil
 	}
-	if why := checkIndex(index, &found.fresh); index != nil && why != "" {
-		t.report(indexFile(l.name), Rebuildable, remove(indexFile(l.name)), "%s", why)
+	if why := a.checkIndexFile(index); index != nil && why != "" {
+		t.report(indexFile(l.Name()), Rebuildable, remove(indexFile(l.Name())), "%s", why)
 	}
-	if counts != nil && !bytes.HasPrefix(counts, []byte(tokensMagic1)) {
-		if _, ok := found.fresh.readTokens(bytes.NewReader(counts), func(tokenPair) {}); !ok {
-			t.report(tokensFile(l.name), Rebuildable, remove(tokensFile(l.name)), "it holds counts that do not fit their records or their checksums")
-		}
+	if counts != nil && !a.checkTokensFile(counts) {
+		t.report(tokensFile(l.Name()), Rebuildable, remove(tokensFile(l.Name())), "it holds counts that do not fit their records or their checksums")
 	}
 	if t.c.o.Repair {
 		_, err = l.Index()
 	}
 	return err == nil, err
-}
-
-// checkIndex says what is wrong with an index file; "" when it is a beginning of what is made from nothing.
-func checkIndex(raw []byte, fresh *logIndex) string {
-	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
-		return "it is no index"
-	}
-	if !bytes.Equal(raw[:indexHeader], newIndexHeader()) {
-		return "it was made by the rules of another version, or is damaged"
-	}
-	running := uint32(0)
-	n := 0
-	for b := raw[indexHeader:]; len(b) > 0; b = b[indexRow:] {
-		if len(b) < indexRow {
-			return "it ends within a row"
-		}
-		r, next, ok := decodeRow(b, running)
-		n++
-		switch {
-		case !ok:
-			return fmt.Sprintf("row %d does not fit its checksum", n)
-		case n > fresh.n:
-			return fmt.Sprintf("it has more rows than the log has records, %d", fresh.n)
-		case r != fresh.at(n):
-			return fmt.Sprintf("row %d is not what record %d gives", n, n)
-		}
-		running = next
-	}
-	return ""
 }
 
 // checkEnd looks at what an open would find at the end of a log. It says whether the log can be opened now.
@@ -95,7 +63,7 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 	var files [2]File
 	missing := [2]bool{}
 	t.checkNoList(l)
-	for i, rel := range []string{l.name, arrivalsFile(l.name)} {
+	for i, rel := range []string{l.Name(), arrivalsFile(l.Name())} {
 		fi, err := v.Stat(path.Join(t.dir, rel))
 		if err == nil && !fi.Mode().IsRegular() { // reported already
 			missing[i] = true
@@ -115,11 +83,10 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 		}
 	}
 	open := Remedy{"", func() error {
-		if _, err := l.acquire(); err != nil {
+		if err := l.Open(); err != nil {
 			return err
 		}
-		l.release()
-		if l.broken.Load() {
+		if l.isBroken() {
 			return errors.New("the disk did not take it")
 		}
 		return nil
@@ -127,24 +94,24 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 	do := func(words string) Remedy { return Remedy{words, open.do} }
 	switch {
 	case missing[0] && missing[1]:
-		t.report(l.name, Lost, do("made anew, empty"), "the log and its arrival rows are missing: what it held is lost")
+		t.report(l.Name(), Lost, do("made anew, empty"), "the log and its arrival rows are missing: what it held is lost")
 	case missing[0]:
 		n, bytes := t.announced(files[1])
 		if n == 0 {
-			t.report(l.name, Rebuildable, do("made anew, empty"), "the log is missing; no arrival row tells of anything in it")
+			t.report(l.Name(), Rebuildable, do("made anew, empty"), "the log is missing; no arrival row tells of anything in it")
 		} else {
-			t.report(l.name, Lost, do("made anew, empty; the rows moved to the quarantine"), "the log is missing: %d commits of %d bytes are lost", n, bytes)
+			t.report(l.Name(), Lost, do("made anew, empty; the rows moved to the quarantine"), "the log is missing: %d commits of %d bytes are lost", n, bytes)
 		}
 	case missing[1]:
 		fi, err := files[0].Stat()
 		if err == nil && fi.Size() == 0 {
-			t.report(arrivalsFile(l.name), Rebuildable, do("made anew"), "the arrival rows are missing")
+			t.report(arrivalsFile(l.Name()), Rebuildable, do("made anew"), "the arrival rows are missing")
 		} else {
-			t.report(arrivalsFile(l.name), Lost, do("one row marked estimated tells of all records"), "the arrival rows are missing: who wrote the records and when is lost")
+			t.report(arrivalsFile(l.Name()), Lost, do("one row marked estimated tells of all records"), "the arrival rows are missing: who wrote the records and when is lost")
 		}
 	default:
 		if err := t.tail(l, files[1], do); err != nil {
-			t.report(l.name, Lost, NoRemedy, "it cannot be read: %v", err)
+			t.report(l.Name(), Lost, NoRemedy, "it cannot be read: %v", err)
 			return false
 		}
 		return true
@@ -155,20 +122,14 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 // checkNoList misses the list of sealed parts where there are some.
 func (t *sessionTree) checkNoList(l *Log) {
 	v := t.c.s.disk.FS
-	list := archive.ListFile(l.name)
+	list := archive.ListFile(l.Name())
 	if _, err := v.Stat(path.Join(t.dir, list)); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	entries, _ := v.ReadDir(t.dir)
 	for _, e := range entries {
-		if log, _, ok := SealedNumber(e.Name()); ok && log == l.name {
-			r := Remedy{"made again from the sealed parts", func() error {
-				if _, err := l.acquire(); err != nil {
-					return err
-				}
-				l.release()
-				return nil
-			}}
+		if log, _, ok := SealedNumber(e.Name()); ok && log == l.Name() {
+			r := Remedy{"made again from the sealed parts", l.Open}
 			t.report(list, Rebuildable, r, "the list of sealed parts is missing")
 			return
 		}
@@ -212,15 +173,15 @@ func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) err
 	if err != nil {
 		return err
 	}
-	arrivals := arrivalsFile(l.name)
+	arrivals := arrivalsFile(l.Name())
 	if reach > n.valid {
 		hint := ""
 		if rows == 1 {
 			hint = "; a write that never returned leaves this, too"
 		}
-		t.report(l.name, Lost, do("its rows dropped, and what is no record moved to the quarantine"), "bytes %d-%d, which the last %d of the arrival rows tell of, are not what arrived%s", n.valid, reach, rows, hint)
+		t.report(l.Name(), Lost, do("its rows dropped, and what is no record moved to the quarantine"), "bytes %d-%d, which the last %d of the arrival rows tell of, are not what arrived%s", n.valid, reach, rows, hint)
 	} else if rows > 0 {
-		t.report(l.name, Lost, do("one row marked estimated tells of what is there"), "bytes %d-%d are not what the last %d of the arrival rows tell of", n.tail.size, reach, rows)
+		t.report(l.Name(), Lost, do("one row marked estimated tells of what is there"), "bytes %d-%d are not what the last %d of the arrival rows tell of", n.tail.size, reach, rows)
 	}
 	if bad > 0 || torn && n.records > 0 {
 		sev, what := Lost, fmt.Sprintf("the last %d of the arrival rows are damaged: who wrote the records behind byte %d and when is lost", bad+count(torn), n.tail.size)
@@ -234,7 +195,7 @@ func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) err
 		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d: power was lost, or they were added past the mount", n.records, n.tail.size)
 	}
 	if n.size > n.valid && reach <= n.valid {
-		t.report(l.name, Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.size-n.valid, n.valid)
+		t.report(l.Name(), Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.size-n.valid, n.valid)
 	}
 	return nil
 }

@@ -169,7 +169,7 @@ func (t *sessionTree) reaches(log string, base int64) bool {
 		return true
 	}
 	defer arrivals.Close()
-	total, err := rowsOf{arrivals}.End()
+	total, err := lastEnd(arrivals)
 	return err != nil || base+fi.Size() == total
 }
 

@@ -59,7 +59,7 @@ func (x *Session) Heads() ([]Head, error) {
 		if err != nil {
 			return nil, err
 		}
-		heads = append(heads, Head{x.Ref(), l.name, size, chain})
+		heads = append(heads, Head{x.Ref(), l.Name(), size, chain})
 	}
 	return heads, nil
 }
@@ -79,7 +79,7 @@ func (s *Store) VerifyHead(h Head) ([]Problem, error) {
 		return nil, err
 	}
 	bad := func(format string, args ...any) ([]Problem, error) {
-		return []Problem{{Log: l.name, What: fmt.Sprintf(format, args...)}}, nil
+		return []Problem{{Log: l.Name(), What: fmt.Sprintf(format, args...)}}, nil
 	}
 	if have := l.Len(); have < h.Bytes {
 		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)

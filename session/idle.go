@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -191,3 +192,30 @@ func (c indexes) LetGo() {
 		}
 	})
 }
+
+// closeRemoved closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
+func (l *Log) closeRemoved() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == nil || l.users > 0 {
+		return
+	}
+	l.files.close()
+	l.files = nil
+	l.set.forget(l)
+}
+
+// sync makes everything that is committed in any open log survive the loss of power.
+func (o *openLogs) sync() error {
+	var failed error
+	for _, l := range o.list() {
+		failed = errors.Join(failed, l.syncAll())
+	}
+	return failed
+}
+
+// refuse lets no log of the set be opened any more.
+func (o *openLogs) refuse() { o.closed.Store(true) }
+
+// cache is the indexes of open logs as a cache of [memory.Limit].
+func (o *openLogs) cache() memory.Cache { return indexes{o} }

@@ -23,6 +23,9 @@ type Entry struct {
 	Flags  EntryFlags
 }
 
+// end is where the next record begins.
+func (e Entry) end() int64 { return e.Offset + int64(e.Len) + 1 }
+
 // EntryFlags are facts about a record.
 type EntryFlags uint8
 

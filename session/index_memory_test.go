@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"context"
@@ -7,56 +7,35 @@ import (
 	"runtime"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/session"
 )
 
-func TestPackedRowsAreThoseThatWereSet(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		chunk, off := &rowChunk{}, rapid.Int64Range(0, 1<<40).Draw(t, "offset")
-		var want []row
-		for i := range rapid.IntRange(1, chunkRows).Draw(t, "rows") {
-			r := row{off: off, len: rapid.Int32Range(0, 1<<24).Draw(t, "len"), weight: rapid.Int32().Draw(t, "weight"), callOf: rapid.Int32().Draw(t, "call"),
-				crc: rapid.Uint32().Draw(t, "crc"), role: ctxabi.Role(rapid.IntRange(0, int(ctxabi.Event)).Draw(t, "role")), flags: EntryFlags(rapid.Byte().Draw(t, "flags")),
-				events: rapid.SampledFrom([]int64{0, 7, -1, 1 << 50}).Draw(t, "events")}
-			off = r.end()
-			chunk.set(i, &r)
-			want = append(want, r)
-			for k := range want {
-				if got := chunk.get(k); got != want[k] {
-					t.Fatalf("row %d of %d is %+v, want %+v", k, i+1, got, want[k])
-				}
-			}
-		}
-	})
-}
-
 // limitedSession makes a store with a session of n messages and opens it with a limit of memory.
-func limitedSession(t *testing.T, n int, limit *memory.Limit) *Session {
+func limitedSession(t *testing.T, n int, limit *memory.Limit) *session.Session {
 	t.Helper()
 	dir, ref := t.TempDir()+"/store", ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	s, err := Open(dir, Options{})
+	s, err := session.Open(dir, session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Create(ref, Owner{UID: 1000, GID: 1000, Mode: 0o700})
+	x, err := s.Create(ref, session.Owner{UID: 1000, GID: 1000, Mode: 0o700})
 	var data []byte
 	for i := range n {
 		data = fmt.Appendf(data, `{"role":"user","content":"%d"}`+"\n", i)
 		if len(data) > 1<<20 && err == nil {
-			_, err = x.Messages().Append(context.Background(), Batch{Data: data})
+			_, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
 			data = nil
 		}
 	}
 	if err == nil {
-		_, err = x.Messages().Append(context.Background(), Batch{Data: data})
+		_, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = Open(dir, Options{Memory: limit}); err != nil {
+	if s, err = session.Open(dir, session.Options{Memory: limit}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
@@ -74,11 +53,11 @@ func TestAnIndexWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 		if _, err := x.Messages().Index(); !errors.Is(err, ctxabi.ErrNoMemory) {
 			t.Fatalf("without room: %v", err)
 		}
-		if n := x.messages.index.bytes.Load(); n != 0 {
+		if n := session.IndexBytes(x.Messages()); n != 0 {
 			t.Errorf("what was refused holds %d bytes", n)
 		}
 	}
-	x.store.open.memory = nil
+	session.SetMemory(x.Messages(), nil)
 	if ix, err := x.Messages().Index(); err != nil || ix.Len() != records {
 		t.Errorf("with room again: %v", err)
 	}
@@ -87,7 +66,7 @@ func TestAnIndexWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 // A snapshot that somebody works with keeps its rows in memory: were the index let go of, the next one would be there beside it.
 func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 	x := limitedSession(t, 3000, nil)
-	cache := indexes{&x.store.open}
+	cache := session.IndexCache(x.Messages())
 	ix, err := x.Messages().Index()
 	if err != nil {
 		t.Fatal(err)
@@ -101,11 +80,11 @@ func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 		t.Errorf("%d bytes of an index in use could be let go of", n)
 	}
 	cache.LetGo()
-	if n := x.messages.index.bytes.Load(); n == 0 {
+	if n := session.IndexBytes(x.Messages()); n == 0 {
 		t.Error("an index in use was let go of")
 	}
 	again, err := x.Messages().Index()
-	if err != nil || again.rows[0] != ix.rows[0] {
+	if err != nil || !session.SameRows(again, ix) {
 		t.Errorf("its rows are in memory twice (%v)", err)
 	}
 	runtime.KeepAlive(ix)
@@ -114,7 +93,7 @@ func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 		t.Error("an index that nobody uses cannot be let go of")
 	}
 	cache.LetGo()
-	if n := x.messages.index.bytes.Load(); n != 0 {
+	if n := session.IndexBytes(x.Messages()); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
 	if ix, err = x.Messages().Index(); err != nil || ix.Len() != 3000 {

@@ -227,7 +227,7 @@ func (l *Log) openFile(rel string) (vfs.File, error) {
 	if err := x.Replace(rel, nil, true); err != nil {
 		return nil, err
 	}
-	x.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
+	x.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
 	f, _, err = vfs.OpenRegular(x.Root.FS, name, flag)
 	return f, err
 }
@@ -350,5 +350,6 @@ func (l *Log) shut() error {
 		failed = errors.Join(failed, l.files.close())
 		l.files = nil
 	}
+	l.set.forget(l)
 	return failed
 }

@@ -36,6 +36,9 @@ func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 // rowsOf is what an open file of arrival rows tells package archive.
 type rowsOf struct{ vfs.File }
 
+// lastEnd is where the last row of a file of arrival rows that can be read says that the log ends.
+func lastEnd(arrivals vfs.File) (int64, error) { return rowsOf{arrivals}.End() }
+
 // End is where the last arrival row that can be read says that the log ends.
 func (r rowsOf) End() (end int64, err error) {
 	fi, err := r.Stat()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // findings is what opening a log found at its end.
@@ -41,7 +42,7 @@ func (l *Log) recover(f *logFiles) (logTail, int64, error) {
 		return n.tail, n.valid, nil
 	}
 	if n.odd != "" {
-		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
+		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
 	}
 	// The index first: once new rows stand where lost ones did, nobody could
 	// tell that it describes the lost ones.
@@ -156,7 +157,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 		if err != nil {
 			return err
 		}
-		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
 	}
 	if n.valid < n.size {
@@ -164,7 +165,7 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 		if err != nil {
 			return err
 		}
-		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d bytes at the end were not a record; they were moved to %s", n.size-n.valid, name)})
 		if err := f.data.Truncate(n.valid); err != nil {
 			return err
@@ -211,7 +212,7 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 	}
 	n.tail = logTail{size: n.valid, arrivals: n.tail.arrivals + int64(len(row)), chain: a.Chain, events: a.Events}
 	if n.bad > 0 {
-		l.session.Report(ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})
 	}
 	return nil

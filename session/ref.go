@@ -145,8 +145,9 @@ func (x *Session) locate(r ctxabi.ContentRef) (*Content, error) {
 	}
 	c := &Content{}
 	if r.Form == ctxabi.FormLines {
-		c.log, c.from = log, ix.row(r.Start).off
-		c.size = ix.row(r.End).end() - c.from
+		first, last := ix.At(r.Start), ix.At(r.End)
+		c.log, c.from = log, first.Offset
+		c.size = last.end() - c.from
 	} else {
 		raw, err := ix.Record(r.Start)
 		if err == nil {

@@ -25,8 +25,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
 	for _, l := range []*Log{&x.messages, &x.events} {
-		l.turn <- struct{}{}
-		defer func() { <-l.turn }()
+		defer l.hold()()
 	}
 	if ok, err := again(); !ok || err != nil {
 		return false, err
@@ -59,7 +58,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 		}
 	}
 	for _, l := range []*Log{&x.messages, &x.events} {
-		l.gone()
+		l.closeRemoved()
 	}
 	s.disk.RemoveAll(tmp)
 	return true, nil
@@ -90,16 +89,4 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	nowhere.Session = ".removed-" + x.ID()
 	x.dir.SetRef(nowhere)
 	return s.disk.FS.SyncDir(path.Dir(dir))
-}
-
-// gone closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
-func (l *Log) gone() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil || l.users > 0 {
-		return
-	}
-	l.files.close()
-	l.files = nil
-	l.set.forget(l)
 }

@@ -185,7 +185,7 @@ func (x *Session) Latest() (string, error) {
 		return "", err
 	}
 	x.mu.Lock()
-	known, text := x.latest.length == ix.size, x.latest.text
+	known, text := x.latest.length == ix.Size(), x.latest.text
 	x.mu.Unlock()
 	if known {
 		return text, nil
@@ -195,8 +195,8 @@ func (x *Session) Latest() (string, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if ix.size >= x.latest.length {
-		x.latest.length, x.latest.text = ix.size, text
+	if ix.Size() >= x.latest.length {
+		x.latest.length, x.latest.text = ix.Size(), text
 	}
 	return text, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Stage holds what one open handle has written and not yet committed: at most
@@ -18,7 +19,7 @@ import (
 // happen one after the other.
 type Stage struct {
 	log    *Log
-	writer Writer
+	writer disk.Writer
 
 	mu   sync.Mutex
 	size int64    // staged bytes, all of one record, no newline among them
@@ -42,7 +43,7 @@ type Stage struct {
 }
 
 // NewStage gives an empty stage for a handle opened by w.
-func (l *Log) NewStage(w Writer) *Stage { return &Stage{log: l, writer: w} }
+func (l *Log) NewStage(w disk.Writer) *Stage { return &Stage{log: l, writer: w} }
 
 // Size is the number of staged bytes.
 func (s *Stage) Size() int64 {

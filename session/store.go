@@ -183,7 +183,7 @@ func (s *Store) start() error {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
-	s.o.Memory.Cache(indexes{&s.open})
+	s.o.Memory.Cache(s.open.cache())
 	if s.disk.ReadOnly {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.open.closed.Store(true)
+	s.open.refuse()
 	var logs []*Log
 	for _, x := range s.sessions {
 		logs = append(logs, &x.messages, &x.events)
@@ -321,15 +321,6 @@ func (s *Store) raise(version int) error {
 	return nil
 }
 
-// Sync makes everything that is committed in any open log survive the loss of power.
-func (s *Store) Sync() error {
-	var failed error
-	for _, l := range s.open.list() {
-		failed = errors.Join(failed, l.syncAll())
-	}
-	return failed
-}
-
 // Loaded calls yield for every session that was looked up since the store was opened.
 func (s *Store) Loaded(yield func(*Session) bool) {
 	s.mu.Lock()
@@ -344,3 +335,6 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 		}
 	}
 }
+
+// Sync makes everything that is committed in any open log survive the loss of power. It returns an error of kind ctxabi.ErrIO if a disk failed.
+func (s *Store) Sync() error { return s.open.sync() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // Timeline is a snapshot of both logs in one order. It never changes, and a
@@ -136,7 +137,7 @@ func (w *merge) note(x *logIndex, line int) error {
 		return nil
 	}
 	b := make([]byte, r.len)
-	if _, err := x.log.ReadAt(b, r.off); IsDamage(err) {
+	if _, err := x.log.ReadAt(b, r.off); archive.IsDamage(err) {
 		return nil // it names nothing
 	} else if err != nil && err != io.EOF {
 		return err

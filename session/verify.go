@@ -35,7 +35,7 @@ func (s *Store) Verify(ctx context.Context, ref ctxabi.Ref) ([]Problem, error) {
 	}
 	var all []Problem
 	for _, l := range []*Log{&x.events, &x.messages} {
-		found, err := l.verify(ctx)
+		found, err := verifyLog(ctx, l)
 		all = append(all, found...)
 		if err != nil {
 			return all, err
@@ -48,13 +48,14 @@ func (s *Store) Verify(ctx context.Context, ref ctxabi.Ref) ([]Problem, error) {
 	return all, ctx.Err()
 }
 
-func (l *Log) verify(ctx context.Context) (found []Problem, err error) {
-	f, err := l.acquire()
+// verifyLog reads everything of a log.
+func verifyLog(ctx context.Context, l *Log) (found []Problem, err error) {
+	a, err := l.audit()
 	if err != nil {
 		return nil, err
 	}
-	defer l.release()
-	v, err := l.verifyLog(ctx, f)
+	defer a.close()
+	v, err := verify(ctx, a)
 	if err != nil {
 		return v.found, err
 	}
@@ -65,41 +66,29 @@ func (l *Log) verify(ctx context.Context) (found []Problem, err error) {
 	if err != nil {
 		return v.found, err
 	}
-	if v.fresh.guessed { // part of the log cannot be read: the index may know more
+	if a.guessed() { // part of the log cannot be read: the index may know more
 		return v.found, ctx.Err()
 	}
-	if ix.n < v.fresh.n {
-		v.bad(Rebuildable, "the index has %d records, the log %d", ix.n, v.fresh.n)
-	}
-	for line := 1; line <= min(ix.n, v.fresh.n) && ctx.Err() == nil; line++ {
-		if ix.row(line) != v.fresh.at(line) {
-			v.bad(Rebuildable, "the index is wrong about line %d: %+v, not %+v", line, ix.row(line), v.fresh.at(line))
-		}
+	for _, what := range a.checkIndex(ctx, ix) {
+		v.bad(Rebuildable, "%s", what)
 	}
 	return v.found, ctx.Err()
 }
 
 // verification is a log that is read as a whole.
 type verification struct {
-	log   *Log
-	f     *logFiles
-	tail  logTail
-	end   int64
-	fresh logIndex // made from nothing
+	*Audit
 	found []Problem
 }
 
 func (v *verification) bad(sev Severity, format string, args ...any) {
-	v.found = append(v.found, Problem{v.log.name, fmt.Sprintf(format, args...), sev})
+	v.found = append(v.found, Problem{v.log.Name(), fmt.Sprintf(format, args...), sev})
 }
 
-// verifyLog holds the records against the arrival rows, the rows against the chain, and each record against the rules of its log.
-func (l *Log) verifyLog(ctx context.Context, f *logFiles) (*verification, error) {
-	v := &verification{log: l, f: f, fresh: logIndex{log: l, loaded: true}}
-	l.mu.Lock()
-	v.tail, v.end = l.tail, l.length.Load()
-	l.mu.Unlock()
-	if err := v.fresh.extend(f, v.end); err != nil {
+// verify holds the records against the arrival rows, the rows against the chain, and each record against the rules of its log.
+func verify(ctx context.Context, a *Audit) (*verification, error) {
+	v := &verification{Audit: a}
+	if err := a.scan(); err != nil {
 		return v, err
 	}
 	if err := v.rows(ctx); err != nil {
@@ -114,7 +103,7 @@ func (v *verification) unrowed() error {
 	if v.tail.size == v.end {
 		return nil
 	}
-	fi, err := v.f.arrivals.Stat()
+	fi, err := v.arrivals().Stat()
 	if err != nil {
 		return err
 	}
@@ -129,18 +118,19 @@ func (v *verification) unrowed() error {
 
 // records reports lines that are no records, runs of them at once.
 func (v *verification) records() {
-	for line := 1; line <= v.fresh.n; line++ {
+	n := v.len()
+	for line := 1; line <= n; line++ {
 		first := line
-		for line <= v.fresh.n && v.fresh.at(line).flags&Damaged != 0 {
+		for line <= n && v.at(line).Flags&Damaged != 0 {
 			line++
 		}
 		if line > first {
-			a, b := v.fresh.at(first), v.fresh.at(line-1)
+			a, b := v.at(first), v.at(line-1)
 			what := "is not a valid record"
 			if line > first+1 {
 				what = "are not valid records"
 			}
-			v.bad(Lost, "%s %s (bytes %d-%d)", lines(v.log.name, first, line-1), what, a.off, b.end())
+			v.bad(Lost, "%s %s (bytes %d-%d)", lines(v.log.Name(), first, line-1), what, a.Offset, b.end())
 		}
 	}
 }
@@ -156,20 +146,20 @@ func lines(log string, from, to int) string {
 
 // span names the records of which bytes lie in [from, to).
 func (v *verification) span(from, to int64) string {
-	n := v.fresh.n
-	first := sort.Search(n, func(i int) bool { return v.fresh.at(i+1).end() > from }) + 1
-	last := sort.Search(n, func(i int) bool { return v.fresh.at(i+1).off >= to })
+	n := v.len()
+	first := sort.Search(n, func(i int) bool { return v.at(i+1).end() > from }) + 1
+	last := sort.Search(n, func(i int) bool { return v.at(i+1).Offset >= to })
 	if first > last {
 		return "no whole record"
 	}
-	return lines(v.log.name, first, last)
+	return lines(v.log.Name(), first, last)
 }
 
 // rows walks over the arrival rows.
 func (v *verification) rows(ctx context.Context) error {
-	w := rowWalk{v: v, chain: chainSeed(v.log.session.ID(), v.log.name)}
+	w := rowWalk{v: v, chain: v.seed()}
 	var failed error
-	err := vfs.ScanLines(v.f.arrivals, 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
+	err := vfs.ScanLines(v.arrivals(), 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		w.n++
 		a, ok := parseArrival(line)
 		if !ok || !whole {
@@ -184,7 +174,7 @@ func (v *verification) rows(ctx context.Context) error {
 	}
 	w.flush()
 	if w.damaged > 0 {
-		v.bad(Lost, "%s %s at their end", arrivalsFile(v.log.name), rowsAre(w.n-w.damaged+1, w.n))
+		v.bad(Lost, "%s %s at their end", arrivalsFile(v.log.Name()), rowsAre(w.n-w.damaged+1, w.n))
 	}
 	return nil
 }
@@ -216,7 +206,7 @@ func (w *rowWalk) row(a *arrival) error {
 		proven := false
 		if w.damaged == 1 && a.Off > w.next && a.Off <= v.end {
 			// What the damaged row said of the bytes can be had from the bytes; the chain behind it proves it.
-			sum, err := vfs.HashRange(v.f.data, w.next, a.Off)
+			sum, err := vfs.HashRange(v.data(), w.next, a.Off)
 			if lost := new(archive.DamageError); err != nil && !errors.As(err, &lost) {
 				return err
 			}
@@ -235,7 +225,7 @@ func (w *rowWalk) row(a *arrival) error {
 		v.bad(Lost, "bytes %d-%d, which arrival row %d tells of, are not there", max(a.Off, v.end), a.end(), w.n)
 		return nil
 	}
-	sum, err := vfs.HashRange(v.f.data, a.Off, a.end())
+	sum, err := vfs.HashRange(v.data(), a.Off, a.end())
 	unread := ""
 	if lost := new(archive.DamageError); errors.As(err, &lost) {
 		unread = lost.Error()

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// Audit is a log that is open to be checked as a whole, with an index that is made from nothing.
+type Audit struct {
+	log   *Log
+	f     *logFiles
+	tail  logTail // up to and with the last row
+	end   int64   // committed bytes
+	fresh logIndex
+}
+
+// audit opens the log to be checked as it is now. The caller closes the audit.
+func (l *Log) audit() (*Audit, error) {
+	f, err := l.acquire()
+	if err != nil {
+		return nil, err
+	}
+	a := &Audit{log: l, f: f, fresh: logIndex{log: l, loaded: true}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.tail, a.end = l.tail, l.length.Load()
+	return a, nil
+}
+
+func (a *Audit) close() { a.log.release() }
+
+// scan reads all records.
+func (a *Audit) scan() error { return a.fresh.extend(a.f, a.end) }
+
+// guessed reports whether records could not be read, so that others stand for them.
+func (a *Audit) guessed() bool { return a.fresh.guessed }
+
+// len is the number of records.
+func (a *Audit) len() int { return a.fresh.n }
+
+// at returns the entry of a record, but for what rests on the other log and on counts.
+func (a *Audit) at(line int) Entry {
+	r := a.fresh.at(line)
+	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags}
+}
+
+func (a *Audit) data() io.ReaderAt  { return a.f.data }
+func (a *Audit) arrivals() vfs.File { return a.f.arrivals }
+
+// seed is the chain's value in front of the first row.
+func (a *Audit) seed() hash { return chainSeed(a.log.session.ID(), a.log.name) }
+
+// checkIndex returns what is wrong with the log's index, a sentence each.
+func (a *Audit) checkIndex(ctx context.Context, ix *Index) (found []string) {
+	if ix.n < a.fresh.n {
+		found = append(found, fmt.Sprintf("the index has %d records, the log %d", ix.n, a.fresh.n))
+	}
+	for line := 1; line <= min(ix.n, a.fresh.n) && ctx.Err() == nil; line++ {
+		if ix.row(line) != a.fresh.at(line) {
+			found = append(found, fmt.Sprintf("the index is wrong about line %d: %+v, not %+v", line, ix.row(line), a.fresh.at(line)))
+		}
+	}
+	return found
+}
+
+// checkIndexFile says what is wrong with an index file; "" when it is a beginning of what is made from nothing.
+func (a *Audit) checkIndexFile(raw []byte) string {
+	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
+		return "it is no index"
+	}
+	if !bytes.Equal(raw[:indexHeader], newIndexHeader()) {
+		return "it was made by the rules of another version, or is damaged"
+	}
+	running := uint32(0)
+	n := 0
+	for b := raw[indexHeader:]; len(b) > 0; b = b[indexRow:] {
+		if len(b) < indexRow {
+			return "it ends within a row"
+		}
+		r, next, ok := decodeRow(b, running)
+		n++
+		switch {
+		case !ok:
+			return fmt.Sprintf("row %d does not fit its checksum", n)
+		case n > a.fresh.n:
+			return fmt.Sprintf("it has more rows than the log has records, %d", a.fresh.n)
+		case r != a.fresh.at(n):
+			return fmt.Sprintf("row %d is not what record %d gives", n, n)
+		}
+		running = next
+	}
+	return ""
+}
+
+// checkTokensFile reports whether all counts of a file fit their records. One of the first form counts as right: it is written anew.
+func (a *Audit) checkTokensFile(raw []byte) bool {
+	if bytes.HasPrefix(raw, []byte(tokensMagic1)) {
+		return true
+	}
+	_, ok := a.fresh.readTokens(bytes.NewReader(raw), func(tokenPair) {})
+	return ok
+}
