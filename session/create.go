@@ -6,6 +6,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // defaultPolicy is gc.policy as a new session has it: every key with its default.
@@ -34,8 +35,8 @@ var newSession = []newFile{
 	{ctxabi.BudgetFile, ""},
 	{ctxabi.PolicyFile, defaultPolicy},
 	{disk.ErrorsFile, ""},
-	{arrivalsFile(ctxabi.MessagesFile), ""},
-	{arrivalsFile(ctxabi.EventsFile), ""},
+	{log.ArrivalsFile(ctxabi.MessagesFile), ""},
+	{log.ArrivalsFile(ctxabi.EventsFile), ""},
 }
 
 // Create makes a session complete at once, and the directories above it. It is

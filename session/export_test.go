@@ -4,28 +4,29 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // SetMaxInMemory makes stages go to files earlier.
 func SetMaxInMemory(n int64) { limits.InMemory = n }
 
 // Tick is one tick of the janitor.
-func Tick(s *Store) { s.open.tick() }
+func Tick(s *Store) { s.open.Tick() }
 
 // Shed is what happens when descriptors run out.
-func Shed(s *Store) int { return s.open.shed() }
+func Shed(s *Store) int { return s.open.Shed() }
 
 // OpenLogs is how many logs have open files.
-func OpenLogs(s *Store) int { return len(s.open.list()) }
+func OpenLogs(s *Store) int { return len(s.open.List()) }
 
 // IdleTicks is after how many ticks an unused log is closed.
-const IdleTicks = idleTicks
+const IdleTicks = log.IdleTicks
 
 // MaxOpenLogs is how many logs are open at most.
-var MaxOpenLogs = handles.Idle() / logHandles
+var MaxOpenLogs = handles.Idle() / log.LogHandles
 
 // MaxKeys is how many requests a log remembers.
-const MaxKeys = maxKeys
+const MaxKeys = log.MaxKeys
 
 // SetMarkEvery lays the marks of arrival rows closer, in bytes, and gives back what puts them where they were.
 func SetMarkEvery(n int64) (undo func()) {
@@ -39,25 +40,25 @@ func RemoveAll(s *Store, name string) { s.disk.RemoveAll(name) }
 
 // Names inside a session.
 var (
-	ArrivalsFile  = arrivalsFile("messages.jsonl")
-	IndexFile     = indexFile("messages.jsonl")
+	ArrivalsFile  = log.ArrivalsFile("messages.jsonl")
+	IndexFile     = log.IndexFile("messages.jsonl")
 	SegmentsFile  = archive.ListFile("messages.jsonl")
-	TokensFile    = tokensFile("messages.jsonl")
+	TokensFile    = log.TokensFile("messages.jsonl")
 	QuarantineDir = disk.QuarantineDir
 )
 
 // ParseRow parses an arrival row and prints it again.
 func ParseRow(line []byte) ([]byte, bool) {
-	a, ok := parseArrival(line)
+	a, ok := log.ParseRow(line)
 	if !ok {
 		return nil, false
 	}
-	b := a.appendTo(nil)
+	b := a.AppendTo(nil)
 	return b[:len(b)-1], true
 }
 
 // StopJanitor ends the store's goroutine, for a store that dies without Close.
-func StopJanitor(s *Store) { s.open.stop() }
+func StopJanitor(s *Store) { s.open.Stop() }
 
 // SetSealMin lets few bytes be sealed, in small frames.
 func SetSealMin(n int64, frame int) { limits.SealMin, limits.Frame = n, frame }

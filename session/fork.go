@@ -94,7 +94,7 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 		log *Log
 		ix  *Index
 	}{{&w.x.events, t.Events}, {&w.x.messages, t.Messages}} {
-		one, err := part.log.copyTo(w.dir, w.owner, part.ix.Size(), id)
+		one, err := part.log.CopyTo(w.dir, w.owner, part.ix.Size(), id)
 		if err != nil {
 			return false, err
 		}

@@ -236,7 +236,7 @@ func (t *sessionTree) deep(problems []Problem) {
 func (c *checker) close(x *Session) error {
 	var failed error
 	for _, l := range []*Log{&x.messages, &x.events} {
-		failed = errors.Join(failed, l.shut())
+		failed = errors.Join(failed, l.Shut())
 	}
 	c.forget(x.Ref())
 	return failed

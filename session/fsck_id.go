@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // id is the session's id as its file says; "" when it says none.
@@ -32,8 +33,8 @@ func (t *sessionTree) checkID() {
 	id := strings.TrimSpace(string(raw))
 	begins := t.beginnings()
 	proven := func(id string) bool {
-		for log, a := range begins {
-			if chainNext(chainSeed(id, log), a.SHA, a.Off, a.Len) == a.Chain {
+		for name, a := range begins {
+			if log.ChainNext(log.ChainSeed(id, name), a.SHA, a.Off, a.Len) == a.Chain {
 				return true
 			}
 		}
@@ -78,17 +79,17 @@ func (t *sessionTree) checkID() {
 }
 
 // beginnings gives the first arrival row of each log that has one that is whole.
-func (t *sessionTree) beginnings() map[string]arrival {
-	begins := map[string]arrival{}
-	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-		f, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, arrivalsFile(log)), 0, 0)
+func (t *sessionTree) beginnings() map[string]log.Row {
+	begins := map[string]log.Row{}
+	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
+		f, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, log.ArrivalsFile(name)), 0, 0)
 		if err != nil {
 			continue
 		}
 		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
 			vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, whole bool) bool {
-				if a, ok := parseArrival(line); ok && whole && a.Off == 0 {
-					begins[log] = a
+				if a, ok := log.ParseRow(line); ok && whole && a.Off == 0 {
+					begins[name] = a
 				}
 				return false
 			})

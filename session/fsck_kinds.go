@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Class says to whom a file of a session matters, and with that what a repair may do to it.
@@ -40,12 +41,12 @@ var sessionKinds = []FileKind{
 	{ctxabi.MessagesFile, Truth, nil}, // sessionTree.checkLog
 	{ctxabi.EventsFile, Truth, nil},
 	{disk.IDFile, Truth, nil}, // sessionTree.checkID
-	{arrivalsFile(ctxabi.MessagesFile), Truth, nil},
-	{arrivalsFile(ctxabi.EventsFile), Truth, nil},
-	{indexFile(ctxabi.MessagesFile), Cache, nil},
-	{indexFile(ctxabi.EventsFile), Cache, nil},
-	{tokensFile(ctxabi.MessagesFile), Cache, nil},
-	{tokensFile(ctxabi.EventsFile), Cache, nil},
+	{log.ArrivalsFile(ctxabi.MessagesFile), Truth, nil},
+	{log.ArrivalsFile(ctxabi.EventsFile), Truth, nil},
+	{log.IndexFile(ctxabi.MessagesFile), Cache, nil},
+	{log.IndexFile(ctxabi.EventsFile), Cache, nil},
+	{log.TokensFile(ctxabi.MessagesFile), Cache, nil},
+	{log.TokensFile(ctxabi.EventsFile), Cache, nil},
 
 	{ctxabi.StateFile, Control, checkControl},
 	{ctxabi.CwdFile, Control, checkControl},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
@@ -23,15 +24,15 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 		return raw
 	}
 	// The caches first: a daemon writes them last, and an open cuts them.
-	index, counts := read(indexFile(l.Name())), read(tokensFile(l.Name()))
+	index, counts := read(log.IndexFile(l.Name())), read(log.TokensFile(l.Name()))
 	if !t.checkEnd(l) {
 		return false, nil
 	}
-	a, err := l.audit()
+	a, err := l.Audit()
 	if err != nil {
 		return false, err
 	}
-	defer a.close()
+	defer a.Close()
 	found, err := verify(ctx, a)
 	for _, p := range found.found {
 		t.report(p.Log, p.severity(), NoRemedy, "%s", p.What)
@@ -42,14 +43,14 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 	remove := func(rel string) Remedy {
 		return Remedy{"removed; it is made again when it is needed", func() error { return v.Remove(path.Join(t.dir, rel)) }}
 	}
-	if a.guessed() { // part of the log cannot be read: the caches may know more
+	if a.Guessed() { // part of the log cannot be read: the caches may know more
 		return true, nil
 	}
-	if why := a.checkIndexFile(index); index != nil && why != "" {
-		t.report(indexFile(l.Name()), Rebuildable, remove(indexFile(l.Name())), "%s", why)
+	if why := a.CheckIndexFile(index); index != nil && why != "" {
+		t.report(log.IndexFile(l.Name()), Rebuildable, remove(log.IndexFile(l.Name())), "%s", why)
 	}
-	if counts != nil && !a.checkTokensFile(counts) {
-		t.report(tokensFile(l.Name()), Rebuildable, remove(tokensFile(l.Name())), "it holds counts that do not fit their records or their checksums")
+	if counts != nil && !a.CheckTokensFile(counts) {
+		t.report(log.TokensFile(l.Name()), Rebuildable, remove(log.TokensFile(l.Name())), "it holds counts that do not fit their records or their checksums")
 	}
 	if t.c.o.Repair {
 		_, err = l.Index()
@@ -63,7 +64,7 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 	var files [2]File
 	missing := [2]bool{}
 	t.checkNoList(l)
-	for i, rel := range []string{l.Name(), arrivalsFile(l.Name())} {
+	for i, rel := range []string{l.Name(), log.ArrivalsFile(l.Name())} {
 		fi, err := v.Stat(path.Join(t.dir, rel))
 		if err == nil && !fi.Mode().IsRegular() { // reported already
 			missing[i] = true
@@ -86,7 +87,7 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 		if err := l.Open(); err != nil {
 			return err
 		}
-		if l.isBroken() {
+		if l.IsBroken() {
 			return errors.New("the disk did not take it")
 		}
 		return nil
@@ -105,9 +106,9 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 	case missing[1]:
 		fi, err := files[0].Stat()
 		if err == nil && fi.Size() == 0 {
-			t.report(arrivalsFile(l.Name()), Rebuildable, do("made anew"), "the arrival rows are missing")
+			t.report(log.ArrivalsFile(l.Name()), Rebuildable, do("made anew"), "the arrival rows are missing")
 		} else {
-			t.report(arrivalsFile(l.Name()), Lost, do("one row marked estimated tells of all records"), "the arrival rows are missing: who wrote the records and when is lost")
+			t.report(log.ArrivalsFile(l.Name()), Lost, do("one row marked estimated tells of all records"), "the arrival rows are missing: who wrote the records and when is lost")
 		}
 	default:
 		if err := t.tail(l, files[1], do); err != nil {
@@ -140,9 +141,9 @@ func (t *sessionTree) checkNoList(l *Log) {
 func (t *sessionTree) announced(f File) (n int, size int64) {
 	if fi, err := f.Stat(); err == nil {
 		vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
-			if a, ok := parseArrival(line); ok {
+			if a, ok := log.ParseRow(line); ok {
 				n++
-				size = max(size, a.end())
+				size = max(size, a.End())
 			}
 			return true
 		})
@@ -152,13 +153,13 @@ func (t *sessionTree) announced(f File) (n int, size int64) {
 
 // tail reports what an open repairs at the end of a log.
 func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) error {
-	n, err := l.examineOnly(arrivalRows)
+	n, err := l.ExamineUnchanged(arrivalRows)
 	if err != nil {
 		return err
 	}
 	rows, bad, torn, reach := 0, 0, false, int64(0)
-	err = vfs.ScanLines(arrivalRows, n.tail.arrivals, n.arrivals, func(_, _ int64, line []byte, whole bool) bool {
-		a, ok := parseArrival(line)
+	err = vfs.ScanLines(arrivalRows, n.Tail.Arrivals, n.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
+		a, ok := log.ParseRow(line)
 		switch {
 		case !whole:
 			torn = true
@@ -166,36 +167,36 @@ func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) err
 			bad++
 		default:
 			rows++
-			reach = max(reach, a.end())
+			reach = max(reach, a.End())
 		}
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	arrivals := arrivalsFile(l.Name())
-	if reach > n.valid {
+	arrivals := log.ArrivalsFile(l.Name())
+	if reach > n.Valid {
 		hint := ""
 		if rows == 1 {
 			hint = "; a write that never returned leaves this, too"
 		}
-		t.report(l.Name(), Lost, do("its rows dropped, and what is no record moved to the quarantine"), "bytes %d-%d, which the last %d of the arrival rows tell of, are not what arrived%s", n.valid, reach, rows, hint)
+		t.report(l.Name(), Lost, do("its rows dropped, and what is no record moved to the quarantine"), "bytes %d-%d, which the last %d of the arrival rows tell of, are not what arrived%s", n.Valid, reach, rows, hint)
 	} else if rows > 0 {
-		t.report(l.Name(), Lost, do("one row marked estimated tells of what is there"), "bytes %d-%d are not what the last %d of the arrival rows tell of", n.tail.size, reach, rows)
+		t.report(l.Name(), Lost, do("one row marked estimated tells of what is there"), "bytes %d-%d are not what the last %d of the arrival rows tell of", n.Tail.Size, reach, rows)
 	}
-	if bad > 0 || torn && n.records > 0 {
-		sev, what := Lost, fmt.Sprintf("the last %d of the arrival rows are damaged: who wrote the records behind byte %d and when is lost", bad+count(torn), n.tail.size)
-		if n.records == 0 {
+	if bad > 0 || torn && n.Records > 0 {
+		sev, what := Lost, fmt.Sprintf("the last %d of the arrival rows are damaged: who wrote the records behind byte %d and when is lost", bad+count(torn), n.Tail.Size)
+		if n.Records == 0 {
 			sev, what = Odd, "there are lines at the end that are no arrival rows, and tell of no records"
 		}
 		t.report(arrivals, sev, do("moved to the quarantine; one row marked estimated tells of the records"), "%s", what)
 	} else if torn {
 		t.report(arrivals, Odd, do("dropped"), "the last row is torn: its write never returned")
-	} else if rows == 0 && n.records > 0 {
-		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d: power was lost, or they were added past the mount", n.records, n.tail.size)
+	} else if rows == 0 && n.Records > 0 {
+		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d: power was lost, or they were added past the mount", n.Records, n.Tail.Size)
 	}
-	if n.size > n.valid && reach <= n.valid {
-		t.report(l.Name(), Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.size-n.valid, n.valid)
+	if n.Size > n.Valid && reach <= n.Valid {
+		t.report(l.Name(), Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.Size-n.Valid, n.Valid)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // sealedKinds are the sealed parts of logs and the lists of them.
@@ -158,18 +159,18 @@ func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
 }
 
 // reaches says whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
-func (t *sessionTree) reaches(log string, base int64) bool {
+func (t *sessionTree) reaches(name string, base int64) bool {
 	v := t.c.s.disk.FS
-	fi, err := v.Stat(path.Join(t.dir, log))
+	fi, err := v.Stat(path.Join(t.dir, name))
 	if err != nil {
 		return true
 	}
-	arrivals, err := v.OpenFile(path.Join(t.dir, arrivalsFile(log)), os.O_RDONLY, 0)
+	arrivals, err := v.OpenFile(path.Join(t.dir, log.ArrivalsFile(name)), os.O_RDONLY, 0)
 	if err != nil {
 		return true
 	}
 	defer arrivals.Close()
-	total, err := lastEnd(arrivals)
+	total, err := log.LastEnd(arrivals)
 	return err != nil || base+fi.Size() == total
 }
 

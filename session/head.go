@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Head stands for all that a log held at one moment. The chain tells that nothing before its end was changed, but not that
@@ -33,7 +34,7 @@ func ParseHead(line string) (h Head, err error) {
 	if len(f) != 3 {
 		return bad(fmt.Sprintf("it has %d fields", len(f)))
 	}
-	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(hash{}) {
+	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(log.Hash{}) {
 		return bad("bad chain value")
 	}
 	h.Chain = strings.ToLower(f[0])

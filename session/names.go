@@ -5,6 +5,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // The disk that a store is on; see package vfs.
@@ -48,3 +49,35 @@ type (
 	ServedPack = blob.Pack
 	ServedAt   = blob.At
 )
+
+// Logs, and what is known of their records; see package log.
+type (
+	Log        = log.Log
+	Stage      = log.Stage
+	Batch      = log.Batch
+	Key        = log.Key
+	Committer  = log.Committer
+	Index      = log.Index
+	Entry      = log.Entry
+	EntryFlags = log.EntryFlags
+	MemLog     = log.MemLog
+	Timeline   = log.Timeline
+	ToolEvent  = log.ToolEvent
+)
+
+// The facts about a record.
+const (
+	HasCalls   = log.HasCalls
+	HasResults = log.HasResults
+	HasImages  = log.HasImages
+	Damaged    = log.Damaged
+)
+
+// SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
+const SealMin = log.SealMin
+
+// NewMemLog returns an empty log in memory of the name ctxabi.MessagesFile or ctxabi.EventsFile.
+func NewMemLog(name string) *MemLog { return log.NewMemLog(name) }
+
+// Local returns the committer of a store that is alone: it writes to the store's own files.
+func Local() Committer { return log.Local() }

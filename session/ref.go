@@ -147,7 +147,7 @@ func (x *Session) locate(r ctxabi.ContentRef) (*Content, error) {
 	if r.Form == ctxabi.FormLines {
 		first, last := ix.At(r.Start), ix.At(r.End)
 		c.log, c.from = log, first.Offset
-		c.size = last.end() - c.from
+		c.size = last.End() - c.from
 	} else {
 		raw, err := ix.Record(r.Start)
 		if err == nil {

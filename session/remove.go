@@ -25,7 +25,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
 	for _, l := range []*Log{&x.messages, &x.events} {
-		defer l.hold()()
+		defer l.Hold()()
 	}
 	if ok, err := again(); !ok || err != nil {
 		return false, err
@@ -58,7 +58,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 		}
 	}
 	for _, l := range []*Log{&x.messages, &x.events} {
-		l.closeRemoved()
+		l.CloseRemoved()
 	}
 	s.disk.RemoveAll(tmp)
 	return true, nil

@@ -106,8 +106,8 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Session {
 	x := &Session{store: s}
 	x.dir.Init(s.disk, ref, id, created)
-	x.events.init(&x.dir, &s.open, nil, ctxabi.EventsFile)
-	x.messages.init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
+	x.events.Init(&x.dir, &s.open, nil, ctxabi.EventsFile)
+	x.messages.Init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
 	x.blobs.Init(&x.dir)
 	x.latest.length = -1
 	return x

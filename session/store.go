@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // StoreFile is the file that makes a directory a store.
@@ -62,7 +63,7 @@ type Store struct {
 	version int         // in ctxfs.store
 	locks   []io.Closer // none when read-only
 
-	open openLogs
+	open log.Set
 
 	create sync.Mutex // one session is made at a time
 
@@ -72,13 +73,13 @@ type Store struct {
 }
 
 // limits are those of all stores. A variable, for tests that cannot afford large records.
-var limits = DefaultLimits()
+var limits = log.DefaultLimits()
 
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, AsRoot: os.Geteuid() == 0, Now: o.Now, Logger: o.Logger}}
-	s.open.init(o.Committer, o.Memory, &limits)
+	s.open.Init(o.Committer, o.Memory, &limits)
 	return s
 }
 
@@ -183,7 +184,7 @@ func (s *Store) start() error {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
-	s.o.Memory.Cache(s.open.cache())
+	s.o.Memory.Cache(s.open.Cache())
 	if s.disk.ReadOnly {
 		return nil
 	}
@@ -207,7 +208,7 @@ func (s *Store) start() error {
 	for _, e := range entries {
 		s.disk.RemoveAll(path.Join(s.disk.Dir, disk.TmpDir, e.Name()))
 	}
-	s.open.start()
+	s.open.Start()
 	return nil
 }
 
@@ -269,16 +270,16 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.open.refuse()
+	s.open.Refuse()
 	var logs []*Log
 	for _, x := range s.sessions {
 		logs = append(logs, &x.messages, &x.events)
 	}
 	s.mu.Unlock()
-	s.open.stop()
+	s.open.Stop()
 	var failed error
 	for _, l := range logs {
-		failed = errors.Join(failed, l.shut())
+		failed = errors.Join(failed, l.Shut())
 	}
 	return errors.Join(failed, s.unlock())
 }
@@ -337,4 +338,4 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 }
 
 // Sync makes everything that is committed in any open log survive the loss of power. It returns an error of kind ctxabi.ErrIO if a disk failed.
-func (s *Store) Sync() error { return s.open.sync() }
+func (s *Store) Sync() error { return s.open.Sync() }

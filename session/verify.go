@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Problem is one thing that Verify found wrong, or remarkable: see [Noted].
@@ -50,11 +51,11 @@ func (s *Store) Verify(ctx context.Context, ref ctxabi.Ref) ([]Problem, error) {
 
 // verifyLog reads everything of a log.
 func verifyLog(ctx context.Context, l *Log) (found []Problem, err error) {
-	a, err := l.audit()
+	a, err := l.Audit()
 	if err != nil {
 		return nil, err
 	}
-	defer a.close()
+	defer a.Close()
 	v, err := verify(ctx, a)
 	if err != nil {
 		return v.found, err
@@ -66,10 +67,10 @@ func verifyLog(ctx context.Context, l *Log) (found []Problem, err error) {
 	if err != nil {
 		return v.found, err
 	}
-	if a.guessed() { // part of the log cannot be read: the index may know more
+	if a.Guessed() { // part of the log cannot be read: the index may know more
 		return v.found, ctx.Err()
 	}
-	for _, what := range a.checkIndex(ctx, ix) {
+	for _, what := range a.CheckIndex(ctx, ix) {
 		v.bad(Rebuildable, "%s", what)
 	}
 	return v.found, ctx.Err()
@@ -77,18 +78,18 @@ func verifyLog(ctx context.Context, l *Log) (found []Problem, err error) {
 
 // verification is a log that is read as a whole.
 type verification struct {
-	*Audit
+	*log.Audit
 	found []Problem
 }
 
 func (v *verification) bad(sev Severity, format string, args ...any) {
-	v.found = append(v.found, Problem{v.log.Name(), fmt.Sprintf(format, args...), sev})
+	v.found = append(v.found, Problem{v.Log.Name(), fmt.Sprintf(format, args...), sev})
 }
 
 // verify holds the records against the arrival rows, the rows against the chain, and each record against the rules of its log.
-func verify(ctx context.Context, a *Audit) (*verification, error) {
+func verify(ctx context.Context, a *log.Audit) (*verification, error) {
 	v := &verification{Audit: a}
-	if err := a.scan(); err != nil {
+	if err := a.Scan(); err != nil {
 		return v, err
 	}
 	if err := v.rows(ctx); err != nil {
@@ -100,37 +101,37 @@ func verify(ctx context.Context, a *Audit) (*verification, error) {
 
 // unrowed reports records behind the last arrival row.
 func (v *verification) unrowed() error {
-	if v.tail.size == v.end {
+	if v.Tail.Size == v.End {
 		return nil
 	}
-	fi, err := v.arrivals().Stat()
+	fi, err := v.Arrivals().Stat()
 	if err != nil {
 		return err
 	}
-	if fi.Size() > v.tail.arrivals { // of rows that do not fit
-		v.bad(Rebuildable, "the arrival rows end at byte %d, the log at %d", v.tail.size, v.end)
+	if fi.Size() > v.Tail.Arrivals { // of rows that do not fit
+		v.bad(Rebuildable, "the arrival rows end at byte %d, the log at %d", v.Tail.Size, v.End)
 	} else {
 		v.bad(Noted, "no arrival row tells of %s (bytes %d-%d): power was lost, or something was added past the mount; the next open makes one row, marked estimated",
-			v.span(v.tail.size, v.end), v.tail.size, v.end)
+			v.span(v.Tail.Size, v.End), v.Tail.Size, v.End)
 	}
 	return nil
 }
 
 // records reports lines that are no records, runs of them at once.
 func (v *verification) records() {
-	n := v.len()
+	n := v.Len()
 	for line := 1; line <= n; line++ {
 		first := line
-		for line <= n && v.at(line).Flags&Damaged != 0 {
+		for line <= n && v.At(line).Flags&Damaged != 0 {
 			line++
 		}
 		if line > first {
-			a, b := v.at(first), v.at(line-1)
+			a, b := v.At(first), v.At(line-1)
 			what := "is not a valid record"
 			if line > first+1 {
 				what = "are not valid records"
 			}
-			v.bad(Lost, "%s %s (bytes %d-%d)", lines(v.log.Name(), first, line-1), what, a.Offset, b.end())
+			v.bad(Lost, "%s %s (bytes %d-%d)", lines(v.Log.Name(), first, line-1), what, a.Offset, b.End())
 		}
 	}
 }
@@ -146,22 +147,22 @@ func lines(log string, from, to int) string {
 
 // span names the records of which bytes lie in [from, to).
 func (v *verification) span(from, to int64) string {
-	n := v.len()
-	first := sort.Search(n, func(i int) bool { return v.at(i+1).end() > from }) + 1
-	last := sort.Search(n, func(i int) bool { return v.at(i+1).Offset >= to })
+	n := v.Len()
+	first := sort.Search(n, func(i int) bool { return v.At(i+1).End() > from }) + 1
+	last := sort.Search(n, func(i int) bool { return v.At(i+1).Offset >= to })
 	if first > last {
 		return "no whole record"
 	}
-	return lines(v.log.Name(), first, last)
+	return lines(v.Log.Name(), first, last)
 }
 
 // rows walks over the arrival rows.
 func (v *verification) rows(ctx context.Context) error {
-	w := rowWalk{v: v, chain: v.seed()}
+	w := rowWalk{v: v, chain: v.Seed()}
 	var failed error
-	err := vfs.ScanLines(v.arrivals(), 0, v.tail.arrivals, func(_, _ int64, line []byte, whole bool) bool {
+	err := vfs.ScanLines(v.Arrivals(), 0, v.Tail.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		w.n++
-		a, ok := parseArrival(line)
+		a, ok := log.ParseRow(line)
 		if !ok || !whole {
 			w.damaged++
 			return ctx.Err() == nil
@@ -174,7 +175,7 @@ func (v *verification) rows(ctx context.Context) error {
 	}
 	w.flush()
 	if w.damaged > 0 {
-		v.bad(Lost, "%s %s at their end", arrivalsFile(v.log.Name()), rowsAre(w.n-w.damaged+1, w.n))
+		v.bad(Lost, "%s %s at their end", log.ArrivalsFile(v.Log.Name()), rowsAre(w.n-w.damaged+1, w.n))
 	}
 	return nil
 }
@@ -185,7 +186,7 @@ type rowWalk struct {
 	n       int   // rows so far
 	damaged int   // of them, in front of the next one
 	next    int64 // where the next one ought to begin
-	chain   hash
+	chain   log.Hash
 
 	from, to    int64  // bytes that are not what arrived, not reported yet
 	first, last int    // their rows
@@ -199,18 +200,18 @@ func rowsAre(from, to int) string {
 	return fmt.Sprintf("rows %d-%d are damaged", from, to)
 }
 
-func (w *rowWalk) row(a *arrival) error {
+func (w *rowWalk) row(a *log.Row) error {
 	v := w.v
-	follows := chainNext(w.chain, a.SHA, a.Off, a.Len) == a.Chain
+	follows := log.ChainNext(w.chain, a.SHA, a.Off, a.Len) == a.Chain
 	if w.damaged > 0 || a.Off > w.next {
 		proven := false
-		if w.damaged == 1 && a.Off > w.next && a.Off <= v.end {
+		if w.damaged == 1 && a.Off > w.next && a.Off <= v.End {
 			// What the damaged row said of the bytes can be had from the bytes; the chain behind it proves it.
-			sum, err := vfs.HashRange(v.data(), w.next, a.Off)
+			sum, err := vfs.HashRange(v.Data(), w.next, a.Off)
 			if lost := new(archive.DamageError); err != nil && !errors.As(err, &lost) {
 				return err
 			}
-			proven = err == nil && chainNext(chainNext(w.chain, sum, w.next, a.Off-w.next), a.SHA, a.Off, a.Len) == a.Chain
+			proven = err == nil && log.ChainNext(log.ChainNext(w.chain, sum, w.next, a.Off-w.next), a.SHA, a.Off, a.Len) == a.Chain
 		}
 		w.gap(a, proven)
 		follows, w.damaged = true, 0
@@ -220,12 +221,12 @@ func (w *rowWalk) row(a *arrival) error {
 	if !follows {
 		v.bad(Lost, "arrival row %d breaks the chain: nothing proves what stood in front of byte %d", w.n, a.Off)
 	}
-	w.chain, w.next = a.Chain, a.end()
-	if a.end() > v.end {
-		v.bad(Lost, "bytes %d-%d, which arrival row %d tells of, are not there", max(a.Off, v.end), a.end(), w.n)
+	w.chain, w.next = a.Chain, a.End()
+	if a.End() > v.End {
+		v.bad(Lost, "bytes %d-%d, which arrival row %d tells of, are not there", max(a.Off, v.End), a.End(), w.n)
 		return nil
 	}
-	sum, err := vfs.HashRange(v.data(), a.Off, a.end())
+	sum, err := vfs.HashRange(v.Data(), a.Off, a.End())
 	unread := ""
 	if lost := new(archive.DamageError); errors.As(err, &lost) {
 		unread = lost.Error()
@@ -236,12 +237,12 @@ func (w *rowWalk) row(a *arrival) error {
 		w.flush()
 		w.from, w.first, w.unread = a.Off, w.n, unread
 	}
-	w.to, w.last = a.end(), w.n
+	w.to, w.last = a.End(), w.n
 	return nil
 }
 
 // gap reports bytes that no whole row tells of.
-func (w *rowWalk) gap(a *arrival, proven bool) {
+func (w *rowWalk) gap(a *log.Row, proven bool) {
 	v := w.v
 	what := "no arrival row tells of"
 	if w.damaged > 0 {

@@ -26,9 +26,10 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":              {},
 	"tokens":              {"ctxabi"},
-	"session":             {"ctxabi", "session/archive", "session/blob", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session":             {"ctxabi", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/archive":     {"ctxabi", "session/disk", "internal/vfs"},
 	"session/blob":        {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
+	"session/log":         {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":        {"ctxabi", "internal/vfs"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
@@ -61,6 +62,7 @@ var arrows = map[string][]string{
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
 	"ctxabi":       {"tokens"}, // weights are measured against exact counts
+	"session/log":  {"session"}, // a store is what its logs are tested in
 	"examples/gen": {"ctxabi"}, // the example's records pass the check
 }
 

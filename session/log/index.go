@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ type Entry struct {
 	Flags  EntryFlags
 }
 
-// end is where the next record begins.
-func (e Entry) end() int64 { return e.Offset + int64(e.Len) + 1 }
+// End is where the next record begins.
+func (e Entry) End() int64 { return e.Offset + int64(e.Len) + 1 }
 
 // EntryFlags are facts about a record.
 type EntryFlags uint8

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bufio"
@@ -11,8 +11,8 @@ import (
 // arrivalWalk walks the arrival rows of a log beside its records.
 type arrivalWalk struct {
 	rows   *bufio.Reader
-	cur    arrival // the row that covers the offset asked for last
-	behind int64   // what holds for records that have no row yet
+	cur    Row   // the row that covers the offset asked for last
+	behind int64 // what holds for records that have no row yet
 }
 
 // arrivalsFrom gives the walk for the records behind x.size.
@@ -20,7 +20,7 @@ func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 	l := x.log
 	w := &arrivalWalk{behind: l.events.length.Load()}
 	l.mu.Lock()
-	end := l.tail.arrivals
+	end := l.tail.Arrivals
 	l.mu.Unlock()
 	from, err := seekArrival(f.arrivals, end, x.size)
 	if err != nil {
@@ -33,7 +33,7 @@ func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 // eventsAt gives the length that events.jsonl had when the record at off
 // arrived. It is asked with growing offsets. Damaged rows are passed over.
 func (w *arrivalWalk) eventsAt(off int64) (int64, error) {
-	for w.rows != nil && w.cur.end() <= off {
+	for w.rows != nil && w.cur.End() <= off {
 		line, err := w.rows.ReadSlice('\n')
 		switch {
 		case err == io.EOF:
@@ -42,7 +42,7 @@ func (w *arrivalWalk) eventsAt(off int64) (int64, error) {
 		case err != nil:
 			return 0, err
 		default:
-			if a, ok := parseArrival(line[:len(line)-1]); ok {
+			if a, ok := ParseRow(line[:len(line)-1]); ok {
 				w.cur = a
 			}
 		}
@@ -76,18 +76,18 @@ func seekArrival(f vfs.File, size, off int64) (int64, error) {
 }
 
 // firstRow finds the first whole row behind a newline in b.
-func firstRow(b []byte) (at int, a arrival, ok bool) {
+func firstRow(b []byte) (at int, a Row, ok bool) {
 	start := -1
 	for i, c := range b {
 		if c != '\n' {
 			continue
 		}
 		if start >= 0 {
-			if a, ok := parseArrival(b[start:i]); ok {
+			if a, ok := ParseRow(b[start:i]); ok {
 				return start, a, true
 			}
 		}
 		start = i + 1
 	}
-	return 0, arrival{}, false
+	return 0, Row{}, false
 }

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bufio"
@@ -15,10 +15,10 @@ import (
 type rowCheck struct {
 	l    *Log
 	rows *bufio.Reader // those behind row
-	row  arrival       // that announces the byte at off
+	row  Row           // that announces the byte at off
 	off  int64
 	to   int64 // where the last row ends
-	last hash  // the chain's value there
+	last Hash  // the chain's value there
 	sum  stdhash.Hash
 }
 
@@ -32,23 +32,23 @@ func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain := chainSeed(l.session.ID(), l.name)
+	chain := ChainSeed(l.session.ID(), l.name)
 	next := int64(0)
 	known := begin == 0 // chain and next are those in front of the row
 	first := int64(-1)  // where the first row that counts stands
 	var failed error
 	err = vfs.ScanLines(f.arrivals, begin, end, func(at, _ int64, line []byte, whole bool) bool {
-		a, ok := parseArrival(line)
+		a, ok := ParseRow(line)
 		switch {
 		case !ok || !whole:
 			failed = odd(max(next, from))
-		case a.end() <= from: // in front of what is sealed
-		case known && (a.Off != next || chainNext(chain, a.SHA, a.Off, a.Len) != a.Chain) || a.Off > max(next, from) || a.end() > to:
+		case a.End() <= from: // in front of what is sealed
+		case known && (a.Off != next || ChainNext(chain, a.SHA, a.Off, a.Len) != a.Chain) || a.Off > max(next, from) || a.End() > to:
 			failed = odd(a.Off)
 		case first < 0:
 			first = at
 		}
-		next, chain, known = a.end(), a.Chain, true
+		next, chain, known = a.End(), a.Chain, true
 		return failed == nil && next < to
 	})
 	if err = errors.Join(err, failed); err != nil {
@@ -78,7 +78,7 @@ func (c *rowCheck) nextRow() error {
 	if err != nil {
 		return err
 	}
-	row, ok := parseArrival(line[:len(line)-1])
+	row, ok := ParseRow(line[:len(line)-1])
 	if !ok {
 		return io.ErrUnexpectedEOF
 	}
@@ -92,20 +92,20 @@ func (c *rowCheck) Write(b []byte) (int, error) {
 		if c.off == c.to {
 			return 0, errors.New("it reads back longer than it was written")
 		}
-		if c.off == c.row.end() {
+		if c.off == c.row.End() {
 			if err := c.nextRow(); err != nil {
 				return 0, err
 			}
 		}
-		take := min(int64(len(b)), c.row.end()-c.off)
+		take := min(int64(len(b)), c.row.End()-c.off)
 		c.sum.Write(b[:take])
 		b, c.off = b[take:], c.off+take
-		if c.off < c.row.end() {
+		if c.off < c.row.End() {
 			break
 		}
-		if hash(c.sum.Sum(nil)) != c.row.SHA {
+		if Hash(c.sum.Sum(nil)) != c.row.SHA {
 			return 0, ctxabi.E("archive", c.l.name, ctxabi.ErrIO,
-				"bytes %d to %d are not what arrived; its records stay as they are (see ctxfs verify)", c.row.Off, c.row.end())
+				"bytes %d to %d are not what arrived; its records stay as they are (see ctxfs verify)", c.row.Off, c.row.End())
 		}
 		c.sum.Reset()
 	}

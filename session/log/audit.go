@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bytes"
@@ -11,51 +11,51 @@ import (
 
 // Audit is a log that is open to be checked as a whole, with an index that is made from nothing.
 type Audit struct {
-	log   *Log
+	Log   *Log
 	f     *logFiles
-	tail  logTail // up to and with the last row
-	end   int64   // committed bytes
+	Tail  Tail  // up to and with the last row
+	End   int64 // committed bytes
 	fresh logIndex
 }
 
-// audit opens the log to be checked as it is now. The caller closes the audit.
-func (l *Log) audit() (*Audit, error) {
+// Audit opens the log to be checked as it is now. The caller closes the audit.
+func (l *Log) Audit() (*Audit, error) {
 	f, err := l.acquire()
 	if err != nil {
 		return nil, err
 	}
-	a := &Audit{log: l, f: f, fresh: logIndex{log: l, loaded: true}}
+	a := &Audit{Log: l, f: f, fresh: logIndex{log: l, loaded: true}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a.tail, a.end = l.tail, l.length.Load()
+	a.Tail, a.End = l.tail, l.length.Load()
 	return a, nil
 }
 
-func (a *Audit) close() { a.log.release() }
+func (a *Audit) Close() { a.Log.release() }
 
-// scan reads all records.
-func (a *Audit) scan() error { return a.fresh.extend(a.f, a.end) }
+// Scan reads all records.
+func (a *Audit) Scan() error { return a.fresh.extend(a.f, a.End) }
 
-// guessed reports whether records could not be read, so that others stand for them.
-func (a *Audit) guessed() bool { return a.fresh.guessed }
+// Guessed reports whether records could not be read, so that others stand for them.
+func (a *Audit) Guessed() bool { return a.fresh.guessed }
 
-// len is the number of records.
-func (a *Audit) len() int { return a.fresh.n }
+// Len is the number of records.
+func (a *Audit) Len() int { return a.fresh.n }
 
-// at returns the entry of a record, but for what rests on the other log and on counts.
-func (a *Audit) at(line int) Entry {
+// At returns the entry of a record, but for what rests on the other log and on counts.
+func (a *Audit) At(line int) Entry {
 	r := a.fresh.at(line)
 	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags}
 }
 
-func (a *Audit) data() io.ReaderAt  { return a.f.data }
-func (a *Audit) arrivals() vfs.File { return a.f.arrivals }
+func (a *Audit) Data() io.ReaderAt  { return a.f.data }
+func (a *Audit) Arrivals() vfs.File { return a.f.arrivals }
 
-// seed is the chain's value in front of the first row.
-func (a *Audit) seed() hash { return chainSeed(a.log.session.ID(), a.log.name) }
+// Seed is the chain's value in front of the first row.
+func (a *Audit) Seed() Hash { return ChainSeed(a.Log.session.ID(), a.Log.name) }
 
-// checkIndex returns what is wrong with the log's index, a sentence each.
-func (a *Audit) checkIndex(ctx context.Context, ix *Index) (found []string) {
+// CheckIndex returns what is wrong with the log's index, a sentence each.
+func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 	if ix.n < a.fresh.n {
 		found = append(found, fmt.Sprintf("the index has %d records, the log %d", ix.n, a.fresh.n))
 	}
@@ -67,8 +67,8 @@ func (a *Audit) checkIndex(ctx context.Context, ix *Index) (found []string) {
 	return found
 }
 
-// checkIndexFile says what is wrong with an index file; "" when it is a beginning of what is made from nothing.
-func (a *Audit) checkIndexFile(raw []byte) string {
+// CheckIndexFile says what is wrong with an index file; "" when it is a beginning of what is made from nothing.
+func (a *Audit) CheckIndexFile(raw []byte) string {
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
 		return "it is no index"
 	}
@@ -96,8 +96,8 @@ func (a *Audit) checkIndexFile(raw []byte) string {
 	return ""
 }
 
-// checkTokensFile reports whether all counts of a file fit their records. One of the first form counts as right: it is written anew.
-func (a *Audit) checkTokensFile(raw []byte) bool {
+// CheckTokensFile reports whether all counts of a file fit their records. One of the first form counts as right: it is written anew.
+func (a *Audit) CheckTokensFile(raw []byte) bool {
 	if bytes.HasPrefix(raw, []byte(tokensMagic1)) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"math"
@@ -80,7 +80,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 	}
 	defer l.release()
 	l.mu.Lock()
-	end := l.tail.arrivals
+	end := l.tail.Arrivals
 	l.mu.Unlock()
 	m := &l.marks
 	m.mu.Lock()
@@ -92,7 +92,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 	here := m.list[i]
 	unknown := i == len(m.list)-1
 	err = vfs.ScanLines(f.arrivals, here.at, end, func(at, _ int64, line []byte, _ bool) bool {
-		a, ok := parseArrival(line)
+		a, ok := ParseRow(line)
 		if !ok {
 			return true
 		}
@@ -103,7 +103,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 		if a.At > when {
 			return false
 		}
-		here.size, here.latest = a.end(), max(here.latest, a.At)
+		here.size, here.latest = a.End(), max(here.latest, a.At)
 		return true
 	})
 	return here.size, err

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ type logCopy struct {
 	owner disk.Owner
 }
 
-// copyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session that was just
+// CopyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session that was just
 // built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on the disk.
-func (l *Log) copyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
+func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
 	w := logCopy{l: l, dir: dir, owner: o, fs: l.session.Root.FS}
 	f, err := l.acquire()
 	if err != nil {
@@ -42,11 +42,11 @@ func (l *Log) copyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 		return false, err
 	}
 	l.mu.Lock()
-	end := l.tail.arrivals
+	end := l.tail.Arrivals
 	l.mu.Unlock()
 	rows, err := w.rows(f, size, end, id)
 	if err == nil {
-		err = w.fill(path.Join(w.dir, arrivalsFile(l.name)), rows)
+		err = w.fill(path.Join(w.dir, ArrivalsFile(l.name)), rows)
 	}
 	if err == nil && len(parts.Parts) > 0 {
 		if err = w.list(parts, rows); err == nil {
@@ -90,9 +90,9 @@ func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 // list writes the list of the parts that were taken along, with the values of the new chain.
 func (w *logCopy) list(m *archive.List, rows []byte) error {
 	for line := range bytes.Lines(rows) {
-		a, _ := parseArrival(bytes.TrimSuffix(line, []byte{'\n'}))
+		a, _ := ParseRow(bytes.TrimSuffix(line, []byte{'\n'}))
 		for i := range m.Parts {
-			if a.end() == m.Parts[i].End() {
+			if a.End() == m.Parts[i].End() {
 				m.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
 			}
 		}
@@ -102,37 +102,37 @@ func (w *logCopy) list(m *archive.List, rows []byte) error {
 
 // rows are the arrival rows of the first size bytes of w.l.
 func (w *logCopy) rows(f *logFiles, size, end int64, id string) (rows []byte, err error) {
-	chain := chainSeed(id, w.l.name)
+	chain := ChainSeed(id, w.l.name)
 	next := int64(0)
 	var failed error
 	err = vfs.ScanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := parseArrival(line)
+		a, ok := ParseRow(line)
 		if !ok || a.Off != next || a.Off >= size {
 			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
 		}
-		if a.end() > size { // several records came with it, and only some of them are taken
+		if a.End() > size { // several records came with it, and only some of them are taken
 			a.Len = size - a.Off
-			if a.SHA, failed = vfs.HashRange(f.data, a.Off, a.end()); failed != nil {
+			if a.SHA, failed = vfs.HashRange(f.data, a.Off, a.End()); failed != nil {
 				return false
 			}
 		}
-		chain = chainNext(chain, a.SHA, a.Off, a.Len)
-		a.Chain, a.Key, next = chain, Key{}, a.end()
-		rows = a.appendTo(rows)
+		chain = ChainNext(chain, a.SHA, a.Off, a.Len)
+		a.Chain, a.Key, next = chain, Key{}, a.End()
+		rows = a.AppendTo(rows)
 		return next < size
 	})
 	if err = errors.Join(err, failed); err != nil || next >= size {
 		return rows, err
 	}
-	a := arrival{Off: next, Len: size - next, At: w.l.session.Created().UnixNano(), Events: -1, Estimated: true}
+	a := Row{Off: next, Len: size - next, At: w.l.session.Created().UnixNano(), Events: -1, Estimated: true}
 	if w.l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}
-	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.end()); err != nil {
+	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.End()); err != nil {
 		return nil, err
 	}
-	a.Chain = chainNext(chain, a.SHA, a.Off, a.Len)
-	return a.appendTo(rows), nil
+	a.Chain = ChainNext(chain, a.SHA, a.Off, a.Len)
+	return a.AppendTo(rows), nil
 }
 
 // fill replaces the content of an internal file and syncs it.

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"errors"
@@ -36,8 +36,8 @@ func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 // rowsOf is what an open file of arrival rows tells package archive.
 type rowsOf struct{ vfs.File }
 
-// lastEnd is where the last row of a file of arrival rows that can be read says that the log ends.
-func lastEnd(arrivals vfs.File) (int64, error) { return rowsOf{arrivals}.End() }
+// LastEnd is where the last row of a file of arrival rows that can be read says that the log ends.
+func LastEnd(arrivals vfs.File) (int64, error) { return rowsOf{arrivals}.End() }
 
 // End is where the last arrival row that can be read says that the log ends.
 func (r rowsOf) End() (end int64, err error) {
@@ -46,9 +46,9 @@ func (r rowsOf) End() (end int64, err error) {
 		return 0, err
 	}
 	err = vfs.ScanLinesBackward(r, fi.Size(), func(_ int64, line []byte) bool {
-		a, ok := parseArrival(line)
+		a, ok := ParseRow(line)
 		if ok {
-			end = a.end()
+			end = a.End()
 		}
 		return !ok
 	})
@@ -67,9 +67,9 @@ func (r rowsOf) Begins(tail io.ReaderAt, begin int64) (fits bool, err error) {
 	}
 	var failed error
 	err = vfs.ScanLines(r, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := parseArrival(line)
+		a, ok := ParseRow(line)
 		if ok && a.Off == begin {
-			var sum hash
+			var sum Hash
 			sum, failed = vfs.HashRange(tail, 0, a.Len)
 			fits = failed == nil && sum == a.SHA
 		}

@@ -1,4 +1,4 @@
-package session
+package log
 
 import "github.com/ctxfs/ctxfs/internal/memory"
 
@@ -6,7 +6,7 @@ import "github.com/ctxfs/ctxfs/internal/memory"
 func IndexBytes(l *Log) int64 { return l.index.bytes.Load() }
 
 // IndexCache is the indexes of all open logs of l's store.
-func IndexCache(l *Log) memory.Cache { return l.set.cache() }
+func IndexCache(l *Log) memory.Cache { return l.set.Cache() }
 
 // SameRows reports whether two indexes have their rows in the same memory.
 func SameRows(a, b *Index) bool { return a.rows[0] == b.rows[0] }

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"errors"
@@ -28,8 +28,8 @@ func (l *Log) usable(op string) error {
 	return nil
 }
 
-// isBroken reports whether the log's disk failed, so that nothing more is taken.
-func (l *Log) isBroken() bool { return l.broken.Load() }
+// IsBroken reports whether the log's disk failed, so that nothing more is taken.
+func (l *Log) IsBroken() bool { return l.broken.Load() }
 
 // breakDown remembers that the log's disk cannot be trusted any more.
 func (l *Log) breakDown(op string, cause error) error {

@@ -1,4 +1,4 @@
-package session
+package log
 
 // Limits are sizes at which a log goes on in another way. Tests lower them.
 type Limits struct {

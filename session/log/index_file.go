@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bytes"
@@ -62,14 +62,14 @@ func (p tokenPair) check(encoding string) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(encoding), vfs.Castagnoli), vfs.Castagnoli, b[:])
 }
 
-func indexFile(log string) string {
+func IndexFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/index"
 	}
 	return ctxabi.InternalDir + "/index.events"
 }
 
-func tokensFile(log string) string {
+func TokensFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/tokens"
 	}
@@ -151,7 +151,7 @@ func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(indexFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(IndexFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (x *logIndex) forgetRows() {
 
 // cutFile shortens the file to n rows.
 func (x *logIndex) cutFile(n int) error {
-	f, err := x.open(indexFile(x.log.name))
+	f, err := x.open(IndexFile(x.log.name))
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (x *logIndex) trim(end int64) error {
 	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return err
 	}
-	file := x.log.session.Path(indexFile(x.log.name))
+	file := x.log.session.Path(IndexFile(x.log.name))
 	if err := x.log.session.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -248,7 +248,7 @@ func (x *logIndex) trim(end int64) error {
 }
 
 func (x *logIndex) tryTrim(end int64) error {
-	f, err := x.open(indexFile(x.log.name))
+	f, err := x.open(IndexFile(x.log.name))
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (x *logIndex) saveRows() error {
 		for line := x.saved + 1; line <= upTo; line++ {
 			b, running = encodeRow(b, x.at(line), running)
 		}
-		if err := x.put(indexFile(x.log.name), b, x.saved == 0); err != nil {
+		if err := x.put(IndexFile(x.log.name), b, x.saved == 0); err != nil {
 			return err
 		}
 		x.saved, x.running = upTo, running

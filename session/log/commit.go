@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bytes"
@@ -110,8 +110,8 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	}
 }
 
-// hold waits for the log's turn: nothing is appended until release is called.
-func (l *Log) hold() (release func()) {
+// Hold waits for the log's turn: nothing is appended until release is called.
+func (l *Log) Hold() (release func()) {
 	l.turn <- struct{}{}
 	return func() { <-l.turn }
 }
@@ -158,17 +158,17 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	tail := l.tail
 	l.dirty = true
 	l.mu.Unlock()
-	if tail.size != expected {
-		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.size, expected)
+	if tail.Size != expected {
+		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, expected)
 	}
 
-	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.Root.Now().UnixNano(),
+	a := Row{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.Root.Now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
-	a.Chain = chainNext(tail.chain, a.SHA, a.Off, a.Len)
+	a.Chain = ChainNext(tail.chain, a.SHA, a.Off, a.Len)
 	if l.events != nil {
 		a.Events = l.eventsNow(tail)
 	}
-	l.row = a.appendTo(l.row[:0])
+	l.row = a.AppendTo(l.row[:0])
 	if err := vfs.WriteFull(f.arrivals, l.row); err != nil {
 		return 0, l.rollBack(f, tail, err)
 	}
@@ -180,16 +180,16 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	}
 
 	l.mu.Lock()
-	l.tail = logTail{size: a.end(), arrivals: tail.arrivals + int64(len(l.row)), chain: a.Chain, events: a.Events}
+	l.tail = Tail{Size: a.End(), Arrivals: tail.Arrivals + int64(len(l.row)), chain: a.Chain, events: a.Events}
 	if b.Key != (Key{}) {
-		l.keys.add(b.Key, a.end())
+		l.keys.add(b.Key, a.End())
 	}
 	l.mu.Unlock()
-	return a.end(), nil
+	return a.End(), nil
 }
 
 // eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
-func (l *Log) eventsNow(tail logTail) int64 {
+func (l *Log) eventsNow(tail Tail) int64 {
 	if e := l.events; e.known.Load() {
 		return e.length.Load()
 	}
@@ -199,18 +199,18 @@ func (l *Log) eventsNow(tail logTail) int64 {
 // rollBack cuts both files back to tail after a failed write. Data first: a
 // row without data is dropped at open, data without a row would be kept. When
 // even that fails the log takes nothing more.
-func (l *Log) rollBack(f *logFiles, tail logTail, cause error) error {
-	if err := f.data.Truncate(tail.size); err != nil {
+func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
+	if err := f.data.Truncate(tail.Size); err != nil {
 		return l.breakDown("append", errors.Join(cause, err))
 	}
-	if err := f.arrivals.Truncate(tail.arrivals); err != nil {
+	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
 		return l.breakDown("append", errors.Join(cause, err))
 	}
 	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
 }
 
-// maxKeys is how many requests are remembered for each log.
-const maxKeys = 1024
+// MaxKeys is how many requests are remembered for each log.
+const MaxKeys = 1024
 
 // keyRing remembers where the last requests ended.
 type keyRing struct {
@@ -227,12 +227,12 @@ func (r *keyRing) find(k Key) (int64, bool) {
 }
 
 func (r *keyRing) add(k Key, position int64) {
-	if len(r.ring) < maxKeys {
+	if len(r.ring) < MaxKeys {
 		r.ring = append(r.ring, k)
 	} else {
 		delete(r.at, r.ring[r.next])
 		r.ring[r.next] = k
-		r.next = (r.next + 1) % maxKeys
+		r.next = (r.next + 1) % MaxKeys
 	}
 	r.at[k] = position
 }
@@ -250,12 +250,12 @@ func (l *Log) loadKeys() {
 	}
 	var rows []known
 	seen := 0
-	vfs.ScanLinesBackward(l.files.arrivals, l.tail.arrivals, func(_ int64, line []byte) bool {
-		if a, ok := parseArrival(line); ok && a.Key != (Key{}) {
-			rows = append(rows, known{a.Key, a.end()})
+	vfs.ScanLinesBackward(l.files.arrivals, l.tail.Arrivals, func(_ int64, line []byte) bool {
+		if a, ok := ParseRow(line); ok && a.Key != (Key{}) {
+			rows = append(rows, known{a.Key, a.End()})
 		}
 		seen++
-		return seen < maxKeys
+		return seen < MaxKeys
 	})
 	for i := len(rows) - 1; i >= 0; i-- {
 		l.keys.add(rows[i].key, rows[i].position)

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"context"
@@ -50,8 +50,8 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 		return 0, 0, err
 	}
 	l.mu.Lock()
-	to := l.tail.size
-	rows := l.tail.arrivals
+	to := l.tail.Size
+	rows := l.tail.Arrivals
 	l.mu.Unlock()
 	from := f.data.Sealed()
 	if to-from < l.set.limits.SealMin {
@@ -209,7 +209,7 @@ func (s *sealer) newTail() error {
 		return err
 	}
 	s.l.mu.Lock()
-	end := s.l.tail.size
+	end := s.l.tail.Size
 	s.l.mu.Unlock()
 	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.End(), end)
 	for _, file := range []string{s.tail, s.tmp} {

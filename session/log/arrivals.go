@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"crypto/sha256"
@@ -11,22 +11,22 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// arrivalsFile names the file of a log's arrival rows, relative to the session.
-func arrivalsFile(log string) string {
+// ArrivalsFile names the file of a log's arrival rows, relative to the session.
+func ArrivalsFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/arrivals"
 	}
 	return ctxabi.InternalDir + "/arrivals.events"
 }
 
-// hash is a SHA-256 value.
-type hash [sha256.Size]byte
+// Hash is a SHA-256 value.
+type Hash [sha256.Size]byte
 
-// arrival is one row of an arrivals file: one commit.
-type arrival struct {
+// Row is one row of an arrivals file: one commit.
+type Row struct {
 	Off, Len  int64
-	SHA       hash // of the data
-	Chain     hash
+	SHA       Hash // of the data
+	Chain     Hash
 	At        int64 // unix ns
 	UID, PID  uint32
 	Events    int64 // committed length of events.jsonl; -1 in that log's own rows
@@ -34,16 +34,16 @@ type arrival struct {
 	Estimated bool // made up at recovery, for data that had no row
 }
 
-func (a *arrival) end() int64 { return a.Off + a.Len }
+func (a *Row) End() int64 { return a.Off + a.Len }
 
-// chainSeed is the chain value before the first row of a log.
-func chainSeed(id, log string) hash {
+// ChainSeed is the chain value before the first row of a log.
+func ChainSeed(id, log string) Hash {
 	raw, _ := hex.DecodeString(id)
 	return sha256.Sum256(append(raw, log...))
 }
 
-// chainNext links a row to the one before it.
-func chainNext(prev, sha hash, off, length int64) hash {
+// ChainNext links a row to the one before it.
+func ChainNext(prev, sha Hash, off, length int64) Hash {
 	var b [2*sha256.Size + 16]byte
 	copy(b[:], prev[:])
 	copy(b[sha256.Size:], sha[:])
@@ -52,9 +52,9 @@ func chainNext(prev, sha hash, off, length int64) hash {
 	return sha256.Sum256(b[:])
 }
 
-// appendTo appends the row as one line, which ends in the CRC-32C of what stands in front of that: the chain covers neither who
+// AppendTo appends the row as one line, which ends in the CRC-32C of what stands in front of that: the chain covers neither who
 // wrote nor when. This is on the write path: no reflection, no allocation.
-func (a *arrival) appendTo(b []byte) []byte {
+func (a *Row) AppendTo(b []byte) []byte {
 	start := len(b)
 	b = strconv.AppendInt(append(b, `{"off":`...), a.Off, 10)
 	b = strconv.AppendInt(append(b, `,"len":`...), a.Len, 10)
@@ -80,9 +80,9 @@ func (a *arrival) appendTo(b []byte) []byte {
 	return append(b, '"', '}', '\n')
 }
 
-// parseArrival reads a row without its newline. It accepts exactly what
+// ParseRow reads a row without its newline. It accepts exactly what
 // appendTo writes, and wrote in format 1: a row that is not so is damaged.
-func parseArrival(line []byte) (a arrival, ok bool) {
+func ParseRow(line []byte) (a Row, ok bool) {
 	p := rowParser{rest: line, ok: true}
 	a.Off = p.number(`{"off":`)
 	a.Len = p.number(`,"len":`)
@@ -165,7 +165,7 @@ func (p *rowParser) number(prefix string) int64 {
 	return int64(n)
 }
 
-func (p *rowParser) hash(prefix string) (h hash) {
+func (p *rowParser) hash(prefix string) (h Hash) {
 	p.skip(prefix)
 	if len(p.rest) < 2*len(h) {
 		p.ok = false

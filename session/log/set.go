@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"errors"
@@ -15,14 +15,14 @@ import (
 // They are closed after idleTicks ticks without use, or earlier when they have more
 // than handles.Idle descriptors, or when these are needed elsewhere.
 const (
-	logHandles = 2
+	LogHandles = 2
 	idleTick   = 30 * time.Second
-	idleTicks  = 10
+	IdleTicks  = 10
 )
 
-// openLogs knows which logs are open. Its janitor closes idle ones and writes
+// Set knows which logs are open. Its janitor closes idle ones and writes
 // their caches out; Store.Close waits for it.
-type openLogs struct {
+type Set struct {
 	committer Committer
 	memory    *memory.Limit // nil: none
 	limits    *Limits
@@ -38,14 +38,14 @@ type openLogs struct {
 	logs map[*Log]struct{} // guarded by mu
 }
 
-func (o *openLogs) init(c Committer, m *memory.Limit, limits *Limits) {
+func (o *Set) Init(c Committer, m *memory.Limit, limits *Limits) {
 	o.committer, o.memory, o.limits = c, m, limits
 	o.logs = map[*Log]struct{}{}
 }
 
-func (o *openLogs) start() {
+func (o *Set) Start() {
 	o.quit, o.done = make(chan struct{}), make(chan struct{})
-	o.keep = handles.OnShortage(o.shed)
+	o.keep = handles.OnShortage(o.Shed)
 	go func() {
 		defer close(o.done)
 		t := time.NewTicker(idleTick)
@@ -55,13 +55,13 @@ func (o *openLogs) start() {
 			case <-o.quit:
 				return
 			case <-t.C:
-				o.tick()
+				o.Tick()
 			}
 		}
 	}()
 }
 
-func (o *openLogs) stop() {
+func (o *Set) Stop() {
 	if o.quit != nil {
 		o.keep()
 		close(o.quit)
@@ -69,11 +69,11 @@ func (o *openLogs) stop() {
 	}
 }
 
-// tick moves the clock and closes what has been idle for idleTicks of it.
-func (o *openLogs) tick() {
+// Tick moves the clock and closes what has been idle for idleTicks of it.
+func (o *Set) Tick() {
 	now := o.clock.Add(1)
-	for _, l := range o.list() {
-		if now-l.used.Load() >= idleTicks {
+	for _, l := range o.List() {
+		if now-l.used.Load() >= IdleTicks {
 			o.close(l)
 		} else {
 			l.index.save()
@@ -81,7 +81,7 @@ func (o *openLogs) tick() {
 	}
 }
 
-func (o *openLogs) list() []*Log {
+func (o *Set) List() []*Log {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	logs := make([]*Log, 0, len(o.logs))
@@ -93,11 +93,11 @@ func (o *openLogs) list() []*Log {
 
 // add notes that l is open now, and closes the longest unused log when that
 // makes too many. The caller holds l.mu; others' are only tried.
-func (o *openLogs) add(l *Log) {
+func (o *Set) add(l *Log) {
 	o.mu.Lock()
 	o.logs[l] = struct{}{}
 	var oldest *Log
-	if len(o.logs)*logHandles > handles.Idle() {
+	if len(o.logs)*LogHandles > handles.Idle() {
 		for c := range o.logs {
 			if c != l && (oldest == nil || c.used.Load() < oldest.used.Load()) {
 				oldest = c
@@ -111,20 +111,20 @@ func (o *openLogs) add(l *Log) {
 }
 
 // close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would trust its disk again.
-func (o *openLogs) close(l *Log) { o.closeAfter(l, l.index.saveLocked) }
+func (o *Set) close(l *Log) { o.closeAfter(l, l.index.saveLocked) }
 
-// shed closes all logs that nobody uses at the moment, because descriptors are needed. What their indexes have not written is
+// Shed closes all logs that nobody uses at the moment, because descriptors are needed. What their indexes have not written is
 // made again: to write it would need descriptors, and locks that the caller may have.
-func (o *openLogs) shed() (closed int) {
-	for _, l := range o.list() {
+func (o *Set) Shed() (closed int) {
+	for _, l := range o.List() {
 		if o.closeAfter(l, func() {}) {
-			closed += logHandles
+			closed += LogHandles
 		}
 	}
 	return closed
 }
 
-func (o *openLogs) closeAfter(l *Log, save func()) bool {
+func (o *Set) closeAfter(l *Log, save func()) bool {
 	if l.broken.Load() {
 		return false
 	}
@@ -149,7 +149,7 @@ func (o *openLogs) closeAfter(l *Log, save func()) bool {
 }
 
 // forget notes that l is not open any more.
-func (o *openLogs) forget(l *Log) {
+func (o *Set) forget(l *Log) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.logs, l)
@@ -157,11 +157,11 @@ func (o *openLogs) forget(l *Log) {
 
 // indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it
 // were dropped.
-type indexes struct{ logs *openLogs }
+type indexes struct{ logs *Set }
 
 // each calls do for the indexes that nobody brings up to date at the moment.
 func (c indexes) each(do func(x *logIndex)) {
-	for _, l := range c.logs.list() {
+	for _, l := range c.logs.List() {
 		if l.index.mu.TryLock() {
 			do(&l.index)
 			l.index.mu.Unlock()
@@ -193,8 +193,8 @@ func (c indexes) LetGo() {
 	})
 }
 
-// closeRemoved closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
-func (l *Log) closeRemoved() {
+// CloseRemoved closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
+func (l *Log) CloseRemoved() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.files == nil || l.users > 0 {
@@ -205,17 +205,17 @@ func (l *Log) closeRemoved() {
 	l.set.forget(l)
 }
 
-// sync makes everything that is committed in any open log survive the loss of power.
-func (o *openLogs) sync() error {
+// Sync makes everything that is committed in any open log survive the loss of power.
+func (o *Set) Sync() error {
 	var failed error
-	for _, l := range o.list() {
+	for _, l := range o.List() {
 		failed = errors.Join(failed, l.syncAll())
 	}
 	return failed
 }
 
-// refuse lets no log of the set be opened any more.
-func (o *openLogs) refuse() { o.closed.Store(true) }
+// Refuse lets no log of the set be opened any more.
+func (o *Set) Refuse() { o.closed.Store(true) }
 
-// cache is the indexes of open logs as a cache of [memory.Limit].
-func (o *openLogs) cache() memory.Cache { return indexes{o} }
+// Cache is the indexes of open logs as a cache of [memory.Limit].
+func (o *Set) Cache() memory.Cache { return indexes{o} }

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
 type Log struct {
 	session *disk.Dir
-	set     *openLogs
+	set     *Set
 	events  *Log // of the same session, of which messages note the length; nil: this is it
 	name    string
 	check   func(line []byte) error
@@ -41,7 +41,7 @@ type Log struct {
 	mu    sync.Mutex
 	files *logFiles // nil while closed; guarded by mu
 	users int       // calls that use files now; guarded by mu
-	tail  logTail   // guarded by mu; changed only by the holder of turn and by opening
+	tail  Tail      // guarded by mu; changed only by the holder of turn and by opening
 	keys  *keyRing  // nil: not read yet; guarded by mu
 	dirty bool      // written to since the last syncAll; guarded by mu
 	told  string    // why it could not be opened the last time; guarded by mu
@@ -61,15 +61,15 @@ type logFiles struct {
 	arrivals vfs.File
 }
 
-// logTail is where the log ends.
-type logTail struct {
-	size     int64 // of the data that has rows
-	arrivals int64 // size of the arrivals file
-	chain    hash
+// Tail is where the log ends.
+type Tail struct {
+	Size     int64 // of the data that has rows
+	Arrivals int64 // size of the arrivals file
+	chain    Hash
 	events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
-func (l *Log) init(dir *disk.Dir, set *openLogs, events *Log, name string) {
+func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	l.session, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
 	l.check = ctxabi.CheckMessage
@@ -174,7 +174,7 @@ func (l *Log) openFiles() (err error) {
 			err = l.cannotOpen(err)
 		}
 	}()
-	if f.arrivals, err = l.openFile(arrivalsFile(l.name)); err != nil {
+	if f.arrivals, err = l.openFile(ArrivalsFile(l.name)); err != nil {
 		return err
 	}
 	if f.data, err = l.openData(f.arrivals); err != nil {
@@ -341,8 +341,8 @@ func (l *Log) syncAll() error {
 	return f.arrivals.Sync() // its rows can be made up again
 }
 
-// shut syncs and closes the log for good.
-func (l *Log) shut() error {
+// Shut syncs and closes the log for good.
+func (l *Log) Shut() error {
 	failed := errors.Join(l.index.save(), l.syncAll())
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 func (x *logIndex) saveTokens() error {
-	rel := tokensFile(x.log.name)
+	rel := TokensFile(x.log.name)
 	if len(x.encoding) > tokensHeader-len(tokensMagic) {
 		return nil // too long a name to be one
 	}
@@ -33,7 +33,7 @@ func (x *logIndex) saveTokens() error {
 // loadTokens reads the counts on disk, once all rows are known.
 func (x *logIndex) loadTokens() {
 	l := x.log
-	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(tokensFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(TokensFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"encoding/hex"
@@ -173,7 +173,7 @@ func hashID(id string) uint64 {
 // holds the byte before size: it stands for all that was appended until then.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
-		seed := chainSeed(l.session.ID(), l.name)
+		seed := ChainSeed(l.session.ID(), l.name)
 		return hex.EncodeToString(seed[:]), nil
 	}
 	f, err := l.acquire()
@@ -184,20 +184,20 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	l.mu.Lock()
 	tail := l.tail
 	l.mu.Unlock()
-	chain := chainSeed(l.session.ID(), l.name)
-	if size >= tail.size {
+	chain := ChainSeed(l.session.ID(), l.name)
+	if size >= tail.Size {
 		chain = tail.chain
 	} else {
-		from, err := seekArrival(f.arrivals, tail.arrivals, size-1)
+		from, err := seekArrival(f.arrivals, tail.Arrivals, size-1)
 		if err != nil {
 			return "", err
 		}
-		err = vfs.ScanLines(f.arrivals, from, tail.arrivals, func(_, _ int64, line []byte, _ bool) bool {
-			a, ok := parseArrival(line)
+		err = vfs.ScanLines(f.arrivals, from, tail.Arrivals, func(_, _ int64, line []byte, _ bool) bool {
+			a, ok := ParseRow(line)
 			if ok {
 				chain = a.Chain
 			}
-			return !ok || a.end() < size
+			return !ok || a.End() < size
 		})
 		if err != nil {
 			return "", err

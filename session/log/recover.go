@@ -1,4 +1,4 @@
-package session
+package log
 
 import (
 	"errors"
@@ -10,16 +10,16 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// findings is what opening a log found at its end.
-type findings struct {
-	tail     logTail // up to and with the last row that has its data (the anchor)
-	dropped  int     // complete rows behind the anchor
-	records  int     // valid records that no row covers
-	bad      int     // invalid lines among them
-	valid    int64   // end of the last valid record: the log's length
-	size     int64   // of the data file
-	arrivals int64   // size of the arrivals file
-	odd      string  // a mismatch that stays, in words; or ""
+// Findings is what opening a log found at its end.
+type Findings struct {
+	Tail     Tail   // up to and with the last row that has its data (the anchor)
+	dropped  int    // complete rows behind the anchor
+	Records  int    // valid records that no row covers
+	bad      int    // invalid lines among them
+	Valid    int64  // end of the last valid record: the log's length
+	Size     int64  // of the data file
+	Arrivals int64  // size of the arrivals file
+	odd      string // a mismatch that stays, in words; or ""
 }
 
 // recover finds out where the log ends and repairs its end. It looks at the
@@ -33,36 +33,36 @@ type findings struct {
 //
 // A log whose end cannot be repaired (the disk is full) is served up to its
 // last valid record and takes nothing.
-func (l *Log) recover(f *logFiles) (logTail, int64, error) {
+func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
 	if err != nil {
-		return logTail{}, 0, err
+		return Tail{}, 0, err
 	}
 	if l.session.Root.ReadOnly || l.broken.Load() {
-		return n.tail, n.valid, nil
+		return n.Tail, n.Valid, nil
 	}
 	if n.odd != "" {
 		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
 	}
 	// The index first: once new rows stand where lost ones did, nobody could
 	// tell that it describes the lost ones.
-	err = l.index.trim(n.tail.size)
+	err = l.index.trim(n.Tail.Size)
 	if err == nil {
 		err = l.repair(f, n)
 	}
 	if errors.Is(err, ctxabi.ErrNoFiles) {
-		return logTail{}, 0, err // the disk is as good as before: the next open finds the same and does the rest
+		return Tail{}, 0, err // the disk is as good as before: the next open finds the same and does the rest
 	}
 	if err != nil {
 		l.breakDown("repair", err)
 	}
-	return n.tail, n.valid, nil
+	return n.Tail, n.Valid, nil
 }
 
-// examineOnly reads the end of both files as who may not repair the log sees it, and changes nothing. arrivals are the log's rows.
-func (l *Log) examineOnly(arrivals vfs.File) (*findings, error) {
+// ExamineUnchanged reads the end of both files as who may not repair the log sees it, and changes nothing. arrivals are the log's rows.
+func (l *Log) ExamineUnchanged(arrivals vfs.File) (*Findings, error) {
 	look := new(Log)
-	look.init(l.session.Unchanged(), new(openLogs), nil, l.name)
+	look.Init(l.session.Unchanged(), new(Set), nil, l.name)
 	data, err := look.openData(arrivals)
 	if err != nil {
 		return nil, err
@@ -72,24 +72,24 @@ func (l *Log) examineOnly(arrivals vfs.File) (*findings, error) {
 }
 
 // examine reads the end of both files and changes nothing.
-func (l *Log) examine(f *logFiles) (*findings, error) {
-	n := new(findings)
+func (l *Log) examine(f *logFiles) (*Findings, error) {
+	n := new(Findings)
 	fi, err := f.arrivals.Stat() // before the data's: a daemon beside us writes rows first
 	if err != nil {
 		return nil, err
 	}
-	n.arrivals = fi.Size()
+	n.Arrivals = fi.Size()
 	if fi, err = f.data.Stat(); err != nil {
 		return nil, err
 	}
-	n.size = fi.Size()
-	n.tail.chain = chainSeed(l.session.ID(), l.name)
+	n.Size = fi.Size()
+	n.Tail.chain = ChainSeed(l.session.ID(), l.name)
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
-	err = vfs.ScanLinesBackward(f.arrivals, n.arrivals, func(off int64, line []byte) bool {
-		a, ok := parseArrival(line)
-		if ok && a.end() <= n.size {
-			same := a.end() <= sealed
+	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {
+		a, ok := ParseRow(line)
+		if ok && a.End() <= n.Size {
+			same := a.End() <= sealed
 			if a.Off >= sealed {
 				if same, failed = l.matches(f, &a); failed != nil {
 					return false
@@ -97,15 +97,15 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 			}
 			intact := same
 			if !same {
-				if intact, failed = l.allValid(f, max(a.Off, sealed), a.end()); failed != nil {
+				if intact, failed = l.allValid(f, max(a.Off, sealed), a.End()); failed != nil {
 					return false
 				}
 				if intact && a.Off >= sealed {
-					n.odd = fmt.Sprintf("bytes %d to %d were changed after they were appended; they are served as they are", a.Off, a.end())
+					n.odd = fmt.Sprintf("bytes %d to %d were changed after they were appended; they are served as they are", a.Off, a.End())
 				}
 			}
 			if intact {
-				n.tail = logTail{size: a.end(), arrivals: off + int64(len(line)) + 1, chain: a.Chain, events: a.Events}
+				n.Tail = Tail{Size: a.End(), Arrivals: off + int64(len(line)) + 1, chain: a.Chain, events: a.Events}
 				return false
 			}
 		}
@@ -115,25 +115,25 @@ func (l *Log) examine(f *logFiles) (*findings, error) {
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	n.valid = max(n.tail.size, sealed)
+	n.Valid = max(n.Tail.Size, sealed)
 	bad := 0
-	err = vfs.ScanLines(f.data, n.valid, n.size, func(off, length int64, line []byte, whole bool) bool {
+	err = vfs.ScanLines(f.data, n.Valid, n.Size, func(off, length int64, line []byte, whole bool) bool {
 		if !whole || line == nil || l.check(line) != nil {
 			bad++
 			return true
 		}
-		n.records++
+		n.Records++
 		n.bad += bad
 		bad = 0
-		n.valid = off + length + 1
+		n.Valid = off + length + 1
 		return true
 	})
 	return n, err
 }
 
 // matches says whether the data of a row is what was announced.
-func (l *Log) matches(f *logFiles, a *arrival) (bool, error) {
-	sum, err := vfs.HashRange(f.data, a.Off, a.end())
+func (l *Log) matches(f *logFiles, a *Row) (bool, error) {
+	sum, err := vfs.HashRange(f.data, a.Off, a.End())
 	return sum == a.SHA, err
 }
 
@@ -149,33 +149,33 @@ func (l *Log) allValid(f *logFiles, from, to int64) (bool, error) {
 
 // repair makes the files agree with n and brings n.tail up to date. Doing half of it and
 // crashing is harmless: the next open finds the same and does the rest.
-func (l *Log) repair(f *logFiles, n *findings) error {
+func (l *Log) repair(f *logFiles, n *Findings) error {
 	if n.dropped > 1 {
 		// One row is what a killed daemon leaves. More is lost power or a log cut
 		// by hand: the rows are evidence.
-		name, err := l.session.Quarantine(f.arrivals, path.Base(arrivalsFile(l.name)), n.tail.arrivals, n.arrivals)
+		name, err := l.session.Quarantine(f.arrivals, path.Base(ArrivalsFile(l.name)), n.Tail.Arrivals, n.Arrivals)
 		if err != nil {
 			return err
 		}
 		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
 	}
-	if n.valid < n.size {
-		name, err := l.session.Quarantine(f.data, l.name, n.valid, n.size)
+	if n.Valid < n.Size {
+		name, err := l.session.Quarantine(f.data, l.name, n.Valid, n.Size)
 		if err != nil {
 			return err
 		}
 		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
-			Reason: fmt.Sprintf("%d bytes at the end were not a record; they were moved to %s", n.size-n.valid, name)})
-		if err := f.data.Truncate(n.valid); err != nil {
+			Reason: fmt.Sprintf("%d bytes at the end were not a record; they were moved to %s", n.Size-n.Valid, name)})
+		if err := f.data.Truncate(n.Valid); err != nil {
 			return err
 		}
 		if err := f.data.Sync(); err != nil {
 			return err
 		}
 	}
-	if n.tail.arrivals < n.arrivals {
-		if err := f.arrivals.Truncate(n.tail.arrivals); err != nil {
+	if n.Tail.Arrivals < n.Arrivals {
+		if err := f.arrivals.Truncate(n.Tail.Arrivals); err != nil {
 			return err
 		}
 		// Or the rows could be back after a loss of power, beside other data.
@@ -183,16 +183,16 @@ func (l *Log) repair(f *logFiles, n *findings) error {
 			return err
 		}
 	}
-	if n.valid > n.tail.size {
+	if n.Valid > n.Tail.Size {
 		return l.estimate(f, n)
 	}
 	return nil
 }
 
 // estimate writes the row of data that has none.
-func (l *Log) estimate(f *logFiles, n *findings) error {
-	a := arrival{Off: n.tail.size, Len: n.valid - n.tail.size, Events: -1, Estimated: true}
-	sum, err := vfs.HashRange(f.data, a.Off, a.end())
+func (l *Log) estimate(f *logFiles, n *Findings) error {
+	a := Row{Off: n.Tail.Size, Len: n.Valid - n.Tail.Size, Events: -1, Estimated: true}
+	sum, err := vfs.HashRange(f.data, a.Off, a.End())
 	if err != nil {
 		return err
 	}
@@ -201,16 +201,16 @@ func (l *Log) estimate(f *logFiles, n *findings) error {
 		return err
 	}
 	a.SHA, a.At = sum, fi.ModTime().UnixNano()
-	a.Chain = chainNext(n.tail.chain, a.SHA, a.Off, a.Len)
+	a.Chain = ChainNext(n.Tail.chain, a.SHA, a.Off, a.Len)
 	if l.events != nil {
-		a.Events = l.eventsNow(n.tail)
+		a.Events = l.eventsNow(n.Tail)
 	}
-	row := a.appendTo(nil)
+	row := a.AppendTo(nil)
 	if err := vfs.WriteFull(f.arrivals, row); err != nil {
-		f.arrivals.Truncate(n.tail.arrivals)
+		f.arrivals.Truncate(n.Tail.Arrivals)
 		return err
 	}
-	n.tail = logTail{size: n.valid, arrivals: n.tail.arrivals + int64(len(row)), chain: a.Chain, events: a.Events}
+	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), chain: a.Chain, events: a.Events}
 	if n.bad > 0 {
 		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})

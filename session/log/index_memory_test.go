@@ -1,4 +1,4 @@
-package session_test
+package log_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // limitedSession makes a store with a session of n messages and opens it with a limit of memory.
@@ -53,11 +54,11 @@ func TestAnIndexWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 		if _, err := x.Messages().Index(); !errors.Is(err, ctxabi.ErrNoMemory) {
 			t.Fatalf("without room: %v", err)
 		}
-		if n := session.IndexBytes(x.Messages()); n != 0 {
+		if n := log.IndexBytes(x.Messages()); n != 0 {
 			t.Errorf("what was refused holds %d bytes", n)
 		}
 	}
-	session.SetMemory(x.Messages(), nil)
+	log.SetMemory(x.Messages(), nil)
 	if ix, err := x.Messages().Index(); err != nil || ix.Len() != records {
 		t.Errorf("with room again: %v", err)
 	}
@@ -66,7 +67,7 @@ func TestAnIndexWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 // A snapshot that somebody works with keeps its rows in memory: were the index let go of, the next one would be there beside it.
 func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 	x := limitedSession(t, 3000, nil)
-	cache := session.IndexCache(x.Messages())
+	cache := log.IndexCache(x.Messages())
 	ix, err := x.Messages().Index()
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +81,11 @@ func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 		t.Errorf("%d bytes of an index in use could be let go of", n)
 	}
 	cache.LetGo()
-	if n := session.IndexBytes(x.Messages()); n == 0 {
+	if n := log.IndexBytes(x.Messages()); n == 0 {
 		t.Error("an index in use was let go of")
 	}
 	again, err := x.Messages().Index()
-	if err != nil || !session.SameRows(again, ix) {
+	if err != nil || !log.SameRows(again, ix) {
 		t.Errorf("its rows are in memory twice (%v)", err)
 	}
 	runtime.KeepAlive(ix)
@@ -93,7 +94,7 @@ func TestAnIndexInUseIsNotLetGoOf(t *testing.T) {
 		t.Error("an index that nobody uses cannot be let go of")
 	}
 	cache.LetGo()
-	if n := session.IndexBytes(x.Messages()); n != 0 {
+	if n := log.IndexBytes(x.Messages()); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
 	if ix, err = x.Messages().Index(); err != nil || ix.Len() != 3000 {
