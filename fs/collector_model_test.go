@@ -376,7 +376,7 @@ func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 		})
 		w.litter(t)
 		sweep(t)
-		problems, err := w.store.Verify(context.Background(), w.x.Ref())
+		problems, err := session.Verify(context.Background(), w.store, w.x.Ref())
 		must(t, err)
 		if len(problems) > 0 {
 			t.Fatalf("the history: %v", problems)

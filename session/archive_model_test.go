@@ -119,7 +119,7 @@ func TestALogThatIsSealedIsLikeASlice(t *testing.T) {
 		if ix, err := l.Index(); err != nil || ix.Len() != strings.Count(want, "\n") {
 			t.Fatal(ix.Len(), err)
 		}
-		if problems, err := s.Verify(ctx, x.Ref()); err != nil || len(problems) > 0 {
+		if problems, err := session.Verify(ctx, s, x.Ref()); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

@@ -182,7 +182,7 @@ func (s *Store) relink(from, to string) {
 		if x == nil {
 			continue
 		}
-		for _, name := range s.dirs(parent.Path(), ctxabi.ChildDir) {
+		for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
 			if ctxabi.ValidName(name) == nil {
 				x.relink(name, from, to)
 			}

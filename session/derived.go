@@ -30,6 +30,14 @@ func derivedLine(data []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
 }
 
+// derivedContent returns what stands behind the line of derived content as it is on the disk; ok is false where that does not fit.
+func derivedContent(raw []byte) (data []byte, ok bool) {
+	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+		return nil, false
+	}
+	return raw[derivedHeader:], true
+}
+
 // derivedName checks that name is "name" or "dir/name", and gives its path in the session.
 func derivedName(op, name string) (string, error) {
 	if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." || strings.Count(name, "/") > 1 {
@@ -51,10 +59,11 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+	data, ok := derivedContent(raw)
+	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: rel, Err: fs.ErrNotExist}
 	}
-	return raw[derivedHeader:], nil
+	return data, nil
 }
 
 // SetDerived replaces derived content atomically, making its directory. It

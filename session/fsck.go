@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Severity says what a damage means.
@@ -56,7 +57,9 @@ type FsckSummary struct {
 // with ctxabi.ErrLocked beside one; what is no cache is moved to the session's quarantine before anything takes its place, and no
 // byte of a record is changed. An error says that it could not look.
 func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (FsckSummary, error) {
-	o.Options.fill()
+	if o.VFS == nil {
+		o.VFS = OS
+	}
 	o.ReadOnly = !o.Repair
 	c := &checker{o: o, found: found, ids: map[string][]ctxabi.Ref{}, kinds: slices.Concat(sessionKinds, sealedKinds(), o.Kinds)}
 	if err := c.open(dir); err != nil {
@@ -119,7 +122,7 @@ func (c *checker) run(ctx context.Context) error {
 	}
 	refs := c.sessions()
 	for _, ref := range refs {
-		t := &sessionTree{c: c, dir: c.s.disk.Join(ref.Path())}
+		t := &sessionTree{c: c, dir: c.s.Disk().Join(ref.Path())}
 		if id := t.id(); id != "" {
 			c.ids[id] = append(c.ids[id], ref)
 		}
@@ -169,14 +172,14 @@ func (c *checker) session(ctx context.Context, ref ctxabi.Ref) error {
 func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	c.ref = &ref
 	defer func() { c.ref = nil }()
-	t := &sessionTree{c: c, ref: ref, dir: c.s.disk.Join(ref.Path()), rel: ref.Path()}
+	t := &sessionTree{c: c, ref: ref, dir: c.s.Disk().Join(ref.Path()), rel: ref.Path()}
 	if err := t.owners(); err != nil {
 		return err
 	}
 	t.skeleton()
 	t.checkID()
 	t.walk("")
-	c.forget(ref)
+	c.s.forget(ref)
 	x, err := c.s.Session(ref)
 	if err != nil {
 		if len(c.pending) == 0 {
@@ -185,7 +188,7 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 		return nil
 	}
 	readable := true
-	for _, l := range []*Log{&x.events, &x.messages} {
+	for _, l := range []*log.Log{x.Events(), x.Messages()} {
 		opens, err := t.checkLog(ctx, l)
 		readable = readable && opens && err == nil
 		if err != nil {
@@ -235,18 +238,11 @@ func (t *sessionTree) deep(problems []Problem) {
 // close writes out what was rebuilt and closes the session's logs, so that a store of many sessions takes no more than one.
 func (c *checker) close(x *Session) error {
 	var failed error
-	for _, l := range []*Log{&x.messages, &x.events} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		failed = errors.Join(failed, l.Shut())
 	}
-	c.forget(x.Ref())
+	c.s.forget(x.Ref())
 	return failed
-}
-
-// forget lets the store read the session's id anew.
-func (c *checker) forget(ref ctxabi.Ref) {
-	c.s.mu.Lock()
-	delete(c.s.sessions, ref)
-	c.s.mu.Unlock()
 }
 
 // sessions lists every directory that is a session, or was one: its id may be what is missing.
@@ -255,14 +251,14 @@ func (c *checker) sessions() (refs []ctxabi.Ref) {
 	for _, uid := range c.s.Homes() {
 		owners = append(owners, ctxabi.Ref{UID: uid})
 	}
-	for _, name := range c.s.dirs(ctxabi.SharedDir) {
+	for _, name := range c.s.Disk().Dirs(ctxabi.SharedDir) {
 		if ctxabi.ValidName(name) == nil {
 			owners = append(owners, ctxabi.Ref{Space: name})
 		}
 	}
 	for _, ref := range owners {
-		for _, ref.Agent = range c.s.dirs(ref.Owner(), ctxabi.AgentDir) {
-			for _, ref.Session = range c.s.dirs(ref.AgentHome(), ctxabi.SessionDir) {
+		for _, ref.Agent = range c.s.Disk().Dirs(ref.Owner(), ctxabi.AgentDir) {
+			for _, ref.Session = range c.s.Disk().Dirs(ref.AgentHome(), ctxabi.SessionDir) {
 				if ctxabi.ValidName(ref.Agent) == nil && ctxabi.ValidName(ref.Session) == nil {
 					refs = append(refs, ref)
 				}

@@ -14,7 +14,7 @@ import (
 
 // id is the session's id as its file says; "" when it says none.
 func (t *sessionTree) id() string {
-	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, disk.IDFile))
+	raw, err := vfs.ReadFile(t.c.s.Disk().FS, path.Join(t.dir, disk.IDFile))
 	if id := strings.TrimSpace(string(raw)); err == nil && isID(id) {
 		return id
 	}
@@ -25,7 +25,7 @@ func (t *sessionTree) id() string {
 // found again where little is missing.
 func (t *sessionTree) checkID() {
 	s := t.c.s
-	raw, err := vfs.ReadFile(s.disk.FS, path.Join(t.dir, disk.IDFile))
+	raw, err := vfs.ReadFile(s.Disk().FS, path.Join(t.dir, disk.IDFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
 		t.report(disk.IDFile, Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -82,7 +82,7 @@ func (t *sessionTree) checkID() {
 func (t *sessionTree) beginnings() map[string]log.Row {
 	begins := map[string]log.Row{}
 	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
-		f, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, log.ArrivalsFile(name)), 0, 0)
+		f, err := t.c.s.Disk().FS.OpenFile(path.Join(t.dir, log.ArrivalsFile(name)), 0, 0)
 		if err != nil {
 			continue
 		}
@@ -115,16 +115,16 @@ func (t *sessionTree) candidates(id string) (list []string) {
 func (t *sessionTree) newID(id, words string) Remedy {
 	s := t.c.s
 	return Remedy{words, func() error {
-		tmp := s.disk.TmpName()
-		err := vfs.WriteFile(s.disk.FS, tmp, []byte(id+"\n"), 0o600)
+		tmp := s.Disk().TmpName()
+		err := vfs.WriteFile(s.Disk().FS, tmp, []byte(id+"\n"), 0o600)
 		if err == nil {
-			err = s.disk.Own(tmp, t.owner, t.owner.FileMode())
+			err = s.Disk().Own(tmp, t.owner, t.owner.FileMode())
 		}
 		if err == nil {
-			_, err = s.disk.Exchange(t.dir, disk.IDFile, tmp, t.owner)
+			_, err = s.Disk().Exchange(t.dir, disk.IDFile, tmp, t.owner)
 		}
 		if err != nil {
-			s.disk.FS.Remove(tmp)
+			s.Disk().FS.Remove(tmp)
 		}
 		return err
 	}}

@@ -166,7 +166,7 @@ func checkBlob(f *CheckedFile) {
 		f.Report(Odd, f.SetAside(), "it is not named by a hash")
 		return
 	}
-	file, err := f.t.c.s.disk.FS.OpenFile(f.path(), 0, 0)
+	file, err := f.t.c.s.Disk().FS.OpenFile(f.path(), 0, 0)
 	if err == nil {
 		var sum string
 		if sum, err = blob.SumOf(file, f.info.Size()); err == nil && sum != id {
@@ -187,14 +187,15 @@ func DerivedFile(check func(f *CheckedFile, data []byte) error) func(*CheckedFil
 			return
 		}
 		sev, remedy := f.damaged()
-		if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+		data, ok := derivedContent(raw)
+		if !ok {
 			f.Report(sev, remedy, "it does not fit its checksum")
 			return
 		}
 		if check == nil {
 			return
 		}
-		if err := check(f, raw[derivedHeader:]); err != nil {
+		if err := check(f, data); err != nil {
 			f.Report(sev, remedy, "%v", err)
 		}
 	}
@@ -214,7 +215,7 @@ func DerivedLines(check func(f *CheckedFile, line []byte) error) func(*CheckedFi
 			if len(line) == 1 && line[0] == '\n' {
 				continue
 			}
-			content, err := derivedContent(line)
+			content, err := derivedLineContent(line)
 			if err == nil && check != nil {
 				err = check(f, content)
 			}

@@ -14,8 +14,8 @@ import (
 )
 
 // checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
-func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err error) {
-	v := t.c.s.disk.FS
+func (t *sessionTree) checkLog(ctx context.Context, l *log.Log) (opens bool, err error) {
+	v := t.c.s.Disk().FS
 	read := func(rel string) []byte {
 		raw, err := vfs.ReadFile(v, path.Join(t.dir, rel))
 		if err != nil {
@@ -59,9 +59,9 @@ func (t *sessionTree) checkLog(ctx context.Context, l *Log) (opens bool, err err
 }
 
 // checkEnd looks at what an open would find at the end of a log. It says whether the log can be opened now.
-func (t *sessionTree) checkEnd(l *Log) (opens bool) {
-	v := t.c.s.disk.FS
-	var files [2]File
+func (t *sessionTree) checkEnd(l *log.Log) (opens bool) {
+	v := t.c.s.Disk().FS
+	var files [2]vfs.File
 	missing := [2]bool{}
 	t.checkNoList(l)
 	for i, rel := range []string{l.Name(), log.ArrivalsFile(l.Name())} {
@@ -121,15 +121,15 @@ func (t *sessionTree) checkEnd(l *Log) (opens bool) {
 }
 
 // checkNoList misses the list of sealed parts where there are some.
-func (t *sessionTree) checkNoList(l *Log) {
-	v := t.c.s.disk.FS
+func (t *sessionTree) checkNoList(l *log.Log) {
+	v := t.c.s.Disk().FS
 	list := archive.ListFile(l.Name())
 	if _, err := v.Stat(path.Join(t.dir, list)); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	entries, _ := v.ReadDir(t.dir)
 	for _, e := range entries {
-		if log, _, ok := SealedNumber(e.Name()); ok && log == l.Name() {
+		if log, _, ok := archive.ParsePartName(e.Name()); ok && log == l.Name() {
 			r := Remedy{"made again from the sealed parts", l.Open}
 			t.report(list, Rebuildable, r, "the list of sealed parts is missing")
 			return
@@ -138,7 +138,7 @@ func (t *sessionTree) checkNoList(l *Log) {
 }
 
 // announced counts the rows of a file and the bytes that they tell of.
-func (t *sessionTree) announced(f File) (n int, size int64) {
+func (t *sessionTree) announced(f vfs.File) (n int, size int64) {
 	if fi, err := f.Stat(); err == nil {
 		vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
 			if a, ok := log.ParseRow(line); ok {
@@ -152,7 +152,7 @@ func (t *sessionTree) announced(f File) (n int, size int64) {
 }
 
 // tail reports what an open repairs at the end of a log.
-func (t *sessionTree) tail(l *Log, arrivalRows File, do func(string) Remedy) error {
+func (t *sessionTree) tail(l *log.Log, arrivalRows vfs.File, do func(string) Remedy) error {
 	n, err := l.ExamineUnchanged(arrivalRows)
 	if err != nil {
 		return err

@@ -7,25 +7,26 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // owners finds to whom the session's files ought to belong, and looks at its directory.
 func (t *sessionTree) owners() error {
 	s := t.c.s
-	fi, err := s.disk.FS.Stat(s.disk.Dir)
+	fi, err := s.Disk().FS.Stat(s.Disk().Dir)
 	if err != nil {
-		return fmt.Errorf("look at %s: %w", s.disk.Dir, err)
+		return fmt.Errorf("look at %s: %w", s.Disk().Dir, err)
 	}
 	t.other, _, _ = vfs.OwnerOf(fi)
-	home, err := s.disk.FS.Stat(s.disk.Join(t.ref.Owner()))
+	home, err := s.Disk().FS.Stat(s.Disk().Join(t.ref.Owner()))
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", t.ref.Owner(), err)
 	}
-	if fi, err = s.disk.FS.Stat(t.dir); err != nil {
+	if fi, err = s.Disk().FS.Stat(t.dir); err != nil {
 		return fmt.Errorf("look at %s: %w", t.rel, err)
 	}
 	uid, gid, _ := vfs.OwnerOf(fi)
-	t.owner = Owner{UID: uid, GID: gid, Mode: 0o700}
+	t.owner = disk.Owner{UID: uid, GID: gid, Mode: 0o700}
 	if t.ref.Space != "" {
 		_, t.owner.GID, _ = vfs.OwnerOf(home)
 		t.owner.Mode = 0o2770
@@ -65,15 +66,15 @@ func (t *sessionTree) checkMode(rel string, want fs.FileMode, fi fs.FileInfo) {
 	right := !known || uid == t.owner.UID && (t.ref.Space == "" || gid == t.owner.GID)
 	if !right {
 		r := NoRemedy
-		if s.disk.AsRoot {
-			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.disk.Own(name, t.owner, want) }}
+		if s.Disk().AsRoot {
+			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.Disk().Own(name, t.owner, want) }}
 		}
 		t.report(rel, Odd, r, "it belongs to uid %d (gid %d), and must belong to uid %d", uid, gid, t.owner.UID)
 		return
 	}
 	const bits = fs.ModePerm | fs.ModeSetgid | fs.ModeSetuid
 	if have := fi.Mode() & bits; have != want {
-		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.disk.FS.Chmod(name, want) }},
+		t.report(rel, Odd, Remedy{fmt.Sprintf("its mode was made %04o", unixBits(want)), func() error { return s.Disk().FS.Chmod(name, want) }},
 			"its mode is %04o, and must be %04o", unixBits(have), unixBits(want))
 	}
 }
@@ -94,23 +95,23 @@ func unixBits(m fs.FileMode) uint32 {
 func (t *sessionTree) unlinked(rel string, fi fs.FileInfo) Remedy {
 	s := t.c.s
 	return Remedy{"the session has a copy of its own now", func() error {
-		f, err := s.disk.FS.OpenFile(path.Join(t.dir, rel), 0, 0)
+		f, err := s.Disk().FS.OpenFile(path.Join(t.dir, rel), 0, 0)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		tmp := s.disk.TmpName()
-		if err = vfs.CopyRange(s.disk.FS, tmp, f, 0, fi.Size()); err == nil {
+		tmp := s.Disk().TmpName()
+		if err = vfs.CopyRange(s.Disk().FS, tmp, f, 0, fi.Size()); err == nil {
 			o, _ := t.ownerOf(fi)
-			err = s.disk.Own(tmp, o, fi.Mode())
+			err = s.Disk().Own(tmp, o, fi.Mode())
 		}
 		if err == nil {
-			err = s.disk.FS.Rename(tmp, path.Join(t.dir, rel))
+			err = s.Disk().FS.Rename(tmp, path.Join(t.dir, rel))
 		}
 		if err != nil {
-			s.disk.FS.Remove(tmp)
+			s.Disk().FS.Remove(tmp)
 			return err
 		}
-		return s.disk.FS.SyncDir(path.Dir(path.Join(t.dir, rel)))
+		return s.Disk().FS.SyncDir(path.Dir(path.Join(t.dir, rel)))
 	}}
 }

@@ -26,12 +26,12 @@ func sealedKinds() (kinds []FileKind) {
 // checkSealed looks at a sealed part: what it says about itself, and each frame. Which records are lost is told where the log
 // is held against its arrival rows.
 func checkSealed(f *CheckedFile) {
-	log, n, ok := SealedNumber(path.Base(f.Rel))
+	log, n, ok := archive.ParsePartName(path.Base(f.Rel))
 	if !ok {
 		f.Report(Odd, f.SetAside(), "it is not named as a sealed part of a log is")
 		return
 	}
-	file, err := f.t.c.s.disk.FS.OpenFile(f.path(), os.O_RDONLY, 0)
+	file, err := f.t.c.s.Disk().FS.OpenFile(f.path(), os.O_RDONLY, 0)
 	if err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
 		return
@@ -62,8 +62,8 @@ func checkSealed(f *CheckedFile) {
 
 // walkSealed makes again what a sealed part says about itself, from its frames and the list of parts; nil where they are not what
 // was sealed.
-func (t *sessionTree) walkSealed(file File, size int64, log string, number int) *archive.Meta {
-	raw, err := vfs.ReadFile(t.c.s.disk.FS, path.Join(t.dir, archive.ListFile(log)))
+func (t *sessionTree) walkSealed(file vfs.File, size int64, log string, number int) *archive.Meta {
+	raw, err := vfs.ReadFile(t.c.s.Disk().FS, path.Join(t.dir, archive.ListFile(log)))
 	if err != nil {
 		return nil
 	}
@@ -100,8 +100,8 @@ func (t *sessionTree) walkSealed(file File, size int64, log string, number int) 
 }
 
 // retrailed is the remedy that gives the frames of a sealed part a new end.
-func (f *CheckedFile) retrailed(file File, m *archive.Meta) Remedy {
-	return f.rewrite(func(w File) error {
+func (f *CheckedFile) retrailed(file vfs.File, m *archive.Meta) Remedy {
+	return f.rewrite(func(w vfs.File) error {
 		packed := int64(0)
 		for i := range m.Frames {
 			packed += int64(m.Frames[i].Packed)
@@ -121,13 +121,13 @@ func (f *CheckedFile) retrailed(file File, m *archive.Meta) Remedy {
 // the list does not reach is set aside by nobody: they may be nowhere else. older names the one that shows the list to be older
 // than the parts.
 func (t *sessionTree) strayParts(log string, m *archive.List) (older string) {
-	v := t.c.s.disk.FS
+	v := t.c.s.Disk().FS
 	entries, err := v.ReadDir(t.dir)
 	if err != nil {
 		return "" // reported already
 	}
 	for _, e := range entries {
-		of, n, ok := SealedNumber(e.Name())
+		of, n, ok := archive.ParsePartName(e.Name())
 		if !ok || of != log || slices.ContainsFunc(m.Parts, func(p archive.Entry) bool { return p.Number == n }) {
 			continue
 		}
@@ -146,7 +146,7 @@ func (t *sessionTree) strayParts(log string, m *archive.List) (older string) {
 
 // sealMeta is what a sealed part of the session says about itself.
 func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
-	file, err := t.c.s.disk.FS.OpenFile(path.Join(t.dir, name), os.O_RDONLY, 0)
+	file, err := t.c.s.Disk().FS.OpenFile(path.Join(t.dir, name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
 
 // reaches says whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
 func (t *sessionTree) reaches(name string, base int64) bool {
-	v := t.c.s.disk.FS
+	v := t.c.s.Disk().FS
 	fi, err := v.Stat(path.Join(t.dir, name))
 	if err != nil {
 		return true
@@ -189,7 +189,7 @@ func checkSealedList(f *CheckedFile) {
 	if f.Rel == archive.ListFile(ctxabi.EventsFile) {
 		log = ctxabi.EventsFile
 	}
-	v := f.t.c.s.disk.FS
+	v := f.t.c.s.Disk().FS
 	if name := f.t.strayParts(log, m); name != "" {
 		f.Report(Rebuildable, f.Remove(), "it is older than %s", name)
 		return

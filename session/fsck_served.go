@@ -34,7 +34,7 @@ func checkSegment(f *CheckedFile) {
 		return
 	}
 	x := new(disk.Dir)
-	x.Init(f.t.c.s.disk, f.t.ref, "", time.Time{})
+	x.Init(f.t.c.s.Disk(), f.t.ref, "", time.Time{})
 	g, err := blob.ReadSegment(x, n)
 	if err != nil {
 		f.Report(Lost, NoRemedy, "it cannot be read: %v", err)
@@ -56,7 +56,7 @@ func checkSegment(f *CheckedFile) {
 
 // checkServed looks for packs that rows name and no segment has.
 func (t *sessionTree) checkServed(x *Session) {
-	s, err := blob.LoadServed(&x.dir, nil)
+	s, err := blob.LoadServed(x.Disk(), nil)
 	if err != nil {
 		t.report(blob.ServedDir, Lost, NoRemedy, "%v", err)
 		return

@@ -16,12 +16,6 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// DaemonFile is what a daemon notes in its store about itself, for others to find it.
-const DaemonFile = "ctxfs.daemon"
-
-// VolumesFile is where a daemon keeps the volumes that it makes for Docker.
-const VolumesFile = "ctxfs.volumes"
-
 // setAsideDir of the store takes what a repair takes away outside of sessions.
 const setAsideDir = "quarantine"
 
@@ -49,7 +43,7 @@ func (c *checker) open(dir string) error {
 			return ctxabi.E("fsck", "", ctxabi.ErrNotFound, "%s is not a ctxfs store (neither %s nor %s in it)", dir, StoreFile, ctxabi.HomeDir)
 		}
 	}
-	h, bad := parseHeader(dir, raw)
+	_, bad := parseHeader(dir, raw)
 	if errors.Is(bad, ctxabi.ErrVersion) {
 		return bad
 	}
@@ -65,8 +59,7 @@ func (c *checker) open(dir string) error {
 		}
 	} else {
 		// Not by Open: what it would refuse is to be looked at.
-		c.s = newStore(dir, c.o.Options)
-		c.s.id, c.s.disk.AsRoot = h.ID, false
+		c.s = look(dir, c.o.Options)
 	}
 	if n := len(leftover); n > 0 && !c.o.Served {
 		c.report(disk.TmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
@@ -110,8 +103,8 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 			if err := v.Mkdir(aside, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
-			s := newStore(dir, c.o.Options)
-			if _, err := s.disk.MoveAside(name, aside, StoreFile); err != nil {
+			root := &disk.Root{FS: v, Dir: dir}
+			if _, err := root.MoveAside(name, aside, StoreFile); err != nil {
 				return err
 			}
 			return writeHeader(v, dir, id)
@@ -125,7 +118,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 func (c *checker) checkStore() {
 	s := c.s
 	c.sum.Files++
-	entries, err := s.disk.FS.ReadDir(s.disk.Dir)
+	entries, err := s.Disk().FS.ReadDir(s.Disk().Dir)
 	if err != nil {
 		c.report(".", Lost, NoRemedy, "the store cannot be listed: %v", err)
 		return
@@ -137,11 +130,11 @@ func (c *checker) checkStore() {
 		}
 		c.report(name, Odd, c.asideOfStore(name), "no file of this name belongs in a store")
 	}
-	if entries, err := s.disk.FS.ReadDir(s.disk.Join(setAsideDir)); err == nil {
+	if entries, err := s.Disk().FS.ReadDir(s.Disk().Join(setAsideDir)); err == nil {
 		c.sum.Quarantined += len(entries)
 	}
 	for _, top := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
-		entries, err := s.disk.FS.ReadDir(s.disk.Join(top))
+		entries, err := s.Disk().FS.ReadDir(s.Disk().Join(top))
 		if errors.Is(err, fs.ErrNotExist) {
 			c.report(top, Rebuildable, Remedy{"made anew", func() error { return nil }}, "the directory is missing") // by Open
 			continue
@@ -159,7 +152,7 @@ func (c *checker) checkStore() {
 // checkOwned looks at a home or a space and at the agents in it.
 func (c *checker) checkOwned(top, name string) {
 	rel := path.Join(top, name)
-	fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel))
+	fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(rel))
 	if err != nil {
 		return
 	}
@@ -172,12 +165,12 @@ func (c *checker) checkOwned(top, name string) {
 		c.report(rel, Odd, c.asideOfStore(rel), "it is %s, and must be a directory", typeOf(fi))
 		return
 	}
-	store, _ := c.s.disk.FS.Stat(c.s.disk.Dir)
+	store, _ := c.s.Disk().FS.Stat(c.s.Disk().Dir)
 	if top == ctxabi.HomeDir {
 		have, gid, known := vfs.OwnerOf(fi)
 		by, _, _ := vfs.OwnerOf(store)
-		o := Owner{UID: uid, GID: gid, Mode: 0o700}
-		t := &sessionTree{c: c, dir: c.s.disk.Join(rel), rel: rel, owner: o}
+		o := disk.Owner{UID: uid, GID: gid, Mode: 0o700}
+		t := &sessionTree{c: c, dir: c.s.Disk().Join(rel), rel: rel, owner: o}
 		if known && by != 0 { // a user's own store: all is his
 			t.owner.UID = have
 		}
@@ -185,7 +178,7 @@ func (c *checker) checkOwned(top, name string) {
 		c.checkTrust(t)
 	}
 	agents := path.Join(rel, ctxabi.AgentDir)
-	for _, agent := range c.s.entries(agents) {
+	for _, agent := range c.entries(agents) {
 		at := path.Join(agents, agent.Name())
 		if !agent.IsDir() || ctxabi.ValidName(agent.Name()) != nil {
 			c.report(at, Odd, c.asideOfStore(at), "it is no directory of an agent: a directory with a name like coder is")
@@ -198,16 +191,16 @@ func (c *checker) checkOwned(top, name string) {
 // checkAgent looks at what ctxfs reads of an agent's home, and at what stands among its sessions.
 func (c *checker) checkAgent(rel string) {
 	for _, name := range []string{ctxabi.AgentRecipeFile, ctxabi.SystemPromptFile, ctxabi.ToolsFile} {
-		if fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel, name)); err == nil && !fi.Mode().IsRegular() {
+		if fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(rel, name)); err == nil && !fi.Mode().IsRegular() {
 			c.report(path.Join(rel, name), Odd, c.asideOfStore(path.Join(rel, name)), "it is %s, and must be a file", typeOf(fi))
 		}
 	}
 	dir := path.Join(rel, ctxabi.SessionDir)
-	if fi, err := c.s.disk.FS.Stat(c.s.disk.Join(dir)); err == nil && !fi.IsDir() {
+	if fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(dir)); err == nil && !fi.IsDir() {
 		c.report(dir, Odd, c.asideOfStore(dir), "it is %s, and must be a directory", typeOf(fi))
 		return
 	}
-	for _, e := range c.s.entries(dir) {
+	for _, e := range c.entries(dir) {
 		at := path.Join(dir, e.Name())
 		switch {
 		case !e.IsDir():
@@ -220,7 +213,7 @@ func (c *checker) checkAgent(rel string) {
 
 func (c *checker) checkTrust(t *sessionTree) {
 	rel := path.Join(t.rel, ctxabi.TrustFile)
-	fi, err := c.s.disk.FS.Stat(c.s.disk.Join(rel))
+	fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(rel))
 	if err != nil {
 		return
 	}
@@ -230,7 +223,7 @@ func (c *checker) checkTrust(t *sessionTree) {
 		return
 	}
 	t.checkMode(ctxabi.TrustFile, 0o600, fi)
-	data, err := vfs.ReadFile(c.s.disk.FS, c.s.disk.Join(rel))
+	data, err := vfs.ReadFile(c.s.Disk().FS, c.s.Disk().Join(rel))
 	if err == nil {
 		err = CheckControl(ctxabi.TrustFile, data)
 	}
@@ -243,16 +236,16 @@ func (c *checker) checkTrust(t *sessionTree) {
 func (c *checker) asideOfStore(rel string) Remedy {
 	s := c.s
 	return Remedy{"moved to " + setAsideDir + "/ of the store", func() error {
-		dir := s.disk.Join(setAsideDir)
-		if err := s.disk.FS.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		dir := s.Disk().Join(setAsideDir)
+		if err := s.Disk().FS.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		_, err := s.disk.MoveAside(s.disk.Join(rel), dir, string(bytes.ReplaceAll([]byte(rel), []byte("/"), []byte("-"))))
+		_, err := s.Disk().MoveAside(s.Disk().Join(rel), dir, string(bytes.ReplaceAll([]byte(rel), []byte("/"), []byte("-"))))
 		return err
 	}}
 }
 
-func (s *Store) entries(rel string) []fs.DirEntry {
-	entries, _ := s.disk.FS.ReadDir(s.disk.Join(rel))
+func (c *checker) entries(rel string) []fs.DirEntry {
+	entries, _ := c.s.Disk().FS.ReadDir(c.s.Disk().Join(rel))
 	return entries
 }

@@ -17,7 +17,7 @@ type sessionTree struct {
 	ref   ctxabi.Ref
 	dir   string // absolute
 	rel   string // in the store
-	owner Owner
+	owner disk.Owner
 	other uint32 // the uid that serves the store: what it makes for itself may be its own
 }
 
@@ -47,7 +47,7 @@ func (f *CheckedFile) Path() string { return f.path() }
 
 // Data is what the file holds. A file that cannot be read is reported.
 func (f *CheckedFile) Data() (data []byte, ok bool) {
-	data, err := vfs.ReadFile(f.t.c.s.disk.FS, f.path())
+	data, err := vfs.ReadFile(f.t.c.s.Disk().FS, f.path())
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil, false
 	}
@@ -67,8 +67,8 @@ func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any)
 func (f *CheckedFile) Remove() Remedy {
 	return Remedy{"removed; it is made again when it is needed", func() error {
 		s := f.t.c.s
-		s.disk.RemoveAll(f.path())
-		return s.disk.FS.SyncDir(path.Dir(f.path()))
+		s.Disk().RemoveAll(f.path())
+		return s.Disk().FS.SyncDir(path.Dir(f.path()))
 	}}
 }
 
@@ -81,20 +81,20 @@ func (f *CheckedFile) Rewrite(data []byte) Remedy {
 }
 
 // rewrite is Rewrite with what is whole as fill writes it.
-func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
+func (f *CheckedFile) rewrite(fill func(w vfs.File) error) Remedy {
 	return Remedy{"what is whole was kept, the damaged file moved to the quarantine", func() error {
 		s := f.t.c.s
-		tmp := s.disk.TmpName()
+		tmp := s.Disk().TmpName()
 		o, _ := f.t.ownerOf(f.info)
-		err := vfs.WriteFileFunc(s.disk.FS, tmp, f.info.Mode().Perm(), fill)
+		err := vfs.WriteFileFunc(s.Disk().FS, tmp, f.info.Mode().Perm(), fill)
 		if err == nil {
-			err = s.disk.Own(tmp, o, f.info.Mode())
+			err = s.Disk().Own(tmp, o, f.info.Mode())
 		}
 		if err == nil {
-			_, err = s.disk.Exchange(f.t.dir, f.Rel, tmp, f.t.owner)
+			_, err = s.Disk().Exchange(f.t.dir, f.Rel, tmp, f.t.owner)
 		}
 		if err != nil {
-			s.disk.FS.Remove(tmp)
+			s.Disk().FS.Remove(tmp)
 		}
 		return err
 	}}
@@ -103,12 +103,12 @@ func (f *CheckedFile) rewrite(fill func(w File) error) Remedy {
 // aside is the remedy that moves something to the session's quarantine.
 func (t *sessionTree) aside(rel string) Remedy {
 	return Remedy{"moved to the quarantine", func() error {
-		_, err := t.c.s.disk.SetAside(t.dir, rel, t.owner)
+		_, err := t.c.s.Disk().SetAside(t.dir, rel, t.owner)
 		return err
 	}}
 }
 
-func (t *sessionTree) ownerOf(fi fs.FileInfo) (Owner, bool) {
+func (t *sessionTree) ownerOf(fi fs.FileInfo) (disk.Owner, bool) {
 	o := t.owner
 	uid, gid, ok := vfs.OwnerOf(fi)
 	if ok {
@@ -127,7 +127,7 @@ func (t *sessionTree) skeleton() {
 	for _, rel := range []string{ctxabi.InternalDir, ctxabi.ContextDir, ctxabi.PinnedDir} {
 		t.wantDir(rel, Rebuildable)
 	}
-	if fi, err := t.c.s.disk.FS.Stat(path.Join(t.dir, disk.QuarantineDir)); err == nil && !fi.IsDir() {
+	if fi, err := t.c.s.Disk().FS.Stat(path.Join(t.dir, disk.QuarantineDir)); err == nil && !fi.IsDir() {
 		t.wantDir(disk.QuarantineDir, Odd)
 	}
 }
@@ -136,12 +136,12 @@ func (t *sessionTree) skeleton() {
 func (t *sessionTree) wantDir(rel string, sev Severity) {
 	s := t.c.s
 	name := path.Join(t.dir, rel)
-	fi, err := s.disk.FS.Stat(name)
+	fi, err := s.Disk().FS.Stat(name)
 	if err == nil && fi.IsDir() {
 		return
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		t.report(rel, sev, Remedy{"made anew", func() error { return s.disk.Mkdir(name, t.owner) }}, "the directory is missing")
+		t.report(rel, sev, Remedy{"made anew", func() error { return s.Disk().Mkdir(name, t.owner) }}, "the directory is missing")
 		return
 	}
 	if err != nil {
@@ -149,19 +149,19 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 		return
 	}
 	t.report(rel, sev, Remedy{"moved to the quarantine, and the directory made anew", func() error {
-		tmp := s.disk.TmpName()
-		err := s.disk.FS.Rename(name, tmp)
+		tmp := s.Disk().TmpName()
+		err := s.Disk().FS.Rename(name, tmp)
 		if err == nil {
-			err = s.disk.Mkdir(name, t.owner)
+			err = s.Disk().Mkdir(name, t.owner)
 		}
 		if err == nil {
-			err = s.disk.Mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
+			err = s.Disk().Mkdir(path.Join(t.dir, ctxabi.InternalDir), t.owner)
 		}
 		if err == nil {
-			err = s.disk.Mkdir(path.Join(t.dir, disk.QuarantineDir), t.owner)
+			err = s.Disk().Mkdir(path.Join(t.dir, disk.QuarantineDir), t.owner)
 		}
 		if err == nil {
-			_, err = s.disk.MoveAside(tmp, path.Join(t.dir, disk.QuarantineDir), path.Base(rel))
+			_, err = s.Disk().MoveAside(tmp, path.Join(t.dir, disk.QuarantineDir), path.Base(rel))
 		}
 		return err
 	}}, "it is %s, and must be a directory", typeOf(fi))
@@ -169,7 +169,7 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 
 // walk looks at all files of a directory of the session.
 func (t *sessionTree) walk(dir string) {
-	v := t.c.s.disk.FS
+	v := t.c.s.Disk().FS
 	entries, err := v.ReadDir(path.Join(t.dir, dir))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -215,7 +215,7 @@ func (t *sessionTree) entry(rel string, fi fs.FileInfo) {
 	if fi.IsDir() && rel != disk.QuarantineDir {
 		t.walk(rel)
 	} else if fi.IsDir() {
-		entries, _ := c.s.disk.FS.ReadDir(path.Join(t.dir, rel))
+		entries, _ := c.s.Disk().FS.ReadDir(path.Join(t.dir, rel))
 		c.sum.Quarantined += len(entries)
 		c.sum.Files += len(entries)
 	}

@@ -64,33 +64,3 @@ func (x *Session) Heads() ([]Head, error) {
 	}
 	return heads, nil
 }
-
-// VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
-// alone: [Store.Verify] says whether the bytes fit the chain.
-func (s *Store) VerifyHead(h Head) ([]Problem, error) {
-	x, err := s.Session(h.Ref)
-	if err != nil {
-		return nil, err
-	}
-	l := &x.messages
-	if h.Log == ctxabi.EventsFile {
-		l = &x.events
-	}
-	if err := l.Open(); err != nil {
-		return nil, err
-	}
-	bad := func(format string, args ...any) ([]Problem, error) {
-		return []Problem{{Log: l.Name(), What: fmt.Sprintf(format, args...)}}, nil
-	}
-	if have := l.Len(); have < h.Bytes {
-		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
-	}
-	chain, err := l.HeadAt(h.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	if chain != h.Chain {
-		return bad("its first %d bytes are not those that the head was taken of", h.Bytes)
-	}
-	return nil, nil
-}

@@ -196,7 +196,7 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 				}
 			},
 		})
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := session.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 		ix, err := x.Messages().Index()

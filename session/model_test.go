@@ -156,7 +156,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 				}
 			},
 		})
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := session.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

@@ -122,6 +122,9 @@ func (x *Session) Ref() ctxabi.Ref { return x.dir.Ref() }
 // Dir returns the session's absolute directory in the store.
 func (x *Session) Dir() string { return x.dir.Dir() }
 
+// Disk returns the session's directory, for packages that read it beside the session.
+func (x *Session) Disk() *disk.Dir { return &x.dir }
+
 // Created returns when the session was made.
 func (x *Session) Created() time.Time { return x.dir.Created() }
 

@@ -65,7 +65,7 @@ func content(t testing.TB, l *session.Log) string {
 
 func verified(t testing.TB, s *session.Store, ref ctxabi.Ref) {
 	t.Helper()
-	problems, err := s.Verify(ctx, ref)
+	problems, err := session.Verify(ctx, s, ref)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("verify: %v %v", problems, err)
 	}

@@ -78,9 +78,16 @@ var limits = log.DefaultLimits()
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
-		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, AsRoot: os.Geteuid() == 0, Now: o.Now, Logger: o.Logger}}
+		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
 	s.open.Init(o.Committer, o.Memory, &limits)
 	return s
+}
+
+// look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked or changed. It is closed as another.
+func look(dir string, o Options) *Store {
+	o.fill()
+	o.ReadOnly = true
+	return newStore(dir, o)
 }
 
 // Init makes a new, empty store in dir, which may exist if it is empty.
@@ -133,6 +140,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
 	s := newStore(dir, o)
+	s.disk.AsRoot = os.Geteuid() == 0
 	if !o.ReadOnly {
 		for _, name := range []string{StoreFile, LockedDir} {
 			lock, err := lockStore(v, dir, name)
@@ -339,3 +347,19 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 
 // Sync makes everything that is committed in any open log survive the loss of power. It returns an error of kind ctxabi.ErrIO if a disk failed.
 func (s *Store) Sync() error { return s.open.Sync() }
+
+// DaemonFile is what a daemon notes in its store about itself, for others to find it.
+const DaemonFile = "ctxfs.daemon"
+
+// VolumesFile is where a daemon keeps the volumes that it makes for Docker.
+const VolumesFile = "ctxfs.volumes"
+
+// Disk returns the store's directory, for packages that read it beside the store.
+func (s *Store) Disk() *disk.Root { return s.disk }
+
+// forget lets the next [Store.Session] of ref read what stands there anew. Nobody uses the session that was looked up before.
+func (s *Store) forget(ref ctxabi.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, ref)
+}

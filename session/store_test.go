@@ -335,7 +335,7 @@ func TestLogsThatGiveWayLoseNothing(t *testing.T) {
 		t.Errorf("%d logs are open that nobody uses", n)
 	}
 	for _, x := range all {
-		if problems, err := s.Verify(t.Context(), x.Ref()); err != nil || len(problems) > 0 {
+		if problems, err := session.Verify(t.Context(), s, x.Ref()); err != nil || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", x.Ref(), problems, err)
 		}
 	}

@@ -150,7 +150,7 @@ func TestTimelineIsTheSameHoweverItCameAbout(t *testing.T) {
 			},
 		})
 		look()
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := session.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

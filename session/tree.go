@@ -99,7 +99,7 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 // Spaces lists the shared spaces in name order.
 func (s *Store) Spaces() []Space {
 	var spaces []Space
-	for _, name := range s.dirs(ctxabi.SharedDir) {
+	for _, name := range s.disk.Dirs(ctxabi.SharedDir) {
 		if fi, err := s.disk.FS.Stat(s.disk.Join(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
 			_, gid, _ := vfs.OwnerOf(fi)
 			spaces = append(spaces, Space{Name: name, GID: gid})
@@ -111,24 +111,12 @@ func (s *Store) Spaces() []Space {
 // Homes lists the users that have a home, in name order.
 func (s *Store) Homes() []uint32 {
 	var uids []uint32
-	for _, name := range s.dirs(ctxabi.HomeDir) {
+	for _, name := range s.disk.Dirs(ctxabi.HomeDir) {
 		if uid, ok := ctxabi.ParseUID(name); ok {
 			uids = append(uids, uid)
 		}
 	}
 	return uids
-}
-
-// dirs lists the directories in a path of the store, in name order.
-func (s *Store) dirs(rel ...string) []string {
-	entries, _ := s.disk.FS.ReadDir(s.disk.Join(rel...))
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return names
 }
 
 // Sessions walks over all sessions of the store, owners and names in order. It reads directories as it goes.
@@ -157,10 +145,10 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 		ref := of
 		agents := []string{of.Agent}
 		if of.Agent == "" {
-			agents = s.dirs(ref.Owner(), ctxabi.AgentDir)
+			agents = s.disk.Dirs(ref.Owner(), ctxabi.AgentDir)
 		}
 		for _, ref.Agent = range agents {
-			for _, ref.Session = range s.dirs(ref.AgentHome(), ctxabi.SessionDir) {
+			for _, ref.Session = range s.disk.Dirs(ref.AgentHome(), ctxabi.SessionDir) {
 				if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
 					continue
 				}

@@ -29,13 +29,13 @@ func (p Problem) severity() Severity { return cmp.Or(p.Severity, Lost) }
 // Verify reads everything of the session at ref that can be held against a hash: the chain, the hash of each
 // commit, each record, the index, what users stored, packs that were read. It changes nothing. An error says that it
 // could not look, not that something is wrong.
-func (s *Store) Verify(ctx context.Context, ref ctxabi.Ref) ([]Problem, error) {
+func Verify(ctx context.Context, s *Store, ref ctxabi.Ref) ([]Problem, error) {
 	x, err := s.Session(ref)
 	if err != nil {
 		return nil, err
 	}
 	var all []Problem
-	for _, l := range []*Log{&x.events, &x.messages} {
+	for _, l := range []*log.Log{x.Events(), x.Messages()} {
 		found, err := verifyLog(ctx, l)
 		all = append(all, found...)
 		if err != nil {
@@ -43,14 +43,14 @@ func (s *Store) Verify(ctx context.Context, ref ctxabi.Ref) ([]Problem, error) {
 		}
 	}
 	if ctx.Err() == nil {
-		all = append(all, x.verifyBlobs()...)
-		all = append(all, x.verifyServed()...)
+		all = append(all, verifyBlobs(x)...)
+		all = append(all, verifyServed(x)...)
 	}
 	return all, ctx.Err()
 }
 
 // verifyLog reads everything of a log.
-func verifyLog(ctx context.Context, l *Log) (found []Problem, err error) {
+func verifyLog(ctx context.Context, l *log.Log) (found []Problem, err error) {
 	a, err := l.Audit()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (v *verification) records() {
 	n := v.Len()
 	for line := 1; line <= n; line++ {
 		first := line
-		for line <= n && v.At(line).Flags&Damaged != 0 {
+		for line <= n && v.At(line).Flags&log.Damaged != 0 {
 			line++
 		}
 		if line > first {
@@ -287,7 +287,7 @@ func (w *rowWalk) flush() {
 }
 
 // verifyBlobs holds what users stored against the hashes that are the names.
-func (x *Session) verifyBlobs() (found []Problem) {
+func verifyBlobs(x *Session) (found []Problem) {
 	for _, b := range x.Blobs() {
 		f, err := x.OpenBlob(b.ID)
 		if err != nil {
@@ -300,7 +300,7 @@ func (x *Session) verifyBlobs() (found []Problem) {
 }
 
 // verifyServed holds the packs that were read against their hashes.
-func (x *Session) verifyServed() (found []Problem) {
+func verifyServed(x *Session) (found []Problem) {
 	s, err := x.Served()
 	if err != nil {
 		return []Problem{{Log: ctxabi.ServedDir, What: err.Error()}}
@@ -311,4 +311,34 @@ func (x *Session) verifyServed() (found []Problem) {
 		}
 	}
 	return found
+}
+
+// VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
+// alone: [Verify] says whether the bytes fit the chain.
+func VerifyHead(s *Store, h Head) ([]Problem, error) {
+	x, err := s.Session(h.Ref)
+	if err != nil {
+		return nil, err
+	}
+	l := x.Messages()
+	if h.Log == ctxabi.EventsFile {
+		l = x.Events()
+	}
+	if err := l.Open(); err != nil {
+		return nil, err
+	}
+	bad := func(format string, args ...any) ([]Problem, error) {
+		return []Problem{{Log: l.Name(), What: fmt.Sprintf(format, args...)}}, nil
+	}
+	if have := l.Len(); have < h.Bytes {
+		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
+	}
+	chain, err := l.HeadAt(h.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if chain != h.Chain {
+		return bad("its first %d bytes are not those that the head was taken of", h.Bytes)
+	}
+	return nil, nil
 }

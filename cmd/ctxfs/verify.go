@@ -124,7 +124,7 @@ func sessions(n int) string {
 // verifySession gives what is wrong; that it could not look counts as well.
 func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
 	v := verdict{Session: at.ref.Path(), Problems: []string{}, Notes: []string{}}
-	found, err := store.Verify(ctx, at.ref)
+	found, err := session.Verify(ctx, store, at.ref)
 	if x, opened := store.Session(at.ref); err == nil && opened == nil {
 		var chunks []session.Problem
 		chunks, err = pack.CheckChunks(ctx, x)
@@ -133,7 +133,7 @@ func verifySession(ctx context.Context, store *session.Store, at place, heads []
 	for _, h := range heads {
 		if err == nil && h.Ref == at.ref {
 			var more []session.Problem
-			more, err = store.VerifyHead(h)
+			more, err = session.VerifyHead(store, h)
 			found = append(found, more...)
 		}
 	}

@@ -72,3 +72,15 @@ func (s *Root) RemoveAll(name string) {
 	}
 	vfs.RemoveAll(s.FS, name)
 }
+
+// Dirs returns the names of the directories in a path of the store, in order; none if it cannot be listed.
+func (s *Root) Dirs(rel ...string) []string {
+	entries, _ := s.FS.ReadDir(s.Join(rel...))
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

@@ -372,7 +372,7 @@ func notesOf(t *testing.T, b *pack.Builder, x *session.Session, name string) str
 // history reads a log whole, and checks its chain.
 func history(t *testing.T, x *session.Session) []byte {
 	t.Helper()
-	problems, err := x.Store().Verify(context.Background(), x.Ref())
+	problems, err := session.Verify(context.Background(), x.Store(), x.Ref())
 	if err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
 	}
