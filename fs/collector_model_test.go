@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it, by rules that are
@@ -376,7 +377,7 @@ func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 		})
 		w.litter(t)
 		sweep(t)
-		problems, err := session.Verify(context.Background(), w.store, w.x.Ref())
+		problems, err := check.Verify(context.Background(), w.store, w.x.Ref())
 		must(t, err)
 		if len(problems) > 0 {
 			t.Fatalf("the history: %v", problems)

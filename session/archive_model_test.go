@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -119,7 +120,7 @@ func TestALogThatIsSealedIsLikeASlice(t *testing.T) {
 		if ix, err := l.Index(); err != nil || ix.Len() != strings.Count(want, "\n") {
 			t.Fatal(ix.Len(), err)
 		}
-		if problems, err := session.Verify(ctx, s, x.Ref()); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, x.Ref()); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

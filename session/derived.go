@@ -30,8 +30,8 @@ func derivedLine(data []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
 }
 
-// derivedContent returns what stands behind the line of derived content as it is on the disk; ok is false where that does not fit.
-func derivedContent(raw []byte) (data []byte, ok bool) {
+// DerivedContent returns what stands behind the line of derived content as it is on the disk; ok is false where that does not fit.
+func DerivedContent(raw []byte) (data []byte, ok bool) {
 	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
 		return nil, false
 	}
@@ -59,7 +59,7 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, ok := derivedContent(raw)
+	data, ok := DerivedContent(raw)
 	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: rel, Err: fs.ErrNotExist}
 	}

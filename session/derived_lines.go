@@ -88,8 +88,8 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// derivedLineContent gives what stands behind the checksum of a line, which must have its newline.
-func derivedLineContent(line []byte) ([]byte, error) {
+// DerivedLineContent gives what stands behind the checksum of a line, which must have its newline.
+func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {
 		return nil, errTorn

@@ -21,9 +21,9 @@ func headerLine(id string) []byte {
 	return append(vfs.Summed(line), '\n')
 }
 
-// parseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than this program, and with
+// ParseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than this program, and with
 // ctxabi.ErrMalformed when this is no header.
-func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
+func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	line := bytes.TrimSuffix(raw, []byte("\n"))
 	damaged := json.Unmarshal(line, &h) != nil || h.Version < 1 || len(h.ID) != 32
 	if !damaged && h.Version > ctxabi.FormatVersion {
@@ -43,8 +43,8 @@ func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	return h, nil
 }
 
-// writeHeader writes the header of a store durably.
-func writeHeader(v VFS, dir, id string) error {
+// WriteHeader writes the header of a store durably.
+func WriteHeader(v VFS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
 	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)
 	if err == nil {

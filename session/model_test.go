@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -156,7 +157,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 				}
 			},
 		})
-		if problems, err := session.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

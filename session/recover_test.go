@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -139,7 +140,7 @@ func TestTailsFoundAtOpen(t *testing.T) {
 			if got := string(x.Errors()); !strings.Contains(got, c.reported) || c.reported == "" && got != "" {
 				t.Errorf("reported %q, want %q", got, c.reported)
 			}
-			if problems, err := session.Verify(ctx, s, refA); err != nil || (len(problems) > 0) != c.problems {
+			if problems, err := check.Verify(ctx, s, refA); err != nil || (len(problems) > 0) != c.problems {
 				t.Errorf("verify: %v %v", problems, err)
 			}
 			if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n"), Writer: root}); err != nil {
@@ -255,7 +256,7 @@ func FuzzRecovery(f *testing.F) {
 		if ix, err := x.Messages().Index(); err != nil || ix.Len() != strings.Count(kept, "\n")+1 {
 			t.Fatal(ix, err)
 		}
-		if _, err := session.Verify(ctx, s, refA); err != nil {
+		if _, err := check.Verify(ctx, s, refA); err != nil {
 			t.Fatal(err)
 		}
 		head, _ := x.Messages().Head()

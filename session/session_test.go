@@ -16,6 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +66,7 @@ func content(t testing.TB, l *session.Log) string {
 
 func verified(t testing.TB, s *session.Store, ref ctxabi.Ref) {
 	t.Helper()
-	problems, err := session.Verify(ctx, s, ref)
+	problems, err := check.Verify(ctx, s, ref)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("verify: %v %v", problems, err)
 	}

@@ -83,8 +83,8 @@ func newStore(dir string, o Options) *Store {
 	return s
 }
 
-// look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked or changed. It is closed as another.
-func look(dir string, o Options) *Store {
+// Look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked or changed. It is closed as another.
+func Look(dir string, o Options) *Store {
 	o.fill()
 	o.ReadOnly = true
 	return newStore(dir, o)
@@ -111,7 +111,7 @@ func Init(dir string, o Options) error {
 				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
 		}
 	}
-	if err = writeHeader(v, dir, disk.NewID()); err == nil {
+	if err = WriteHeader(v, dir, disk.NewID()); err == nil {
 		err = v.SyncDir(path.Dir(dir))
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s.disk.AsRoot = os.Geteuid() == 0
 	if !o.ReadOnly {
 		for _, name := range []string{StoreFile, LockedDir} {
-			lock, err := lockStore(v, dir, name)
+			lock, err := LockStore(v, dir, name)
 			if err != nil {
 				s.unlock()
 				return nil, err
@@ -158,9 +158,9 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// lockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
+// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
 // [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open either, let alone lock it.
-func lockStore(v VFS, dir, name string) (io.Closer, error) {
+func LockStore(v VFS, dir, name string) (io.Closer, error) {
 	if name == LockedDir {
 		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("lock store %s: %w", dir, err)
@@ -187,7 +187,7 @@ func (s *Store) start() error {
 	if err != nil {
 		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	h, err := parseHeader(s.disk.Dir, raw)
+	h, err := ParseHeader(s.disk.Dir, raw)
 	if err != nil {
 		return err
 	}
@@ -357,8 +357,8 @@ const VolumesFile = "ctxfs.volumes"
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 
-// forget lets the next [Store.Session] of ref read what stands there anew. Nobody uses the session that was looked up before.
-func (s *Store) forget(ref ctxabi.Ref) {
+// Forget lets the next [Store.Session] of ref read what stands there anew. Nobody uses the session that was looked up before.
+func (s *Store) Forget(ref ctxabi.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, ref)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -150,7 +151,7 @@ func TestTimelineIsTheSameHoweverItCameAbout(t *testing.T) {
 			},
 		})
 		look()
-		if problems, err := session.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

@@ -29,18 +29,19 @@ var arrows = map[string][]string{
 	"session":             {"ctxabi", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/archive":     {"ctxabi", "session/disk", "internal/vfs"},
 	"session/blob":        {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
+	"session/check":       {"ctxabi", "session", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
 	"session/log":         {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":        {"ctxabi", "internal/vfs"},
 	"session/sessiontest": {"session", "ctxabi"},
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
 	"pack/nativetest":     {},
-	"pack":                {"redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"pack":                {"redact", "pack/recipe", "compress", "session", "session/check", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
 	"eval":                {"pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
-	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
+	"search":              {"redact", "compress", "session", "session/check", "ctxabi", "internal/memory"},
 	"inspect":             {"pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"fs":                  {"pack", "session", "session/check", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -54,7 +55,7 @@ var arrows = map[string][]string{
 	"internal/mounts":     {},
 	"internal/vfs":        {"ctxabi", "internal/handles"},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "session/check", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }
@@ -62,7 +63,8 @@ var arrows = map[string][]string{
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
 	"ctxabi":       {"tokens"}, // weights are measured against exact counts
-	"session/log":  {"session"}, // a store is what its logs are tested in
+	"session":      {"session/check"}, // each test ends with a check of its store
+	"session/log":  {"session"},       // a store is what its logs are tested in
 	"examples/gen": {"ctxabi"}, // the example's records pass the check
 }
 

@@ -1,4 +1,4 @@
-package session
+package check
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -20,10 +21,10 @@ import (
 const setAsideDir = "quarantine"
 
 // daemonFiles are kept there by a daemon, for its own use; they are replaced by a rename of NAME.new.
-var daemonFiles = []string{DaemonFile, VolumesFile}
+var daemonFiles = []string{session.DaemonFile, session.VolumesFile}
 
 // storeFiles are the names in a store's directory.
-var storeFiles = []string{StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, "lost+found"}
+var storeFiles = []string{session.StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, "lost+found"}
 
 // open looks at what must be right before a store can be opened, and opens it.
 func (c *checker) open(dir string) error {
@@ -32,7 +33,7 @@ func (c *checker) open(dir string) error {
 		return err
 	}
 	v := c.o.VFS
-	name := path.Join(dir, StoreFile)
+	name := path.Join(dir, session.StoreFile)
 	raw, err := vfs.ReadFile(v, name)
 	switch {
 	case err == nil || errors.Is(err, fs.ErrInvalid):
@@ -40,10 +41,10 @@ func (c *checker) open(dir string) error {
 		return fmt.Errorf("check store %s: %w", dir, err)
 	default:
 		if fi, err := v.Stat(path.Join(dir, ctxabi.HomeDir)); err != nil || !fi.IsDir() {
-			return ctxabi.E("fsck", "", ctxabi.ErrNotFound, "%s is not a ctxfs store (neither %s nor %s in it)", dir, StoreFile, ctxabi.HomeDir)
+			return ctxabi.E("fsck", "", ctxabi.ErrNotFound, "%s is not a ctxfs store (neither %s nor %s in it)", dir, session.StoreFile, ctxabi.HomeDir)
 		}
 	}
-	_, bad := parseHeader(dir, raw)
+	_, bad := session.ParseHeader(dir, raw)
 	if errors.Is(bad, ctxabi.ErrVersion) {
 		return bad
 	}
@@ -54,12 +55,12 @@ func (c *checker) open(dir string) error {
 	}
 	leftover, _ := v.ReadDir(path.Join(dir, disk.TmpDir)) // an open clears it
 	if c.o.Repair {
-		if c.s, err = Open(dir, c.o.Options); err != nil {
+		if c.s, err = session.Open(dir, c.o.Options); err != nil {
 			return err
 		}
 	} else {
 		// Not by Open: what it would refuse is to be looked at.
-		c.s = look(dir, c.o.Options)
+		c.s = session.Look(dir, c.o.Options)
 	}
 	if n := len(leftover); n > 0 && !c.o.Served {
 		c.report(disk.TmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
@@ -71,7 +72,7 @@ var idPattern = regexp.MustCompile(`[0-9a-f]{32}`)
 
 // header reports a header that is damaged, and writes one.
 func (c *checker) header(dir string, raw []byte, there bool) error {
-	v, name := c.o.VFS, path.Join(dir, StoreFile)
+	v, name := c.o.VFS, path.Join(dir, session.StoreFile)
 	id := string(idPattern.Find(raw))
 	what, words := "it is missing", "written anew, with a new id"
 	if there {
@@ -84,17 +85,17 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 		id = disk.NewID()
 	}
 	var failed error
-	c.report(StoreFile, Rebuildable, Remedy{words, func() error {
+	c.report(session.StoreFile, Rebuildable, Remedy{words, func() error {
 		failed = func() error {
-			inner, err := lockStore(v, dir, LockedDir)
+			inner, err := session.LockStore(v, dir, session.LockedDir)
 			if err != nil {
 				return err
 			}
 			defer inner.Close()
 			if !there {
-				return writeHeader(v, dir, id)
+				return session.WriteHeader(v, dir, id)
 			}
-			lock, err := lockStore(v, dir, StoreFile)
+			lock, err := session.LockStore(v, dir, session.StoreFile)
 			if err != nil {
 				return err
 			}
@@ -104,10 +105,10 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 				return err
 			}
 			root := &disk.Root{FS: v, Dir: dir}
-			if _, err := root.MoveAside(name, aside, StoreFile); err != nil {
+			if _, err := root.MoveAside(name, aside, session.StoreFile); err != nil {
 				return err
 			}
-			return writeHeader(v, dir, id)
+			return session.WriteHeader(v, dir, id)
 		}()
 		return failed
 	}}, "%s", what)
@@ -225,7 +226,7 @@ func (c *checker) checkTrust(t *sessionTree) {
 	t.checkMode(ctxabi.TrustFile, 0o600, fi)
 	data, err := vfs.ReadFile(c.s.Disk().FS, c.s.Disk().Join(rel))
 	if err == nil {
-		err = CheckControl(ctxabi.TrustFile, data)
+		err = session.CheckControl(ctxabi.TrustFile, data)
 	}
 	if err != nil {
 		c.report(rel, Rebuildable, aside, "it breaks the rules of its kind, and nothing is trusted: %s", whyOf(err))

@@ -1,4 +1,4 @@
-package session
+package check
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -29,7 +30,7 @@ func (p Problem) severity() Severity { return cmp.Or(p.Severity, Lost) }
 // Verify reads everything of the session at ref that can be held against a hash: the chain, the hash of each
 // commit, each record, the index, what users stored, packs that were read. It changes nothing. An error says that it
 // could not look, not that something is wrong.
-func Verify(ctx context.Context, s *Store, ref ctxabi.Ref) ([]Problem, error) {
+func Verify(ctx context.Context, s *session.Store, ref ctxabi.Ref) ([]Problem, error) {
 	x, err := s.Session(ref)
 	if err != nil {
 		return nil, err
@@ -287,7 +288,7 @@ func (w *rowWalk) flush() {
 }
 
 // verifyBlobs holds what users stored against the hashes that are the names.
-func verifyBlobs(x *Session) (found []Problem) {
+func verifyBlobs(x *session.Session) (found []Problem) {
 	for _, b := range x.Blobs() {
 		f, err := x.OpenBlob(b.ID)
 		if err != nil {
@@ -300,7 +301,7 @@ func verifyBlobs(x *Session) (found []Problem) {
 }
 
 // verifyServed holds the packs that were read against their hashes.
-func verifyServed(x *Session) (found []Problem) {
+func verifyServed(x *session.Session) (found []Problem) {
 	s, err := x.Served()
 	if err != nil {
 		return []Problem{{Log: ctxabi.ServedDir, What: err.Error()}}
@@ -315,7 +316,7 @@ func verifyServed(x *Session) (found []Problem) {
 
 // VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
 // alone: [Verify] says whether the bytes fit the chain.
-func VerifyHead(s *Store, h Head) ([]Problem, error) {
+func VerifyHead(s *session.Store, h session.Head) ([]Problem, error) {
 	x, err := s.Session(h.Ref)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package session
+package check
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -35,13 +36,13 @@ type Damage struct {
 
 // FsckOptions say how a store is checked.
 type FsckOptions struct {
-	Repair   bool                                               // repair what can be; the store must not be served
-	Served   bool                                               // a daemon serves it: what is in tmp is its own
-	Sessions []ctxabi.Ref                                       // nil: all, and the store's own files
-	Kinds    []FileKind                                         // of files that other packages keep in sessions
-	Deep     func(context.Context, *Session) ([]Problem, error) // what other packages know to be wrong; nil: nothing
-	Progress func(ref ctxabi.Ref, done, sessions int)           // before each session; nil: nobody wants to know
-	Options                                                     // ReadOnly is set by Repair
+	Repair          bool                                                       // repair what can be; the store must not be served
+	Served          bool                                                       // a daemon serves it: what is in tmp is its own
+	Sessions        []ctxabi.Ref                                               // nil: all, and the store's own files
+	Kinds           []FileKind                                                 // of files that other packages keep in sessions
+	Deep            func(context.Context, *session.Session) ([]Problem, error) // what other packages know to be wrong; nil: nothing
+	Progress        func(ref ctxabi.Ref, done, sessions int)                   // before each session; nil: nobody wants to know
+	session.Options                                                            // ReadOnly is set by Repair
 }
 
 // FsckSummary counts what was looked at.
@@ -58,7 +59,7 @@ type FsckSummary struct {
 // byte of a record is changed. An error says that it could not look.
 func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (FsckSummary, error) {
 	if o.VFS == nil {
-		o.VFS = OS
+		o.VFS = session.OS
 	}
 	o.ReadOnly = !o.Repair
 	c := &checker{o: o, found: found, ids: map[string][]ctxabi.Ref{}, kinds: slices.Concat(sessionKinds, sealedKinds(), o.Kinds)}
@@ -72,7 +73,7 @@ func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (F
 // checker is one run of Fsck.
 type checker struct {
 	o     FsckOptions
-	s     *Store
+	s     *session.Store
 	kinds []FileKind
 	found func(Damage)
 	ids   map[string][]ctxabi.Ref // which sessions have an id
@@ -179,7 +180,7 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	t.skeleton()
 	t.checkID()
 	t.walk("")
-	c.s.forget(ref)
+	c.s.Forget(ref)
 	x, err := c.s.Session(ref)
 	if err != nil {
 		if len(c.pending) == 0 {
@@ -236,12 +237,12 @@ func (t *sessionTree) deep(problems []Problem) {
 }
 
 // close writes out what was rebuilt and closes the session's logs, so that a store of many sessions takes no more than one.
-func (c *checker) close(x *Session) error {
+func (c *checker) close(x *session.Session) error {
 	var failed error
 	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		failed = errors.Join(failed, l.Shut())
 	}
-	c.s.forget(x.Ref())
+	c.s.Forget(x.Ref())
 	return failed
 }
 

@@ -1,4 +1,4 @@
-package session
+package check
 
 import (
 	"path"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
@@ -55,7 +56,7 @@ func checkSegment(f *CheckedFile) {
 }
 
 // checkServed looks for packs that rows name and no segment has.
-func (t *sessionTree) checkServed(x *Session) {
+func (t *sessionTree) checkServed(x *session.Session) {
 	s, err := blob.LoadServed(x.Disk(), nil)
 	if err != nil {
 		t.report(blob.ServedDir, Lost, NoRemedy, "%v", err)

@@ -1,4 +1,4 @@
-package session
+package check
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -100,7 +101,7 @@ func checkControl(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	if err := CheckControl(f.Rel, data); err != nil {
+	if err := session.CheckControl(f.Rel, data); err != nil {
 		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of its kind, and counts as absent: %s", whyOf(err))
 	}
 }
@@ -116,7 +117,7 @@ func checkAdded(f *CheckedFile) {
 	if !ok {
 		return
 	}
-	if err := CheckControl(ctxabi.NoteFiles[i], data); err != nil {
+	if err := session.CheckControl(ctxabi.NoteFiles[i], data); err != nil {
 		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of its kind, and counts as absent: %s", whyOf(err))
 	}
 }
@@ -187,7 +188,7 @@ func DerivedFile(check func(f *CheckedFile, data []byte) error) func(*CheckedFil
 			return
 		}
 		sev, remedy := f.damaged()
-		data, ok := derivedContent(raw)
+		data, ok := session.DerivedContent(raw)
 		if !ok {
 			f.Report(sev, remedy, "it does not fit its checksum")
 			return
@@ -215,7 +216,7 @@ func DerivedLines(check func(f *CheckedFile, line []byte) error) func(*CheckedFi
 			if len(line) == 1 && line[0] == '\n' {
 				continue
 			}
-			content, err := derivedLineContent(line)
+			content, err := session.DerivedLineContent(line)
 			if err == nil && check != nil {
 				err = check(f, content)
 			}
