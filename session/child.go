@@ -348,22 +348,3 @@ func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	file := ctxabi.ChildPath(name, ctxabi.ChildHandoff)
 	return from.checkedControl(file), path.Join(ref.Path(), file)
 }
-
-// checkChildFile applies the rules of a file of a child.
-func checkChildFile(name, file string, data []byte) error {
-	switch file {
-	case ctxabi.ChildAgent, ctxabi.ChildSession:
-		if who := trimNewline(data); who != "" {
-			if err := ctxabi.ValidName(who); err != nil {
-				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write one name, as its directory has it", who, file)
-			}
-		}
-	case ctxabi.ChildStatus:
-		if status := trimNewline(data); !slices.Contains(ctxabi.ChildStates, status) {
-			return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not a status; write one of %s", status, strings.Join(ctxabi.ChildStates, " "))
-		}
-	case ctxabi.ChildRefs:
-		return checkRows(name, data, "id", "path", "kind", "summary?")
-	}
-	return nil
-}

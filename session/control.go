@@ -265,3 +265,22 @@ func (x *Session) Policy() ctxabi.Policy {
 
 // trimNewline drops one newline at the end.
 func trimNewline(b []byte) string { return strings.TrimSuffix(string(b), "\n") }
+
+// checkChildFile applies the rules of a file of a child.
+func checkChildFile(name, file string, data []byte) error {
+	switch file {
+	case ctxabi.ChildAgent, ctxabi.ChildSession:
+		if who := trimNewline(data); who != "" {
+			if err := ctxabi.ValidName(who); err != nil {
+				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write one name, as its directory has it", who, file)
+			}
+		}
+	case ctxabi.ChildStatus:
+		if status := trimNewline(data); !slices.Contains(ctxabi.ChildStates, status) {
+			return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not a status; write one of %s", status, strings.Join(ctxabi.ChildStates, " "))
+		}
+	case ctxabi.ChildRefs:
+		return checkRows(name, data, "id", "path", "kind", "summary?")
+	}
+	return nil
+}

@@ -213,3 +213,9 @@ func (d *Data) swap(p *Part, next vfs.File) {
 	d.tail.Close()
 	d.tail = next
 }
+
+// Rows is what the rows of its commits tell of a log.
+type Rows interface {
+	End() (int64, error)                              // where the last one that can be read says that the log ends
+	Begins(tail io.ReaderAt, off int64) (bool, error) // whether tail begins with what the row at off announced
+}

@@ -2,17 +2,10 @@ package archive
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
-
-// Rows is what the rows of its commits tell of a log.
-type Rows interface {
-	End() (int64, error)                              // where the last one that can be read says that the log ends
-	Begins(tail io.ReaderAt, off int64) (bool, error) // whether tail begins with what the row at off announced
-}
 
 // Open returns the log whose records are those of its sealed parts and of tail, an open file that belongs to it from then on.
 // raw is the list of parts as [location.readList] returned it.

@@ -13,26 +13,6 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// Row is one row of context/packs.jsonl: a pack that was read after another one was.
-type Row struct { // in the order of the keys, as the row is written; its checksum stands behind them
-	At          time.Time `json:"at"` // UTC
-	Compactions int       `json:"compactions"`
-	Epoch       string    `json:"epoch"`
-	EpochReason string    `json:"epoch_reason"`
-	Events      int       `json:"events"`       // records of events.jsonl up to the last one that stands in it
-	EventsBytes int64     `json:"events_bytes"` // length of events.jsonl when it was opened: what stands behind came later
-	File        string    `json:"file"`         // the name that was opened first: "pack.md"
-	KeptBytes   int       `json:"kept_bytes"`   // that its pack.md begins with as that of the row before did, up to a line end
-	KeptTokens  int       `json:"kept_tokens"`  // of these bytes
-	Messages    int       `json:"messages"`     // records that it covers
-	PackID      string    `json:"pack_id"`
-	PID         uint32    `json:"pid"` // who opened it
-	PrefixBytes int       `json:"prefix_bytes"`
-	Redact      string    `json:"redact,omitempty"` // what redacted it; "": it shows the history as it is stored
-	Tokens      int       `json:"tokens"`           // of its pack.md
-	UID         uint32    `json:"uid"`
-}
-
 // Pack is a pack that is kept.
 type Pack struct {
 	ID     string    // "sha256-<hex>"

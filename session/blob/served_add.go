@@ -1,8 +1,6 @@
 package blob
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -50,34 +48,6 @@ func (s *Served) Add(row Row, data []byte) error {
 	s.rows = append(s.rows, servedAt{row.At, row.PackID, s.size})
 	s.last = held(data)
 	return nil
-}
-
-// maxHeld is how long a pack may be to be remembered until the next one comes.
-const maxHeld = 1 << 20
-
-// held is what is remembered of a pack's bytes; nil: they are read again.
-func held(data []byte) []byte {
-	if len(data) > maxHeld {
-		return nil
-	}
-	return data
-}
-
-// line is the row as packs.jsonl has it.
-func (r *Row) line() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return append(vfs.Summed(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), '\n'), nil
-}
-
-// ParseRow reads a row with its newline; ok is false when it is torn or damaged.
-func ParseRow(line []byte) (r Row, ok bool) {
-	line, whole := bytes.CutSuffix(line, []byte("\n"))
-	return r, whole && vfs.SumFits(line, &r) && ctxabi.ParseContentID(r.PackID) == nil
 }
 
 // appendRow writes a row behind the others. s.mu and store.move are held.

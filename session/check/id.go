@@ -12,15 +12,6 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// id is the session's id as its file says; "" when it says none.
-func (t *sessionTree) id() string {
-	raw, err := vfs.ReadFile(t.c.s.Disk().FS, path.Join(t.dir, disk.IDFile))
-	if id := strings.TrimSpace(string(raw)); err == nil && isID(id) {
-		return id
-	}
-	return ""
-}
-
 // checkID looks at the session's id. The chains of both logs begin with it, so that one that was changed can be told, and
 // found again where little is missing.
 func (t *sessionTree) checkID() {

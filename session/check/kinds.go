@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"path"
@@ -251,8 +250,3 @@ func strictJSON(data []byte, v any) error {
 
 // StrictJSON checks content that is what v marshals to: it is of no other kind.
 func StrictJSON(data []byte, v any) error { return strictJSON(data, v) }
-
-func isID(s string) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) == 16
-}
