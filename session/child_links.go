@@ -147,23 +147,28 @@ func (w *lastWord) write() error {
 // takeBack removes what write wrote, unless somebody wrote something else since.
 func (w *lastWord) takeBack() {
 	x := w.parent
+	if err := x.commit(Change{Kind: RemoveFile, Name: w.rel, If: w.data}); err != nil {
+		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+	}
+}
+
+// applyRemoveFile removes a file that holds what was expected; another one stays.
+func (x *Session) applyRemoveFile(rel string, expected []byte) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
-	file := x.dir.Path(w.rel)
+	file := x.dir.Path(rel)
 	data, err := vfs.ReadFile(x.store.disk.FS, file)
-	if Gone(err) || err == nil && !bytes.Equal(data, w.data) {
-		return
+	if Gone(err) || err == nil && !bytes.Equal(data, expected) {
+		return nil
 	}
+	defer x.Touch()
 	if err == nil {
 		err = x.store.disk.FS.Remove(file)
 	}
 	if err == nil {
 		err = x.store.disk.FS.SyncDir(path.Dir(file))
 	}
-	if err != nil {
-		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
-	}
-	x.Touch()
+	return err
 }
 
 // cutResult ends a result that was too long to be kept whole as a control file.

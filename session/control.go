@@ -54,6 +54,11 @@ func (x *Session) SetControl(name string, data []byte) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
+	return x.commit(Change{Kind: SetFile, Name: name, Data: data})
+}
+
+// applyFile replaces a control file.
+func (x *Session) applyFile(name string, data []byte) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.dir.Replace(name, data, true); err != nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -46,33 +47,41 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, err
 	}
-	if err := s.EnsureAgent(ref, o); err != nil {
+	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: CreateSession, Ref: ref, Owner: o, ID: disk.NewID()}); err != nil {
 		return nil, err
+	}
+	return s.Session(ref)
+}
+
+// applyCreate makes the session ref with an id.
+func (s *Store) applyCreate(ref ctxabi.Ref, o Owner, id string) error {
+	if err := s.EnsureAgent(ref, o); err != nil {
+		return err
 	}
 	s.create.Lock()
 	defer s.create.Unlock()
 	dir := s.disk.Join(ref.Path())
 	if _, err := s.disk.FS.Stat(dir); err == nil {
-		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
+		return ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
 	}
 	tmp := s.disk.TmpName()
-	if err := s.build(tmp, o); err != nil {
+	if err := s.build(tmp, o, id); err != nil {
 		s.disk.RemoveAll(tmp)
-		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
+		return vfs.Failed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.disk.FS.Rename(tmp, dir); err != nil {
 		s.disk.RemoveAll(tmp)
-		return nil, vfs.Failed("mkdir", "", err, "the session was not made")
+		return vfs.Failed("mkdir", "", err, "the session was not made")
 	}
 	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
-		return nil, vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
+		return vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
 	}
-	return s.Session(ref)
+	return nil
 }
 
-// build makes everything of a new session in dir and syncs it, once all is
+// build makes everything of a new session with an id in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
-func (s *Store) build(dir string, o Owner) error {
+func (s *Store) build(dir string, o Owner, id string) error {
 	if err := s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -83,7 +92,7 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}()
 	dirs := []string{dir}
-	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {disk.IDFile, disk.NewID() + "\n"}}, newSession...) {
+	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {disk.IDFile, id + "\n"}}, newSession...) {
 		name := path.Join(dir, f.name)
 		mode := o.FileMode()
 		if f.name[len(f.name)-1] == '/' {

@@ -51,7 +51,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 		return nil, false, taken
 	}
 	tmp := s.disk.TmpName()
-	if err = s.build(tmp, o); err == nil {
+	if err = s.build(tmp, o, disk.NewID()); err == nil {
 		w := forkWriter{s: s, x: x, dir: tmp, owner: o}
 		shared, err = w.write(t, n)
 	}

@@ -78,6 +78,3 @@ const SealMin = log.SealMin
 
 // NewMemLog returns an empty log in memory of the name ctxabi.MessagesFile or ctxabi.EventsFile.
 func NewMemLog(name string) *MemLog { return log.NewMemLog(name) }
-
-// Local returns the committer of a store that is alone: it writes to the store's own files.
-func Local() Committer { return log.Local() }

@@ -87,6 +87,11 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 	if err := CheckControl(name, now.Own); err != nil {
 		return err
 	}
+	return x.commit(Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own})
+}
+
+// applyNote makes now what the agent wrote of a note.
+func (x *Session) applyNote(name string, now Note) (err error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	own := ctxabi.OwnNote(name)
@@ -97,7 +102,7 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 			x.removeNote(own) // it does not count any more
 		}
 	case ctxabi.OriginMixed:
-		if err = x.dir.Replace(own, now.Own, true); err == nil && was.Origin == ctxabi.OriginAgent {
+		if err = x.dir.Replace(own, now.Own, true); err == nil {
 			err = x.removeNote(name)
 		}
 	default:

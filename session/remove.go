@@ -1,10 +1,12 @@
 package session
 
 import (
+	"context"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Remove takes a session out of the store with all its history, for good. Whoever has it open gets ctxabi.ErrNotFound
@@ -24,9 +26,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 		return false, err
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
-	for _, l := range []*Log{&x.messages, &x.events} {
-		defer l.Hold()()
-	}
+	defer log.Hold(&x.messages, &x.events)()
 	if ok, err := again(); !ok || err != nil {
 		return false, err
 	}
@@ -45,8 +45,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 			return false, notKept(before[i].parent.Ref(), before[i].rel, err)
 		}
 	}
-	tmp := s.disk.TmpName()
-	if err := s.takeOut(x, ref, tmp); err != nil {
+	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: RemoveSession, Ref: ref, ID: x.ID()}); err != nil {
 		if !x.Removed() {
 			stays()
 		}
@@ -57,23 +56,47 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 			w.parent.dir.ReportError("remove", w.rel, err)
 		}
 	}
-	for _, l := range []*Log{&x.messages, &x.events} {
-		l.CloseRemoved()
-	}
-	s.disk.RemoveAll(tmp)
+	x.giveBack()
 	return true, nil
 }
 
+// applyRemove takes the session ref out of the store, if it has that id. Its bytes are given back by giveBack.
+func (s *Store) applyRemove(ref ctxabi.Ref, id string) (*Session, error) {
+	x, err := s.Session(ref)
+	if Gone(err) || err == nil && x.ID() != id {
+		err = another(ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, s.takeOut(x, ref)
+}
+
+// giveBack closes the files of a session that was taken out of the store, and removes them.
+func (x *Session) giveBack() {
+	for _, l := range []*Log{&x.messages, &x.events} {
+		l.CloseRemoved()
+	}
+	x.mu.Lock()
+	outside := x.outside
+	x.mu.Unlock()
+	x.store.disk.RemoveAll(outside)
+}
+
+func another(ref ctxabi.Ref) error {
+	return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
+}
+
 // takeOut moves the session's directory to where the next start of a daemon clears up, too.
-func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
+func (s *Store) takeOut(x *Session, ref ctxabi.Ref) error {
 	s.disk.Move.Lock()
 	defer s.disk.Move.Unlock()
 	if x.Removed() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
-		return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
+		return another(ref)
 	}
-	dir := s.disk.Join(ref.Path())
+	dir, outside := s.disk.Join(ref.Path()), s.disk.TmpName()
 	s.disk.Moving.Lock()
-	err := s.disk.FS.Rename(dir, tmp)
+	err := s.disk.FS.Rename(dir, outside)
 	if err == nil {
 		x.dir.MarkRemoved()
 	}
@@ -81,6 +104,9 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
 	if err != nil {
 		return err
 	}
+	x.mu.Lock()
+	x.outside = outside
+	x.mu.Unlock()
 	s.mu.Lock()
 	delete(s.sessions, ref)
 	s.mu.Unlock()

@@ -39,8 +39,9 @@ type Session struct {
 
 	notes sync.Mutex // held while a note changes
 
-	mu     sync.Mutex
-	latest struct { // guarded by mu
+	mu      sync.Mutex
+	outside string   // where its directory is since it was taken out of the store; guarded by mu
+	latest  struct { // guarded by mu
 		length int64 // of messages.jsonl when text was found; -1: never
 		text   string
 	}

@@ -55,9 +55,10 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	disk *disk.Root
-	o    Options
-	id   string
+	disk    *disk.Root
+	o       Options
+	changes ChangeCommitter
+	id      string
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
@@ -77,7 +78,7 @@ var limits = log.DefaultLimits()
 
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
-	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
+	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
 	s.open.Init(o.Committer, o.Memory, &limits)
 	return s

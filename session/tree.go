@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -168,6 +169,11 @@ func (s *Store) Rename(from, to string) error {
 	if err := s.disk.Writable("rename"); err != nil {
 		return err
 	}
+	return s.changes.CommitName(context.Background(), s, NameChange{Kind: RenameDir, From: from, To: to})
+}
+
+// applyRename moves a session or an agent's home.
+func (s *Store) applyRename(from, to string) error {
 	s.disk.Move.Lock()
 	defer s.disk.Move.Unlock()
 	if _, err := s.disk.FS.Stat(s.disk.Join(to)); err == nil {

@@ -3,7 +3,6 @@ package log
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -20,15 +19,6 @@ type Batch struct {
 	Data   []byte
 	Writer disk.Writer
 	Key    Key
-}
-
-// Committer is the one commit point. Commit makes batch durable against the
-// death of the process at position expected of log and returns the log's new
-// length. It may block. It reports ctxabi.ErrConflict when the log is not at
-// expected, and returns the position without error when key was committed
-// before. It must not keep batch.Data. The local one writes the arrival row, then the data.
-type Committer interface {
-	Commit(ctx context.Context, log *Log, batch Batch, expected int64) (position int64, err error)
 }
 
 // Append checks the records of b and commits them all or none.
@@ -110,12 +100,6 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	}
 }
 
-// Hold waits for the log's turn: nothing is appended until release is called.
-func (l *Log) Hold() (release func()) {
-	l.turn <- struct{}{}
-	return func() { <-l.turn }
-}
-
 // committed gives the position of a request that was committed before.
 func (l *Log) committed(k Key) (int64, bool) {
 	if k == (Key{}) {
@@ -130,83 +114,6 @@ func (l *Log) committed(k Key) (int64, bool) {
 	l.loadKeys()
 	position, ok := l.keys.find(k)
 	return position, ok
-}
-
-// Local is the committer of a store that is alone: it writes to the store's own files.
-func Local() Committer { return localCommitter{} }
-
-type localCommitter struct{}
-
-// Commit is called with the log's turn held, and by nothing else.
-func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64) (int64, error) {
-	f, err := l.acquire()
-	if err != nil {
-		return 0, err
-	}
-	defer l.release()
-	if err := l.usable("append"); err != nil {
-		return 0, err
-	}
-	l.mu.Lock()
-	if b.Key != (Key{}) {
-		l.loadKeys()
-		if position, ok := l.keys.find(b.Key); ok {
-			l.mu.Unlock()
-			return position, nil
-		}
-	}
-	tail := l.tail
-	l.dirty = true
-	l.mu.Unlock()
-	if tail.Size != expected {
-		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, expected)
-	}
-
-	a := Row{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.Root.Now().UnixNano(),
-		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
-	a.Chain = ChainNext(tail.chain, a.SHA, a.Off, a.Len)
-	if l.events != nil {
-		a.Events = l.eventsNow(tail)
-	}
-	l.row = a.AppendTo(l.row[:0])
-	if err := vfs.WriteFull(f.arrivals, l.row); err != nil {
-		return 0, l.rollBack(f, tail, err)
-	}
-	if err := vfs.WriteFull(f.data, b.Data); err != nil {
-		return 0, l.rollBack(f, tail, err)
-	}
-	if err := l.kept(f, "append"); err != nil {
-		return 0, err
-	}
-
-	l.mu.Lock()
-	l.tail = Tail{Size: a.End(), Arrivals: tail.Arrivals + int64(len(l.row)), chain: a.Chain, events: a.Events}
-	if b.Key != (Key{}) {
-		l.keys.add(b.Key, a.End())
-	}
-	l.mu.Unlock()
-	return a.End(), nil
-}
-
-// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
-func (l *Log) eventsNow(tail Tail) int64 {
-	if e := l.events; e.known.Load() {
-		return e.length.Load()
-	}
-	return max(tail.events, 0)
-}
-
-// rollBack cuts both files back to tail after a failed write. Data first: a
-// row without data is dropped at open, data without a row would be kept. When
-// even that fails the log takes nothing more.
-func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
-	if err := f.data.Truncate(tail.Size); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
-	}
-	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
-	}
-	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
 }
 
 // MaxKeys is how many requests are remembered for each log.

@@ -27,7 +27,7 @@ type Log struct {
 	check   func(line []byte) error
 
 	// turn is held by the one append that is under way; others wait in line for
-	// it. It is a channel and not a mutex because Commit may block for long and
+	// it. Both logs of a session have one where the committer wants that. It is a channel and not a mutex because Commit may block for long and
 	// whoever waits must be able to give up.
 	turn chan struct{}
 
@@ -65,13 +65,18 @@ type logFiles struct {
 type Tail struct {
 	Size     int64 // of the data that has rows
 	Arrivals int64 // size of the arrivals file
-	chain    Hash
-	events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
+	Chain    Hash  // the chain's value behind the last row
+	Events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
+// Init makes l the log called name of the session in dir. events is the session's log of events where l is that of messages, and has
+// been made before; nil otherwise. Init is called once, before l is used.
 func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	l.session, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
+	if events != nil && sharesTurn(set.committer) {
+		l.turn = events.turn
+	}
 	l.check = ctxabi.CheckMessage
 	if name == ctxabi.EventsFile {
 		l.check = ctxabi.CheckEvent
@@ -104,7 +109,7 @@ func (l *Log) Head() (string, error) {
 	defer l.release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return hex.EncodeToString(l.tail.chain[:]), nil
+	return hex.EncodeToString(l.tail.Chain[:]), nil
 }
 
 // Lines is the number of records.

@@ -83,7 +83,7 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 		return nil, err
 	}
 	n.Size = fi.Size()
-	n.Tail.chain = ChainSeed(l.session.ID(), l.name)
+	n.Tail.Chain = ChainSeed(l.session.ID(), l.name)
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {
@@ -105,7 +105,7 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 				}
 			}
 			if intact {
-				n.Tail = Tail{Size: a.End(), Arrivals: off + int64(len(line)) + 1, chain: a.Chain, events: a.Events}
+				n.Tail = Tail{Size: a.End(), Arrivals: off + int64(len(line)) + 1, Chain: a.Chain, Events: a.Events}
 				return false
 			}
 		}
@@ -201,7 +201,7 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 		return err
 	}
 	a.SHA, a.At = sum, fi.ModTime().UnixNano()
-	a.Chain = ChainNext(n.Tail.chain, a.SHA, a.Off, a.Len)
+	a.Chain = ChainNext(n.Tail.Chain, a.SHA, a.Off, a.Len)
 	if l.events != nil {
 		a.Events = l.eventsNow(n.Tail)
 	}
@@ -210,7 +210,7 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 		f.arrivals.Truncate(n.Tail.Arrivals)
 		return err
 	}
-	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), chain: a.Chain, events: a.Events}
+	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), Chain: a.Chain, Events: a.Events}
 	if n.bad > 0 {
 		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})

@@ -186,7 +186,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	l.mu.Unlock()
 	chain := ChainSeed(l.session.ID(), l.name)
 	if size >= tail.Size {
-		chain = tail.chain
+		chain = tail.Chain
 	} else {
 		from, err := seekArrival(f.arrivals, tail.Arrivals, size-1)
 		if err != nil {
