@@ -152,7 +152,7 @@ func TestAnOldListOfPartsLosesTheNewestPart(t *testing.T) {
 	}
 }
 
-// change gives a file other bytes that are on the disk.
+// change returns a file other bytes that are on the disk.
 func change(t *testing.T, d *sessiontest.Disk, name string, data []byte) {
 	t.Helper()
 	f, err := d.OpenFile(name, os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0)

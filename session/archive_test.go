@@ -22,7 +22,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// talk gives records of about n bytes in all, as compressible as talk is.
+// talk returns records of about n bytes in all, as compressible as talk is.
 func talk(n int, seed int64) string {
 	rng := rand.New(rand.NewSource(seed))
 	var b strings.Builder

@@ -42,7 +42,7 @@ type Child struct {
 	sum    [sha256.Size]byte // of result.md, where that was written
 }
 
-// Finished says that nothing more is to come of the child.
+// Finished reports whether nothing more is to come of the child.
 func (c *Child) Finished() bool { return c.Status != "pending" && c.Status != "active" }
 
 // Who names the session that the child names: "rev/r1", or what is known of it.
@@ -126,7 +126,7 @@ func (x *Session) Children() ([]Child, error) {
 	return list, nil
 }
 
-// forget lets go of children that are not there any more.
+// forget drops the children that are not there any more.
 func (k *children) forget(list []Child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,7 +140,7 @@ func (k *children) forget(list []Child) {
 	}
 }
 
-// Child gives one child; ctxabi.ErrNotFound when there is none of that name.
+// Child returns one child; ctxabi.ErrNotFound when there is none of that name.
 func (x *Session) Child(name string) (Child, error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return Child{}, err
@@ -188,7 +188,7 @@ func (x *Session) changedAt(rel string) (at time.Time) {
 	return at
 }
 
-// Gone says that err tells of a child, or a session, that is not there.
+// Gone reports whether err is that of a child, or a session, that is not there.
 func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound)
 }
@@ -347,4 +347,10 @@ func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	}
 	file := ctxabi.ChildPath(name, ctxabi.ChildHandoff)
 	return from.checkedControl(file), path.Join(ref.Path(), file)
+}
+
+// Touch notes that a file of the session was changed by other means (through the mount, by hand).
+func (x *Session) Touch() {
+	x.changes.Add(1)
+	x.touched.Store(x.store.disk.Now().UnixNano())
 }

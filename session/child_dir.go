@@ -67,7 +67,7 @@ func (x *Session) applyRemoveChild(name string) error {
 	return v.SyncDir(path.Dir(dir))
 }
 
-// RenameChild gives a child another name. ctxabi.ErrExists where that is taken.
+// RenameChild renames a child. It returns ctxabi.ErrExists if the name is taken.
 func (x *Session) RenameChild(from, to string) error {
 	if err := x.changeChild("rename", to); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (x *Session) applyRenameChild(from, to string) error {
 	return s.disk.FS.SyncDir(path.Dir(dir))
 }
 
-// lockNames lets one caller at a time give a child a name, while no session is moved. The locks are taken in the order of Create.
+// lockNames waits until this caller alone may name a child, while no session is moved. The locks are taken in the order of Create.
 func (s *Store) lockNames() (unlock func()) {
 	s.create.Lock()
 	s.disk.Move.RLock()
@@ -99,7 +99,7 @@ func (s *Store) lockNames() (unlock func()) {
 	}
 }
 
-// freeChild gives the directory of a child that is not there yet.
+// freeChild returns the directory of a child that is not there yet.
 func (x *Session) freeChild(op, name string) (dir string, err error) {
 	dir = x.dir.Path(ctxabi.ChildPath(name))
 	if _, err := x.store.disk.FS.Stat(dir); err == nil {

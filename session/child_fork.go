@@ -129,7 +129,7 @@ func (w *forkWriter) directory(disk vfs.UserFiles, from vfs.Tree, name, to strin
 	return w.copyTree(disk, in, to, depth)
 }
 
-// readable says whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
+// readable reports whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
 func (w *forkWriter) readable(fi fs.FileInfo) bool {
 	uid, gid, known := vfs.OwnerOf(fi)
 	if !w.s.disk.AsRoot || known && uid == w.owner.UID {

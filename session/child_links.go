@@ -40,7 +40,7 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	return list, err
 }
 
-// Link says where a session is a child: of which one, and by what name.
+// Link is the place of a session as a child: its parent, and its name there.
 type Link struct {
 	Parent ctxabi.Ref
 	Child  Child
@@ -77,7 +77,7 @@ type lastWord struct {
 	data   []byte
 }
 
-// lastWords gives what the session x said last, and how it ended, for the children that show it, because it is about to be removed.
+// lastWords returns what the session x said last, and how it ended, for the children that show it, because it is about to be removed.
 // What the parent wrote stays. before is what they show anyway: it is written while the session is there, so that no death of the daemon
 // loses it, and taken back where the session stays, for it follows the session no more. A child that had not ended has failed, but
 // only once its session is gone: that is written after, since nothing would take it back from a session that goes on.
@@ -174,7 +174,7 @@ func (x *Session) applyRemoveFile(rel string, expected []byte) error {
 // cutResult ends a result that was too long to be kept whole as a control file.
 const cutResult = "\n[cut: the session was removed]\n"
 
-// relink lets the children that name a session below from name it as it is called below to; s.move is held for writing. One that
+// relink makes the children that name a session below from name it as it is called below to; s.move is held for writing. One that
 // cannot be written keeps the old name, which is reported.
 func (s *Store) relink(from, to string) {
 	owner, err := ownerOfPath(from)
@@ -224,7 +224,7 @@ func (x *Session) relink(name, from, to string) {
 	x.Touch()
 }
 
-// known gives a session that is there, in use or not; nil where it cannot be read. Unlike Session it takes no lock of moves.
+// known returns a session that is there, in use or not; nil where it cannot be read. Unlike Session it takes no lock of moves.
 func (s *Store) known(ref ctxabi.Ref) *Session {
 	s.mu.Lock()
 	x := s.sessions[ref]
@@ -235,7 +235,7 @@ func (s *Store) known(ref ctxabi.Ref) *Session {
 	return x
 }
 
-// ownerOfPath gives the owner of a session's or an agent's path in the store.
+// ownerOfPath returns the owner of a session's or an agent's path in the store.
 func ownerOfPath(rel string) (ctxabi.Ref, error) {
 	if path.Base(path.Dir(rel)) == ctxabi.AgentDir {
 		rel = path.Join(rel, ctxabi.SessionDir, "x")

@@ -131,7 +131,7 @@ func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 	return err
 }
 
-// Caches tells of the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
+// Caches returns the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
 // was written to them last.
 func (x *Session) Caches(names ...string) (list []Usage) {
 	x.store.disk.Move.RLock()
@@ -144,7 +144,7 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 	return list
 }
 
-// LogFile tells of the file that a log's records are appended to, without opening the log.
+// LogFile returns the size and the time of the file that a log's records are appended to, without opening the log.
 func (x *Session) LogFile(l *Log) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -155,7 +155,7 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	return k, err
 }
 
-// Everything tells how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
+// Everything returns how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
 func (x *Session) Everything() (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -179,7 +179,7 @@ func (x *Session) Everything() (Usage, error) {
 	return all, nil
 }
 
-// InUse gives the session at ref if it was looked up since the store was opened, else nil.
+// InUse returns the session at ref if it was looked up since the store was opened, else nil.
 func (s *Store) InUse(ref ctxabi.Ref) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

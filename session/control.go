@@ -127,7 +127,7 @@ func CheckControl(name string, data []byte) error {
 	return nil
 }
 
-// CheckText says whether data may stand in a prompt, as content of the session file called name.
+// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session file called name.
 func CheckText(name string, data []byte) error {
 	at, why := notText(data)
 	if why == "" {
@@ -137,7 +137,7 @@ func CheckText(name string, data []byte) error {
 		"it stands in prompts and must be text, but byte %d %s; convert it to UTF-8, or keep it in the agent's home and pin its path", at, why)
 }
 
-// inPrompt says whether a pack shows what the file called name holds.
+// inPrompt reports whether a pack shows what the file called name holds.
 func inPrompt(name string) bool {
 	switch name {
 	case ctxabi.SummaryFile, ctxabi.TodoFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile,
@@ -150,7 +150,7 @@ func inPrompt(name string) bool {
 	return path.Dir(name) == ctxabi.PinnedDir
 }
 
-// notText says at which byte data stops being text and why; "" when it is text.
+// notText returns at which byte data stops being text and why; "" when it is text.
 func notText(data []byte) (at int, why string) {
 	if at = bytes.IndexByte(data, 0); at >= 0 {
 		return at, "is NUL"

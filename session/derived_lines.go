@@ -53,7 +53,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	return nil
 }
 
-// DerivedLines gives the lines that were appended and are whole; none when there is no such content.
+// DerivedLines returns the lines that were appended and are whole; none when there is no such content.
 func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
 	err = x.EachDerivedLine(name, func(line []byte) bool {
 		lines = append(lines, bytes.Clone(line))
@@ -88,7 +88,7 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// DerivedLineContent gives what stands behind the checksum of a line, which must have its newline.
+// DerivedLineContent returns what stands behind the checksum of a line, which must have its newline.
 func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {

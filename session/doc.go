@@ -72,7 +72,7 @@
 //   - ErrNoSpace, ErrQuota: nothing of it was taken; the same can be tried again
 //   - ErrIO: the disk failed, or what it holds is not what was written (see [IsDamage])
 //
-// Whoever gives up waiting gets the error of his context.
+// A caller whose context ends while it waits gets the error of his context.
 //
 // # A handle's bytes
 //

@@ -60,5 +60,5 @@ func ParseRow(line []byte) ([]byte, bool) {
 // StopJanitor ends the store's goroutine, for a store that dies without Close.
 func StopJanitor(s *Store) { s.open.Stop() }
 
-// SetSealMin lets few bytes be sealed, in small frames.
+// SetSealMin makes few bytes enough to be sealed, in small frames.
 func SetSealMin(n int64, frame int) { limits.SealMin, limits.Frame = n, frame }

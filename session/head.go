@@ -51,7 +51,7 @@ func ParseHead(line string) (h Head, err error) {
 	return h, nil
 }
 
-// Heads gives those of both logs as they are now.
+// Heads returns those of both logs as they are now.
 func (x *Session) Heads() ([]Head, error) {
 	var heads []Head
 	for _, l := range []*Log{&x.messages, &x.events} {

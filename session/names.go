@@ -27,7 +27,7 @@ type (
 // RowOf returns the row of errors.jsonl for err, with which what the user uid tried (op) on the session file name failed.
 func RowOf(op, name string, uid uint32, err error) ErrorRow { return disk.RowOf(op, name, uid, err) }
 
-// Archived says how much of a log is sealed.
+// Archived is how much of a log is sealed.
 type Archived = archive.Archived
 
 // SealedNumber returns the log and the number of a sealed part from its file's name; ok is false for another name.

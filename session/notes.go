@@ -20,7 +20,7 @@ type Note struct {
 	Own    []byte // what the agent wrote: all of it, or what stands behind what is derived
 }
 
-// IsNote says whether ctxfs derives the file called name as long as the agent does not write it.
+// IsNote reports whether ctxfs derives the file called name as long as the agent does not write it.
 func IsNote(name string) bool { return slices.Contains(ctxabi.NoteFiles, name) }
 
 // Note reads a note from the disk.

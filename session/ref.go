@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Content gives the bytes that r means, read from the history and checked against r.Hash: ctxabi.ErrIO, and a row in
+// Content returns the bytes that r means, read from the history and checked against r.Hash: ctxabi.ErrIO, and a row in
 // the session's report, when they are not what they were. With an empty hash it gives them unchecked, for whoever makes the ref.
 func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 	b, err := x.content(r)
@@ -76,7 +76,7 @@ type Content struct {
 	data       []byte
 }
 
-// OpenContent gives what r means, once all of it was read and checked as [Session.Content] does, in blocks.
+// OpenContent returns what r means, once all of it was read and checked as [Session.Content] does, in blocks.
 func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	return c, nil
 }
 
-// Measure gives the hash and the length of what r means, reading it in blocks. r.Hash does not count.
+// Measure returns the hash and the length of what r means, reading it in blocks. r.Hash does not count.
 func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int64, err error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -105,7 +105,7 @@ func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int6
 // Size is the length of the content in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// ReadAt reads as io.ReaderAt says.
+// ReadAt implements io.ReaderAt.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	if off >= c.size {
 		return 0, io.EOF

@@ -47,7 +47,7 @@ type Session struct {
 	}
 }
 
-// Session gives the session at ref. It reads nothing but the session's id, and
+// Session returns the session at ref. It reads nothing but the session's id, and
 // that once; ctxabi.ErrNotFound when there is none.
 func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	s.mu.Lock()
@@ -172,12 +172,6 @@ func (x *Session) Updated() time.Time {
 	return t
 }
 
-// Touch tells the session that a file of it was changed by other means (through the mount, by hand).
-func (x *Session) Touch() {
-	x.changes.Add(1)
-	x.touched.Store(x.store.disk.Now().UnixNano())
-}
-
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
 const maxEmptyAnswers = 1000
 
@@ -258,7 +252,7 @@ func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
 	return raw, packed, nil
 }
 
-// Served gives the packs that were read.
+// Served returns the packs that were read.
 func (x *Session) Served() (*Served, error) {
 	x.servedMu.Lock()
 	defer x.servedMu.Unlock()

@@ -33,7 +33,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
-	// Shown gives what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
+	// Shown returns what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
 	// session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
 }
@@ -358,7 +358,7 @@ const VolumesFile = "ctxfs.volumes"
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 
-// Forget lets the next [Store.Session] of ref read what stands there anew. Nobody uses the session that was looked up before.
+// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the session that was looked up before.
 func (s *Store) Forget(ref ctxabi.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

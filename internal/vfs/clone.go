@@ -7,13 +7,13 @@ type cloner interface {
 	CloneTo(to File) error
 }
 
-// Clone says whether to, which is empty, shares all bytes of from now.
+// Clone makes to, which is empty, share all bytes of from on the disk, and reports whether it could.
 func Clone(to, from File) bool {
 	c, ok := from.(cloner)
 	return ok && c.CloneTo(to) == nil
 }
 
-// CloneOrCopy gives to, which is empty, the first size bytes of from.
+// CloneOrCopy copies the first size bytes of from to to, which is empty. shared reports whether both files share them on the disk.
 func CloneOrCopy(to, from File, size int64) (shared bool, err error) {
 	if size > 0 && Clone(to, from) {
 		return true, to.Truncate(size)

@@ -36,7 +36,7 @@ func (f *full) Error() string { return f.err.Error() }
 
 func (f *full) Unwrap() []error { return []error{f.kind, f.err} }
 
-// kindOf gives the sentinel for a failure of the disk.
+// kindOf returns the sentinel for a failure of the disk.
 func kindOf(err error) error {
 	for _, kind := range []error{ctxabi.ErrNoSpace, ctxabi.ErrQuota, ctxabi.ErrNoFiles, ctxabi.ErrNotFound} {
 		if errors.Is(err, kind) {

@@ -152,7 +152,7 @@ func CopyRange(v FS, name string, f File, from, to int64) error {
 }
 
 // AppendTo writes data behind the first size bytes of a file; where that fails it cuts the file back.
-// torn says that the file is longer than size: before, and afterwards.
+// torn and still report whether the file is longer than size: before, and afterwards.
 func AppendTo(v FS, name string, size int64, torn bool, data []byte) (still bool, err error) {
 	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {

@@ -60,7 +60,7 @@ func ScanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line
 	return nil
 }
 
-// ScanLinesBackward gives the complete lines of the first size bytes of f from the last
+// ScanLinesBackward returns the complete lines of the first size bytes of f from the last
 // to the first, each with the offset where it begins. It stops when yield says
 // so and reads no further than that. A tail without a newline is not a line.
 func ScanLinesBackward(f File, size int64, yield func(off int64, line []byte) bool) error {

@@ -166,7 +166,7 @@ func (f osFile) Write(p []byte) (int, error) {
 	return n, WithKind(err)
 }
 
-// CloneTo lets the disk share the file's bytes with to, where it can.
+// CloneTo makes to share the file's bytes on the disk. It returns errors.ErrUnsupported or the disk's error where it cannot.
 func (f osFile) CloneTo(to File) error {
 	o, ok := to.(osFile)
 	if !ok {

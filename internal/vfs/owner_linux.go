@@ -26,7 +26,7 @@ func Links(fi fs.FileInfo) int {
 	return 1
 }
 
-// Nameless says that a file has no name any more.
+// Nameless reports whether a file has no name any more.
 func Nameless(f File) bool {
 	fi, err := f.Stat()
 	return err == nil && Links(fi) == 0

@@ -31,7 +31,7 @@ type Data struct {
 
 var _ vfs.File = (*Data)(nil)
 
-// ReadAt reads as io.ReaderAt says. Bytes of a sealed part that is damaged give an error that is a *damage.
+// ReadAt implements io.ReaderAt. Bytes of a sealed part that is damaged give an error that is a *damage.
 func (d *Data) ReadAt(b []byte, off int64) (n int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -71,7 +71,7 @@ func (d *Data) copyFrames(out io.Writer, from, to int64) error {
 	return nil
 }
 
-// part gives the sealed part that holds the byte at off, which is in front of base.
+// part returns the sealed part that holds the byte at off, which is in front of base.
 func (d *Data) part(off int64) *Part {
 	return d.parts[sort.Search(len(d.parts), func(i int) bool { return d.parts[i].End() > off })]
 }
@@ -116,7 +116,7 @@ func (d *Data) Stat() (fs.FileInfo, error) {
 	return sizedInfo{fi, d.base + fi.Size()}, nil
 }
 
-// Nameless says that the tail has no name any more, and that it is not sealing that takes its name away.
+// Nameless reports whether the tail has no name any more, unless it is sealing that takes its name away.
 func (d *Data) Nameless() bool {
 	for {
 		tail := d.current()
@@ -175,7 +175,7 @@ func (d *StandIns) ReadAt(b []byte, off int64) (n int, err error) {
 
 var _ io.ReaderAt = (*StandIns)(nil)
 
-// CopyTo gives to, which is empty, bytes [from, size) of the log. Where none are left all of them are in files that both
+// CopyTo copies bytes [from, size) of the log to to, which is empty. Where none are left all of them are in files that both
 // have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait for the whole.
 func (d *Data) CopyTo(to vfs.File, from, size int64) (shared bool, err error) {
 	if from == size {
@@ -193,7 +193,7 @@ func (d *Data) CopyTo(to vfs.File, from, size int64) (shared bool, err error) {
 	return false, d.copyFrames(to, from, size)
 }
 
-// PartsTo gives the sealed parts that lie in the first size bytes.
+// PartsTo returns the sealed parts that lie in the first size bytes.
 func (d *Data) PartsTo(size int64) []*Part {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

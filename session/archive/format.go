@@ -73,7 +73,7 @@ var (
 	})
 )
 
-// Inflate gives what a frame holds, checked.
+// Inflate returns what a frame holds, checked.
 func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	raw, err := unpacker().DecodeAll(packed, make([]byte, 0, f.Raw))
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// frameCut says how many of the bytes of records that follow go into the next frame, of about target bytes.
+// frameCut returns how many of the bytes of records that follow go into the next frame, of about target bytes.
 func frameCut(b []byte, target int) int {
 	if len(b) <= target {
 		return len(b)
@@ -211,7 +211,7 @@ func (m *Meta) Sums() string {
 	return string(b)
 }
 
-// Fits says whether the frames make up what they should, in the first packed bytes of the file.
+// Fits reports whether the frames make up what they should, in the first packed bytes of the file.
 func (m *Meta) Fits(packed int64) error {
 	var raw int64
 	records := 0

@@ -19,7 +19,7 @@ func ListFile(log string) string {
 	return ctxabi.InternalDir + "/segments.events"
 }
 
-// ParsePartName gives the log and the number of a sealed part from its file's name.
+// ParsePartName returns the log and the number of a sealed part from its file's name.
 func ParsePartName(name string) (log string, number int, ok bool) {
 	rest, zst := strings.CutSuffix(name, ".zst")
 	log, digits, cut := cutLast(rest, ".")

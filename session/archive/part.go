@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// Location says where the sealed parts of a log are.
+// Location is where the sealed parts of a log are.
 type Location struct {
 	Dir    *disk.Dir
 	Log    string // its name
@@ -37,7 +37,7 @@ type Part struct {
 	odd    error   // why the table is not that of the file
 }
 
-// DamageError says that bytes of a log cannot be read from its sealed part.
+// DamageError is the error of bytes of a log that cannot be read from its sealed part.
 type DamageError struct {
 	File     string
 	From, To int64 // of the log
@@ -101,7 +101,7 @@ func (p *Part) open() (vfs.File, error) {
 }
 
 // table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails
-// as [sealedPart.opened] does where that is no damage, and is tried again then.
+// as [Part.WithFile] does where that is no damage, and is tried again then.
 func (p *Part) table() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Part) table() error {
 	return nil
 }
 
-// known gives those of the frames in front that are the part's: a frame that is whole may still be another one.
+// known returns those of the frames in front that are the part's: a frame that is whole may still be another one.
 func (p *Part) known(frames []Frame) []Frame {
 	for i := range frames {
 		if len(p.Sums) < (i+1)*frameSum || frames[i].SHA256[:frameSum] != p.Sums[i*frameSum:(i+1)*frameSum] {
@@ -278,7 +278,7 @@ type heldFrame struct {
 	err  error
 }
 
-// get gives a frame. Whoever asks for one that is on its way waits for it.
+// get returns a frame. Whoever asks for one that is on its way waits for it.
 func (c *Cache) get(p *Part, i int) ([]byte, error) {
 	key := frameKey{p, i}
 	c.mu.Lock()
@@ -327,7 +327,7 @@ func (c *Cache) drop(e *list.Element) {
 	c.size -= int64(h.key.part.frames[h.key.frame].Raw)
 }
 
-// IsDamage says whether an error of reading a log is damage of what is stored: other records of it can be read.
+// IsDamage reports whether an error of reading a log is damage of what is stored: other records of it can be read.
 func IsDamage(err error) bool {
 	var bad *DamageError
 	return errors.As(err, &bad)

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ReadPlain gives what the log in a file holds, with the sealed parts that lie beside it: as zstdcat and cat do, without
+// ReadPlain returns what the log in a file holds, with the sealed parts that lie beside it: as zstdcat and cat do, without
 // opening a store. A file that is no log, or has no parts, is read as it is.
 func ReadPlain(file string) ([]byte, error) {
 	tail, err := os.ReadFile(file)

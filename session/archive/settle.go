@@ -77,7 +77,7 @@ func (d *Data) settle(list *List, rows Rows, size, total int64, lost bool) error
 	return nil
 }
 
-// stillRaw says whether the tail, of size bytes, begins with the records of p, and not behind them.
+// stillRaw reports whether the tail, of size bytes, begins with the records of p, and not behind them.
 func (d *Data) stillRaw(p *Part, size, total int64) (bool, error) {
 	switch {
 	case size < p.Size || total == p.End()+size:
@@ -88,7 +88,7 @@ func (d *Data) stillRaw(p *Part, size, total int64) (bool, error) {
 	return d.holds(p, 0)
 }
 
-// putBack says whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
+// putBack reports whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
 func (d *Data) putBack(p *Part, rows Rows) (bool, error) {
 	if p.gone != nil {
 		return rows.Begins(d.tail, p.Off)
@@ -96,7 +96,7 @@ func (d *Data) putBack(p *Part, rows Rows) (bool, error) {
 	return d.holds(p, 0)
 }
 
-// holds says whether the tail has the records of p at off.
+// holds reports whether the tail has the records of p at off.
 func (d *Data) holds(p *Part, off int64) (same bool, err error) {
 	at := off
 	same = true

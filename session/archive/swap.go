@@ -7,14 +7,14 @@ import (
 	"path"
 )
 
-// Archived says how much of a log is sealed.
+// Archived is how much of a log is sealed.
 type Archived struct {
 	Parts  int   // files
 	Raw    int64 // bytes of records that are in them
 	Packed int64 // bytes that they take
 }
 
-// Archived says how much of the log is sealed.
+// Archived returns how much of the log is sealed.
 func (d *Data) Archived() (a Archived) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

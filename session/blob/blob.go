@@ -56,7 +56,7 @@ func (x *Store) Blobs() (list []Blob) {
 	return list
 }
 
-// Blob tells of the blob called id; ctxabi.ErrNotFound when no user stored it. Who asks uses it: see [Session.BlobUsed].
+// Blob returns the blob called id. It returns ctxabi.ErrNotFound if no user stored it. To ask for a blob is to use it: see [Store.BlobUsed].
 func (x *Store) Blob(id string) (Blob, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -161,7 +161,7 @@ func (x *Store) removeBlob(id string) error {
 
 func Name(id string) string { return path.Join(ctxabi.DedupBlobDir, id) }
 
-// SumOf gives the content id of the first size bytes of r.
+// SumOf returns the content id of the first size bytes of r.
 func SumOf(r io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(r, 0, size)); err != nil {

@@ -98,7 +98,7 @@ func (s *Served) load() error {
 	return err
 }
 
-// Rows gives packs.jsonl, and where it begins in all that it held since start, for [Served.RowsFrom].
+// Rows returns packs.jsonl, and where it begins in all that it held since start, for [Served.RowsFrom].
 func (s *Served) Rows() (data []byte, begin int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Served) Rows() (data []byte, begin int64, err error) {
 	return data, s.dropped, err
 }
 
-// RowsFrom gives the rows behind a place, as [Served.Rows] counts; none when it was dropped meanwhile.
+// RowsFrom returns the rows behind a place, as [Served.Rows] counts; none when it was dropped meanwhile.
 func (s *Served) RowsFrom(at int64) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *Served) RowsFrom(at int64) ([]byte, error) {
 	return s.read(at)
 }
 
-// read gives the rows from an offset of the file on. s.mu and store.move are held.
+// read returns the rows from an offset of the file on. s.mu and store.move are held.
 func (s *Served) read(from int64) ([]byte, error) {
 	if s.readOnly != nil {
 		return s.readOnly[from:], nil
@@ -150,7 +150,7 @@ func (s *Served) Size() (int64, time.Time) {
 	return 0, s.x.Created()
 }
 
-// Last gives the id and pack.md of the last row; "" when there is none, and
+// Last returns the id and pack.md of the last row; "" when there is none, and
 // nil bytes when they are not kept.
 func (s *Served) Last() (id string, data []byte) {
 	s.mu.Lock()
@@ -168,7 +168,7 @@ func (s *Served) Last() (id string, data []byte) {
 	return id, data
 }
 
-// find gives where the pack is kept; a nil segment when it is not. s.mu is held.
+// find returns where the pack is kept; a nil segment when it is not. s.mu is held.
 func (s *Served) find(id string) (g *segment, frame int) {
 	for k := len(s.segments) - 1; k >= 0; k-- {
 		for i := len(s.segments[k].frames) - 1; i >= 0; i-- {
@@ -180,7 +180,7 @@ func (s *Served) find(id string) (g *segment, frame int) {
 	return nil, 0
 }
 
-// Pack gives what the pack's pack.md held. It fails with ctxabi.ErrNotFound when it is not kept, and with
+// Pack returns what the pack's pack.md held. It fails with ctxabi.ErrNotFound when it is not kept, and with
 // ctxabi.ErrIO when these are not the bytes any more.
 func (s *Served) Pack(id string) ([]byte, error) {
 	s.mu.Lock()
@@ -194,7 +194,7 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	return g.readFrame(s.x, i)
 }
 
-// listed says whether a row names the pack. s.mu is held.
+// listed reports whether a row names the pack. s.mu is held.
 func (s *Served) listed(id string) bool {
 	for i := len(s.rows) - 1; i >= 0; i-- {
 		if s.rows[i].id == id {
@@ -232,7 +232,7 @@ func (s *Served) Packs() []Pack {
 	return list
 }
 
-// Find gives a pack that is kept and stands in a row.
+// Find returns a pack that is kept and stands in a row.
 func (s *Served) Find(id string) (p Pack, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// At is when a pack was read, see [ServedRow].
+// At is when a pack was read, see [Row].
 type At struct {
 	ID string
 	At time.Time
 }
 
-// Times gives of each row which pack it tells of and when that was, in their order.
+// Times returns the pack and the time of each row, in their order.
 func (s *Served) Times() []At {
 	s.mu.Lock()
 	defer s.mu.Unlock()

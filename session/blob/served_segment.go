@@ -72,12 +72,12 @@ func (f *frame) valid() bool {
 
 func (g *segment) path() string { return ServedDir + "/" + strconv.Itoa(g.number) }
 
-// names says whether one of the segment's packs is among named.
+// names reports whether one of the segment's packs is among named.
 func (g *segment) names(named map[string]bool) bool {
 	return slices.ContainsFunc(g.frames, func(f frame) bool { return named[f.ID] })
 }
 
-// common gives how many bytes two texts have in common in front, and at the end of what is left.
+// common returns how many bytes two texts have in common in front, and at the end of what is left.
 func common(a, b []byte) (front, end int) {
 	most := min(len(a), len(b))
 	for front < most && a[front] == b[front] {
@@ -89,7 +89,7 @@ func common(a, b []byte) (front, end int) {
 	return front, end
 }
 
-// next gives the pack of a frame from that of the one before; false when they do not belong together.
+// next returns the pack of a frame from that of the one before; false when they do not belong together.
 func (f *frame) next(before, middle []byte) ([]byte, bool) {
 	if f.Cut > len(before) || f.Tail > len(before)-f.Cut || len(middle) != f.Len {
 		return nil, false
@@ -152,7 +152,7 @@ func (g *segment) load(x *disk.Dir) error {
 	return nil
 }
 
-// readFrame gives the pack of a frame, checked. store.move is held.
+// readFrame returns the pack of a frame, checked. store.move is held.
 func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	bad := func(err error) error {
 		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
@@ -201,7 +201,7 @@ func (s *Served) keep(row *Row, data []byte, ttl time.Duration) error {
 	return nil
 }
 
-// encode gives the frame of a pack, of which cut and tail are known.
+// encode returns the frame of a pack, of which cut and tail are known.
 func (f *frame) encode(data []byte) ([]byte, error) {
 	f.Len = f.Size - f.Cut - f.Tail
 	head, err := json.Marshal(f)
@@ -213,7 +213,7 @@ func (f *frame) encode(data []byte) ([]byte, error) {
 	return slices.Concat(head, data[f.Cut:f.Cut+f.Len], []byte{'\n'}), nil
 }
 
-// current gives the segment for a pack, a new one where the last cannot take it, and notes in h what of the pack is known there.
+// current returns the segment for a pack, a new one where the last cannot take it, and notes in h what of the pack is known there.
 func (s *Served) current(now time.Time, data []byte, ttl time.Duration, h *frame) *segment {
 	number := 1
 	if n := len(s.segments); n > 0 {

@@ -79,7 +79,7 @@ func (s *Stage) Size() int64 {
 	return s.size
 }
 
-// Committed says whether the blob is stored.
+// Committed reports whether the blob is stored.
 func (s *Stage) Committed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func (t *sessionTree) checkID() {
 	}
 }
 
-// beginnings gives the first arrival row of each log that has one that is whole.
+// beginnings returns the first arrival row of each log that has one that is whole.
 func (t *sessionTree) beginnings() map[string]log.Row {
 	begins := map[string]log.Row{}
 	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Class says to whom a file of a session matters, and with that what a repair may do to it.
+// Class is to whom a file of a session matters, and with that what a repair may do to it.
 type Class int
 
 // The classes.

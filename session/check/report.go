@@ -17,7 +17,7 @@ type Damage struct {
 	Repaired bool     `json:"repaired"`
 }
 
-// Severity says what a damage means.
+// Severity is what a damage means.
 type Severity string
 
 // The severities.
@@ -66,7 +66,7 @@ func (c *checker) report(name string, sev Severity, r Remedy, format string, arg
 	c.pending = append(c.pending, d)
 }
 
-// tell gives what was found to the caller.
+// tell passes what was found on to the caller.
 func (c *checker) tell() {
 	for _, d := range c.pending {
 		c.found(d)

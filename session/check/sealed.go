@@ -158,7 +158,7 @@ func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
 	return archive.ReadMeta(file, fi.Size())
 }
 
-// reaches says whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
+// reaches reports whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
 func (t *sessionTree) reaches(name string, base int64) bool {
 	v := t.c.s.Disk().FS
 	fi, err := v.Stat(path.Join(t.dir, name))

@@ -314,7 +314,7 @@ func verifyServed(x *session.Session) (found []Problem) {
 	return found
 }
 
-// VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
+// VerifyHead returns what of the log that h speaks of is not there any more, or is not what it was. It returns ctxabi.ErrNotFound where the session is gone. It looks at the chain
 // alone: [Verify] says whether the bytes fit the chain.
 func VerifyHead(s *session.Store, h session.Head) ([]Problem, error) {
 	x, err := s.Session(h.Ref)

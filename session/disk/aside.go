@@ -67,7 +67,7 @@ func (s *Root) putAside(file, to, base string, put func(from, to string) error) 
 	return name, errors.Join(s.FS.SyncDir(to), s.FS.SyncDir(path.Dir(file)))
 }
 
-// linkAside gives a file another name too, in the place of what has it. What cannot be linked, as a directory, is moved.
+// linkAside makes to another name of the file from, in the place of what has it. What cannot be linked, as a directory, is moved.
 func (s *Root) linkAside(from, to string) error {
 	fi, err := s.FS.Stat(from)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Root) linkAside(from, to string) error {
 	return s.FS.Link(from, to)
 }
 
-// ReplaceDamaged gives a file of the session other content, with the old one in the quarantine, and reports it. Store.move is held.
+// ReplaceDamaged replaces the content of a file of the session, moves the old one to the quarantine, and reports it. Store.move is held.
 func (x *Dir) ReplaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	s := x.Root
 	tmp := s.TmpName()

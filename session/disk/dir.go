@@ -57,7 +57,7 @@ func (x *Dir) Ref() ctxabi.Ref { return x.place.Load().ref }
 // Dir is the session's absolute directory in the store.
 func (x *Dir) Dir() string { return x.place.Load().dir }
 
-// Removed says whether the session was taken out of the store since it was looked up.
+// Removed reports whether the session was taken out of the store since it was looked up.
 func (x *Dir) Removed() bool { return x.removed.Load() }
 
 // MarkRemoved notes that the session was taken out of the store.
@@ -71,7 +71,7 @@ func (x *Dir) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
 	do(p.ref, p.moves)
 }
 
-// SetRef says where the session is from now on. store.move is held for writing.
+// SetRef notes where the session is from now on. store.move is held for writing.
 func (x *Dir) SetRef(ref ctxabi.Ref) {
 	x.place.Store(&place{ref, x.Root.Join(ref.Path()), x.place.Load().moves + 1})
 }
@@ -79,7 +79,7 @@ func (x *Dir) SetRef(ref ctxabi.Ref) {
 // Created is when the session was made.
 func (x *Dir) Created() time.Time { return x.created }
 
-// Path gives the absolute name of a file of the session. Callers that open it hold Store.move for reading.
+// Path returns the absolute name of a file of the session. Callers that open it hold Store.move for reading.
 func (x *Dir) Path(rel ...string) string {
 	return path.Join(x.Dir(), path.Join(rel...))
 }

@@ -51,7 +51,7 @@ func (s *Root) Mkdir(name string, o Owner) error {
 	return nil
 }
 
-// Own gives name to o: the mode is set explicitly because the umask took bits of it.
+// Own makes name belong to o. The mode is set explicitly because the umask took bits of it.
 func (s *Root) Own(name string, o Owner, mode fs.FileMode) error {
 	if s.AsRoot {
 		if err := s.FS.Chown(name, int(o.UID), int(o.GID)); err != nil {

@@ -91,7 +91,7 @@ func (x *Dir) ReportError(op, name string, err error) {
 	x.Report(RowOf(op, name, 0, err))
 }
 
-// RowOf gives the row that tells of err: what the user uid tried (op) on the
+// RowOf returns the row for err, with which what the user uid tried (op) on the
 // session file name, and err's own sentence where it has one. The kind is
 // there already, as the errno.
 func RowOf(op, name string, uid uint32, err error) ErrorRow {
@@ -109,7 +109,7 @@ func RowOf(op, name string, uid uint32, err error) ErrorRow {
 	return row
 }
 
-// Errors gives context/errors.jsonl as it stands.
+// Errors returns context/errors.jsonl as it stands.
 func (x *Dir) Errors() []byte {
 	r := &x.reports
 	r.mu.Lock()

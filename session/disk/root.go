@@ -37,7 +37,7 @@ type Root struct {
 // TmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
 const TmpDir = "tmp"
 
-// TmpName gives a name for something that is being built.
+// TmpName returns a name for something that is being built.
 func (s *Root) TmpName() string {
 	return path.Join(s.Dir, TmpDir, fmt.Sprintf("%s-%d", NewID()[:8], s.seq.Add(1)))
 }
@@ -55,7 +55,7 @@ func NewID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Join gives the absolute name of a path relative to the store.
+// Join returns the absolute name of a path relative to the store.
 func (s *Root) Join(elem ...string) string {
 	return path.Join(s.Dir, path.Join(elem...))
 }

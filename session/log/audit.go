@@ -67,7 +67,7 @@ func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 	return found
 }
 
-// CheckIndexFile says what is wrong with an index file; "" when it is a beginning of what is made from nothing.
+// CheckIndexFile returns what is wrong with an index file; "" when it is a beginning of what is made from nothing.
 func (a *Audit) CheckIndexFile(raw []byte) string {
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
 		return "it is no index"

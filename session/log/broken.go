@@ -16,7 +16,7 @@ func (l *Log) kept(f *logFiles, op string) error {
 	return nil
 }
 
-// usable says whether the log may still be written.
+// usable returns nil if the log may still be written.
 func (l *Log) usable(op string) error {
 	if err := l.session.Root.Writable(op); err != nil {
 		return err

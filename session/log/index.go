@@ -86,7 +86,7 @@ func (ix *Index) row(line int) row {
 	return ix.rows[(line-1)/chunkRows].get((line - 1) % chunkRows)
 }
 
-// At gives the entry of record line (1-based).
+// At returns the entry of record line (1-based).
 func (ix *Index) At(line int) Entry {
 	if line < 1 || line > ix.n {
 		panic("session: no such line in the index")

@@ -15,7 +15,7 @@ type arrivalWalk struct {
 	behind int64 // what holds for records that have no row yet
 }
 
-// arrivalsFrom gives the walk for the records behind x.size.
+// arrivalsFrom returns the walk for the records behind x.size.
 func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 	l := x.log
 	w := &arrivalWalk{behind: l.events.length.Load()}
@@ -30,7 +30,7 @@ func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 	return w, nil
 }
 
-// eventsAt gives the length that events.jsonl had when the record at off
+// eventsAt returns the length that events.jsonl had when the record at off
 // arrived. It is asked with growing offsets. Damaged rows are passed over.
 func (w *arrivalWalk) eventsAt(off int64) (int64, error) {
 	for w.rows != nil && w.cur.End() <= off {

@@ -134,7 +134,7 @@ func (l *Log) Open() error {
 	return nil
 }
 
-// acquire gives the open files, which stay open until release.
+// acquire returns the open files, which stay open until release.
 func (l *Log) acquire() (*logFiles, error) {
 	l.used.Store(l.set.clock.Load())
 	if l.events != nil {

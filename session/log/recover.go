@@ -131,13 +131,13 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 	return n, err
 }
 
-// matches says whether the data of a row is what was announced.
+// matches reports whether the data of a row is what was announced.
 func (l *Log) matches(f *logFiles, a *Row) (bool, error) {
 	sum, err := vfs.HashRange(f.data, a.Off, a.End())
 	return sum == a.SHA, err
 }
 
-// allValid says whether a range is whole valid records.
+// allValid reports whether a range is whole valid records.
 func (l *Log) allValid(f *logFiles, from, to int64) (bool, error) {
 	ok := from < to
 	err := vfs.ScanLines(f.data, from, to, func(_, _ int64, line []byte, whole bool) bool {

@@ -14,7 +14,7 @@ import (
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
 const SealMin = 64 << 10
 
-// Archived says how much of the log is sealed.
+// Archived returns how much of the log is sealed.
 func (l *Log) Archived() (a archive.Archived, err error) {
 	f, err := l.acquire()
 	if err != nil {
@@ -26,7 +26,7 @@ func (l *Log) Archived() (a archive.Archived, err error) {
 
 // Seal packs all records that are committed and not sealed yet into a file of their own, <log>.<n>.zst, and drops them from
 // the log's own file, which from then on holds what comes later. Sizes, offsets, the chain and what readers see do not change.
-// It gives the bytes that it packed, raw and packed; zeros, and no error, when fewer than [SealMin] are new.
+// Seal returns the bytes that it packed, raw and packed; zeros, and no error, if fewer than [SealMin] are new.
 //
 // Records leave their file only once the part is on the disk, was read back whole, and gave what the arrival rows announce
 // byte by byte: records that somebody changed are not sealed (ctxabi.ErrIO). Appends wait only while the files are swapped,
@@ -145,7 +145,7 @@ func cmpErr(errs ...error) error {
 
 // swap puts the part in the place of the raw records. In this order, so that a crash anywhere leaves what settle understands:
 // the list says that a part is pending; the part gets its name; the tail without its records gets that of the log; the
-// list says that it is done.
+// list is written again, without "pending".
 func (s *sealer) swap(ctx context.Context) error {
 	l, x := s.l, s.l.session
 	store, v := x.Root, x.Root.FS

@@ -214,7 +214,7 @@ func (o *Set) Sync() error {
 	return failed
 }
 
-// Refuse lets no log of the set be opened any more.
+// Refuse makes every later opening of a log of the set fail.
 func (o *Set) Refuse() { o.closed.Store(true) }
 
 // Cache is the indexes of open logs as a cache of [memory.Limit].

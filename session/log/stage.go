@@ -42,7 +42,7 @@ type Stage struct {
 	}
 }
 
-// NewStage gives an empty stage for a handle opened by w.
+// NewStage returns an empty stage for a handle opened by w.
 func (l *Log) NewStage(w disk.Writer) *Stage { return &Stage{log: l, writer: w} }
 
 // Size is the number of staged bytes.
@@ -267,7 +267,7 @@ func (s *Stage) spill() error {
 	return nil
 }
 
-// joined gives the staged bytes with more behind them, in memory of its own.
+// joined returns the staged bytes with more behind them, in memory of its own.
 func (s *Stage) joined(more []byte) ([]byte, error) {
 	data := make([]byte, s.size, s.size+int64(len(more)))
 	if s.file == nil {

@@ -106,7 +106,7 @@ func (w *merge) advance(x *logIndex, events *Index, atRest bool) error {
 	return nil
 }
 
-// hasTwin says whether a message in front of w.next, within reach, names id.
+// hasTwin reports whether a message in front of w.next, within reach, names id.
 func (w *merge) hasTwin(x *logIndex, id uint64) (bool, error) {
 	if id == 0 {
 		return false, nil
@@ -159,7 +159,7 @@ func (w *merge) note(x *logIndex, line int) error {
 	return nil
 }
 
-// hashID gives 64 bits that stand for the id of a call; 0 for none.
+// hashID returns 64 bits that stand for the id of a call; 0 for none.
 func hashID(id string) uint64 {
 	if id == "" {
 		return 0
@@ -206,7 +206,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	return hex.EncodeToString(chain[:]), nil
 }
 
-// Before says how many records of the other log had arrived before a record. It is the same in every later Timeline.
+// Before returns how many records of the other log had arrived before a record. It is the same in every later Timeline.
 func (t *Timeline) Before(event bool, line int) int {
 	if !event {
 		return int(t.Messages.At(line).Events)
