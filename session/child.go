@@ -95,8 +95,9 @@ type writtenChild struct {
 // freshChild is how long after a change of a directory its time may hide another one, of a daemon that this store does not know.
 const freshChild = 20 * time.Millisecond
 
-// Children lists the session's children in name order. It looks at the disk each time and reads only what changed; of linked
-// sessions it reads the state and nothing else, so that links in a circle do no harm.
+// Children lists the session's children in name order. It looks at the disk each time and reads only what changed; of
+// linked sessions it reads the state and nothing else, so that links in a circle do no harm. It returns the error of a
+// disk that cannot list them.
 func (x *Session) Children() ([]Child, error) {
 	x.store.disk.Move.RLock()
 	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildDir))

@@ -46,7 +46,8 @@ type Link struct {
 	Child  Child
 }
 
-// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a link never leads to another's.
+// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a link never leads to
+// another's. It returns the error of a disk that cannot list them.
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {

@@ -25,7 +25,8 @@ type Glance struct {
 	Policy  ctxabi.Policy // in force
 }
 
-// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats.
+// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats. It
+// returns ctxabi.ErrNotFound if there is no such session.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
@@ -144,7 +145,8 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 	return list
 }
 
-// LogFile returns the size and the time of the file that a log's records are appended to, without opening the log.
+// LogFile returns the size and the time of the file that a log's records are appended to, without opening the log. It
+// returns the error of the disk.
 func (x *Session) LogFile(l *Log) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -155,7 +157,8 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	return k, err
 }
 
-// Everything returns how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
+// Everything returns how many bytes all files of the session take, and when one of its settings, notes, pins or other
+// files of a user changed last. It returns the error of the disk.
 func (x *Session) Everything() (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -186,8 +189,9 @@ func (s *Store) InUse(ref ctxabi.Ref) *Session {
 	return s.sessions[ref]
 }
 
-// SweepCache removes a directory of derived content, whole, when again says so of it as it is then. Whoever
-// writes to it meanwhile makes it anew.
+// SweepCache removes a directory of derived content, whole, when again says so of it as it is then. Whoever writes to
+// it meanwhile makes it anew. It returns ctxabi.ErrReadOnly, the error of again, and that of the disk; the directory
+// stays then.
 func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
 	rel, err := x.changeDerived("collect", name)
 	if err != nil {
@@ -230,7 +234,8 @@ func (x *Session) Quarantined() (list []Usage) {
 	return list
 }
 
-// SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then.
+// SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then. It returns
+// ctxabi.ErrMalformed for a name that is not in the quarantine, the error of again, and that of the disk.
 func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
 	if err := x.store.disk.Writable("collect"); err != nil {
 		return 0, false, err
@@ -279,7 +284,8 @@ func (s *Store) Unowned(before time.Time) (list []Usage) {
 	return list
 }
 
-// RemoveUnowned removes one of [Store.Unowned] by its name.
+// RemoveUnowned removes one of [Store.Unowned] by its name. It returns ctxabi.ErrMalformed for a name that is not
+// there, and ctxabi.ErrIO if it could not be removed.
 func (s *Store) RemoveUnowned(name string) error {
 	if err := s.disk.Writable("collect"); err != nil {
 		return err

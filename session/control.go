@@ -41,9 +41,10 @@ func (x *Session) Control(name string) ([]byte, error) {
 	return vfs.ReadFile(x.store.disk.FS, x.dir.Path(name))
 }
 
-// SetControl checks data by the rules of the file called name (state, cwd,
-// meta.json, budget, gc.policy, facts.jsonl, ...) and replaces it atomically:
-// other readers see the old content or the new, also after a loss of power.
+// SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget, gc.policy, facts.jsonl,
+// ...) and replaces it atomically: other readers see the old content or the new, also after a loss of power. It returns
+// what [CheckControl] does, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of who commits changes or
+// of the disk; the old content stays then.
 func (x *Session) SetControl(name string, data []byte) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
@@ -68,9 +69,9 @@ func (x *Session) applyFile(name string, data []byte) error {
 	return nil
 }
 
-// CheckControl applies the rules of the session file called name (relative to
-// the session) to data. A name without rules may hold anything up to
-// ctxabi.MaxControl bytes.
+// CheckControl applies the rules of the session file called name (relative to the session) to data. A name without
+// rules may hold anything up to ctxabi.MaxControl bytes. It returns ctxabi.ErrTooLarge if there are more, and
+// ctxabi.ErrMalformed if data breaks the rules.
 func CheckControl(name string, data []byte) error {
 	bad := func(format string, args ...any) error {
 		return ctxabi.E("set", name, ctxabi.ErrMalformed, format, args...)

@@ -32,7 +32,7 @@ func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
 	return w, nil
 }
 
-// Write appends p.
+// Write appends p. It returns the error of the disk, and the same for every later call.
 func (w *DerivedWriter) Write(p []byte) (int, error) {
 	if w.failed != nil {
 		return 0, w.failed
@@ -44,7 +44,8 @@ func (w *DerivedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Commit puts what was written in place, whole; after a failed Write it does not.
+// Commit puts what was written in place, whole; after a failed Write it does not. It returns the error of the disk, or
+// of that Write.
 func (w *DerivedWriter) Commit() error {
 	if err := w.file.Close(); w.failed == nil {
 		w.failed = err

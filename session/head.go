@@ -25,7 +25,7 @@ func (h Head) String() string {
 	return fmt.Sprintf("%s  %d  %s", h.Chain, h.Bytes, path.Join(h.Ref.Path(), h.Log))
 }
 
-// ParseHead reads what [Head.String] wrote.
+// ParseHead reads what [Head.String] wrote. It returns ctxabi.ErrMalformed for another line.
 func ParseHead(line string) (h Head, err error) {
 	f := strings.Fields(line)
 	bad := func(why string) (Head, error) {
@@ -51,7 +51,7 @@ func ParseHead(line string) (h Head, err error) {
 	return h, nil
 }
 
-// Heads returns those of both logs as they are now.
+// Heads returns those of both logs as they are now. It returns the error of a log that cannot be opened or read.
 func (x *Session) Heads() ([]Head, error) {
 	var heads []Head
 	for _, l := range []*Log{&x.messages, &x.events} {

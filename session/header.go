@@ -43,7 +43,7 @@ func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	return h, nil
 }
 
-// WriteHeader writes the header of a store durably.
+// WriteHeader writes the header of a store durably. It returns the error of the disk; the old header stays then.
 func WriteHeader(v VFS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
 	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)

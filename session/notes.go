@@ -23,7 +23,7 @@ type Note struct {
 // IsNote reports whether ctxfs derives the file called name as long as the agent does not write it.
 func IsNote(name string) bool { return slices.Contains(ctxabi.NoteFiles, name) }
 
-// Note reads a note from the disk.
+// Note reads a note from the disk. It returns the error of the disk.
 func (x *Session) Note(name string) (Note, error) {
 	own := ctxabi.OwnNote(name)
 	for {
@@ -44,8 +44,10 @@ func (x *Session) Note(name string) (Note, error) {
 	}
 }
 
-// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is checked like a control file.
-// Appends do not overwrite one another. A row that is added beside derived ones without its newline gets one.
+// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is checked like a
+// control file. Appends do not overwrite one another. A row that is added beside derived ones without its newline gets
+// one. It returns ctxabi.ErrMalformed if name is no note or the whole breaks its rules, and the error of who commits
+// changes or of the disk.
 func (x *Session) AppendNote(name string, data []byte) error {
 	return x.changeNote(name, func(n *Note) {
 		if n.Origin == ctxabi.OriginDerived {
@@ -58,13 +60,13 @@ func (x *Session) AppendNote(name string, data []byte) error {
 	})
 }
 
-// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin is ctxabi.OriginMixed, else the whole file,
-// which is the agent's from then on.
+// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin is
+// ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the errors of AppendNote.
 func (x *Session) SetNote(name string, own []byte, origin string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{origin, own} })
 }
 
-// DropNote forgets what the agent wrote of a note: it is derived again.
+// DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of AppendNote.
 func (x *Session) DropNote(name string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }

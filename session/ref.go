@@ -76,7 +76,8 @@ type Content struct {
 	data       []byte
 }
 
-// OpenContent returns what r means, once all of it was read and checked as [Session.Content] does, in blocks.
+// OpenContent returns what r means, once all of it was read and checked as [Session.Content] does, in blocks. It
+// returns ctxabi.ErrNotFound if there are no such records, and ctxabi.ErrIO if they do not give these bytes any more.
 func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -92,7 +93,8 @@ func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	return c, nil
 }
 
-// Measure returns the hash and the length of what r means, reading it in blocks. r.Hash does not count.
+// Measure returns the hash and the length of what r means, reading it in blocks. r.Hash does not count. It returns
+// ctxabi.ErrNotFound if there are no such records.
 func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int64, err error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -105,7 +107,7 @@ func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int6
 // Size is the length of the content in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// ReadAt implements io.ReaderAt.
+// ReadAt implements io.ReaderAt. It returns io.EOF at Size.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	if off >= c.size {
 		return 0, io.EOF

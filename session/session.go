@@ -175,8 +175,8 @@ func (x *Session) Updated() time.Time {
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
 const maxEmptyAnswers = 1000
 
-// Latest is the text of the last assistant record that has any; "" when none
-// of the last thousand assistant records has.
+// Latest is the text of the last assistant record that has any; "" when none of the last thousand assistant records
+// has. It returns the error of a log that cannot be read.
 func (x *Session) Latest() (string, error) {
 	ix, err := x.messages.Index()
 	if err != nil {
@@ -221,7 +221,7 @@ func (x *Session) latestOf(ix *Index, shown func(*Session, int, []byte) ([]byte,
 	return text, nil
 }
 
-// LatestFile is what latest.md holds: the text of Latest as a file.
+// LatestFile is what latest.md holds: the text of Latest as a file. It returns the errors of Latest.
 func (x *Session) LatestFile() ([]byte, error) {
 	text, err := x.Latest()
 	return asFile(text), err
@@ -235,13 +235,15 @@ func asFile(text string) []byte {
 	return []byte(text)
 }
 
-// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see [Log.Timeline] of messages.
+// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see [Log.Timeline] of
+// messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
-// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt].
+// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the errors of that.
 func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.LinesAt(when) }
 
-// Archive seals what both logs of the session have; see [Log.Seal].
+// Archive seals what both logs of the session have; see [Log.Seal]. It returns the errors of that; raw and packed count
+// what was sealed before.
 func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
 	for _, l := range []*Log{&x.messages, &x.events} {
 		r, p, err := l.Seal(ctx)
@@ -252,7 +254,7 @@ func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
 	return raw, packed, nil
 }
 
-// Served returns the packs that were read.
+// Served returns the packs that were read. It returns the error of the disk.
 func (x *Session) Served() (*Served, error) {
 	x.servedMu.Lock()
 	defer x.servedMu.Unlock()

@@ -91,7 +91,8 @@ func Look(dir string, o Options) *Store {
 	return newStore(dir, o)
 }
 
-// Init makes a new, empty store in dir, which may exist if it is empty.
+// Init makes a new, empty store in dir, which may exist if it is empty. It returns ctxabi.ErrExists if dir is a store
+// or holds other things.
 func Init(dir string, o Options) error {
 	o.fill()
 	v := o.VFS
@@ -159,8 +160,9 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
-// [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open either, let alone lock it.
+// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know,
+// or that of [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open
+// either, let alone lock it. It returns ctxabi.ErrLocked if another daemon has it.
 func LockStore(v VFS, dir, name string) (io.Closer, error) {
 	if name == LockedDir {
 		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -251,8 +253,9 @@ func (s *Store) keepUsersOut() error {
 	return nil
 }
 
-// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it removes
-// nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is still to be closed.
+// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it
+// removes nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is
+// still to be closed. It returns the error of the disk, to which a directory belongs that is not empty.
 func (s *Store) Discard() error {
 	if err := s.disk.Writable("remove"); err != nil {
 		return err
@@ -271,7 +274,8 @@ func (s *Store) Dir() string { return s.disk.Dir }
 // ID is the store's 128-bit id in hex, for life.
 func (s *Store) ID() string { return s.id }
 
-// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be used any more.
+// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be used any more. It
+// returns the errors of disks that could not take all; a second call returns nil.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -20,7 +20,8 @@ type Space struct {
 	GID  uint32
 }
 
-// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet.
+// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet. It returns ctxabi.ErrReadOnly and the
+// error of the disk.
 func (s *Store) EnsureHome(uid, gid uint32) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
@@ -33,8 +34,8 @@ func (s *Store) EnsureHome(uid, gid uint32) error {
 	return s.disk.Mkdir(path.Join(home, ctxabi.AgentDir), o)
 }
 
-// EnsureAgent makes the home of ref's agent and the directory of its sessions.
-// A shared space must exist.
+// EnsureAgent makes the home of ref's agent and the directory of its sessions. A shared space must exist. It returns
+// ctxabi.ErrMalformed for a name that is none, ctxabi.ErrNotFound if the space is not there, and ctxabi.ErrReadOnly.
 func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err

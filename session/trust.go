@@ -17,10 +17,11 @@ func (s *Store) trustPath(uid uint32) string {
 // Trust reads home/<uid>/trust.jsonl; fs.ErrNotExist when the user trusts nothing.
 func (s *Store) Trust(uid uint32) ([]byte, error) { return vfs.ReadFile(s.disk.FS, s.trustPath(uid)) }
 
-// TrustInfo is Trust's file as stat sees it.
+// TrustInfo is Trust's file as stat sees it. It returns fs.ErrNotExist when the user trusts nothing.
 func (s *Store) TrustInfo(uid uint32) (fs.FileInfo, error) { return s.disk.FS.Stat(s.trustPath(uid)) }
 
-// SetTrust checks data and replaces home/<uid>/trust.jsonl atomically; nil removes it. The file is the user's alone.
+// SetTrust checks data and replaces home/<uid>/trust.jsonl atomically; nil removes it. The file is the user's alone. It
+// returns what [CheckControl] does, ctxabi.ErrReadOnly, and the error of the disk; the old content stays then.
 func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	if err := s.disk.Writable("set"); err != nil {
 		return err

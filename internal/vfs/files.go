@@ -21,7 +21,8 @@ func UnixMode(m uint32) fs.FileMode {
 // Create are the flags of a new file that is written from its beginning.
 const Create = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 
-// ReadFile reads a small file.
+// ReadFile reads a small file. It returns fs.ErrNotExist for one that is not there and fs.ErrInvalid for one that is no
+// regular file.
 func ReadFile(v FS, name string) ([]byte, error) {
 	f, size, err := OpenRegular(v, name, os.O_RDONLY)
 	if err != nil {
@@ -53,7 +54,8 @@ func OpenRegular(v FS, name string, flag int) (f File, size int64, err error) {
 	return f, fi.Size(), nil
 }
 
-// WriteFile writes a file whole and syncs it; the caller syncs its directory.
+// WriteFile writes a file whole and syncs it; the caller syncs its directory. It returns the error of the disk; what
+// was written stays then.
 func WriteFile(v FS, name string, data []byte, perm fs.FileMode) error {
 	return WriteFileFunc(v, name, perm, Contents(data))
 }
@@ -68,7 +70,7 @@ func Contents(data []byte) func(w File) error {
 	}
 }
 
-// WriteFileFunc is writeSynced with what fill writes.
+// WriteFileFunc is WriteFile of what fill writes. It returns the error of fill, too.
 func WriteFileFunc(v FS, name string, perm fs.FileMode, fill func(w File) error) error {
 	f, err := v.OpenFile(name, Create, perm)
 	if err != nil {
@@ -106,7 +108,7 @@ func RemoveAll(v FS, name string) {
 	v.Remove(name)
 }
 
-// ReadFull reads exactly len(p) bytes.
+// ReadFull reads exactly len(p) bytes. It returns io.ErrUnexpectedEOF if there are fewer.
 func ReadFull(f io.ReaderAt, p []byte, off int64) error {
 	if len(p) == 0 {
 		return nil
@@ -121,6 +123,7 @@ func ReadFull(f io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
+// HashRange returns the SHA-256 of [from, to) of f. It returns io.ErrUnexpectedEOF if f is shorter.
 func HashRange(f io.ReaderAt, from, to int64) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.NewSectionReader(f, from, to-from))
@@ -131,7 +134,7 @@ func HashRange(f io.ReaderAt, from, to int64) (sum [sha256.Size]byte, err error)
 	return sum, err
 }
 
-// CopyRange writes [from, to) of f to a new synced file.
+// CopyRange writes [from, to) of f to a new synced file. It returns the error of the disk; the new file stays then.
 func CopyRange(v FS, name string, f File, from, to int64) error {
 	out, err := v.OpenFile(name, Create, 0o600)
 	if err != nil {
@@ -151,8 +154,9 @@ func CopyRange(v FS, name string, f File, from, to int64) error {
 	return out.Sync()
 }
 
-// AppendTo writes data behind the first size bytes of a file; where that fails it cuts the file back.
-// torn and still report whether the file is longer than size: before, and afterwards.
+// AppendTo writes data behind the first size bytes of a file; where that fails it cuts the file back. torn and still
+// report whether the file is longer than size: before, and afterwards. It returns the error of the disk, of which
+// nothing was written that counts.
 func AppendTo(v FS, name string, size int64, torn bool, data []byte) (still bool, err error) {
 	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -175,7 +179,7 @@ func appendHere(f File, size int64, data []byte) (torn bool, err error) {
 	return false, nil
 }
 
-// AppendLine appends a line to a file, or nothing of it.
+// AppendLine appends a line to a file, or nothing of it. It returns the error of the disk.
 func AppendLine(v FS, name string, line []byte) error {
 	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {

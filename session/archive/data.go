@@ -83,13 +83,14 @@ func (d *Data) Sealed() int64 {
 	return d.base
 }
 
+// Write appends b to the tail. It returns the error of the disk, which may have taken a part of b.
 func (d *Data) Write(b []byte) (int, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail.Write(b)
 }
 
-// Truncate cuts the tail. What is sealed is never cut.
+// Truncate cuts the tail. What is sealed is never cut. It returns an error for that, and that of the disk.
 func (d *Data) Truncate(size int64) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -99,13 +100,14 @@ func (d *Data) Truncate(size int64) error {
 	return d.tail.Truncate(size - d.base)
 }
 
+// Sync makes the tail survive the loss of power; what is sealed does. It returns the error of the disk.
 func (d *Data) Sync() error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.tail.Sync()
 }
 
-// Stat is that of the tail, with the size of the log.
+// Stat is that of the tail, with the size of the log. It returns the error of the disk.
 func (d *Data) Stat() (fs.FileInfo, error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -143,7 +145,7 @@ type sizedInfo struct {
 
 func (i sizedInfo) Size() int64 { return i.size }
 
-// Close is called when nobody reads.
+// Close is called when nobody reads. It returns the error of the disk.
 func (d *Data) Close() error {
 	for _, p := range d.parts {
 		p.at.Frames.forget(p)
@@ -157,6 +159,7 @@ type StandIns struct {
 	Used bool
 }
 
+// ReadAt implements io.ReaderAt. It returns the errors of the disk that are no damage of a part.
 func (d *StandIns) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) {
 		got, err := d.Data.ReadAt(b[n:], off)
@@ -175,8 +178,9 @@ func (d *StandIns) ReadAt(b []byte, off int64) (n int, err error) {
 
 var _ io.ReaderAt = (*StandIns)(nil)
 
-// CopyTo copies bytes [from, size) of the log to to, which is empty. Where none are left all of them are in files that both
-// have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait for the whole.
+// CopyTo copies bytes [from, size) of the log to to, which is empty. Where none are left all of them are in files that
+// both have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait
+// for the whole. It returns the error of the disk, a [DamageError] where a part cannot be read.
 func (d *Data) CopyTo(to vfs.File, from, size int64) (shared bool, err error) {
 	if from == size {
 		return from > 0, nil

@@ -73,7 +73,7 @@ var (
 	})
 )
 
-// Inflate returns what a frame holds, checked.
+// Inflate returns what a frame holds, checked. It returns an error if these are not the bytes that were packed.
 func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	raw, err := unpacker().DecodeAll(packed, make([]byte, 0, f.Raw))
 	if err != nil {
@@ -105,8 +105,9 @@ func frameCut(b []byte, target int) int {
 	return min(len(b), frameMost)
 }
 
-// Write writes [from, to) of a log as a sealed part and gives what it says about itself.
-// A frame has about target bytes of records, m all that does not follow from the bytes. stop is asked before each frame.
+// Write writes [from, to) of a log as a sealed part and gives what it says about itself. A frame has about target bytes
+// of records, m all that does not follow from the bytes. stop is asked before each frame. It returns the error of stop,
+// of raw and of out.
 func Write(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *Meta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)
@@ -163,7 +164,8 @@ func (m *Meta) Trailer() []byte {
 	return binary.LittleEndian.AppendUint32(b, seekableMagic)
 }
 
-// ReadMeta reads what a sealed part of size bytes says about itself, from its end.
+// ReadMeta reads what a sealed part of size bytes says about itself, from its end. It returns an error if the file is
+// no sealed part, or its end is damaged.
 func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	var foot [seekFooter]byte
 	if size < seekFooter || vfs.ReadFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
@@ -203,6 +205,7 @@ func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 // frameSum is how many hex digits of a frame's hash a list of parts has.
 const frameSum = 16
 
+// Sums returns the beginnings of the hashes of all frames, as a list of parts has them.
 func (m *Meta) Sums() string {
 	var b []byte
 	for i := range m.Frames {
@@ -211,7 +214,7 @@ func (m *Meta) Sums() string {
 	return string(b)
 }
 
-// Fits reports whether the frames make up what they should, in the first packed bytes of the file.
+// Fits returns an error unless the frames make up what they should, in the first packed bytes of the file.
 func (m *Meta) Fits(packed int64) error {
 	var raw int64
 	records := 0

@@ -30,13 +30,16 @@ type Entry struct { // in the order of the keys
 	Sums    string `json:"sums"`    // 16 hex digits a frame, the first of its SHA-256: for a part whose own table is damaged
 }
 
+// End is where the part ends in the log.
 func (e *Entry) End() int64 { return e.Off + e.Size }
 
+// List is the list of the sealed parts of a log, in their order.
 type List struct {
 	Parts   []Entry `json:"parts"`
 	Pending bool    `json:"pending"`
 }
 
+// Base is where the tail of the log begins.
 func (m *List) Base() int64 {
 	if len(m.Parts) == 0 {
 		return 0

@@ -44,10 +44,12 @@ type DamageError struct {
 	err      error
 }
 
+// Error returns the file and the bytes that it does not give.
 func (d *DamageError) Error() string {
 	return fmt.Sprintf("%s does not give bytes %d to %d of the log: %v", d.File, d.From, d.To, d.err)
 }
 
+// Unwrap returns the error because of which it does not.
 func (d *DamageError) Unwrap() error { return d.err }
 
 func (p *Part) damaged(from, to int64, err error) error {
@@ -173,7 +175,8 @@ func (p *Part) frame(i int) ([]byte, error) {
 	return b, nil
 }
 
-// ReadAt reads the part's bytes; off is within it.
+// ReadAt reads the part's bytes; off is within it. It returns io.EOF at the end of the part, and a [DamageError] for a
+// frame that is damaged.
 func (p *Part) ReadAt(b []byte, off int64) (n int, err error) {
 	if err := p.table(); err != nil {
 		return 0, err

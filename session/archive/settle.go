@@ -136,7 +136,8 @@ func (d *Data) findGap(list *List, rows Rows, size, total int64) error {
 	return nil
 }
 
-// PutRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is written anew.
+// PutRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is
+// written anew. It returns the error of the disk; the rest is done by the next call.
 func (d *Data) PutRight() error {
 	if !d.pending {
 		return nil
@@ -155,7 +156,7 @@ func (d *Data) PutRight() error {
 	return d.Settled()
 }
 
-// Settled lists the parts as they are.
+// Settled lists the parts as they are. It returns the error of the disk.
 func (d *Data) Settled() error {
 	if err := d.writeList(d.parts, false); err != nil {
 		return err

@@ -159,9 +159,10 @@ func (x *Store) removeBlob(id string) error {
 	return nil
 }
 
+// Name is the path of a blob as the tree shows it.
 func Name(id string) string { return path.Join(ctxabi.DedupBlobDir, id) }
 
-// SumOf returns the content id of the first size bytes of r.
+// SumOf returns the content id of the first size bytes of r. It returns the error of a read.
 func SumOf(r io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(r, 0, size)); err != nil {
@@ -170,8 +171,10 @@ func SumOf(r io.ReaderAt, size int64) (string, error) {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
-// blob is there: what named it before counts for again, and who names it later did not see it.
+// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds
+// out whether the blob is there: what named it before counts for again, and who names it later did not see it. It
+// returns ctxabi.ErrReadOnly, the error of again, and that of the disk; the blob stays then. A blob that is not there
+// is no error.
 func (x *Store) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
 	if err := x.dir.Root.Writable("collect"); err != nil {
 		return 0, false, err

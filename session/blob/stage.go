@@ -44,7 +44,9 @@ type digest interface {
 	Sum(b []byte) []byte
 }
 
-// NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name.
+// NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name. It returns
+// ctxabi.ErrMalformed for another, ctxabi.ErrQuota if its writer has too many stages, ctxabi.ErrReadOnly, and the error
+// of the disk.
 func (x *Store) NewBlobStage(id string, w disk.Writer) (*Stage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
@@ -86,7 +88,7 @@ func (s *Stage) Committed() bool {
 	return s.committed
 }
 
-// ReadAt reads what is staged or committed.
+// ReadAt reads what is staged or committed. It returns io.EOF behind that.
 func (s *Stage) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +127,8 @@ func (s *Stage) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Truncate cuts what is staged, or extends it with NULs.
+// Truncate cuts what is staged, or extends it with NULs. It returns ctxabi.ErrOverBudget, ctxabi.ErrQuota,
+// ctxabi.ErrMalformed once the blob is committed, and the error of the disk.
 func (s *Stage) Truncate(size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +158,8 @@ func (s *Stage) grow(op string, size int64) error {
 	return s.x.dir.Root.Staged.Take(s.writer.UID, size-s.size, false)
 }
 
-// Flush commits the blob, see [BlobStage].
+// Flush commits the blob if its content has the hash that is its name; see [Stage]. It returns ctxabi.ErrMalformed if
+// it has not, and the error of the disk.
 func (s *Stage) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

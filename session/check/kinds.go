@@ -248,5 +248,6 @@ func strictJSON(data []byte, v any) error {
 	return nil
 }
 
-// StrictJSON checks content that is what v marshals to: it is of no other kind.
+// StrictJSON checks content that is what v marshals to: it is of no other kind. It returns an error for another, or if
+// something follows it.
 func StrictJSON(data []byte, v any) error { return strictJSON(data, v) }

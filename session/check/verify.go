@@ -23,6 +23,7 @@ type Problem struct {
 	Severity Severity // "" is Lost
 }
 
+// String is the problem as verify prints it.
 func (p Problem) String() string { return p.Log + ": " + p.What }
 
 func (p Problem) severity() Severity { return cmp.Or(p.Severity, Lost) }

@@ -21,6 +21,8 @@ type Dir struct {
 	reports reports
 }
 
+// Init makes x the directory of the session at ref, which has an id and was made at a time. It is called once, before x
+// is used.
 func (x *Dir) Init(root *Root, ref ctxabi.Ref, id string, created time.Time) {
 	x.Root, x.id, x.created = root, id, created
 	x.place.Store(&place{ref: ref, dir: root.Join(ref.Path())})
@@ -84,7 +86,7 @@ func (x *Dir) Path(rel ...string) string {
 	return path.Join(x.Dir(), path.Join(rel...))
 }
 
-// Owner reads to whom the session's files belong from its directory.
+// Owner reads to whom the session's files belong from its directory. It returns the error of a disk that cannot tell.
 func (x *Dir) Owner() (Owner, error) {
 	fi, err := x.Root.FS.Stat(x.Dir())
 	if err != nil {
@@ -101,7 +103,8 @@ func (x *Dir) Owner() (Owner, error) {
 	return Owner{UID: uid, GID: gid, Mode: mode}, nil
 }
 
-// Replace writes a file of the session through a temporary one, as its owner.
+// Replace writes a file of the session through a temporary one, as its owner. It returns the error of the disk; the old
+// content stays then, unless only its directory could not be synced.
 func (x *Dir) Replace(name string, data []byte, durable bool) error {
 	s := x.Root
 	o, err := x.Owner()

@@ -18,8 +18,10 @@ type Owner struct {
 	Mode     uint32 // of directories; files get its rw bits
 }
 
+// DirMode is the mode of directories.
 func (o Owner) DirMode() fs.FileMode { return vfs.UnixMode(o.Mode) }
 
+// FileMode is the mode of files.
 func (o Owner) FileMode() fs.FileMode { return vfs.UnixMode(o.Mode & 0o666) }
 
 // Mkdir makes a directory that belongs to o and syncs its parent; it is no error when it exists. It is made aside: whoever
@@ -51,7 +53,8 @@ func (s *Root) Mkdir(name string, o Owner) error {
 	return nil
 }
 
-// Own makes name belong to o. The mode is set explicitly because the umask took bits of it.
+// Own makes name belong to o. The mode is set explicitly because the umask took bits of it. It returns the error of the
+// disk.
 func (s *Root) Own(name string, o Owner, mode fs.FileMode) error {
 	if s.AsRoot {
 		if err := s.FS.Chown(name, int(o.UID), int(o.GID)); err != nil {

@@ -20,6 +20,8 @@ type staged struct {
 	stages int
 }
 
+// Take counts n more bytes as staged by a user, the first of a stage where first is set. It returns ctxabi.ErrQuota,
+// and counts nothing, if these are too many.
 func (q *Quotas) Take(uid uint32, n int64, first bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -43,6 +45,7 @@ func (q *Quotas) Take(uid uint32, n int64, first bool) error {
 	return nil
 }
 
+// Give counts n bytes as staged no more; last ends their stage.
 func (q *Quotas) Give(uid uint32, n int64, last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -42,6 +42,7 @@ func (s *Root) TmpName() string {
 	return path.Join(s.Dir, TmpDir, fmt.Sprintf("%s-%d", NewID()[:8], s.seq.Add(1)))
 }
 
+// Writable returns ctxabi.ErrReadOnly, for who wants to do op, if nothing may be written.
 func (s *Root) Writable(op string) error {
 	if s.ReadOnly {
 		return ctxabi.E(op, "", ctxabi.ErrReadOnly, "the store is open for reading only")
@@ -49,6 +50,7 @@ func (s *Root) Writable(op string) error {
 	return nil
 }
 
+// NewID returns 128 random bits in hex.
 func NewID() string {
 	var b [16]byte
 	rand.Read(b[:])

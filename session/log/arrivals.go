@@ -34,6 +34,7 @@ type Row struct {
 	Estimated bool // made up at recovery, for data that had no row
 }
 
+// End is where the log ended behind the commit.
 func (a *Row) End() int64 { return a.Off + a.Len }
 
 // ChainSeed is the chain value before the first row of a log.

@@ -18,7 +18,8 @@ type Audit struct {
 	fresh logIndex
 }
 
-// Audit opens the log to be checked as it is now. The caller closes the audit.
+// Audit opens the log to be checked as it is now. The caller closes the audit. It returns the error of a log that
+// cannot be opened.
 func (l *Log) Audit() (*Audit, error) {
 	f, err := l.acquire()
 	if err != nil {
@@ -31,9 +32,10 @@ func (l *Log) Audit() (*Audit, error) {
 	return a, nil
 }
 
+// Close ends the audit.
 func (a *Audit) Close() { a.Log.release() }
 
-// Scan reads all records.
+// Scan reads all records. It returns the error of the disk; damage of a sealed part is none, see [Audit.Guessed].
 func (a *Audit) Scan() error { return a.fresh.extend(a.f, a.End) }
 
 // Guessed reports whether records could not be read, so that others stand for them.
@@ -48,7 +50,10 @@ func (a *Audit) At(line int) Entry {
 	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags}
 }
 
-func (a *Audit) Data() io.ReaderAt  { return a.f.data }
+// Data is what the log holds.
+func (a *Audit) Data() io.ReaderAt { return a.f.data }
+
+// Arrivals is the file of the log's arrival rows.
 func (a *Audit) Arrivals() vfs.File { return a.f.arrivals }
 
 // Seed is the chain's value in front of the first row.

@@ -20,8 +20,9 @@ type logCopy struct {
 	owner disk.Owner
 }
 
-// CopyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session that was just
-// built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on the disk.
+// CopyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session
+// that was just built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on
+// the disk. It returns the error of the disk; what was written stays then.
 func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
 	w := logCopy{l: l, dir: dir, owner: o, fs: l.session.Root.FS}
 	f, err := l.acquire()

@@ -62,6 +62,7 @@ func (p tokenPair) check(encoding string) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(encoding), vfs.Castagnoli), vfs.Castagnoli, b[:])
 }
 
+// IndexFile names the file of a log's index, relative to the session.
 func IndexFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/index"
@@ -69,6 +70,7 @@ func IndexFile(log string) string {
 	return ctxabi.InternalDir + "/index.events"
 }
 
+// TokensFile names the file of a log's counts, relative to the session.
 func TokensFile(log string) string {
 	if log == ctxabi.MessagesFile {
 		return ctxabi.InternalDir + "/tokens"

@@ -101,7 +101,8 @@ func (l *Log) ModTime() time.Time {
 	return time.Unix(0, l.modTime.Load())
 }
 
-// Head is the last value of the log's chain in hex: it stands for all that was ever appended.
+// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It returns the error of a
+// log that cannot be opened.
 func (l *Log) Head() (string, error) {
 	if _, err := l.acquire(); err != nil {
 		return "", err
@@ -112,7 +113,7 @@ func (l *Log) Head() (string, error) {
 	return hex.EncodeToString(l.tail.Chain[:]), nil
 }
 
-// Lines is the number of records.
+// Lines is the number of records. It returns the errors of Index.
 func (l *Log) Lines() (int, error) {
 	ix, err := l.Index()
 	if err != nil {
@@ -346,7 +347,7 @@ func (l *Log) syncAll() error {
 	return f.arrivals.Sync() // its rows can be made up again
 }
 
-// Shut syncs and closes the log for good.
+// Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
 func (l *Log) Shut() error {
 	failed := errors.Join(l.index.save(), l.syncAll())
 	l.mu.Lock()

@@ -26,7 +26,7 @@ type Replica interface {
 
 var _ Replica = (*Log)(nil)
 
-// Tail returns where the log ends; see [Replica].
+// Tail returns where the log ends; see [Replica]. It returns the error of a log that cannot be opened.
 func (l *Log) Tail() (Tail, error) {
 	if _, err := l.acquire(); err != nil {
 		return Tail{}, err
@@ -37,7 +37,8 @@ func (l *Log) Tail() (Tail, error) {
 	return l.tail, nil
 }
 
-// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply returns.
+// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply returns. It returns
+// ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
 func (l *Log) Apply(row, data []byte) error {
 	line, whole := bytes.CutSuffix(row, []byte{'\n'})
 	a, ok := ParseRow(line)

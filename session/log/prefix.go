@@ -37,8 +37,9 @@ func (t *Timeline) Prefix(n int) *Timeline {
 	return out
 }
 
-// LinesAt is how many records the log had at a time: those of the commits until the first that arrived later.
-// It goes by the daemon's clock as it was then. The first call of a process reads the arrival rows up to there.
+// LinesAt is how many records the log had at a time: those of the commits until the first that arrived later. It goes
+// by the daemon's clock as it was then. The first call of a process reads the arrival rows up to there. It returns the
+// error of a log that cannot be read.
 func (l *Log) LinesAt(when time.Time) (int, error) {
 	ix, err := l.Index()
 	if err != nil || ix.n == 0 {

@@ -14,7 +14,7 @@ import (
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
 const SealMin = 64 << 10
 
-// Archived returns how much of the log is sealed.
+// Archived returns how much of the log is sealed. It returns the error of a log that cannot be opened.
 func (l *Log) Archived() (a archive.Archived, err error) {
 	f, err := l.acquire()
 	if err != nil {

@@ -38,11 +38,13 @@ type Set struct {
 	logs map[*Log]struct{} // guarded by mu
 }
 
+// Init makes o the logs of a store. It is called once, before o is used.
 func (o *Set) Init(c Committer, m *memory.Limit, limits *Limits) {
 	o.committer, o.memory, o.limits = c, m, limits
 	o.logs = map[*Log]struct{}{}
 }
 
+// Start starts the janitor.
 func (o *Set) Start() {
 	o.quit, o.done = make(chan struct{}), make(chan struct{})
 	o.keep = handles.OnShortage(o.Shed)
@@ -61,6 +63,7 @@ func (o *Set) Start() {
 	}()
 }
 
+// Stop ends the janitor, where it was started, and waits for it.
 func (o *Set) Stop() {
 	if o.quit != nil {
 		o.keep()
@@ -81,6 +84,7 @@ func (o *Set) Tick() {
 	}
 }
 
+// List returns the logs that are open.
 func (o *Set) List() []*Log {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -205,7 +209,8 @@ func (l *Log) CloseRemoved() {
 	l.set.forget(l)
 }
 
-// Sync makes everything that is committed in any open log survive the loss of power.
+// Sync makes everything that is committed in any open log survive the loss of power. It returns ctxabi.ErrIO of disks
+// that could not take all.
 func (o *Set) Sync() error {
 	var failed error
 	for _, l := range o.List() {

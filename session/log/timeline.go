@@ -56,9 +56,9 @@ type idAt struct {
 }
 
 // Timeline brings both indexes up to date and gives a snapshot of them. Messages do without events.jsonl where its disk
-// fails or something else stands in its place: see [Timeline.EventsErr]. A
-// session without tool events pays nothing for the merging. Otherwise it costs
-// what is new, and once a process the reading of the messages that make calls.
+// fails or something else stands in its place: see [Timeline.EventsErr]. A session without tool events pays nothing for
+// the merging. Otherwise it costs what is new, and once a process the reading of the messages that make calls. It
+// returns the errors of Index of messages.
 func (l *Log) Timeline() (*Timeline, error) {
 	ix := &l.index
 	ix.mu.Lock()
@@ -169,8 +169,8 @@ func hashID(id string) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// HeadAt is the value of the log's chain, in hex, behind the commit that
-// holds the byte before size: it stands for all that was appended until then.
+// HeadAt is the value of the log's chain, in hex, behind the commit that holds the byte before size: it stands for all
+// that was appended until then. It returns the error of a log that cannot be opened or read.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
 		seed := ChainSeed(l.session.ID(), l.name)
