@@ -1,6 +1,8 @@
 package log
 
 import (
+	"hash/fnv"
+	"io"
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -71,4 +73,14 @@ func (x *logIndex) scanner() func(line []byte) scan {
 		return scanMessage
 	}
 	return scanEvent
+}
+
+// hashID returns 64 bits that stand for the id of a call; 0 for none.
+func hashID(id string) uint64 {
+	if id == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	io.WriteString(h, id)
+	return max(h.Sum64(), 1)
 }

@@ -2,7 +2,6 @@ package log
 
 import (
 	"encoding/hex"
-	"hash/fnv"
 	"io"
 	"sort"
 
@@ -157,16 +156,6 @@ func (w *merge) note(x *logIndex, line int) error {
 	}
 	add(m.CallID)
 	return nil
-}
-
-// hashID returns 64 bits that stand for the id of a call; 0 for none.
-func hashID(id string) uint64 {
-	if id == "" {
-		return 0
-	}
-	h := fnv.New64a()
-	io.WriteString(h, id)
-	return max(h.Sum64(), 1)
 }
 
 // HeadAt is the value of the log's chain, in hex, behind the commit that holds the byte before size: it stands for all
