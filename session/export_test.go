@@ -47,16 +47,6 @@ var (
 	QuarantineDir = disk.QuarantineDir
 )
 
-// ParseRow parses an arrival row and prints it again.
-func ParseRow(line []byte) ([]byte, bool) {
-	a, ok := log.ParseRow(line)
-	if !ok {
-		return nil, false
-	}
-	b := a.AppendTo(nil)
-	return b[:len(b)-1], true
-}
-
 // StopJanitor ends the store's goroutine, for a store that dies without Close.
 func StopJanitor(s *Store) { s.open.Stop() }
 

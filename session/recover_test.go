@@ -272,24 +272,6 @@ func FuzzRecovery(f *testing.F) {
 	})
 }
 
-func FuzzArrivalRow(f *testing.F) {
-	d := sessiontest.New()
-	dir := closed(f, d, a1, a2)
-	for line := range bytes.Lines(get(f, d, path.Join(dir, session.ArrivalsFile))) {
-		f.Add(bytes.TrimSuffix(line, []byte("\n")))
-	}
-	f.Add([]byte(`{"off":-1}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		once, ok := session.ParseRow(line)
-		if !ok {
-			return
-		}
-		if twice, ok := session.ParseRow(once); !ok || !bytes.Equal(once, twice) {
-			t.Fatalf("%q prints as %q, then as %q", line, once, twice)
-		}
-	})
-}
-
 // Any split of the bytes gives what one write gives.
 func FuzzSplitting(f *testing.F) {
 	f.Add([]byte(a1+"\n"+a2+"\n"+a3), []byte{3, 1, 40, 2})

@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
+	"session/blob": {"session"},                  // a session is what keeps them
 	"ctxabi":       {"tokens"},                   // weights are measured against exact counts
 	"session":      {"session/check"},            // each test ends with a check of its store
 	"session/log":  {"session", "session/check"}, // a store is what its logs are tested in

@@ -1,4 +1,4 @@
-package session_test
+package blob_test
 
 import (
 	"bytes"
@@ -222,7 +222,7 @@ func TestAPowerCutShowsNoTornPack(t *testing.T) {
 	lost, damaged := 0, 0
 	for seed := range int64(300) {
 		d := sessiontest.New()
-		s, x := derivedSession(t, "/store", session.Options{VFS: d})
+		s, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
 		if err := x.SetControl(ctxabi.PolicyFile, []byte("pack_ttl=10m\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func TestAPowerCutShowsNoTornPack(t *testing.T) {
 		}
 		d.Crash(seed)
 		s.Close()
-		_, x = derivedSession(t, "/store", session.Options{VFS: d})
+		_, x = sessiontest.Session(t, "/store", session.Options{VFS: d})
 		if served, err = x.Served(); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func TestAPowerCutShowsNoTornPack(t *testing.T) {
 
 // A pack whose bytes in the store were changed is refused, and those that do not build on them are not.
 func TestAPackThatIsNotWhatWasReadAnyMoreIsRefused(t *testing.T) {
-	_, x := derivedSession(t, t.TempDir(), session.Options{})
+	_, x := sessiontest.Session(t, t.TempDir(), session.Options{})
 	served, err := x.Served()
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func TestAPackThatIsNotWhatWasReadAnyMoreIsRefused(t *testing.T) {
 
 // The packs of a long session take little more than what is new in each.
 func TestPacksThatGrowTakeLittleRoom(t *testing.T) {
-	_, x := derivedSession(t, t.TempDir(), session.Options{})
+	_, x := sessiontest.Session(t, t.TempDir(), session.Options{})
 	served, err := x.Served()
 	if err != nil {
 		t.Fatal(err)
@@ -371,7 +371,7 @@ func TestPacksThatGrowTakeLittleRoom(t *testing.T) {
 
 func TestAStoreOpenForReadingKeepsNothingOfWhatIsRead(t *testing.T) {
 	dir := t.TempDir()
-	s, x := derivedSession(t, dir, session.Options{})
+	s, x := sessiontest.Session(t, dir, session.Options{})
 	served, err := x.Served()
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +381,7 @@ func TestAStoreOpenForReadingKeepsNothingOfWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	_, x = derivedSession(t, dir, session.Options{ReadOnly: true})
+	_, x = sessiontest.Session(t, dir, session.Options{ReadOnly: true})
 	if served, err = x.Served(); err != nil {
 		t.Fatal(err)
 	}

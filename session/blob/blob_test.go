@@ -1,4 +1,4 @@
-package session_test
+package blob_test
 
 import (
 	"errors"
@@ -11,23 +11,6 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
-
-// store stores content as a program does that writes it in two pieces.
-func storeBlob(x *session.Session, id, content string, w session.Writer) error {
-	s, err := x.NewBlobStage(id, w)
-	if err != nil {
-		return err
-	}
-	defer s.Release()
-	half := len(content) / 2
-	if _, err := s.WriteAt([]byte(content[:half]), 0); err != nil {
-		return err
-	}
-	if _, err := s.WriteAt([]byte(content[half:]), int64(half)); err != nil {
-		return err
-	}
-	return s.Flush()
-}
 
 func readBlob(t *testing.T, x *session.Session, id string) (string, error) {
 	t.Helper()
@@ -54,8 +37,8 @@ func TestABlobSurvivesThePowerCut(t *testing.T) {
 	w := session.Writer{UID: uint32(os.Getuid())}
 	for seed := range int64(50) {
 		d := sessiontest.New()
-		s, x := derivedSession(t, "/store", session.Options{VFS: d})
-		if err := storeBlob(x, id, content, w); err != nil {
+		s, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
+		if err := sessiontest.StoreBlob(x, id, content, w); err != nil {
 			t.Fatal(err)
 		}
 		half, err := x.NewBlobStage(ctxabi.ContentID([]byte("x")), w)
@@ -65,7 +48,7 @@ func TestABlobSurvivesThePowerCut(t *testing.T) {
 		half.WriteAt([]byte("not all of it"), 0)
 		d.Crash(seed)
 		s.Close()
-		_, x = derivedSession(t, "/store", session.Options{VFS: d})
+		_, x = sessiontest.Session(t, "/store", session.Options{VFS: d})
 		if got, err := readBlob(t, x, id); err != nil || got != content {
 			t.Fatalf("seed %d: %q, %v", seed, got, err)
 		}
@@ -81,9 +64,9 @@ func TestAFullDiskStoresNoHalfBlob(t *testing.T) {
 	w := session.Writer{UID: uint32(os.Getuid())}
 	for n := 1; ; n++ {
 		d := sessiontest.New()
-		_, x := derivedSession(t, "/store", session.Options{VFS: d})
+		_, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
 		d.Fail(sessiontest.Fault{At: n, Kind: sessiontest.ENOSPC})
-		err := storeBlob(x, id, content, w)
+		err := sessiontest.StoreBlob(x, id, content, w)
 		hit, _ := d.Hit()
 		d.Heal()
 		if hit == 0 {
@@ -94,7 +77,7 @@ func TestAFullDiskStoresNoHalfBlob(t *testing.T) {
 		case read == nil && got != content, read != nil && !errors.Is(read, ctxabi.ErrNotFound), err == nil && read != nil:
 			t.Errorf("operation %d: stored %v, read %q, %v", n, err, got, read)
 		case err != nil:
-			if err := storeBlob(x, id, content, w); err != nil { // the room is given back, and the name is free
+			if err := sessiontest.StoreBlob(x, id, content, w); err != nil { // the room is given back, and the name is free
 				t.Errorf("operation %d, once more: %v", n, err)
 			}
 		}
@@ -103,7 +86,7 @@ func TestAFullDiskStoresNoHalfBlob(t *testing.T) {
 
 func TestStagesOfBlobs(t *testing.T) {
 	dir := t.TempDir()
-	st, x := derivedSession(t, dir, session.Options{})
+	st, x := sessiontest.Session(t, dir, session.Options{})
 	w := session.Writer{UID: uint32(os.Getuid())}
 	id := ctxabi.ContentID([]byte("abc"))
 	s, err := x.NewBlobStage(id, w)
