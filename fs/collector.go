@@ -242,7 +242,7 @@ const reportName = "gc.report"
 
 func (s *collectedSession) SetReport(text []byte) error { return s.x.SetDerived(reportName, text) }
 
-// FileKinds are the files of a session that the collector keeps, for [session.Fsck].
+// FileKinds are the files of a session that the collector keeps, for [check.Fsck].
 func FileKinds() []check.FileKind {
 	return []check.FileKind{{Name: ctxabi.InternalDir + "/" + reportName, Class: check.Cache,
 		Check: check.DerivedFile(func(_ *check.CheckedFile, text []byte) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/check"
 )
 
-// FileKinds are the files that packs are remembered by, for [session.Fsck]. All of them are derived content.
+// FileKinds are the files that packs are remembered by, for [check.Fsck]. All of them are derived content.
 func FileKinds() []check.FileKind {
 	const in = ctxabi.InternalDir + "/"
 	return []check.FileKind{

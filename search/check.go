@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/check"
 )
 
-// FileKinds are the files of the index, for [session.Fsck]. All of them follow from the logs.
+// FileKinds are the files of the index, for [check.Fsck]. All of them follow from the logs.
 func FileKinds() []check.FileKind {
 	const in = ctxabi.InternalDir + "/"
 	return []check.FileKind{

@@ -67,7 +67,7 @@ type Usage struct {
 	Time time.Time
 }
 
-// kept looks at rel, a file or a directory of files. store.move is held.
+// kept looks at rel, a file or a directory of files. Root.Move is held.
 func (x *Session) kept(rel string) (k Usage, err error) {
 	fi, err := x.store.disk.FS.Stat(x.dir.Path(rel))
 	if err != nil {

@@ -89,7 +89,7 @@ func (x *Session) SetDerived(name string, data []byte) error {
 }
 
 // inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
-// swept before put found it. store.move is held.
+// swept before put found it. Root.Move is held.
 func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
 	v, dir := x.store.disk.FS, path.Dir(rel)
 	for {

@@ -31,7 +31,7 @@ type Data struct {
 
 var _ vfs.File = (*Data)(nil)
 
-// ReadAt implements io.ReaderAt. Bytes of a sealed part that is damaged give an error that is a *damage.
+// ReadAt implements io.ReaderAt. Bytes of a sealed part that is damaged give a [DamageError].
 func (d *Data) ReadAt(b []byte, off int64) (n int, err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

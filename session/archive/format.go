@@ -19,7 +19,7 @@ import (
 // A sealed part of a log is a file in Zstandard's seekable format:
 //
 //	frames, each of at most 1 MiB of records        any zstd inflates them, one after another
-//	a skippable frame: what the part is (sealMeta)  behind the SHA-256 of that JSON, in hex
+//	a skippable frame: what the part is ([Meta])     behind the SHA-256 of that JSON, in hex
 //	a skippable frame: the seek table               as contrib/seekable_format has it
 //
 // A frame ends where a record does, but for a record that is longer than a frame may be.

@@ -32,7 +32,7 @@ type Blob struct {
 // Store is what users stored in one session. It is safe for concurrent use.
 type Store struct {
 	dir      *disk.Dir
-	mu       sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
+	mu       sync.RWMutex         // comes before Root.Move; held for writing while a blob is judged and swept
 	lookedMu sync.Mutex           // held for moments only
 	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
 }

@@ -32,7 +32,7 @@ type Pack struct {
 //
 // It is safe for concurrent use. All who ask for it have the same one, as long as anybody holds it.
 type Served struct {
-	x   *disk.Dir
+	dir *disk.Dir
 	ttl func() time.Duration // how long what was read is kept; 0: for ever
 
 	mu       sync.Mutex // guards all that follows
@@ -60,7 +60,7 @@ const (
 // LoadServed reads the packs of the session in x that were read. They are kept for ttl. It returns the error of the
 // disk.
 func LoadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
-	s := &Served{x: x, ttl: ttl}
+	s := &Served{dir: x, ttl: ttl}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func LoadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
 
 // load reads the rows and the headers of what is kept.
 func (s *Served) load() error {
-	x := s.x
+	x := s.dir
 	x.Root.Move.RLock()
 	defer x.Root.Move.RUnlock()
 	data, err := vfs.ReadFile(x.Root.FS, x.Path(ServedRows))
@@ -104,8 +104,8 @@ func (s *Served) load() error {
 func (s *Served) Rows() (data []byte, begin int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.Root.Move.RLock()
-	defer s.x.Root.Move.RUnlock()
+	s.dir.Root.Move.RLock()
+	defer s.dir.Root.Move.RUnlock()
 	data, err = s.read(0)
 	return data, s.dropped, err
 }
@@ -118,12 +118,12 @@ func (s *Served) RowsFrom(at int64) ([]byte, error) {
 	if at -= s.dropped; at < 0 || at >= s.size {
 		return nil, nil
 	}
-	s.x.Root.Move.RLock()
-	defer s.x.Root.Move.RUnlock()
+	s.dir.Root.Move.RLock()
+	defer s.dir.Root.Move.RUnlock()
 	return s.read(at)
 }
 
-// read returns the rows from an offset of the file on. s.mu and store.move are held.
+// read returns the rows from an offset of the file on. s.mu and Root.Move are held.
 func (s *Served) read(from int64) ([]byte, error) {
 	if s.readOnly != nil {
 		return s.readOnly[from:], nil
@@ -132,7 +132,7 @@ func (s *Served) read(from int64) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	f, err := s.x.Root.FS.OpenFile(s.x.Path(ServedRows), os.O_RDONLY, 0)
+	f, err := s.dir.Root.FS.OpenFile(s.dir.Path(ServedRows), os.O_RDONLY, 0)
 	if err == nil {
 		defer f.Close()
 		err = vfs.ReadFull(f, b, from)
@@ -150,7 +150,7 @@ func (s *Served) Size() (int64, time.Time) {
 	if n := len(s.rows); n > 0 {
 		return s.size, s.rows[n-1].at
 	}
-	return 0, s.x.Created()
+	return 0, s.dir.Created()
 }
 
 // Last returns the id and pack.md of the last row; "" when there is none, and
@@ -163,9 +163,9 @@ func (s *Served) Last() (id string, data []byte) {
 	}
 	id, data = s.rows[len(s.rows)-1].id, s.last
 	if g, i := s.find(id); data == nil && g != nil {
-		s.x.Root.Move.RLock()
-		defer s.x.Root.Move.RUnlock()
-		data, _ = g.readFrame(s.x, i)
+		s.dir.Root.Move.RLock()
+		defer s.dir.Root.Move.RUnlock()
+		data, _ = g.readFrame(s.dir, i)
 		s.last = held(data)
 	}
 	return id, data
@@ -192,9 +192,9 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	if g == nil || !s.listed(id) {
 		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "the pack %s is not kept", id)
 	}
-	s.x.Root.Move.RLock()
-	defer s.x.Root.Move.RUnlock()
-	return g.readFrame(s.x, i)
+	s.dir.Root.Move.RLock()
+	defer s.dir.Root.Move.RUnlock()
+	return g.readFrame(s.dir, i)
 }
 
 // listed reports whether a row names the pack. s.mu is held.

@@ -14,7 +14,7 @@ import (
 // gc.policy goes. Where it fails nothing was added. It returns ctxabi.ErrReadOnly, ctxabi.ErrNoSpace and other errors
 // of the disk.
 func (s *Served) Add(row Row, data []byte) error {
-	x := s.x
+	x := s.dir
 	if err := x.Root.Writable("serve"); err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func (s *Served) Add(row Row, data []byte) error {
 	return nil
 }
 
-// appendRow writes a row behind the others. s.mu and store.move are held.
+// appendRow writes a row behind the others. s.mu and Root.Move are held.
 func (s *Served) appendRow(line []byte) error {
-	torn, err := vfs.AppendTo(s.x.Root.FS, s.x.Path(ServedRows), s.size, s.torn, line)
+	torn, err := vfs.AppendTo(s.dir.Root.FS, s.dir.Path(ServedRows), s.size, s.torn, line)
 	s.torn = torn
 	if err != nil {
 		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
@@ -65,13 +65,13 @@ func (s *Served) appendRow(line []byte) error {
 // those that others are made from. It says how many rows, and how many bytes of packs, are gone. It returns
 // ctxabi.ErrReadOnly and the error of the disk.
 func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
-	if err := s.x.Root.Writable("drop"); err != nil {
+	if err := s.dir.Root.Writable("drop"); err != nil {
 		return 0, 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.Root.Move.RLock()
-	defer s.x.Root.Move.RUnlock()
+	s.dir.Root.Move.RLock()
+	defer s.dir.Root.Move.RUnlock()
 	stored := func() (n int64) {
 		for _, g := range s.segments {
 			n += g.size
@@ -83,7 +83,7 @@ func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
 	return rows, was - stored(), err
 }
 
-// drop is Drop; s.mu and store.move are held.
+// drop is Drop; s.mu and Root.Move are held.
 func (s *Served) drop(before time.Time) (rows int, err error) {
 	for rows < len(s.rows) && s.rows[rows].at.Before(before) {
 		rows++
@@ -99,7 +99,7 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 	}
 	for k := 0; k < len(s.segments); k++ {
 		if g := s.segments[k]; !g.names(named) {
-			if err := s.x.Root.FS.Remove(s.x.Path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := s.dir.Root.FS.Remove(s.dir.Path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return rows, vfs.Failed("drop", ctxabi.ServedDir, err, "it stays")
 			}
 			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
@@ -111,9 +111,9 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 
 // dropRows writes the file of rows anew, without the first n.
 func (s *Served) dropRows(n int) error {
-	v, cut := s.x.Root.FS, s.rows[n-1].end
+	v, cut := s.dir.Root.FS, s.rows[n-1].end
 	rest, err := s.read(cut)
-	tmp := s.x.Root.TmpName()
+	tmp := s.dir.Root.TmpName()
 	if err == nil {
 		var f vfs.File
 		if f, err = v.OpenFile(tmp, vfs.Create, 0o600); err == nil {
@@ -124,7 +124,7 @@ func (s *Served) dropRows(n int) error {
 		}
 	}
 	if err == nil {
-		err = v.Rename(tmp, s.x.Path(ServedRows))
+		err = v.Rename(tmp, s.dir.Path(ServedRows))
 	}
 	if err != nil {
 		v.Remove(tmp)

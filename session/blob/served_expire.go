@@ -49,8 +49,8 @@ func (s *Served) Expired(before time.Time) (bytes int64) {
 func (s *Served) Each(known func(id string) bool, yield func(id string, data []byte)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.x.Root.Move.RLock()
-	defer s.x.Root.Move.RUnlock()
+	s.dir.Root.Move.RLock()
+	defer s.dir.Root.Move.RUnlock()
 	wanted := map[string]bool{}
 	for _, r := range s.rows {
 		if !wanted[r.id] && !known(r.id) {
@@ -61,7 +61,7 @@ func (s *Served) Each(known func(id string) bool, yield func(id string, data []b
 		if !g.names(wanted) {
 			continue
 		}
-		raw, err := vfs.ReadFile(s.x.Root.FS, s.x.Path(g.path()))
+		raw, err := vfs.ReadFile(s.dir.Root.FS, s.dir.Path(g.path()))
 		if err != nil {
 			continue
 		}

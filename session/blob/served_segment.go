@@ -97,7 +97,7 @@ func (f *frame) next(before, middle []byte) ([]byte, bool) {
 	return slices.Concat(before[:f.Cut], middle, before[len(before)-f.Tail:]), true
 }
 
-// loadSegments finds the segments and reads the headers of their frames. store.move is held.
+// loadSegments finds the segments and reads the headers of their frames. Root.Move is held.
 func loadSegments(x *disk.Dir) (list []*segment, err error) {
 	entries, err := x.Root.FS.ReadDir(x.Path(ServedDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func (g *segment) load(x *disk.Dir) error {
 	return nil
 }
 
-// readFrame returns the pack of a frame, checked. store.move is held.
+// readFrame returns the pack of a frame, checked. Root.Move is held.
 func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	bad := func(err error) error {
 		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
@@ -180,7 +180,7 @@ func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	return data, nil
 }
 
-// keep stores a pack. s.mu and store.move are held.
+// keep stores a pack. s.mu and Root.Move are held.
 func (s *Served) keep(row *Row, data []byte, ttl time.Duration) error {
 	sum := sha256.Sum256(data)
 	h := frame{At: row.At, ID: row.PackID, SHA256: hex.EncodeToString(sum[:]), Size: len(data), Tokens: row.Tokens, Redact: row.Redact}
@@ -190,7 +190,7 @@ func (s *Served) keep(row *Row, data []byte, ttl time.Duration) error {
 		return err
 	}
 	h.off = g.size + int64(h.head)
-	if g.torn, err = vfs.AppendTo(s.x.Root.FS, s.x.Path(g.path()), g.size, g.torn, whole); err != nil {
+	if g.torn, err = vfs.AppendTo(s.dir.Root.FS, s.dir.Path(g.path()), g.size, g.torn, whole); err != nil {
 		return vfs.Failed("serve", ctxabi.ServedDir, err, "what is read is not kept")
 	}
 	if len(g.frames) == 0 {
@@ -225,7 +225,7 @@ func (s *Served) current(now time.Time, data []byte, ttl time.Duration, h *frame
 		if !full {
 			before := g.end
 			if before == nil {
-				before, _ = g.readFrame(s.x, len(g.frames)-1)
+				before, _ = g.readFrame(s.dir, len(g.frames)-1)
 			}
 			if front, end := common(before, data); front+end > 0 && front+end >= len(data)/2 {
 				h.Cut, h.Tail = front, end

@@ -235,8 +235,9 @@ func DerivedLines(check func(f *CheckedFile, line []byte) error) func(*CheckedFi
 	}
 }
 
-// strictJSON reads exactly one JSON value into v, without keys that v does not know.
-func strictJSON(data []byte, v any) error {
+// StrictJSON reads exactly one JSON value into v. It returns an error if data is of another kind, has keys that v does not know, or
+// has something behind the value.
+func StrictJSON(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -247,7 +248,3 @@ func strictJSON(data []byte, v any) error {
 	}
 	return nil
 }
-
-// StrictJSON checks content that is what v marshals to: it is of no other kind. It returns an error for another, or if
-// something follows it.
-func StrictJSON(data []byte, v any) error { return strictJSON(data, v) }

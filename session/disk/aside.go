@@ -12,7 +12,7 @@ import (
 )
 
 // SetAside moves a file of the session in dir, whatever it is, into the quarantine, and gives its name there relative
-// to the session. The same file with the same content gets the same name. Store.move is held, or nobody else uses the
+// to the session. The same file with the same content gets the same name. Root.Move is held, or nobody else uses the
 // store; the session may be too damaged to be opened. It returns fs.ErrNotExist if there is no such file, and the error
 // of the disk.
 func (s *Root) SetAside(dir, rel string, o Owner) (string, error) {
@@ -86,7 +86,7 @@ func (s *Root) linkAside(from, to string) error {
 }
 
 // ReplaceDamaged replaces the content of a file of the session, moves the old one to the quarantine, and reports it.
-// Store.move is held. It returns the error of the disk.
+// Root.Move is held. It returns the error of the disk.
 func (x *Dir) ReplaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	s := x.Root
 	tmp := s.TmpName()

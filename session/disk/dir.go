@@ -73,7 +73,7 @@ func (x *Dir) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
 	do(p.ref, p.moves)
 }
 
-// SetRef notes where the session is from now on. store.move is held for writing.
+// SetRef notes where the session is from now on. Root.Move is held for writing.
 func (x *Dir) SetRef(ref ctxabi.Ref) {
 	x.place.Store(&place{ref, x.Root.Join(ref.Path()), x.place.Load().moves + 1})
 }
@@ -81,7 +81,7 @@ func (x *Dir) SetRef(ref ctxabi.Ref) {
 // Created is when the session was made.
 func (x *Dir) Created() time.Time { return x.created }
 
-// Path returns the absolute name of a file of the session. Callers that open it hold Store.move for reading.
+// Path returns the absolute name of a file of the session. Callers that open it hold Root.Move for reading.
 func (x *Dir) Path(rel ...string) string {
 	return path.Join(x.Dir(), path.Join(rel...))
 }

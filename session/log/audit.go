@@ -57,7 +57,7 @@ func (a *Audit) Data() io.ReaderAt { return a.f.data }
 func (a *Audit) Arrivals() vfs.File { return a.f.arrivals }
 
 // Seed is the chain's value in front of the first row.
-func (a *Audit) Seed() Hash { return ChainSeed(a.Log.session.ID(), a.Log.name) }
+func (a *Audit) Seed() Hash { return ChainSeed(a.Log.dir.ID(), a.Log.name) }
 
 // CheckIndex returns what is wrong with the log's index, a sentence each.
 func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {

@@ -10,7 +10,7 @@ import (
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the store's disk, and what
 // is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.Nameless() || vfs.Nameless(f.arrivals)) && !l.session.Removed() {
+	if (f.data.Nameless() || vfs.Nameless(f.arrivals)) && !l.dir.Removed() {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil
@@ -18,7 +18,7 @@ func (l *Log) kept(f *logFiles, op string) error {
 
 // usable returns nil if the log may still be written.
 func (l *Log) usable(op string) error {
-	if err := l.session.Root.Writable(op); err != nil {
+	if err := l.dir.Root.Writable(op); err != nil {
 		return err
 	}
 	if l.broken.Load() {
@@ -39,7 +39,7 @@ func (l *Log) breakDown(op string, cause error) error {
 	if errors.Is(cause, errRemoved) {
 		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
 	}
-	l.session.Root.Logger.Error("log broke down", "session", l.session.ID(), "log", l.name, "err", cause)
-	l.session.ReportError(op, l.name, err)
+	l.dir.Root.Logger.Error("log broke down", "session", l.dir.ID(), "log", l.name, "err", cause)
+	l.dir.ReportError(op, l.name, err)
 	return err
 }

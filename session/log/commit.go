@@ -47,7 +47,7 @@ func (l *Log) checkLines(data []byte) (n int, err error) {
 
 // refuse reports err in the writer's name and returns it.
 func (l *Log) refuse(w disk.Writer, err error) error {
-	l.session.Report(disk.RowOf("append", l.name, w.UID, err))
+	l.dir.Report(disk.RowOf("append", l.name, w.UID, err))
 	return err
 }
 

@@ -24,7 +24,7 @@ type logCopy struct {
 // that was just built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on
 // the disk. It returns the error of the disk; what was written stays then.
 func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
-	w := logCopy{l: l, dir: dir, owner: o, fs: l.session.Root.FS}
+	w := logCopy{l: l, dir: dir, owner: o, fs: l.dir.Root.FS}
 	f, err := l.acquire()
 	if err != nil {
 		return false, err
@@ -65,10 +65,10 @@ func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 	list := new(archive.List)
 	v := w.fs
-	w.l.session.Root.Move.RLock()
-	defer w.l.session.Root.Move.RUnlock()
+	w.l.dir.Root.Move.RLock()
+	defer w.l.dir.Root.Move.RUnlock()
 	for _, p := range d.PartsTo(size) {
-		from, to := w.l.session.Path(archive.PartName(w.l.name, p.Number)), path.Join(w.dir, archive.PartName(w.l.name, p.Number))
+		from, to := w.l.dir.Path(archive.PartName(w.l.name, p.Number)), path.Join(w.dir, archive.PartName(w.l.name, p.Number))
 		fi, err := v.Stat(from)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
 		if !same || v.Link(from, to) != nil {
 			if err = p.WithFile(func(f vfs.File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
-				err = w.l.session.Root.Own(to, w.owner, w.owner.FileMode())
+				err = w.l.dir.Root.Own(to, w.owner, w.owner.FileMode())
 			}
 		}
 		if err != nil {
@@ -125,7 +125,7 @@ func (w *logCopy) rows(f *logFiles, size, end int64, id string) (rows []byte, er
 	if err = errors.Join(err, failed); err != nil || next >= size {
 		return rows, err
 	}
-	a := Row{Off: next, Len: size - next, At: w.l.session.Created().UnixNano(), Events: -1, Estimated: true}
+	a := Row{Off: next, Len: size - next, At: w.l.dir.Created().UnixNano(), Events: -1, Estimated: true}
 	if w.l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}

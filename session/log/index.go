@@ -209,7 +209,7 @@ func (x *logIndex) eventsIndex() (*Index, error) {
 		x.eventsErr = nil
 		return events, nil
 	}
-	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.session.Removed() {
+	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.dir.Removed() {
 		return nil, err
 	}
 	if x.eventsErr == nil {

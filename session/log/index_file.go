@@ -153,7 +153,7 @@ func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 func (x *logIndex) load(f *logFiles, end int64) error {
 	x.loaded = true
 	l := x.log
-	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(IndexFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.dir.Root.FS, l.dir.Path(IndexFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		return nil
 	}
 	x.saved = x.n
-	if size > indexHeader+int64(x.n)*indexRow && !l.session.Root.ReadOnly {
+	if size > indexHeader+int64(x.n)*indexRow && !l.dir.Root.ReadOnly {
 		if x.cutFile(x.n) != nil {
 			x.saved = 0 // written anew as a whole
 		}
@@ -228,7 +228,7 @@ func (x *logIndex) cutFile(n int) error {
 }
 
 func (x *logIndex) open(rel string) (vfs.File, error) {
-	return x.log.session.Root.FS.OpenFile(x.log.session.Path(rel), os.O_RDWR|os.O_APPEND, 0)
+	return x.log.dir.Root.FS.OpenFile(x.log.dir.Path(rel), os.O_RDWR|os.O_APPEND, 0)
 }
 
 // trim cuts rows off that reach beyond a log of end bytes. It runs when the
@@ -242,11 +242,11 @@ func (x *logIndex) trim(end int64) error {
 	if errors.Is(err, ctxabi.ErrNoFiles) {
 		return err
 	}
-	file := x.log.session.Path(IndexFile(x.log.name))
-	if err := x.log.session.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file := x.log.dir.Path(IndexFile(x.log.name))
+	if err := x.log.dir.Root.FS.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return x.log.session.Root.FS.SyncDir(path.Dir(file))
+	return x.log.dir.Root.FS.SyncDir(path.Dir(file))
 }
 
 func (x *logIndex) tryTrim(end int64) error {
@@ -296,7 +296,7 @@ func (x *logIndex) save() error {
 
 // saveLocked writes rows and counts out. A failure costs a rebuild later, no more.
 func (x *logIndex) saveLocked() {
-	if !x.loaded || x.guessed || x.log.session.Root.ReadOnly {
+	if !x.loaded || x.guessed || x.log.dir.Root.ReadOnly {
 		return
 	}
 	if x.saved < x.n && x.saveRows() != nil {
@@ -329,7 +329,7 @@ func (x *logIndex) saveRows() error {
 
 // put appends to a cache, or replaces it.
 func (x *logIndex) put(rel string, b []byte, anew bool) error {
-	session := x.log.session
+	session := x.log.dir
 	session.Root.Move.RLock()
 	defer session.Root.Move.RUnlock()
 	if anew {

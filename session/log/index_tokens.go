@@ -14,7 +14,7 @@ func (x *logIndex) saveTokens() error {
 	if len(x.encoding) > tokensHeader-len(tokensMagic) {
 		return nil // too long a name to be one
 	}
-	if _, err := x.log.session.Root.FS.Stat(x.log.session.Path(rel)); err != nil {
+	if _, err := x.log.dir.Root.FS.Stat(x.log.dir.Path(rel)); err != nil {
 		x.recounted = true
 	}
 	var b []byte
@@ -33,7 +33,7 @@ func (x *logIndex) saveTokens() error {
 // loadTokens reads the counts on disk, once all rows are known.
 func (x *logIndex) loadTokens() {
 	l := x.log
-	file, size, err := vfs.OpenRegular(l.session.Root.FS, l.session.Path(TokensFile(l.name)), os.O_RDONLY)
+	file, size, err := vfs.OpenRegular(l.dir.Root.FS, l.dir.Path(TokensFile(l.name)), os.O_RDONLY)
 	if err != nil {
 		return
 	}

@@ -20,11 +20,11 @@ import (
 
 // Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
 type Log struct {
-	session *disk.Dir
-	set     *Set
-	events  *Log // of the same session, of which messages note the length; nil: this is it
-	name    string
-	check   func(line []byte) error
+	dir    *disk.Dir
+	set    *Set
+	events *Log // of the same session, of which messages note the length; nil: this is it
+	name   string
+	check  func(line []byte) error
 
 	// turn is held by the one append that is under way; others wait in line for
 	// it. Both logs of a session have one where the committer wants that. It is a channel and not a mutex because Commit may block for long and
@@ -72,7 +72,7 @@ type Tail struct {
 // Init makes l the log called name of the session in dir. events is the session's log of events where l is that of messages, and has
 // been made before; nil otherwise. Init is called once, before l is used.
 func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
-	l.session, l.set, l.events, l.name = dir, set, events, name
+	l.dir, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
 	if events != nil && sharesTurn(set.committer) {
 		l.turn = events.turn
@@ -146,7 +146,7 @@ func (l *Log) acquire() (*logFiles, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.session.Removed() {
+	if l.dir.Removed() {
 		return nil, ctxabi.E("open", l.name, ctxabi.ErrNotFound, "the session was removed")
 	}
 	if l.files == nil {
@@ -167,7 +167,7 @@ func (l *Log) release() {
 
 // openFiles opens and recovers the log; mu is held.
 func (l *Log) openFiles() (err error) {
-	s := l.session.Root
+	s := l.dir.Root
 	if l.set.closed.Load() { // the lock on the store is gone: another daemon may have it
 		return ctxabi.E("open", l.name, ctxabi.ErrIO, "the store is closed")
 	}
@@ -208,9 +208,9 @@ func (l *Log) cannotOpen(cause error) error {
 	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
 	if told := err.Error(); told != l.told {
 		l.told = told
-		l.session.Root.Logger.Error("open log", "session", l.session.ID(), "err", err)
+		l.dir.Root.Logger.Error("open log", "session", l.dir.ID(), "err", err)
 		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
-			l.session.ReportError("open", l.name, err)
+			l.dir.ReportError("open", l.name, err)
 		}
 	}
 	return err
@@ -219,7 +219,7 @@ func (l *Log) cannotOpen(cause error) error {
 // openFile opens a file of the log. One that somebody removed from the store is
 // made anew, empty and durable: it does not block the session.
 func (l *Log) openFile(rel string) (vfs.File, error) {
-	x := l.session
+	x := l.dir
 	name := x.Path(rel)
 	if x.Root.ReadOnly {
 		f, _, err := vfs.OpenRegular(x.Root.FS, name, os.O_RDONLY)
@@ -279,7 +279,7 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
 		}
 		err := vfs.Failed("read", l.name, err, why)
-		l.session.ReportError("read", l.name, err)
+		l.dir.ReportError("read", l.name, err)
 		return 0, err
 	}
 	if short {
@@ -300,7 +300,7 @@ func (l *Log) Advance(position int64) {
 			break
 		}
 	}
-	l.modTime.Store(l.session.Root.Now().UnixNano())
+	l.modTime.Store(l.dir.Root.Now().UnixNano())
 }
 
 // Sync makes all that is committed survive the loss of power. It syncs the

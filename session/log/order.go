@@ -118,7 +118,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 
 // order returns the row of a batch that comes to stand behind tail.
 func (l *Log) order(tail Tail, b *Batch) Row {
-	a := Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.Root.Now().UnixNano(),
+	a := Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.dir.Root.Now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
 	a.Chain = ChainNext(tail.Chain, a.SHA, a.Off, a.Len)
 	if l.events != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/session/archive"
 )
 
-// openData opens the tail and the sealed parts in front of it. store.move is held for reading.
+// openData opens the tail and the sealed parts in front of it. Root.Move is held for reading.
 func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
-	x := l.session
+	x := l.dir
 	for {
 		before, err := l.parts.ReadList()
 		if err != nil {

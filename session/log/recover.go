@@ -38,11 +38,11 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	if err != nil {
 		return Tail{}, 0, err
 	}
-	if l.session.Root.ReadOnly || l.broken.Load() {
+	if l.dir.Root.ReadOnly || l.broken.Load() {
 		return n.Tail, n.Valid, nil
 	}
 	if n.odd != "" {
-		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
+		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: n.odd})
 	}
 	// The index first: once new rows stand where lost ones did, nobody could
 	// tell that it describes the lost ones.
@@ -63,7 +63,7 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 // the log's rows. It returns the error of a log that cannot be read.
 func (l *Log) ExamineUnchanged(arrivals vfs.File) (*Findings, error) {
 	look := new(Log)
-	look.Init(l.session.Unchanged(), new(Set), nil, l.name)
+	look.Init(l.dir.Unchanged(), new(Set), nil, l.name)
 	data, err := look.openData(arrivals)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 		return nil, err
 	}
 	n.Size = fi.Size()
-	n.Tail.Chain = ChainSeed(l.session.ID(), l.name)
+	n.Tail.Chain = ChainSeed(l.dir.ID(), l.name)
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {
@@ -154,19 +154,19 @@ func (l *Log) repair(f *logFiles, n *Findings) error {
 	if n.dropped > 1 {
 		// One row is what a killed daemon leaves. More is lost power or a log cut
 		// by hand: the rows are evidence.
-		name, err := l.session.Quarantine(f.arrivals, path.Base(ArrivalsFile(l.name)), n.Tail.Arrivals, n.Arrivals)
+		name, err := l.dir.Quarantine(f.arrivals, path.Base(ArrivalsFile(l.name)), n.Tail.Arrivals, n.Arrivals)
 		if err != nil {
 			return err
 		}
-		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
 	}
 	if n.Valid < n.Size {
-		name, err := l.session.Quarantine(f.data, l.name, n.Valid, n.Size)
+		name, err := l.dir.Quarantine(f.data, l.name, n.Valid, n.Size)
 		if err != nil {
 			return err
 		}
-		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d bytes at the end were not a record; they were moved to %s", n.Size-n.Valid, name)})
 		if err := f.data.Truncate(n.Valid); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 	}
 	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), Chain: a.Chain, Events: a.Events}
 	if n.bad > 0 {
-		l.session.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
+		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})
 	}
 	return nil

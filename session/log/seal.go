@@ -32,7 +32,7 @@ func (l *Log) Archived() (a archive.Archived, err error) {
 // byte by byte: records that somebody changed are not sealed (ctxabi.ErrIO). Appends wait only while the files are swapped,
 // readers not at all. Where it fails, or the process dies, nothing has changed: what was written of it goes at once, or when the log is opened.
 func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
-	if err := l.session.Root.Writable("archive"); err != nil {
+	if err := l.dir.Root.Writable("archive"); err != nil {
 		return 0, 0, err
 	}
 	select {
@@ -57,7 +57,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if to-from < l.set.limits.SealMin {
 		return 0, 0, nil
 	}
-	store := l.session.Root
+	store := l.dir.Root
 	s := sealer{l: l, f: f, tmp: store.TmpName(), tail: store.TmpName()}
 	for _, name := range []string{s.tmp, s.tail} {
 		store.Owned.Store(name, nil) // they get the time of the log, and may look as old as garbage
@@ -93,7 +93,7 @@ type sealer struct {
 
 // write writes the part aside, reads it back and compares it with the arrival rows.
 func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
-	l, x := s.l, s.l.session
+	l, x := s.l, s.l.dir
 	v := x.Root.FS
 	out, err := v.OpenFile(s.tmp, vfs.Create, 0o600)
 	if err != nil {
@@ -147,7 +147,7 @@ func cmpErr(errs ...error) error {
 // the list says that a part is pending; the part gets its name; the tail without its records gets that of the log; the
 // list is written again, without "pending".
 func (s *sealer) swap(ctx context.Context) error {
-	l, x := s.l, s.l.session
+	l, x := s.l, s.l.dir
 	store, v := x.Root, x.Root.FS
 	if err := s.f.data.Sync(); err != nil { // the most of it, before others have to wait
 		return l.breakDown("fsync", err)
@@ -198,7 +198,7 @@ func (s *sealer) swap(ctx context.Context) error {
 
 // newTail writes what follows the part to a file aside, which has the owner, mode and time of the log's.
 func (s *sealer) newTail() error {
-	x := s.l.session
+	x := s.l.dir
 	v := x.Root.FS
 	o, err := x.Owner()
 	if err != nil {

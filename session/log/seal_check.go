@@ -32,7 +32,7 @@ func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain := ChainSeed(l.session.ID(), l.name)
+	chain := ChainSeed(l.dir.ID(), l.name)
 	next := int64(0)
 	known := begin == 0 // chain and next are those in front of the row
 	first := int64(-1)  // where the first row that counts stands

@@ -207,7 +207,7 @@ func (s *Stage) add(p []byte) error {
 	if grown > ctxabi.MaxRecord {
 		return ctxabi.E("append", l.name, ctxabi.ErrTooLarge, "the record has more than %d bytes", ctxabi.MaxRecord)
 	}
-	quota := &l.session.Root.Staged
+	quota := &l.dir.Root.Staged
 	if err := quota.Take(s.writer.UID, int64(len(p)), s.size == 0); err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (s *Stage) put(p []byte, grown int64) error {
 
 // spill moves the stage to a file of the store's tmp directory, which is cleared when the store is opened.
 func (s *Stage) spill() error {
-	store := s.log.session.Root
+	store := s.log.dir.Root
 	kept, err := handles.Keep()
 	if err != nil {
 		return vfs.WithKind(err)
@@ -281,13 +281,13 @@ func (s *Stage) joined(more []byte) ([]byte, error) {
 // clear empties the stage.
 func (s *Stage) clear() {
 	if s.size > 0 {
-		s.log.session.Root.Staged.Give(s.writer.UID, s.size, true)
+		s.log.dir.Root.Staged.Give(s.writer.UID, s.size, true)
 	}
 	if s.file != nil {
 		s.file.Close()
 		s.kept()
-		s.log.session.Root.FS.Remove(s.name)
-		s.log.session.Root.Owned.Delete(s.name)
+		s.log.dir.Root.FS.Remove(s.name)
+		s.log.dir.Root.Owned.Delete(s.name)
 	}
 	s.size, s.mem, s.file, s.name = 0, nil, nil, ""
 }

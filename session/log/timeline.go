@@ -162,7 +162,7 @@ func (w *merge) note(x *logIndex, line int) error {
 // that was appended until then. It returns the error of a log that cannot be opened or read.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
-		seed := ChainSeed(l.session.ID(), l.name)
+		seed := ChainSeed(l.dir.ID(), l.name)
 		return hex.EncodeToString(seed[:]), nil
 	}
 	f, err := l.acquire()
@@ -173,7 +173,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	l.mu.Lock()
 	tail := l.tail
 	l.mu.Unlock()
-	chain := ChainSeed(l.session.ID(), l.name)
+	chain := ChainSeed(l.dir.ID(), l.name)
 	if size >= tail.Size {
 		chain = tail.Chain
 	} else {
