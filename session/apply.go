@@ -7,7 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Local returns the committer of a store that is alone: what is committed is what its own files hold. It is a [ChangeCommitter], too.
+// Local returns the committer of a store that is alone: what is committed is what its own files
+// hold. It is a [ChangeCommitter], too.
 func Local() Committer { return local{log.Local()} }
 
 type local struct{ Committer }
@@ -24,8 +25,9 @@ func changesOf(c Committer) ChangeCommitter {
 	return local{c}
 }
 
-// Apply makes a change that was committed true in the session's files. It returns ctxabi.ErrMalformed for a kind that it does not know,
-// ctxabi.ErrExists where a child has the name already, and the error of the disk; what was there stays then.
+// Apply makes a change that was committed true in the session's files. It returns
+// ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where a child has the name
+// already, and the error of the disk; what was there stays then.
 func (x *Session) Apply(c Change) error {
 	switch c.Kind {
 	case SetFile:
@@ -44,9 +46,9 @@ func (x *Session) Apply(c Change) error {
 	return ctxabi.E("apply", c.Name, ctxabi.ErrMalformed, "%q is not a change of a session", c.Kind)
 }
 
-// ApplyName makes a change of names that was committed elsewhere true in the store. It returns ctxabi.ErrMalformed for a kind that it
-// does not know, ctxabi.ErrExists where the new name is taken, ctxabi.ErrNotFound where the session is not there, and the error of the
-// disk.
+// ApplyName makes a change of names that was committed elsewhere true in the store. It returns
+// ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where the new name is
+// taken, ctxabi.ErrNotFound where the session is not there, and the error of the disk.
 func (s *Store) ApplyName(n NameChange) error {
 	if n.Kind == RemoveSession {
 		x, err := s.applyRemove(n.Ref, n.ID)

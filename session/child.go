@@ -18,8 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Child is a child of a session as it stands at one moment: what was written below context/child/<name>, and what follows from the
-// session that it is linked to. Two of one child are equal when they say the same; the text of the result is part of that.
+// Child is a child of a session as it stands at one moment: what was written below
+// context/child/<name>, and what follows from the session that it is linked to. Two of one child
+// are equal when they say the same; the text of the result is part of that.
 type Child struct {
 	Name    string
 	Agent   string // what the files agent and session say; "" nothing
@@ -54,14 +55,15 @@ func (c *Child) Row() ctxabi.RefRow {
 		Summary: strings.TrimSuffix(c.Status+", "+c.Who(), ", ")}
 }
 
-// maxChildRefs and maxArtifacts bound what a session looks at of the refs and the artifacts of one child.
+// maxChildRefs and maxArtifacts bound what a session looks at of the refs and the artifacts of one
+// child.
 const (
 	maxChildRefs = 64 << 10
 	maxArtifacts = 64
 )
 
-// Brought returns what the child brought beside its result, as rows of context/refs.jsonl of its parent: the rows of its
-// refs.jsonl, and its artifacts.
+// Brought returns what the child brought beside its result, as rows of context/refs.jsonl of its
+// parent: the rows of its refs.jsonl, and its artifacts.
 func (c *Child) Brought() (rows []ctxabi.RefRow) {
 	for line := range strings.Lines(c.Refs) {
 		var row ctxabi.RefRow
@@ -92,12 +94,13 @@ type writtenChild struct {
 	child   Child
 }
 
-// freshChild is how long after a change of a directory its time may hide another one, of a daemon that this store does not know.
+// freshChild is how long after a change of a directory its time may hide another one, of a daemon
+// that this store does not know.
 const freshChild = 20 * time.Millisecond
 
-// Children lists the session's children in name order. It looks at the disk each time and reads only what changed; of
-// linked sessions it reads the state and nothing else, so that links in a circle do no harm. It returns the error of a
-// disk that cannot list them.
+// Children lists the session's children in name order. It looks at the disk each time and reads
+// only what changed; of linked sessions it reads the state and nothing else, so that links in a
+// circle do no harm. It returns the error of a disk that cannot list them.
 func (x *Session) Children() ([]Child, error) {
 	x.store.disk.Move.RLock()
 	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildDir))
@@ -194,8 +197,8 @@ func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound)
 }
 
-// linkedTo finds the session that a child is linked to; nil where its files name none, or one that is not there. It can only be one of
-// the same owner: the names say nothing of owners.
+// linkedTo finds the session that a child is linked to; nil where its files name none, or one that
+// is not there. It can only be one of the same owner: the names say nothing of owners.
 func (x *Session) linkedTo(c *Child) *Session {
 	if c.Agent == "" || c.Session == "" {
 		return nil
@@ -209,7 +212,8 @@ func (x *Session) linkedTo(c *Child) *Session {
 	return to
 }
 
-// statusOf is the status of a child whose parent wrote none. length is that of the linked session's messages.
+// statusOf is the status of a child whose parent wrote none. length is that of the linked session's
+// messages.
 func statusOf(to *Session, length int64) string {
 	if to == nil {
 		return "pending"
@@ -282,7 +286,8 @@ func (x *Session) artifactsChanged(name string) time.Time {
 	return fi.ModTime()
 }
 
-// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and those that are no text of one line.
+// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones
+// and those that are no text of one line.
 func (x *Session) artifacts(name string) string {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -301,8 +306,9 @@ func (x *Session) artifacts(name string) string {
 	return b.String()
 }
 
-// ChildFile is what a file of a child reads as: what was written, else what it means not to have written it. at is when that
-// changed. ctxabi.ErrNotFound when there is no such child, or the file is none of ctxabi.ChildFiles.
+// ChildFile is what a file of a child reads as: what was written, else what it means not to have
+// written it. at is when that changed. ctxabi.ErrNotFound when there is no such child, or the file
+// is none of ctxabi.ChildFiles.
 func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origin string, err error) {
 	rel := ctxabi.ChildPath(name, file)
 	if !ctxabi.IsChildFile(rel) {
@@ -333,9 +339,11 @@ func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origi
 	return data, at, ctxabi.OriginDerived, err
 }
 
-// HandedOver is what a parent wrote for x: the handoff.md of the child's directory that parent names, as meta.json of x does, by its path
-// below the store ("home/1000/agent/coder/session/s1/context/child/rev-1"). rel is where that stands, below the store. Only a session of
-// the same owner is a parent; data is nil without one, and where it wrote nothing.
+// HandedOver is what a parent wrote for x: the handoff.md of the child's directory that parent
+// names, as meta.json of x does, by its path below the store
+// ("home/1000/agent/coder/session/s1/context/child/rev-1"). rel is where that stands, below the
+// store. Only a session of the same owner is a parent; data is nil without one, and where it wrote
+// nothing.
 func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	at, name, ok := strings.Cut(strings.Trim(parent, "/"), "/"+ctxabi.ChildDir+"/")
 	ref, err := ctxabi.ParseRef(at)

@@ -7,7 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// MakeChild makes the directory of a child and its artifact/. ctxabi.ErrExists where there is one of that name.
+// MakeChild makes the directory of a child and its artifact/. ctxabi.ErrExists where there is one
+// of that name.
 func (x *Session) MakeChild(name string) error {
 	if err := x.changeChild("mkdir", name); err != nil {
 		return err
@@ -37,8 +38,8 @@ func (x *Session) applyMakeChild(name string) error {
 	return nil
 }
 
-// RemoveChild removes the directory of a child of which nothing was written and that has no artifacts; else it fails with the error of
-// a directory that is not empty.
+// RemoveChild removes the directory of a child of which nothing was written and that has no
+// artifacts; else it fails with the error of a directory that is not empty.
 func (x *Session) RemoveChild(name string) error {
 	if err := x.changeChild("rmdir", name); err != nil {
 		return err
@@ -89,7 +90,8 @@ func (x *Session) applyRenameChild(from, to string) error {
 	return s.disk.FS.SyncDir(path.Dir(dir))
 }
 
-// lockNames waits until this caller alone may name a child, while no session is moved. The locks are taken in the order of Create.
+// lockNames waits until this caller alone may name a child, while no session is moved. The locks
+// are taken in the order of Create.
 func (s *Store) lockNames() (unlock func()) {
 	s.create.Lock()
 	s.disk.Move.RLock()

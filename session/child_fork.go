@@ -12,7 +12,8 @@ import (
 // deepest is how many levels of a user's directories are gone through: each takes a descriptor.
 const deepest = 64
 
-// children takes the children of a session along: what was written of them, and copies of their artifacts.
+// children takes the children of a session along: what was written of them, and copies of their
+// artifacts.
 func (w *forkWriter) children() error {
 	list, err := w.x.Children()
 	if err != nil || len(list) == 0 {
@@ -40,7 +41,8 @@ func (w *forkWriter) children() error {
 	return w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.ChildDir))
 }
 
-// childFile takes a file of a child along with the time of its last change: what packs show of a result depends on its age.
+// childFile takes a file of a child along with the time of its last change: what packs show of a
+// result depends on its age.
 func (w *forkWriter) childFile(rel string) error {
 	at := w.x.changedAt(rel)
 	if err := w.control(rel); err != nil || at.IsZero() {
@@ -62,8 +64,8 @@ func (w *forkWriter) mkdir(rel string) error {
 	return w.s.disk.Own(dir, w.owner, w.owner.DirMode())
 }
 
-// artifacts copies the directory rel with its files, directories and links. What else somebody put there (a FIFO, a socket) stays
-// behind, and so does what the fork's owner may not read.
+// artifacts copies the directory rel with its files, directories and links. What else somebody put
+// there (a FIFO, a socket) stays behind, and so does what the fork's owner may not read.
 func (w *forkWriter) artifacts(rel string) error {
 	if err := w.mkdir(rel); err != nil {
 		return err
@@ -129,7 +131,8 @@ func (w *forkWriter) directory(disk vfs.UserFiles, from vfs.Tree, name, to strin
 	return w.copyTree(disk, in, to, depth)
 }
 
-// readable reports whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
+// readable reports whether the fork's owner may read a file, or list and enter a directory: it is
+// root that copies, who may read all.
 func (w *forkWriter) readable(fi fs.FileInfo) bool {
 	uid, gid, known := vfs.OwnerOf(fi)
 	if !w.s.disk.AsRoot || known && uid == w.owner.UID {

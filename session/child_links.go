@@ -12,11 +12,12 @@ import (
 	"github.com/ctxfs/ctxfs/session/archive"
 )
 
-// A child names its session in its files agent and session. What happens to that session is followed here: where it is moved,
-// the names go along; where it is removed, its parents keep what it said.
+// A child names its session in its files agent and session. What happens to that session is
+// followed here: where it is moved, the names go along; where it is removed, its parents keep what
+// it said.
 
-// withChildren lists the sessions of ref's owner that may have children. A directory that cannot be read is an error: who asks is
-// about to do what a child must be told of.
+// withChildren lists the sessions of ref's owner that may have children. A directory that cannot be
+// read is an error: who asks is about to do what a child must be told of.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
 		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))
@@ -46,8 +47,8 @@ type Link struct {
 	Child  Child
 }
 
-// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a link never leads to
-// another's. It returns the error of a disk that cannot list them.
+// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a
+// link never leads to another's. It returns the error of a disk that cannot list them.
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {
@@ -78,10 +79,12 @@ type lastWord struct {
 	data   []byte
 }
 
-// lastWords returns what the session x said last, and how it ended, for the children that show it, because it is about to be removed.
-// What the parent wrote stays. before is what they show anyway: it is written while the session is there, so that no death of the daemon
-// loses it, and taken back where the session stays, for it follows the session no more. A child that had not ended has failed, but
-// only once its session is gone: that is written after, since nothing would take it back from a session that goes on.
+// lastWords returns what the session x said last, and how it ended, for the children that show it,
+// because it is about to be removed. What the parent wrote stays. before is what they show anyway:
+// it is written while the session is there, so that no death of the daemon loses it, and taken back
+// where the session stays, for it follows the session no more. A child that had not ended has
+// failed, but only once its session is gone: that is written after, since nothing would take it
+// back from a session that goes on.
 func (s *Store) lastWords(x *Session) (before, after []lastWord, err error) {
 	links, err := s.Parents(x.Ref())
 	if err != nil {
@@ -118,7 +121,8 @@ func notKept(parent ctxabi.Ref, rel string, err error) error {
 	return ctxabi.E("remove", "", ctxabi.ErrProtected, "%s shows what it says as %s, where it could not be kept: %v", parent, rel, err)
 }
 
-// lastText is what a removed session leaves as a result: none where a sealed part that is damaged had it, which no one will read any more.
+// lastText is what a removed session leaves as a result: none where a sealed part that is damaged
+// had it, which no one will read any more.
 func (x *Session) lastText() ([]byte, error) {
 	ix, err := x.messages.Index()
 	var said string
@@ -175,8 +179,8 @@ func (x *Session) applyRemoveFile(rel string, expected []byte) error {
 // cutResult ends a result that was too long to be kept whole as a control file.
 const cutResult = "\n[cut: the session was removed]\n"
 
-// relink makes the children that name a session below from name it as it is called below to; s.move is held for writing. One that
-// cannot be written keeps the old name, which is reported.
+// relink makes the children that name a session below from name it as it is called below to; s.move
+// is held for writing. One that cannot be written keeps the old name, which is reported.
 func (s *Store) relink(from, to string) {
 	owner, err := ownerOfPath(from)
 	if err != nil {
@@ -225,7 +229,8 @@ func (x *Session) relink(name, from, to string) {
 	x.Touch()
 }
 
-// known returns a session that is there, in use or not; nil where it cannot be read. Unlike Session it takes no lock of moves.
+// known returns a session that is there, in use or not; nil where it cannot be read. Unlike Session
+// it takes no lock of moves.
 func (s *Store) known(ref ctxabi.Ref) *Session {
 	s.mu.Lock()
 	x := s.sessions[ref]

@@ -13,7 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
+// What follows is for whoever collects garbage: it tells what there is, and removes what it is told
+// to. What may go is not decided here.
 
 // Now is the store's clock.
 func (s *Store) Now() time.Time { return s.disk.Now() }
@@ -25,8 +26,8 @@ type Glance struct {
 	Policy  ctxabi.Policy // in force
 }
 
-// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats. It
-// returns ctxabi.ErrNotFound if there is no such session.
+// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look
+// costs two stats. It returns ctxabi.ErrNotFound if there is no such session.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
@@ -102,10 +103,12 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	return k, err
 }
 
-// mostLooked is how many files of a directory are looked at: a user may have any number, and others wait meanwhile.
+// mostLooked is how many files of a directory are looked at: a user may have any number, and others
+// wait meanwhile.
 const mostLooked = 1 << 17
 
-// add looks at what is in a directory. It stays beneath it, whatever its owner moves or links there at the same time.
+// add looks at what is in a directory. It stays beneath it, whatever its owner moves or links there
+// at the same time.
 func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 	entries, err := t.ReadDir()
 	for _, e := range entries {
@@ -132,8 +135,8 @@ func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 	return err
 }
 
-// Caches returns the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
-// was written to them last.
+// Caches returns the directories of derived content among names ("dedup") that are there: the bytes
+// in them, and when something was written to them last.
 func (x *Session) Caches(names ...string) (list []Usage) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -145,8 +148,8 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 	return list
 }
 
-// LogFile returns the size and the time of the file that a log's records are appended to, without opening the log. It
-// returns the error of the disk.
+// LogFile returns the size and the time of the file that a log's records are appended to, without
+// opening the log. It returns the error of the disk.
 func (x *Session) LogFile(l *Log) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -157,8 +160,8 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	return k, err
 }
 
-// Everything returns how many bytes all files of the session take, and when one of its settings, notes, pins or other
-// files of a user changed last. It returns the error of the disk.
+// Everything returns how many bytes all files of the session take, and when one of its settings,
+// notes, pins or other files of a user changed last. It returns the error of the disk.
 func (x *Session) Everything() (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -189,10 +192,11 @@ func (s *Store) InUse(ref ctxabi.Ref) *Session {
 	return s.sessions[ref]
 }
 
-// SweepCache removes a directory of derived content, whole, when again says so of it as it is then. Whoever writes to
-// it meanwhile makes it anew. It returns ctxabi.ErrReadOnly, the error of again, and that of the disk; the directory
+// SweepCache removes a directory of derived content, whole, if confirm, called with what it takes
+// at that moment, returns true. Whoever writes to it meanwhile makes it anew. freed is in bytes.
+// SweepCache returns ctxabi.ErrReadOnly, the error of confirm, and that of the disk; the directory
 // stays then.
-func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
+func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (freed int64, done bool, err error) {
 	rel, err := x.changeDerived("collect", name)
 	if err != nil {
 		return 0, false, err
@@ -207,7 +211,7 @@ func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (free
 	if err != nil {
 		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
-	if ok, err := again(k); !ok || err != nil {
+	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
 	}
 	tmp := s.disk.TmpName()
@@ -234,9 +238,10 @@ func (x *Session) Quarantined() (list []Usage) {
 	return list
 }
 
-// SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then. It returns
-// ctxabi.ErrMalformed for a name that is not in the quarantine, the error of again, and that of the disk.
-func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
+// SweepQuarantined removes one of [Session.Quarantined] by its name if confirm, called with what it
+// takes at that moment, returns true. It returns ctxabi.ErrMalformed for a name that is not in the
+// quarantine, the error of confirm, and that of the disk.
+func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error)) (freed int64, done bool, err error) {
 	if err := x.store.disk.Writable("collect"); err != nil {
 		return 0, false, err
 	}
@@ -252,7 +257,7 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 	if err != nil {
 		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
-	if ok, err := again(k); !ok || err != nil {
+	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
 	}
 	x.store.disk.Move.RLock()
@@ -263,13 +268,15 @@ func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error))
 	return k.Size, true, nil
 }
 
-// RemoveIf removes the session as [Store.Remove] does when again says so, at a moment from which on nothing can be appended to it.
-// One that is moved meanwhile stays, and gives ctxabi.ErrNotFound.
-func (x *Session) RemoveIf(again func() (bool, error)) (done bool, err error) {
-	return x.store.remove(x, x.Ref(), again)
+// RemoveIf removes the session as [Store.Remove] does if confirm returns true. It is called at a
+// moment from which on nothing can be appended to the session. RemoveIf returns the error of
+// confirm, and ctxabi.ErrNotFound for a session that is moved meanwhile, which stays.
+func (x *Session) RemoveIf(confirm func() (bool, error)) (done bool, err error) {
+	return x.store.remove(x, x.Ref(), confirm)
 }
 
-// Unowned lists what lies in the store's directory of things that are being built, is older than before and belongs to no open handle.
+// Unowned lists what lies in the store's directory of things that are being built, is older than
+// before and belongs to no open handle.
 func (s *Store) Unowned(before time.Time) (list []Usage) {
 	entries, _ := s.disk.FS.ReadDir(path.Join(s.disk.Dir, disk.TmpDir))
 	for _, e := range entries {
@@ -284,8 +291,8 @@ func (s *Store) Unowned(before time.Time) (list []Usage) {
 	return list
 }
 
-// RemoveUnowned removes one of [Store.Unowned] by its name. It returns ctxabi.ErrMalformed for a name that is not
-// there, and ctxabi.ErrIO if it could not be removed.
+// RemoveUnowned removes one of [Store.Unowned] by its name. It returns ctxabi.ErrMalformed for a
+// name that is not there, and ctxabi.ErrIO if it could not be removed.
 func (s *Store) RemoveUnowned(name string) error {
 	if err := s.disk.Writable("collect"); err != nil {
 		return err

@@ -47,12 +47,15 @@ type NameChange struct {
 	From, To string
 }
 
-// ChangeCommitter is the one commit point of changes: it decides in which order they come to be true, as [Committer] does for records.
-// A Committer of [Options] that is a ChangeCommitter too is asked for both; beside another one changes are committed as [Local] does.
+// ChangeCommitter is the one commit point of changes: it decides in which order they come to be
+// true, as [Committer] does for records. A Committer of [Options] that is a ChangeCommitter too is
+// asked for both; beside another one changes are committed as [Local] does.
 //
-// Both methods make a change durable and have it applied to the store that asks, by [Session.Apply] or [Store.ApplyName], before they
-// return; they return the error of that. They may block, and must not keep Data or If. The change was checked by the rules of what it
-// changes, and no lock of the store is held but that of the session's notes for SetNote and the turns of the logs for RemoveSession.
+// Both methods make a change durable and have it applied to the store that asks, by [Session.Apply]
+// or [Store.ApplyName], before they return; they return the error of that. They may block, and must
+// not keep Data or If. The change was checked by the rules of what it changes, and no lock of the
+// store is held but that of the session's notes for SetNote and the turns of the logs for
+// RemoveSession.
 type ChangeCommitter interface {
 	CommitChange(ctx context.Context, x *Session, c Change) error
 	CommitName(ctx context.Context, s *Store, n NameChange) error

@@ -41,10 +41,11 @@ func (x *Session) Control(name string) ([]byte, error) {
 	return vfs.ReadFile(x.store.disk.FS, x.dir.Path(name))
 }
 
-// SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget, gc.policy, facts.jsonl,
-// ...) and replaces it atomically: other readers see the old content or the new, also after a loss of power. It returns
-// what [CheckControl] does, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of who commits changes or
-// of the disk; the old content stays then.
+// SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget,
+// gc.policy, facts.jsonl, ...) and replaces it atomically: other readers see the old content or the
+// new, also after a loss of power. It returns what [CheckControl] does, ctxabi.ErrAppendOnly for a
+// log, ctxabi.ErrReadOnly, and the error of who commits changes or of the disk; the old content
+// stays then.
 func (x *Session) SetControl(name string, data []byte) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
@@ -69,9 +70,9 @@ func (x *Session) applyFile(name string, data []byte) error {
 	return nil
 }
 
-// CheckControl applies the rules of the session file called name (relative to the session) to data. A name without
-// rules may hold anything up to ctxabi.MaxControl bytes. It returns ctxabi.ErrTooLarge if there are more, and
-// ctxabi.ErrMalformed if data breaks the rules.
+// CheckControl applies the rules of the session file called name (relative to the session) to data.
+// A name without rules may hold anything up to ctxabi.MaxControl bytes. It returns
+// ctxabi.ErrTooLarge if there are more, and ctxabi.ErrMalformed if data breaks the rules.
 func CheckControl(name string, data []byte) error {
 	bad := func(format string, args ...any) error {
 		return ctxabi.E("set", name, ctxabi.ErrMalformed, format, args...)
@@ -128,7 +129,8 @@ func CheckControl(name string, data []byte) error {
 	return nil
 }
 
-// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session file called name.
+// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session
+// file called name.
 func CheckText(name string, data []byte) error {
 	at, why := notText(data)
 	if why == "" {
@@ -255,8 +257,8 @@ func (x *Session) Budget() (tokens int, ok bool) {
 	return tokens, ok && err == nil
 }
 
-// Policy is the meaning of context/gc.policy. While the disk does not give it nothing is old enough to go: it may say to keep
-// for long what the default lets go at once.
+// Policy is the meaning of context/gc.policy. While the disk does not give it nothing is old enough
+// to go: it may say to keep for long what the default lets go at once.
 func (x *Session) Policy() ctxabi.Policy {
 	data, failed := x.readControl(ctxabi.PolicyFile)
 	if failed != nil {

@@ -30,7 +30,8 @@ func derivedLine(data []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
 }
 
-// DerivedContent returns what stands behind the line of derived content as it is on the disk; ok is false where that does not fit.
+// DerivedContent returns what stands behind the line of derived content as it is on the disk; ok is
+// false where that does not fit.
 func DerivedContent(raw []byte) (data []byte, ok bool) {
 	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
 		return nil, false
@@ -88,8 +89,8 @@ func (x *Session) SetDerived(name string, data []byte) error {
 	return nil
 }
 
-// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
-// swept before put found it. Root.Move is held.
+// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and
+// makes that: again, where it was swept before put found it. Root.Move is held.
 func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
 	v, dir := x.store.disk.FS, path.Dir(rel)
 	for {

@@ -8,8 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Derived content of a form of its own, with checksums of its own, is written in pieces and read at any place, such as
-// a segment of the search index.
+// Derived content of a form of its own, with checksums of its own, is written in pieces and read at
+// any place, such as a segment of the search index.
 
 // DerivedWriter writes such content aside. Nobody sees it before Commit.
 type DerivedWriter struct {
@@ -19,7 +19,8 @@ type DerivedWriter struct {
 	failed   error
 }
 
-// CreateDerived begins derived content. It fails with ctxabi.ErrReadOnly where the store is open for reading only.
+// CreateDerived begins derived content. It fails with ctxabi.ErrReadOnly where the store is open
+// for reading only.
 func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
 	rel, err := x.changeDerived("create", name)
 	if err != nil {
@@ -44,8 +45,8 @@ func (w *DerivedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Commit puts what was written in place, whole; after a failed Write it does not. It returns the error of the disk, or
-// of that Write.
+// Commit puts what was written in place, whole; after a failed Write it does not. It returns the
+// error of the disk, or of that Write.
 func (w *DerivedWriter) Commit() error {
 	if err := w.file.Close(); w.failed == nil {
 		w.failed = err
@@ -69,7 +70,8 @@ func (w *DerivedWriter) Abort() {
 	w.x.store.disk.FS.Remove(w.tmp)
 }
 
-// DerivedReader is derived content that is open to be read. It stays what it was when it is replaced or removed.
+// DerivedReader is derived content that is open to be read. It stays what it was when it is
+// replaced or removed.
 type DerivedReader interface {
 	io.ReaderAt
 	io.Closer

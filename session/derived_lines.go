@@ -18,13 +18,13 @@ import (
 //
 // What an append adds begins a line of its own, so that one which a crash tore costs that line alone.
 
-// SummariesFile is derived content of that form which cannot be made again: what the command of a recipe said of old records.
-// Packs hold it, and so a fork takes it along.
+// SummariesFile is derived content of that form which cannot be made again: what the command of a
+// recipe said of old records. Packs hold it, and so a fork takes it along.
 const SummariesFile = "summaries"
 
-// AppendDerived appends lines, none of which is empty or has a newline, to derived content of that form. It makes it
-// where there is none. It returns ctxabi.ErrMalformed for another name, ctxabi.ErrReadOnly, and the error of the disk,
-// which may have a part of it.
+// AppendDerived appends lines, none of which is empty or has a newline, to derived content of that
+// form. It makes it where there is none. It returns ctxabi.ErrMalformed for another name,
+// ctxabi.ErrReadOnly, and the error of the disk, which may have a part of it.
 func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	rel, err := x.changeDerived("append", name)
 	if err != nil {
@@ -55,8 +55,8 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	return nil
 }
 
-// DerivedLines returns the lines that were appended and are whole; none when there is no such content. It returns
-// ctxabi.ErrMalformed for another name, and the error of the disk.
+// DerivedLines returns the lines that were appended and are whole; none when there is no such
+// content. It returns ctxabi.ErrMalformed for another name, and the error of the disk.
 func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
 	err = x.EachDerivedLine(name, func(line []byte) bool {
 		lines = append(lines, bytes.Clone(line))
@@ -65,9 +65,9 @@ func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
 	return lines, err
 }
 
-// EachDerivedLine yields the lines that were appended and are whole, one after another, until yield returns false. A
-// line is valid until yield returns. There is one piece of the content in memory at a time. It returns
-// ctxabi.ErrMalformed for another name, and the error of the disk.
+// EachDerivedLine yields the lines that were appended and are whole, one after another, until yield
+// returns false. A line is valid until yield returns. There is one piece of the content in memory
+// at a time. It returns ctxabi.ErrMalformed for another name, and the error of the disk.
 func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) error {
 	rel, err := derivedName("read", name)
 	if err != nil {
@@ -92,8 +92,8 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// DerivedLineContent returns what stands behind the checksum of a line, which must have its newline. It returns an
-// error if the line is torn or does not fit its checksum.
+// DerivedLineContent returns what stands behind the checksum of a line, which must have its
+// newline. It returns an error if the line is torn or does not fit its checksum.
 func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {

@@ -13,18 +13,20 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// forked are the files of a session, beside its logs and pins, that a fork takes along: what packs are made of.
+// forked are the files of a session, beside its logs and pins, that a fork takes along: what packs
+// are made of.
 var forked = []string{
 	ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.RecipeFile, ctxabi.EnvFile, ctxabi.PlanFile, ctxabi.DiffFile,
 	ctxabi.HandoffFile,
 }
 
-// Fork makes the session ref with the first n messages of x (all when n is negative), the events that had arrived
-// before the next one, and the settings, notes, pins and children as they are now, so that its pack is that of x at
-// that point. Times of arrival stay; the chain begins anew, since it is that of another session. It is idle, and its
-// meta.json says forked_from. shared reports whether the disk shares the bytes of the logs between both (a reflink),
-// rather than having a copy. Like a session that is made, it is there whole or not at all. It returns
-// ctxabi.ErrNotFound if x has fewer messages, ctxabi.ErrExists if ref is taken, and the error of the disk.
+// Fork makes the session ref with the first n messages of x (all when n is negative), the events
+// that had arrived before the next one, and the settings, notes, pins and children as they are now,
+// so that its pack is that of x at that point. Times of arrival stay; the chain begins anew, since
+// it is that of another session. It is idle, and its meta.json says forked_from. shared reports
+// whether the disk shares the bytes of the logs between both (a reflink), rather than having a
+// copy. Like a session that is made, it is there whole or not at all. It returns ctxabi.ErrNotFound
+// if x has fewer messages, ctxabi.ErrExists if ref is taken, and the error of the disk.
 func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session, shared bool, err error) {
 	if err := s.disk.Writable("fork"); err != nil {
 		return nil, false, err
@@ -131,7 +133,8 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	return shared, w.meta(n)
 }
 
-// blobs takes along what users stored. It never changes, so both sessions may have one file under two names.
+// blobs takes along what users stored. It never changes, so both sessions may have one file under
+// two names.
 func (w *forkWriter) blobs() error {
 	list := w.x.Blobs()
 	if len(list) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Head stands for all that a log held at one moment. The chain tells that nothing before its end was changed, but not that
-// nothing was cut off there: a head that is kept elsewhere does.
+// Head stands for all that a log held at one moment. The chain tells that nothing before its end
+// was changed, but not that nothing was cut off there: a head that is kept elsewhere does.
 type Head struct {
 	Ref   ctxabi.Ref
 	Log   string // its name
@@ -51,7 +51,8 @@ func ParseHead(line string) (h Head, err error) {
 	return h, nil
 }
 
-// Heads returns those of both logs as they are now. It returns the error of a log that cannot be opened or read.
+// Heads returns those of both logs as they are now. It returns the error of a log that cannot be
+// opened or read.
 func (x *Session) Heads() ([]Head, error) {
 	var heads []Head
 	for _, l := range []*Log{&x.messages, &x.events} {

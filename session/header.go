@@ -21,8 +21,8 @@ func headerLine(id string) []byte {
 	return append(vfs.Summed(line), '\n')
 }
 
-// ParseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than this program, and with
-// ctxabi.ErrMalformed when this is no header.
+// ParseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than
+// this program, and with ctxabi.ErrMalformed when this is no header.
 func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	line := bytes.TrimSuffix(raw, []byte("\n"))
 	damaged := json.Unmarshal(line, &h) != nil || h.Version < 1 || len(h.ID) != 32
@@ -43,7 +43,8 @@ func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	return h, nil
 }
 
-// WriteHeader writes the header of a store durably. It returns the error of the disk; the old header stays then.
+// WriteHeader writes the header of a store durably. It returns the error of the disk; the old
+// header stays then.
 func WriteHeader(v VFS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
 	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)

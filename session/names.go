@@ -24,20 +24,23 @@ type (
 	ErrorRow = disk.ErrorRow
 )
 
-// RowOf returns the row of errors.jsonl for err, with which what the user uid tried (op) on the session file name failed.
+// RowOf returns the row of errors.jsonl for err, with which what the user uid tried (op) on the
+// session file name failed.
 func RowOf(op, name string, uid uint32, err error) ErrorRow { return disk.RowOf(op, name, uid, err) }
 
 // Archived is how much of a log is sealed.
 type Archived = archive.Archived
 
-// SealedNumber returns the log and the number of a sealed part from its file's name; ok is false for another name.
+// SealedNumber returns the log and the number of a sealed part from its file's name; ok is false
+// for another name.
 func SealedNumber(name string) (log string, number int, ok bool) { return archive.ParsePartName(name) }
 
-// ReadPlain returns what the log in a file holds, with the sealed parts that lie beside it; see [archive.ReadPlain]. It returns the
-// error of a file that cannot be read or inflated.
+// ReadPlain returns what the log in a file holds, with the sealed parts that lie beside it; see
+// [archive.ReadPlain]. It returns the error of a file that cannot be read or inflated.
 func ReadPlain(file string) ([]byte, error) { return archive.ReadPlain(file) }
 
-// IsDamage reports whether an error of reading a log is damage of what is stored: other records of it can be read.
+// IsDamage reports whether an error of reading a log is damage of what is stored: other records of
+// it can be read.
 func IsDamage(err error) bool { return archive.IsDamage(err) }
 
 // What users stored under its hash, and packs that were read; see package blob.

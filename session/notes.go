@@ -10,9 +10,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// A note (context/facts.jsonl and its like, ctxabi.NoteFiles) has two lives. Where the file itself is in the store, it is the
-// agent's. Where it is not, ctxfs derives it; what the agent added to that lies beside it under ctxabi.OwnNote. So one rename
-// makes each change, and whatever a crash leaves is one of both: when both are there, the file counts.
+// A note (context/facts.jsonl and its like, ctxabi.NoteFiles) has two lives. Where the file itself
+// is in the store, it is the agent's. Where it is not, ctxfs derives it; what the agent added to
+// that lies beside it under ctxabi.OwnNote. So one rename makes each change, and whatever a crash
+// leaves is one of both: when both are there, the file counts.
 
 // Note is what the store has of a note.
 type Note struct {
@@ -44,10 +45,10 @@ func (x *Session) Note(name string) (Note, error) {
 	}
 }
 
-// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is checked like a
-// control file. Appends do not overwrite one another. A row that is added beside derived ones without its newline gets
-// one. It returns ctxabi.ErrMalformed if name is no note or the whole breaks its rules, and the error of who commits
-// changes or of the disk.
+// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is
+// checked like a control file. Appends do not overwrite one another. A row that is added beside
+// derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
+// the whole breaks its rules, and the error of who commits changes or of the disk.
 func (x *Session) AppendNote(name string, data []byte) error {
 	return x.changeNote(name, func(n *Note) {
 		if n.Origin == ctxabi.OriginDerived {
@@ -60,13 +61,15 @@ func (x *Session) AppendNote(name string, data []byte) error {
 	})
 }
 
-// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin is
-// ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the errors of AppendNote.
+// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin
+// is ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the
+// errors of AppendNote.
 func (x *Session) SetNote(name string, own []byte, origin string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{origin, own} })
 }
 
-// DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of AppendNote.
+// DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of
+// AppendNote.
 func (x *Session) DropNote(name string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Remove takes a session out of the store with all its history, for good. Whoever has it open gets ctxabi.ErrNotFound
-// from then on. What it said last stays with the sessions that it is a child of ([Child]). It is gone at once, also after a loss of power; its bytes are given back before it returns.
+// Remove takes a session out of the store with all its history, for good. Whoever has it open gets
+// ctxabi.ErrNotFound from then on. What it said last stays with the sessions that it is a child of
+// ([Child]). It is gone at once, also after a loss of power; its bytes are given back before it
+// returns.
 func (s *Store) Remove(ref ctxabi.Ref) error {
 	x, err := s.Session(ref)
 	if err != nil {
@@ -20,14 +22,14 @@ func (s *Store) Remove(ref ctxabi.Ref) error {
 	return err
 }
 
-// remove removes x while it is called ref and again says so.
-func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (done bool, err error) {
+// remove removes x while it is called ref, if confirm returns true.
+func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error)) (done bool, err error) {
 	if err := s.disk.Writable("remove"); err != nil {
 		return false, err
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
 	defer log.Hold(&x.messages, &x.events)()
-	if ok, err := again(); !ok || err != nil {
+	if ok, err := confirm(); !ok || err != nil {
 		return false, err
 	}
 	before, after, err := s.lastWords(x)
@@ -60,7 +62,8 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 	return true, nil
 }
 
-// applyRemove takes the session ref out of the store, if it has that id. Its bytes are given back by giveBack.
+// applyRemove takes the session ref out of the store, if it has that id. Its bytes are given back
+// by giveBack.
 func (s *Store) applyRemove(ref ctxabi.Ref, id string) (*Session, error) {
 	x, err := s.Session(ref)
 	if Gone(err) || err == nil && x.ID() != id {

@@ -132,7 +132,8 @@ func (x *Session) Created() time.Time { return x.dir.Created() }
 // Removed reports whether the session was taken out of the store since it was looked up.
 func (x *Session) Removed() bool { return x.dir.Removed() }
 
-// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
+// InPlace calls do with where the session is, while nobody moves it, and how often it was moved
+// until now. do must ask nothing of the store.
 func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) { x.dir.InPlace(do) }
 
 // Report adds a row to context/errors.jsonl, of which the last 100 are kept. It never fails.
@@ -175,8 +176,8 @@ func (x *Session) Updated() time.Time {
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
 const maxEmptyAnswers = 1000
 
-// Latest is the text of the last assistant record that has any; "" when none of the last thousand assistant records
-// has. It returns the error of a log that cannot be read.
+// Latest is the text of the last assistant record that has any; "" when none of the last thousand
+// assistant records has. It returns the error of a log that cannot be read.
 func (x *Session) Latest() (string, error) {
 	ix, err := x.messages.Index()
 	if err != nil {
@@ -235,15 +236,16 @@ func asFile(text string) []byte {
 	return []byte(text)
 }
 
-// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see [Log.Timeline] of
-// messages. It returns the errors of that.
+// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see
+// [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
-// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the errors of that.
+// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the
+// errors of that.
 func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.LinesAt(when) }
 
-// Archive seals what both logs of the session have; see [Log.Seal]. It returns the errors of that; raw and packed count
-// what was sealed before.
+// Archive seals what both logs of the session have; see [Log.Seal]. It returns the errors of that;
+// raw and packed count what was sealed before.
 func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
 	for _, l := range []*Log{&x.messages, &x.events} {
 		r, p, err := l.Seal(ctx)

@@ -84,15 +84,16 @@ func newStore(dir string, o Options) *Store {
 	return s
 }
 
-// Look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked or changed. It is closed as another.
+// Look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked
+// or changed. It is closed as another.
 func Look(dir string, o Options) *Store {
 	o.fill()
 	o.ReadOnly = true
 	return newStore(dir, o)
 }
 
-// Init makes a new, empty store in dir, which may exist if it is empty. It returns ctxabi.ErrExists if dir is a store
-// or holds other things.
+// Init makes a new, empty store in dir, which may exist if it is empty. It returns ctxabi.ErrExists
+// if dir is a store or holds other things.
 func Init(dir string, o Options) error {
 	o.fill()
 	v := o.VFS
@@ -160,9 +161,10 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know,
-// or that of [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open
-// either, let alone lock it. It returns ctxabi.ErrLocked if another daemon has it.
+// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that
+// older programs know, or that of [LockedDir], which stays what it is when the file is replaced by
+// a copy. Nobody but the owner can open either, let alone lock it. It returns ctxabi.ErrLocked if
+// another daemon has it.
 func LockStore(v VFS, dir, name string) (io.Closer, error) {
 	if name == LockedDir {
 		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -253,9 +255,10 @@ func (s *Store) keepUsersOut() error {
 	return nil
 }
 
-// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it
-// removes nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is
-// still to be closed. It returns the error of the disk, to which a directory belongs that is not empty.
+// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes.
+// Of another it removes nothing, or no more than empty directories that the next Open makes again.
+// The directory stays, and s is still to be closed. It returns the error of the disk, to which a
+// directory belongs that is not empty.
 func (s *Store) Discard() error {
 	if err := s.disk.Writable("remove"); err != nil {
 		return err
@@ -274,8 +277,8 @@ func (s *Store) Dir() string { return s.disk.Dir }
 // ID is the store's 128-bit id in hex, for life.
 func (s *Store) ID() string { return s.id }
 
-// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be used any more. It
-// returns the errors of disks that could not take all; a second call returns nil.
+// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be
+// used any more. It returns the errors of disks that could not take all; a second call returns nil.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -307,7 +310,8 @@ func (s *Store) unlock() (failed error) {
 	return failed
 }
 
-// raise makes the store one that older programs refuse, durably, before something is in it that they would misread.
+// raise makes the store one that older programs refuse, durably, before something is in it that
+// they would misread.
 func (s *Store) raise(version int) error {
 	s.header.Lock()
 	defer s.header.Unlock()
@@ -350,7 +354,8 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 	}
 }
 
-// Sync makes everything that is committed in any open log survive the loss of power. It returns an error of kind ctxabi.ErrIO if a disk failed.
+// Sync makes everything that is committed in any open log survive the loss of power. It returns an
+// error of kind ctxabi.ErrIO if a disk failed.
 func (s *Store) Sync() error { return s.open.Sync() }
 
 // DaemonFile is what a daemon notes in its store about itself, for others to find it.
@@ -362,7 +367,8 @@ const VolumesFile = "ctxfs.volumes"
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 
-// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the session that was looked up before.
+// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the
+// session that was looked up before.
 func (s *Store) Forget(ref ctxabi.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

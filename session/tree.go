@@ -20,8 +20,8 @@ type Space struct {
 	GID  uint32
 }
 
-// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet. It returns ctxabi.ErrReadOnly and the
-// error of the disk.
+// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet. It returns
+// ctxabi.ErrReadOnly and the error of the disk.
 func (s *Store) EnsureHome(uid, gid uint32) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
@@ -34,8 +34,9 @@ func (s *Store) EnsureHome(uid, gid uint32) error {
 	return s.disk.Mkdir(path.Join(home, ctxabi.AgentDir), o)
 }
 
-// EnsureAgent makes the home of ref's agent and the directory of its sessions. A shared space must exist. It returns
-// ctxabi.ErrMalformed for a name that is none, ctxabi.ErrNotFound if the space is not there, and ctxabi.ErrReadOnly.
+// EnsureAgent makes the home of ref's agent and the directory of its sessions. A shared space must
+// exist. It returns ctxabi.ErrMalformed for a name that is none, ctxabi.ErrNotFound if the space is
+// not there, and ctxabi.ErrReadOnly.
 func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
@@ -121,7 +122,8 @@ func (s *Store) Homes() []uint32 {
 	return uids
 }
 
-// Sessions walks over all sessions of the store, owners and names in order. It reads directories as it goes.
+// Sessions walks over all sessions of the store, owners and names in order. It reads directories as
+// it goes.
 func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
 		var owners []ctxabi.Ref
@@ -141,7 +143,8 @@ func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	}
 }
 
-// SessionsOf walks over the sessions of one owner, in the order of their names; where of has an agent, over those of that agent alone.
+// SessionsOf walks over the sessions of one owner, in the order of their names; where of has an
+// agent, over those of that agent alone.
 func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
 		ref := of
@@ -188,7 +191,8 @@ func (s *Store) applyRename(from, to string) error {
 	return errors.Join(err, s.disk.FS.SyncDir(path.Dir(s.disk.Join(to))))
 }
 
-// rename renames a directory and gives the sessions in use below it their new places; s.move is held for writing.
+// rename renames a directory and gives the sessions in use below it their new places; s.move is
+// held for writing.
 func (s *Store) rename(from, to string) error {
 	s.disk.Moving.Lock()
 	defer s.disk.Moving.Unlock()

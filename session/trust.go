@@ -20,8 +20,9 @@ func (s *Store) Trust(uid uint32) ([]byte, error) { return vfs.ReadFile(s.disk.F
 // TrustInfo is Trust's file as stat sees it. It returns fs.ErrNotExist when the user trusts nothing.
 func (s *Store) TrustInfo(uid uint32) (fs.FileInfo, error) { return s.disk.FS.Stat(s.trustPath(uid)) }
 
-// SetTrust checks data and replaces home/<uid>/trust.jsonl atomically; nil removes it. The file is the user's alone. It
-// returns what [CheckControl] does, ctxabi.ErrReadOnly, and the error of the disk; the old content stays then.
+// SetTrust checks data and replaces home/<uid>/trust.jsonl atomically; nil removes it. The file is
+// the user's alone. It returns what [CheckControl] does, ctxabi.ErrReadOnly, and the error of the
+// disk; the old content stays then.
 func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	if err := s.disk.Writable("set"); err != nil {
 		return err

@@ -13,8 +13,8 @@ func Clone(to, from File) bool {
 	return ok && c.CloneTo(to) == nil
 }
 
-// CloneOrCopy copies the first size bytes of from to to, which is empty. shared reports whether both files share them
-// on the disk. It returns the error of the copy.
+// CloneOrCopy copies the first size bytes of from to to, which is empty. shared reports whether
+// both files share them on the disk. It returns the error of the copy.
 func CloneOrCopy(to, from File, size int64) (shared bool, err error) {
 	if size > 0 && Clone(to, from) {
 		return true, to.Truncate(size)

@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 )
 
-// WithKind adds ErrNoSpace or ErrQuota to the error of a full disk, ErrNoFiles to that of a process without descriptors. Errno
-// constants belong to package fs alone, and os gives these no portable
+// WithKind adds ErrNoSpace or ErrQuota to the error of a full disk, ErrNoFiles to that of a process
+// without descriptors. Errno constants belong to package fs alone, and os gives these no portable
 // name: they are told by the text that package syscall has for them.
 func WithKind(err error) error {
 	if err == nil {

@@ -21,8 +21,8 @@ func UnixMode(m uint32) fs.FileMode {
 // Create are the flags of a new file that is written from its beginning.
 const Create = os.O_WRONLY | os.O_CREATE | os.O_TRUNC | os.O_APPEND
 
-// ReadFile reads a small file. It returns fs.ErrNotExist for one that is not there and fs.ErrInvalid for one that is no
-// regular file.
+// ReadFile reads a small file. It returns fs.ErrNotExist for one that is not there and
+// fs.ErrInvalid for one that is no regular file.
 func ReadFile(v FS, name string) ([]byte, error) {
 	f, size, err := OpenRegular(v, name, os.O_RDONLY)
 	if err != nil {
@@ -37,8 +37,8 @@ func ReadFile(v FS, name string) ([]byte, error) {
 	return b[:n], nil
 }
 
-// OpenRegular opens a file that is there and returns its size. It returns fs.ErrInvalid if it is no regular file: a FIFO or a device
-// that somebody put in its place.
+// OpenRegular opens a file that is there and returns its size. It returns fs.ErrInvalid if it is no
+// regular file: a FIFO or a device that somebody put in its place.
 func OpenRegular(v FS, name string, flag int) (f File, size int64, err error) {
 	if f, err = v.OpenFile(name, flag, 0); err != nil {
 		return nil, 0, err
@@ -54,8 +54,8 @@ func OpenRegular(v FS, name string, flag int) (f File, size int64, err error) {
 	return f, fi.Size(), nil
 }
 
-// WriteFile writes a file whole and syncs it; the caller syncs its directory. It returns the error of the disk; what
-// was written stays then.
+// WriteFile writes a file whole and syncs it; the caller syncs its directory. It returns the error
+// of the disk; what was written stays then.
 func WriteFile(v FS, name string, data []byte, perm fs.FileMode) error {
 	return WriteFileFunc(v, name, perm, Contents(data))
 }
@@ -134,7 +134,8 @@ func HashRange(f io.ReaderAt, from, to int64) (sum [sha256.Size]byte, err error)
 	return sum, err
 }
 
-// CopyRange writes [from, to) of f to a new synced file. It returns the error of the disk; the new file stays then.
+// CopyRange writes [from, to) of f to a new synced file. It returns the error of the disk; the new
+// file stays then.
 func CopyRange(v FS, name string, f File, from, to int64) error {
 	out, err := v.OpenFile(name, Create, 0o600)
 	if err != nil {
@@ -154,9 +155,9 @@ func CopyRange(v FS, name string, f File, from, to int64) error {
 	return out.Sync()
 }
 
-// AppendTo writes data behind the first size bytes of a file; where that fails it cuts the file back. torn and still
-// report whether the file is longer than size: before, and afterwards. It returns the error of the disk, of which
-// nothing was written that counts.
+// AppendTo writes data behind the first size bytes of a file; where that fails it cuts the file
+// back. torn and still report whether the file is longer than size: before, and afterwards. It
+// returns the error of the disk, of which nothing was written that counts.
 func AppendTo(v FS, name string, size int64, torn bool, data []byte) (still bool, err error) {
 	f, err := v.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -171,7 +172,8 @@ func AppendTo(v FS, name string, size int64, torn bool, data []byte) (still bool
 	return appendHere(f, size, data)
 }
 
-// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file back; torn says that not even that worked.
+// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file back;
+// torn says that not even that worked.
 func appendHere(f File, size int64, data []byte) (torn bool, err error) {
 	if err := WriteFull(f, data); err != nil {
 		return f.Truncate(size) != nil, err

@@ -7,10 +7,11 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// ScanLines reads [from, to) of f and yields each line: where it begins, its length without the newline, its bytes (nil
-// when it is longer than any record may be; valid until yield returns) and whether it ends in a newline, which only the
-// last one may not. It reads in blocks and keeps one block in memory, or one record when that is larger. It returns the
-// error of a read, io.ErrUnexpectedEOF where f is shorter.
+// ScanLines reads [from, to) of f and yields each line: where it begins, its length without the
+// newline, its bytes (nil when it is longer than any record may be; valid until yield returns) and
+// whether it ends in a newline, which only the last one may not. It reads in blocks and keeps one
+// block in memory, or one record when that is larger. It returns the error of a read,
+// io.ErrUnexpectedEOF where f is shorter.
 func ScanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line []byte, whole bool) bool) error {
 	const block = 1 << 20
 	buf := make([]byte, 0, min(block, to-from))
@@ -59,9 +60,9 @@ func ScanLines(f io.ReaderAt, from, to int64, yield func(off, length int64, line
 	return nil
 }
 
-// ScanLinesBackward returns the complete lines of the first size bytes of f from the last to the first, each with the
-// offset where it begins. It stops when yield says so and reads no further than that. A tail without a newline is not a
-// line. It returns the error of a read.
+// ScanLinesBackward returns the complete lines of the first size bytes of f from the last to the
+// first, each with the offset where it begins. It stops when yield says so and reads no further
+// than that. A tail without a newline is not a line. It returns the error of a read.
 func ScanLinesBackward(f File, size int64, yield func(off int64, line []byte) bool) error {
 	var tail []byte // [start, start+len(tail)) of the file, ending in a newline once trimmed
 	start, step := size, int64(16<<10)

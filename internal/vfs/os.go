@@ -86,8 +86,8 @@ func (osVFS) Lock(name string) (io.Closer, error) {
 	}
 }
 
-// Tree opens a directory whose content is in a user's hands: whatever he moves about in there meanwhile, what is opened through it
-// lies below it.
+// Tree opens a directory whose content is in a user's hands: whatever he moves about in there
+// meanwhile, what is opened through it lies below it.
 func (osVFS) Tree(dir string) (Tree, error) {
 	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
@@ -96,7 +96,8 @@ func (osVFS) Tree(dir string) (Tree, error) {
 	return osTree{r}, nil
 }
 
-// RemoveBelow removes what rel leads to from dir, and all that is in it. No link and no directory that is put in the place of another leads out of dir.
+// RemoveBelow removes what rel leads to from dir, and all that is in it. No link and no directory
+// that is put in the place of another leads out of dir.
 func (osVFS) RemoveBelow(dir, rel string) error {
 	r, err := handles.Open(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	if err != nil {
@@ -146,7 +147,8 @@ func (t osTree) OpenFile(name string) (File, error) {
 	return osFile{f}, nil
 }
 
-// mustBe fails with fs.ErrNotExist where name is not what was opened by it: an [os.Root] follows links that stay in it.
+// mustBe fails with fs.ErrNotExist where name is not what was opened by it: an [os.Root] follows
+// links that stay in it.
 func (t osTree) mustBe(name string, opened interface{ Stat() (fs.FileInfo, error) }) error {
 	is, err := opened.Stat()
 	if err != nil {
@@ -166,7 +168,8 @@ func (f osFile) Write(p []byte) (int, error) {
 	return n, WithKind(err)
 }
 
-// CloneTo makes to share the file's bytes on the disk. It returns errors.ErrUnsupported or the disk's error where it cannot.
+// CloneTo makes to share the file's bytes on the disk. It returns errors.ErrUnsupported or the
+// disk's error where it cannot.
 func (f osFile) CloneTo(to File) error {
 	o, ok := to.(osFile)
 	if !ok {

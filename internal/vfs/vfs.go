@@ -42,7 +42,8 @@ type UserFiles interface {
 	Symlink(target, name string) error
 }
 
-// Tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
+// Tree is an open directory with whatever a user put in there. Names are of what lies right in it;
+// no link is followed.
 type Tree interface {
 	io.Closer
 	Stat() (fs.FileInfo, error)

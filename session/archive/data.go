@@ -13,8 +13,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Data is what a log holds, as one file: sealed parts, and the tail behind them, which alone is written to. Offsets and
-// sizes are those of the log, wherever its bytes are. Sealing swaps the tail under those who read.
+// Data is what a log holds, as one file: sealed parts, and the tail behind them, which alone is
+// written to. Offsets and sizes are those of the log, wherever its bytes are. Sealing swaps the
+// tail under those who read.
 type Data struct {
 	at *Location
 
@@ -90,7 +91,8 @@ func (d *Data) Write(b []byte) (int, error) {
 	return d.tail.Write(b)
 }
 
-// Truncate cuts the tail. What is sealed is never cut. It returns an error for that, and that of the disk.
+// Truncate cuts the tail. What is sealed is never cut. It returns an error for that, and that of
+// the disk.
 func (d *Data) Truncate(size int64) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -178,9 +180,10 @@ func (d *StandIns) ReadAt(b []byte, off int64) (n int, err error) {
 
 var _ io.ReaderAt = (*StandIns)(nil)
 
-// CopyTo copies bytes [from, size) of the log to to, which is empty. Where none are left all of them are in files that
-// both have. A copy reads a frame at a time: a seal that waits for the lock, and all who wait behind it, do not wait
-// for the whole. It returns the error of the disk, a [DamageError] where a part cannot be read.
+// CopyTo copies bytes [from, size) of the log to to, which is empty. Where none are left all of
+// them are in files that both have. A copy reads a frame at a time: a seal that waits for the lock,
+// and all who wait behind it, do not wait for the whole. It returns the error of the disk, a
+// [DamageError] where a part cannot be read.
 func (d *Data) CopyTo(to vfs.File, from, size int64) (shared bool, err error) {
 	if from == size {
 		return from > 0, nil

@@ -1,12 +1,13 @@
-// Package archive is the sealed parts of a log: records that were packed into files of their own, and the log as one
-// file over these parts and the tail behind them, which alone is written to.
+// Package archive is the sealed parts of a log: records that were packed into files of their own,
+// and the log as one file over these parts and the tail behind them, which alone is written to.
 //
 // # On disk
 //
 //	messages.jsonl.<n>.zst   a part, in Zstandard's seekable format (format.go)
 //	.ctxfs/segments          the list of parts, which says where the tail begins (list.go); derived from the parts
 //
-// The numbers of parts grow and leave gaps. A part never changes, so that a fork may have it under a name of its own.
+// The numbers of parts grow and leave gaps. A part never changes, so that a fork may have it under
+// a name of its own.
 //
 // # Promises
 //
@@ -20,9 +21,10 @@
 //
 // # Locks
 //
-// Data.mu is held by whoever reads or writes the log, and for writing while the tail is swapped. Its parts, pending and
-// redundant change only by opening and by sealing, of which one goes on at a time. Part.mu guards a part's table, and
-// the lock of [Cache] its frames; each is taken last. A part that is opened by its name takes Root.Moving for reading.
+// Data.mu is held by whoever reads or writes the log, and for writing while the tail is swapped.
+// Its parts, pending and redundant change only by opening and by sealing, of which one goes on at a
+// time. Part.mu guards a part's table, and the lock of [Cache] its frames; each is taken last. A
+// part that is opened by its name takes Root.Moving for reading.
 //
 // # Files
 //

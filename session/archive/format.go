@@ -73,7 +73,8 @@ var (
 	})
 )
 
-// Inflate returns what a frame holds, checked. It returns an error if these are not the bytes that were packed.
+// Inflate returns what a frame holds, checked. It returns an error if these are not the bytes that
+// were packed.
 func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	raw, err := unpacker().DecodeAll(packed, make([]byte, 0, f.Raw))
 	if err != nil {
@@ -91,7 +92,8 @@ func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// frameCut returns how many of the bytes of records that follow go into the next frame, of about target bytes.
+// frameCut returns how many of the bytes of records that follow go into the next frame, of about
+// target bytes.
 func frameCut(b []byte, target int) int {
 	if len(b) <= target {
 		return len(b)
@@ -105,9 +107,9 @@ func frameCut(b []byte, target int) int {
 	return min(len(b), frameMost)
 }
 
-// Write writes [from, to) of a log as a sealed part and gives what it says about itself. A frame has about target bytes
-// of records, m all that does not follow from the bytes. stop is asked before each frame. It returns the error of stop,
-// of raw and of out.
+// Write writes [from, to) of a log as a sealed part and gives what it says about itself. A frame
+// has about target bytes of records, m all that does not follow from the bytes. stop is asked
+// before each frame. It returns the error of stop, of raw and of out.
 func Write(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *Meta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)
@@ -164,8 +166,8 @@ func (m *Meta) Trailer() []byte {
 	return binary.LittleEndian.AppendUint32(b, seekableMagic)
 }
 
-// ReadMeta reads what a sealed part of size bytes says about itself, from its end. It returns an error if the file is
-// no sealed part, or its end is damaged.
+// ReadMeta reads what a sealed part of size bytes says about itself, from its end. It returns an
+// error if the file is no sealed part, or its end is damaged.
 func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	var foot [seekFooter]byte
 	if size < seekFooter || vfs.ReadFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
@@ -214,7 +216,8 @@ func (m *Meta) Sums() string {
 	return string(b)
 }
 
-// Fits returns an error unless the frames make up what they should, in the first packed bytes of the file.
+// Fits returns an error unless the frames make up what they should, in the first packed bytes of
+// the file.
 func (m *Meta) Fits(packed int64) error {
 	var raw int64
 	records := 0
@@ -231,8 +234,8 @@ func (m *Meta) Fits(packed int64) error {
 	return nil
 }
 
-// WalkFrames finds the frames of a file from its beginning, for one whose end is damaged. It stops where there is no whole frame.
-// Whether they are the frames that were there is not known.
+// WalkFrames finds the frames of a file from its beginning, for one whose end is damaged. It stops
+// where there is no whole frame. Whether they are the frames that were there is not known.
 func WalkFrames(f io.ReaderAt, size int64) (frames []Frame) {
 	for off := int64(0); off < size; {
 		head := make([]byte, min(zstd.HeaderMaxSize, size-off))

@@ -12,13 +12,15 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Entry is what a session remembers of a sealed part. The list of them, .ctxfs/segments, says where the tail begins:
+// Entry is what a session remembers of a sealed part. The list of them, .ctxfs/segments, says where
+// the tail begins:
 //
 //	{"parts":[{"number":1,"off":0,"size":7340032,...}],"pending":false,"crc":"9a3cf0b1"}
 //
-// It is written anew before a part takes the place of raw records, with "pending" true, and after that with false. While it
-// is pending, the length that the arrivals give tells which of both the tail is (settle). A list that is lost is made again
-// from what the parts say about themselves, and so is the end of one that is older than they are.
+// It is written anew before a part takes the place of raw records, with "pending" true, and after
+// that with false. While it is pending, the length that the arrivals give tells which of both the
+// tail is (settle). A list that is lost is made again from what the parts say about themselves, and
+// so is the end of one that is older than they are.
 type Entry struct { // in the order of the keys
 	Chain   string `json:"chain"`   // of the log, behind it
 	Number  int    `json:"number"`  // in the file's name
@@ -117,8 +119,9 @@ func (at *Location) findParts() (*List, error) {
 	return list, nil
 }
 
-// newerList is list with the parts that were sealed after it: it came from a backup, or was copied before they were. Nil when
-// none lies where it ends, or the tail, of size bytes, begins with its records.
+// newerList is list with the parts that were sealed after it: it came from a backup, or was copied
+// before they were. Nil when none lies where it ends, or the tail, of size bytes, begins with its
+// records.
 func (d *Data) newerList(list *List, size int64) (*List, error) {
 	found, err := d.at.findParts()
 	if err != nil || found == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Open returns the log whose records are those of its sealed parts and of tail, an open file that belongs to it from
-// then on. raw is the list of parts as [Location.ReadList] returned it. It returns the error of the disk; tail is
-// closed then.
+// Open returns the log whose records are those of its sealed parts and of tail, an open file that
+// belongs to it from then on. raw is the list of parts as [Location.ReadList] returned it. It
+// returns the error of the disk; tail is closed then.
 func Open(at *Location, tail vfs.File, raw []byte, rows Rows) (*Data, error) {
 	d := &Data{at: at, tail: tail}
 	if err := d.open(raw, rows); err != nil {
@@ -63,7 +63,8 @@ func (d *Data) open(raw []byte, rows Rows) error {
 	return d.settle(list, rows, fi.Size(), total, lost)
 }
 
-// ReadList returns the list as it is in the store; nil when there is none. It returns the error of the disk.
+// ReadList returns the list as it is in the store; nil when there is none. It returns the error of
+// the disk.
 func (at *Location) ReadList() ([]byte, error) {
 	data, err := vfs.ReadFile(at.Dir.Root.FS, at.Dir.Path(ListFile(at.Log)))
 	if errors.Is(err, fs.ErrNotExist) {

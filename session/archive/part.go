@@ -75,7 +75,8 @@ func (p *Part) find() {
 
 var errNoPart = errors.New("it is not there")
 
-// WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the session) is no damage of the part.
+// WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the
+// session) is no damage of the part.
 func (p *Part) WithFile(do func(f vfs.File) error) error {
 	switch {
 	case p.gone != nil:
@@ -102,8 +103,9 @@ func (p *Part) open() (vfs.File, error) {
 	return f, err
 }
 
-// table knows where the frames are. One that is damaged is made up from the frames themselves as far as they go. It fails
-// as [Part.WithFile] does where that is no damage, and is tried again then.
+// table knows where the frames are. One that is damaged is made up from the frames themselves as
+// far as they go. It fails as [Part.WithFile] does where that is no damage, and is tried again
+// then.
 func (p *Part) table() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +145,8 @@ func (p *Part) table() error {
 	return nil
 }
 
-// known returns those of the frames in front that are the part's: a frame that is whole may still be another one.
+// known returns those of the frames in front that are the part's: a frame that is whole may still
+// be another one.
 func (p *Part) known(frames []Frame) []Frame {
 	for i := range frames {
 		if len(p.Sums) < (i+1)*frameSum || frames[i].SHA256[:frameSum] != p.Sums[i*frameSum:(i+1)*frameSum] {
@@ -153,7 +156,8 @@ func (p *Part) known(frames []Frame) []Frame {
 	return frames
 }
 
-// frameAt returns the number of the frame that holds the byte at off of the part; len(frames) when none does. The table was read.
+// frameAt returns the number of the frame that holds the byte at off of the part; len(frames) when
+// none does. The table was read.
 func (p *Part) frameAt(off int64) int {
 	return sort.Search(len(p.frames), func(i int) bool { return p.raw[i+1] > off })
 }
@@ -175,8 +179,8 @@ func (p *Part) frame(i int) ([]byte, error) {
 	return b, nil
 }
 
-// ReadAt reads the part's bytes; off is within it. It returns io.EOF at the end of the part, and a [DamageError] for a
-// frame that is damaged.
+// ReadAt reads the part's bytes; off is within it. It returns io.EOF at the end of the part, and a
+// [DamageError] for a frame that is damaged.
 func (p *Part) ReadAt(b []byte, off int64) (n int, err error) {
 	if err := p.table(); err != nil {
 		return 0, err
@@ -235,8 +239,9 @@ func (p *Part) check(yield func(raw []byte, err error) bool) {
 	}
 }
 
-// standIn fills b, from off of the part on, with something of the form of the bytes that a damaged frame held, and says how
-// much of it. It has as many lines, as far as that is known, so that those behind it keep their numbers.
+// standIn fills b, from off of the part on, with something of the form of the bytes that a damaged
+// frame held, and says how much of it. It has as many lines, as far as that is known, so that those
+// behind it keep their numbers.
 func (p *Part) standIn(b []byte, off int64) int {
 	i := p.frameAt(off)
 	end, lines := p.Size, p.Records
@@ -330,7 +335,8 @@ func (c *Cache) drop(e *list.Element) {
 	c.size -= int64(h.key.part.frames[h.key.frame].Raw)
 }
 
-// IsDamage reports whether an error of reading a log is damage of what is stored: other records of it can be read.
+// IsDamage reports whether an error of reading a log is damage of what is stored: other records of
+// it can be read.
 func IsDamage(err error) bool {
 	var bad *DamageError
 	return errors.As(err, &bad)

@@ -11,9 +11,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ReadPlain returns what the log in a file holds, with the sealed parts that lie beside it: as zstdcat and cat do,
-// without opening a store. A file that is no log, or has no parts, is read as it is. It returns the error of a file
-// that cannot be read or inflated.
+// ReadPlain returns what the log in a file holds, with the sealed parts that lie beside it: as
+// zstdcat and cat do, without opening a store. A file that is no log, or has no parts, is read as
+// it is. It returns the error of a file that cannot be read or inflated.
 func ReadPlain(file string) ([]byte, error) {
 	tail, err := os.ReadFile(file)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// settle decides what the tail of a log is. A crash while a part took the place of raw records may have left both; and
-// somebody may have put raw records back by hand. Then the raw ones win:
+// settle decides what the tail of a log is. A crash while a part took the place of raw records may
+// have left both; and somebody may have put raw records back by hand. Then the raw ones win:
 //
 //   - size is what the tail file holds, total where the arrivals say that the log ends. The tail begins where a part does
 //     or the last one ends; total says where, for no append is under way while a part is sealed.
@@ -88,7 +88,8 @@ func (d *Data) stillRaw(p *Part, size, total int64) (bool, error) {
 	return d.holds(p, 0)
 }
 
-// putBack reports whether the tail begins with the records of p; with those that the arrivals tell where p cannot be read.
+// putBack reports whether the tail begins with the records of p; with those that the arrivals tell
+// where p cannot be read.
 func (d *Data) putBack(p *Part, rows Rows) (bool, error) {
 	if p.gone != nil {
 		return rows.Begins(d.tail, p.Off)
@@ -136,8 +137,9 @@ func (d *Data) findGap(list *List, rows Rows, size, total int64) error {
 	return nil
 }
 
-// PutRight makes the store say what d is, where it does not: parts whose records the tail holds go, and the list is
-// written anew. It returns the error of the disk; the rest is done by the next call.
+// PutRight makes the store say what d is, where it does not: parts whose records the tail holds go,
+// and the list is written anew. It returns the error of the disk; the rest is done by the next
+// call.
 func (d *Data) PutRight() error {
 	if !d.pending {
 		return nil
@@ -182,7 +184,8 @@ func (d *Data) writeList(parts []*Part, pending bool) error {
 	return x.Replace(ListFile(d.at.Log), list.Line(), true)
 }
 
-// discard removes a sealed part of which the tail holds all records. One that has others is put into the quarantine.
+// discard removes a sealed part of which the tail holds all records. One that has others is put
+// into the quarantine.
 func (d *Data) discard(number int) error {
 	x := d.at.Dir
 	v := x.Root.FS

@@ -24,8 +24,8 @@ func (d *Data) Archived() (a Archived) {
 	return a
 }
 
-// NamePart lists a part, which lies in the synced file tmp, as pending and gives it its name, the first free one. It
-// returns the error of the disk, once what was written is taken back.
+// NamePart lists a part, which lies in the synced file tmp, as pending and gives it its name, the
+// first free one. It returns the error of the disk, once what was written is taken back.
 func (d *Data) NamePart(p *Part, tmp string) error {
 	x := d.at.Dir
 	v := x.Root.FS
@@ -54,8 +54,8 @@ func (d *Data) NamePart(p *Part, tmp string) error {
 	return nil
 }
 
-// ReplaceTail makes p, which has its name, the last part, and the file tmp the tail of the log. It returns the error of
-// the disk, once what was written is taken back.
+// ReplaceTail makes p, which has its name, the last part, and the file tmp the tail of the log. It
+// returns the error of the disk, once what was written is taken back.
 func (d *Data) ReplaceTail(p *Part, tmp string) error {
 	x := d.at.Dir
 	next, err := x.Root.FS.OpenFile(tmp, os.O_RDWR|os.O_APPEND, 0)
@@ -72,7 +72,8 @@ func (d *Data) ReplaceTail(p *Part, tmp string) error {
 	return nil
 }
 
-// undo takes back what sealing p did until then, as far as the disk lets it; the rest is done when the log is opened, or sealed again.
+// undo takes back what sealing p did until then, as far as the disk lets it; the rest is done when
+// the log is opened, or sealed again.
 func (d *Data) undo(p *Part, cause error) error {
 	d.redundant = append(d.redundant, p.Number)
 	if err := d.PutRight(); err != nil {

@@ -56,7 +56,8 @@ func (x *Store) Blobs() (list []Blob) {
 	return list
 }
 
-// Blob returns the blob called id. It returns ctxabi.ErrNotFound if no user stored it. To ask for a blob is to use it: see [Store.BlobUsed].
+// Blob returns the blob called id. It returns ctxabi.ErrNotFound if no user stored it. To ask for a
+// blob is to use it: see [Store.BlobUsed].
 func (x *Store) Blob(id string) (Blob, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -89,8 +90,9 @@ func noBlob(id string) error {
 	return ctxabi.E("read", Name(id), ctxabi.ErrNotFound, "nobody stored it")
 }
 
-// OpenBlob opens what a user stored as id, once all of it was read and has that hash: else ctxabi.ErrIO, and a row in the
-// session's report; ctxabi.ErrNotFound when no user stored it, or it was removed. The caller closes it.
+// OpenBlob opens what a user stored as id, once all of it was read and has that hash: else
+// ctxabi.ErrIO, and a row in the session's report; ctxabi.ErrNotFound when no user stored it, or it
+// was removed. The caller closes it.
 func (x *Store) OpenBlob(id string) (vfs.File, error) {
 	b, f, err := x.openBlob(id)
 	if err != nil {
@@ -129,8 +131,8 @@ func (x *Store) openBlob(id string) (Blob, vfs.File, error) {
 	return b, f, nil
 }
 
-// RemoveBlob removes what the user uid, or anybody when uid is 0, stored as id. It fails with ctxabi.ErrNotFound when nobody did
-// and with ctxabi.ErrDenied when somebody else did.
+// RemoveBlob removes what the user uid, or anybody when uid is 0, stored as id. It fails with
+// ctxabi.ErrNotFound when nobody did and with ctxabi.ErrDenied when somebody else did.
 func (x *Store) RemoveBlob(id string, uid uint32) error {
 	if err := x.dir.Root.Writable("remove"); err != nil {
 		return err
@@ -171,11 +173,12 @@ func SumOf(r io.ReaderAt, size int64) (string, error) {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds
-// out whether the blob is there: what named it before counts for again, and who names it later did not see it. It
-// returns ctxabi.ErrReadOnly, the error of again, and that of the disk; the blob stays then. A blob that is not there
-// is no error.
-func (x *Store) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
+// SweepBlob removes blob id if confirm, called with the blob's current state under the lock of
+// blobs, returns true. Until it returns, nobody finds out whether the blob is there: confirm sees
+// what named it before, and who names it later did not see it. SweepBlob returns
+// ctxabi.ErrReadOnly, the error of confirm, and that of the disk; the blob stays then. A blob that
+// is not there is no error.
+func (x *Store) SweepBlob(id string, confirm func(Blob) (bool, error)) (freed int64, done bool, err error) {
 	if err := x.dir.Root.Writable("collect"); err != nil {
 		return 0, false, err
 	}
@@ -188,7 +191,7 @@ func (x *Store) SweepBlob(id string, again func(Blob) (bool, error)) (freed int6
 	if err != nil {
 		return 0, false, err
 	}
-	if ok, err := again(b); !ok || err != nil {
+	if ok, err := confirm(b); !ok || err != nil {
 		return 0, false, err
 	}
 	if err := x.removeBlob(id); err != nil {

@@ -1,5 +1,5 @@
-// Package blob is content that a session keeps beside its history: what users stored under its own hash, and packs that
-// were read.
+// Package blob is content that a session keeps beside its history: what users stored under its own
+// hash, and packs that were read.
 //
 // # On disk
 //
@@ -18,10 +18,12 @@
 //
 // # Locks
 //
-// Store.mu comes before Root.Move and is held for writing while a blob is judged and swept; Served.mu and Stage.mu come
-// before Root.Move, too. Store.lookedMu is held for moments, with no other lock behind it.
+// Store.mu comes before Root.Move and is held for writing while a blob is judged and swept;
+// Served.mu and Stage.mu come before Root.Move, too. Store.lookedMu is held for moments, with no
+// other lock behind it.
 //
 // # Files
 //
-// From top to bottom: served_check, served_add, served, served_expire, served_segment, served_row, stage, blob.
+// From top to bottom: served_check, served_add, served, served_expire, served_segment, served_row,
+// stage, blob.
 package blob

@@ -57,8 +57,8 @@ const (
 	ServedRows = ServedDir + "/rows"
 )
 
-// LoadServed reads the packs of the session in x that were read. They are kept for ttl. It returns the error of the
-// disk.
+// LoadServed reads the packs of the session in x that were read. They are kept for ttl. It returns
+// the error of the disk.
 func LoadServed(x *disk.Dir, ttl func() time.Duration) (*Served, error) {
 	s := &Served{dir: x, ttl: ttl}
 	if err := s.load(); err != nil {
@@ -99,8 +99,8 @@ func (s *Served) load() error {
 	return err
 }
 
-// Rows returns packs.jsonl, and where it begins in all that it held since start, for [Served.RowsFrom]. It returns the
-// error of the disk.
+// Rows returns packs.jsonl, and where it begins in all that it held since start, for
+// [Served.RowsFrom]. It returns the error of the disk.
 func (s *Served) Rows() (data []byte, begin int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +110,8 @@ func (s *Served) Rows() (data []byte, begin int64, err error) {
 	return data, s.dropped, err
 }
 
-// RowsFrom returns the rows behind a place, as [Served.Rows] counts; none when it was dropped meanwhile. It returns the
-// error of the disk.
+// RowsFrom returns the rows behind a place, as [Served.Rows] counts; none when it was dropped
+// meanwhile. It returns the error of the disk.
 func (s *Served) RowsFrom(at int64) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +183,8 @@ func (s *Served) find(id string) (g *segment, frame int) {
 	return nil, 0
 }
 
-// Pack returns what the pack's pack.md held. It fails with ctxabi.ErrNotFound when it is not kept, and with
-// ctxabi.ErrIO when these are not the bytes any more.
+// Pack returns what the pack's pack.md held. It fails with ctxabi.ErrNotFound when it is not kept,
+// and with ctxabi.ErrIO when these are not the bytes any more.
 func (s *Served) Pack(id string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is older than pack_ttl of
-// gc.policy goes. Where it fails nothing was added. It returns ctxabi.ErrReadOnly, ctxabi.ErrNoSpace and other errors
-// of the disk.
+// Add appends a row and keeps data, its pack.md, unless the pack is kept already. What is older
+// than pack_ttl of gc.policy goes. Where it fails nothing was added. It returns ctxabi.ErrReadOnly,
+// ctxabi.ErrNoSpace and other errors of the disk.
 func (s *Served) Add(row Row, data []byte) error {
 	x := s.dir
 	if err := x.Root.Writable("serve"); err != nil {
@@ -61,9 +61,9 @@ func (s *Served) appendRow(line []byte) error {
 	return nil
 }
 
-// Drop removes the rows until the first that is not older than before, and the packs that no row names any more but for
-// those that others are made from. It says how many rows, and how many bytes of packs, are gone. It returns
-// ctxabi.ErrReadOnly and the error of the disk.
+// Drop removes the rows until the first that is not older than before, and the packs that no row
+// names any more but for those that others are made from. It says how many rows, and how many bytes
+// of packs, are gone. It returns ctxabi.ErrReadOnly and the error of the disk.
 func (s *Served) Drop(before time.Time) (rows int, packs int64, err error) {
 	if err := s.dir.Root.Writable("drop"); err != nil {
 		return 0, 0, err

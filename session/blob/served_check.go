@@ -16,7 +16,8 @@ type SegmentState struct {
 	Whole   []byte   // the packs that are whole, as a segment; nil: none is
 }
 
-// ReadSegment reads all packs of a segment of the session in x. It returns the error of a segment that cannot be read.
+// ReadSegment reads all packs of a segment of the session in x. It returns the error of a segment
+// that cannot be read.
 func ReadSegment(x *disk.Dir, number int) (*SegmentState, error) {
 	g := &segment{number: number}
 	if err := g.load(x); err != nil {

@@ -28,9 +28,10 @@ import (
 //	{"at":"…","cut":371,"id":"sha256-…","len":120,"sha256":"…","size":502,"tail":11,"tokens":119,"crc":"…"}
 //	<120 bytes>
 //
-// The second pack is the first 371 bytes of the first one, these 120, and its last 11. A frame ends in a newline of
-// its own, and is written by one write. It is only appended to; a segment whose end is torn is not continued. A new one begins where
-// less than half of a pack is known, and often enough that old ones can be removed whole.
+// The second pack is the first 371 bytes of the first one, these 120, and its last 11. A frame ends
+// in a newline of its own, and is written by one write. It is only appended to; a segment whose end
+// is torn is not continued. A new one begins where less than half of a pack is known, and often
+// enough that old ones can be removed whole.
 type segment struct {
 	number int
 	size   int64 // bytes of its whole frames
@@ -213,7 +214,8 @@ func (f *frame) encode(data []byte) ([]byte, error) {
 	return slices.Concat(head, data[f.Cut:f.Cut+f.Len], []byte{'\n'}), nil
 }
 
-// current returns the segment for a pack, a new one where the last cannot take it, and notes in h what of the pack is known there.
+// current returns the segment for a pack, a new one where the last cannot take it, and notes in h
+// what of the pack is known there.
 func (s *Served) current(now time.Time, data []byte, ttl time.Duration, h *frame) *segment {
 	number := 1
 	if n := len(s.segments); n > 0 {

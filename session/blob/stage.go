@@ -15,8 +15,9 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// Stage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It becomes the blob once
-// its content has the hash that is the blob's name. It is safe for concurrent use.
+// Stage holds what one open handle writes to a new blob, in a file of the store's tmp directory. It
+// becomes the blob once its content has the hash that is the blob's name. It is safe for concurrent
+// use.
 //
 //   - A Flush with that content commits it: durable, and unchanging from then on.
 //   - A Flush with other content gives ErrMalformed and keeps it, because a program's close is not always the last
@@ -44,9 +45,9 @@ type digest interface {
 	Sum(b []byte) []byte
 }
 
-// NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name. It returns
-// ctxabi.ErrMalformed for another, ctxabi.ErrQuota if its writer has too many stages, ctxabi.ErrReadOnly, and the error
-// of the disk.
+// NewBlobStage begins a blob for a handle opened by w. Only a content id can be its name. It
+// returns ctxabi.ErrMalformed for another, ctxabi.ErrQuota if its writer has too many stages,
+// ctxabi.ErrReadOnly, and the error of the disk.
 func (x *Store) NewBlobStage(id string, w disk.Writer) (*Stage, error) {
 	err := ctxabi.ParseContentID(id)
 	if err == nil {
@@ -95,7 +96,8 @@ func (s *Stage) ReadAt(p []byte, off int64) (int, error) {
 	return s.file.ReadAt(p, off)
 }
 
-// WriteAt stages bytes, anywhere. What does not fit into ctxabi.MaxBlob gives ErrOverBudget, into what its writer may stage ErrQuota.
+// WriteAt stages bytes, anywhere. What does not fit into ctxabi.MaxBlob gives ErrOverBudget, into
+// what its writer may stage ErrQuota.
 func (s *Stage) WriteAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,8 +129,8 @@ func (s *Stage) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Truncate cuts what is staged, or extends it with NULs. It returns ctxabi.ErrOverBudget, ctxabi.ErrQuota,
-// ctxabi.ErrMalformed once the blob is committed, and the error of the disk.
+// Truncate cuts what is staged, or extends it with NULs. It returns ctxabi.ErrOverBudget,
+// ctxabi.ErrQuota, ctxabi.ErrMalformed once the blob is committed, and the error of the disk.
 func (s *Stage) Truncate(size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +160,8 @@ func (s *Stage) grow(op string, size int64) error {
 	return s.x.dir.Root.Staged.Take(s.writer.UID, size-s.size, false)
 }
 
-// Flush commits the blob if its content has the hash that is its name; see [Stage]. It returns ctxabi.ErrMalformed if
-// it has not, and the error of the disk.
+// Flush commits the blob if its content has the hash that is its name; see [Stage]. It returns
+// ctxabi.ErrMalformed if it has not, and the error of the disk.
 func (s *Stage) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,10 @@
-// Package check is the one checker of stores: [Verify] holds all of a session that has a hash against it, [Fsck] looks
-// at every file of a store, and repairs what can be.
+// Package check is the one checker of stores: [Verify] holds all of a session that has a hash
+// against it, [Fsck] looks at every file of a store, and repairs what can be.
 //
-// Both read a log through the same [log.Audit]. Fsck knows the files of a session by their kinds; other packages hand it
-// those that they keep ([FsckOptions].Kinds), each with its class and a function that looks at the content, and what they
-// know to be wrong beyond single files ([FsckOptions].Deep). A new file of a session is one [FileKind].
+// Both read a log through the same [log.Audit]. Fsck knows the files of a session by their kinds;
+// other packages hand it those that they keep ([FsckOptions].Kinds), each with its class and a
+// function that looks at the content, and what they know to be wrong beyond single files
+// ([FsckOptions].Deep). A new file of a session is one [FileKind].
 //
 // # Promises
 //
@@ -14,8 +15,8 @@
 //   - Each step reads the disk anew: what a step before it repaired is believed by none.
 //   - An error says that it could not look; what is wrong is a [Damage] or a [Problem].
 //
-// Verify may be called for sessions of an open store; Fsck opens the store itself. A run of Fsck is of one goroutine and
-// has no locks.
+// Verify may be called for sessions of an open store; Fsck opens the store itself. A run of Fsck is
+// of one goroutine and has no locks.
 //
 // # Files
 //

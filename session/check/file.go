@@ -21,7 +21,8 @@ type CheckedFile struct {
 	kind *FileKind
 }
 
-// damaged is what it means that the file does not hold what was written, and the remedy where nothing of it is whole.
+// damaged is what it means that the file does not hold what was written, and the remedy where
+// nothing of it is whole.
 func (f *CheckedFile) damaged() (Severity, Remedy) {
 	if f.kind.Class == Cache {
 		return Rebuildable, f.Remove()
@@ -50,7 +51,8 @@ func (f *CheckedFile) Data() (data []byte, ok bool) {
 	return data, true
 }
 
-// Report notes that something is wrong with the file. A repair does r: [CheckedFile.Remove], [CheckedFile.Rewrite] or [CheckedFile.SetAside].
+// Report notes that something is wrong with the file. A repair does r: [CheckedFile.Remove],
+// [CheckedFile.Rewrite] or [CheckedFile.SetAside].
 func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any) {
 	f.t.c.report(path.Join(f.t.rel, f.Rel), sev, r, format, args...)
 }

@@ -32,9 +32,10 @@ type FsckSummary struct {
 	Quarantined int   `json:"quarantined"` // files in quarantines, for somebody to look at
 }
 
-// Fsck looks at every file of the store in dir and calls found for each damage. Without Repair nothing is changed, and a daemon
-// may serve the store meanwhile: what is found is looked at twice. With Repair the store is opened as a daemon does, so it fails
-// with ctxabi.ErrLocked beside one; what is no cache is moved to the session's quarantine before anything takes its place, and no
+// Fsck looks at every file of the store in dir and calls found for each damage. Without Repair
+// nothing is changed, and a daemon may serve the store meanwhile: what is found is looked at twice.
+// With Repair the store is opened as a daemon does, so it fails with ctxabi.ErrLocked beside one;
+// what is no cache is moved to the session's quarantine before anything takes its place, and no
 // byte of a record is changed. An error says that it could not look.
 func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (FsckSummary, error) {
 	if o.VFS == nil {
@@ -83,7 +84,8 @@ func (c *checker) run(ctx context.Context) error {
 	return nil
 }
 
-// session checks one session. Beside a daemon files are seen half written: what counts is what is found twice.
+// session checks one session. Beside a daemon files are seen half written: what counts is what is
+// found twice.
 func (c *checker) session(ctx context.Context, ref ctxabi.Ref) error {
 	before := c.sum
 	if err := c.checkSession(ctx, ref); err != nil {
@@ -102,7 +104,8 @@ func (c *checker) session(ctx context.Context, ref ctxabi.Ref) error {
 	return nil
 }
 
-// checkSession is session, once. What was found before must not be believed by a later step, so each one reads the disk anew.
+// checkSession is session, once. What was found before must not be believed by a later step, so
+// each one reads the disk anew.
 func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	c.ref = &ref
 	defer func() { c.ref = nil }()
@@ -146,7 +149,8 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 	return c.close(x)
 }
 
-// deep reports what other packages found, the first problem of each file. What follows from the truth, and does not fit it, is set aside.
+// deep reports what other packages found, the first problem of each file. What follows from the
+// truth, and does not fit it, is set aside.
 func (t *sessionTree) deep(problems []Problem) {
 	more := map[string]int{}
 	for _, p := range problems {
@@ -169,7 +173,8 @@ func (t *sessionTree) deep(problems []Problem) {
 	}
 }
 
-// close writes out what was rebuilt and closes the session's logs, so that a store of many sessions takes no more than one.
+// close writes out what was rebuilt and closes the session's logs, so that a store of many sessions
+// takes no more than one.
 func (c *checker) close(x *session.Session) error {
 	var failed error
 	for _, l := range []*log.Log{x.Messages(), x.Events()} {

@@ -12,8 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// checkID looks at the session's id. The chains of both logs begin with it, so that one that was changed can be told, and
-// found again where little is missing.
+// checkID looks at the session's id. The chains of both logs begin with it, so that one that was
+// changed can be told, and found again where little is missing.
 func (t *sessionTree) checkID() {
 	s := t.c.s
 	raw, err := vfs.ReadFile(s.Disk().FS, path.Join(t.dir, disk.IDFile))

@@ -29,7 +29,8 @@ const (
 	Tree                 // a directory of the agent's own, with all below it
 )
 
-// FileKind is a kind of file that sessions hold. A new one is one entry, here or in the list that another package gives Fsck.
+// FileKind is a kind of file that sessions hold. A new one is one entry, here or in the list that
+// another package gives Fsck.
 type FileKind struct {
 	Name  string             // its path in a session, as a pattern of path.Match; that of a directory ends in /
 	Class Class              //
@@ -235,8 +236,8 @@ func DerivedLines(check func(f *CheckedFile, line []byte) error) func(*CheckedFi
 	}
 }
 
-// StrictJSON reads exactly one JSON value into v. It returns an error if data is of another kind, has keys that v does not know, or
-// has something behind the value.
+// StrictJSON reads exactly one JSON value into v. It returns an error if data is of another kind,
+// has keys that v does not know, or has something behind the value.
 func StrictJSON(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -13,7 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log can be opened now.
+// checkLog looks at a log with its arrival rows, its index and its counts. It says whether the log
+// can be opened now.
 func (t *sessionTree) checkLog(ctx context.Context, l *log.Log) (opens bool, err error) {
 	v := t.c.s.Disk().FS
 	read := func(rel string) []byte {
@@ -58,7 +59,8 @@ func (t *sessionTree) checkLog(ctx context.Context, l *log.Log) (opens bool, err
 	return err == nil, err
 }
 
-// checkEnd looks at what an open would find at the end of a log. It says whether the log can be opened now.
+// checkEnd looks at what an open would find at the end of a log. It says whether the log can be
+// opened now.
 func (t *sessionTree) checkEnd(l *log.Log) (opens bool) {
 	v := t.c.s.Disk().FS
 	var files [2]vfs.File

@@ -23,8 +23,8 @@ func sealedKinds() (kinds []FileKind) {
 	return kinds
 }
 
-// checkSealed looks at a sealed part: what it says about itself, and each frame. Which records are lost is told where the log
-// is held against its arrival rows.
+// checkSealed looks at a sealed part: what it says about itself, and each frame. Which records are
+// lost is told where the log is held against its arrival rows.
 func checkSealed(f *CheckedFile) {
 	log, n, ok := archive.ParsePartName(path.Base(f.Rel))
 	if !ok {
@@ -60,8 +60,8 @@ func checkSealed(f *CheckedFile) {
 	})
 }
 
-// walkSealed makes again what a sealed part says about itself, from its frames and the list of parts; nil where they are not what
-// was sealed.
+// walkSealed makes again what a sealed part says about itself, from its frames and the list of
+// parts; nil where they are not what was sealed.
 func (t *sessionTree) walkSealed(file vfs.File, size int64, log string, number int) *archive.Meta {
 	raw, err := vfs.ReadFile(t.c.s.Disk().FS, path.Join(t.dir, archive.ListFile(log)))
 	if err != nil {
@@ -117,9 +117,9 @@ func (f *CheckedFile) retrailed(file vfs.File, m *archive.Meta) Remedy {
 	})
 }
 
-// strayParts reports sealed parts that a log does not have: their records are raw, or were never its own. One with records that
-// the list does not reach is set aside by nobody: they may be nowhere else. older names the one that shows the list to be older
-// than the parts.
+// strayParts reports sealed parts that a log does not have: their records are raw, or were never
+// its own. One with records that the list does not reach is set aside by nobody: they may be
+// nowhere else. older names the one that shows the list to be older than the parts.
 func (t *sessionTree) strayParts(log string, m *archive.List) (older string) {
 	v := t.c.s.Disk().FS
 	entries, err := v.ReadDir(t.dir)
@@ -158,7 +158,8 @@ func (t *sessionTree) sealMeta(name string) (*archive.Meta, error) {
 	return archive.ReadMeta(file, fi.Size())
 }
 
-// reaches reports whether a tail that begins at base ends where the arrivals say that the log does; true where they cannot be read.
+// reaches reports whether a tail that begins at base ends where the arrivals say that the log does;
+// true where they cannot be read.
 func (t *sessionTree) reaches(name string, base int64) bool {
 	v := t.c.s.Disk().FS
 	fi, err := v.Stat(path.Join(t.dir, name))

@@ -19,7 +19,8 @@ func (t *sessionTree) skeleton() {
 	}
 }
 
-// wantDir makes a directory where there is none. What stands in its place is moved to the quarantine, once there can be one.
+// wantDir makes a directory where there is none. What stands in its place is moved to the
+// quarantine, once there can be one.
 func (t *sessionTree) wantDir(rel string, sev Severity) {
 	s := t.c.s
 	name := path.Join(t.dir, rel)
@@ -108,7 +109,8 @@ func (t *sessionTree) entry(rel string, fi fs.FileInfo) {
 	}
 }
 
-// unknown is a file that no kind fits. Scratch files of editors may stand in a session's directories, nothing else.
+// unknown is a file that no kind fits. Scratch files of editors may stand in a session's
+// directories, nothing else.
 func (t *sessionTree) unknown(rel string, fi fs.FileInfo) {
 	inside := rel == ctxabi.InternalDir || len(rel) > len(ctxabi.InternalDir) && rel[:len(ctxabi.InternalDir)+1] == ctxabi.InternalDir+"/"
 	known := t.c.kindOf(rel, !fi.IsDir())

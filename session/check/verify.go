@@ -28,9 +28,9 @@ func (p Problem) String() string { return p.Log + ": " + p.What }
 
 func (p Problem) severity() Severity { return cmp.Or(p.Severity, Lost) }
 
-// Verify reads everything of the session at ref that can be held against a hash: the chain, the hash of each
-// commit, each record, the index, what users stored, packs that were read. It changes nothing. An error says that it
-// could not look, not that something is wrong.
+// Verify reads everything of the session at ref that can be held against a hash: the chain, the
+// hash of each commit, each record, the index, what users stored, packs that were read. It changes
+// nothing. An error says that it could not look, not that something is wrong.
 func Verify(ctx context.Context, s *session.Store, ref ctxabi.Ref) ([]Problem, error) {
 	x, err := s.Session(ref)
 	if err != nil {
@@ -88,7 +88,8 @@ func (v *verification) bad(sev Severity, format string, args ...any) {
 	v.found = append(v.found, Problem{v.Log.Name(), fmt.Sprintf(format, args...), sev})
 }
 
-// verify holds the records against the arrival rows, the rows against the chain, and each record against the rules of its log.
+// verify holds the records against the arrival rows, the rows against the chain, and each record
+// against the rules of its log.
 func verify(ctx context.Context, a *log.Audit) (*verification, error) {
 	v := &verification{Audit: a}
 	if err := a.Scan(); err != nil {
@@ -315,8 +316,9 @@ func verifyServed(x *session.Session) (found []Problem) {
 	return found
 }
 
-// VerifyHead returns what of the log that h speaks of is not there any more, or is not what it was. It returns ctxabi.ErrNotFound where the session is gone. It looks at the chain
-// alone: [Verify] says whether the bytes fit the chain.
+// VerifyHead returns what of the log that h speaks of is not there any more, or is not what it was.
+// It returns ctxabi.ErrNotFound where the session is gone. It looks at the chain alone: [Verify]
+// says whether the bytes fit the chain.
 func VerifyHead(s *session.Store, h session.Head) ([]Problem, error) {
 	x, err := s.Session(h.Ref)
 	if err != nil {

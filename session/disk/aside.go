@@ -11,17 +11,17 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// SetAside moves a file of the session in dir, whatever it is, into the quarantine, and gives its name there relative
-// to the session. The same file with the same content gets the same name. Root.Move is held, or nobody else uses the
-// store; the session may be too damaged to be opened. It returns fs.ErrNotExist if there is no such file, and the error
-// of the disk.
+// SetAside moves a file of the session in dir, whatever it is, into the quarantine, and gives its
+// name there relative to the session. The same file with the same content gets the same name.
+// Root.Move is held, or nobody else uses the store; the session may be too damaged to be opened. It
+// returns fs.ErrNotExist if there is no such file, and the error of the disk.
 func (s *Root) SetAside(dir, rel string, o Owner) (string, error) {
 	return s.aside(dir, rel, o, s.FS.Rename)
 }
 
-// Exchange puts the file tmp, which is synced, in the place of a file of the session, and the old one into the
-// quarantine. The old one is linked there, not moved: whenever the power goes, one of both has the name. It returns the
-// error of the disk.
+// Exchange puts the file tmp, which is synced, in the place of a file of the session, and the old
+// one into the quarantine. The old one is linked there, not moved: whenever the power goes, one of
+// both has the name. It returns the error of the disk.
 func (s *Root) Exchange(dir, rel, tmp string, o Owner) (string, error) {
 	name, err := s.aside(dir, rel, o, s.linkAside)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -43,8 +43,8 @@ func (s *Root) aside(dir, rel string, o Owner, put func(from, to string) error) 
 	return path.Join(QuarantineDir, name), err
 }
 
-// MoveAside moves a file into a directory, under a name made of base and the file's content. It returns fs.ErrNotExist
-// if there is no such file, and the error of the disk.
+// MoveAside moves a file into a directory, under a name made of base and the file's content. It
+// returns fs.ErrNotExist if there is no such file, and the error of the disk.
 func (s *Root) MoveAside(file, to, base string) (name string, err error) {
 	return s.putAside(file, to, base, s.FS.Rename)
 }
@@ -70,7 +70,8 @@ func (s *Root) putAside(file, to, base string, put func(from, to string) error) 
 	return name, errors.Join(s.FS.SyncDir(to), s.FS.SyncDir(path.Dir(file)))
 }
 
-// linkAside makes to another name of the file from, in the place of what has it. What cannot be linked, as a directory, is moved.
+// linkAside makes to another name of the file from, in the place of what has it. What cannot be
+// linked, as a directory, is moved.
 func (s *Root) linkAside(from, to string) error {
 	fi, err := s.FS.Stat(from)
 	if err != nil {
@@ -85,8 +86,8 @@ func (s *Root) linkAside(from, to string) error {
 	return s.FS.Link(from, to)
 }
 
-// ReplaceDamaged replaces the content of a file of the session, moves the old one to the quarantine, and reports it.
-// Root.Move is held. It returns the error of the disk.
+// ReplaceDamaged replaces the content of a file of the session, moves the old one to the
+// quarantine, and reports it. Root.Move is held. It returns the error of the disk.
 func (x *Dir) ReplaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	s := x.Root
 	tmp := s.TmpName()
@@ -107,9 +108,10 @@ func (x *Dir) ReplaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// Quarantine copies [from, to) of a file of the session aside, durably, and gives the copy's name relative to the
-// session. The same bytes at the same place get the same name, so that a repair that was cut short does not pile up. It
-// returns the error of the disk; nothing is left of the copy then.
+// Quarantine copies [from, to) of a file of the session aside, durably, and gives the copy's name
+// relative to the session. The same bytes at the same place get the same name, so that a repair
+// that was cut short does not pile up. It returns the error of the disk; nothing is left of the
+// copy then.
 func (x *Dir) Quarantine(f vfs.File, base string, from, to int64) (string, error) {
 	s := x.Root
 	dir := x.Path(QuarantineDir)

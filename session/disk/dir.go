@@ -11,7 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Dir is the directory of a session, which may be renamed while it is in use. It is safe for concurrent use.
+// Dir is the directory of a session, which may be renamed while it is in use. It is safe for
+// concurrent use.
 type Dir struct {
 	Root    *Root
 	id      string
@@ -21,8 +22,8 @@ type Dir struct {
 	reports reports
 }
 
-// Init makes x the directory of the session at ref, which has an id and was made at a time. It is called once, before x
-// is used.
+// Init makes x the directory of the session at ref, which has an id and was made at a time. It is
+// called once, before x is used.
 func (x *Dir) Init(root *Root, ref ctxabi.Ref, id string, created time.Time) {
 	x.Root, x.id, x.created = root, id, created
 	x.place.Store(&place{ref: ref, dir: root.Join(ref.Path())})
@@ -65,7 +66,8 @@ func (x *Dir) Removed() bool { return x.removed.Load() }
 // MarkRemoved notes that the session was taken out of the store.
 func (x *Dir) MarkRemoved() { x.removed.Store(true) }
 
-// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
+// InPlace calls do with where the session is, while nobody moves it, and how often it was moved
+// until now. do must ask nothing of the store.
 func (x *Dir) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
 	x.Root.Move.RLock()
 	defer x.Root.Move.RUnlock()
@@ -81,12 +83,14 @@ func (x *Dir) SetRef(ref ctxabi.Ref) {
 // Created is when the session was made.
 func (x *Dir) Created() time.Time { return x.created }
 
-// Path returns the absolute name of a file of the session. Callers that open it hold Root.Move for reading.
+// Path returns the absolute name of a file of the session. Callers that open it hold Root.Move for
+// reading.
 func (x *Dir) Path(rel ...string) string {
 	return path.Join(x.Dir(), path.Join(rel...))
 }
 
-// Owner reads to whom the session's files belong from its directory. It returns the error of a disk that cannot tell.
+// Owner reads to whom the session's files belong from its directory. It returns the error of a disk
+// that cannot tell.
 func (x *Dir) Owner() (Owner, error) {
 	fi, err := x.Root.FS.Stat(x.Dir())
 	if err != nil {
@@ -103,8 +107,8 @@ func (x *Dir) Owner() (Owner, error) {
 	return Owner{UID: uid, GID: gid, Mode: mode}, nil
 }
 
-// Replace writes a file of the session through a temporary one, as its owner. It returns the error of the disk; the old
-// content stays then, unless only its directory could not be synced.
+// Replace writes a file of the session through a temporary one, as its owner. It returns the error
+// of the disk; the old content stays then, unless only its directory could not be synced.
 func (x *Dir) Replace(name string, data []byte, durable bool) error {
 	s := x.Root
 	o, err := x.Owner()

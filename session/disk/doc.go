@@ -1,10 +1,11 @@
-// Package disk is the directories of a store and of its sessions, as all that is kept in them shares these: to whom
-// files belong, names for what is being built, the replacing of a whole file, the quarantine, what users have staged,
-// and errors.jsonl.
+// Package disk is the directories of a store and of its sessions, as all that is kept in them
+// shares these: to whom files belong, names for what is being built, the replacing of a whole file,
+// the quarantine, what users have staged, and errors.jsonl.
 //
-// A [Root] is the directory of a store, a [Dir] that of one session in it. A session may be renamed while it is in use:
-// [Dir.Path] is true while Root.Move is held for reading, and so an open file is got by its name under that lock. What
-// is renamed into a place lay in tmp/ of the store before, which is cleared when a daemon opens it.
+// A [Root] is the directory of a store, a [Dir] that of one session in it. A session may be renamed
+// while it is in use: [Dir.Path] is true while Root.Move is held for reading, and so an open file
+// is got by its name under that lock. What is renamed into a place lay in tmp/ of the store before,
+// which is cleared when a daemon opens it.
 //
 // # Promises
 //
@@ -19,8 +20,9 @@
 //
 // # Locks
 //
-// Root.Move is held for writing while directories of sessions are renamed, Root.Moving for the rename alone, for who may
-// hold Move already. Root.making, the lock of reports and that of [Quotas] are taken last and hold none of the others.
+// Root.Move is held for writing while directories of sessions are renamed, Root.Moving for the
+// rename alone, for who may hold Move already. Root.making, the lock of reports and that of
+// [Quotas] are taken last and hold none of the others.
 //
 // # Files
 //

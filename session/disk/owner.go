@@ -24,8 +24,8 @@ func (o Owner) DirMode() fs.FileMode { return vfs.UnixMode(o.Mode) }
 // FileMode is the mode of files.
 func (o Owner) FileMode() fs.FileMode { return vfs.UnixMode(o.Mode & 0o666) }
 
-// Mkdir makes a directory that belongs to o and syncs its parent; it is no error when it exists. It is made aside: whoever
-// looks while it is being made sees none, never one that is not o's yet.
+// Mkdir makes a directory that belongs to o and syncs its parent; it is no error when it exists. It
+// is made aside: whoever looks while it is being made sees none, never one that is not o's yet.
 func (s *Root) Mkdir(name string, o Owner) error {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -53,8 +53,8 @@ func (s *Root) Mkdir(name string, o Owner) error {
 	return nil
 }
 
-// Own makes name belong to o. The mode is set explicitly because the umask took bits of it. It returns the error of the
-// disk.
+// Own makes name belong to o. The mode is set explicitly because the umask took bits of it. It
+// returns the error of the disk.
 func (s *Root) Own(name string, o Owner, mode fs.FileMode) error {
 	if s.AsRoot {
 		if err := s.FS.Chown(name, int(o.UID), int(o.GID)); err != nil {

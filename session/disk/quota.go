@@ -20,8 +20,8 @@ type staged struct {
 	stages int
 }
 
-// Take counts n more bytes as staged by a user, the first of a stage where first is set. It returns ctxabi.ErrQuota,
-// and counts nothing, if these are too many.
+// Take counts n more bytes as staged by a user, the first of a stage where first is set. It returns
+// ctxabi.ErrQuota, and counts nothing, if these are too many.
 func (q *Quotas) Take(uid uint32, n int64, first bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

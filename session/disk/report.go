@@ -124,7 +124,8 @@ func (x *Dir) Errors() []byte {
 	return bytes.Join(r.rows, nil)
 }
 
-// load reads the file once. A line that is no row, which a crash while the disk was full may leave, goes from it.
+// load reads the file once. A line that is no row, which a crash while the disk was full may leave,
+// goes from it.
 func (r *reports) load(x *Dir) {
 	if r.loaded {
 		return

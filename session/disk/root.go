@@ -62,8 +62,9 @@ func (s *Root) Join(elem ...string) string {
 	return path.Join(s.Dir, path.Join(elem...))
 }
 
-// RemoveAll removes what is called name in the store, and what is in it, as far as it can. Where the disk can go down from the
-// store's directory step by step, nothing outside of that goes, whatever is moved about in there meanwhile.
+// RemoveAll removes what is called name in the store, and what is in it, as far as it can. Where
+// the disk can go down from the store's directory step by step, nothing outside of that goes,
+// whatever is moved about in there meanwhile.
 func (s *Root) RemoveAll(name string) {
 	v, can := s.FS.(interface{ RemoveBelow(dir, rel string) error })
 	if rel, below := strings.CutPrefix(name, s.Dir+"/"); can && below {
@@ -75,7 +76,8 @@ func (s *Root) RemoveAll(name string) {
 	vfs.RemoveAll(s.FS, name)
 }
 
-// Dirs returns the names of the directories in a path of the store, in order; none if it cannot be listed.
+// Dirs returns the names of the directories in a path of the store, in order; none if it cannot be
+// listed.
 func (s *Root) Dirs(rel ...string) []string {
 	entries, _ := s.FS.ReadDir(s.Join(rel...))
 	var names []string

@@ -18,8 +18,8 @@ type Audit struct {
 	fresh logIndex
 }
 
-// Audit opens the log to be checked as it is now. The caller closes the audit. It returns the error of a log that
-// cannot be opened.
+// Audit opens the log to be checked as it is now. The caller closes the audit. It returns the error
+// of a log that cannot be opened.
 func (l *Log) Audit() (*Audit, error) {
 	f, err := l.acquire()
 	if err != nil {
@@ -35,7 +35,8 @@ func (l *Log) Audit() (*Audit, error) {
 // Close ends the audit.
 func (a *Audit) Close() { a.Log.release() }
 
-// Scan reads all records. It returns the error of the disk; damage of a sealed part is none, see [Audit.Guessed].
+// Scan reads all records. It returns the error of the disk; damage of a sealed part is none, see
+// [Audit.Guessed].
 func (a *Audit) Scan() error { return a.fresh.extend(a.f, a.End) }
 
 // Guessed reports whether records could not be read, so that others stand for them.
@@ -72,7 +73,8 @@ func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 	return found
 }
 
-// CheckIndexFile returns what is wrong with an index file; "" when it is a beginning of what is made from nothing.
+// CheckIndexFile returns what is wrong with an index file; "" when it is a beginning of what is
+// made from nothing.
 func (a *Audit) CheckIndexFile(raw []byte) string {
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
 		return "it is no index"
@@ -101,7 +103,8 @@ func (a *Audit) CheckIndexFile(raw []byte) string {
 	return ""
 }
 
-// CheckTokensFile reports whether all counts of a file fit their records. One of the first form counts as right: it is written anew.
+// CheckTokensFile reports whether all counts of a file fit their records. One of the first form
+// counts as right: it is written anew.
 func (a *Audit) CheckTokensFile(raw []byte) bool {
 	if bytes.HasPrefix(raw, []byte(tokensMagic1)) {
 		return true

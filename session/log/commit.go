@@ -20,9 +20,10 @@ type Batch struct {
 	Key    Key
 }
 
-// Append checks the records of b and commits them all or none. It returns ctxabi.ErrMalformed or ctxabi.ErrTooLarge for
-// what is not whole records, the context's error where it ended while others were appending, and the error of the
-// committer: ctxabi.ErrNoSpace, ctxabi.ErrIO, ctxabi.ErrNotFound.
+// Append checks the records of b and commits them all or none. It returns ctxabi.ErrMalformed or
+// ctxabi.ErrTooLarge for what is not whole records, the context's error where it ended while others
+// were appending, and the error of the committer: ctxabi.ErrNoSpace, ctxabi.ErrIO,
+// ctxabi.ErrNotFound.
 func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
 	if len(b.Data) == 0 || b.Data[len(b.Data)-1] != '\n' {
 		return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrMalformed, "a batch is whole records, each with its newline"))

@@ -20,9 +20,10 @@ type logCopy struct {
 	owner disk.Owner
 }
 
-// CopyTo writes the first size bytes of the log and the rows of their commits, chained for the session id, to a session
-// that was just built in dir and belongs to o. shared reports whether both sessions have the bytes in the same place on
-// the disk. It returns the error of the disk; what was written stays then.
+// CopyTo writes the first size bytes of the log and the rows of their commits, chained for the
+// session id, to a session that was just built in dir and belongs to o. shared reports whether both
+// sessions have the bytes in the same place on the disk. It returns the error of the disk; what was
+// written stays then.
 func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bool, err error) {
 	w := logCopy{l: l, dir: dir, owner: o, fs: l.dir.Root.FS}
 	f, err := l.acquire()
@@ -60,8 +61,8 @@ func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 	return shared, errors.Join(err, data.Sync())
 }
 
-// parts takes along the sealed parts that lie in the first size bytes of a log. They never change, so both sessions have
-// one file under two names where it belongs to the same owner.
+// parts takes along the sealed parts that lie in the first size bytes of a log. They never change,
+// so both sessions have one file under two names where it belongs to the same owner.
 func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 	list := new(archive.List)
 	v := w.fs

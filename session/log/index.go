@@ -107,8 +107,8 @@ func (ix *Index) before(size int64) int32 {
 	return int32(sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }))
 }
 
-// Record reads the bytes of a record, without its newline. It returns the error of a log that cannot be read, an
-// [archive.DamageError] where its sealed part is damaged.
+// Record reads the bytes of a record, without its newline. It returns the error of a log that
+// cannot be read, an [archive.DamageError] where its sealed part is damaged.
 func (ix *Index) Record(line int) ([]byte, error) {
 	e := ix.At(line)
 	b := make([]byte, e.Len)
@@ -150,9 +150,10 @@ type logIndex struct {
 	guessed   bool        // rows stand for records that cannot be read: they are not kept
 }
 
-// Index brings the index up to Len and gives a snapshot of it. It costs what was appended since the last call in any
-// process, at most; an index that is missing or does not fit the log is built anew. It returns the error of a log that
-// cannot be opened or read, and ctxabi.ErrNoMemory if there is no room for it.
+// Index brings the index up to Len and gives a snapshot of it. It costs what was appended since the
+// last call in any process, at most; an index that is missing or does not fit the log is built
+// anew. It returns the error of a log that cannot be opened or read, and ctxabi.ErrNoMemory if
+// there is no room for it.
 func (l *Log) Index() (*Index, error) {
 	x := &l.index
 	x.mu.Lock()
@@ -201,7 +202,8 @@ func (x *logIndex) current() (*Index, error) {
 	return x.snapshot, nil
 }
 
-// eventsIndex is that of events.jsonl, or an empty one where that cannot be opened: eventsErr says why then. A lack of descriptors is an error.
+// eventsIndex is that of events.jsonl, or an empty one where that cannot be opened: eventsErr says
+// why then. A lack of descriptors is an error.
 func (x *logIndex) eventsIndex() (*Index, error) {
 	l := x.log.events
 	events, err := l.Index()

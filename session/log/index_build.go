@@ -11,7 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/archive"
 )
 
-// scanBlock is how many bytes of records one processor scans at a time, and what that takes of memory, about.
+// scanBlock is how many bytes of records one processor scans at a time, and what that takes of
+// memory, about.
 const (
 	scanBlock    = 1 << 20
 	bytesOfBlock = 4 << 20

@@ -32,7 +32,8 @@ func (w *callWindow) add(line int, ids []string) {
 	}
 }
 
-// find returns the nearest line before next that makes the call id; 0 when none within reach does. The window is ready.
+// find returns the nearest line before next that makes the call id; 0 when none within reach does.
+// The window is ready.
 func (w *callWindow) find(next int, id string) int32 {
 	for len(w.queue) > 0 && int(w.queue[0].line) < next-callReach {
 		if c := w.queue[0]; w.line[c.id] == c.line {

@@ -130,8 +130,8 @@ func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
 	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
 }
 
-// eachRow reads a cache of rows of so many bytes, a piece at a time, until yield returns false. It returns whether the cache ended
-// behind a row.
+// eachRow reads a cache of rows of so many bytes, a piece at a time, until yield returns false. It
+// returns whether the cache ended behind a row.
 func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
 	const rows = 2048
 	for piece := make([]byte, rows*size); ; {

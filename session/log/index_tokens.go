@@ -52,8 +52,8 @@ func (x *logIndex) loadTokens() {
 	}
 }
 
-// readTokens returns the counts of a file that fit the records. ok is false when it is of the first form or
-// has others too: such a file is written anew.
+// readTokens returns the counts of a file that fit the records. ok is false when it is of the first
+// form or has others too: such a file is written anew.
 func (x *logIndex) readTokens(in io.Reader, yield func(tokenPair)) (encoding string, ok bool) {
 	var header [tokensHeader]byte
 	_, err := io.ReadFull(in, header[:])

@@ -69,8 +69,9 @@ type Tail struct {
 	Events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
 }
 
-// Init makes l the log called name of the session in dir. events is the session's log of events where l is that of messages, and has
-// been made before; nil otherwise. Init is called once, before l is used.
+// Init makes l the log called name of the session in dir. events is the session's log of events
+// where l is that of messages, and has been made before; nil otherwise. Init is called once, before
+// l is used.
 func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	l.dir, l.set, l.events, l.name = dir, set, events, name
 	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -101,8 +102,8 @@ func (l *Log) ModTime() time.Time {
 	return time.Unix(0, l.modTime.Load())
 }
 
-// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It returns the error of a
-// log that cannot be opened.
+// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It
+// returns the error of a log that cannot be opened.
 func (l *Log) Head() (string, error) {
 	if _, err := l.acquire(); err != nil {
 		return "", err
@@ -203,7 +204,8 @@ func (l *Log) openFiles() (err error) {
 	return nil
 }
 
-// cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the same. mu is held.
+// cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the
+// same. mu is held.
 func (l *Log) cannotOpen(cause error) error {
 	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
 	if told := err.Error(); told != l.told {

@@ -49,7 +49,8 @@ func (l *MemLog) Len() int { return len(l.records) }
 // At is the entry of a record, by its line from 1.
 func (l *MemLog) At(line int) Entry { return l.entries[line-1] }
 
-// Record returns the record at a line. It is the log's own and must not be changed. The error is always nil.
+// Record returns the record at a line. It is the log's own and must not be changed. The error is
+// always nil.
 func (l *MemLog) Record(line int) ([]byte, error) { return l.records[line-1], nil }
 
 // Head stands for all records together, as Log.HeadAt does for those of a store; "" for none.

@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Replica is a log as who orders its commits elsewhere sees it. A [Log] is one. It takes no turn: whoever calls it holds that of the
-// log, or is the only one who commits to it.
+// Replica is a log as who orders its commits elsewhere sees it. A [Log] is one. It takes no turn:
+// whoever calls it holds that of the log, or is the only one who commits to it.
 type Replica interface {
 	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
 	Tail() (Tail, error)
@@ -37,8 +37,8 @@ func (l *Log) Tail() (Tail, error) {
 	return l.tail, nil
 }
 
-// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply returns. It returns
-// ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
+// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply
+// returns. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
 func (l *Log) Apply(row, data []byte) error {
 	line, whole := bytes.CutSuffix(row, []byte{'\n'})
 	a, ok := ParseRow(line)
@@ -79,7 +79,8 @@ func (l *Log) Apply(row, data []byte) error {
 	return nil
 }
 
-// Local returns the committer of a store that is alone: it writes the arrival row to the store's own files, and then the data.
+// Local returns the committer of a store that is alone: it writes the arrival row to the store's
+// own files, and then the data.
 func Local() Committer { return localCommitter{} }
 
 type localCommitter struct{}
@@ -127,7 +128,8 @@ func (l *Log) order(tail Tail, b *Batch) Row {
 	return a
 }
 
-// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
+// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot
+// be opened.
 func (l *Log) eventsNow(tail Tail) int64 {
 	if e := l.events; e.known.Load() {
 		return e.length.Load()
@@ -135,8 +137,8 @@ func (l *Log) eventsNow(tail Tail) int64 {
 	return max(tail.Events, 0)
 }
 
-// apply writes a row, which is line, and then its data behind tail, where the log ends. The turn is held; where the row has a key,
-// the log's keys were loaded.
+// apply writes a row, which is line, and then its data behind tail, where the log ends. The turn is
+// held; where the row has a key, the log's keys were loaded.
 func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
 	if err := vfs.WriteFull(f.arrivals, line); err != nil {
 		return l.rollBack(f, tail, err)

@@ -36,8 +36,8 @@ func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 // rowsOf is what an open file of arrival rows tells package archive.
 type rowsOf struct{ vfs.File }
 
-// LastEnd is where the last row of a file of arrival rows that can be read says that the log ends. It returns the error
-// of a read.
+// LastEnd is where the last row of a file of arrival rows that can be read says that the log ends.
+// It returns the error of a read.
 func LastEnd(arrivals vfs.File) (int64, error) { return rowsOf{arrivals}.End() }
 
 // End is where the last arrival row that can be read says that the log ends.

@@ -37,9 +37,9 @@ func (t *Timeline) Prefix(n int) *Timeline {
 	return out
 }
 
-// LinesAt is how many records the log had at a time: those of the commits until the first that arrived later. It goes
-// by the daemon's clock as it was then. The first call of a process reads the arrival rows up to there. It returns the
-// error of a log that cannot be read.
+// LinesAt is how many records the log had at a time: those of the commits until the first that
+// arrived later. It goes by the daemon's clock as it was then. The first call of a process reads
+// the arrival rows up to there. It returns the error of a log that cannot be read.
 func (l *Log) LinesAt(when time.Time) (int, error) {
 	ix, err := l.Index()
 	if err != nil || ix.n == 0 {
@@ -49,8 +49,8 @@ func (l *Log) LinesAt(when time.Time) (int, error) {
 	return sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }), err
 }
 
-// arrivalMark is what is known in front of an arrival row. Clocks go back, so that rows cannot be halved by their times;
-// the latest time until a row only grows.
+// arrivalMark is what is known in front of an arrival row. Clocks go back, so that rows cannot be
+// halved by their times; the latest time until a row only grows.
 type arrivalMark struct {
 	at     int64 // of the row, in its file
 	size   int64 // of the log

@@ -59,8 +59,8 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	return n.Tail, n.Valid, nil
 }
 
-// ExamineUnchanged reads the end of both files as who may not repair the log sees it, and changes nothing. arrivals are
-// the log's rows. It returns the error of a log that cannot be read.
+// ExamineUnchanged reads the end of both files as who may not repair the log sees it, and changes
+// nothing. arrivals are the log's rows. It returns the error of a log that cannot be read.
 func (l *Log) ExamineUnchanged(arrivals vfs.File) (*Findings, error) {
 	look := new(Log)
 	look.Init(l.dir.Unchanged(), new(Set), nil, l.name)

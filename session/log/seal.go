@@ -24,13 +24,16 @@ func (l *Log) Archived() (a archive.Archived, err error) {
 	return f.data.Archived(), nil
 }
 
-// Seal packs all records that are committed and not sealed yet into a file of their own, <log>.<n>.zst, and drops them from
-// the log's own file, which from then on holds what comes later. Sizes, offsets, the chain and what readers see do not change.
-// Seal returns the bytes that it packed, raw and packed; zeros, and no error, if fewer than [SealMin] are new.
+// Seal packs all records that are committed and not sealed yet into a file of their own,
+// <log>.<n>.zst, and drops them from the log's own file, which from then on holds what comes later.
+// Sizes, offsets, the chain and what readers see do not change. Seal returns the bytes that it
+// packed, raw and packed; zeros, and no error, if fewer than [SealMin] are new.
 //
-// Records leave their file only once the part is on the disk, was read back whole, and gave what the arrival rows announce
-// byte by byte: records that somebody changed are not sealed (ctxabi.ErrIO). Appends wait only while the files are swapped,
-// readers not at all. Where it fails, or the process dies, nothing has changed: what was written of it goes at once, or when the log is opened.
+// Records leave their file only once the part is on the disk, was read back whole, and gave what
+// the arrival rows announce byte by byte: records that somebody changed are not sealed
+// (ctxabi.ErrIO). Appends wait only while the files are swapped, readers not at all. Where it
+// fails, or the process dies, nothing has changed: what was written of it goes at once, or when the
+// log is opened.
 func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if err := l.dir.Root.Writable("archive"); err != nil {
 		return 0, 0, err
@@ -143,9 +146,9 @@ func cmpErr(errs ...error) error {
 	return nil
 }
 
-// swap puts the part in the place of the raw records. In this order, so that a crash anywhere leaves what settle understands:
-// the list says that a part is pending; the part gets its name; the tail without its records gets that of the log; the
-// list is written again, without "pending".
+// swap puts the part in the place of the raw records. In this order, so that a crash anywhere
+// leaves what settle understands: the list says that a part is pending; the part gets its name; the
+// tail without its records gets that of the log; the list is written again, without "pending".
 func (s *sealer) swap(ctx context.Context) error {
 	l, x := s.l, s.l.dir
 	store, v := x.Root, x.Root.FS

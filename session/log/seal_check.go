@@ -11,7 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// rowCheck compares bytes that are written to it with what arrival rows announce. It holds one row at a time.
+// rowCheck compares bytes that are written to it with what arrival rows announce. It holds one row
+// at a time.
 type rowCheck struct {
 	l    *Log
 	rows *bufio.Reader // those behind row
@@ -22,7 +23,8 @@ type rowCheck struct {
 	sum  stdhash.Hash
 }
 
-// newRowCheck checks the chain of the rows of [from, to), and is ready to compare what is written from there on.
+// newRowCheck checks the chain of the rows of [from, to), and is ready to compare what is written
+// from there on.
 func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	c := &rowCheck{l: l, to: to, sum: sha256.New()}
 	odd := func(at int64) error {

@@ -114,11 +114,13 @@ func (o *Set) add(l *Log) {
 	}
 }
 
-// close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would trust its disk again.
+// close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would
+// trust its disk again.
 func (o *Set) close(l *Log) { o.closeAfter(l, l.index.saveLocked) }
 
-// Shed closes all logs that nobody uses at the moment, because descriptors are needed. What their indexes have not written is
-// made again: to write it would need descriptors, and locks that the caller may have.
+// Shed closes all logs that nobody uses at the moment, because descriptors are needed. What their
+// indexes have not written is made again: to write it would need descriptors, and locks that the
+// caller may have.
 func (o *Set) Shed() (closed int) {
 	for _, l := range o.List() {
 		if o.closeAfter(l, func() {}) {
@@ -159,8 +161,8 @@ func (o *Set) forget(l *Log) {
 	delete(o.logs, l)
 }
 
-// indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot of would only be there twice if it
-// were dropped.
+// indexes is the indexes of open logs as a cache of memory.Limit. One that somebody has a snapshot
+// of would only be there twice if it were dropped.
 type indexes struct{ logs *Set }
 
 // each calls do for the indexes that nobody brings up to date at the moment.
@@ -197,7 +199,8 @@ func (c indexes) LetGo() {
 	})
 }
 
-// CloseRemoved closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
+// CloseRemoved closes the files of a log whose session was removed; those that somebody reads at
+// this moment are closed when they are idle.
 func (l *Log) CloseRemoved() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -209,8 +212,8 @@ func (l *Log) CloseRemoved() {
 	l.set.forget(l)
 }
 
-// Sync makes everything that is committed in any open log survive the loss of power. It returns ctxabi.ErrIO of disks
-// that could not take all.
+// Sync makes everything that is committed in any open log survive the loss of power. It returns
+// ctxabi.ErrIO of disks that could not take all.
 func (o *Set) Sync() error {
 	var failed error
 	for _, l := range o.List() {

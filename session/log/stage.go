@@ -52,11 +52,11 @@ func (s *Stage) Size() int64 {
 	return s.size
 }
 
-// Write takes the bytes of one request. append says that the handle has
-// O_APPEND now (off is ignored); otherwise off must be the log's length plus
-// what this handle has staged, else ErrAppendOnly. It commits whole records and stages the rest. n < len(p) comes with an
-// error, and n counts only bytes of records committed before the refused one;
-// n == len(p) otherwise, also when p only continues a staged record. p is not kept.
+// Write takes the bytes of one request. append says that the handle has O_APPEND now (off is
+// ignored); otherwise off must be the log's length plus what this handle has staged, else
+// ErrAppendOnly. It commits whole records and stages the rest. n < len(p) comes with an error, and
+// n counts only bytes of records committed before the refused one; n == len(p) otherwise, also when
+// p only continues a staged record. p is not kept.
 //
 // After ErrMalformed and ErrTooLarge the stage is empty and what follows is
 // judged anew: the rest of a record whose beginning was refused is refused as
@@ -239,7 +239,8 @@ func (s *Stage) put(p []byte, grown int64) error {
 	return nil
 }
 
-// spill moves the stage to a file of the store's tmp directory, which is cleared when the store is opened.
+// spill moves the stage to a file of the store's tmp directory, which is cleared when the store is
+// opened.
 func (s *Stage) spill() error {
 	store := s.log.dir.Root
 	kept, err := handles.Keep()

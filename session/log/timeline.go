@@ -54,10 +54,11 @@ type idAt struct {
 	id   uint64
 }
 
-// Timeline brings both indexes up to date and gives a snapshot of them. Messages do without events.jsonl where its disk
-// fails or something else stands in its place: see [Timeline.EventsErr]. A session without tool events pays nothing for
-// the merging. Otherwise it costs what is new, and once a process the reading of the messages that make calls. It
-// returns the errors of Index of messages.
+// Timeline brings both indexes up to date and gives a snapshot of them. Messages do without
+// events.jsonl where its disk fails or something else stands in its place: see
+// [Timeline.EventsErr]. A session without tool events pays nothing for the merging. Otherwise it
+// costs what is new, and once a process the reading of the messages that make calls. It returns the
+// errors of Index of messages.
 func (l *Log) Timeline() (*Timeline, error) {
 	ix := &l.index
 	ix.mu.Lock()
@@ -158,8 +159,9 @@ func (w *merge) note(x *logIndex, line int) error {
 	return nil
 }
 
-// HeadAt is the value of the log's chain, in hex, behind the commit that holds the byte before size: it stands for all
-// that was appended until then. It returns the error of a log that cannot be opened or read.
+// HeadAt is the value of the log's chain, in hex, behind the commit that holds the byte before
+// size: it stands for all that was appended until then. It returns the error of a log that cannot
+// be opened or read.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
 		seed := ChainSeed(l.dir.ID(), l.name)
@@ -195,7 +197,8 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	return hex.EncodeToString(chain[:]), nil
 }
 
-// Before returns how many records of the other log had arrived before a record. It is the same in every later Timeline.
+// Before returns how many records of the other log had arrived before a record. It is the same in
+// every later Timeline.
 func (t *Timeline) Before(event bool, line int) int {
 	if !event {
 		return int(t.Messages.At(line).Events)

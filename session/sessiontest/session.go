@@ -9,8 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Session opens the store in dir, which is closed when the test ends, and a session of the user who runs the test in it, which is made
-// if it is not there.
+// Session opens the store in dir, which is closed when the test ends, and a session of the user who
+// runs the test in it, which is made if it is not there.
 func Session(t testing.TB, dir string, o session.Options) (*session.Store, *session.Session) {
 	t.Helper()
 	s, err := session.Open(dir, o)
@@ -32,7 +32,8 @@ func Session(t testing.TB, dir string, o session.Options) (*session.Store, *sess
 	return s, x
 }
 
-// StoreBlob stores content as a program does that writes it in two pieces. It returns the errors of the stage.
+// StoreBlob stores content as a program does that writes it in two pieces. It returns the errors of
+// the stage.
 func StoreBlob(x *session.Session, id, content string, w session.Writer) error {
 	s, err := x.NewBlobStage(id, w)
 	if err != nil {
