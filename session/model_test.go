@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// model says in a few lines what a log with handles does.
+// model does in a few lines what a log with handles does.
 type model struct {
 	log     string
 	handles []handle

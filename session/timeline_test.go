@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// mergeModel says in a few lines where tool events stand.
+// mergeModel finds in a few lines where tool events stand.
 type mergeModel struct {
 	messages, events int
 	named            map[string]int // id → last message that names it

@@ -172,8 +172,8 @@ func AppendTo(v FS, name string, size int64, torn bool, data []byte) (still bool
 	return appendHere(f, size, data)
 }
 
-// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file back;
-// torn says that not even that worked.
+// appendHere writes data at the end of f, which is at size. Where that fails it cuts the file
+// back; torn reports whether not even that worked.
 func appendHere(f File, size int64, data []byte) (torn bool, err error) {
 	if err := WriteFull(f, data); err != nil {
 		return f.Truncate(size) != nil, err
