@@ -10,40 +10,41 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
-// FileKinds are the files that packs are remembered by, for [session.Fsck]. All of them are derived content.
-func FileKinds() []session.FileKind {
+// FileKinds are the files that packs are remembered by, for [check.Fsck]. All of them are derived content.
+func FileKinds() []check.FileKind {
 	const in = ctxabi.InternalDir + "/"
-	return []session.FileKind{
-		{Name: in + keptFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[keptRecipe])},
-		{Name: in + epochFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[epochNote])},
-		{Name: in + outputsDir + "/", Class: session.Cache},
-		{Name: in + outputsDir + "/*", Class: session.Cache, Check: session.DerivedFile(checkOutput)},
-		{Name: in + session.SummariesFile, Class: session.Kept, Check: session.DerivedLines(jsonOf[summaryRow])},
-		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
-		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[findBatch])},
-		{Name: in + path.Dir(swapNotes) + "/", Class: session.Cache},
-		{Name: in + swapNotes, Class: session.Cache, Check: session.DerivedLines(jsonOf[swapNote])},
-		{Name: in + swapRows, Class: session.Cache, Check: session.DerivedLines(checkSwapRow)},
-		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
-		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[findBatch])},
-		{Name: in + path.Dir(dedupName) + "/", Class: session.Cache},
-		{Name: in + dedupName, Class: session.Cache, Check: session.DerivedLines(jsonOf[batch])},
+	return []check.FileKind{
+		{Name: in + keptFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[keptRecipe])},
+		{Name: in + epochFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[epochNote])},
+		{Name: in + outputsDir + "/", Class: check.Cache},
+		{Name: in + outputsDir + "/*", Class: check.Cache, Check: check.DerivedFile(checkOutput)},
+		{Name: in + session.SummariesFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[summaryRow])},
+		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
+		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[findBatch])},
+		{Name: in + path.Dir(swapNotes) + "/", Class: check.Cache},
+		{Name: in + swapNotes, Class: check.Cache, Check: check.DerivedLines(jsonOf[swapNote])},
+		{Name: in + swapRows, Class: check.Cache, Check: check.DerivedLines(checkSwapRow)},
+		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
+		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[findBatch])},
+		{Name: in + path.Dir(dedupName) + "/", Class: check.Cache},
+		{Name: in + dedupName, Class: check.Cache, Check: check.DerivedLines(jsonOf[batch])},
 	}
 }
 
 // jsonOf checks that data is what a T marshals to, and of no other kind.
-func jsonOf[T any](_ *session.CheckedFile, data []byte) error {
-	if err := session.StrictJSON(data, new(T)); err != nil {
+func jsonOf[T any](_ *check.CheckedFile, data []byte) error {
+	if err := check.StrictJSON(data, new(T)); err != nil {
 		return fmt.Errorf("it is not of its kind: %w", err)
 	}
 	return nil
 }
 
-func checkSwapRow(_ *session.CheckedFile, line []byte) error {
+func checkSwapRow(_ *check.CheckedFile, line []byte) error {
 	var row storedRow
-	if err := session.StrictJSON(line, &row); err != nil {
+	if err := check.StrictJSON(line, &row); err != nil {
 		return fmt.Errorf("it is not of its kind: %w", err)
 	}
 	if ctxabi.ParseContentID(row.ID) != nil || row.ID != row.Ref.ID() {
@@ -53,7 +54,7 @@ func checkSwapRow(_ *session.CheckedFile, line []byte) error {
 }
 
 // checkOutput checks that what is kept of a generator belongs to the session and stands under its name.
-func checkOutput(f *session.CheckedFile, data []byte) error {
+func checkOutput(f *check.CheckedFile, data []byte) error {
 	head, _, ok := bytes.Cut(data, []byte("\n"))
 	var s storedHead
 	if !ok || json.Unmarshal(head, &s) != nil {
@@ -70,15 +71,15 @@ func checkOutput(f *session.CheckedFile, data []byte) error {
 
 // CheckChunks reads all that the rows of what left prompts and of what repeats stand for, and holds it against their hashes.
 // Rows that were never made are not missing: it looks at what is known, and builds nothing.
-func CheckChunks(ctx context.Context, x *session.Session) (found []session.Problem, err error) {
+func CheckChunks(ctx context.Context, x *session.Session) (found []check.Problem, err error) {
 	check := func(file string, ref ctxabi.ContentRef) {
 		sum, _, err := x.Measure(ref)
 		switch {
 		case err != nil:
-			found = append(found, session.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: session.Rebuildable,
+			found = append(found, check.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: check.Rebuildable,
 				What: fmt.Sprintf("the bytes of %s cannot be read from %s: %v", ref.ID(), sourceOf(ref), err)})
 		case fmt.Sprintf("sha256-%x", sum) != ref.ID():
-			found = append(found, session.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: session.Rebuildable,
+			found = append(found, check.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: check.Rebuildable,
 				What: fmt.Sprintf("%s does not give the bytes of %s", sourceOf(ref), ref.ID())})
 		}
 	}

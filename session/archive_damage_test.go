@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -140,7 +141,7 @@ func TestWhatIsDoneToSealedPartsByHand(t *testing.T) {
 				if n := strings.Count(want, "\n"); ix.Len() != n && listed {
 					t.Errorf("open %d: %d lines, not %d", round+1, ix.Len(), n)
 				}
-				problems, err := s.Verify(ctx, refA)
+				problems, err := check.Verify(ctx, s, refA)
 				if err != nil || (len(problems) == 0) != c.whole {
 					t.Errorf("open %d: verify: %v %v", round+1, problems, err)
 				}
@@ -200,7 +201,7 @@ func TestADamagedFrameIsAllThatIsLost(t *testing.T) {
 			if bad == 0 || bad > len(entries)/5 || good == 0 {
 				t.Errorf("%d lines are lost of %d", bad, len(entries))
 			}
-			problems, err := s.Verify(ctx, refA)
+			problems, err := check.Verify(ctx, s, refA)
 			if err != nil || len(problems) == 0 || !strings.Contains(fmt.Sprint(problems), part1) {
 				t.Errorf("verify: %v %v", problems, err)
 			}

@@ -11,13 +11,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-func fsck(t *testing.T, d *sessiontest.Disk, repair bool) (all []session.Damage) {
+func fsck(t *testing.T, d *sessiontest.Disk, repair bool) (all []check.Damage) {
 	t.Helper()
-	o := session.FsckOptions{Repair: repair, Options: session.Options{VFS: d, Now: d.Now}}
-	if _, err := session.Fsck(ctx, "/store", o, func(found session.Damage) { all = append(all, found) }); err != nil {
+	o := check.FsckOptions{Repair: repair, Options: session.Options{VFS: d, Now: d.Now}}
+	if _, err := check.Fsck(ctx, "/store", o, func(found check.Damage) { all = append(all, found) }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -29,7 +30,7 @@ func TestFsckOfSealedParts(t *testing.T) {
 		name   string
 		change func(d *sessiontest.Disk, dir string, parts [2]string)
 		want   string
-		sev    session.Severity
+		sev    check.Severity
 		whole  bool // after a repair nothing is wrong any more
 	}{
 		{"nothing", func(d *sessiontest.Disk, dir string, parts [2]string) {}, "", "", true},
@@ -37,18 +38,18 @@ func TestFsckOfSealedParts(t *testing.T) {
 			b := get(t, d, path.Join(dir, part1))
 			b[len(b)/2] ^= 1
 			put(t, d, path.Join(dir, part1), b)
-		}, part1 + " does not give bytes", session.Lost, false},
-		{"a part is missing", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, part1)) }, "the sealed part is missing: bytes 0-", session.Lost, false},
+		}, part1 + " does not give bytes", check.Lost, false},
+		{"a part is missing", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, part1)) }, "the sealed part is missing: bytes 0-", check.Lost, false},
 		{"a part is there twice", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, "messages.jsonl.7.zst"), get(t, d, path.Join(dir, part1)))
-		}, "has no such part", session.Odd, true},
+		}, "has no such part", check.Odd, true},
 		{"the list lost its end", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, session.SegmentsFile), []byte("{"))
-		}, "it does not fit together", session.Rebuildable, true},
+		}, "it does not fit together", check.Rebuildable, true},
 		{"a bit of the list is wrong", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			b := string(get(t, d, path.Join(dir, session.SegmentsFile)))
 			put(t, d, path.Join(dir, session.SegmentsFile), []byte(strings.Replace(b, `"records":`, `"records":1`, 1)))
-		}, "it does not fit its checksum", session.Rebuildable, true},
+		}, "it does not fit its checksum", check.Rebuildable, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := sessiontest.New()
@@ -151,7 +152,7 @@ func TestAnOldListOfPartsLosesTheNewestPart(t *testing.T) {
 	}
 }
 
-// change gives a file other bytes that are on the disk.
+// change returns a file other bytes that are on the disk.
 func change(t *testing.T, d *sessiontest.Disk, name string, data []byte) {
 	t.Helper()
 	f, err := d.OpenFile(name, os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0)
@@ -191,7 +192,7 @@ func TestAPowerCutWhileAPartIsRepairedLosesItsName(t *testing.T) {
 		for seed := range int64(8) {
 			d, dir, want, whole := damaged(t)
 			d.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
-			session.Fsck(ctx, "/store", session.FsckOptions{Repair: true, Options: session.Options{VFS: d, Now: d.Now}}, func(session.Damage) {})
+			check.Fsck(ctx, "/store", check.FsckOptions{Repair: true, Options: session.Options{VFS: d, Now: d.Now}}, func(check.Damage) {})
 			_, where := d.Hit()
 			d.Crash(int64(at)*1000 + seed)
 			if _, err := d.Stat(path.Join(dir, part1)); err != nil {

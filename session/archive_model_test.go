@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -121,7 +120,7 @@ func TestALogThatIsSealedIsLikeASlice(t *testing.T) {
 		if ix, err := l.Index(); err != nil || ix.Len() != strings.Count(want, "\n") {
 			t.Fatal(ix.Len(), err)
 		}
-		if problems, err := s.Verify(ctx, x.Ref()); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, x.Ref()); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})
@@ -272,39 +271,4 @@ func TestALookBesideADaemonThatSeals(t *testing.T) {
 		}
 		r.Close()
 	}
-}
-
-// Whatever the bytes of a part are: reading it never gives other bytes than were sealed, and never panics.
-func FuzzSealedPart(f *testing.F) {
-	dir := f.TempDir()
-	s := openStore(f, dir, session.Options{})
-	x := create(f, s, refA)
-	var want strings.Builder
-	for i := range 60 {
-		fmt.Fprintf(&want, `{"role":"user","content":"%d %s"}`+"\n", i, strings.Repeat("ab", i*7%500))
-	}
-	appendTo(f, x.Messages(), want.String())
-	seal(f, x.Messages())
-	good, err := os.ReadFile(filepath.Join(x.Dir(), part1))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(good, uint32(0), byte(0))
-	f.Add(good, uint32(len(good)/2), byte(1))
-	f.Add(good, uint32(len(good)-3), byte(0x80))
-	f.Add(good, uint32(len(good)-12), byte(4))
-	f.Add(good[:len(good)-20], uint32(7), byte(0))
-	f.Add(good[:len(good)/2], uint32(7), byte(0))
-	f.Add([]byte(nil), uint32(0), byte(0))
-	f.Fuzz(func(t *testing.T, b []byte, at uint32, flip byte) {
-		b = bytes.Clone(b)
-		if len(b) > 0 {
-			b[int(at)%len(b)] ^= flip
-		}
-		session.ReadSealed(b, int64(want.Len()), good, func(off int64, got []byte) {
-			if off+int64(len(got)) > int64(want.Len()) || string(got) != want.String()[off:off+int64(len(got))] {
-				t.Fatalf("%d bytes at %d are others", len(got), off)
-			}
-		})
-	})
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand"
@@ -14,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// talk gives records of about n bytes in all, as compressible as talk is.
+// talk returns records of about n bytes in all, as compressible as talk is.
 func talk(n int, seed int64) string {
 	rng := rand.New(rand.NewSource(seed))
 	var b strings.Builder
@@ -58,7 +61,7 @@ func plain(t testing.TB, v session.VFS, dir string) string {
 	}
 	var all []byte
 	for _, n := range slices.Sorted(maps.Keys(parts)) {
-		all = append(all, session.Inflate(t, get(t, v, path.Join(dir, parts[n])))...)
+		all = append(all, inflate(t, get(t, v, path.Join(dir, parts[n])))...)
 	}
 	return string(append(all, get(t, v, path.Join(dir, ctxabi.MessagesFile))...))
 }
@@ -160,7 +163,7 @@ func TestOtherToolsReadASealedPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := session.SeekTable(t, raw); !bytes.Equal(got, []byte(want)) {
+	if got := seekTable(t, raw); !bytes.Equal(got, []byte(want)) {
 		t.Error("the seek table does not lead to the records")
 	}
 }
@@ -215,4 +218,44 @@ func tool(t testing.TB, name string, args ...string) []byte {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return out
+}
+
+// inflate inflates all frames of a file.
+func inflate(t testing.TB, packed []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	raw, err := d.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// seekTable inflates a file as a reader of the seekable format does: frame by frame, as its table says.
+func seekTable(t testing.TB, b []byte) (all []byte) {
+	t.Helper()
+	const seekFooter, seekMagic = 9, 0x184D2A5E
+	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(b[at:])) }
+	n := u32(len(b) - seekFooter)
+	table := len(b) - seekFooter - 8*n
+	if u32(table-8) != seekMagic || u32(table-4) != 8*n+seekFooter {
+		t.Fatal("the table has no frame of its own")
+	}
+	at := 0
+	for i := range n {
+		packed, raw := u32(table+8*i), u32(table+8*i+4)
+		one := inflate(t, b[at:at+packed])
+		if len(one) != raw {
+			t.Fatalf("frame %d inflates to %d bytes, not %d", i, len(one), raw)
+		}
+		all, at = append(all, one...), at+packed
+	}
+	if at != table-8 {
+		t.Fatalf("the frames end at %d, not at %d", at, table-8)
+	}
+	return all
 }

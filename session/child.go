@@ -15,10 +15,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Child is a child of a session as it stands at one moment: what was written below context/child/<name>, and what follows from the
-// session that it is linked to. Two of one child are equal when they say the same; the text of the result is part of that.
+// Child is a child of a session as it stands at one moment: what was written below
+// context/child/<name>, and what follows from the session that it is linked to. Two of one child
+// are equal when they say the same; the text of the result is part of that.
 type Child struct {
 	Name    string
 	Agent   string // what the files agent and session say; "" nothing
@@ -41,7 +43,7 @@ type Child struct {
 	sum    [sha256.Size]byte // of result.md, where that was written
 }
 
-// Finished says that nothing more is to come of the child.
+// Finished reports whether nothing more is to come of the child.
 func (c *Child) Finished() bool { return c.Status != "pending" && c.Status != "active" }
 
 // Who names the session that the child names: "rev/r1", or what is known of it.
@@ -53,14 +55,15 @@ func (c *Child) Row() ctxabi.RefRow {
 		Summary: strings.TrimSuffix(c.Status+", "+c.Who(), ", ")}
 }
 
-// maxChildRefs and maxArtifacts bound what a session looks at of the refs and the artifacts of one child.
+// maxChildRefs and maxArtifacts bound what a session looks at of the refs and the artifacts of one
+// child.
 const (
 	maxChildRefs = 64 << 10
 	maxArtifacts = 64
 )
 
-// Brought returns what the child brought beside its result, as rows of context/refs.jsonl of its parent: the rows of its
-// refs.jsonl, and its artifacts.
+// Brought returns what the child brought beside its result, as rows of context/refs.jsonl of its
+// parent: the rows of its refs.jsonl, and its artifacts.
 func (c *Child) Brought() (rows []ctxabi.RefRow) {
 	for line := range strings.Lines(c.Refs) {
 		var row ctxabi.RefRow
@@ -91,20 +94,22 @@ type writtenChild struct {
 	child   Child
 }
 
-// freshChild is how long after a change of a directory its time may hide another one, of a daemon that this store does not know.
+// freshChild is how long after a change of a directory its time may hide another one, of a daemon
+// that this store does not know.
 const freshChild = 20 * time.Millisecond
 
-// Children lists the session's children in name order. It looks at the disk each time and reads only what changed; of linked
-// sessions it reads the state and nothing else, so that links in a circle do no harm.
+// Children lists the session's children in name order. It looks at the disk each time and reads
+// only what changed; of linked sessions it reads the state and nothing else, so that links in a
+// circle do no harm. It returns the error of a disk that cannot list them.
 func (x *Session) Children() ([]Child, error) {
-	x.store.move.RLock()
-	entries, err := x.store.vfs.ReadDir(x.path(ctxabi.ChildDir))
-	x.store.move.RUnlock()
+	x.store.disk.Move.RLock()
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildDir))
+	x.store.disk.Move.RUnlock()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return nil, diskFailed("list", ctxabi.ChildDir, err, "its children cannot be listed")
+		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "its children cannot be listed")
 	}
 	var list []Child
 	for _, e := range entries {
@@ -125,7 +130,7 @@ func (x *Session) Children() ([]Child, error) {
 	return list, nil
 }
 
-// forget lets go of children that are not there any more.
+// forget drops the children that are not there any more.
 func (k *children) forget(list []Child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -139,7 +144,7 @@ func (k *children) forget(list []Child) {
 	}
 }
 
-// Child gives one child; ctxabi.ErrNotFound when there is none of that name.
+// Child returns one child; ctxabi.ErrNotFound when there is none of that name.
 func (x *Session) Child(name string) (Child, error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return Child{}, err
@@ -179,21 +184,21 @@ func latest(a, b time.Time) time.Time {
 
 // changedAt is when a file of the session changed last; the zero time where there is none.
 func (x *Session) changedAt(rel string) (at time.Time) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if fi, err := x.store.vfs.Stat(x.path(rel)); err == nil {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if fi, err := x.store.disk.FS.Stat(x.dir.Path(rel)); err == nil {
 		at = fi.ModTime()
 	}
 	return at
 }
 
-// Gone says that err tells of a child, or a session, that is not there.
+// Gone reports whether err is that of a child, or a session, that is not there.
 func Gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound)
 }
 
-// linkedTo finds the session that a child is linked to; nil where its files name none, or one that is not there. It can only be one of
-// the same owner: the names say nothing of owners.
+// linkedTo finds the session that a child is linked to; nil where its files name none, or one that
+// is not there. It can only be one of the same owner: the names say nothing of owners.
 func (x *Session) linkedTo(c *Child) *Session {
 	if c.Agent == "" || c.Session == "" {
 		return nil
@@ -207,7 +212,8 @@ func (x *Session) linkedTo(c *Child) *Session {
 	return to
 }
 
-// statusOf is the status of a child whose parent wrote none. length is that of the linked session's messages.
+// statusOf is the status of a child whose parent wrote none. length is that of the linked session's
+// messages.
 func statusOf(to *Session, length int64) string {
 	if to == nil {
 		return "pending"
@@ -223,9 +229,9 @@ func statusOf(to *Session, length int64) string {
 
 // writtenChild reads what was written of a child, where it may have changed.
 func (x *Session) writtenChild(name string) (Child, error) {
-	x.store.move.RLock()
-	fi, err := x.store.vfs.Stat(x.path(ctxabi.ChildPath(name)))
-	x.store.move.RUnlock()
+	x.store.disk.Move.RLock()
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(ctxabi.ChildPath(name)))
+	x.store.disk.Move.RUnlock()
 	if err != nil || !fi.IsDir() {
 		return Child{}, ctxabi.E("read", ctxabi.ChildPath(name), ctxabi.ErrNotFound, "there is no child %q", name)
 	}
@@ -243,7 +249,7 @@ func (x *Session) writtenChild(name string) (Child, error) {
 	if k.known == nil {
 		k.known = map[string]writtenChild{}
 	}
-	if delete(k.known, name); x.store.o.Now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
+	if delete(k.known, name); x.store.disk.Now().Sub(w.at) > freshChild { // artifacts come without the session's knowing
 		k.known[name] = w
 	}
 	return w.child, nil
@@ -271,20 +277,21 @@ func (x *Session) readChild(name string) Child {
 
 // artifactsChanged returns when an entry of the child's artifact/ came or went last; zero without one.
 func (x *Session) artifactsChanged(name string) time.Time {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	fi, err := x.store.vfs.Stat(x.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
 	if err != nil {
 		return time.Time{}
 	}
 	return fi.ModTime()
 }
 
-// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones and those that are no text of one line.
+// artifacts returns the names in the child's artifact/, in order, a line each, without hidden ones
+// and those that are no text of one line.
 func (x *Session) artifacts(name string) string {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	entries, err := x.store.vfs.ReadDir(x.path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(ctxabi.ChildPath(name, ctxabi.ChildArtifact)))
 	if err != nil {
 		return ""
 	}
@@ -299,8 +306,9 @@ func (x *Session) artifacts(name string) string {
 	return b.String()
 }
 
-// ChildFile is what a file of a child reads as: what was written, else what it means not to have written it. at is when that
-// changed. ctxabi.ErrNotFound when there is no such child, or the file is none of ctxabi.ChildFiles.
+// ChildFile is what a file of a child reads as: what was written, else what it means not to have
+// written it. at is when that changed. ctxabi.ErrNotFound when there is no such child, or the file
+// is none of ctxabi.ChildFiles.
 func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origin string, err error) {
 	rel := ctxabi.ChildPath(name, file)
 	if !ctxabi.IsChildFile(rel) {
@@ -316,7 +324,7 @@ func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origi
 	if err != nil {
 		return nil, at, "", err
 	}
-	switch at = x.created; file {
+	switch at = x.Created(); file {
 	case ctxabi.ChildStatus:
 		data = []byte(c.Status + "\n")
 		if to := x.linkedTo(&c); to != nil {
@@ -331,9 +339,11 @@ func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origi
 	return data, at, ctxabi.OriginDerived, err
 }
 
-// HandedOver is what a parent wrote for x: the handoff.md of the child's directory that parent names, as meta.json of x does, by its path
-// below the store ("home/1000/agent/coder/session/s1/context/child/rev-1"). rel is where that stands, below the store. Only a session of
-// the same owner is a parent; data is nil without one, and where it wrote nothing.
+// HandedOver is what a parent wrote for x: the handoff.md of the child's directory that parent
+// names, as meta.json of x does, by its path below the store
+// ("home/1000/agent/coder/session/s1/context/child/rev-1"). rel is where that stands, below the
+// store. Only a session of the same owner is a parent; data is nil without one, and where it wrote
+// nothing.
 func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	at, name, ok := strings.Cut(strings.Trim(parent, "/"), "/"+ctxabi.ChildDir+"/")
 	ref, err := ctxabi.ParseRef(at)
@@ -348,21 +358,8 @@ func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	return from.checkedControl(file), path.Join(ref.Path(), file)
 }
 
-// checkChildFile applies the rules of a file of a child.
-func checkChildFile(name, file string, data []byte) error {
-	switch file {
-	case ctxabi.ChildAgent, ctxabi.ChildSession:
-		if who := trimNewline(data); who != "" {
-			if err := ctxabi.ValidName(who); err != nil {
-				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write one name, as its directory has it", who, file)
-			}
-		}
-	case ctxabi.ChildStatus:
-		if status := trimNewline(data); !slices.Contains(ctxabi.ChildStates, status) {
-			return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not a status; write one of %s", status, strings.Join(ctxabi.ChildStates, " "))
-		}
-	case ctxabi.ChildRefs:
-		return checkRows(name, data, "id", "path", "kind", "summary?")
-	}
-	return nil
+// Touch notes that a file of the session was changed by other means (through the mount, by hand).
+func (x *Session) Touch() {
+	x.changes.Add(1)
+	x.touched.Store(x.store.disk.Now().UnixNano())
 }

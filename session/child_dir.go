@@ -4,44 +4,54 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// MakeChild makes the directory of a child and its artifact/. ctxabi.ErrExists where there is one of that name.
+// MakeChild makes the directory of a child and its artifact/. ctxabi.ErrExists where there is one
+// of that name.
 func (x *Session) MakeChild(name string) error {
 	if err := x.changeChild("mkdir", name); err != nil {
 		return err
 	}
+	return x.commit(Change{Kind: MakeChild, Name: name})
+}
+
+func (x *Session) applyMakeChild(name string) error {
 	s := x.store
 	defer s.lockNames()()
 	dir, err := x.freeChild("mkdir", name)
 	if err != nil {
 		return err
 	}
-	o, err := x.owner()
-	for _, d := range []string{x.path(ctxabi.ChildDir), dir, path.Join(dir, ctxabi.ChildArtifact)} {
+	o, err := x.dir.Owner()
+	for _, d := range []string{x.dir.Path(ctxabi.ChildDir), dir, path.Join(dir, ctxabi.ChildArtifact)} {
 		if err == nil {
-			err = s.mkdir(d, o)
+			err = s.disk.Mkdir(d, o)
 		}
 	}
 	x.Touch()
 	if err != nil {
-		s.vfs.Remove(path.Join(dir, ctxabi.ChildArtifact))
-		s.vfs.Remove(dir)
-		return diskFailed("mkdir", ctxabi.ChildPath(name), err, "the child was not made")
+		s.disk.FS.Remove(path.Join(dir, ctxabi.ChildArtifact))
+		s.disk.FS.Remove(dir)
+		return vfs.Failed("mkdir", ctxabi.ChildPath(name), err, "the child was not made")
 	}
 	return nil
 }
 
-// RemoveChild removes the directory of a child of which nothing was written and that has no artifacts; else it fails with the error of
-// a directory that is not empty.
+// RemoveChild removes the directory of a child of which nothing was written and that has no
+// artifacts; else it fails with the error of a directory that is not empty.
 func (x *Session) RemoveChild(name string) error {
 	if err := x.changeChild("rmdir", name); err != nil {
 		return err
 	}
-	v := x.store.vfs
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	dir := x.path(ctxabi.ChildPath(name))
+	return x.commit(Change{Kind: RemoveChild, Name: name})
+}
+
+func (x *Session) applyRemoveChild(name string) error {
+	v := x.store.disk.FS
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	dir := x.dir.Path(ctxabi.ChildPath(name))
 	entries, err := v.ReadDir(dir)
 	if err != nil {
 		return err
@@ -58,11 +68,15 @@ func (x *Session) RemoveChild(name string) error {
 	return v.SyncDir(path.Dir(dir))
 }
 
-// RenameChild gives a child another name. ctxabi.ErrExists where that is taken.
+// RenameChild renames a child. It returns ctxabi.ErrExists if the name is taken.
 func (x *Session) RenameChild(from, to string) error {
 	if err := x.changeChild("rename", to); err != nil {
 		return err
 	}
+	return x.commit(Change{Kind: RenameChild, Name: from, To: to})
+}
+
+func (x *Session) applyRenameChild(from, to string) error {
 	s := x.store
 	defer s.lockNames()()
 	dir, err := x.freeChild("rename", to)
@@ -70,33 +84,34 @@ func (x *Session) RenameChild(from, to string) error {
 		return err
 	}
 	defer x.Touch()
-	if err := s.vfs.Rename(x.path(ctxabi.ChildPath(from)), dir); err != nil {
+	if err := s.disk.FS.Rename(x.dir.Path(ctxabi.ChildPath(from)), dir); err != nil {
 		return err
 	}
-	return s.vfs.SyncDir(path.Dir(dir))
+	return s.disk.FS.SyncDir(path.Dir(dir))
 }
 
-// lockNames lets one caller at a time give a child a name, while no session is moved. The locks are taken in the order of Create.
+// lockNames waits until this caller alone may name a child, while no session is moved. The locks
+// are taken in the order of Create.
 func (s *Store) lockNames() (unlock func()) {
 	s.create.Lock()
-	s.move.RLock()
+	s.disk.Move.RLock()
 	return func() {
-		s.move.RUnlock()
+		s.disk.Move.RUnlock()
 		s.create.Unlock()
 	}
 }
 
-// freeChild gives the directory of a child that is not there yet.
+// freeChild returns the directory of a child that is not there yet.
 func (x *Session) freeChild(op, name string) (dir string, err error) {
-	dir = x.path(ctxabi.ChildPath(name))
-	if _, err := x.store.vfs.Stat(dir); err == nil {
+	dir = x.dir.Path(ctxabi.ChildPath(name))
+	if _, err := x.store.disk.FS.Stat(dir); err == nil {
 		return "", ctxabi.E(op, ctxabi.ChildPath(name), ctxabi.ErrExists, "there is a child %q already", name)
 	}
 	return dir, nil
 }
 
 func (x *Session) changeChild(op, name string) error {
-	if err := x.store.writable(op); err != nil {
+	if err := x.store.disk.Writable(op); err != nil {
 		return err
 	}
 	return ctxabi.ValidName(name)

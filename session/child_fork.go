@@ -2,34 +2,18 @@ package session
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
-
-// userFiles is a disk on which users keep files of their own.
-type userFiles interface {
-	Tree(dir string) (tree, error)
-	Symlink(target, name string) error
-}
-
-// tree is an open directory with whatever a user put in there. Names are of what lies right in it; no link is followed.
-type tree interface {
-	io.Closer
-	Stat() (fs.FileInfo, error)
-	ReadDir() ([]fs.DirEntry, error)
-	Lstat(name string) (fs.FileInfo, error)
-	Sub(name string) (tree, error)
-	OpenFile(name string) (File, error)
-	Readlink(name string) (string, error)
-}
 
 // deepest is how many levels of a user's directories are gone through: each takes a descriptor.
 const deepest = 64
 
-// children takes the children of a session along: what was written of them, and copies of their artifacts.
+// children takes the children of a session along: what was written of them, and copies of their
+// artifacts.
 func (w *forkWriter) children() error {
 	list, err := w.x.Children()
 	if err != nil || len(list) == 0 {
@@ -50,20 +34,21 @@ func (w *forkWriter) children() error {
 		if err := w.artifacts(ctxabi.ChildPath(c.Name, ctxabi.ChildArtifact)); err != nil {
 			return err
 		}
-		if err := w.s.vfs.SyncDir(path.Join(w.dir, ctxabi.ChildPath(c.Name))); err != nil {
+		if err := w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.ChildPath(c.Name))); err != nil {
 			return err
 		}
 	}
-	return w.s.vfs.SyncDir(path.Join(w.dir, ctxabi.ChildDir))
+	return w.s.disk.FS.SyncDir(path.Join(w.dir, ctxabi.ChildDir))
 }
 
-// childFile takes a file of a child along with the time of its last change: what packs show of a result depends on its age.
+// childFile takes a file of a child along with the time of its last change: what packs show of a
+// result depends on its age.
 func (w *forkWriter) childFile(rel string) error {
 	at := w.x.changedAt(rel)
 	if err := w.control(rel); err != nil || at.IsZero() {
 		return err
 	}
-	err := w.s.vfs.Chtimes(path.Join(w.dir, rel), at)
+	err := w.s.disk.FS.Chtimes(path.Join(w.dir, rel), at)
 	if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 		return nil
 	}
@@ -73,25 +58,25 @@ func (w *forkWriter) childFile(rel string) error {
 // mkdir makes a directory of the new session.
 func (w *forkWriter) mkdir(rel string) error {
 	dir := path.Join(w.dir, rel)
-	if err := w.s.vfs.Mkdir(dir, 0o700); err != nil {
+	if err := w.s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	return w.s.own(dir, w.owner, w.owner.dirMode())
+	return w.s.disk.Own(dir, w.owner, w.owner.DirMode())
 }
 
-// artifacts copies the directory rel with its files, directories and links. What else somebody put there (a FIFO, a socket) stays
-// behind, and so does what the fork's owner may not read.
+// artifacts copies the directory rel with its files, directories and links. What else somebody put
+// there (a FIFO, a socket) stays behind, and so does what the fork's owner may not read.
 func (w *forkWriter) artifacts(rel string) error {
 	if err := w.mkdir(rel); err != nil {
 		return err
 	}
-	disk, ok := w.s.vfs.(userFiles)
+	disk, ok := w.s.disk.FS.(vfs.UserFiles)
 	if !ok {
 		return nil
 	}
-	w.s.move.RLock()
-	from, err := disk.Tree(w.x.path(rel))
-	w.s.move.RUnlock()
+	w.s.disk.Move.RLock()
+	from, err := disk.Tree(w.x.dir.Path(rel))
+	w.s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -106,7 +91,7 @@ func (w *forkWriter) artifacts(rel string) error {
 }
 
 // copyTree copies what is in the open directory from to rel, which is there.
-func (w *forkWriter) copyTree(disk userFiles, from tree, rel string, depth int) error {
+func (w *forkWriter) copyTree(disk vfs.UserFiles, from vfs.Tree, rel string, depth int) error {
 	entries, err := from.ReadDir()
 	if err != nil {
 		return err
@@ -128,7 +113,7 @@ func (w *forkWriter) copyTree(disk userFiles, from tree, rel string, depth int) 
 	return nil
 }
 
-func (w *forkWriter) directory(disk userFiles, from tree, name, to string, depth int) error {
+func (w *forkWriter) directory(disk vfs.UserFiles, from vfs.Tree, name, to string, depth int) error {
 	if depth > deepest {
 		return nil
 	}
@@ -146,10 +131,11 @@ func (w *forkWriter) directory(disk userFiles, from tree, name, to string, depth
 	return w.copyTree(disk, in, to, depth)
 }
 
-// readable says whether the fork's owner may read a file, or list and enter a directory: it is root that copies, who may read all.
+// readable reports whether the fork's owner may read a file, or list and enter a directory: it is
+// root that copies, who may read all.
 func (w *forkWriter) readable(fi fs.FileInfo) bool {
-	uid, gid, known := ownerOf(fi)
-	if !w.s.root || known && uid == w.owner.UID {
+	uid, gid, known := vfs.OwnerOf(fi)
+	if !w.s.disk.AsRoot || known && uid == w.owner.UID {
 		return true
 	}
 	need := fs.FileMode(0o4)
@@ -162,7 +148,7 @@ func (w *forkWriter) readable(fi fs.FileInfo) bool {
 	return known && fi.Mode().Perm()&need == need
 }
 
-func (w *forkWriter) artifact(from tree, name, to string) error {
+func (w *forkWriter) artifact(from vfs.Tree, name, to string) error {
 	in, err := from.OpenFile(name)
 	if err != nil {
 		return err
@@ -173,26 +159,26 @@ func (w *forkWriter) artifact(from tree, name, to string) error {
 		return err
 	}
 	file := path.Join(w.dir, to)
-	out, err := w.s.vfs.OpenFile(file, osCreate, 0o600)
+	out, err := w.s.disk.FS.OpenFile(file, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = cloneOrCopy(out, in, fi.Size())
+	_, err = vfs.CloneOrCopy(out, in, fi.Size())
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return err
 	}
-	return w.s.own(file, w.owner, fi.Mode().Perm())
+	return w.s.disk.Own(file, w.owner, fi.Mode().Perm())
 }
 
 // link makes a symbolic link as it is; nothing of ctxfs follows it.
-func (w *forkWriter) link(disk userFiles, from tree, name, to string) error {
+func (w *forkWriter) link(disk vfs.UserFiles, from vfs.Tree, name, to string) error {
 	target, err := from.Readlink(name)
 	if err != nil {
 		return err
 	}
 	file := path.Join(w.dir, to)
-	if err := disk.Symlink(target, file); err != nil || !w.s.root {
+	if err := disk.Symlink(target, file); err != nil || !w.s.disk.AsRoot {
 		return err
 	}
-	return w.s.vfs.Chown(file, int(w.owner.UID), int(w.owner.GID))
+	return w.s.disk.FS.Chown(file, int(w.owner.UID), int(w.owner.GID))
 }

@@ -8,16 +8,19 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
-// A child names its session in its files agent and session. What happens to that session is followed here: where it is moved,
-// the names go along; where it is removed, its parents keep what it said.
+// A child names its session in its files agent and session. What happens to that session is
+// followed here: where it is moved, the names go along; where it is removed, its parents keep what
+// it said.
 
-// withChildren lists the sessions of ref's owner that may have children. A directory that cannot be read is an error: who asks is
-// about to do what a child must be told of.
+// withChildren lists the sessions of ref's owner that may have children. A directory that cannot be
+// read is an error: who asks is about to do what a child must be told of.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
-		entries, e := s.vfs.ReadDir(s.inStore(rel...))
+		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))
 		if e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
@@ -38,17 +41,18 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	return list, err
 }
 
-// Link says where a session is a child: of which one, and by what name.
+// Link is the place of a session as a child: its parent, and its name there.
 type Link struct {
 	Parent ctxabi.Ref
 	Child  Child
 }
 
-// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a link never leads to another's.
+// Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a
+// link never leads to another's. It returns the error of a disk that cannot list them.
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {
-		return nil, diskFailed("list", ctxabi.ChildDir, err, "it is not known whose child the session is")
+		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "it is not known whose child the session is")
 	}
 	for _, parent := range parents {
 		x, err := s.Session(parent)
@@ -75,10 +79,12 @@ type lastWord struct {
 	data   []byte
 }
 
-// lastWords gives what the session x said last, and how it ended, for the children that show it, because it is about to be removed.
-// What the parent wrote stays. before is what they show anyway: it is written while the session is there, so that no death of the daemon
-// loses it, and taken back where the session stays, for it follows the session no more. A child that had not ended has failed, but
-// only once its session is gone: that is written after, since nothing would take it back from a session that goes on.
+// lastWords returns what the session x said last, and how it ended, for the children that show it,
+// because it is about to be removed. What the parent wrote stays. before is what they show anyway:
+// it is written while the session is there, so that no death of the daemon loses it, and taken back
+// where the session stays, for it follows the session no more. A child that had not ended has
+// failed, but only once its session is gone: that is written after, since nothing would take it
+// back from a session that goes on.
 func (s *Store) lastWords(x *Session) (before, after []lastWord, err error) {
 	links, err := s.Parents(x.Ref())
 	if err != nil {
@@ -115,7 +121,8 @@ func notKept(parent ctxabi.Ref, rel string, err error) error {
 	return ctxabi.E("remove", "", ctxabi.ErrProtected, "%s shows what it says as %s, where it could not be kept: %v", parent, rel, err)
 }
 
-// lastText is what a removed session leaves as a result: none where a sealed part that is damaged had it, which no one will read any more.
+// lastText is what a removed session leaves as a result: none where a sealed part that is damaged
+// had it, which no one will read any more.
 func (x *Session) lastText() ([]byte, error) {
 	ix, err := x.messages.Index()
 	var said string
@@ -123,7 +130,7 @@ func (x *Session) lastText() ([]byte, error) {
 		said, err = x.latestOf(ix, nil) // what stays of it is all there will be: nothing is left out of it
 	}
 	text := asFile(said)
-	var bad *damage
+	var bad *archive.DamageError
 	if errors.As(err, &bad) {
 		return nil, nil
 	}
@@ -145,30 +152,35 @@ func (w *lastWord) write() error {
 // takeBack removes what write wrote, unless somebody wrote something else since.
 func (w *lastWord) takeBack() {
 	x := w.parent
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	file := x.path(w.rel)
-	data, err := readWhole(x.store.vfs, file)
-	if Gone(err) || err == nil && !bytes.Equal(data, w.data) {
-		return
+	if err := x.commit(Change{Kind: RemoveFile, Name: w.rel, If: w.data}); err != nil {
+		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+	}
+}
+
+// applyRemoveFile removes a file that holds what was expected; another one stays.
+func (x *Session) applyRemoveFile(rel string, expected []byte) error {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	file := x.dir.Path(rel)
+	data, err := vfs.ReadFile(x.store.disk.FS, file)
+	if Gone(err) || err == nil && !bytes.Equal(data, expected) {
+		return nil
+	}
+	defer x.Touch()
+	if err == nil {
+		err = x.store.disk.FS.Remove(file)
 	}
 	if err == nil {
-		err = x.store.vfs.Remove(file)
+		err = x.store.disk.FS.SyncDir(path.Dir(file))
 	}
-	if err == nil {
-		err = x.store.vfs.SyncDir(path.Dir(file))
-	}
-	if err != nil {
-		x.report("remove", w.rel, diskFailed("remove", w.rel, err, "it does not follow its session any more, which stays"))
-	}
-	x.Touch()
+	return err
 }
 
 // cutResult ends a result that was too long to be kept whole as a control file.
 const cutResult = "\n[cut: the session was removed]\n"
 
-// relink lets the children that name a session below from name it as it is called below to; s.move is held for writing. One that
-// cannot be written keeps the old name, which is reported.
+// relink makes the children that name a session below from name it as it is called below to; s.move
+// is held for writing. One that cannot be written keeps the old name, which is reported.
 func (s *Store) relink(from, to string) {
 	owner, err := ownerOfPath(from)
 	if err != nil {
@@ -180,7 +192,7 @@ func (s *Store) relink(from, to string) {
 		if x == nil {
 			continue
 		}
-		for _, name := range s.dirs(parent.Path(), ctxabi.ChildDir) {
+		for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
 			if ctxabi.ValidName(name) == nil {
 				x.relink(name, from, to)
 			}
@@ -190,9 +202,9 @@ func (s *Store) relink(from, to string) {
 
 // relink does that for one child of x.
 func (x *Session) relink(name, from, to string) {
-	v := x.store.vfs
+	v := x.store.disk.FS
 	read := func(file string) string {
-		data, _ := readWhole(v, x.path(ctxabi.ChildPath(name, file)))
+		data, _ := vfs.ReadFile(v, x.dir.Path(ctxabi.ChildPath(name, file)))
 		return trimNewline(data)
 	}
 	was := x.Ref()
@@ -210,14 +222,15 @@ func (x *Session) relink(name, from, to string) {
 			continue
 		}
 		rel := ctxabi.ChildPath(name, f.file)
-		if err := x.replace(rel, []byte(f.now+"\n"), true); err != nil {
-			x.report("rename", rel, diskFailed("rename", rel, err, "its session is called "+now.Path()+" now"))
+		if err := x.dir.Replace(rel, []byte(f.now+"\n"), true); err != nil {
+			x.dir.ReportError("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}
 	x.Touch()
 }
 
-// known gives a session that is there, in use or not; nil where it cannot be read. Unlike Session it takes no lock of moves.
+// known returns a session that is there, in use or not; nil where it cannot be read. Unlike Session
+// it takes no lock of moves.
 func (s *Store) known(ref ctxabi.Ref) *Session {
 	s.mu.Lock()
 	x := s.sessions[ref]
@@ -228,7 +241,7 @@ func (s *Store) known(ref ctxabi.Ref) *Session {
 	return x
 }
 
-// ownerOfPath gives the owner of a session's or an agent's path in the store.
+// ownerOfPath returns the owner of a session's or an agent's path in the store.
 func ownerOfPath(rel string) (ctxabi.Ref, error) {
 	if path.Base(path.Dir(rel)) == ctxabi.AgentDir {
 		rel = path.Join(rel, ctxabi.SessionDir, "x")

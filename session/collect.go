@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// What follows is for whoever collects garbage: it tells what there is, and removes what it is told to. What may go is not decided here.
+// What follows is for whoever collects garbage: it tells what there is, and removes what it is told
+// to. What may go is not decided here.
 
 // Now is the store's clock.
-func (s *Store) Now() time.Time { return s.o.Now() }
+func (s *Store) Now() time.Time { return s.disk.Now() }
 
 // Glance is what a look at a session's directory tells that opens nothing of it.
 type Glance struct {
@@ -23,18 +26,19 @@ type Glance struct {
 	Policy  ctxabi.Policy // in force
 }
 
-// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look costs two stats.
+// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look
+// costs two stats. It returns ctxabi.ErrNotFound if there is no such session.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
-	s.move.RLock()
-	defer s.move.RUnlock()
-	dir := s.inStore(ref.Path())
-	internal, err := s.vfs.Stat(path.Join(dir, ctxabi.InternalDir))
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
+	dir := s.disk.Join(ref.Path())
+	internal, err := s.disk.FS.Stat(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
 		return g, ctxabi.E("look", "", ctxabi.ErrNotFound, "there is no session %s", ref)
 	}
 	file := path.Join(dir, ctxabi.PolicyFile)
 	g.Stamp = fmt.Sprint(internal.ModTime().UnixNano())
-	policy, err := s.vfs.Stat(file)
+	policy, err := s.disk.FS.Stat(file)
 	if err == nil {
 		g.Stamp += fmt.Sprint(" ", policy.ModTime().UnixNano(), policy.Size())
 	}
@@ -43,15 +47,15 @@ func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	}
 	g.Policy = ctxabi.DefaultPolicy()
 	if err == nil && policy.Size() <= ctxabi.MaxControl {
-		if data, err := readWhole(s.vfs, file); err == nil {
+		if data, err := vfs.ReadFile(s.disk.FS, file); err == nil {
 			if p, err := ctxabi.ParsePolicy(data); err == nil {
 				g.Policy = p
 			}
 		}
 	}
-	entries, err := s.vfs.ReadDir(path.Join(dir, ctxabi.InternalDir))
+	entries, err := s.disk.FS.ReadDir(path.Join(dir, ctxabi.InternalDir))
 	if err != nil {
-		return g, diskFailed("look", "", err, "its directory cannot be read")
+		return g, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	g.Derived = slices.ContainsFunc(entries, fs.DirEntry.IsDir)
 	return g, nil
@@ -64,9 +68,9 @@ type Usage struct {
 	Time time.Time
 }
 
-// kept looks at rel, a file or a directory of files. store.move is held.
+// kept looks at rel, a file or a directory of files. Root.Move is held.
 func (x *Session) kept(rel string) (k Usage, err error) {
-	fi, err := x.store.vfs.Stat(x.path(rel))
+	fi, err := x.store.disk.FS.Stat(x.dir.Path(rel))
 	if err != nil {
 		return k, err
 	}
@@ -76,8 +80,8 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	if !fi.IsDir() {
 		return k, nil
 	}
-	if disk, ok := x.store.vfs.(userFiles); ok {
-		t, err := disk.Tree(x.path(rel))
+	if disk, ok := x.store.disk.FS.(vfs.UserFiles); ok {
+		t, err := disk.Tree(x.dir.Path(rel))
 		if err != nil {
 			return k, err
 		}
@@ -85,7 +89,7 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 		left := mostLooked
 		return k, k.add(t, 1, &left)
 	}
-	entries, err := x.store.vfs.ReadDir(x.path(rel))
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path(rel))
 	for _, e := range entries {
 		in, err := x.kept(path.Join(rel, e.Name()))
 		if err != nil {
@@ -99,11 +103,13 @@ func (x *Session) kept(rel string) (k Usage, err error) {
 	return k, err
 }
 
-// mostLooked is how many files of a directory are looked at: a user may have any number, and others wait meanwhile.
+// mostLooked is how many files of a directory are looked at: a user may have any number, and others
+// wait meanwhile.
 const mostLooked = 1 << 17
 
-// add looks at what is in a directory. It stays beneath it, whatever its owner moves or links there at the same time.
-func (k *Usage) add(t tree, depth int, left *int) error {
+// add looks at what is in a directory. It stays beneath it, whatever its owner moves or links there
+// at the same time.
+func (k *Usage) add(t vfs.Tree, depth int, left *int) error {
 	entries, err := t.ReadDir()
 	for _, e := range entries {
 		if *left--; *left < 0 {
@@ -129,11 +135,11 @@ func (k *Usage) add(t tree, depth int, left *int) error {
 	return err
 }
 
-// Caches tells of the directories of derived content among names ("dedup") that are there: the bytes in them, and when something
-// was written to them last.
+// Caches returns the directories of derived content among names ("dedup") that are there: the bytes
+// in them, and when something was written to them last.
 func (x *Session) Caches(names ...string) (list []Usage) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	for _, name := range names {
 		if k, err := x.kept(path.Join(ctxabi.InternalDir, name)); err == nil {
 			list = append(list, k)
@@ -142,29 +148,31 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 	return list
 }
 
-// LogFile tells of the file that a log's records are appended to, without opening the log.
+// LogFile returns the size and the time of the file that a log's records are appended to, without
+// opening the log. It returns the error of the disk.
 func (x *Session) LogFile(l *Log) (Usage, error) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	k, err := x.kept(l.name)
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	k, err := x.kept(l.Name())
 	if err != nil {
-		err = diskFailed("look", l.name, err, "it cannot be looked at")
+		err = vfs.Failed("look", l.Name(), err, "it cannot be looked at")
 	}
 	return k, err
 }
 
-// Everything tells how many bytes all files of the session take, and when one of its settings, notes, pins or other files of a user changed last.
+// Everything returns how many bytes all files of the session take, and when one of its settings,
+// notes, pins or other files of a user changed last. It returns the error of the disk.
 func (x *Session) Everything() (Usage, error) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	all, err := x.kept(".")
 	if err != nil {
-		return all, diskFailed("look", "", err, "its directory cannot be read")
+		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
-	all.Time = x.created
-	entries, err := x.store.vfs.ReadDir(x.path())
+	all.Time = x.Created()
+	entries, err := x.store.disk.FS.ReadDir(x.dir.Path())
 	if err != nil {
-		return all, diskFailed("look", "", err, "its directory cannot be read")
+		return all, vfs.Failed("look", "", err, "its directory cannot be read")
 	}
 	for _, e := range entries {
 		if e.Name() == ctxabi.InternalDir {
@@ -177,161 +185,123 @@ func (x *Session) Everything() (Usage, error) {
 	return all, nil
 }
 
-// InUse gives the session at ref if it was looked up since the store was opened, else nil.
+// InUse returns the session at ref if it was looked up since the store was opened, else nil.
 func (s *Store) InUse(ref ctxabi.Ref) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sessions[ref]
 }
 
-// SweepCache removes a directory of derived content, whole, when again says so of it as it is then. Whoever
-// writes to it meanwhile makes it anew.
-func (x *Session) SweepCache(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
+// SweepCache removes a directory of derived content, whole, if confirm, called with what it takes
+// at that moment, returns true. Whoever writes to it meanwhile makes it anew. freed is in bytes.
+// SweepCache returns ctxabi.ErrReadOnly, the error of confirm, and that of the disk; the directory
+// stays then.
+func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (freed int64, done bool, err error) {
 	rel, err := x.changeDerived("collect", name)
 	if err != nil {
 		return 0, false, err
 	}
 	s := x.store
-	s.move.RLock()
+	s.disk.Move.RLock()
 	k, err := x.kept(rel)
-	s.move.RUnlock()
+	s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, diskFailed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
-	if ok, err := again(k); !ok || err != nil {
+	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
 	}
-	tmp := s.tmpName()
-	s.move.RLock()
-	err = s.vfs.Rename(x.path(rel), tmp)
-	s.move.RUnlock()
+	tmp := s.disk.TmpName()
+	s.disk.Move.RLock()
+	err = s.disk.FS.Rename(x.dir.Path(rel), tmp)
+	s.disk.Move.RUnlock()
 	if err != nil {
-		return 0, false, diskFailed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it stays")
 	}
-	s.removeAll(tmp)
+	s.disk.RemoveAll(tmp)
 	return k.Size, true, nil
 }
 
 // Quarantined lists what was moved aside when a log was opened because it was no record.
 func (x *Session) Quarantined() (list []Usage) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	entries, _ := x.store.vfs.ReadDir(x.path(quarantineDir))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, _ := x.store.disk.FS.ReadDir(x.dir.Path(disk.QuarantineDir))
 	for _, e := range entries {
-		if k, err := x.kept(path.Join(quarantineDir, e.Name())); err == nil {
+		if k, err := x.kept(path.Join(disk.QuarantineDir, e.Name())); err == nil {
 			list = append(list, k)
 		}
 	}
 	return list
 }
 
-// SweepQuarantined removes one of [Session.Quarantined] by its name, when again says so of it as it is then.
-func (x *Session) SweepQuarantined(name string, again func(Usage) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.store.writable("collect"); err != nil {
+// SweepQuarantined removes one of [Session.Quarantined] by its name if confirm, called with what it
+// takes at that moment, returns true. It returns ctxabi.ErrMalformed for a name that is not in the
+// quarantine, the error of confirm, and that of the disk.
+func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error)) (freed int64, done bool, err error) {
+	if err := x.store.disk.Writable("collect"); err != nil {
 		return 0, false, err
 	}
-	if path.Dir(name) != quarantineDir {
+	if path.Dir(name) != disk.QuarantineDir {
 		return 0, false, ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in the quarantine")
 	}
-	x.store.move.RLock()
+	x.store.disk.Move.RLock()
 	k, err := x.kept(name)
-	x.store.move.RUnlock()
+	x.store.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, diskFailed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
-	if ok, err := again(k); !ok || err != nil {
+	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Remove(x.path(name)); err != nil {
-		return 0, false, diskFailed("collect", name, err, "it stays")
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
+		return 0, false, vfs.Failed("collect", name, err, "it stays")
 	}
 	return k.Size, true, nil
 }
 
-// SweepBlob removes what a user stored as id, when again says so of it as it is then. Until it returns, nobody finds out whether the
-// blob is there: what named it before counts for again, and who names it later did not see it.
-func (x *Session) SweepBlob(id string, again func(Blob) (bool, error)) (freed int64, done bool, err error) {
-	if err := x.store.writable("collect"); err != nil {
-		return 0, false, err
-	}
-	x.blobs.Lock()
-	defer x.blobs.Unlock()
-	b, err := x.blob(id)
-	if errors.Is(err, ctxabi.ErrNotFound) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	if ok, err := again(b); !ok || err != nil {
-		return 0, false, err
-	}
-	if err := x.removeBlob(id); err != nil {
-		return 0, false, err
-	}
-	return b.Size, true, nil
+// RemoveIf removes the session as [Store.Remove] does if confirm returns true. It is called at a
+// moment from which on nothing can be appended to the session. RemoveIf returns the error of
+// confirm, and ctxabi.ErrNotFound for a session that is moved meanwhile, which stays.
+func (x *Session) RemoveIf(confirm func() (bool, error)) (done bool, err error) {
+	return x.store.remove(x, x.Ref(), confirm)
 }
 
-// BlobUsed is when a blob was stored, or looked at last since the store was opened.
-func (x *Session) BlobUsed(b Blob) time.Time {
-	x.lookedMu.Lock()
-	defer x.lookedMu.Unlock()
-	if at := x.looked[b.ID]; at.After(b.Time) {
-		return at
-	}
-	return b.Time
-}
-
-// look notes that somebody looked at a blob.
-func (x *Session) look(id string) {
-	now := x.store.o.Now()
-	x.lookedMu.Lock()
-	defer x.lookedMu.Unlock()
-	if x.looked == nil {
-		x.looked = map[string]time.Time{}
-	}
-	x.looked[id] = now
-}
-
-// RemoveIf removes the session as [Store.Remove] does when again says so, at a moment from which on nothing can be appended to it.
-// One that is moved meanwhile stays, and gives ctxabi.ErrNotFound.
-func (x *Session) RemoveIf(again func() (bool, error)) (done bool, err error) {
-	return x.store.remove(x, x.Ref(), again)
-}
-
-// Unowned lists what lies in the store's directory of things that are being built, is older than before and belongs to no open handle.
+// Unowned lists what lies in the store's directory of things that are being built, is older than
+// before and belongs to no open handle.
 func (s *Store) Unowned(before time.Time) (list []Usage) {
-	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
+	entries, _ := s.disk.FS.ReadDir(path.Join(s.disk.Dir, disk.TmpDir))
 	for _, e := range entries {
-		fi, err := s.vfs.Stat(path.Join(s.dir, tmpDir, e.Name()))
+		fi, err := s.disk.FS.Stat(path.Join(s.disk.Dir, disk.TmpDir, e.Name()))
 		if err != nil || !fi.ModTime().Before(before) {
 			continue
 		}
-		if _, owned := s.owned.Load(path.Join(s.dir, tmpDir, e.Name())); !owned {
-			list = append(list, Usage{Name: path.Join(tmpDir, e.Name()), Size: fi.Size(), Time: fi.ModTime()})
+		if _, owned := s.disk.Owned.Load(path.Join(s.disk.Dir, disk.TmpDir, e.Name())); !owned {
+			list = append(list, Usage{Name: path.Join(disk.TmpDir, e.Name()), Size: fi.Size(), Time: fi.ModTime()})
 		}
 	}
 	return list
 }
 
-// RemoveUnowned removes one of [Store.Unowned] by its name.
+// RemoveUnowned removes one of [Store.Unowned] by its name. It returns ctxabi.ErrMalformed for a
+// name that is not there, and ctxabi.ErrIO if it could not be removed.
 func (s *Store) RemoveUnowned(name string) error {
-	if err := s.writable("collect"); err != nil {
+	if err := s.disk.Writable("collect"); err != nil {
 		return err
 	}
-	if path.Dir(name) != tmpDir {
-		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", tmpDir)
+	if path.Dir(name) != disk.TmpDir {
+		return ctxabi.E("collect", name, ctxabi.ErrMalformed, "it is not in %s", disk.TmpDir)
 	}
-	s.removeAll(s.inStore(name))
-	if _, err := s.vfs.Stat(s.inStore(name)); err == nil {
+	s.disk.RemoveAll(s.disk.Join(name))
+	if _, err := s.disk.FS.Stat(s.disk.Join(name)); err == nil {
 		return ctxabi.E("collect", name, ctxabi.ErrIO, "it could not be removed")
 	}
 	return nil

@@ -1,258 +1,67 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Writer is who wrote a record.
-type Writer struct{ UID, PID uint32 }
+// ChangeKind is what a [Change] does.
+type ChangeKind string
 
-// Key identifies one request, so that a request sent twice is committed once.
-// The zero Key identifies none.
-type Key struct{ Conn, Unique uint64 }
+// The kinds of changes of a session.
+const (
+	SetFile     ChangeKind = "set"          // the control file Name holds Data
+	RemoveFile  ChangeKind = "remove"       // the control file Name is removed where it holds If; another one stays
+	SetNote     ChangeKind = "note"         // what the agent wrote of the note Name is Data; To is its origin
+	MakeChild   ChangeKind = "make child"   // there is a child Name
+	RemoveChild ChangeKind = "remove child" // the child Name, which is empty, is removed
+	RenameChild ChangeKind = "rename child" // the child Name is called To
+)
 
-// Batch is what one commit appends: whole records, each with its newline.
-type Batch struct {
-	Data   []byte
-	Writer Writer
-	Key    Key
+// Change is one change of what is true of a session beside its records.
+type Change struct {
+	Kind ChangeKind
+	Name string
+	To   string
+	Data []byte
+	If   []byte
 }
 
-// Committer is the one commit point. Commit makes batch durable against the
-// death of the process at position expected of log and returns the log's new
-// length. It may block. It reports ctxabi.ErrConflict when the log is not at
-// expected, and returns the position without error when key was committed
-// before. It must not keep batch.Data. The local one writes the arrival row, then the data.
-type Committer interface {
-	Commit(ctx context.Context, log *Log, batch Batch, expected int64) (position int64, err error)
+// NameKind is what a [NameChange] does.
+type NameKind string
+
+// The kinds of changes of names.
+const (
+	CreateSession NameKind = "create" // there is a session Ref of Owner with the id ID
+	RenameDir     NameKind = "rename" // the session or the agent's home From, a path in the store, is called To
+	RemoveSession NameKind = "remove" // the session Ref, if it has the id ID, is removed for good
+)
+
+// NameChange is one change of the names of a store.
+type NameChange struct {
+	Kind     NameKind
+	Ref      ctxabi.Ref
+	Owner    Owner
+	ID       string
+	From, To string
 }
 
-// Append checks the records of b and commits them all or none.
-func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
-	if len(b.Data) == 0 || b.Data[len(b.Data)-1] != '\n' {
-		return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrMalformed, "a batch is whole records, each with its newline"))
-	}
-	if _, err := l.checkLines(b.Data); err != nil {
-		return 0, l.refuse(b.Writer, err)
-	}
-	return l.commit(ctx, b, anywhere)
+// ChangeCommitter is the one commit point of changes: it decides in which order they come to be
+// true, as [Committer] does for records. A Committer of [Options] that is a ChangeCommitter too is
+// asked for both; beside another one changes are committed as [Local] does.
+//
+// Both methods make a change durable and have it applied to the store that asks, by [Session.Apply]
+// or [Store.ApplyName], before they return; they return the error of that. They may block, and must
+// not keep Data or If. The change was checked by the rules of what it changes, and no lock of the
+// store is held but that of the session's notes for SetNote and the turns of the logs for
+// RemoveSession.
+type ChangeCommitter interface {
+	CommitChange(ctx context.Context, x *Session, c Change) error
+	CommitName(ctx context.Context, s *Store, n NameChange) error
 }
 
-// checkLines checks whole lines and gives how many bytes come before the first that is refused.
-func (l *Log) checkLines(data []byte) (n int, err error) {
-	for n < len(data) {
-		i := bytes.IndexByte(data[n:], '\n')
-		if err := l.check(data[n : n+i]); err != nil {
-			return n, err
-		}
-		n += i + 1
-	}
-	return n, nil
-}
-
-// refuse reports err in the writer's name and returns it.
-func (l *Log) refuse(w Writer, err error) error {
-	l.session.Report(RowOf("append", l.name, w.UID, err))
-	return err
-}
-
-// anywhere as a position means: wherever the log ends.
-const anywhere = -1
-
-// commit waits for the log's turn and commits checked records at position at,
-// or anywhere.
-func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
-	if err := l.Open(); err != nil {
-		if errors.Is(err, ctxabi.ErrNoFiles) {
-			l.refuse(b.Writer, err)
-		}
-		return 0, err
-	}
-	select {
-	case l.turn <- struct{}{}:
-	default:
-		select {
-		case l.turn <- struct{}{}:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
-	l.pending.Store(true)
-	defer func() {
-		l.pending.Store(false)
-		<-l.turn
-	}()
-	for {
-		expected := l.length.Load()
-		if at != anywhere && at != expected {
-			if position, ok := l.committed(b.Key); ok {
-				return position, nil
-			}
-			return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
-				"this write is at %d and the log ends at %d; open it for appending (>>)", at, expected))
-		}
-		position, err := l.session.store.o.Committer.Commit(ctx, l, b, expected)
-		if errors.Is(err, ctxabi.ErrConflict) && l.length.Load() != expected && ctx.Err() == nil {
-			continue // somebody else committed and told us through Advance
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				l.refuse(b.Writer, err)
-			}
-			return 0, err
-		}
-		l.Advance(position)
-		return position, nil
-	}
-}
-
-// committed gives the position of a request that was committed before.
-func (l *Log) committed(k Key) (int64, bool) {
-	if k == (Key{}) {
-		return 0, false
-	}
-	if _, err := l.acquire(); err != nil {
-		return 0, false
-	}
-	defer l.release()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.loadKeys()
-	position, ok := l.keys.find(k)
-	return position, ok
-}
-
-// Local is the committer of a store that is alone: it writes to the store's own files.
-func Local() Committer { return localCommitter{} }
-
-type localCommitter struct{}
-
-// Commit is called with the log's turn held, and by nothing else.
-func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64) (int64, error) {
-	f, err := l.acquire()
-	if err != nil {
-		return 0, err
-	}
-	defer l.release()
-	if err := l.usable("append"); err != nil {
-		return 0, err
-	}
-	l.mu.Lock()
-	if b.Key != (Key{}) {
-		l.loadKeys()
-		if position, ok := l.keys.find(b.Key); ok {
-			l.mu.Unlock()
-			return position, nil
-		}
-	}
-	tail := l.tail
-	l.dirty = true
-	l.mu.Unlock()
-	if tail.size != expected {
-		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.size, expected)
-	}
-
-	a := arrival{Off: expected, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.session.store.o.Now().UnixNano(),
-		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
-	a.Chain = chainNext(tail.chain, a.SHA, a.Off, a.Len)
-	if l.name == ctxabi.MessagesFile {
-		a.Events = l.eventsNow(tail)
-	}
-	l.row = a.appendTo(l.row[:0])
-	if err := writeFull(f.arrivals, l.row); err != nil {
-		return 0, l.rollBack(f, tail, err)
-	}
-	if err := writeFull(f.data, b.Data); err != nil {
-		return 0, l.rollBack(f, tail, err)
-	}
-	if err := l.kept(f, "append"); err != nil {
-		return 0, err
-	}
-
-	l.mu.Lock()
-	l.tail = logTail{size: a.end(), arrivals: tail.arrivals + int64(len(l.row)), chain: a.Chain, events: a.Events}
-	if b.Key != (Key{}) {
-		l.keys.add(b.Key, a.end())
-	}
-	l.mu.Unlock()
-	return a.end(), nil
-}
-
-// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot be opened.
-func (l *Log) eventsNow(tail logTail) int64 {
-	if e := &l.session.events; e.known.Load() {
-		return e.length.Load()
-	}
-	return max(tail.events, 0)
-}
-
-// rollBack cuts both files back to tail after a failed write. Data first: a
-// row without data is dropped at open, data without a row would be kept. When
-// even that fails the log takes nothing more.
-func (l *Log) rollBack(f *logFiles, tail logTail, cause error) error {
-	if err := f.data.Truncate(tail.size); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
-	}
-	if err := f.arrivals.Truncate(tail.arrivals); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
-	}
-	return diskFailed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
-}
-
-// maxKeys is how many requests are remembered for each log.
-const maxKeys = 1024
-
-// keyRing remembers where the last requests ended.
-type keyRing struct {
-	at   map[Key]int64
-	ring []Key
-	next int
-}
-
-func newKeyRing() *keyRing { return &keyRing{at: map[Key]int64{}} }
-
-func (r *keyRing) find(k Key) (int64, bool) {
-	position, ok := r.at[k]
-	return position, ok
-}
-
-func (r *keyRing) add(k Key, position int64) {
-	if len(r.ring) < maxKeys {
-		r.ring = append(r.ring, k)
-	} else {
-		delete(r.at, r.ring[r.next])
-		r.ring[r.next] = k
-		r.next = (r.next + 1) % maxKeys
-	}
-	r.at[k] = position
-}
-
-// loadKeys reads the keys of the last rows, the first time one is asked for;
-// mu is held and the log is open. Rows that cannot be read remember nothing.
-func (l *Log) loadKeys() {
-	if l.keys != nil {
-		return
-	}
-	l.keys = newKeyRing()
-	type known struct {
-		key      Key
-		position int64
-	}
-	var rows []known
-	seen := 0
-	backwards(l.files.arrivals, l.tail.arrivals, func(_ int64, line []byte) bool {
-		if a, ok := parseArrival(line); ok && a.Key != (Key{}) {
-			rows = append(rows, known{a.Key, a.end()})
-		}
-		seen++
-		return seen < maxKeys
-	})
-	for i := len(rows) - 1; i >= 0; i-- {
-		l.keys.add(rows[i].key, rows[i].position)
-	}
+// commit has a change of the session committed.
+func (x *Session) commit(c Change) error {
+	return x.store.changes.CommitChange(context.Background(), x, c)
 }

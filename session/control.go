@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // controlName checks that name is a file of the session that is neither a log nor internal.
@@ -35,16 +36,18 @@ func (x *Session) Control(name string) ([]byte, error) {
 	if err := controlName("read", name); err != nil {
 		return nil, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	return readWhole(x.store.vfs, x.path(name))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	return vfs.ReadFile(x.store.disk.FS, x.dir.Path(name))
 }
 
-// SetControl checks data by the rules of the file called name (state, cwd,
-// meta.json, budget, gc.policy, facts.jsonl, ...) and replaces it atomically:
-// other readers see the old content or the new, also after a loss of power.
+// SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget,
+// gc.policy, facts.jsonl, ...) and replaces it atomically: other readers see the old content or the
+// new, also after a loss of power. It returns what [CheckControl] does, ctxabi.ErrAppendOnly for a
+// log, ctxabi.ErrReadOnly, and the error of who commits changes or of the disk; the old content
+// stays then.
 func (x *Session) SetControl(name string, data []byte) error {
-	if err := x.store.writable("set"); err != nil {
+	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
 	if err := controlName("set", name); err != nil {
@@ -53,43 +56,23 @@ func (x *Session) SetControl(name string, data []byte) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.replace(name, data, true); err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+	return x.commit(Change{Kind: SetFile, Name: name, Data: data})
+}
+
+// applyFile replaces a control file.
+func (x *Session) applyFile(name string, data []byte) error {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.dir.Replace(name, data, true); err != nil {
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
 	return nil
 }
 
-// replace writes a file of the session through a temporary one, as its owner.
-func (x *Session) replace(name string, data []byte, durable bool) error {
-	s := x.store
-	o, err := x.owner()
-	if err != nil {
-		return err
-	}
-	file, tmp := x.path(name), s.tmpName()
-	err = writeSynced(s.vfs, tmp, data, o.fileMode().Perm())
-	if err == nil {
-		err = s.own(tmp, o, o.fileMode())
-	}
-	if err == nil {
-		err = s.vfs.Rename(tmp, file)
-	}
-	if err != nil {
-		s.vfs.Remove(tmp)
-		return err
-	}
-	if durable {
-		return s.vfs.SyncDir(path.Dir(file))
-	}
-	return nil
-}
-
-// CheckControl applies the rules of the session file called name (relative to
-// the session) to data. A name without rules may hold anything up to
-// ctxabi.MaxControl bytes.
+// CheckControl applies the rules of the session file called name (relative to the session) to data.
+// A name without rules may hold anything up to ctxabi.MaxControl bytes. It returns
+// ctxabi.ErrTooLarge if there are more, and ctxabi.ErrMalformed if data breaks the rules.
 func CheckControl(name string, data []byte) error {
 	bad := func(format string, args ...any) error {
 		return ctxabi.E("set", name, ctxabi.ErrMalformed, format, args...)
@@ -146,7 +129,8 @@ func CheckControl(name string, data []byte) error {
 	return nil
 }
 
-// CheckText says whether data may stand in a prompt, as content of the session file called name.
+// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session
+// file called name.
 func CheckText(name string, data []byte) error {
 	at, why := notText(data)
 	if why == "" {
@@ -156,7 +140,7 @@ func CheckText(name string, data []byte) error {
 		"it stands in prompts and must be text, but byte %d %s; convert it to UTF-8, or keep it in the agent's home and pin its path", at, why)
 }
 
-// inPrompt says whether a pack shows what the file called name holds.
+// inPrompt reports whether a pack shows what the file called name holds.
 func inPrompt(name string) bool {
 	switch name {
 	case ctxabi.SummaryFile, ctxabi.TodoFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.RefsFile,
@@ -169,7 +153,7 @@ func inPrompt(name string) bool {
 	return path.Dir(name) == ctxabi.PinnedDir
 }
 
-// notText says at which byte data stops being text and why; "" when it is text.
+// notText returns at which byte data stops being text and why; "" when it is text.
 func notText(data []byte) (at int, why string) {
 	if at = bytes.IndexByte(data, 0); at >= 0 {
 		return at, "is NUL"
@@ -252,7 +236,7 @@ func (x *Session) readControl(name string) (data []byte, failed error) {
 			return data, nil
 		}
 	}
-	x.report("read", name, err)
+	x.dir.ReportError("read", name, err)
 	return nil, failed
 }
 
@@ -273,8 +257,8 @@ func (x *Session) Budget() (tokens int, ok bool) {
 	return tokens, ok && err == nil
 }
 
-// Policy is the meaning of context/gc.policy. While the disk does not give it nothing is old enough to go: it may say to keep
-// for long what the default lets go at once.
+// Policy is the meaning of context/gc.policy. While the disk does not give it nothing is old enough
+// to go: it may say to keep for long what the default lets go at once.
 func (x *Session) Policy() ctxabi.Policy {
 	data, failed := x.readControl(ctxabi.PolicyFile)
 	if failed != nil {
@@ -285,4 +269,26 @@ func (x *Session) Policy() ctxabi.Policy {
 		return ctxabi.DefaultPolicy()
 	}
 	return p
+}
+
+// trimNewline drops one newline at the end.
+func trimNewline(b []byte) string { return strings.TrimSuffix(string(b), "\n") }
+
+// checkChildFile applies the rules of a file of a child.
+func checkChildFile(name, file string, data []byte) error {
+	switch file {
+	case ctxabi.ChildAgent, ctxabi.ChildSession:
+		if who := trimNewline(data); who != "" {
+			if err := ctxabi.ValidName(who); err != nil {
+				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write one name, as its directory has it", who, file)
+			}
+		}
+	case ctxabi.ChildStatus:
+		if status := trimNewline(data); !slices.Contains(ctxabi.ChildStates, status) {
+			return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not a status; write one of %s", status, strings.Join(ctxabi.ChildStates, " "))
+		}
+	case ctxabi.ChildRefs:
+		return checkRows(name, data, "id", "path", "kind", "summary?")
+	}
+	return nil
 }

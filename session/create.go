@@ -1,16 +1,13 @@
 package session
 
 import (
+	"context"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-)
-
-// Names inside a session that only the store has.
-const (
-	idFile        = ctxabi.InternalDir + "/id"
-	quarantineDir = ctxabi.InternalDir + "/quarantine"
-	errorsFile    = ctxabi.InternalDir + "/errors.jsonl"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // defaultPolicy is gc.policy as a new session has it: every key with its default.
@@ -38,9 +35,9 @@ var newSession = []newFile{
 	{ctxabi.MetaFile, "{}\n"},
 	{ctxabi.BudgetFile, ""},
 	{ctxabi.PolicyFile, defaultPolicy},
-	{errorsFile, ""},
-	{arrivalsFile(ctxabi.MessagesFile), ""},
-	{arrivalsFile(ctxabi.EventsFile), ""},
+	{disk.ErrorsFile, ""},
+	{log.ArrivalsFile(ctxabi.MessagesFile), ""},
+	{log.ArrivalsFile(ctxabi.EventsFile), ""},
 }
 
 // Create makes a session complete at once, and the directories above it. It is
@@ -50,34 +47,42 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, err
 	}
-	if err := s.EnsureAgent(ref, o); err != nil {
+	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: CreateSession, Ref: ref, Owner: o, ID: disk.NewID()}); err != nil {
 		return nil, err
-	}
-	s.create.Lock()
-	defer s.create.Unlock()
-	dir := s.inStore(ref.Path())
-	if _, err := s.vfs.Stat(dir); err == nil {
-		return nil, ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
-	}
-	tmp := s.tmpName()
-	if err := s.build(tmp, o); err != nil {
-		s.removeAll(tmp)
-		return nil, diskFailed("mkdir", "", err, "the session was not made")
-	}
-	if err := s.vfs.Rename(tmp, dir); err != nil {
-		s.removeAll(tmp)
-		return nil, diskFailed("mkdir", "", err, "the session was not made")
-	}
-	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
-		return nil, diskFailed("mkdir", "", err, "the session was made, but may not survive a loss of power")
 	}
 	return s.Session(ref)
 }
 
-// build makes everything of a new session in dir and syncs it, once all is
+// applyCreate makes the session ref with an id.
+func (s *Store) applyCreate(ref ctxabi.Ref, o Owner, id string) error {
+	if err := s.EnsureAgent(ref, o); err != nil {
+		return err
+	}
+	s.create.Lock()
+	defer s.create.Unlock()
+	dir := s.disk.Join(ref.Path())
+	if _, err := s.disk.FS.Stat(dir); err == nil {
+		return ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
+	}
+	tmp := s.disk.TmpName()
+	if err := s.build(tmp, o, id); err != nil {
+		s.disk.RemoveAll(tmp)
+		return vfs.Failed("mkdir", "", err, "the session was not made")
+	}
+	if err := s.disk.FS.Rename(tmp, dir); err != nil {
+		s.disk.RemoveAll(tmp)
+		return vfs.Failed("mkdir", "", err, "the session was not made")
+	}
+	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
+		return vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
+	}
+	return nil
+}
+
+// build makes everything of a new session with an id in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
-func (s *Store) build(dir string, o Owner) error {
-	if err := s.vfs.Mkdir(dir, 0o700); err != nil {
+func (s *Store) build(dir string, o Owner, id string) error {
+	if err := s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	var files []File
@@ -87,17 +92,17 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}()
 	dirs := []string{dir}
-	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {idFile, newID() + "\n"}}, newSession...) {
+	for _, f := range append([]newFile{{ctxabi.InternalDir + "/", ""}, {disk.IDFile, id + "\n"}}, newSession...) {
 		name := path.Join(dir, f.name)
-		mode := o.fileMode()
+		mode := o.FileMode()
 		if f.name[len(f.name)-1] == '/' {
-			mode = o.dirMode()
+			mode = o.DirMode()
 			dirs = append(dirs, name)
-			if err := s.vfs.Mkdir(name, 0o700); err != nil {
+			if err := s.disk.FS.Mkdir(name, 0o700); err != nil {
 				return err
 			}
 		} else {
-			out, err := s.vfs.OpenFile(name, osCreate, mode.Perm())
+			out, err := s.disk.FS.OpenFile(name, vfs.Create, mode.Perm())
 			if err != nil {
 				return err
 			}
@@ -105,17 +110,17 @@ func (s *Store) build(dir string, o Owner) error {
 				err = out.Close() // its directory's sync is all it needs
 			} else {
 				files = append(files, out)
-				err = writeFull(out, []byte(f.content))
+				err = vfs.WriteFull(out, []byte(f.content))
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := s.own(name, o, mode); err != nil {
+		if err := s.disk.Own(name, o, mode); err != nil {
 			return err
 		}
 	}
-	if err := s.own(dir, o, o.dirMode()); err != nil {
+	if err := s.disk.Own(dir, o, o.DirMode()); err != nil {
 		return err
 	}
 	for _, f := range files {
@@ -124,7 +129,7 @@ func (s *Store) build(dir string, o Owner) error {
 		}
 	}
 	for _, d := range dirs {
-		if err := s.vfs.SyncDir(d); err != nil {
+		if err := s.disk.FS.SyncDir(d); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Derived content is what ctxfs made and can make again: the outputs of
@@ -26,7 +27,16 @@ const derivedMagic = "ctxfs derived 1 "
 const derivedHeader = len(derivedMagic) + 8 + 1 + 8 + 1
 
 func derivedLine(data []byte) []byte {
-	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, castagnoli))
+	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
+}
+
+// DerivedContent returns what stands behind the line of derived content as it is on the disk; ok is
+// false where that does not fit.
+func DerivedContent(raw []byte) (data []byte, ok bool) {
+	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+		return nil, false
+	}
+	return raw[derivedHeader:], true
 }
 
 // derivedName checks that name is "name" or "dir/name", and gives its path in the session.
@@ -44,16 +54,17 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	raw, err := readWhole(x.store.vfs, x.path(rel))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	raw, err := vfs.ReadFile(x.store.disk.FS, x.dir.Path(rel))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+	data, ok := DerivedContent(raw)
+	if !ok {
 		return nil, &fs.PathError{Op: "read", Path: rel, Err: fs.ErrNotExist}
 	}
-	return raw[derivedHeader:], nil
+	return data, nil
 }
 
 // SetDerived replaces derived content atomically, making its directory. It
@@ -64,46 +75,46 @@ func (x *Session) SetDerived(name string, data []byte) error {
 		return err
 	}
 	s := x.store
-	s.move.RLock()
-	defer s.move.RUnlock()
-	tmp := s.tmpName()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
+	tmp := s.disk.TmpName()
 	err = s.writeDerived(tmp, data)
 	if err == nil {
-		err = x.inDerivedDir(rel, func(file string) error { return s.vfs.Rename(tmp, file) })
+		err = x.inDerivedDir(rel, func(file string) error { return s.disk.FS.Rename(tmp, file) })
 	}
 	if err != nil {
-		s.vfs.Remove(tmp)
-		return diskFailed("set", rel, err, "it was not stored")
+		s.disk.FS.Remove(tmp)
+		return vfs.Failed("set", rel, err, "it was not stored")
 	}
 	return nil
 }
 
-// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and makes that: again, where it was
-// swept before put found it. store.move is held.
+// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and
+// makes that: again, where it was swept before put found it. Root.Move is held.
 func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
-	v, dir := x.store.vfs, path.Dir(rel)
+	v, dir := x.store.disk.FS, path.Dir(rel)
 	for {
 		if dir != ctxabi.InternalDir {
-			if err := v.Mkdir(x.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := v.Mkdir(x.dir.Path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 		}
-		err := put(x.path(rel))
+		err := put(x.dir.Path(rel))
 		if !errors.Is(err, fs.ErrNotExist) || dir == ctxabi.InternalDir {
 			return err
 		}
-		if _, gone := v.Stat(x.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
+		if _, gone := v.Stat(x.dir.Path(dir)); !errors.Is(gone, fs.ErrNotExist) {
 			return err
 		}
 	}
 }
 
 func (s *Store) writeDerived(name string, data []byte) error {
-	f, err := s.vfs.OpenFile(name, osCreate, 0o600)
+	f, err := s.disk.FS.OpenFile(name, vfs.Create, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := writeFull(f, append(derivedLine(data), data...)); err != nil {
+	if err := vfs.WriteFull(f, append(derivedLine(data), data...)); err != nil {
 		f.Close()
 		return err
 	}
@@ -116,16 +127,16 @@ func (x *Session) RemoveDerived(name string) error {
 	if err != nil {
 		return err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	if err := x.store.vfs.Remove(x.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return diskFailed("remove", rel, err, "it stays")
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Remove(x.dir.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return vfs.Failed("remove", rel, err, "it stays")
 	}
 	return nil
 }
 
 func (x *Session) changeDerived(op, name string) (string, error) {
-	if err := x.store.writable(op); err != nil {
+	if err := x.store.disk.Writable(op); err != nil {
 		return "", err
 	}
 	return derivedName(op, name)
@@ -138,9 +149,9 @@ func (x *Session) DerivedNames(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	entries, _ := x.store.vfs.ReadDir(x.path(rel))
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	entries, _ := x.store.disk.FS.ReadDir(x.dir.Path(rel))
 	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() {

@@ -5,10 +5,11 @@ import (
 	"os"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Derived content of a form of its own, with checksums of its own, is written in pieces and read at any place, such as
-// a segment of the search index.
+// Derived content of a form of its own, with checksums of its own, is written in pieces and read at
+// any place, such as a segment of the search index.
 
 // DerivedWriter writes such content aside. Nobody sees it before Commit.
 type DerivedWriter struct {
@@ -18,45 +19,47 @@ type DerivedWriter struct {
 	failed   error
 }
 
-// CreateDerived begins derived content. It fails with ctxabi.ErrReadOnly where the store is open for reading only.
+// CreateDerived begins derived content. It fails with ctxabi.ErrReadOnly where the store is open
+// for reading only.
 func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
 	rel, err := x.changeDerived("create", name)
 	if err != nil {
 		return nil, err
 	}
-	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.tmpName()}
-	if w.file, err = x.store.vfs.OpenFile(w.tmp, osCreate, 0o600); err != nil {
-		return nil, diskFailed("create", rel, err, "it was not stored")
+	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.disk.TmpName()}
+	if w.file, err = x.store.disk.FS.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
+		return nil, vfs.Failed("create", rel, err, "it was not stored")
 	}
 	return w, nil
 }
 
-// Write appends p.
+// Write appends p. It returns the error of the disk, and the same for every later call.
 func (w *DerivedWriter) Write(p []byte) (int, error) {
 	if w.failed != nil {
 		return 0, w.failed
 	}
-	if err := writeFull(w.file, p); err != nil {
-		w.failed = diskFailed("write", w.rel, err, "it was not stored")
+	if err := vfs.WriteFull(w.file, p); err != nil {
+		w.failed = vfs.Failed("write", w.rel, err, "it was not stored")
 		return 0, w.failed
 	}
 	return len(p), nil
 }
 
-// Commit puts what was written in place, whole; after a failed Write it does not.
+// Commit puts what was written in place, whole; after a failed Write it does not. It returns the
+// error of the disk, or of that Write.
 func (w *DerivedWriter) Commit() error {
 	if err := w.file.Close(); w.failed == nil {
 		w.failed = err
 	}
 	s := w.x.store
-	s.move.RLock()
-	defer s.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	if w.failed == nil {
-		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.vfs.Rename(w.tmp, file) })
+		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.disk.FS.Rename(w.tmp, file) })
 	}
 	if w.failed != nil {
-		s.vfs.Remove(w.tmp)
-		return diskFailed("set", w.rel, w.failed, "it was not stored")
+		s.disk.FS.Remove(w.tmp)
+		return vfs.Failed("set", w.rel, w.failed, "it was not stored")
 	}
 	return nil
 }
@@ -64,10 +67,11 @@ func (w *DerivedWriter) Commit() error {
 // Abort forgets what was written.
 func (w *DerivedWriter) Abort() {
 	w.file.Close()
-	w.x.store.vfs.Remove(w.tmp)
+	w.x.store.disk.FS.Remove(w.tmp)
 }
 
-// DerivedReader is derived content that is open to be read. It stays what it was when it is replaced or removed.
+// DerivedReader is derived content that is open to be read. It stays what it was when it is
+// replaced or removed.
 type DerivedReader interface {
 	io.ReaderAt
 	io.Closer
@@ -79,9 +83,9 @@ func (x *Session) OpenDerived(name string) (f DerivedReader, size int64, err err
 	if err != nil {
 		return nil, 0, err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	file, err := x.store.vfs.OpenFile(x.path(rel), os.O_RDONLY, 0)
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	file, err := x.store.disk.FS.OpenFile(x.dir.Path(rel), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Derived content that grows is kept in lines, each behind its CRC-32C in hex:
@@ -16,11 +18,13 @@ import (
 //
 // What an append adds begins a line of its own, so that one which a crash tore costs that line alone.
 
-// SummariesFile is derived content of that form which cannot be made again: what the command of a recipe said of old records.
-// Packs hold it, and so a fork takes it along.
+// SummariesFile is derived content of that form which cannot be made again: what the command of a
+// recipe said of old records. Packs hold it, and so a fork takes it along.
 const SummariesFile = "summaries"
 
-// AppendDerived appends lines, none of which is empty or has a newline, to derived content of that form. It makes it where there is none.
+// AppendDerived appends lines, none of which is empty or has a newline, to derived content of that
+// form. It makes it where there is none. It returns ctxabi.ErrMalformed for another name,
+// ctxabi.ErrReadOnly, and the error of the disk, which may have a part of it.
 func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	rel, err := x.changeDerived("append", name)
 	if err != nil {
@@ -28,30 +32,31 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	}
 	data := []byte{'\n'}
 	for _, line := range lines {
-		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, castagnoli), line)
+		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, vfs.Castagnoli), line)
 	}
 	s := x.store
-	s.move.RLock()
-	defer s.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	var f File
 	err = x.inDerivedDir(rel, func(file string) (err error) {
-		f, err = s.vfs.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		f, err = s.disk.FS.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		return err
 	})
 	if err != nil {
-		return diskFailed("append", rel, err, "it was not stored")
+		return vfs.Failed("append", rel, err, "it was not stored")
 	}
-	err = writeFull(f, data)
+	err = vfs.WriteFull(f, data)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return diskFailed("append", rel, err, "it was not stored whole")
+		return vfs.Failed("append", rel, err, "it was not stored whole")
 	}
 	return nil
 }
 
-// DerivedLines gives the lines that were appended and are whole; none when there is no such content.
+// DerivedLines returns the lines that were appended and are whole; none when there is no such
+// content. It returns ctxabi.ErrMalformed for another name, and the error of the disk.
 func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
 	err = x.EachDerivedLine(name, func(line []byte) bool {
 		lines = append(lines, bytes.Clone(line))
@@ -60,16 +65,17 @@ func (x *Session) DerivedLines(name string) (lines [][]byte, err error) {
 	return lines, err
 }
 
-// EachDerivedLine yields the lines that were appended and are whole, one after another, until yield returns false. A line is valid
-// until yield returns. There is one piece of the content in memory at a time.
+// EachDerivedLine yields the lines that were appended and are whole, one after another, until yield
+// returns false. A line is valid until yield returns. There is one piece of the content in memory
+// at a time. It returns ctxabi.ErrMalformed for another name, and the error of the disk.
 func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) error {
 	rel, err := derivedName("read", name)
 	if err != nil {
 		return err
 	}
-	x.store.move.RLock()
-	f, size, err := openRegular(x.store.vfs, x.path(rel))
-	x.store.move.RUnlock()
+	x.store.disk.Move.RLock()
+	f, size, err := vfs.OpenRegular(x.store.disk.FS, x.dir.Path(rel), os.O_RDONLY)
+	x.store.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -77,7 +83,7 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 		return err
 	}
 	defer f.Close()
-	return scanLines(f, 0, size, func(_, length int64, line []byte, whole bool) bool {
+	return vfs.ScanLines(f, 0, size, func(_, length int64, line []byte, whole bool) bool {
 		if !whole || int64(len(line)) != length {
 			return true
 		}
@@ -86,8 +92,9 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// derivedContent gives what stands behind the checksum of a line, which must have its newline.
-func derivedContent(line []byte) ([]byte, error) {
+// DerivedLineContent returns what stands behind the checksum of a line, which must have its
+// newline. It returns an error if the line is torn or does not fit its checksum.
+func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {
 		return nil, errTorn
@@ -104,7 +111,7 @@ func summedContent(line []byte) ([]byte, error) {
 		return nil, errTorn
 	}
 	crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
-	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], castagnoli) {
+	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], vfs.Castagnoli) {
 		return nil, errors.New("it does not fit its checksum")
 	}
 	return line[sum:], nil

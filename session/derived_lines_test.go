@@ -16,7 +16,7 @@ import (
 
 func TestDerivedLinesGrow(t *testing.T) {
 	dir := t.TempDir()
-	s, x := derivedSession(t, dir, session.Options{})
+	s, x := sessiontest.Session(t, dir, session.Options{})
 	if lines, err := x.DerivedLines("swap/notes"); lines != nil || err != nil {
 		t.Errorf("nothing yet: %q, %v", lines, err)
 	}
@@ -39,7 +39,7 @@ func TestDerivedLinesGrow(t *testing.T) {
 	}
 	check("appended")
 	s.Close()
-	s, x = derivedSession(t, dir, session.Options{ReadOnly: true})
+	s, x = sessiontest.Session(t, dir, session.Options{ReadOnly: true})
 	check("after a restart")
 	if err := x.AppendDerived("swap/notes", []byte("x")); !errors.Is(err, ctxabi.ErrReadOnly) {
 		t.Errorf("where the store is open for reading only: %v", err)
@@ -47,7 +47,7 @@ func TestDerivedLinesGrow(t *testing.T) {
 	s.Close()
 
 	// A line that was torn, or is another one, is gone; those around it are not.
-	_, x = derivedSession(t, dir, session.Options{})
+	_, x = sessiontest.Session(t, dir, session.Options{})
 	file := filepath.Join(x.Dir(), ".ctxfs/swap/notes")
 	raw, err := os.ReadFile(file)
 	if err != nil {

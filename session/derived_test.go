@@ -14,30 +14,9 @@ import (
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-func derivedSession(t *testing.T, dir string, o session.Options) (*session.Store, *session.Session) {
-	t.Helper()
-	s, err := session.Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
-	ref := ctxabi.Ref{UID: owner.UID, Agent: "a", Session: "s"}
-	x, err := s.Session(ref)
-	if errors.Is(err, ctxabi.ErrNotFound) {
-		if err = s.EnsureAgent(ref, owner); err == nil {
-			x, err = s.Create(ref, owner)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, x
-}
-
 func TestDerivedContentIsKept(t *testing.T) {
 	dir := t.TempDir()
-	s, x := derivedSession(t, dir, session.Options{})
+	s, x := sessiontest.Session(t, dir, session.Options{})
 	for _, data := range []string{"", "one", "two\n", "{}"} {
 		for _, name := range []string{"recipe.json", "outputs/a", "outputs/b"} {
 			if err := x.SetDerived(name, []byte(data)); err != nil {
@@ -55,7 +34,7 @@ func TestDerivedContentIsKept(t *testing.T) {
 		t.Errorf("%v, %v", fi, err)
 	}
 	s.Close()
-	_, x = derivedSession(t, dir, session.Options{ReadOnly: true})
+	_, x = sessiontest.Session(t, dir, session.Options{ReadOnly: true})
 	if got, err := x.Derived("recipe.json"); err != nil || string(got) != "{}" {
 		t.Errorf("after a restart: %q, %v", got, err)
 	}
@@ -65,7 +44,7 @@ func TestDerivedContentIsKept(t *testing.T) {
 }
 
 func TestDerivedContentThatIsRemovedOrDamagedIsAbsent(t *testing.T) {
-	_, x := derivedSession(t, t.TempDir(), session.Options{})
+	_, x := sessiontest.Session(t, t.TempDir(), session.Options{})
 	absent := func(why string) {
 		t.Helper()
 		if got, err := x.Derived("recipe.json"); !errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +81,7 @@ func TestDerivedContentThatIsRemovedOrDamagedIsAbsent(t *testing.T) {
 }
 
 func TestDerivedNamesStayInTheInternalDirectory(t *testing.T) {
-	_, x := derivedSession(t, t.TempDir(), session.Options{})
+	_, x := sessiontest.Session(t, t.TempDir(), session.Options{})
 	for _, name := range []string{"", ".", "..", "../messages.jsonl", "/etc/passwd", "a/../../b", "a/b/c", "a//b", "a/"} {
 		_, read := x.Derived(name)
 		for _, err := range []error{read, x.SetDerived(name, nil), x.RemoveDerived(name)} {
@@ -121,7 +100,7 @@ func TestAPowerCutTearsNoDerivedContent(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range int64(200) {
 		d := sessiontest.New()
-		s, x := derivedSession(t, "/store", session.Options{VFS: d})
+		s, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
 		x.SetDerived("recipe.json", []byte("before, and much longer"))
 		if seed%2 == 0 {
 			s.Sync()
@@ -130,7 +109,7 @@ func TestAPowerCutTearsNoDerivedContent(t *testing.T) {
 		x.SetDerived("recipe.json", []byte("after"))
 		d.Crash(seed)
 		s.Close()
-		_, x = derivedSession(t, "/store", session.Options{VFS: d})
+		_, x = sessiontest.Session(t, "/store", session.Options{VFS: d})
 		got, err := x.Derived("recipe.json")
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -148,7 +127,7 @@ func TestAPowerCutTearsNoDerivedContent(t *testing.T) {
 
 func TestAFullDiskKeepsTheDerivedContentThatWasThere(t *testing.T) {
 	d := sessiontest.New()
-	_, x := derivedSession(t, "/store", session.Options{VFS: d})
+	_, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
 	if err := x.SetDerived("recipe.json", []byte("before")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,16 @@
 // Package session is the durable store of ctxfs: a plain tree of files, locked
-// by one daemon, that holds sessions. It knows logs, ids, control files and
-// crash recovery; it knows nothing of FUSE, of errno and of prompts.
+// by one daemon, that holds sessions. It knows stores, ids, control files,
+// children, forks and what is derived of a session; it knows nothing of FUSE,
+// of errno and of prompts.
+//
+//	s, err := session.Open(dir, session.Options{})
+//	x, err := s.Create(ref, owner)
+//	_, err = x.Messages().Append(ctx, session.Batch{Data: record, Writer: writer})
+//
+// Below it lie package log (the append-only logs), archive (what is sealed of
+// them), blob (what is kept under its hash), disk (the directories of stores
+// and sessions) and vfs (the disk itself); above it package check (verify and
+// fsck). The names of these that callers use stand here, too (names.go).
 //
 // # On disk
 //
@@ -10,8 +20,8 @@
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files
 //	  session/<session>/
 //	    messages.jsonl events.jsonl      the records as they were written         (truth)
-//	    messages.jsonl.<n>.zst ...       those that were sealed, which come first (truth; archive_format.go)
-//	    .ctxfs/segments segments.events  lists of these                           (derived; archive_list.go)
+//	    messages.jsonl.<n>.zst ...       those that were sealed, which come first (truth; archive/format.go)
+//	    .ctxfs/segments segments.events  lists of these                           (derived; archive/list.go)
 //	    state cwd meta.json context/...  control files, written by temp + rename
 //	    context/child/<name>/            what was written of a child, and its artifact/ (child.go)
 //	    .ctxfs/id                        128 bits in hex, for the session's life  (truth)
@@ -25,7 +35,7 @@
 //	    .ctxfs/swap .ctxfs/dedup         what left prompts; what repeats              (derived)
 //	    .ctxfs/blobs/                    what users stored under its hash             (truth)
 //	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)
-//	    .ctxfs/served/                   packs that were read: rows, and segments of what they held (served.go)
+//	    .ctxfs/served/                   packs that were read: rows, and segments of what they held (package blob)
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //
@@ -39,7 +49,7 @@
 // the log's name. at is nanoseconds; ev is the committed length of events.jsonl
 // at that moment (rows of messages only), which gives the two logs one order.
 // A row made up at recovery for data without one carries "estimated":true. The
-// forms of index and tokens stand in index_file.go.
+// forms of index and tokens stand in log/index_file.go.
 //
 // # Promises
 //
@@ -49,7 +59,7 @@
 //     write both files are cut back to where they ended; when even that fails
 //     the log answers ErrIO until the store is opened anew.
 //   - A failed Sync is never retried: every later Append and Sync of that log
-//     gives ErrIO until the store is opened again and has re-read the tail.
+//     returns ErrIO until the store is opened again and has re-read the tail.
 //   - Readers see exactly [0, Len) and Len only grows.
 //   - A request whose Key was committed among the last 1024 of its log is not
 //     committed again, after a restart either.
@@ -72,7 +82,7 @@
 //   - ErrNoSpace, ErrQuota: nothing of it was taken; the same can be tried again
 //   - ErrIO: the disk failed, or what it holds is not what was written (see [IsDamage])
 //
-// Whoever gives up waiting gets the error of his context.
+// A caller whose context ends while it waits gets the error of his context.
 //
 // # A handle's bytes
 //
@@ -98,12 +108,28 @@
 // Every refusal is reported in errors.jsonl, at most one row a second for each
 // user after a burst of 20; what comes faster is folded into a row with a count.
 //
+// # Commit points
+//
+// Records come to be true by a [Committer], and what is true beside them (control
+// files, notes, children, the names of sessions) by a [ChangeCommitter]. [Local]
+// is both: what it commits is what the store's own files hold. A committer that
+// orders elsewhere has all applied here by [Log.Apply], [Session.Apply] and
+// [Store.ApplyName]; a store to which the same is applied in the same order holds
+// the same.
+//
 // # Locks
 //
-// No lock is held across Committer.Commit: appends of one log wait in line for
-// its turn, a channel, and may give up. The order of locks is: logIndex.mu of
-// messages, that of events, Log.mu of messages, that of events, Store.create, Store.move,
-// Store.mu; openLogs.mu, reports.mu, children.mu and quotas.mu are taken last and hold none
-// of the others. Stage.mu, Session.mu and Served.mu come before all of them. The janitor,
-// which closes logs that are not used, only tries their locks.
+// No lock of a log is held across Committer.Commit: appends of one log wait in
+// line for its turn, a channel, and may give up. The order of locks is: Session.notes,
+// Store.create, Root.Move, Root.Moving, Store.mu; Store.header, children.mu and
+// Session.mu are taken last and hold none of the others. The locks of logs and blobs,
+// stand in their packages: they come before Store.create. Removing a session
+// holds the turns of both its logs, so that nothing is appended between the last
+// look and the end.
+//
+// # Files
+//
+// From top to bottom: store, trust, collect, fork, child_fork, apply, remove, create,
+// child_dir, child_links, child, notes, derived_file, derived_lines, derived, head, ref,
+// session, tree, header, control, commit, names.
 package session

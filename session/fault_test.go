@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -217,7 +218,7 @@ func (w *world) check(t *testing.T, promised []string, what string) {
 	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(last), Writer: root}); err != nil {
 		t.Fatalf("%s: append after reopening: %v", what, err)
 	}
-	if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+	if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 		t.Fatalf("%s: verify: %v %v\nerrors: %s", what, problems, err, x.Errors())
 	}
 	if err := s.Close(); err != nil {
@@ -229,7 +230,7 @@ func (w *world) check(t *testing.T, promised []string, what string) {
 	if x, err = s.Session(refA); err != nil || !strings.HasSuffix(content(t, x.Messages()), last) {
 		t.Fatalf("%s: the last record is gone: %v", what, err)
 	}
-	if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+	if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 		t.Fatalf("%s: second verify: %v %v", what, problems, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -82,7 +83,7 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 						t.Errorf("at %d: record %d is %s", n, line, a)
 					}
 				}
-				if found, err := s.Verify(ctx, ref); err != nil || len(found) > 0 {
+				if found, err := check.Verify(ctx, s, ref); err != nil || len(found) > 0 {
 					t.Errorf("at %d: %v %v", n, found, err)
 				}
 				meta, _ := f.Control(ctxabi.MetaFile)
@@ -144,7 +145,7 @@ func TestAForkThatFailsLeavesNothing(t *testing.T) {
 			failed++
 		}
 		if _, missing := s.Session(to); missing == nil {
-			if problems, err := s.Verify(ctx, to); len(problems) > 0 || err != nil {
+			if problems, err := check.Verify(ctx, s, to); len(problems) > 0 || err != nil {
 				t.Fatalf("step %d (%s) left half a session: %v %v", step, what, problems, err)
 			}
 		} else if err == nil {

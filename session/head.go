@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Head stands for all that a log held at one moment. The chain tells that nothing before its end was changed, but not that
-// nothing was cut off there: a head that is kept elsewhere does.
+// Head stands for all that a log held at one moment. The chain tells that nothing before its end
+// was changed, but not that nothing was cut off there: a head that is kept elsewhere does.
 type Head struct {
 	Ref   ctxabi.Ref
 	Log   string // its name
@@ -24,7 +25,7 @@ func (h Head) String() string {
 	return fmt.Sprintf("%s  %d  %s", h.Chain, h.Bytes, path.Join(h.Ref.Path(), h.Log))
 }
 
-// ParseHead reads what [Head.String] wrote.
+// ParseHead reads what [Head.String] wrote. It returns ctxabi.ErrMalformed for another line.
 func ParseHead(line string) (h Head, err error) {
 	f := strings.Fields(line)
 	bad := func(why string) (Head, error) {
@@ -33,7 +34,7 @@ func ParseHead(line string) (h Head, err error) {
 	if len(f) != 3 {
 		return bad(fmt.Sprintf("it has %d fields", len(f)))
 	}
-	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(hash{}) {
+	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(log.Hash{}) {
 		return bad("bad chain value")
 	}
 	h.Chain = strings.ToLower(f[0])
@@ -50,7 +51,8 @@ func ParseHead(line string) (h Head, err error) {
 	return h, nil
 }
 
-// Heads gives those of both logs as they are now.
+// Heads returns those of both logs as they are now. It returns the error of a log that cannot be
+// opened or read.
 func (x *Session) Heads() ([]Head, error) {
 	var heads []Head
 	for _, l := range []*Log{&x.messages, &x.events} {
@@ -59,37 +61,7 @@ func (x *Session) Heads() ([]Head, error) {
 		if err != nil {
 			return nil, err
 		}
-		heads = append(heads, Head{x.Ref(), l.name, size, chain})
+		heads = append(heads, Head{x.Ref(), l.Name(), size, chain})
 	}
 	return heads, nil
-}
-
-// VerifyHead says what of the log that h speaks of is not there any more, or is not what it was. It looks at the chain
-// alone: [Store.Verify] says whether the bytes fit the chain.
-func (s *Store) VerifyHead(h Head) ([]Problem, error) {
-	x, err := s.Session(h.Ref)
-	if err != nil {
-		return nil, err
-	}
-	l := &x.messages
-	if h.Log == ctxabi.EventsFile {
-		l = &x.events
-	}
-	if err := l.Open(); err != nil {
-		return nil, err
-	}
-	bad := func(format string, args ...any) ([]Problem, error) {
-		return []Problem{{Log: l.name, What: fmt.Sprintf(format, args...)}}, nil
-	}
-	if have := l.Len(); have < h.Bytes {
-		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
-	}
-	chain, err := l.HeadAt(h.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	if chain != h.Chain {
-		return bad("its first %d bytes are not those that the head was taken of", h.Bytes)
-	}
-	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // storeHeader is the content of [StoreFile], a summed line.
@@ -17,12 +18,12 @@ type storeHeader struct {
 // headerLine is the header of a store of the present format.
 func headerLine(id string) []byte {
 	line, _ := json.Marshal(storeHeader{Version: ctxabi.FormatVersion, ID: id})
-	return append(summed(line), '\n')
+	return append(vfs.Summed(line), '\n')
 }
 
-// parseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than this program, and with
-// ctxabi.ErrMalformed when this is no header.
-func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
+// ParseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than
+// this program, and with ctxabi.ErrMalformed when this is no header.
+func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 	line := bytes.TrimSuffix(raw, []byte("\n"))
 	damaged := json.Unmarshal(line, &h) != nil || h.Version < 1 || len(h.ID) != 32
 	if !damaged && h.Version > ctxabi.FormatVersion {
@@ -30,22 +31,23 @@ func parseHeader(dir string, raw []byte) (h storeHeader, err error) {
 		own := h
 		own.Version = ctxabi.FormatVersion
 		text, _ := json.Marshal(own)
-		if i := bytes.Index(line, []byte(sumKey)); i < 0 || !bytes.HasSuffix(summed(text), line[i:]) {
+		if i := bytes.Index(line, []byte(vfs.SumKey)); i < 0 || !bytes.HasSuffix(vfs.Summed(text), line[i:]) {
 			return h, ctxabi.E("open", StoreFile, ctxabi.ErrVersion,
 				"the store has format %d, this ctxfs reads up to %d; use a newer ctxfs", h.Version, ctxabi.FormatVersion)
 		}
 		damaged = true
 	}
-	if damaged || !sumFits(line, &h) || h.Version > 1 && !bytes.Contains(line, []byte(sumKey)) {
+	if damaged || !vfs.SumFits(line, &h) || h.Version > 1 && !bytes.Contains(line, []byte(vfs.SumKey)) {
 		return h, ctxabi.E("open", StoreFile, ctxabi.ErrMalformed, "%s/%s is damaged: it does not hold a version and an id; 'ctxfs fsck' tells more", dir, StoreFile)
 	}
 	return h, nil
 }
 
-// writeHeader writes the header of a store durably.
-func writeHeader(v VFS, dir, id string) error {
+// WriteHeader writes the header of a store durably. It returns the error of the disk; the old
+// header stays then.
+func WriteHeader(v VFS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
-	err := writeSynced(v, file+".tmp", headerLine(id), 0o600)
+	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)
 	if err == nil {
 		err = v.Rename(file+".tmp", file)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -196,7 +197,7 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 				}
 			},
 		})
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 		ix, err := x.Messages().Index()

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 // journalMessage is message i of a session with short, empty and long journal lines.
@@ -39,7 +41,7 @@ func wantJournal(n int) (all []byte) {
 	return all
 }
 
-func appendMessages(t testing.TB, x *Session, from, to int) {
+func appendMessages(t testing.TB, x *session.Session, from, to int) {
 	t.Helper()
 	var data []byte
 	for i := from; i < to; i++ {
@@ -48,13 +50,13 @@ func appendMessages(t testing.TB, x *Session, from, to int) {
 	if len(data) == 0 {
 		return
 	}
-	if _, err := x.Messages().Append(context.Background(), Batch{Data: data}); err != nil {
+	if _, err := x.Messages().Append(context.Background(), session.Batch{Data: data}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // readJournal reads as cat does.
-func readJournal(t testing.TB, r *JournalReader, off int64) (all []byte) {
+func readJournal(t testing.TB, r *session.JournalReader, off int64) (all []byte) {
 	t.Helper()
 	for {
 		p := make([]byte, 100<<10)
@@ -70,7 +72,7 @@ func readJournal(t testing.TB, r *JournalReader, off int64) (all []byte) {
 }
 
 func TestAJournalHasTheSizeThatItIsSaidToHave(t *testing.T) {
-	x := limitedSession(t, 0, nil)
+	x := sessiontest.Limited(t, 0, nil)
 	old := x.OpenJournal() // which sees all that is appended
 	defer old.Close()
 	var seen []byte
@@ -94,7 +96,7 @@ func TestAJournalHasTheSizeThatItIsSaidToHave(t *testing.T) {
 
 func TestAJournalIsReadAtAnyPlace(t *testing.T) {
 	const n = 500
-	x := limitedSession(t, 0, nil)
+	x := sessiontest.Limited(t, 0, nil)
 	appendMessages(t, x, 0, n)
 	want := wantJournal(n)
 	measured := false
@@ -120,10 +122,10 @@ func TestAJournalIsReadAtAnyPlace(t *testing.T) {
 }
 
 func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
-	x := limitedSession(t, 0, nil)
+	x := sessiontest.Limited(t, 0, nil)
 	appendMessages(t, x, 0, 70)
 	want := wantJournal(70)
-	x.store.o.Memory = memory.New(1 << 20) // less than the process has already
+	session.SetMemory(x, memory.New(1<<20)) // less than the process has already
 	r := x.OpenJournal()
 	defer r.Close()
 	for range 2 {
@@ -134,7 +136,7 @@ func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 			t.Fatalf("without room: %d bytes, %v", n, err)
 		}
 	}
-	x.store.o.Memory = memory.New(4 << 30)
+	session.SetMemory(x, memory.New(4<<30))
 	if size, err := x.JournalSize(t.Context()); err != nil || size != int64(len(want)) {
 		t.Errorf("with room: %d bytes, %v, want %d", size, err, len(want))
 	}
@@ -145,17 +147,17 @@ func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 
 // Who gives up does not make the next one begin anew.
 func TestAJournalThatIsGivenUpIsMeasuredOn(t *testing.T) {
-	x := limitedSession(t, 0, nil)
+	x := sessiontest.Limited(t, 0, nil)
 	appendMessages(t, x, 0, 200)
 	want := wantJournal(200)
 	shown := 0
 	ctx, cancel := context.WithCancel(t.Context())
-	x.store.o.Shown = func(_ *Session, line int, raw []byte) ([]byte, error) {
+	session.SetShown(x, func(_ *session.Session, line int, raw []byte) ([]byte, error) {
 		if shown++; shown == 60 {
 			cancel()
 		}
 		return raw, nil
-	}
+	})
 	if _, err := x.JournalSize(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("given up: %v", err)
 	}
@@ -178,19 +180,19 @@ func TestAJournalThatIsGivenUpIsMeasuredOn(t *testing.T) {
 
 // A message that is another one than when it was measured does not make lines that begin amid others.
 func TestAJournalOfOtherMessagesIsMeasuredAnew(t *testing.T) {
-	x := limitedSession(t, 0, nil)
+	x := sessiontest.Limited(t, 0, nil)
 	appendMessages(t, x, 0, 200)
 	want := wantJournal(200)
-	x.store.o.Shown = func(_ *Session, line int, raw []byte) ([]byte, error) {
+	session.SetShown(x, func(_ *session.Session, line int, raw []byte) ([]byte, error) {
 		if line == 1 {
 			return []byte(`{"role":"user","content":"hidden for now, and for much longer than it was"}`), nil
 		}
 		return raw, nil
-	}
+	})
 	if _, err := x.JournalSize(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x.store.o.Shown = nil
+	session.SetShown(x, nil)
 	r := x.OpenJournal()
 	defer r.Close()
 	if _, err := r.ReadAt(t.Context(), make([]byte, len(want)), 0); !errors.Is(err, ctxabi.ErrIO) {

@@ -38,7 +38,7 @@ func (d *meddled) Rename(from, to string) error {
 
 func meddledSession(t *testing.T) (*meddled, *session.Session) {
 	d := &meddled{Disk: sessiontest.New()}
-	_, x := derivedSession(t, "/store", session.Options{VFS: d, Now: d.Now})
+	_, x := sessiontest.Session(t, "/store", session.Options{VFS: d, Now: d.Now})
 	return d, x
 }
 
@@ -106,7 +106,7 @@ func TestABlobThatIsRemovedWhileItIsOpenedIsNotThere(t *testing.T) {
 	d, x := meddledSession(t)
 	const content = "gone in a moment"
 	id := ctxabi.ContentID([]byte(content))
-	if err := storeBlob(x, id, content, session.Writer{}); err != nil {
+	if err := sessiontest.StoreBlob(x, id, content, session.Writer{}); err != nil {
 		t.Fatal(err)
 	}
 	d.at = func(op, file string) bool { return op == "open" && strings.HasSuffix(file, id) }

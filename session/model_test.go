@@ -12,10 +12,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// model says in a few lines what a log with handles does.
+// model does in a few lines what a log with handles does.
 type model struct {
 	log     string
 	handles []handle
@@ -156,7 +157,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 				}
 			},
 		})
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

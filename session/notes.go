@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// A note (context/facts.jsonl and its like, ctxabi.NoteFiles) has two lives. Where the file itself is in the store, it is the
-// agent's. Where it is not, ctxfs derives it; what the agent added to that lies beside it under ctxabi.OwnNote. So one rename
-// makes each change, and whatever a crash leaves is one of both: when both are there, the file counts.
+// A note (context/facts.jsonl and its like, ctxabi.NoteFiles) has two lives. Where the file itself
+// is in the store, it is the agent's. Where it is not, ctxfs derives it; what the agent added to
+// that lies beside it under ctxabi.OwnNote. So one rename makes each change, and whatever a crash
+// leaves is one of both: when both are there, the file counts.
 
 // Note is what the store has of a note.
 type Note struct {
@@ -19,10 +21,10 @@ type Note struct {
 	Own    []byte // what the agent wrote: all of it, or what stands behind what is derived
 }
 
-// IsNote says whether ctxfs derives the file called name as long as the agent does not write it.
+// IsNote reports whether ctxfs derives the file called name as long as the agent does not write it.
 func IsNote(name string) bool { return slices.Contains(ctxabi.NoteFiles, name) }
 
-// Note reads a note from the disk.
+// Note reads a note from the disk. It returns the error of the disk.
 func (x *Session) Note(name string) (Note, error) {
 	own := ctxabi.OwnNote(name)
 	for {
@@ -43,8 +45,10 @@ func (x *Session) Note(name string) (Note, error) {
 	}
 }
 
-// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is checked like a control file.
-// Appends do not overwrite one another. A row that is added beside derived ones without its newline gets one.
+// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is
+// checked like a control file. Appends do not overwrite one another. A row that is added beside
+// derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
+// the whole breaks its rules, and the error of who commits changes or of the disk.
 func (x *Session) AppendNote(name string, data []byte) error {
 	return x.changeNote(name, func(n *Note) {
 		if n.Origin == ctxabi.OriginDerived {
@@ -57,19 +61,21 @@ func (x *Session) AppendNote(name string, data []byte) error {
 	})
 }
 
-// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin is ctxabi.OriginMixed, else the whole file,
-// which is the agent's from then on.
+// SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin
+// is ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the
+// errors of AppendNote.
 func (x *Session) SetNote(name string, own []byte, origin string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{origin, own} })
 }
 
-// DropNote forgets what the agent wrote of a note: it is derived again.
+// DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of
+// AppendNote.
 func (x *Session) DropNote(name string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }
 
 func (x *Session) changeNote(name string, change func(*Note)) error {
-	if err := x.store.writable("set"); err != nil {
+	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
 	if !IsNote(name) {
@@ -79,24 +85,29 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 	defer x.notes.Unlock()
 	was, err := x.Note(name)
 	if err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	now := was
 	change(&now)
 	if err := CheckControl(name, now.Own); err != nil {
 		return err
 	}
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
+	return x.commit(Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own})
+}
+
+// applyNote makes now what the agent wrote of a note.
+func (x *Session) applyNote(name string, now Note) (err error) {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
 	own := ctxabi.OwnNote(name)
 	// First what counts from now on, then what no longer does. Of the two that rm takes, the one that counts goes last.
 	switch now.Origin {
 	case ctxabi.OriginAgent:
-		if err = x.replace(name, now.Own, true); err == nil {
+		if err = x.dir.Replace(name, now.Own, true); err == nil {
 			x.removeNote(own) // it does not count any more
 		}
 	case ctxabi.OriginMixed:
-		if err = x.replace(own, now.Own, true); err == nil && was.Origin == ctxabi.OriginAgent {
+		if err = x.dir.Replace(own, now.Own, true); err == nil {
 			err = x.removeNote(name)
 		}
 	default:
@@ -105,14 +116,14 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 		}
 	}
 	if err != nil {
-		return diskFailed("set", name, err, "the old content stays")
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
 	return nil
 }
 
 func (x *Session) removeNote(name string) error {
-	err := x.store.vfs.Remove(x.path(name))
+	err := x.store.disk.FS.Remove(x.dir.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -139,7 +140,7 @@ func TestTailsFoundAtOpen(t *testing.T) {
 			if got := string(x.Errors()); !strings.Contains(got, c.reported) || c.reported == "" && got != "" {
 				t.Errorf("reported %q, want %q", got, c.reported)
 			}
-			if problems, err := s.Verify(ctx, refA); err != nil || (len(problems) > 0) != c.problems {
+			if problems, err := check.Verify(ctx, s, refA); err != nil || (len(problems) > 0) != c.problems {
 				t.Errorf("verify: %v %v", problems, err)
 			}
 			if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n"), Writer: root}); err != nil {
@@ -255,7 +256,7 @@ func FuzzRecovery(f *testing.F) {
 		if ix, err := x.Messages().Index(); err != nil || ix.Len() != strings.Count(kept, "\n")+1 {
 			t.Fatal(ix, err)
 		}
-		if _, err := s.Verify(ctx, refA); err != nil {
+		if _, err := check.Verify(ctx, s, refA); err != nil {
 			t.Fatal(err)
 		}
 		head, _ := x.Messages().Head()
@@ -267,24 +268,6 @@ func FuzzRecovery(f *testing.F) {
 		}
 		if again, _ := x.Messages().Head(); again != head {
 			t.Fatal("a second open changed the chain")
-		}
-	})
-}
-
-func FuzzArrivalRow(f *testing.F) {
-	d := sessiontest.New()
-	dir := closed(f, d, a1, a2)
-	for line := range bytes.Lines(get(f, d, path.Join(dir, session.ArrivalsFile))) {
-		f.Add(bytes.TrimSuffix(line, []byte("\n")))
-	}
-	f.Add([]byte(`{"off":-1}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		once, ok := session.ParseRow(line)
-		if !ok {
-			return
-		}
-		if twice, ok := session.ParseRow(once); !ok || !bytes.Equal(once, twice) {
-			t.Fatalf("%q prints as %q, then as %q", line, once, twice)
 		}
 	})
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Content gives the bytes that r means, read from the history and checked against r.Hash: ctxabi.ErrIO, and a row in
-// the session's report, when they are not what they were. With an empty hash it gives them unchecked, for whoever makes the ref.
+// Content returns the bytes that r means, read from the history and checked against r.Hash:
+// ctxabi.ErrIO, and a row in the session's report, when they are not what they were. With an empty
+// hash it gives them unchecked, for whoever makes the ref.
 func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 	b, err := x.content(r)
 	if err == nil && r.Hash != "" && ctxabi.ContentID(b) != r.ID() {
@@ -43,7 +44,8 @@ func (x *Session) content(r ctxabi.ContentRef) ([]byte, error) {
 // maxRecordID is how long the id of a record may be that names it elsewhere.
 const maxRecordID = 256
 
-// RecordID returns the id that record n of a log has by its own words; it is "" where the record has none that is a string of 1 to 256 bytes.
+// RecordID returns the id that record n of a log has by its own words; it is "" where the record
+// has none that is a string of 1 to 256 bytes.
 func (x *Session) RecordID(file string, n int) (id string) {
 	log := x.Messages()
 	if file == ctxabi.EventsFile {
@@ -68,15 +70,18 @@ func (x *Session) RecordID(file string, n int) (id string) {
 	return id
 }
 
-// Content is content of the history that is open for reading at any offset. Raw lines, of which there may be many, are read
-// from the log when they are asked for; of what one record says the bytes are in memory, 16 MiB at most.
+// Content is content of the history that is open for reading at any offset. Raw lines, of which
+// there may be many, are read from the log when they are asked for; of what one record says the
+// bytes are in memory, 16 MiB at most.
 type Content struct {
 	log        *Log
 	from, size int64
 	data       []byte
 }
 
-// OpenContent gives what r means, once all of it was read and checked as [Session.Content] does, in blocks.
+// OpenContent returns what r means, once all of it was read and checked as [Session.Content] does,
+// in blocks. It returns ctxabi.ErrNotFound if there are no such records, and ctxabi.ErrIO if they
+// do not give these bytes any more.
 func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -92,7 +97,8 @@ func (x *Session) OpenContent(r ctxabi.ContentRef) (*Content, error) {
 	return c, nil
 }
 
-// Measure gives the hash and the length of what r means, reading it in blocks. r.Hash does not count.
+// Measure returns the hash and the length of what r means, reading it in blocks. r.Hash does not
+// count. It returns ctxabi.ErrNotFound if there are no such records.
 func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int64, err error) {
 	c, err := x.locate(r)
 	if err != nil {
@@ -105,7 +111,7 @@ func (x *Session) Measure(r ctxabi.ContentRef) (sum [sha256.Size]byte, size int6
 // Size is the length of the content in bytes.
 func (c *Content) Size() int64 { return c.size }
 
-// ReadAt reads as io.ReaderAt says.
+// ReadAt implements io.ReaderAt. It returns io.EOF at Size.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	if off >= c.size {
 		return 0, io.EOF
@@ -145,8 +151,9 @@ func (x *Session) locate(r ctxabi.ContentRef) (*Content, error) {
 	}
 	c := &Content{}
 	if r.Form == ctxabi.FormLines {
-		c.log, c.from = log, ix.row(r.Start).off
-		c.size = ix.row(r.End).end() - c.from
+		first, last := ix.At(r.Start), ix.At(r.End)
+		c.log, c.from = log, first.Offset
+		c.size = last.End() - c.from
 	} else {
 		raw, err := ix.Record(r.Start)
 		if err == nil {

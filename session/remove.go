@@ -1,13 +1,18 @@
 package session
 
 import (
+	"context"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Remove takes a session out of the store with all its history, for good. Whoever has it open gets ctxabi.ErrNotFound
-// from then on. What it said last stays with the sessions that it is a child of ([Child]). It is gone at once, also after a loss of power; its bytes are given back before it returns.
+// Remove takes a session out of the store with all its history, for good. Whoever has it open gets
+// ctxabi.ErrNotFound from then on. What it said last stays with the sessions that it is a child of
+// ([Child]). It is gone at once, also after a loss of power; its bytes are given back before it
+// returns.
 func (s *Store) Remove(ref ctxabi.Ref) error {
 	x, err := s.Session(ref)
 	if err != nil {
@@ -17,17 +22,14 @@ func (s *Store) Remove(ref ctxabi.Ref) error {
 	return err
 }
 
-// remove removes x while it is called ref and again says so.
-func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (done bool, err error) {
-	if err := s.writable("remove"); err != nil {
+// remove removes x while it is called ref, if confirm returns true.
+func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error)) (done bool, err error) {
+	if err := s.disk.Writable("remove"); err != nil {
 		return false, err
 	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
-	for _, l := range []*Log{&x.messages, &x.events} {
-		l.turn <- struct{}{}
-		defer func() { <-l.turn }()
-	}
-	if ok, err := again(); !ok || err != nil {
+	defer log.Hold(&x.messages, &x.events)()
+	if ok, err := confirm(); !ok || err != nil {
 		return false, err
 	}
 	before, after, err := s.lastWords(x)
@@ -45,63 +47,75 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, again func() (bool, error)) (
 			return false, notKept(before[i].parent.Ref(), before[i].rel, err)
 		}
 	}
-	tmp := s.tmpName()
-	if err := s.takeOut(x, ref, tmp); err != nil {
-		if !x.removed.Load() {
+	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: RemoveSession, Ref: ref, ID: x.ID()}); err != nil {
+		if !x.Removed() {
 			stays()
 		}
-		return false, diskFailed("remove", "", err, "the session stays")
+		return false, vfs.Failed("remove", "", err, "the session stays")
 	}
 	for _, w := range after {
 		if err := w.write(); err != nil {
-			w.parent.report("remove", w.rel, err)
+			w.parent.dir.ReportError("remove", w.rel, err)
 		}
 	}
-	for _, l := range []*Log{&x.messages, &x.events} {
-		l.gone()
-	}
-	s.removeAll(tmp)
+	x.giveBack()
 	return true, nil
 }
 
+// applyRemove takes the session ref out of the store, if it has that id. Its bytes are given back
+// by giveBack.
+func (s *Store) applyRemove(ref ctxabi.Ref, id string) (*Session, error) {
+	x, err := s.Session(ref)
+	if Gone(err) || err == nil && x.ID() != id {
+		err = another(ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, s.takeOut(x, ref)
+}
+
+// giveBack closes the files of a session that was taken out of the store, and removes them.
+func (x *Session) giveBack() {
+	for _, l := range []*Log{&x.messages, &x.events} {
+		l.CloseRemoved()
+	}
+	x.mu.Lock()
+	outside := x.outside
+	x.mu.Unlock()
+	x.store.disk.RemoveAll(outside)
+}
+
+func another(ref ctxabi.Ref) error {
+	return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
+}
+
 // takeOut moves the session's directory to where the next start of a daemon clears up, too.
-func (s *Store) takeOut(x *Session, ref ctxabi.Ref, tmp string) error {
-	s.move.Lock()
-	defer s.move.Unlock()
-	if x.removed.Load() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
-		return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
+func (s *Store) takeOut(x *Session, ref ctxabi.Ref) error {
+	s.disk.Move.Lock()
+	defer s.disk.Move.Unlock()
+	if x.Removed() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
+		return another(ref)
 	}
-	dir := s.inStore(ref.Path())
-	s.moving.Lock()
-	err := s.vfs.Rename(dir, tmp)
+	dir, outside := s.disk.Join(ref.Path()), s.disk.TmpName()
+	s.disk.Moving.Lock()
+	err := s.disk.FS.Rename(dir, outside)
 	if err == nil {
-		x.removed.Store(true)
+		x.dir.MarkRemoved()
 	}
-	s.moving.Unlock()
+	s.disk.Moving.Unlock()
 	if err != nil {
 		return err
 	}
+	x.mu.Lock()
+	x.outside = outside
+	x.mu.Unlock()
 	s.mu.Lock()
 	delete(s.sessions, ref)
 	s.mu.Unlock()
 	// Another session may come to stand under its name: what still holds this one finds nothing.
 	nowhere := ref
-	nowhere.Session = ".removed-" + x.id
-	x.put(nowhere)
-	return s.vfs.SyncDir(path.Dir(dir))
-}
-
-// gone closes the files of a log whose session was removed; those that somebody reads at this moment are closed when they are idle.
-func (l *Log) gone() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == nil || l.users > 0 {
-		return
-	}
-	l.files.close()
-	l.files = nil
-	open := &l.session.store.open
-	open.mu.Lock()
-	delete(open.logs, l)
-	open.mu.Unlock()
+	nowhere.Session = ".removed-" + x.ID()
+	x.dir.SetRef(nowhere)
+	return s.disk.FS.SyncDir(path.Dir(dir))
 }

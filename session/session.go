@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -12,30 +13,26 @@ import (
 	"weak"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Session is one session of an open store. It is cheap: its files are opened
 // when they are first used and closed when they have been idle for a while.
 // It is safe for concurrent use.
 type Session struct {
+	dir      disk.Dir
 	store    *Store
-	id       string
-	created  time.Time
-	place    atomic.Pointer[place]
 	messages Log
 	events   Log
-	reports  reports
-
-	removed atomic.Bool // see Store.Remove
 
 	changes  atomic.Uint64 // counts calls of Touch
 	children children
 
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
-	blobs    sync.RWMutex         // comes before Store.move; held for writing while a blob is judged and swept
-	lookedMu sync.Mutex           // held for moments only
-	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
+	blobs
 
 	servedMu sync.Mutex
 	served   weak.Pointer[Served] // while somebody holds it; guarded by servedMu
@@ -44,21 +41,15 @@ type Session struct {
 
 	journal journalPlaces
 
-	mu     sync.Mutex
-	latest struct { // guarded by mu
+	mu      sync.Mutex
+	outside string   // where its directory is since it was taken out of the store; guarded by mu
+	latest  struct { // guarded by mu
 		length int64 // of messages.jsonl when text was found; -1: never
 		text   string
 	}
 }
 
-// place is where a session is. Renaming replaces it whole.
-type place struct {
-	ref   ctxabi.Ref
-	dir   string
-	moves uint64 // before it came here
-}
-
-// Session gives the session at ref. It reads nothing but the session's id, and
+// Session returns the session at ref. It reads nothing but the session's id, and
 // that once; ctxabi.ErrNotFound when there is none.
 func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	s.mu.Lock()
@@ -67,8 +58,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	if ok {
 		return x, nil
 	}
-	s.move.RLock()
-	defer s.move.RUnlock()
+	s.disk.Move.RLock()
+	defer s.disk.Move.RUnlock()
 	x, err := s.load(ref)
 	if err != nil {
 		return nil, err
@@ -90,62 +81,71 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	// A symbolic link that the owner planted must not lead the daemon elsewhere.
 	for _, rel := range []string{ref.Owner(), path.Join(ref.Owner(), ctxabi.AgentDir), ref.AgentHome(),
 		path.Join(ref.AgentHome(), ctxabi.SessionDir), ref.Path(), path.Join(ref.Path(), ctxabi.InternalDir)} {
-		fi, err := s.vfs.Stat(s.inStore(rel))
+		fi, err := s.disk.FS.Stat(s.disk.Join(rel))
 		if err != nil || !fi.IsDir() {
 			return nil, notFound
 		}
 	}
-	dir := s.inStore(ref.Path())
-	fi, err := s.vfs.Stat(path.Join(dir, idFile))
+	dir := s.disk.Join(ref.Path())
+	fi, err := s.disk.FS.Stat(path.Join(dir, disk.IDFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound
 	}
 	if err != nil {
-		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
-	raw, err := readWhole(s.vfs, path.Join(dir, idFile))
+	raw, err := vfs.ReadFile(s.disk.FS, path.Join(dir, disk.IDFile))
 	if err != nil {
-		return nil, diskFailed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
 	}
 	id := strings.TrimSpace(string(raw))
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
-		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, idFile)
+		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, disk.IDFile)
 	}
-	x := &Session{store: s, id: id, created: fi.ModTime()}
-	x.place.Store(&place{ref: ref, dir: dir})
-	x.messages.init(x, ctxabi.MessagesFile)
-	x.events.init(x, ctxabi.EventsFile)
-	x.latest.length = -1
-	return x, nil
+	return s.newSession(ref, id, fi.ModTime()), nil
 }
 
-// ID is 32 hex digits, for life.
-func (x *Session) ID() string { return x.id }
+// newSession returns the session at ref, whose id was read.
+func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Session {
+	x := &Session{store: s}
+	x.dir.Init(s.disk, ref, id, created)
+	x.events.Init(&x.dir, &s.open, nil, ctxabi.EventsFile)
+	x.messages.Init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
+	x.blobs.Init(&x.dir)
+	x.latest.length = -1
+	return x
+}
 
-// Ref is where the session is now.
-func (x *Session) Ref() ctxabi.Ref { return x.place.Load().ref }
+// ID returns the session's id: 32 hex digits, for life.
+func (x *Session) ID() string { return x.dir.ID() }
 
-// Dir is the session's absolute directory in the store.
-func (x *Session) Dir() string { return x.place.Load().dir }
+// Ref returns where the session is now.
+func (x *Session) Ref() ctxabi.Ref { return x.dir.Ref() }
 
-// Removed says whether the session was taken out of the store since it was looked up.
-func (x *Session) Removed() bool { return x.removed.Load() }
+// Dir returns the session's absolute directory in the store.
+func (x *Session) Dir() string { return x.dir.Dir() }
+
+// Disk returns the session's directory, for packages that read it beside the session.
+func (x *Session) Disk() *disk.Dir { return &x.dir }
+
+// Created returns when the session was made.
+func (x *Session) Created() time.Time { return x.dir.Created() }
+
+// Removed reports whether the session was taken out of the store since it was looked up.
+func (x *Session) Removed() bool { return x.dir.Removed() }
+
+// InPlace calls do with where the session is, while nobody moves it, and how often it was moved
+// until now. do must ask nothing of the store.
+func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) { x.dir.InPlace(do) }
+
+// Report adds a row to context/errors.jsonl, of which the last 100 are kept. It never fails.
+func (x *Session) Report(row ErrorRow) { x.dir.Report(row) }
+
+// Errors returns context/errors.jsonl as it stands.
+func (x *Session) Errors() []byte { return x.dir.Errors() }
 
 // Store is the store the session belongs to.
 func (x *Session) Store() *Store { return x.store }
-
-// InPlace calls do with where the session is, while nobody moves it, and how often it was moved until now. do must ask nothing of the store.
-func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) {
-	x.store.move.RLock()
-	defer x.store.move.RUnlock()
-	p := x.place.Load()
-	do(p.ref, p.moves)
-}
-
-// put says where the session is from now on. store.move is held for writing.
-func (x *Session) put(ref ctxabi.Ref) {
-	x.place.Store(&place{ref, x.store.inStore(ref.Path()), x.place.Load().moves + 1})
-}
 
 // Messages is messages.jsonl.
 func (x *Session) Messages() *Log { return &x.messages }
@@ -153,20 +153,17 @@ func (x *Session) Messages() *Log { return &x.messages }
 // Events is events.jsonl.
 func (x *Session) Events() *Log { return &x.events }
 
-// Created is when the session was made.
-func (x *Session) Created() time.Time { return x.created }
-
 // Updated is when a log or a control file last changed.
 func (x *Session) Updated() time.Time {
 	if x.touched.Load() == 0 {
-		last := x.created
-		x.store.move.RLock()
+		last := x.Created()
+		x.store.disk.Move.RLock()
 		for _, name := range []string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.MetaFile, ctxabi.BudgetFile, ctxabi.PolicyFile} {
-			if fi, err := x.store.vfs.Stat(x.path(name)); err == nil && fi.ModTime().After(last) {
+			if fi, err := x.store.disk.FS.Stat(x.dir.Path(name)); err == nil && fi.ModTime().After(last) {
 				last = fi.ModTime()
 			}
 		}
-		x.store.move.RUnlock()
+		x.store.disk.Move.RUnlock()
 		x.touched.CompareAndSwap(0, last.UnixNano())
 	}
 	t := time.Unix(0, x.touched.Load())
@@ -178,46 +175,18 @@ func (x *Session) Updated() time.Time {
 	return t
 }
 
-// Touch tells the session that a file of it was changed by other means (through the mount, by hand).
-func (x *Session) Touch() {
-	x.changes.Add(1)
-	x.touched.Store(x.store.o.Now().UnixNano())
-}
-
-// path gives the absolute name of a file of the session. Callers that open it hold Store.move for reading.
-func (x *Session) path(rel ...string) string {
-	return path.Join(x.Dir(), path.Join(rel...))
-}
-
-// owner reads to whom the session's files belong from its directory.
-func (x *Session) owner() (Owner, error) {
-	fi, err := x.store.vfs.Stat(x.Dir())
-	if err != nil {
-		return Owner{}, err
-	}
-	uid, gid, ok := ownerOf(fi)
-	if !ok {
-		return Owner{}, errors.New("the disk knows no owners")
-	}
-	mode := uint32(fi.Mode().Perm())
-	if fi.Mode()&fs.ModeSetgid != 0 {
-		mode |= 0o2000
-	}
-	return Owner{UID: uid, GID: gid, Mode: mode}, nil
-}
-
 // maxEmptyAnswers is how many assistant records without text Latest looks behind.
 const maxEmptyAnswers = 1000
 
-// Latest is the text of the last assistant record that has any; "" when none
-// of the last thousand assistant records has.
+// Latest is the text of the last assistant record that has any; "" when none of the last thousand
+// assistant records has. It returns the error of a log that cannot be read.
 func (x *Session) Latest() (string, error) {
 	ix, err := x.messages.Index()
 	if err != nil {
 		return "", err
 	}
 	x.mu.Lock()
-	known, text := x.latest.length == ix.size, x.latest.text
+	known, text := x.latest.length == ix.Size(), x.latest.text
 	x.mu.Unlock()
 	if known {
 		return text, nil
@@ -227,8 +196,8 @@ func (x *Session) Latest() (string, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if ix.size >= x.latest.length {
-		x.latest.length, x.latest.text = ix.size, text
+	if ix.Size() >= x.latest.length {
+		x.latest.length, x.latest.text = ix.Size(), text
 	}
 	return text, nil
 }
@@ -255,7 +224,7 @@ func (x *Session) latestOf(ix *Index, shown func(*Session, int, []byte) ([]byte,
 	return text, nil
 }
 
-// LatestFile is what latest.md holds: the text of Latest as a file.
+// LatestFile is what latest.md holds: the text of Latest as a file. It returns the errors of Latest.
 func (x *Session) LatestFile() ([]byte, error) {
 	text, err := x.Latest()
 	return asFile(text), err
@@ -268,3 +237,41 @@ func asFile(text string) []byte {
 	}
 	return []byte(text)
 }
+
+// Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see
+// [Log.Timeline] of messages. It returns the errors of that.
+func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
+
+// MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the
+// errors of that.
+func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.LinesAt(when) }
+
+// Archive seals what both logs of the session have; see [Log.Seal]. It returns the errors of that;
+// raw and packed count what was sealed before.
+func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
+	for _, l := range []*Log{&x.messages, &x.events} {
+		r, p, err := l.Seal(ctx)
+		if raw, packed = raw+r, packed+p; err != nil {
+			return raw, packed, err
+		}
+	}
+	return raw, packed, nil
+}
+
+// Served returns the packs that were read. It returns the error of the disk.
+func (x *Session) Served() (*Served, error) {
+	x.servedMu.Lock()
+	defer x.servedMu.Unlock()
+	if s := x.served.Value(); s != nil {
+		return s, nil
+	}
+	s, err := blob.LoadServed(&x.dir, func() time.Duration { return x.Policy().PackTTL })
+	if err != nil {
+		return nil, err
+	}
+	x.served = weak.Make(s)
+	return s, nil
+}
+
+// blobs is what users stored in a session; its methods are the session's.
+type blobs = blob.Store

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
-	"go.uber.org/goleak"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +67,7 @@ func content(t testing.TB, l *session.Log) string {
 
 func verified(t testing.TB, s *session.Store, ref ctxabi.Ref) {
 	t.Helper()
-	problems, err := s.Verify(ctx, ref)
+	problems, err := check.Verify(ctx, s, ref)
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("verify: %v %v", problems, err)
 	}

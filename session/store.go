@@ -1,8 +1,6 @@
 package session
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,21 +10,20 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // StoreFile is the file that makes a directory a store.
 const StoreFile = "ctxfs.store"
 
-// tmpDir holds what is being built; whatever a daemon finds there is garbage of a crash.
-const tmpDir = "tmp"
-
 // LockedDir is what a daemon locks beside [StoreFile].
-const LockedDir = tmpDir
+const LockedDir = disk.TmpDir
 
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
@@ -36,7 +33,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
-	// Shown gives what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
+	// Shown returns what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
 	// session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
 }
@@ -58,34 +55,45 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	o    Options
-	vfs  VFS
-	dir  string
-	id   string
-	root bool // files are given to their owners
-	seq  atomic.Uint64
+	disk    *disk.Root
+	o       Options
+	changes ChangeCommitter
+	id      string
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
 	locks   []io.Closer // none when read-only
 
-	frames frameCache
+	open log.Set
 
-	staged quotas
-	open   openLogs
-	owned  sync.Map // names of files in tmp that an open handle has
-
-	create sync.Mutex   // one session is made at a time
-	making sync.Mutex   // one directory is made at a time; no lock is taken under it
-	move   sync.RWMutex // held for writing while a directory of sessions is renamed
-	moving sync.RWMutex // the same for the rename alone, for who may hold move already; no lock but mu is taken under it
+	create sync.Mutex // one session is made at a time
 
 	mu       sync.Mutex
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu
 	closed   bool                    // guarded by mu
 }
 
-// Init makes a new, empty store in dir, which may exist if it is empty.
+// limits are those of all stores. A variable, for tests that cannot afford large records.
+var limits = log.DefaultLimits()
+
+// newStore returns the store in dir, of which nothing was read or locked yet.
+func newStore(dir string, o Options) *Store {
+	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
+		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
+	s.open.Init(o.Committer, o.Memory, &limits)
+	return s
+}
+
+// Look returns the store in dir, which may be damaged, to be read: nothing of it is locked, checked
+// or changed. It is closed as another.
+func Look(dir string, o Options) *Store {
+	o.fill()
+	o.ReadOnly = true
+	return newStore(dir, o)
+}
+
+// Init makes a new, empty store in dir, which may exist if it is empty. It returns ctxabi.ErrExists
+// if dir is a store or holds other things.
 func Init(dir string, o Options) error {
 	o.fill()
 	v := o.VFS
@@ -106,7 +114,7 @@ func Init(dir string, o Options) error {
 				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
 		}
 	}
-	if err = writeHeader(v, dir, newID()); err == nil {
+	if err = WriteHeader(v, dir, disk.NewID()); err == nil {
 		err = v.SyncDir(path.Dir(dir))
 	}
 	if err != nil {
@@ -134,10 +142,11 @@ func Open(dir string, o Options) (*Store, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
-	s := &Store{o: o, vfs: v, dir: dir, root: os.Geteuid() == 0, sessions: map[ctxabi.Ref]*Session{}}
+	s := newStore(dir, o)
+	s.disk.AsRoot = os.Geteuid() == 0
 	if !o.ReadOnly {
 		for _, name := range []string{StoreFile, LockedDir} {
-			lock, err := lockStore(v, dir, name)
+			lock, err := LockStore(v, dir, name)
 			if err != nil {
 				s.unlock()
 				return nil, err
@@ -152,9 +161,11 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// lockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that older programs know, or that of
-// [LockedDir], which stays what it is when the file is replaced by a copy. Nobody but the owner can open either, let alone lock it.
-func lockStore(v VFS, dir, name string) (io.Closer, error) {
+// LockStore takes one of the two locks of the store in dir: that of [StoreFile], which is all that
+// older programs know, or that of [LockedDir], which stays what it is when the file is replaced by
+// a copy. Nobody but the owner can open either, let alone lock it. It returns ctxabi.ErrLocked if
+// another daemon has it.
+func LockStore(v VFS, dir, name string) (io.Closer, error) {
 	if name == LockedDir {
 		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("lock store %s: %w", dir, err)
@@ -177,41 +188,40 @@ func lockStore(v VFS, dir, name string) (io.Closer, error) {
 
 // start reads the header, clears what a crash left behind and begins to close idle files.
 func (s *Store) start() error {
-	raw, err := readWhole(s.vfs, path.Join(s.dir, StoreFile))
+	raw, err := vfs.ReadFile(s.disk.FS, path.Join(s.disk.Dir, StoreFile))
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	h, err := parseHeader(s.dir, raw)
+	h, err := ParseHeader(s.disk.Dir, raw)
 	if err != nil {
 		return err
 	}
 	s.id, s.version = h.ID, h.Version
-	s.open.init(s)
-	s.o.Memory.Cache(indexes{&s.open})
-	if s.o.ReadOnly {
+	s.o.Memory.Cache(s.open.Cache())
+	if s.disk.ReadOnly {
 		return nil
 	}
 	if err := s.raise(ctxabi.FormatVersion); err != nil { // what is added to it an older program would misread
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, tmpDir: 0o700} {
-		if err := s.vfs.Mkdir(path.Join(s.dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("open store %s: %w", s.dir, err)
+	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, disk.TmpDir: 0o700} {
+		if err := s.disk.FS.Mkdir(path.Join(s.disk.Dir, name), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 		}
 	}
-	if s.root {
+	if s.disk.AsRoot {
 		if err := s.keepUsersOut(); err != nil {
 			return err
 		}
 	}
-	if err := s.vfs.SyncDir(s.dir); err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	entries, _ := s.vfs.ReadDir(path.Join(s.dir, tmpDir))
+	entries, _ := s.disk.FS.ReadDir(path.Join(s.disk.Dir, disk.TmpDir))
 	for _, e := range entries {
-		s.removeAll(path.Join(s.dir, tmpDir, e.Name()))
+		s.disk.RemoveAll(path.Join(s.disk.Dir, disk.TmpDir, e.Name()))
 	}
-	s.open.start()
+	s.open.Start()
 	return nil
 }
 
@@ -220,52 +230,55 @@ func (s *Store) start() error {
 // them past the mount could put a symbolic link where a directory was, and the
 // daemon, being root, would read and write wherever it leads.
 func (s *Store) keepUsersOut() error {
-	fi, err := s.vfs.Stat(s.dir)
+	fi, err := s.disk.FS.Stat(s.disk.Dir)
 	if err != nil {
-		return fmt.Errorf("open store %s: %w", s.dir, err)
+		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
-	uid, _, known := ownerOf(fi)
+	uid, _, known := vfs.OwnerOf(fi)
 	if known && uid != 0 || fi.Mode().Perm()&0o022 != 0 && fi.Mode()&fs.ModeSticky == 0 {
 		return ctxabi.E("open", "", ctxabi.ErrProtected,
 			"root serves only a store that nobody else can change, and %s belongs to uid %d with mode %04o; run `chown root %s && chmod go-w %s`, or mount it as its owner",
-			s.dir, uid, fi.Mode().Perm(), s.dir, s.dir)
+			s.disk.Dir, uid, fi.Mode().Perm(), s.disk.Dir, s.disk.Dir)
 	}
 	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
-		dir := path.Join(s.dir, name)
-		if fi, err = s.vfs.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
+		dir := path.Join(s.disk.Dir, name)
+		if fi, err = s.disk.FS.Stat(dir); err == nil && !fi.IsDir() { // a link that whoever had the store before root left there
 			return ctxabi.E("open", "", ctxabi.ErrProtected, "%s is not a directory; move it away", dir)
 		}
 		if err == nil && fi.Mode().Perm() != 0o700 {
-			err = s.vfs.Chmod(dir, 0o700)
+			err = s.disk.FS.Chmod(dir, 0o700)
 		}
 		if err != nil {
-			return fmt.Errorf("open store %s: %w", s.dir, err)
+			return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 		}
 	}
 	return nil
 }
 
-// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes. Of another it removes
-// nothing, or no more than empty directories that the next Open makes again. The directory stays, and s is still to be closed.
+// Discard takes a store away that was made in vain: one in which nothing is but what [Open] makes.
+// Of another it removes nothing, or no more than empty directories that the next Open makes again.
+// The directory stays, and s is still to be closed. It returns the error of the disk, to which a
+// directory belongs that is not empty.
 func (s *Store) Discard() error {
-	if err := s.writable("remove"); err != nil {
+	if err := s.disk.Writable("remove"); err != nil {
 		return err
 	}
-	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, tmpDir, StoreFile} {
-		if err := s.vfs.Remove(path.Join(s.dir, name)); err != nil {
-			return fmt.Errorf("discard store %s: %w", s.dir, err)
+	for _, name := range []string{ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, StoreFile} {
+		if err := s.disk.FS.Remove(path.Join(s.disk.Dir, name)); err != nil {
+			return fmt.Errorf("discard store %s: %w", s.disk.Dir, err)
 		}
 	}
 	return nil
 }
 
 // Dir is the store's absolute directory.
-func (s *Store) Dir() string { return s.dir }
+func (s *Store) Dir() string { return s.disk.Dir }
 
 // ID is the store's 128-bit id in hex, for life.
 func (s *Store) ID() string { return s.id }
 
-// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be used any more.
+// Close syncs all logs, writes the caches out and unlocks the store. Sessions of it must not be
+// used any more. It returns the errors of disks that could not take all; a second call returns nil.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -273,15 +286,16 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
+	s.open.Refuse()
 	var logs []*Log
 	for _, x := range s.sessions {
 		logs = append(logs, &x.messages, &x.events)
 	}
 	s.mu.Unlock()
-	s.open.stop()
+	s.open.Stop()
 	var failed error
 	for _, l := range logs {
-		failed = errors.Join(failed, l.shut())
+		failed = errors.Join(failed, l.Shut())
 	}
 	return errors.Join(failed, s.unlock())
 }
@@ -296,64 +310,33 @@ func (s *Store) unlock() (failed error) {
 	return failed
 }
 
-// raise makes the store one that older programs refuse, durably, before something is in it that they would misread.
+// raise makes the store one that older programs refuse, durably, before something is in it that
+// they would misread.
 func (s *Store) raise(version int) error {
 	s.header.Lock()
 	defer s.header.Unlock()
 	if s.version >= version {
 		return nil
 	}
-	file := path.Join(s.dir, StoreFile)
-	if err := writeSynced(s.vfs, file+".tmp", headerLine(s.id), 0o600); err != nil {
+	file := path.Join(s.disk.Dir, StoreFile)
+	if err := vfs.WriteFile(s.disk.FS, file+".tmp", headerLine(s.id), 0o600); err != nil {
 		return err
 	}
 	// Both files are locked until the end: whoever has the old one open already must not get it.
-	lock, err := s.vfs.Lock(file + ".tmp")
+	lock, err := s.disk.FS.Lock(file + ".tmp")
 	if err != nil {
 		return err
 	}
-	if err := s.vfs.Rename(file+".tmp", file); err != nil {
+	if err := s.disk.FS.Rename(file+".tmp", file); err != nil {
 		lock.Close()
 		return err
 	}
 	s.locks = append(s.locks, lock)
-	if err := s.vfs.SyncDir(s.dir); err != nil {
+	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
 		return err
 	}
 	s.version = version
 	return nil
-}
-
-// Sync makes everything that is committed in any open log survive the loss of power.
-func (s *Store) Sync() error {
-	var failed error
-	for _, l := range s.open.list() {
-		failed = errors.Join(failed, l.syncAll())
-	}
-	return failed
-}
-
-// tmpName gives a name for something that is being built.
-func (s *Store) tmpName() string {
-	return path.Join(s.dir, tmpDir, fmt.Sprintf("%s-%d", newID()[:8], s.seq.Add(1)))
-}
-
-func (s *Store) writable(op string) error {
-	if s.o.ReadOnly {
-		return ctxabi.E(op, "", ctxabi.ErrReadOnly, "the store is open for reading only")
-	}
-	return nil
-}
-
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-// inStore gives the absolute name of a path relative to the store.
-func (s *Store) inStore(elem ...string) string {
-	return path.Join(s.dir, path.Join(elem...))
 }
 
 // Loaded calls yield for every session that was looked up since the store was opened.
@@ -369,4 +352,25 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 			return
 		}
 	}
+}
+
+// Sync makes everything that is committed in any open log survive the loss of power. It returns an
+// error of kind ctxabi.ErrIO if a disk failed.
+func (s *Store) Sync() error { return s.open.Sync() }
+
+// DaemonFile is what a daemon notes in its store about itself, for others to find it.
+const DaemonFile = "ctxfs.daemon"
+
+// VolumesFile is where a daemon keeps the volumes that it makes for Docker.
+const VolumesFile = "ctxfs.volumes"
+
+// Disk returns the store's directory, for packages that read it beside the store.
+func (s *Store) Disk() *disk.Root { return s.disk }
+
+// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the
+// session that was looked up before.
+func (s *Store) Forget(ref ctxabi.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, ref)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -335,7 +336,7 @@ func TestLogsThatGiveWayLoseNothing(t *testing.T) {
 		t.Errorf("%d logs are open that nobody uses", n)
 	}
 	for _, x := range all {
-		if problems, err := s.Verify(t.Context(), x.Ref()); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(t.Context(), s, x.Ref()); err != nil || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", x.Ref(), problems, err)
 		}
 	}

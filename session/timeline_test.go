@@ -11,10 +11,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-// mergeModel says in a few lines where tool events stand.
+// mergeModel finds in a few lines where tool events stand.
 type mergeModel struct {
 	messages, events int
 	named            map[string]int // id → last message that names it
@@ -150,7 +151,7 @@ func TestTimelineIsTheSameHoweverItCameAbout(t *testing.T) {
 			},
 		})
 		look()
-		if problems, err := s.Verify(ctx, refA); err != nil || len(problems) > 0 {
+		if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}
 	})

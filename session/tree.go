@@ -1,27 +1,18 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"path"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
-
-// Owner is to whom the files of a session belong in the store. For a home:
-// uid and gid of the user, Mode 0700. For a shared space: the session maker's
-// uid, the space's gid, Mode 02770.
-type Owner struct {
-	UID, GID uint32
-	Mode     uint32 // of directories; files get its rw bits
-}
-
-func (o Owner) dirMode() fs.FileMode  { return unixMode(o.Mode) }
-func (o Owner) fileMode() fs.FileMode { return unixMode(o.Mode & 0o666) }
 
 // Space is a shared space.
 type Space struct {
@@ -29,62 +20,25 @@ type Space struct {
 	GID  uint32
 }
 
-// mkdir makes a directory that belongs to o and syncs its parent; it is no error when it exists. It is made aside: whoever
-// looks while it is being made sees none, never one that is not o's yet.
-func (s *Store) mkdir(name string, o Owner) error {
-	s.making.Lock()
-	defer s.making.Unlock()
-	fi, err := s.vfs.Stat(name)
-	switch {
-	case err == nil && !fi.IsDir():
-		return ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s is not a directory", name)
-	case err == nil || !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	tmp := s.tmpName()
-	if err = s.vfs.Mkdir(tmp, o.dirMode().Perm()); err == nil {
-		if err = s.own(tmp, o, o.dirMode()); err == nil {
-			err = s.vfs.Rename(tmp, name)
-		}
-		if err != nil {
-			s.vfs.Remove(tmp)
-		} else {
-			err = s.vfs.SyncDir(path.Dir(name))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("mkdir %s: %w", name, err)
-	}
-	return nil
-}
-
-// own gives name to o: the mode is set explicitly because the umask took bits of it.
-func (s *Store) own(name string, o Owner, mode fs.FileMode) error {
-	if s.root {
-		if err := s.vfs.Chown(name, int(o.UID), int(o.GID)); err != nil {
-			return err
-		}
-	}
-	return s.vfs.Chmod(name, mode) // after chown, which clears setgid
-}
-
-// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet.
+// EnsureHome makes home/<uid> and home/<uid>/agent if they are not there yet. It returns
+// ctxabi.ErrReadOnly and the error of the disk.
 func (s *Store) EnsureHome(uid, gid uint32) error {
-	if err := s.writable("mkdir"); err != nil {
+	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}
-	home := s.inStore(ctxabi.Ref{UID: uid}.Owner())
+	home := s.disk.Join(ctxabi.Ref{UID: uid}.Owner())
 	o := Owner{UID: uid, GID: gid, Mode: 0o700}
-	if err := s.mkdir(home, o); err != nil {
+	if err := s.disk.Mkdir(home, o); err != nil {
 		return err
 	}
-	return s.mkdir(path.Join(home, ctxabi.AgentDir), o)
+	return s.disk.Mkdir(path.Join(home, ctxabi.AgentDir), o)
 }
 
-// EnsureAgent makes the home of ref's agent and the directory of its sessions.
-// A shared space must exist.
+// EnsureAgent makes the home of ref's agent and the directory of its sessions. A shared space must
+// exist. It returns ctxabi.ErrMalformed for a name that is none, ctxabi.ErrNotFound if the space is
+// not there, and ctxabi.ErrReadOnly.
 func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
-	if err := s.writable("mkdir"); err != nil {
+	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}
 	if err := ctxabi.ValidName(ref.Agent); err != nil {
@@ -94,14 +48,14 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 		if err := s.EnsureHome(ref.UID, o.GID); err != nil {
 			return err
 		}
-	} else if _, err := s.vfs.Stat(s.inStore(ref.Owner())); err != nil {
+	} else if _, err := s.disk.FS.Stat(s.disk.Join(ref.Owner())); err != nil {
 		return ctxabi.E("mkdir", "", ctxabi.ErrNotFound, "there is no shared space %q; make it with ctxfs space new", ref.Space)
 	}
-	home := s.inStore(ref.AgentHome())
-	if err := s.mkdir(home, o); err != nil {
+	home := s.disk.Join(ref.AgentHome())
+	if err := s.disk.Mkdir(home, o); err != nil {
 		return err
 	}
-	return s.mkdir(path.Join(home, ctxabi.SessionDir), o)
+	return s.disk.Mkdir(path.Join(home, ctxabi.SessionDir), o)
 }
 
 // CreateSpace makes the shared space name for the group gid and gives its
@@ -112,34 +66,34 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
 		return "", err
 	}
-	dir = s.inStore(ctxabi.SharedDir, name)
-	if _, err := s.vfs.Stat(dir); err == nil {
+	dir = s.disk.Join(ctxabi.SharedDir, name)
+	if _, err := s.disk.FS.Stat(dir); err == nil {
 		return "", ctxabi.E("space new", "", ctxabi.ErrExists, "the space %q exists already", name)
 	}
-	tmp := s.tmpName()
+	tmp := s.disk.TmpName()
 	agents := path.Join(tmp, ctxabi.AgentDir)
-	if err = s.vfs.Mkdir(tmp, 0o700); err == nil {
-		err = s.vfs.Mkdir(agents, 0o700)
+	if err = s.disk.FS.Mkdir(tmp, 0o700); err == nil {
+		err = s.disk.FS.Mkdir(agents, 0o700)
 	}
 	for _, d := range []string{agents, tmp} {
 		if err == nil {
-			err = s.vfs.Chown(d, os.Geteuid(), int(gid))
+			err = s.disk.FS.Chown(d, os.Geteuid(), int(gid))
 		}
 		if err == nil {
-			err = s.vfs.Chmod(d, unixMode(0o2770)) // after chown, which clears setgid
+			err = s.disk.FS.Chmod(d, vfs.UnixMode(0o2770)) // after chown, which clears setgid
 		}
 		if err == nil {
-			err = s.vfs.SyncDir(d)
+			err = s.disk.FS.SyncDir(d)
 		}
 	}
 	if err == nil {
-		err = s.vfs.Rename(tmp, dir)
+		err = s.disk.FS.Rename(tmp, dir)
 	}
 	if err != nil {
-		s.removeAll(tmp)
+		s.disk.RemoveAll(tmp)
 		return "", fmt.Errorf("make space %s: %w", name, err)
 	}
-	if err := s.vfs.SyncDir(path.Dir(dir)); err != nil {
+	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
 		return "", fmt.Errorf("space %s was made, but may not survive a loss of power: %w", name, err)
 	}
 	return dir, nil
@@ -148,9 +102,9 @@ func (s *Store) CreateSpace(name string, gid uint32) (dir string, err error) {
 // Spaces lists the shared spaces in name order.
 func (s *Store) Spaces() []Space {
 	var spaces []Space
-	for _, name := range s.dirs(ctxabi.SharedDir) {
-		if fi, err := s.vfs.Stat(s.inStore(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
-			_, gid, _ := ownerOf(fi)
+	for _, name := range s.disk.Dirs(ctxabi.SharedDir) {
+		if fi, err := s.disk.FS.Stat(s.disk.Join(ctxabi.SharedDir, name)); err == nil && ctxabi.ValidName(name) == nil {
+			_, gid, _ := vfs.OwnerOf(fi)
 			spaces = append(spaces, Space{Name: name, GID: gid})
 		}
 	}
@@ -160,7 +114,7 @@ func (s *Store) Spaces() []Space {
 // Homes lists the users that have a home, in name order.
 func (s *Store) Homes() []uint32 {
 	var uids []uint32
-	for _, name := range s.dirs(ctxabi.HomeDir) {
+	for _, name := range s.disk.Dirs(ctxabi.HomeDir) {
 		if uid, ok := ctxabi.ParseUID(name); ok {
 			uids = append(uids, uid)
 		}
@@ -168,19 +122,8 @@ func (s *Store) Homes() []uint32 {
 	return uids
 }
 
-// dirs lists the directories in a path of the store, in name order.
-func (s *Store) dirs(rel ...string) []string {
-	entries, _ := s.vfs.ReadDir(s.inStore(rel...))
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
-
-// Sessions walks over all sessions of the store, owners and names in order. It reads directories as it goes.
+// Sessions walks over all sessions of the store, owners and names in order. It reads directories as
+// it goes.
 func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
 		var owners []ctxabi.Ref
@@ -200,20 +143,21 @@ func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	}
 }
 
-// SessionsOf walks over the sessions of one owner, in the order of their names; where of has an agent, over those of that agent alone.
+// SessionsOf walks over the sessions of one owner, in the order of their names; where of has an
+// agent, over those of that agent alone.
 func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
 		ref := of
 		agents := []string{of.Agent}
 		if of.Agent == "" {
-			agents = s.dirs(ref.Owner(), ctxabi.AgentDir)
+			agents = s.disk.Dirs(ref.Owner(), ctxabi.AgentDir)
 		}
 		for _, ref.Agent = range agents {
-			for _, ref.Session = range s.dirs(ref.AgentHome(), ctxabi.SessionDir) {
+			for _, ref.Session = range s.disk.Dirs(ref.AgentHome(), ctxabi.SessionDir) {
 				if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
 					continue
 				}
-				if _, err := s.vfs.Stat(s.inStore(ref.Path(), idFile)); err == nil && !yield(ref) {
+				if _, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), disk.IDFile)); err == nil && !yield(ref) {
 					return
 				}
 			}
@@ -226,27 +170,33 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 // under their new path; where one is a child, its parent calls it by its new
 // name afterwards. It fails with ctxabi.ErrExists when to exists.
 func (s *Store) Rename(from, to string) error {
-	if err := s.writable("rename"); err != nil {
+	if err := s.disk.Writable("rename"); err != nil {
 		return err
 	}
-	s.move.Lock()
-	defer s.move.Unlock()
-	if _, err := s.vfs.Stat(s.inStore(to)); err == nil {
+	return s.changes.CommitName(context.Background(), s, NameChange{Kind: RenameDir, From: from, To: to})
+}
+
+// applyRename moves a session or an agent's home.
+func (s *Store) applyRename(from, to string) error {
+	s.disk.Move.Lock()
+	defer s.disk.Move.Unlock()
+	if _, err := s.disk.FS.Stat(s.disk.Join(to)); err == nil {
 		return ctxabi.E("rename", "", ctxabi.ErrExists, "%s exists already", to)
 	}
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
 	s.relink(from, to)
-	err := s.vfs.SyncDir(path.Dir(s.inStore(from)))
-	return errors.Join(err, s.vfs.SyncDir(path.Dir(s.inStore(to))))
+	err := s.disk.FS.SyncDir(path.Dir(s.disk.Join(from)))
+	return errors.Join(err, s.disk.FS.SyncDir(path.Dir(s.disk.Join(to))))
 }
 
-// rename renames a directory and gives the sessions in use below it their new places; s.move is held for writing.
+// rename renames a directory and gives the sessions in use below it their new places; s.move is
+// held for writing.
 func (s *Store) rename(from, to string) error {
-	s.moving.Lock()
-	defer s.moving.Unlock()
-	if err := s.vfs.Rename(s.inStore(from), s.inStore(to)); err != nil {
+	s.disk.Moving.Lock()
+	defer s.disk.Moving.Unlock()
+	if err := s.disk.FS.Rename(s.disk.Join(from), s.disk.Join(to)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -262,7 +212,7 @@ func (s *Store) rename(from, to string) error {
 		}
 		delete(s.sessions, ref)
 		s.sessions[moved] = x
-		x.put(moved)
+		x.dir.SetRef(moved)
 	}
 	return nil
 }

@@ -26,18 +26,18 @@ const module = "github.com/ctxfs/ctxfs"
 var arrows = map[string][]string{
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},
-	"session":                      {"ctxabi", "internal/handles", "internal/memory"},
-	"session/sessiontest":          {"session", "ctxabi"},
+	"session":                      {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
+	"session/sessiontest":          {"session", "ctxabi", "internal/memory"},
 	"compress":                     {"internal/tokens", "ctxabi"},
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
-	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/result", "compress/notes"},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/result", "compress/notes", "session/check"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes"},
-	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory"},
+	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check"},
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru"},
+	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
@@ -62,19 +62,28 @@ var arrows = map[string][]string{
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "session/check"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
 	"compress/notes":               {"compress", "internal/tokens", "ctxabi"},
 	"internal/suite":               {},
-	"gc/world":                     {"gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles"},
+	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles"},
+	"session/archive":              {"ctxabi", "session/disk", "internal/vfs"},
+	"session/blob":                 {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
+	"session/check":                {"ctxabi", "session", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
+	"session/log":                  {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session/disk":                 {"ctxabi", "internal/vfs"},
+	"internal/vfs":                 {"ctxabi", "internal/handles"},
 }
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":       {"internal/tokens"}, // weights are measured against exact counts
-	"examples/gen": {"ctxabi"},          // the example's records pass the check
+	"ctxabi":       {"internal/tokens"},          // weights are measured against exact counts
+	"examples/gen": {"ctxabi"},                   // the example's records pass the check
+	"session/blob": {"session"},                  // a session is what keeps them
+	"session":      {"session/check"},            // each test ends with a check of its store
+	"session/log":  {"session", "session/check"}, // a store is what its logs are tested in
 }
 
 // Test files may also use these, which exist for them.
@@ -236,7 +245,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
 		{"ctxabi/weight_test.go", imports(`"` + module + `/internal/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
-		{"session/vfs.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
+		{"internal/vfs/os.go", imports(`"golang.org/x/sys/unix"`) + "var _ = unix.EPOLLIN + unix.O_CLOEXEC", ""},
 		{"session/x.go", "package x\ntype t struct{ EPERM int }\nvar syscall t\nvar _ = syscall.EPERM", ""},
 
 		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},

@@ -20,12 +20,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // checkup is what fsck --json prints.
 type checkup struct {
-	session.FsckSummary
-	Found []session.Damage `json:"found"`
+	check.FsckSummary
+	Found []check.Damage `json:"found"`
 }
 
 func fsckCmd() *cobra.Command {
@@ -76,9 +77,9 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	if served && repair {
 		return servedError(dir, daemon)
 	}
-	sum := checkup{Found: []session.Damage{}}
+	sum := checkup{Found: []check.Damage{}}
 	remain := 0
-	found := func(d session.Damage) {
+	found := func(d check.Damage) {
 		if !d.Repaired {
 			remain++
 		}
@@ -87,7 +88,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 			printDamage(out, d, repair)
 		}
 	}
-	o := session.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
+	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
 	for _, at := range wanted {
 		o.Sessions = append(o.Sessions, at.ref)
 	}
@@ -97,7 +98,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 		}
 		defer fmt.Fprint(errOut, "\r\x1b[K")
 	}
-	if sum.FsckSummary, err = session.Fsck(ctx, dir, o, found); err != nil {
+	if sum.FsckSummary, err = check.Fsck(ctx, dir, o, found); err != nil {
 		if errors.Is(err, ctxabi.ErrLocked) {
 			daemon, _ := runningDaemon(dir)
 			return servedError(dir, daemon)
@@ -141,7 +142,7 @@ func (s *checkup) words(remain int) string {
 	return b.String()
 }
 
-func printDamage(out io.Writer, d session.Damage, repair bool) {
+func printDamage(out io.Writer, d check.Damage, repair bool) {
 	fmt.Fprintf(out, "%-11s  %s: %s\n", d.Severity, d.Path, d.What)
 	switch {
 	case d.Repair == "":
@@ -166,12 +167,12 @@ func servedError(dir string, d daemonInfo) error {
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.
-func checkDaemonFile(dir string, repair bool, found func(session.Damage)) {
+func checkDaemonFile(dir string, repair bool, found func(check.Damage)) {
 	name := filepath.Join(dir, daemonFile)
 	if _, err := os.Lstat(name); err != nil {
 		return
 	}
-	d := session.Damage{Path: daemonFile, Severity: session.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
+	d := check.Damage{Path: daemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
 	if repair {
 		err := os.Remove(name)
 		if d.Repaired = err == nil; err != nil {
@@ -183,13 +184,13 @@ func checkDaemonFile(dir string, repair bool, found func(session.Damage)) {
 
 // checkVolumesFile looks at the definitions of Docker's volumes, without which a daemon would not serve them. A repair
 // keeps the file beside the log: its lines are easily mended by hand.
-func checkVolumesFile(dir string, repair bool, found func(session.Damage)) {
+func checkVolumesFile(dir string, repair bool, found func(check.Damage)) {
 	name := filepath.Join(dir, session.VolumesFile)
 	wrong := volume.Check(name)
 	if wrong == nil {
 		return
 	}
-	d := session.Damage{Path: session.VolumesFile, Severity: session.Lost, What: inWords(wrong), Repair: "moved to the quarantine; the sessions are as they were"}
+	d := check.Damage{Path: session.VolumesFile, Severity: check.Lost, What: inWords(wrong), Repair: "moved to the quarantine; the sessions are as they were"}
 	if repair {
 		aside := filepath.Join(dir, "quarantine")
 		err := os.Mkdir(aside, 0o700)
@@ -228,7 +229,7 @@ func isTerminal(f *os.File) bool {
 }
 
 // checkDerived looks at what packs and the search index keep of a session's history.
-func checkDerived(ctx context.Context, x *session.Session) ([]session.Problem, error) {
+func checkDerived(ctx context.Context, x *session.Session) ([]check.Problem, error) {
 	chunks, err := pack.CheckChunks(ctx, x)
 	if err != nil {
 		return chunks, err

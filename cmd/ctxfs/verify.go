@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // verdict is what verify found in one session.
@@ -123,21 +124,21 @@ func sessions(n int) string {
 // verifySession returns what is wrong; that it could not look counts as well.
 func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
 	v := verdict{Session: at.ref.Path(), Problems: []string{}, Notes: []string{}}
-	found, err := store.Verify(ctx, at.ref)
+	found, err := check.Verify(ctx, store, at.ref)
 	if x, opened := store.Session(at.ref); err == nil && opened == nil {
-		var chunks []session.Problem
+		var chunks []check.Problem
 		chunks, err = pack.CheckChunks(ctx, x)
 		found = append(found, chunks...)
 	}
 	for _, h := range heads {
 		if err == nil && h.Ref == at.ref {
-			var more []session.Problem
-			more, err = store.VerifyHead(h)
+			var more []check.Problem
+			more, err = check.VerifyHead(store, h)
 			found = append(found, more...)
 		}
 	}
 	for _, p := range found {
-		if p.Severity == session.Noted {
+		if p.Severity == check.Noted {
 			v.Notes = append(v.Notes, p.String())
 		} else {
 			v.Problems = append(v.Problems, p.String())

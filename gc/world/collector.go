@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // Collector collects the garbage of a store that is mounted, or that this process has for itself.
@@ -262,10 +263,10 @@ const reportName = "gc.report"
 
 func (s *sweptSession) SetReport(text []byte) error { return s.x.SetDerived(reportName, text) }
 
-// FileKinds returns the files that the collector has in a session, for [session.Fsck].
-func FileKinds() []session.FileKind {
-	return []session.FileKind{{Name: ctxabi.InternalDir + "/" + reportName, Class: session.Cache,
-		Check: session.DerivedFile(func(_ *session.CheckedFile, text []byte) error {
+// FileKinds returns the files of a session that the collector keeps, for [check.Fsck].
+func FileKinds() []check.FileKind {
+	return []check.FileKind{{Name: ctxabi.InternalDir + "/" + reportName, Class: check.Cache,
+		Check: check.DerivedFile(func(_ *check.CheckedFile, text []byte) error {
 			_, err := gc.ParseReport(text)
 			return err
 		})}}

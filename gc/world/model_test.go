@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it,
@@ -380,7 +381,7 @@ func TestASweepRemovesWhatThePolicyAllows(t *testing.T) {
 		})
 		w.litter(t)
 		sweep(t)
-		problems, err := w.store.Verify(context.Background(), w.x.Ref())
+		problems, err := check.Verify(context.Background(), w.store, w.x.Ref())
 		must(t, err)
 		if len(problems) > 0 {
 			t.Fatalf("the history: %v", problems)

@@ -9,40 +9,41 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
-// FileKinds are the files of the index, for [session.Fsck]. All of them follow from the logs.
-func FileKinds() []session.FileKind {
+// FileKinds are the files of the index, for [check.Fsck]. All of them follow from the logs.
+func FileKinds() []check.FileKind {
 	const in = ctxabi.InternalDir + "/"
-	return []session.FileKind{
-		{Name: in + Dir + "/", Class: session.Cache},
-		{Name: in + manifestFile, Class: session.Cache, Check: session.DerivedFile(checkManifest)},
-		{Name: in + Dir + "/[1-9]*" + suffix, Class: session.Cache, Check: checkSegment},
-		{Name: in + RecentName, Class: session.Kept, Check: session.DerivedFile(nil)},
+	return []check.FileKind{
+		{Name: in + Dir + "/", Class: check.Cache},
+		{Name: in + manifestFile, Class: check.Cache, Check: check.DerivedFile(checkManifest)},
+		{Name: in + Dir + "/[1-9]*" + suffix, Class: check.Cache, Check: checkSegment},
+		{Name: in + RecentName, Class: check.Kept, Check: check.DerivedFile(nil)},
 	}
 }
 
 // RecentName is the derived content that holds a session's recent queries.
 const RecentName = "search.recent"
 
-func checkManifest(f *session.CheckedFile, data []byte) error {
+func checkManifest(f *check.CheckedFile, data []byte) error {
 	var m manifest
 	if json.Unmarshal(data, &m) == nil && m.Version != version {
 		return nil // of another version: made anew when somebody searches
 	}
-	if err := session.StrictJSON(data, &m); err != nil {
+	if err := check.StrictJSON(data, &m); err != nil {
 		return fmt.Errorf("it is not of its kind: %w", err)
 	}
 	return nil
 }
 
-func checkSegment(f *session.CheckedFile) {
+func checkSegment(f *check.CheckedFile) {
 	data, ok := f.Data()
 	if !ok {
 		return
 	}
 	if err := verifySegment(data); err != nil {
-		f.Report(session.Rebuildable, f.Remove(), "%v", err)
+		f.Report(check.Rebuildable, f.Remove(), "%v", err)
 	}
 }
 
@@ -90,9 +91,9 @@ func verifySegment(data []byte) error {
 
 // Check returns what of a session's index does not fit together or does not fit the logs. What each file holds, FileKinds know.
 // It returns an error if the session itself cannot be read, or ctx ends.
-func Check(ctx context.Context, x *session.Session) (found []session.Problem, err error) {
+func Check(ctx context.Context, x *session.Session) (found []check.Problem, err error) {
 	bad := func(format string, args ...any) {
-		found = append(found, session.Problem{Log: path.Join(ctxabi.InternalDir, manifestFile), Severity: session.Rebuildable, What: fmt.Sprintf(format, args...)})
+		found = append(found, check.Problem{Log: path.Join(ctxabi.InternalDir, manifestFile), Severity: check.Rebuildable, What: fmt.Sprintf(format, args...)})
 	}
 	m := readManifest(x)
 	if m == nil {

@@ -48,7 +48,7 @@ type fileOp struct {
 	size int64
 }
 
-// New gives an empty disk: one directory, "/".
+// New returns an empty disk: one directory, "/".
 func New() *Disk {
 	return &Disk{root: newDir(), now: time.Unix(1_700_000_000, 0)}
 }

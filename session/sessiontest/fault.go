@@ -21,7 +21,7 @@ const (
 // ErrDisk is the failure of a disk that was told to fail.
 var ErrDisk = errors.New("injected input/output error")
 
-// Fault says which operations fail. Operations are counted from 1, from when
+// Fault is which operations fail. Operations are counted from 1, from when
 // the fault was set.
 type Fault struct {
 	Kind    Kind
@@ -70,7 +70,7 @@ func (d *Disk) Ops() (all, changes int) {
 	return d.faults.ops, d.faults.changes
 }
 
-// Hit says how many operations failed, and which was the last one.
+// Hit returns how many operations failed, and which was the last one.
 func (d *Disk) Hit() (int, string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // damage is something that happens to a file of a store.
@@ -204,8 +205,8 @@ func TestAnyDamageIsFoundAndNothingElseSuffers(t *testing.T) {
 			intact(t, dir, rel, before)
 		}
 		for _, d := range fsck(t, dir, false) {
-			if d.Severity != session.Lost {
-				t.Fatalf("after a repair, which said\n%s\nthere is still\n%s", list(repaired), list([]session.Damage{d}))
+			if d.Severity != check.Lost {
+				t.Fatalf("after a repair, which said\n%s\nthere is still\n%s", list(repaired), list([]check.Damage{d}))
 			}
 		}
 	})

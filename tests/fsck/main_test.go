@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -221,23 +222,23 @@ func noise(n int, seed byte) []byte {
 func fsck(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, dir string, repair bool) (found []session.Damage) {
+}, dir string, repair bool) (found []check.Damage) {
 	t.Helper()
-	_, err := session.Fsck(context.Background(), dir, session.FsckOptions{Repair: repair,
+	_, err := check.Fsck(context.Background(), dir, check.FsckOptions{Repair: repair,
 		Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()),
-		Deep: func(ctx context.Context, x *session.Session) ([]session.Problem, error) {
+		Deep: func(ctx context.Context, x *session.Session) ([]check.Problem, error) {
 			chunks, err := pack.CheckChunks(ctx, x)
 			index, failed := search.Check(ctx, x)
 			return append(chunks, index...), errors.Join(err, failed)
 		}},
-		func(d session.Damage) { found = append(found, d) })
+		func(d check.Damage) { found = append(found, d) })
 	if err != nil {
 		t.Fatalf("fsck: %v", err)
 	}
 	return found
 }
 
-func list(found []session.Damage) string {
+func list(found []check.Damage) string {
 	var b strings.Builder
 	for _, d := range found {
 		fmt.Fprintf(&b, "  %s %s: %s (%s, %v)\n", d.Severity, d.Path, d.What, d.Repair, d.Repaired)

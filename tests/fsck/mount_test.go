@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -183,7 +183,7 @@ func copyStoreAnew(t *testing.T, dir string) {
 func verb(t *testing.T, m *harness.Mount, code int, flags ...string) (found []string) {
 	t.Helper()
 	r := m.CLI(t, append([]string{"fsck", "--store", m.Store, "--json"}, flags...)...)
-	var said struct{ Found []session.Damage }
+	var said struct{ Found []check.Damage }
 	if err := json.Unmarshal([]byte(r.Stdout), &said); err != nil || r.Code != code {
 		t.Fatalf("fsck %q ended with %d, want %d: %v\n%s%s", flags, r.Code, code, err, r.Stdout, r.Stderr)
 	}

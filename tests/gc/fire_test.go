@@ -23,6 +23,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -372,7 +373,7 @@ func notesOf(t *testing.T, b *pack.Builder, x *session.Session, name string) str
 // history reads a log whole, and checks its chain.
 func history(t *testing.T, x *session.Session) []byte {
 	t.Helper()
-	problems, err := x.Store().Verify(context.Background(), x.Ref())
+	problems, err := check.Verify(context.Background(), x.Store(), x.Ref())
 	if err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
 	}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// Local returns the committer of a store that is alone: what is committed is what its own files
+// hold. It is a [ChangeCommitter], too.
+func Local() Committer { return local{log.Local()} }
+
+type local struct{ Committer }
+
+func (local) CommitChange(_ context.Context, x *Session, c Change) error { return x.Apply(c) }
+
+func (local) CommitName(_ context.Context, s *Store, n NameChange) error { return s.applyName(n) }
+
+// changesOf returns who commits changes where c commits records.
+func changesOf(c Committer) ChangeCommitter {
+	if changes, ok := c.(ChangeCommitter); ok {
+		return changes
+	}
+	return local{c}
+}
+
+// Apply makes a change that was committed true in the session's files. It returns
+// ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where a child has the name
+// already, and the error of the disk; what was there stays then.
+func (x *Session) Apply(c Change) error {
+	switch c.Kind {
+	case SetFile:
+		return x.applyFile(c.Name, c.Data)
+	case RemoveFile:
+		return x.applyRemoveFile(c.Name, c.If)
+	case SetNote:
+		return x.applyNote(c.Name, Note{Origin: c.To, Own: c.Data})
+	case MakeChild:
+		return x.applyMakeChild(c.Name)
+	case RemoveChild:
+		return x.applyRemoveChild(c.Name)
+	case RenameChild:
+		return x.applyRenameChild(c.Name, c.To)
+	}
+	return ctxabi.E("apply", c.Name, ctxabi.ErrMalformed, "%q is not a change of a session", c.Kind)
+}
+
+// ApplyName makes a change of names that was committed elsewhere true in the store. It returns
+// ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where the new name is
+// taken, ctxabi.ErrNotFound where the session is not there, and the error of the disk.
+func (s *Store) ApplyName(n NameChange) error {
+	if n.Kind == RemoveSession {
+		x, err := s.applyRemove(n.Ref, n.ID)
+		if x != nil && x.Removed() {
+			x.giveBack()
+		}
+		return err
+	}
+	return s.applyName(n)
+}
+
+// applyName is ApplyName for the store that asked: it gives the bytes of what it removes back itself.
+func (s *Store) applyName(n NameChange) error {
+	switch n.Kind {
+	case CreateSession:
+		return s.applyCreate(n.Ref, n.Owner, n.ID)
+	case RenameDir:
+		return s.applyRename(n.From, n.To)
+	case RemoveSession:
+		_, err := s.applyRemove(n.Ref, n.ID)
+		return err
+	}
+	return ctxabi.E("apply", "", ctxabi.ErrMalformed, "%q is not a change of names", n.Kind)
+}

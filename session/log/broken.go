@@ -1,0 +1,45 @@
+package log
+
+import (
+	"errors"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// kept breaks the log down when one of its files has no name any more: somebody removed it from the
+// store's disk, and what is written to it ends with the daemon.
+func (l *Log) kept(f *logFiles, op string) error {
+	if (f.data.Nameless() || vfs.Nameless(f.arrivals)) && !l.dir.Removed() {
+		return l.breakDown(op, errRemoved)
+	}
+	return nil
+}
+
+// usable returns nil if the log may still be written.
+func (l *Log) usable(op string) error {
+	if err := l.dir.Root.Writable(op); err != nil {
+		return err
+	}
+	if l.broken.Load() {
+		return ctxabi.E(op, l.name, ctxabi.ErrIO,
+			"the disk failed earlier; nothing more is taken until ctxfs is started anew and has re-read the log")
+	}
+	return nil
+}
+
+// IsBroken reports whether the log's disk failed, so that nothing more is taken.
+func (l *Log) IsBroken() bool { return l.broken.Load() }
+
+// breakDown remembers that the log's disk cannot be trusted any more.
+func (l *Log) breakDown(op string, cause error) error {
+	l.broken.Store(true)
+	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
+		Why: "the disk failed; the log takes nothing more until ctxfs is started anew"}
+	if errors.Is(cause, errRemoved) {
+		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
+	}
+	l.dir.Root.Logger.Error("log broke down", "session", l.dir.ID(), "log", l.name, "err", cause)
+	l.dir.ReportError(op, l.name, err)
+	return err
+}

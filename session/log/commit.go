@@ -1,0 +1,119 @@
+package log
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
+)
+
+// Key identifies one request, so that a request sent twice is committed once.
+// The zero Key identifies none.
+type Key struct{ Conn, Unique uint64 }
+
+// Batch is what one commit appends: whole records, each with its newline.
+type Batch struct {
+	Data   []byte
+	Writer disk.Writer
+	Key    Key
+}
+
+// Append checks the records of b and commits them all or none. It returns ctxabi.ErrMalformed or
+// ctxabi.ErrTooLarge for what is not whole records, the context's error where it ended while others
+// were appending, and the error of the committer: ctxabi.ErrNoSpace, ctxabi.ErrIO,
+// ctxabi.ErrNotFound.
+func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
+	if len(b.Data) == 0 || b.Data[len(b.Data)-1] != '\n' {
+		return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrMalformed, "a batch is whole records, each with its newline"))
+	}
+	if _, err := l.checkLines(b.Data); err != nil {
+		return 0, l.refuse(b.Writer, err)
+	}
+	return l.commit(ctx, b, anywhere)
+}
+
+// checkLines checks whole lines and gives how many bytes come before the first that is refused.
+func (l *Log) checkLines(data []byte) (n int, err error) {
+	for n < len(data) {
+		i := bytes.IndexByte(data[n:], '\n')
+		if err := l.check(data[n : n+i]); err != nil {
+			return n, err
+		}
+		n += i + 1
+	}
+	return n, nil
+}
+
+// refuse reports err in the writer's name and returns it.
+func (l *Log) refuse(w disk.Writer, err error) error {
+	l.dir.Report(disk.RowOf("append", l.name, w.UID, err))
+	return err
+}
+
+// anywhere as a position means: wherever the log ends.
+const anywhere = -1
+
+// commit waits for the log's turn and commits checked records at position at,
+// or anywhere.
+func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
+	if err := l.Open(); err != nil {
+		if errors.Is(err, ctxabi.ErrNoFiles) {
+			l.refuse(b.Writer, err)
+		}
+		return 0, err
+	}
+	select {
+	case l.turn <- struct{}{}:
+	default:
+		select {
+		case l.turn <- struct{}{}:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	l.pending.Store(true)
+	defer func() {
+		l.pending.Store(false)
+		<-l.turn
+	}()
+	for {
+		expected := l.length.Load()
+		if at != anywhere && at != expected {
+			if position, ok := l.committed(b.Key); ok {
+				return position, nil
+			}
+			return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
+				"this write is at %d and the log ends at %d; open it for appending (>>)", at, expected))
+		}
+		position, err := l.set.committer.Commit(ctx, l, b, expected)
+		if errors.Is(err, ctxabi.ErrConflict) && l.length.Load() != expected && ctx.Err() == nil {
+			continue // somebody else committed and told us through Advance
+		}
+		if err != nil {
+			if ctx.Err() == nil {
+				l.refuse(b.Writer, err)
+			}
+			return 0, err
+		}
+		l.Advance(position)
+		return position, nil
+	}
+}
+
+// committed returns the position of a request that was committed before.
+func (l *Log) committed(k Key) (int64, bool) {
+	if k == (Key{}) {
+		return 0, false
+	}
+	if _, err := l.acquire(); err != nil {
+		return 0, false
+	}
+	defer l.release()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loadKeys()
+	position, ok := l.keys.find(k)
+	return position, ok
+}

@@ -1,0 +1,46 @@
+package log
+
+import "context"
+
+// Committer is the one commit point of records: it decides in which order they come to stand in a
+// log. Commit makes batch durable against the death of the process at position expected of log and
+// returns the log's new length. It is called with the log's turn held, may block, and must not keep
+// batch.Data.
+//
+// Commit returns ctxabi.ErrConflict if the log is not at expected, and the position without an
+// error if batch.Key was committed before. Whoever orders records elsewhere has them applied here
+// ([Replica]), and tells readers by [Log.Advance].
+type Committer interface {
+	Commit(ctx context.Context, log *Log, batch Batch, expected int64) (position int64, err error)
+}
+
+// SharedTurn is a [Committer] that orders the commits of both logs of a session together: where
+// SharesTurn returns true, they have one turn, so that Commit is called for one of both at a time.
+type SharedTurn interface {
+	Committer
+	SharesTurn() bool
+}
+
+// sharesTurn reports whether c wants one turn for both logs of a session.
+func sharesTurn(c Committer) bool {
+	s, ok := c.(SharedTurn)
+	return ok && s.SharesTurn()
+}
+
+// Hold waits for the turns of logs, for who must have nothing appended to them: until release is
+// called, nothing is. Turns are taken in the order of logs, and one that two of them share once.
+func Hold(logs ...*Log) (release func()) {
+	var held []chan struct{}
+	for _, l := range logs {
+		if n := len(held); n > 0 && held[n-1] == l.turn {
+			continue
+		}
+		l.turn <- struct{}{}
+		held = append(held, l.turn)
+	}
+	return func() {
+		for _, turn := range held {
+			<-turn
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package log
+
+import (
+	"errors"
+	"io"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Entry is what the index keeps of one record.
+type Entry struct {
+	Offset int64       // of the record's first byte
+	Len    int32       // bytes without the newline
+	Weight int32       // ctxabi.Weight of what a pack would show of it in full
+	Tokens int32       // exact count of the full rendering in Index.Encoding, or 0 when not counted yet
+	CallOf int32       // for a tool result: the line of the call in the same log that it answers, else 0
+	Events int32       // number of events that had arrived before it (messages only)
+	Role   ctxabi.Role // RoleUnknown for a record that is damaged
+	Flags  EntryFlags
+}
+
+// End is where the next record begins.
+func (e Entry) End() int64 { return e.Offset + int64(e.Len) + 1 }
+
+// EntryFlags are facts about a record.
+type EntryFlags uint8
+
+// The flags.
+const (
+	HasCalls   EntryFlags = 1 << iota // an assistant record that calls tools; a tool_call event
+	HasResults                        // carries tool results as parts (Anthropic's form); a tool_result event
+	HasImages                         // carries image parts
+	Damaged                           // does not pass the check: served, reported, carried as text
+)
+
+// row is an Entry in memory and on disk, tokens aside. It follows from the log
+// and its arrival rows alone; what rests on the other log is worked out by At.
+type row struct {
+	off                 int64
+	events              int64 // committed length of events.jsonl when the record arrived; of a tool event: hashID of its call
+	len, weight, callOf int32
+	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
+	role                ctxabi.Role
+	flags               EntryFlags
+}
+
+func (r row) end() int64 { return r.off + int64(r.len) + 1 }
+
+func (r row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
+
+// Index is a snapshot of a log's records. It never changes, but for counts
+// that become known (Entry.Tokens goes from 0 to its value).
+type Index struct {
+	log      *Log
+	rows     []*rowChunk
+	tokens   []*tokenChunk
+	encoding string
+	n        int
+	longest  int32  // bytes of the longest record
+	size     int64  // bytes of the log that it covers
+	events   *Index // of events.jsonl; nil in that log's own
+	tools    []int32
+	use      *indexUse
+}
+
+// indexUse is alive while a snapshot of one life of an index is.
+type indexUse struct{ _ *byte }
+
+// Len is the number of records.
+func (ix *Index) Len() int { return ix.n }
+
+// Size is the number of bytes of the log that the records cover.
+func (ix *Index) Size() int64 { return ix.size }
+
+// Longest is the length of the longest record.
+func (ix *Index) Longest() int { return int(ix.longest) }
+
+// Encoding is the encoding that Entry.Tokens is counted in; "" when nothing was counted yet.
+func (ix *Index) Encoding() string { return ix.encoding }
+
+func (ix *Index) row(line int) row {
+	return ix.rows[(line-1)/chunkRows].get((line - 1) % chunkRows)
+}
+
+// At returns the entry of record line (1-based).
+func (ix *Index) At(line int) Entry {
+	if line < 1 || line > ix.n {
+		panic("session: no such line in the index")
+	}
+	r := ix.row(line)
+	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags,
+		Events: ix.events.before(r.events), Tokens: ix.tokens[(line-1)/chunkRows].get((line - 1) % chunkRows)}
+}
+
+// before counts the records that end within the first size bytes.
+func (ix *Index) before(size int64) int32 {
+	switch {
+	case ix == nil || size == 0:
+		return 0
+	case size >= ix.size:
+		return int32(ix.n)
+	}
+	return int32(sort.Search(ix.n, func(i int) bool { return ix.row(i+1).end() > size }))
+}
+
+// Record reads the bytes of a record, without its newline. It returns the error of a log that
+// cannot be read, an [archive.DamageError] where its sealed part is damaged.
+func (ix *Index) Record(line int) ([]byte, error) {
+	e := ix.At(line)
+	b := make([]byte, e.Len)
+	if _, err := ix.log.ReadAt(b, e.Offset); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}
+
+// logIndex builds a log's index and keeps it. Its lock comes before Log.mu,
+// and that of messages before that of events.
+type logIndex struct {
+	log *Log
+
+	mu       sync.Mutex
+	loaded   bool
+	snapshot *Index // the last one given out
+	use      weak.Pointer[indexUse]
+
+	rows    []*rowChunk
+	n       int
+	longest int32
+	size    int64        // bytes covered
+	bytes   atomic.Int64 // of memory that rows and tokens take
+	calls   callWindow
+	tools   []int32 // the lines of tool events, in that log's own index
+	merge   merge   // of both logs, in that of messages
+
+	eventsErr error  // why events.jsonl cannot be opened, in that of messages
+	noEvents  *Index // stands for it then
+
+	tokens   []*tokenChunk
+	encoding string
+
+	saved     int         // rows on disk
+	running   uint32      // checksum of the rows on disk
+	fresh     []tokenPair // counts that are not on disk
+	recounted bool        // the encoding changed: the file of counts is written anew
+	guessed   bool        // rows stand for records that cannot be read: they are not kept
+}
+
+// Index brings the index up to Len and gives a snapshot of it. It costs what was appended since the
+// last call in any process, at most; an index that is missing or does not fit the log is built
+// anew. It returns the error of a log that cannot be opened or read, and ctxabi.ErrNoMemory if
+// there is no room for it.
+func (l *Log) Index() (*Index, error) {
+	x := &l.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.current()
+}
+
+func (x *logIndex) current() (*Index, error) {
+	f, err := x.log.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer x.log.release()
+	end := x.log.length.Load()
+	var events *Index // after end: it covers all that had arrived before these records
+	if x.log.events != nil {
+		if events, err = x.eventsIndex(); err != nil {
+			return nil, err
+		}
+	}
+	if x.snapshot != nil && x.size == end && x.snapshot.events == events {
+		return x.snapshot, nil
+	}
+	first := !x.loaded
+	if first {
+		if err := x.load(f, end); err != nil {
+			return nil, err
+		}
+	}
+	if x.size < end {
+		if err := x.extend(f, end); err != nil {
+			if first && errors.Is(err, ctxabi.ErrNoMemory) { // no pack is made of half a log
+				x.saveLocked()
+				x.dropLocked()
+			}
+			return nil, err
+		}
+	}
+	if first {
+		x.loadTokens()
+	}
+	x.publish(events)
+	if x.n-x.saved >= saveRows {
+		x.saveLocked()
+	}
+	return x.snapshot, nil
+}
+
+// eventsIndex is that of events.jsonl, or an empty one where that cannot be opened: eventsErr says
+// why then. A lack of descriptors is an error.
+func (x *logIndex) eventsIndex() (*Index, error) {
+	l := x.log.events
+	events, err := l.Index()
+	if err == nil {
+		x.eventsErr = nil
+		return events, nil
+	}
+	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.dir.Removed() {
+		return nil, err
+	}
+	if x.eventsErr == nil {
+		x.noEvents = &Index{log: l}
+	}
+	x.eventsErr = err
+	return x.noEvents, nil
+}
+
+func (x *logIndex) publish(events *Index) {
+	use := x.use.Value()
+	if use == nil {
+		use = new(indexUse)
+		x.use = weak.Make(use)
+	}
+	x.snapshot = &Index{use: use, log: x.log, rows: x.rows, tokens: x.tokens, encoding: x.encoding, n: x.n, longest: x.longest, size: x.size, events: events, tools: x.tools}
+}
+
+// push adds a row at the end.
+func (x *logIndex) push(r row) {
+	if x.n%chunkRows == 0 {
+		x.rows = append(x.rows, new(rowChunk))
+		x.tokens = append(x.tokens, new(tokenChunk))
+		x.bytes.Store(int64(len(x.rows)) * chunkRows * bytesOfRow)
+	}
+	x.rows[x.n/chunkRows].set(x.n%chunkRows, &r)
+	x.n++
+	if r.isToolEvent() {
+		x.tools = append(x.tools, int32(x.n))
+	}
+	x.size, x.longest = r.end(), max(x.longest, r.len)
+}
+
+func (x *logIndex) at(line int) row { return x.rows[(line-1)/chunkRows].get((line - 1) % chunkRows) }
+
+// SetTokens remembers the exact count of record line (1-based) for encoding.
+// It is persisted with the index, later. A log keeps the counts of one
+// encoding: another one's replace them.
+func (l *Log) SetTokens(encoding string, line int, tokens int32) {
+	x := &l.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, err := x.current(); err != nil || line < 1 || line > x.n {
+		return
+	}
+	if x.encoding != encoding {
+		x.resetTokens(encoding)
+		x.recounted = true
+		x.publish(x.snapshot.events)
+	}
+	if x.tokens[(line-1)/chunkRows].swap((line-1)%chunkRows, tokens) == tokens {
+		return
+	}
+	x.fresh = append(x.fresh, tokenPair{uint32(line), tokens, x.at(line).crc})
+	if len(x.fresh) >= saveTokens {
+		x.saveLocked()
+	}
+}
+
+// resetTokens begins an empty column for encoding.
+func (x *logIndex) resetTokens(encoding string) {
+	x.encoding, x.fresh = encoding, nil
+	x.tokens = make([]*tokenChunk, len(x.rows))
+	for i := range x.tokens {
+		x.tokens[i] = new(tokenChunk)
+	}
+}

@@ -1,0 +1,56 @@
+package log
+
+import "github.com/ctxfs/ctxfs/internal/vfs"
+
+// MaxKeys is how many requests are remembered for each log.
+const MaxKeys = 1024
+
+// keyRing remembers where the last requests ended.
+type keyRing struct {
+	at   map[Key]int64
+	ring []Key
+	next int
+}
+
+func newKeyRing() *keyRing { return &keyRing{at: map[Key]int64{}} }
+
+func (r *keyRing) find(k Key) (int64, bool) {
+	position, ok := r.at[k]
+	return position, ok
+}
+
+func (r *keyRing) add(k Key, position int64) {
+	if len(r.ring) < MaxKeys {
+		r.ring = append(r.ring, k)
+	} else {
+		delete(r.at, r.ring[r.next])
+		r.ring[r.next] = k
+		r.next = (r.next + 1) % MaxKeys
+	}
+	r.at[k] = position
+}
+
+// loadKeys reads the keys of the last rows, the first time one is asked for;
+// mu is held and the log is open. Rows that cannot be read remember nothing.
+func (l *Log) loadKeys() {
+	if l.keys != nil {
+		return
+	}
+	l.keys = newKeyRing()
+	type known struct {
+		key      Key
+		position int64
+	}
+	var rows []known
+	seen := 0
+	vfs.ScanLinesBackward(l.files.arrivals, l.tail.Arrivals, func(_ int64, line []byte) bool {
+		if a, ok := ParseRow(line); ok && a.Key != (Key{}) {
+			rows = append(rows, known{a.Key, a.End()})
+		}
+		seen++
+		return seen < MaxKeys
+	})
+	for i := len(rows) - 1; i >= 0; i-- {
+		l.keys.add(rows[i].key, rows[i].position)
+	}
+}

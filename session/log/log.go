@@ -1,0 +1,363 @@
+package log
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/disk"
+)
+
+// Log is messages.jsonl or events.jsonl of one session. It is safe for concurrent use.
+type Log struct {
+	dir    *disk.Dir
+	set    *Set
+	events *Log // of the same session, of which messages note the length; nil: this is it
+	name   string
+	check  func(line []byte) error
+
+	// turn is held by the one append that is under way; others wait in line for
+	// it. Both logs of a session have one where the committer wants that. It is a channel and not a mutex because Commit may block for long and
+	// whoever waits must be able to give up.
+	turn chan struct{}
+
+	length  atomic.Int64 // committed bytes, as published
+	modTime atomic.Int64 // unix ns
+	known   atomic.Bool  // length and modTime are true (the log was opened once)
+	broken  atomic.Bool  // a rollback or a Sync failed: no append and no sync until the store is opened anew
+	pending atomic.Bool  // an append may have noted the length of events.jsonl and is not published yet
+	used    atomic.Int64 // the janitor's clock when the log was last used
+
+	mu    sync.Mutex
+	files *logFiles // nil while closed; guarded by mu
+	users int       // calls that use files now; guarded by mu
+	tail  Tail      // guarded by mu; changed only by the holder of turn and by opening
+	keys  *keyRing  // nil: not read yet; guarded by mu
+	dirty bool      // written to since the last syncAll; guarded by mu
+	told  string    // why it could not be opened the last time; guarded by mu
+
+	row []byte // scratch of the holder of turn
+
+	sealing chan struct{} // as turn, of those who seal a part
+	parts   archive.Location
+
+	index logIndex
+	marks arrivalMarks
+}
+
+// logFiles are a log's open descriptors.
+type logFiles struct {
+	data     *archive.Data
+	arrivals vfs.File
+}
+
+// Tail is where the log ends.
+type Tail struct {
+	Size     int64 // of the data that has rows
+	Arrivals int64 // size of the arrivals file
+	Chain    Hash  // the chain's value behind the last row
+	Events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
+}
+
+// Init makes l the log called name of the session in dir. events is the session's log of events
+// where l is that of messages, and has been made before; nil otherwise. Init is called once, before
+// l is used.
+func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
+	l.dir, l.set, l.events, l.name = dir, set, events, name
+	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
+	if events != nil && sharesTurn(set.committer) {
+		l.turn = events.turn
+	}
+	l.check = ctxabi.CheckMessage
+	if name == ctxabi.EventsFile {
+		l.check = ctxabi.CheckEvent
+	}
+	l.index.log = l
+	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames}
+}
+
+// Name is the log's file name.
+func (l *Log) Name() string { return l.name }
+
+// Len is the number of committed bytes: the only truth about EOF. It is 0 when
+// the log cannot be opened; [Log.Open] says why.
+func (l *Log) Len() int64 {
+	l.Open()
+	return l.length.Load()
+}
+
+// ModTime is when the log last grew.
+func (l *Log) ModTime() time.Time {
+	l.Open()
+	return time.Unix(0, l.modTime.Load())
+}
+
+// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It
+// returns the error of a log that cannot be opened.
+func (l *Log) Head() (string, error) {
+	if _, err := l.acquire(); err != nil {
+		return "", err
+	}
+	defer l.release()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return hex.EncodeToString(l.tail.Chain[:]), nil
+}
+
+// Lines is the number of records. It returns the errors of Index.
+func (l *Log) Lines() (int, error) {
+	ix, err := l.Index()
+	if err != nil {
+		return 0, err
+	}
+	return ix.Len(), nil
+}
+
+// Open opens the log, and recovers it when that was not done yet in this
+// process. All other methods do it themselves; this one tells the error.
+func (l *Log) Open() error {
+	if l.known.Load() {
+		return nil
+	}
+	if _, err := l.acquire(); err != nil {
+		return err
+	}
+	l.release()
+	return nil
+}
+
+// acquire returns the open files, which stay open until release.
+func (l *Log) acquire() (*logFiles, error) {
+	l.used.Store(l.set.clock.Load())
+	if l.events != nil {
+		// Rows of messages carry its length; order of locks: messages before events.
+		if err := l.events.Open(); errors.Is(err, ctxabi.ErrNoFiles) {
+			return nil, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dir.Removed() {
+		return nil, ctxabi.E("open", l.name, ctxabi.ErrNotFound, "the session was removed")
+	}
+	if l.files == nil {
+		if err := l.openFiles(); err != nil {
+			return nil, err
+		}
+		l.set.add(l)
+	}
+	l.users++
+	return l.files, nil
+}
+
+func (l *Log) release() {
+	l.mu.Lock()
+	l.users--
+	l.mu.Unlock()
+}
+
+// openFiles opens and recovers the log; mu is held.
+func (l *Log) openFiles() (err error) {
+	s := l.dir.Root
+	if l.set.closed.Load() { // the lock on the store is gone: another daemon may have it
+		return ctxabi.E("open", l.name, ctxabi.ErrIO, "the store is closed")
+	}
+	s.Move.RLock()
+	defer s.Move.RUnlock()
+	f := new(logFiles)
+	defer func() {
+		if err != nil {
+			f.close()
+			err = l.cannotOpen(err)
+		}
+	}()
+	if f.arrivals, err = l.openFile(ArrivalsFile(l.name)); err != nil {
+		return err
+	}
+	if f.data, err = l.openData(f.arrivals); err != nil {
+		return err
+	}
+	fi, err := f.data.Stat()
+	if err != nil {
+		return err
+	}
+	tail, length, err := l.recover(f)
+	if err != nil {
+		return err
+	}
+	if !l.known.Load() {
+		l.modTime.Store(fi.ModTime().UnixNano())
+	}
+	l.files, l.tail, l.keys, l.told = f, tail, nil, ""
+	l.length.Store(length)
+	l.known.Store(true)
+	return nil
+}
+
+// cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the
+// same. mu is held.
+func (l *Log) cannotOpen(cause error) error {
+	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
+	if told := err.Error(); told != l.told {
+		l.told = told
+		l.dir.Root.Logger.Error("open log", "session", l.dir.ID(), "err", err)
+		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
+			l.dir.ReportError("open", l.name, err)
+		}
+	}
+	return err
+}
+
+// openFile opens a file of the log. One that somebody removed from the store is
+// made anew, empty and durable: it does not block the session.
+func (l *Log) openFile(rel string) (vfs.File, error) {
+	x := l.dir
+	name := x.Path(rel)
+	if x.Root.ReadOnly {
+		f, _, err := vfs.OpenRegular(x.Root.FS, name, os.O_RDONLY)
+		return f, err
+	}
+	const flag = os.O_RDWR | os.O_APPEND
+	f, _, err := vfs.OpenRegular(x.Root.FS, name, flag)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := x.Replace(rel, nil, true); err != nil {
+		return nil, err
+	}
+	x.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
+	f, _, err = vfs.OpenRegular(x.Root.FS, name, flag)
+	return f, err
+}
+
+func (f *logFiles) close() error {
+	var failed error
+	if f.data != nil {
+		failed = f.data.Close()
+	}
+	if f.arrivals != nil {
+		failed = errors.Join(failed, f.arrivals.Close())
+	}
+	return failed
+}
+
+// ReadAt reads committed bytes; io.EOF at Len. A reader never sees more than
+// what was committed, whatever the backing file holds.
+func (l *Log) ReadAt(p []byte, off int64) (int, error) {
+	f, err := l.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer l.release()
+	return l.readAt(f, p, off)
+}
+
+func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
+	end := l.length.Load()
+	if off < 0 {
+		return 0, ctxabi.E("read", l.name, ctxabi.ErrMalformed, "negative offset")
+	}
+	if off >= end {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > end-off
+	if short {
+		p = p[:end-off]
+	}
+	if err := vfs.ReadFull(f.data, p, off); err != nil {
+		why := "the log is shorter than what was committed to it, or its disk fails"
+		var bad *archive.DamageError
+		if errors.As(err, &bad) {
+			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
+		}
+		err := vfs.Failed("read", l.name, err, why)
+		l.dir.ReportError("read", l.name, err)
+		return 0, err
+	}
+	if short {
+		return len(p), io.EOF
+	}
+	return len(p), nil
+}
+
+// Advance publishes position as the new length, whoever committed it. A
+// position that is not ahead changes nothing: a log only grows.
+func (l *Log) Advance(position int64) {
+	for {
+		old := l.length.Load()
+		if position <= old {
+			return
+		}
+		if l.length.CompareAndSwap(old, position) {
+			break
+		}
+	}
+	l.modTime.Store(l.dir.Root.Now().UnixNano())
+}
+
+// Sync makes all that is committed survive the loss of power. It syncs the
+// data alone: arrival rows that are lost with the power are made up again when
+// the log is opened. A failure is remembered: every later Append and Sync
+// gives ErrIO until the store is opened anew, because the kernel may have
+// dropped the pages that it could not write.
+func (l *Log) Sync(ctx context.Context) error {
+	f, err := l.acquire()
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := l.usable("fsync"); err != nil {
+		return err
+	}
+	if err := f.data.Sync(); err != nil {
+		return l.breakDown("fsync", err)
+	}
+	return l.kept(f, "fsync")
+}
+
+var errRemoved = errors.New("its file was removed from the store")
+
+// syncAll syncs data and arrivals of an open log that was written to.
+func (l *Log) syncAll() error {
+	l.mu.Lock()
+	f, dirty := l.files, l.dirty
+	l.dirty = false
+	if f != nil {
+		l.users++
+	}
+	l.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	defer l.release()
+	if !dirty || l.broken.Load() {
+		return nil
+	}
+	if err := f.data.Sync(); err != nil {
+		return l.breakDown("fsync", err)
+	}
+	return f.arrivals.Sync() // its rows can be made up again
+}
+
+// Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
+func (l *Log) Shut() error {
+	failed := errors.Join(l.index.save(), l.syncAll())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files != nil {
+		failed = errors.Join(failed, l.files.close())
+		l.files = nil
+	}
+	l.set.forget(l)
+	return failed
+}

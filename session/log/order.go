@@ -1,0 +1,172 @@
+package log
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// Replica is a log as who orders its commits elsewhere sees it. A [Log] is one. It takes no turn:
+// whoever calls it holds that of the log, or is the only one who commits to it.
+type Replica interface {
+	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
+	Tail() (Tail, error)
+
+	// Apply appends a commit that was ordered elsewhere: row is its arrival row with the newline, data the records that it announces.
+	// Both were checked where they were ordered; Apply checks that they belong together and behind the log's end.
+	//
+	// It returns ctxabi.ErrMalformed if row is no row, or not that of data; ctxabi.ErrConflict if the commit does not stand right
+	// behind the log's end, or its chain does not continue the log's; and what a failed append returns. Nothing was taken then.
+	Apply(row, data []byte) error
+}
+
+var _ Replica = (*Log)(nil)
+
+// Tail returns where the log ends; see [Replica]. It returns the error of a log that cannot be opened.
+func (l *Log) Tail() (Tail, error) {
+	if _, err := l.acquire(); err != nil {
+		return Tail{}, err
+	}
+	defer l.release()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tail, nil
+}
+
+// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply
+// returns. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
+func (l *Log) Apply(row, data []byte) error {
+	line, whole := bytes.CutSuffix(row, []byte{'\n'})
+	a, ok := ParseRow(line)
+	switch {
+	case !ok || !whole:
+		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is not an arrival row")
+	case a.Len != int64(len(data)) || a.SHA != sha256.Sum256(data):
+		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d announces other records", a.Off)
+	}
+	f, err := l.acquire()
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := l.usable("apply"); err != nil {
+		return err
+	}
+	if l.pending.CompareAndSwap(false, true) { // else the append that is under way is this one
+		defer l.pending.Store(false)
+	}
+	l.mu.Lock()
+	if a.Key != (Key{}) {
+		l.loadKeys()
+	}
+	tail := l.tail
+	l.dirty = true
+	l.mu.Unlock()
+	if a.Off != tail.Size {
+		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, a.Off)
+	}
+	if ChainNext(tail.Chain, a.SHA, a.Off, a.Len) != a.Chain {
+		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the chain of the row at byte %d does not continue that of the log", a.Off)
+	}
+	if err := l.apply(f, tail, &a, row, data); err != nil {
+		return err
+	}
+	l.Advance(a.End())
+	return nil
+}
+
+// Local returns the committer of a store that is alone: it writes the arrival row to the store's
+// own files, and then the data.
+func Local() Committer { return localCommitter{} }
+
+type localCommitter struct{}
+
+// Commit orders the batch behind the log's end, and applies it.
+func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64) (int64, error) {
+	f, err := l.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer l.release()
+	if err := l.usable("append"); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	if b.Key != (Key{}) {
+		l.loadKeys()
+		if position, ok := l.keys.find(b.Key); ok {
+			l.mu.Unlock()
+			return position, nil
+		}
+	}
+	tail := l.tail
+	l.dirty = true
+	l.mu.Unlock()
+	if tail.Size != expected {
+		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, expected)
+	}
+	a := l.order(tail, &b)
+	l.row = a.AppendTo(l.row[:0])
+	if err := l.apply(f, tail, &a, l.row, b.Data); err != nil {
+		return 0, err
+	}
+	return a.End(), nil
+}
+
+// order returns the row of a batch that comes to stand behind tail.
+func (l *Log) order(tail Tail, b *Batch) Row {
+	a := Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.dir.Root.Now().UnixNano(),
+		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
+	a.Chain = ChainNext(tail.Chain, a.SHA, a.Off, a.Len)
+	if l.events != nil {
+		a.Events = l.eventsNow(tail)
+	}
+	return a
+}
+
+// eventsNow is the committed length of events.jsonl; what the last row says of it where it cannot
+// be opened.
+func (l *Log) eventsNow(tail Tail) int64 {
+	if e := l.events; e.known.Load() {
+		return e.length.Load()
+	}
+	return max(tail.Events, 0)
+}
+
+// apply writes a row, which is line, and then its data behind tail, where the log ends. The turn is
+// held; where the row has a key, the log's keys were loaded.
+func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
+	if err := vfs.WriteFull(f.arrivals, line); err != nil {
+		return l.rollBack(f, tail, err)
+	}
+	if err := vfs.WriteFull(f.data, data); err != nil {
+		return l.rollBack(f, tail, err)
+	}
+	if err := l.kept(f, "append"); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = Tail{Size: a.End(), Arrivals: tail.Arrivals + int64(len(line)), Chain: a.Chain, Events: a.Events}
+	if a.Key != (Key{}) {
+		l.keys.add(a.Key, a.End())
+	}
+	return nil
+}
+
+// rollBack cuts both files back to tail after a failed write. Data first: a
+// row without data is dropped at open, data without a row would be kept. When
+// even that fails the log takes nothing more.
+func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
+	if err := f.data.Truncate(tail.Size); err != nil {
+		return l.breakDown("append", errors.Join(cause, err))
+	}
+	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
+		return l.breakDown("append", errors.Join(cause, err))
+	}
+	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
+}

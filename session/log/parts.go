@@ -1,0 +1,80 @@
+package log
+
+import (
+	"errors"
+	"io"
+
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
+)
+
+// openData opens the tail and the sealed parts in front of it. Root.Move is held for reading.
+func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
+	x := l.dir
+	for {
+		before, err := l.parts.ReadList()
+		if err != nil {
+			return nil, err
+		}
+		tail, err := l.openFile(l.name)
+		if err != nil {
+			return nil, err
+		}
+		after, err := l.parts.ReadList()
+		if err == nil && x.Root.ReadOnly && string(after) != string(before) {
+			tail.Close() // a daemon beside us sealed a part meanwhile
+			continue
+		}
+		if err != nil {
+			tail.Close()
+			return nil, err
+		}
+		return archive.Open(&l.parts, tail, before, rowsOf{arrivals})
+	}
+}
+
+// rowsOf is what an open file of arrival rows tells package archive.
+type rowsOf struct{ vfs.File }
+
+// LastEnd is where the last row of a file of arrival rows that can be read says that the log ends.
+// It returns the error of a read.
+func LastEnd(arrivals vfs.File) (int64, error) { return rowsOf{arrivals}.End() }
+
+// End is where the last arrival row that can be read says that the log ends.
+func (r rowsOf) End() (end int64, err error) {
+	fi, err := r.Stat()
+	if err != nil {
+		return 0, err
+	}
+	err = vfs.ScanLinesBackward(r, fi.Size(), func(_ int64, line []byte) bool {
+		a, ok := ParseRow(line)
+		if ok {
+			end = a.End()
+		}
+		return !ok
+	})
+	return end, err
+}
+
+// Begins reports whether tail begins with what the arrival row at begin announced.
+func (r rowsOf) Begins(tail io.ReaderAt, begin int64) (fits bool, err error) {
+	fi, err := r.Stat()
+	if err != nil {
+		return false, err
+	}
+	from, err := seekArrival(r, fi.Size(), begin)
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	err = vfs.ScanLines(r, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
+		a, ok := ParseRow(line)
+		if ok && a.Off == begin {
+			var sum Hash
+			sum, failed = vfs.HashRange(tail, 0, a.Len)
+			fits = failed == nil && sum == a.SHA
+		}
+		return !ok || a.Off < begin
+	})
+	return fits, errors.Join(err, failed)
+}

@@ -1,0 +1,122 @@
+package log
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	stdhash "hash"
+	"io"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+)
+
+// rowCheck compares bytes that are written to it with what arrival rows announce. It holds one row
+// at a time.
+type rowCheck struct {
+	l    *Log
+	rows *bufio.Reader // those behind row
+	row  Row           // that announces the byte at off
+	off  int64
+	to   int64 // where the last row ends
+	last Hash  // the chain's value there
+	sum  stdhash.Hash
+}
+
+// newRowCheck checks the chain of the rows of [from, to), and is ready to compare what is written
+// from there on.
+func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
+	c := &rowCheck{l: l, to: to, sum: sha256.New()}
+	odd := func(at int64) error {
+		return ctxabi.E("archive", l.name, ctxabi.ErrIO, "the arrival rows do not fit at byte %d; its records stay as they are (see ctxfs verify)", at)
+	}
+	begin, err := seekArrival(f.arrivals, end, max(from-1, 0))
+	if err != nil {
+		return nil, err
+	}
+	chain := ChainSeed(l.dir.ID(), l.name)
+	next := int64(0)
+	known := begin == 0 // chain and next are those in front of the row
+	first := int64(-1)  // where the first row that counts stands
+	var failed error
+	err = vfs.ScanLines(f.arrivals, begin, end, func(at, _ int64, line []byte, whole bool) bool {
+		a, ok := ParseRow(line)
+		switch {
+		case !ok || !whole:
+			failed = odd(max(next, from))
+		case a.End() <= from: // in front of what is sealed
+		case known && (a.Off != next || ChainNext(chain, a.SHA, a.Off, a.Len) != a.Chain) || a.Off > max(next, from) || a.End() > to:
+			failed = odd(a.Off)
+		case first < 0:
+			first = at
+		}
+		next, chain, known = a.End(), a.Chain, true
+		return failed == nil && next < to
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	if next != to || first < 0 {
+		return nil, odd(from)
+	}
+	c.last = chain
+	c.rows = bufio.NewReaderSize(io.NewSectionReader(f.arrivals, first, end-first), 64<<10)
+	if err := c.nextRow(); err != nil {
+		return nil, err
+	}
+	if c.row.Off > from {
+		return nil, odd(from)
+	}
+	c.off = c.row.Off
+	if c.off < from { // a row that was made at an open covers sealed records, too
+		_, err = io.Copy(c, io.NewSectionReader(f.data, c.off, from-c.off))
+	}
+	return c, err
+}
+
+// nextRow goes on to a row that was looked at before.
+func (c *rowCheck) nextRow() error {
+	line, err := c.rows.ReadSlice('\n')
+	if err != nil {
+		return err
+	}
+	row, ok := ParseRow(line[:len(line)-1])
+	if !ok {
+		return io.ErrUnexpectedEOF
+	}
+	c.row = row
+	return nil
+}
+
+func (c *rowCheck) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		if c.off == c.to {
+			return 0, errors.New("it reads back longer than it was written")
+		}
+		if c.off == c.row.End() {
+			if err := c.nextRow(); err != nil {
+				return 0, err
+			}
+		}
+		take := min(int64(len(b)), c.row.End()-c.off)
+		c.sum.Write(b[:take])
+		b, c.off = b[take:], c.off+take
+		if c.off < c.row.End() {
+			break
+		}
+		if Hash(c.sum.Sum(nil)) != c.row.SHA {
+			return 0, ctxabi.E("archive", c.l.name, ctxabi.ErrIO,
+				"bytes %d to %d are not what arrived; its records stay as they are (see ctxfs verify)", c.row.Off, c.row.End())
+		}
+		c.sum.Reset()
+	}
+	return n, nil
+}
+
+func (c *rowCheck) done() error {
+	if c.off != c.to {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
