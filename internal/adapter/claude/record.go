@@ -191,3 +191,34 @@ func (r *claudeRecord) said() string {
 	}
 	return content.Str
 }
+
+// claudePlain returns a string that stands in the record as it is, and is short:
+// one that can be an identity.
+func claudePlain(v gjson.Result) string {
+	if v.Type != gjson.String || len(v.Raw) < 3 || len(v.Raw) > 200 || strings.IndexByte(v.Raw, '\\') >= 0 {
+		return ""
+	}
+	return strings.Clone(v.Raw[1 : len(v.Raw)-1])
+}
+
+// claudeFields appends an object of what field appends of each of the fields.
+func claudeFields(b []byte, object gjson.Result, field func(b []byte, k, v gjson.Result) []byte) []byte {
+	b = append(b, '{')
+	first := len(b)
+	object.ForEach(func(k, v gjson.Result) bool {
+		before := len(b)
+		if before > first {
+			b = append(b, ',')
+		}
+		comma := len(b)
+		if b = field(b, k, v); len(b) == comma {
+			b = b[:before]
+		}
+		return true
+	})
+	return append(b, '}')
+}
+
+func claudeField(b []byte, k, v gjson.Result) []byte {
+	return append(append(append(b, k.Raw...), ':'), v.Raw...)
+}
