@@ -114,20 +114,6 @@ func New(allow *Allow) (*Redactor, error) {
 	return r, nil
 }
 
-// Rules returns the ids of all rules, sorted.
-func Rules() []string {
-	rules, _, err := fromLibrary()
-	if err != nil {
-		return nil
-	}
-	var ids []string
-	for _, r := range slices.Concat(rules, contexts()) {
-		ids = append(ids, r.id)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
 // Version names the rules: "gitleaks 8.30.1, ctxfs 2".
 func Version() string { return fmt.Sprintf("gitleaks %s, ctxfs %d", libraryVersion, ownVersion) }
 

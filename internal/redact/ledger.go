@@ -9,7 +9,6 @@ import (
 
 // Log is one log of a session: records that never change, numbered from 1.
 type Log interface {
-	Len() int
 	Record(line int) ([]byte, error)
 }
 
