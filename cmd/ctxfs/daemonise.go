@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -82,6 +83,28 @@ func (r *readyFile) done(answer string) {
 	io.WriteString(r.file, answer)
 	r.file.Close()
 	r.file = nil
+}
+
+// succeeded answers that the mount is served. Where nobody waits, it prints that to out instead, with the pid.
+func (r *readyFile) succeeded(out io.Writer, serving string) {
+	if r.open() {
+		r.done(readyWord)
+		return
+	}
+	fmt.Fprintf(out, "%s (pid %d)\n", serving, os.Getpid())
+}
+
+// failed answers with err in words where somebody waits, and returns an error that is not told again. The error is
+// also logged when the log has begun. Where nobody waits, or err is nil, it does nothing and returns err.
+func (r *readyFile) failed(err error, log *slog.Logger, logged bool) error {
+	if err == nil || !r.open() {
+		return err
+	}
+	if logged {
+		log.Error("cannot serve", "error", err)
+	}
+	r.done(inWords(err))
+	return silent{exitCode(failure{err})}
 }
 
 // volumeSocket is the name under which systemd hands over the socket of the
