@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +28,10 @@ import (
 // count, because it names no body; types, variables, constants and fields do not count, because a type
 // that all files share stands in one of them wherever its methods are.
 const (
-	maxUp     = 15
-	listedBy  = 6   // a package of that many files lists them; a smaller one may
-	noList    = 100 // stands in runsUp for a package that has no list yet
-	listTitle = "Files, from top to bottom"
-	docFile   = "doc.go"
+	maxUp    = 15
+	listedBy = 6   // a package of that many files lists them; a smaller one may
+	noList   = 100 // stands in runsUp for a package that has no list yet
+	docFile  = "doc.go"
 )
 
 // runsUp are the packages of which more arrows go up, with how many percent may, rounded up. The table only
@@ -50,14 +50,13 @@ var runsUp = map[string]int{
 type listedPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
-	Standard                bool
 	room                    string // its path below the repository's root; "" if it lies elsewhere
 }
 
 // listPackages returns the packages of the module and all that they import, with their export data.
 func listPackages(t *testing.T) (all []*listedPackage) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./...")
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Stderr = "..", &stderr
 	out, err := cmd.Output()
@@ -124,20 +123,28 @@ func callPairs(fset *token.FileSet, files []*ast.File, imp types.Importer) (map[
 	return pairs, nil
 }
 
-// fileList returns the names in a package comment's list of files, in its order; nil if it has none. A name
-// stands at the beginning of an indented line; other lines of the list, up to the next heading, are captions.
+// listTitle begins the list of files in a package comment, as a heading or as a line of text.
+var listTitle = regexp.MustCompile(`^(# Files(, from top to bottom)?|Files, from top to bottom:)$`)
+
+// fileList returns the names in a package comment's list of files, in its order; nil if it has none. Names stand
+// at the beginning of an indented line, one or several; other lines up to the next heading are captions.
 func fileList(doc string) (names []string) {
 	inside := false
 	for line := range strings.Lines(doc) {
 		line = strings.TrimRight(line, "\n")
-		heading := strings.HasPrefix(line, "# ")
-		if strings.TrimSuffix(strings.TrimPrefix(line, "# "), ":") == listTitle {
+		if listTitle.MatchString(line) {
 			inside = true
-		} else if heading {
+		} else if strings.HasPrefix(line, "# ") {
 			inside = false
 		}
-		if fields := strings.Fields(line); inside && strings.HasPrefix(line, "\t") && strings.HasSuffix(fields[0], ".go") {
-			names = append(names, fields[0])
+		if !inside || !strings.HasPrefix(line, "\t") {
+			continue
+		}
+		for _, field := range strings.Fields(line) {
+			if !strings.HasSuffix(field, ".go") {
+				break
+			}
+			names = append(names, field)
 		}
 	}
 	return names
@@ -187,7 +194,7 @@ func TestCallsRunDown(t *testing.T) {
 			continue
 		}
 		if wrong := misnamed(list, p.GoFiles); wrong != nil {
-			t.Errorf("%s/doc.go, %q: %s", p.room, listTitle, strings.Join(wrong, ", "))
+			t.Errorf("%s/doc.go, Files, from top to bottom: %s", p.room, strings.Join(wrong, ", "))
 			continue
 		}
 		pairs, err := callPairs(fset, files, imp)
@@ -270,18 +277,20 @@ func TestCallPairs(t *testing.T) {
 }
 
 func TestFileList(t *testing.T) {
-	const doc = "Package p has parts.\n\n\tx.go is not listed here\n\n# Files, from top to bottom\n\nThe verbs:\n\n\ta.go  first,\n\t      and more\n\tb.go  second\n\nThe rest:\n\n\tc.go\n\n# More\n\n\td.go no\n"
+	const doc = "Package p has parts.\n\n\tx.go is not listed here\n\n# Files, from top to bottom\n\nThe verbs:\n\n\ta.go  first,\n\t      and more than x.go\n\tb.go  second\n\nThe rest:\n\n\tc.go d.go  unlike x.go\n\te.go\n\n# More\n\n\tx.go no\n"
 	list := fileList(doc)
-	if want := []string{"a.go", "b.go", "c.go"}; !slices.Equal(list, want) {
+	if want := []string{"a.go", "b.go", "c.go", "d.go", "e.go"}; !slices.Equal(list, want) {
 		t.Errorf("the list is %q, want %q", list, want)
 	}
-	if got := fileList("Package p.\n\nFiles, from top to bottom:\n\n\ta.go  first\n"); !slices.Equal(got, []string{"a.go"}) {
-		t.Errorf("the list is %q", got)
+	for _, title := range []string{"Files, from top to bottom:", "# Files", "# Files\n\nFrom callers to callees:"} {
+		if got := fileList("Package p.\n\n" + title + "\n\n\ta.go  first\n"); !slices.Equal(got, []string{"a.go"}) {
+			t.Errorf("%q: the list is %q", title, got)
+		}
 	}
 	if got := fileList("Package p has a.go.\n\n\ta.go\n"); got != nil {
 		t.Errorf("a comment without a list has %q", got)
 	}
-	if got := misnamed(list, []string{"c.go", "b.go", "a.go", "doc.go"}); got != nil {
+	if got := misnamed(list, []string{"e.go", "d.go", "c.go", "b.go", "a.go", "doc.go"}); got != nil {
 		t.Errorf("a whole list is wrong: %q", got)
 	}
 	if got, want := misnamed([]string{"a.go", "a.go", "x.go"}, []string{"a.go", "b.go", "doc.go"}), []string{"a.go is listed twice", "x.go is listed and is no file of the package", "b.go is not listed"}; !slices.Equal(got, want) {
