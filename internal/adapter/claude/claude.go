@@ -10,9 +10,9 @@ import (
 
 // Format reads and writes the sessions of Claude Code, one JSON object a
 // line, as they stand below ~/.claude/projects. Its records form trees by
-// uuid and parentUuid: claude_record.go reads one, claude_tree.go says which
-// are the conversation, claude_import.go makes records of them,
-// claude_export.go and claude_write.go go the other way.
+// uuid and parentUuid: record.go reads one, tree.go finds which are the
+// conversation, import.go makes records of them, export.go and write.go go the
+// other way.
 var Format = &adapter.Format{
 	Name:    claudeName,
 	Title:   "Claude Code session (JSONL)",
