@@ -16,4 +16,42 @@
 // later read. Check, Parse and Valid functions fail with [ErrMalformed], or as
 // they say themselves. Errors are the sentinels of errors.go; only package fs
 // turns them into errno values.
+//
+// # Files, from top to bottom
+//
+// Records:
+//
+//	payload.go  the images, sounds and files of a message, out of base64
+//	outline.go  what an index keeps of a message
+//	event.go    the events of tools in one form
+//	usage.go    what a provider says that a call took
+//	said.go     what a person or a search reads of a record
+//	ordered.go  a message as a list of parts
+//	decode.go   a message with its strings
+//	weight.go   an estimate of tokens
+//	parts.go    the pieces of a message as they stand in the record
+//	check.go    what may enter a log
+//	record.go   the roles
+//	json.go     JSON that is no record
+//	scan.go     JSON, byte by byte
+//
+// Other files that a program reads or writes:
+//
+//	policy.go   a budget, and the policy of a session
+//	plan.go     context/plan.json
+//	notes.go    the rows of facts, decisions and the like
+//	nodes.go    the rows of context/swap
+//	journal.go  the journal of Delta Engine
+//	diff.go     context/review.diff
+//	env.go      context/env
+//	trust.go    trust.jsonl
+//
+// Names and limits:
+//
+//	layout.go   the tree: names, paths, limits
+//	span.go     ranges of records
+//	ref.go      bytes of the history
+//	chunk.go    the names of content
+//	version.go  the versions of the program and of the store
+//	errors.go   the kinds of failure
 package ctxabi

@@ -67,21 +67,28 @@ func DecodeToolEvent(line []byte) (e ToolEvent, ok bool) {
 		}
 		e.Images = p.images
 	}
-	switch text := textOf(problemText); text {
-	case "", "false", "0", "{}", "[]":
-	case "true":
-		e.Failed = true
-	default:
-		e.Failed, said = true, true
-		if e.Text != "" {
-			e.Text += "\n"
-		}
-		e.Text += text
-	}
+	said = e.addError(textOf(problemText)) || said
 	if !said && e.ExitCode == "" && (e.IsResult || e.Name == "" && e.Arguments == "") {
 		e.Text = string(bytes.TrimRight(line, "\r"))
 	}
 	return e, true
+}
+
+// addError takes over the text of a field error, and reports whether it says something.
+func (e *ToolEvent) addError(text string) bool {
+	switch text {
+	case "", "false", "0", "{}", "[]":
+		return false
+	case "true":
+		e.Failed = true
+		return false
+	}
+	e.Failed = true
+	if e.Text != "" {
+		e.Text += "\n"
+	}
+	e.Text += text
+	return true
 }
 
 // eventKeys are the fields of a tool event that are read, in the order in

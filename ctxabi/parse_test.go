@@ -213,19 +213,7 @@ func FuzzParsers(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if n, ok, err := ParseBudget([]byte(s)); ok {
-			if m, ok, err2 := ParseBudget(fmt.Appendln(nil, n)); n < 0 || err != nil || !ok || err2 != nil || m != n {
-				t.Errorf("budget %q: %d", s, n)
-			}
-		}
-		if p, err := ParsePolicy([]byte(s)); err == nil && (p.PackTTL < 0 || p.SwapTTL < 0 || p.ArchiveAfter < 0 || p.DeleteAfter < 0 || p.DedupMinRefs < 0) {
-			t.Errorf("policy %q: %+v", s, p)
-		}
-		if d, err := ParseDuration(s); err == nil {
-			if e, err := ParseDuration(d.String()); d < 0 || err != nil || e != d {
-				t.Errorf("duration %q: %v, then %v, %v", s, d, e, err)
-			}
-		}
+		checkSettings(t, s)
 		if x, err := ParseSpan(s); err == nil && (x.String() != s && s != fmt.Sprintf("%d-%d", x.From, x.To) || x.Len() < 1) {
 			t.Errorf("span %q: %v", s, x)
 		}
@@ -239,4 +227,21 @@ func FuzzParsers(f *testing.F) {
 			t.Errorf("name %q", s)
 		}
 	})
+}
+
+// checkSettings holds the parsers of settings to what FuzzParsers promises.
+func checkSettings(t *testing.T, s string) {
+	if n, ok, err := ParseBudget([]byte(s)); ok {
+		if m, ok, err2 := ParseBudget(fmt.Appendln(nil, n)); n < 0 || err != nil || !ok || err2 != nil || m != n {
+			t.Errorf("budget %q: %d", s, n)
+		}
+	}
+	if p, err := ParsePolicy([]byte(s)); err == nil && (p.PackTTL < 0 || p.SwapTTL < 0 || p.ArchiveAfter < 0 || p.DeleteAfter < 0 || p.DedupMinRefs < 0) {
+		t.Errorf("policy %q: %+v", s, p)
+	}
+	if d, err := ParseDuration(s); err == nil {
+		if e, err := ParseDuration(d.String()); d < 0 || err != nil || e != d {
+			t.Errorf("duration %q: %v, then %v, %v", s, d, e, err)
+		}
+	}
 }

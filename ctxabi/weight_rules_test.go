@@ -24,16 +24,10 @@ func weightByTheRules(s string) int {
 		}
 		switch class {
 		case classLetter:
-			switch {
-			case run == 0 || prev >= 'a' && c < 'a': // a word begins, camelCase too
-				q, run = q+4, 0
-			case prev == c && before == c:
-				q += 2
-			case !usualPair(prev, c):
-				q += 4
-			case run%8 == 0:
-				q += 4
+			if prev >= 'a' && c < 'a' {
+				run = 0 // camelCase
 			}
+			q += letterByTheRules(run, before, prev, c)
 		case classDigit:
 			if run%3 == 0 {
 				q += 4
@@ -68,6 +62,19 @@ func weightByTheRules(s string) int {
 		prev, before = c, prev
 	}
 	return (q + 3) / 4
+}
+
+// letterByTheRules returns what the letter c costs behind run letters of its word, which end in before and prev.
+func letterByTheRules(run int, before, prev, c byte) int {
+	switch {
+	case run == 0: // a word begins
+		return 4
+	case prev == c && before == c:
+		return 2
+	case !usualPair(prev, c), run%8 == 0:
+		return 4
+	}
+	return 0
 }
 
 func TestWeightFollowsItsRules(t *testing.T) {

@@ -127,9 +127,30 @@
 // holds the turns of both its logs, so that nothing is appended between the last
 // look and the end.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: store, trust, collect, fork, child_fork, apply, remove, create,
-// child_dir, child_links, child, notes, derived_file, derived_lines, derived, head, ref,
-// session, tree, header, control, commit, names.
+//	store.go          a store that is open
+//	trust.go          what a user trusts
+//	collect.go        what a collector of garbage asks for
+//	fork.go           a session with the history of another
+//	child_fork.go     children of a fork
+//	apply.go          commits of another store, applied here
+//	remove.go         sessions and agents removed
+//	create.go         sessions and agents made
+//	child_dir.go      directories of children
+//	child_links.go    sessions that children name
+//	child.go          children
+//	notes.go          notes that are derived until they are written
+//	derived_file.go   derived content in pieces
+//	derived_lines.go  derived content in lines
+//	derived.go        derived content
+//	head.go           what stands for a history
+//	ref.go            content that a reference means
+//	journal.go        context/journal.jsonl
+//	session.go        one session
+//	tree.go           homes, spaces and agents
+//	header.go         the header of a store
+//	control.go        control files
+//	commit.go         changes, and who commits them
+//	names.go          names of this package for what the packages below have
 package session

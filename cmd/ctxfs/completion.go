@@ -1,6 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
+)
 
 func completionCmd() *cobra.Command {
 	return &cobra.Command{
@@ -27,4 +36,81 @@ func completionCmd() *cobra.Command {
 			return c.Root().GenFishCompletion(out, true)
 		},
 	}
+}
+
+// mostCompleted is how many sessions a shell is offered; a longer list helps nobody.
+const mostCompleted = 500
+
+// completeArgs completes the arguments of every verb below c whose usage names a SESSION or a
+// MOUNTPOINT the completion of it, unless it has one of its own.
+func completeArgs(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		completeArgs(sub)
+	}
+	_, args, _ := strings.Cut(c.Use, " ")
+	switch {
+	case c.ValidArgsFunction != nil || len(c.ValidArgs) > 0:
+	case c.Name() == "umount":
+		c.ValidArgsFunction = completeMounts
+	case strings.Contains(args, "MOUNTPOINT"):
+		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+	case strings.Contains(args, "SESSION"):
+		c.ValidArgsFunction = completeSessions
+	}
+}
+
+// completeMounts offers where a ctxfs is mounted.
+func completeMounts(_ *cobra.Command, args []string, _ string) (points []string, d cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := mounts.Ctxfs()
+	for _, m := range all {
+		points = append(points, m.Point)
+	}
+	return points, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSessions offers the sessions of the store that the caller may read,
+// their own as AGENT/SESSION. A path is left to the shell.
+func completeSessions(c *cobra.Command, _ []string, word string) (names []string, d cobra.ShellCompDirective) {
+	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	dir := ""
+	if f := c.Flags().Lookup("store"); f != nil {
+		dir = f.Value.String()
+	}
+	answerWithin = time.Second // somebody waits with a finger on the key
+	dir, err := storeMeant(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	store, err := openToRead(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	defer store.Close()
+	self := ctxabi.Ref{UID: uint32(os.Getuid())}
+	add := func(name string) bool {
+		if strings.HasPrefix(name, word) {
+			names = append(names, name)
+		}
+		return len(names) < mostCompleted
+	}
+	for ref := range store.SessionsOf(self) {
+		if !add(ref.Agent + "/" + ref.Session) {
+			break
+		}
+	}
+	if strings.HasPrefix(word, "home/") || strings.HasPrefix(word, "shared/") {
+		for ref := range store.Sessions() {
+			if !add(ref.Path()) {
+				break
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
 }

@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/activation"
 	"golang.org/x/sys/unix"
 )
 
@@ -79,4 +83,53 @@ func (r *readyFile) done(answer string) {
 	io.WriteString(r.file, answer)
 	r.file.Close()
 	r.file = nil
+}
+
+// succeeded answers that the mount is served. Where nobody waits, it prints that to out instead, with the pid.
+func (r *readyFile) succeeded(out io.Writer, serving string) {
+	if r.open() {
+		r.done(readyWord)
+		return
+	}
+	fmt.Fprintf(out, "%s (pid %d)\n", serving, os.Getpid())
+}
+
+// failed answers with err in words where somebody waits, and returns an error that is not told again. The error is
+// also logged when the log has begun. Where nobody waits, or err is nil, it does nothing and returns err.
+func (r *readyFile) failed(err error, log *slog.Logger, logged bool) error {
+	if err == nil || !r.open() {
+		return err
+	}
+	if logged {
+		log.Error("cannot serve", "error", err)
+	}
+	r.done(inWords(err))
+	return silent{exitCode(failure{err})}
+}
+
+// volumeSocket is the name under which systemd hands over the socket of the
+// volume plugin: FileDescriptorName= in dist/systemd/ctxfs-volume.socket.
+const volumeSocket = "ctxfs-volume"
+
+// takeSockets returns what systemd passed (sd_listen_fds(3)). The first call
+// takes it out of the environment and keeps it from what this process starts,
+// so serve makes it before the runner starts.
+var takeSockets = sync.OnceValue(func() []*os.File { return activation.Files(true) })
+
+// passedSocket returns the listening socket that systemd passed under name, nil
+// when there is none. Each is given away once: the caller closes it. Closing
+// it leaves its name in the filesystem, which is systemd's.
+func passedSocket(name string) (net.Listener, error) {
+	for _, f := range takeSockets() {
+		if f.Name() != name || f.Fd() == ^uintptr(0) { // another one, or one that was given away
+			continue
+		}
+		l, err := net.FileListener(f)
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("the socket %s that systemd passed is not a listening socket: %w", name, err)
+		}
+		return l, nil
+	}
+	return nil, nil
 }

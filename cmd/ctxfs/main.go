@@ -1,11 +1,12 @@
-// Command ctxfs mounts a store of agent sessions as a filesystem and works on
-// stores from a shell. Each verb has a file of its own. Called as
-// mount.fuse.ctxfs it is the helper of mount(8).
 package main
 
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/runner"
 )
 
 func main() {
@@ -13,4 +14,15 @@ func main() {
 		os.Exit(mountHelper(os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// runnerCmd is how the daemon starts its second process; nobody types it.
+func runnerCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:    "runner",
+		Short:  "Read workspace files and run generators for a daemon (started by ctxfs itself)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return runner.Main() },
+	}
 }

@@ -188,42 +188,10 @@ func parseMaps(values []string) (func(string) string, error) {
 	}, nil
 }
 
-// inside reports whether path p is dir or below it. Both are clean and absolute.
-func inside(p, dir string) bool {
-	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
-}
-
-func storeFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
-}
-
 // buildFlags are what a pack depends on besides its session, for a mount and without one.
 func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
 	fl := c.Flags()
 	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
 	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
 	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
-}
-
-func defaultStore() string {
-	if os.Geteuid() == 0 {
-		return "/var/lib/ctxfs"
-	}
-	data := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = "."
-		}
-		data = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(data, "ctxfs")
-}
-
-// storeDir is the --store flag, or the default.
-func storeDir(flag string) string {
-	if flag != "" {
-		return flag
-	}
-	return defaultStore()
 }

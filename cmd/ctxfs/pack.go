@@ -3,9 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	iofs "io/fs"
 	"os"
 	"path"
 	"slices"
@@ -14,10 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 type packFlags struct {
@@ -163,19 +158,4 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 func insideGenerator(ref ctxabi.Ref) bool {
 	return os.Getenv("CTX_AGENT") == ref.Agent && os.Getenv("DELTA_RUN_ID") == ref.Session && os.Getenv("CTX_BUDGET") != "" &&
 		strings.HasSuffix(path.Clean(os.Getenv("CTX_SESSION")), "/"+ref.Path())
-}
-
-// openToRead opens a store without its lock.
-func openToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
-
-// openShown is openToRead, where what is derived shows no secrets; a nil r redacts nothing.
-func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
-	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: pack.Shown(r)})
-	if errors.Is(err, iofs.ErrPermission) {
-		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
-	}
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
-		return nil, fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", dir)
-	}
-	return store, err
 }

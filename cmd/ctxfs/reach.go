@@ -3,10 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	iofs "io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/transcript"
+	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -28,4 +38,80 @@ func reach(arg string, at place, toChange bool) (transcript.Tree, error) {
 		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.ref)
 	}
 	return transcript.Stored(store, owner), err
+}
+
+// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
+// when there is none. err says that this daemon does not answer.
+func mountedDir(arg string, at place) (dir string, err error) {
+	if isPath(arg) {
+		if i, _, ok := mounts.At(arg); ok {
+			return filepath.Join(i.Point, at.ref.Path()), nil
+		}
+	}
+	point, err := servedAt(at.store)
+	if point == "" {
+		return "", err
+	}
+	return filepath.Join(point, at.ref.Path()), nil
+}
+
+// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
+func servedAt(store string) (point string, err error) {
+	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
+	if d, runs := runningDaemon(store); runs && isMounted(d.Mountpoint, d.Store) {
+		i, _, ok = mounts.At(d.Mountpoint)
+	}
+	if !ok {
+		return "", nil
+	}
+	if m, err := ask(i); m.State == mounts.Gone {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	return i.Point, nil
+}
+
+// openToChange opens a store that is there and that no daemon serves.
+func openToChange(dir string) (*session.Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
+		return openToRead(dir) // it says what is wrong
+	}
+	return openStore(dir, session.Options{})
+}
+
+// openToRead opens a store without its lock.
+func openToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
+
+// openShown is openToRead, where what is derived shows no secrets; a nil r redacts nothing.
+func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
+	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: pack.Shown(r)})
+	if errors.Is(err, iofs.ErrPermission) {
+		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
+	}
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
+		return nil, fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", dir)
+	}
+	return store, err
+}
+
+// ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
+func ownerOf(at place) (session.Owner, error) {
+	if at.ref.Space != "" {
+		var st unix.Stat_t
+		dir := filepath.Join(at.store, at.ref.Owner())
+		if err := unix.Stat(dir, &st); err != nil {
+			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.ref.Owner(), err)
+		}
+		return session.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
+	}
+	o := session.Owner{UID: at.ref.UID, GID: at.ref.UID, Mode: 0o700}
+	if int(o.UID) == os.Getuid() {
+		o.GID = uint32(os.Getgid())
+	} else if u, err := user.LookupId(strconv.Itoa(int(o.UID))); err == nil {
+		if gid, err := strconv.ParseUint(u.Gid, 10, 32); err == nil {
+			o.GID = uint32(gid)
+		}
+	}
+	return o, nil
 }

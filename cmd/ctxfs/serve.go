@@ -42,16 +42,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	output := daemonLog{background: ready.open()}
 	log := slog.New(output.handler(level))
 	logged := false
-	defer func() {
-		if err != nil && ready.open() {
-			code := exitCode(failure{err})
-			if logged {
-				log.Error("cannot serve", "error", err)
-			}
-			ready.done(inWords(err))
-			err = silent{code}
-		}
-	}()
+	defer func() { err = ready.failed(err, log, logged) }()
 
 	redactor, err := f.redact.redactor()
 	if err != nil {
@@ -130,10 +121,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	defer engine.Close()
 	collector := world.New(store, builder, gc.Options{Grace: f.gcGrace, Logger: log})
 	defer collector.Close()
-	if _, err := os.Lstat(f.mountpoint); f.mkdir && errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(f.mountpoint, 0o755); err != nil {
-			return err
-		}
+	if err := f.makeMountpoint(); err != nil {
+		return err
 	}
 	server, err := fs.Mount(ctx, fs.Options{
 		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
@@ -167,12 +156,12 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if limit != nil {
 		log.Info("memory is limited", "bytes", limit.Bytes())
 	}
-	tellSystemd(log, daemon.SdNotifyReady, fmt.Sprintf("serving %s from %s", f.mountpoint, f.store))
-	if ready.open() {
-		ready.done(readyWord)
-	} else if !output.journal() { // it has the line above
-		fmt.Fprintf(out, "serving %s from %s (pid %d)\n", f.mountpoint, f.store, os.Getpid())
+	serving := fmt.Sprintf("serving %s from %s", f.mountpoint, f.store)
+	tellSystemd(log, daemon.SdNotifyReady, serving)
+	if output.journal() { // it has the line above
+		out = io.Discard
 	}
+	ready.succeeded(out, serving)
 	if f.gcInterval > 0 {
 		defer collector.Start(f.gcInterval)()
 	}
@@ -182,6 +171,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		defer stopWatch()
 	}
 	return waitForEnd(server, stop, endClients, f, log)
+}
+
+// makeMountpoint makes the mountpoint where none is and --mkdir asks for one.
+func (f *mountFlags) makeMountpoint() error {
+	if _, err := os.Lstat(f.mountpoint); !f.mkdir || !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return os.MkdirAll(f.mountpoint, 0o755)
 }
 
 // newStore looks whether there is a store, before one is made. It gives what takes a new one away again, for a mount that fails:

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -103,25 +100,4 @@ func newSession(at place) (dir string, err error) {
 		return "", err
 	}
 	return x.Dir(), nil
-}
-
-// ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
-func ownerOf(at place) (session.Owner, error) {
-	if at.ref.Space != "" {
-		var st unix.Stat_t
-		dir := filepath.Join(at.store, at.ref.Owner())
-		if err := unix.Stat(dir, &st); err != nil {
-			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.ref.Owner(), err)
-		}
-		return session.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
-	}
-	o := session.Owner{UID: at.ref.UID, GID: at.ref.UID, Mode: 0o700}
-	if int(o.UID) == os.Getuid() {
-		o.GID = uint32(os.Getgid())
-	} else if u, err := user.LookupId(strconv.Itoa(int(o.UID))); err == nil {
-		if gid, err := strconv.ParseUint(u.Gid, 10, 32); err == nil {
-			o.GID = uint32(gid)
-		}
-	}
-	return o, nil
 }

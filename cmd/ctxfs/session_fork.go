@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 func sessionForkCmd() *cobra.Command {
@@ -69,38 +67,6 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 	return c
 }
 
-// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
-// when there is none. err says that this daemon does not answer.
-func mountedDir(arg string, at place) (dir string, err error) {
-	if isPath(arg) {
-		if i, _, ok := mounts.At(arg); ok {
-			return filepath.Join(i.Point, at.ref.Path()), nil
-		}
-	}
-	point, err := servedAt(at.store)
-	if point == "" {
-		return "", err
-	}
-	return filepath.Join(point, at.ref.Path()), nil
-}
-
-// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
-func servedAt(store string) (point string, err error) {
-	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
-	if d, runs := runningDaemon(store); runs && isMounted(d.Mountpoint, d.Store) {
-		i, _, ok = mounts.At(d.Mountpoint)
-	}
-	if !ok {
-		return "", nil
-	}
-	if m, err := ask(i); m.State == mounts.Gone {
-		return "", nil
-	} else if err != nil {
-		return "", err
-	}
-	return i.Point, nil
-}
-
 func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err error) {
 	if mounted, err := mountedDir(arg, from); err != nil {
 		return "", "", err
@@ -137,14 +103,6 @@ func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err er
 		how = "its history shares the blocks of the other's on the disk"
 	}
 	return f.Dir(), how, nil
-}
-
-// openToChange opens a store that is there and that no daemon serves.
-func openToChange(dir string) (*session.Store, error) {
-	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
-		return openToRead(dir) // it says what is wrong
-	}
-	return openStore(dir, session.Options{})
 }
 
 func sessionRmCmd() *cobra.Command {

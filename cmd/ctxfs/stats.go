@@ -282,17 +282,3 @@ func (p *statsPrinter) recorded() error {
 	_, err := fmt.Fprintf(p.w, "  read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points\n", 100*r.Share, 100*r.Predicted, 100*r.Difference)
 	return err
 }
-
-func share(n, of int) string {
-	if of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}

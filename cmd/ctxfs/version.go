@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -56,12 +54,4 @@ func (v versionInfo) String() string {
 		from = " commit " + v.Commit
 	}
 	return fmt.Sprintf("%s%s (store format %d, %s, %s)", v.Version, from, v.Format, v.Go, v.System)
-}
-
-// printJSON prints v indented, for people and for jq alike.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

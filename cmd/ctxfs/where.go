@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
@@ -172,4 +174,36 @@ func evalExisting(p string) (string, error) {
 func sessionPart(rel string) string {
 	parts := strings.Split(rel, "/")
 	return strings.Join(parts[:min(len(parts), 6)], "/")
+}
+
+// inside reports whether path p is dir or below it. Both are clean and absolute.
+func inside(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+func storeFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
+}
+
+func defaultStore() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/ctxfs"
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "."
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "ctxfs")
+}
+
+// storeDir is the --store flag, or the default.
+func storeDir(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	return defaultStore()
 }

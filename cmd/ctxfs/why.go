@@ -257,15 +257,3 @@ func ruleOf(s *recipe.Source) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	if n < 0 {
-		return "-" + thousands(-n)
-	}
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

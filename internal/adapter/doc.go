@@ -43,4 +43,39 @@
 //
 // The room knows no disk and no mount: `ctxfs import` and `ctxfs export` do,
 // through [Input], [Output] and [Source].
+//
+// # Files, from top to bottom
+//
+// Out of a session:
+//
+//	turns.go     what was said in a session, in the words of no format
+//	dialogue.go  what a format needs that the session does not come from
+//	parts.go     the parts of a content
+//	tools.go     what a request holds beside its messages
+//
+// Into a session:
+//
+//	context.go   what a model has before it
+//	sources.go   records that are made of records of a transcript
+//	known.go     what the session has already
+//	kept.go      what a session has no form for
+//	lift.go      what stands in the record already is left out of its stamp
+//	tree.go      a JSON value, taken apart as far as it is looked into
+//	twice.go     keys that come twice
+//	mend.go      a document that is cut off
+//	lines.go     a transcript line by line
+//
+// Which format it is:
+//
+//	sniff.go     the messages of OpenAI's and Anthropic's APIs
+//	shape.go     the keys at the beginning of a transcript
+//
+// What all use:
+//
+//	adapter.go   formats, their input and output
+//	names.go     names that several formats know
+//	tally.go     losses by their kind
+//	stamp.go     where a record comes from
+//	object.go    JSON objects that keep their order and their bytes
+//	halves.go    half a surrogate pair in a key
 package adapter

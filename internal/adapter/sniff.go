@@ -25,14 +25,19 @@ func SniffBodies(head []byte) (openAI, anthropic int) {
 		if s.Has(p + "." + StampKey) {
 			return 5, 0
 		}
-		ours = ours || s.Has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
-			p+".content[].input_audio", p+".content[].file") || s.Says(p+".role", "function", "tool", "developer")
-		theirs = theirs || s.Has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
-			s.Says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")
+		ours = ours || s.hasOpenAI(p)
+		theirs = theirs || s.hasAnthropic(p)
 	}
-	switch dated := s.Has("$.ts", "$[].ts"); {
-	case !roles:
+	if !roles {
 		return 0, 0
+	}
+	return sureOfBodies(ours, theirs, loose, s.Has("$.ts", "$[].ts"))
+}
+
+// sureOfBodies weighs what was found: keys of OpenAI's API or of Anthropic's, messages that stand loose, in no list of
+// messages, and times, which neither API has.
+func sureOfBodies(ours, theirs, loose, dated bool) (openAI, anthropic int) {
+	switch {
 	case ours && theirs && !loose:
 		return 70, 70
 	case ours && (theirs || dated):
@@ -47,4 +52,16 @@ func SniffBodies(head []byte) (openAI, anthropic int) {
 		return 50, 40
 	}
 	return 65, 45
+}
+
+// hasOpenAI reports whether a message at path p has what only OpenAI's API has.
+func (s *shape) hasOpenAI(p string) bool {
+	return s.Has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
+		p+".content[].input_audio", p+".content[].file") || s.Says(p+".role", "function", "tool", "developer")
+}
+
+// hasAnthropic reports whether a message at path p has what only Anthropic's API has.
+func (s *shape) hasAnthropic(p string) bool {
+	return s.Has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
+		s.Says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")
 }

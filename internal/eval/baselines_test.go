@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 func record(fields ...string) []byte {
@@ -24,8 +25,11 @@ func record(fields ...string) []byte {
 }
 
 func sessionOf(t interface{ Fatal(...any) }, records ...[]byte) *Session {
-	s, err := NewSession("set", "s", records, "")
-	if err != nil {
+	s := &Session{Set: "set", Name: "s", Messages: &session.MemLog{}}
+	for _, raw := range records {
+		s.Messages.Append(raw)
+	}
+	if err := s.prepare(counterOf(t)); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -264,17 +264,8 @@ func (p *planting) judge(d *Derived, kinds map[string]*DerivedRecall) {
 			continue
 		}
 		ph := &p.phrases[i]
-		right, stale, list := false, false, false
-		for _, t := range ph.turns {
-			for _, want := range t.wants {
-				right = right || holds(row.text, want)
-			}
-			for _, gone := range t.gone {
-				stale = stale || holds(row.text, gone) && !(row.todo && strings.HasPrefix(row.text, "- [x]"))
-			}
-			list = list || t.who == "call" || t.who == "event" || strings.Contains(t.text, "- [") || strings.Contains(t.text, "[x]")
-		}
-		if row.todo && list && !right && !stale {
+		right, stale := ph.judge(row)
+		if row.todo && ph.isList() && !right && !stale {
 			continue // other items of a planted list
 		}
 		d.Rows++
@@ -304,6 +295,27 @@ func (p *planting) judge(d *Derived, kinds map[string]*DerivedRecall) {
 			d.lose(ph, false, ph.text())
 		}
 	}
+}
+
+// judge reports whether a row has what the phrase wants, and whether it has what the phrase takes back.
+func (p *phrase) judge(row derivedRow) (right, stale bool) {
+	done := row.todo && strings.HasPrefix(row.text, "- [x]")
+	for _, t := range p.turns {
+		for _, want := range t.wants {
+			right = right || holds(row.text, want)
+		}
+		for _, gone := range t.gone {
+			stale = stale || holds(row.text, gone) && !done
+		}
+	}
+	return right, stale
+}
+
+// isList reports whether the phrase is a list of items.
+func (p *phrase) isList() bool {
+	return slices.ContainsFunc(p.turns, func(t turn) bool {
+		return t.who == "call" || t.who == "event" || strings.Contains(t.text, "- [") || strings.Contains(t.text, "[x]")
+	})
 }
 
 // lose notes a phrase once.

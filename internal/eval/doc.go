@@ -23,4 +23,22 @@
 // kept where it stands in a line that has at least three fifths of the words of one of the lines it
 // stood in before, and not much else. A line of a single word counts together with the line before it.
 // docs/eval.md says what each figure means.
+//
+// # Files, from top to bottom
+//
+//	derived.go          how much of what is planted the derived notes find
+//	derived_phrases.go  what is planted
+//	report.go           the figures as tables
+//	run.go              all sessions, and the means over them
+//	replay.go           one session, cut by cut
+//	questions.go        what is known of a session at its end
+//	outputs.go          what is left of large outputs
+//	past.go             what of the history is needed next
+//	method.go           the methods
+//	baselines.go        those without ctxfs
+//	compiled.go         that of ctxfs
+//	load.go             sessions, from files
+//	lines.go            lines of text, and what they resemble
+//	words.go            the words of a line
+//	escapes.go          the escapes in JSON
 package eval

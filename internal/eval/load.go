@@ -150,19 +150,6 @@ func load(p place, counter *tokens.Counter) (*Session, error) {
 	return s, s.prepare(counter)
 }
 
-// NewSession is a session that is no file. It returns an error if a record is malformed, or the encoding is unknown.
-func NewSession(set, name string, records [][]byte, encoding string) (*Session, error) {
-	counter, err := tokens.For(encoding)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{Set: set, Name: name, Messages: &session.MemLog{}}
-	for _, raw := range records {
-		s.Messages.Append(raw)
-	}
-	return s, s.prepare(counter)
-}
-
 // prepare renders and counts the records that have not been yet.
 func (s *Session) prepare(counter *tokens.Counter) error {
 	for line := len(s.texts) + 1; line <= s.Messages.Len(); line++ {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -54,4 +55,16 @@ var makers = []maker{
 	{Ctxfs, func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method {
 		return &compiled{s: s, counter: c, budget: budget, recipe: r}
 	}},
+}
+
+func (o *Options) wants(figures ...Figure) bool {
+	return len(o.Only) == 0 || slices.ContainsFunc(figures, func(f Figure) bool { return slices.Contains(o.Only, f) })
+}
+
+// makers are the methods that are wanted.
+func (o *Options) makers() []maker {
+	if o.Alone {
+		return slices.DeleteFunc(slices.Clone(makers), func(m maker) bool { return m.Name != Ctxfs })
+	}
+	return makers
 }

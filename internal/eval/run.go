@@ -24,18 +24,6 @@ type Options struct {
 	Progress func(done, of int) // called by one goroutine at a time; nil: not
 }
 
-func (o *Options) wants(figures ...Figure) bool {
-	return len(o.Only) == 0 || slices.ContainsFunc(figures, func(f Figure) bool { return slices.Contains(o.Only, f) })
-}
-
-// makers are the methods that are wanted.
-func (o *Options) makers() []maker {
-	if o.Alone {
-		return slices.DeleteFunc(slices.Clone(makers), func(m maker) bool { return m.Name != Ctxfs })
-	}
-	return makers
-}
-
 // SessionResult is what one session gave.
 type SessionResult struct {
 	Set      string    `json:"set"`

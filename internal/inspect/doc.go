@@ -19,4 +19,18 @@
 // A model call is an assistant record; its request is the pack at the number of records before it. Of a request a provider
 // with a prefix cache has the blocks and records in front of its footer with which the request before it began, too;
 // that is cached, what else stands in front of the footer is written to the cache, and the footer is fresh.
+//
+// # Files, from top to bottom
+//
+//	stats.go    what packs were made of over time
+//	usage.go    what a provider recorded beside it
+//	why.go      where a record stands, and how it came there
+//	block.go    what became of a block
+//	calls.go    calls of a model, and what a cache has of them
+//	diff.go     what changed from one pack to another
+//	source.go   where packs and records come from: a store
+//	mounted.go  a mount
+//	pack.go     one pack, and the places in it
+//	parts.go    pack.md, taken apart
+//	address.go  the addresses of records
 package inspect

@@ -38,6 +38,27 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 			t.Errorf("at %d: %s stands in pack.md, but is %q", n, a, p.PlaceOf(a))
 		}
 	}
+	checkItems(t, p, n)
+
+	// Of pack.md alone as much is known of who stands in it.
+	alone, err := NewPack(n, []byte(p.Markdown), nil, p.Encoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.Tokens != p.Tokens {
+		t.Errorf("at %d: counted %d tokens, it has %d", n, alone.Tokens, p.Tokens)
+	}
+	for line := 1; line <= n; line++ {
+		a := Address{N: line}
+		if alone.PlaceOf(a).shown() != p.PlaceOf(a).shown() || (alone.PlaceOf(a).Zone == Folded) != (p.PlaceOf(a).Zone == Folded) {
+			t.Errorf("at %d: by pack.md alone record %d is %q, not %q", n, line, alone.PlaceOf(a), p.PlaceOf(a))
+		}
+	}
+}
+
+// checkItems holds the tokens of pack.json to what stands in pack.md.
+func checkItems(t *testing.T, p *Pack, n int) {
+	t.Helper()
 	all := p.Framing
 	blocks := map[string]int{} // what is recalled is an item for each part of one block
 	for _, it := range p.Items {
@@ -67,21 +88,6 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 	s, z := p.Sections()
 	if all != p.Tokens || s.Stable+s.Session+s.Journal+s.Footer != p.Tokens || z.Summary+z.KeyLines+z.Folded+z.Kept+z.Full+z.Shortened+z.Framing != s.Journal {
 		t.Errorf("at %d: %d tokens, %+v, %+v", n, p.Tokens, s, z)
-	}
-
-	// Of pack.md alone as much is known of who stands in it.
-	alone, err := NewPack(n, []byte(p.Markdown), nil, p.Encoding)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if alone.Tokens != p.Tokens {
-		t.Errorf("at %d: counted %d tokens, it has %d", n, alone.Tokens, p.Tokens)
-	}
-	for line := 1; line <= n; line++ {
-		a := Address{N: line}
-		if alone.PlaceOf(a).shown() != p.PlaceOf(a).shown() || (alone.PlaceOf(a).Zone == Folded) != (p.PlaceOf(a).Zone == Folded) {
-			t.Errorf("at %d: by pack.md alone record %d is %q, not %q", n, line, alone.PlaceOf(a), p.PlaceOf(a))
-		}
 	}
 }
 

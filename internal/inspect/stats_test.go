@@ -51,21 +51,54 @@ func TestStatsAddUp(t *testing.T) {
 	if len(s.Points) != 20 || s.Points[19].Messages != h.Len() || s.Messages != h.Len() || s.Budget != 3000 {
 		t.Fatalf("%d points, the last %+v", len(s.Points), s.Points[len(s.Points)-1])
 	}
-	calls := 0
+	checkCalls(t, d, h, s, checkPoints(t, s))
+	if last := d.at(h, h.Len()); len(s.Compactions) < last.Compactions/2 || s.Now.Compactions != last.Compactions {
+		t.Errorf("%d epochs for %d compactions", len(s.Compactions), last.Compactions)
+	}
+	if len(s.Tools) != 3 {
+		t.Fatalf("%+v", s.Tools)
+	}
+	for i, tool := range s.Tools {
+		if tool.Name == "" || tool.Results == 0 || tool.Shown > tool.Whole || tool.InPack > tool.Results || (tool.Shown == 0) != (tool.InPack == 0) || i > 0 && tool.Whole > s.Tools[i-1].Whole {
+			t.Errorf("%+v", tool)
+		}
+	}
+
+	// Some calls stand for all.
+	few := stats(t, h, StatsOptions{Points: 3, Calls: 7})
+	if len(few.Calls) != 7 || !few.Cache.Sampled || few.Cache.All != len(s.Calls) || len(few.Points) != 3 {
+		t.Errorf("%+v", few.Cache)
+	}
+	for _, c := range few.Calls {
+		if want := s.Calls[indexOf(s.Calls, c.Record)]; c != want {
+			t.Errorf("of a few: %+v, of all: %+v", c, want)
+		}
+	}
+}
+
+// checkPoints holds that points follow each other and that their sections add up. It returns how many calls they have.
+func checkPoints(t *testing.T, s *Stats) (calls int) {
+	t.Helper()
 	for i, p := range s.Points {
 		if i > 0 && p.Messages <= s.Points[i-1].Messages || p.Sections.Stable+p.Sections.Session+p.Sections.Journal+p.Sections.Footer != p.Tokens {
 			t.Errorf("%+v", p)
 		}
 		calls += p.Calls
 	}
+	return calls
+}
+
+// checkCalls holds that each answer is a call, as one of inPoints, and that what a cache has of calls adds up.
+func checkCalls(t *testing.T, d *desk, h *History, s *Stats, inPoints int) {
+	t.Helper()
 	assistants := 0
 	for n := 2; n <= h.Len(); n++ {
 		if h.Messages().At(n).Role == ctxabi.Assistant {
 			assistants++
 		}
 	}
-	if len(s.Calls) != assistants || s.Cache.Calls != assistants || s.Cache.All != assistants || calls != assistants || s.Cache.Sampled {
-		t.Errorf("%d answers: %d calls, %d in points, %+v", assistants, len(s.Calls), calls, s.Cache)
+	if len(s.Calls) != assistants || s.Cache.Calls != assistants || s.Cache.All != assistants || inPoints != assistants || s.Cache.Sampled {
+		t.Errorf("%d answers: %d calls, %d in points, %+v", assistants, len(s.Calls), inPoints, s.Cache)
 	}
 	sum := Cache{}
 	for i, c := range s.Calls {
@@ -84,28 +117,6 @@ func TestStatsAddUp(t *testing.T) {
 	}
 	if sum.Cached != s.Cache.Cached || sum.Tokens != s.Cache.Tokens || math.Abs(s.Cache.Share-float64(sum.Cached)/float64(sum.Tokens)) > 1e-12 {
 		t.Errorf("%+v, not %+v", s.Cache, sum)
-	}
-	if last := d.at(h, h.Len()); len(s.Compactions) < last.Compactions/2 || s.Now.Compactions != last.Compactions {
-		t.Errorf("%d epochs for %d compactions", len(s.Compactions), last.Compactions)
-	}
-	if len(s.Tools) != 3 {
-		t.Fatalf("%+v", s.Tools)
-	}
-	for i, tool := range s.Tools {
-		if tool.Name == "" || tool.Results == 0 || tool.Shown > tool.Whole || tool.InPack > tool.Results || (tool.Shown == 0) != (tool.InPack == 0) || i > 0 && tool.Whole > s.Tools[i-1].Whole {
-			t.Errorf("%+v", tool)
-		}
-	}
-
-	// Some calls stand for all.
-	few := stats(t, h, StatsOptions{Points: 3, Calls: 7})
-	if len(few.Calls) != 7 || !few.Cache.Sampled || few.Cache.All != assistants || len(few.Points) != 3 {
-		t.Errorf("%+v", few.Cache)
-	}
-	for _, c := range few.Calls {
-		if want := s.Calls[indexOf(s.Calls, c.Record)]; c != want {
-			t.Errorf("of a few: %+v, of all: %+v", c, want)
-		}
 	}
 }
 
@@ -187,7 +198,8 @@ func TestRecordedUsage(t *testing.T) {
 	ctx := context.Background()
 
 	byOrder := stats(t, h, StatsOptions{Points: 1}).Recorded
-	if byOrder.By != "order" || byOrder.Matched != 2 || byOrder.Calls[0].Messages != 1 || byOrder.Calls[1].Messages != 3 || byOrder.Calls[1].Counted != d.at(h, 3).Tokens {
+	checkMatched(t, byOrder, "order", 1, 3)
+	if byOrder.Calls[1].Counted != d.at(h, 3).Tokens {
 		t.Errorf("%+v", byOrder)
 	}
 	behind := func(event int) int64 { return h.Events().At(event).Offset }
@@ -202,7 +214,8 @@ func TestRecordedUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := served.Recorded
-	if r.By != "served" || r.Matched != 2 || r.Calls[0].Counted != 100 || r.Calls[1].Counted != 200 || r.Input != 330 || r.Counted != 300 {
+	checkMatched(t, r, "served", 1, 3)
+	if r.Calls[0].Counted != 100 || r.Calls[1].Counted != 200 || r.Input != 330 || r.Counted != 300 {
 		t.Fatalf("%+v", r)
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -213,15 +226,27 @@ func TestRecordedUsage(t *testing.T) {
 	use(330, 300)
 	h = d.look(1000)
 	byArrival := stats(t, h, StatsOptions{Points: 1}).Recorded
-	if byArrival.By != "arrival" || byArrival.Records != 3 || byArrival.Matched != 3 || byArrival.Calls[2].Messages != 3 || byArrival.Calls[0].Messages != 1 {
-		t.Errorf("%+v", byArrival)
-	}
+	checkMatched(t, byArrival, "arrival", 1, 3, 3)
 	blind, err := NewHistory(&memory{Source: h.Source}).Stats(ctx, StatsOptions{Points: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := blind.Recorded; r.By != "" || r.Matched != 0 || r.Records != 3 {
-		t.Errorf("without a way to match: %+v", r)
+	checkMatched(t, blind.Recorded, "")
+	if byArrival.Records != 3 || blind.Recorded.Records != 3 {
+		t.Errorf("%+v, without a way to match: %+v", byArrival, blind.Recorded)
+	}
+}
+
+// checkMatched holds r to have matched its records in the way by, with packs of so many messages.
+func checkMatched(t *testing.T, r *Recorded, by string, messages ...int) {
+	t.Helper()
+	if r.By != by || r.Matched != len(messages) || by != "" && len(r.Calls) != len(messages) {
+		t.Fatalf("%+v", r)
+	}
+	for i, n := range messages {
+		if r.Calls[i].Messages != n {
+			t.Errorf("call %d: %+v", i, r)
+		}
 	}
 }
 

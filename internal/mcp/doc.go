@@ -27,8 +27,17 @@
 // Its directory is made by the first call that needs it: a client that only
 // asks what there is leaves nothing behind.
 //
-// Files: server.go (the server and its client), session.go (the session's
-// files), append.go, tools.go and read.go (the tools), answer.go (the shape of
-// answers), drain.go (the end of the input), resources.go and watch.go (resources and who waits for them),
-// snippet.go (what an agent is told of its memory).
+// # Files, from top to bottom
+//
+//	server.go     the server and its client
+//	tools.go      the tools
+//	resources.go  the resources
+//	append.go     records from a client
+//	read.go       files for a client
+//	watch.go      who waits for a file that changes
+//	snippet.go    what an agent is told of its memory
+//	session.go    the session's files
+//	answer.go     the shape of answers
+//	frames.go     messages line by line
+//	drain.go      the end of the input
 package mcp

@@ -81,33 +81,6 @@ func newServer(c Config) *server {
 	return s
 }
 
-// session returns the session that the client works in, and makes it where it is not there.
-func (s *server) session(client *sdk.Implementation) (*session, error) {
-	x, err := s.choose(client)
-	if err != nil {
-		return nil, err
-	}
-	return x, x.make()
-}
-
-// choose settles which session it is.
-func (s *server) choose(client *sdk.Implementation) (*session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.chosen == nil {
-		var who sdk.Implementation
-		if client != nil {
-			who = *client
-		}
-		dir, err := s.Session(who.Name)
-		if err != nil {
-			return nil, err
-		}
-		s.chosen = newSession(dir, who)
-	}
-	return s.chosen, nil
-}
-
 // introduce answers a client that introduces itself with where its memory is.
 func (s *server) introduce(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {

@@ -13,4 +13,11 @@
 // Where there is no such socket (in a container, whose network is another one;
 // with an older daemon) a child process touches the mount. The deadline holds for
 // both: a child that hangs is killed, and nobody waits for it.
+//
+// # Files, from top to bottom
+//
+//	ask.go      whether the daemon of a mount answers
+//	listen.go   its side of that
+//	refused.go  why a mount refused something
+//	table.go    the mounts of the kernel
 package mounts

@@ -7,7 +7,6 @@ import (
 
 // Pieces of expressions. A quote may be escaped, once or more often, where a text holds JSON that holds JSON.
 const (
-	quote    = "\\\\{0,3}[\"'`]"
 	optQuote = "(?:\\\\{0,3}[\"'`])?"
 	operator = `\s{0,4}(?::=|=>|:|=)\s{0,4}`
 	quoted   = `"((?:[^"\\\n]|\\.){1,400})"|\\{1,3}"((?:[^"\\\n]|\\[^"\n]){1,300}?)\\{1,3}"|\\{0,3}'([^'\n]{1,500}?)\\{0,3}'` + "|`([^`\\n]{1,500})`"

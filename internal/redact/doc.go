@@ -18,15 +18,16 @@
 // stands later, in whatever context. A [Ledger] is the order in which a session's records came to know such values: a record
 // is redacted by what it and the records in front of it say, so that what stands in a prompt's prefix never changes.
 //
-// # Files
+// # Files, from top to bottom
 //
+//	ledger.go     a session's records, in order
+//	document.go   JSON: each string by itself, with the key that it stands under
+//	engine.go     from a text to its findings
 //	gitleaks.go   the library's rules, read
 //	contexts.go   the rules beside them
-//	plausible.go  what a value looks like that is no secret
-//	engine.go     from a text to its findings
 //	window.go     where in a text a rule has to look
+//	plausible.go  what a value looks like that is no secret
 //	terminal.go   texts with colours in them
-//	document.go   JSON: each string by itself, with the key that it stands under
+//	lazy.go       expressions that are compiled when they are needed
 //	allow.go      the list of what is allowed
-//	ledger.go     a session's records, in order
 package redact

@@ -265,12 +265,3 @@ func (r *Redactor) named(name, text string) string {
 	}
 	return ""
 }
-
-// Redacted reports whether a text has placeholders in it, and of which rules.
-func Redacted(text []byte) (rules []string) {
-	for _, m := range placeholders().FindAll(text, -1) {
-		rules = append(rules, string(m[len("[redacted:"):len(m)-1]))
-	}
-	slices.Sort(rules)
-	return slices.Compact(rules)
-}

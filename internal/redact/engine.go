@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
 )
@@ -111,20 +112,6 @@ func New(allow *Allow) (*Redactor, error) {
 	r.words = ahocorasick.NewTrieBuilder().AddStrings(words).Build()
 	r.scratch.New = func() any { return &scratch{windows: make([][]window, len(r.rules))} }
 	return r, nil
-}
-
-// Rules returns the ids of all rules, sorted.
-func Rules() []string {
-	rules, _, err := fromLibrary()
-	if err != nil {
-		return nil
-	}
-	var ids []string
-	for _, r := range slices.Concat(rules, contexts()) {
-		ids = append(ids, r.id)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }
 
 // Version names the rules: "gitleaks 8.30.1, ctxfs 2".
@@ -342,22 +329,35 @@ func lineAt(text string, at int) string {
 	return text[min(from, at) : at+to]
 }
 
-// entropy is that of Shannon, in bits a character.
-func entropy(s string) (bits float64) {
-	counts := map[rune]int{}
-	n := 0
-	for _, c := range s {
-		counts[c]++
-		n++
+// appendKnown adds the places where known values stand by themselves in a text.
+func appendKnown(list []finding, text string, known Known) []finding {
+	if len(known) == 0 {
+		return list
 	}
-	sizes := make([]int, 0, len(counts))
-	for _, k := range counts {
-		sizes = append(sizes, k)
+	taken := placeholders().FindAllStringIndex(text, -1)
+	for _, k := range known {
+		for at := 0; ; {
+			i := strings.Index(text[at:], k.value)
+			if i < 0 {
+				break
+			}
+			from, to := at+i, at+i+len(k.value)
+			at = to
+			if alone(text, from, to) && !overlaps(taken, from, to) {
+				list = append(list, finding{from, to, k.rule, vague, false})
+			}
+		}
 	}
-	slices.Sort(sizes) // a sum of floats depends on its order
-	for _, k := range sizes {
-		p := float64(k) / float64(n)
-		bits -= p * math.Log2(p)
-	}
-	return bits
+	return list
+}
+
+// alone reports whether a part of a text is no part of a longer word.
+func alone(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	first, _ := utf8.DecodeRuneInString(text[from:])
+	after, _ := utf8.DecodeRuneInString(text[to:])
+	last, _ := utf8.DecodeLastRuneInString(text[:to])
+	word := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
+	escaped := from > 1 && text[from-2] == '\\' && strings.ContainsRune("nrt", before)
+	return (escaped || !word(before) || !word(first)) && (!word(after) || !word(last))
 }

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Log is one log of a session: records that never change, numbered from 1.
 type Log interface {
-	Len() int
 	Record(line int) ([]byte, error)
 }
 
@@ -282,37 +279,4 @@ func (l *Ledger) tell(value, rule string, s, line int) {
 	if t.first[s] == 0 {
 		t.first[s] = line
 	}
-}
-
-// appendKnown adds the places where known values stand by themselves in a text.
-func appendKnown(list []finding, text string, known Known) []finding {
-	if len(known) == 0 {
-		return list
-	}
-	taken := placeholders().FindAllStringIndex(text, -1)
-	for _, k := range known {
-		for at := 0; ; {
-			i := strings.Index(text[at:], k.value)
-			if i < 0 {
-				break
-			}
-			from, to := at+i, at+i+len(k.value)
-			at = to
-			if alone(text, from, to) && !overlaps(taken, from, to) {
-				list = append(list, finding{from, to, k.rule, vague, false})
-			}
-		}
-	}
-	return list
-}
-
-// alone reports whether a part of a text is no part of a longer word.
-func alone(text string, from, to int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:from])
-	first, _ := utf8.DecodeRuneInString(text[from:])
-	after, _ := utf8.DecodeRuneInString(text[to:])
-	last, _ := utf8.DecodeLastRuneInString(text[:to])
-	word := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
-	escaped := from > 1 && text[from-2] == '\\' && strings.ContainsRune("nrt", before)
-	return (escaped || !word(before) || !word(first)) && (!word(after) || !word(last))
 }

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"encoding/base64"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -119,4 +121,24 @@ func isEncodedKey(v string) bool {
 	head := v[:min(len(v), 64)&^3]
 	b, err := base64.StdEncoding.DecodeString(head)
 	return err == nil && strings.Contains(string(b), "PRIVATE KEY")
+}
+
+// entropy is that of Shannon, in bits a character.
+func entropy(s string) (bits float64) {
+	counts := map[rune]int{}
+	n := 0
+	for _, c := range s {
+		counts[c]++
+		n++
+	}
+	sizes := make([]int, 0, len(counts))
+	for _, k := range counts {
+		sizes = append(sizes, k)
+	}
+	slices.Sort(sizes) // a sum of floats depends on its order
+	for _, k := range sizes {
+		p := float64(k) / float64(n)
+		bits -= p * math.Log2(p)
+	}
+	return bits
 }

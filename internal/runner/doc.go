@@ -85,4 +85,37 @@
 // it asked, and gives up on a reader that does not answer. A shim belongs to the daemon's
 // user; what a command writes reaches it through pipes, is bounded, and is content and nothing else.
 // No daemon but root's runs anything as somebody else.
+//
+// # Files, from top to bottom
+//
+// In the daemon:
+//
+//	generate.go  a run of a generator
+//	inputs.go    the files that it declares
+//	inside.go    whether a process is part of a run
+//	runner.go    the client
+//	link.go      its links to the readers
+//	turns.go     who may run a command now
+//	table.go     what the client remembers
+//
+// In the processes that it starts:
+//
+//	broker.go    starts readers and shims
+//	reader.go    answers requests
+//	shim.go      watches over one run
+//	held.go      the files that a run holds
+//	capture.go   what a command writes
+//	mounts.go    the mounts that a run does not keep
+//	launcher.go  the last step before the command
+//	delta.go     the journal for Delta Engine
+//	confine.go   what a command may use
+//	read.go      opens a file as its user
+//	sums.go      the hashes of files
+//	packs.go     files that are made of a pack
+//
+// What both have:
+//
+//	spawn.go     this program again, in another role
+//	family.go    who stands below a process
+//	protocol.go  frames, requests and answers
 package runner

@@ -252,22 +252,7 @@ func TestCommandSeesWhatItWasGiven(t *testing.T) {
 					t.Errorf("%s: %q, want %q", script, got, want)
 				}
 			}
-			status := sh(`cat /proc/self/status`)
-			for _, want := range []string{
-				fmt.Sprintf("\nUid:\t%[1]d\t%[1]d\t%[1]d\t%[1]d\n", m.uid), fmt.Sprintf("\nGid:\t%[1]d\t%[1]d\t%[1]d\t%[1]d\n", m.uid),
-				"\nCapInh:\t0000000000000000\n", "\nCapPrm:\t0000000000000000\n", "\nCapEff:\t0000000000000000\n", "\nCapAmb:\t0000000000000000\n",
-				"\nNoNewPrivs:\t1\n", "\nSigIgn:\t0000000000000000\n", "\nSigBlk:\t0000000000000000\n",
-			} {
-				if !strings.Contains(status, want) {
-					t.Errorf("no %q in\n%s", want, status)
-				}
-			}
-			if m.uid >= other && !strings.Contains(status, "\nGroups:\t \n") {
-				t.Errorf("groups in\n%s", status)
-			}
-			if m.isolated() && !(m.self && m.plain) && !strings.Contains(status, "\nCapBnd:\t0000000000000000\n") {
-				t.Errorf("a bounding set in\n%s", status)
-			}
+			m.checkStatus(t, sh(`cat /proc/self/status`))
 			limits := strings.Fields(sh(`cat /proc/self/limits`))
 			for _, want := range []string{"core file size 0 0", "open files 1024 1024", "file size 67108864 67108864", "data size 4294967296 4294967296"} {
 				if !strings.Contains(strings.Join(limits, " "), want) {
@@ -290,24 +275,49 @@ func TestCommandSeesWhatItWasGiven(t *testing.T) {
 				t.Errorf("flood of standard error: %d bytes, %+v", len(o.Stderr), o.Failed)
 			}
 
-			want := fmt.Sprintf("uid %d, no capabilities, no_new_privs, rlimits", m.uid)
-			if m.self && m.uid != 0 && !m.plain {
-				want += ", user namespace"
-			}
-			if m.plain {
-				want += ", no pid namespace"
-			} else {
-				want += ", pid namespace, own /proc"
-			}
-			if m.uid == 0 && !kernelHas(6, 14) {
-				want += ", no limit of processes"
-			}
 			cmd, _ = marked(dir, "exit 1")
-			if o := m.run(t, cmd); o.Sandbox != want {
+			if o, want := m.run(t, cmd), m.sandbox(); o.Sandbox != want {
 				t.Errorf("sandbox %q, want %q", o.Sandbox, want)
 			}
 		})
 	}
+}
+
+// checkStatus holds /proc/self/status of a command to its user, without groups, capabilities or signals held back.
+func (m mode) checkStatus(t *testing.T, status string) {
+	t.Helper()
+	for _, want := range []string{
+		fmt.Sprintf("\nUid:\t%[1]d\t%[1]d\t%[1]d\t%[1]d\n", m.uid), fmt.Sprintf("\nGid:\t%[1]d\t%[1]d\t%[1]d\t%[1]d\n", m.uid),
+		"\nCapInh:\t0000000000000000\n", "\nCapPrm:\t0000000000000000\n", "\nCapEff:\t0000000000000000\n", "\nCapAmb:\t0000000000000000\n",
+		"\nNoNewPrivs:\t1\n", "\nSigIgn:\t0000000000000000\n", "\nSigBlk:\t0000000000000000\n",
+	} {
+		if !strings.Contains(status, want) {
+			t.Errorf("no %q in\n%s", want, status)
+		}
+	}
+	if m.uid >= other && !strings.Contains(status, "\nGroups:\t \n") {
+		t.Errorf("groups in\n%s", status)
+	}
+	if m.isolated() && !(m.self && m.plain) && !strings.Contains(status, "\nCapBnd:\t0000000000000000\n") {
+		t.Errorf("a bounding set in\n%s", status)
+	}
+}
+
+// sandbox returns how a run in this mode is confined, in the words of Output.Sandbox.
+func (m mode) sandbox() string {
+	words := fmt.Sprintf("uid %d, no capabilities, no_new_privs, rlimits", m.uid)
+	if m.self && m.uid != 0 && !m.plain {
+		words += ", user namespace"
+	}
+	if m.plain {
+		words += ", no pid namespace"
+	} else {
+		words += ", pid namespace, own /proc"
+	}
+	if m.uid == 0 && !kernelHas(6, 14) {
+		words += ", no limit of processes"
+	}
+	return words
 }
 
 // isJSON reports whether commands and outputs go through JSON, which does not hold every byte.

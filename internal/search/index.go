@@ -61,8 +61,6 @@ type view struct {
 	failed   string // why the index cannot be brought up to date
 }
 
-func (v *view) complete() bool { return v.upTo == v.all }
-
 // close releases the segments; it may be called twice, and on nil.
 func (v *view) close() {
 	if v == nil || len(v.pinned) == 0 {

@@ -236,7 +236,7 @@ func compare(t *rapid.T, w *world, x *session.Session, texts [2][]string, query 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.complete() || v.all != [2]int{len(texts[0]), len(texts[1])} {
+	if v.upTo != v.all || v.all != [2]int{len(texts[0]), len(texts[1])} {
 		t.Fatalf("%v of %v", v.upTo, v.all)
 	}
 	for _, sum := range []bool{true, false} {

@@ -17,4 +17,13 @@
 // takes the ranks (rank.go) and does the two steps itself, in time linear in
 // the text for all practical purposes; the tests hold it equal to tiktoken-go
 // on real, random and hostile texts.
+//
+// # Files, from top to bottom
+//
+//	counter.go  counts in one encoding
+//	model.go    the encodings of models
+//	cache.go    the counts of recent texts
+//	merge.go    a piece as tokens
+//	rank.go     the vocabularies
+//	split.go    a text as pieces
 package tokens

@@ -99,3 +99,7 @@ func (ts Transcripts) Unnamed(lost *Losses) {
 		}
 	}
 }
+
+func quoteGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}

@@ -207,10 +207,6 @@ func filesOf(file string) ([]source, error) {
 		file, len(found), strings.Join(shown, "\n  "), more)
 }
 
-func quoteGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
-}
-
 // numbered are the events of OpenHands in a directory, a file each, in order.
 func numbered(dir string) (files []string) {
 	names, _ := filepath.Glob(filepath.Join(quoteGlob(dir), "*.json"))

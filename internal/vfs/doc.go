@@ -11,7 +11,14 @@
 //
 // Functions of this package take no lock and sync what they say that they sync, no directory.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: lines, files, owner_linux, clone, summed, os, errors, vfs.
+//	lines.go        lines of a file, one by one
+//	files.go        whole files and directories of a store
+//	owner_linux.go  owners of files
+//	clone.go        copies that share blocks
+//	summed.go       lines with a checksum at their end
+//	os.go           the disk of the operating system
+//	errors.go       errors of a disk as kinds of ctxabi
+//	vfs.go          what a disk is
 package vfs

@@ -24,4 +24,12 @@
 // another one, ErrProtected for one that is mounted. Any other error is one of the disk; the volumes are as they were then.
 //
 // What is a directory of the mount, the mount decides: see [Tree].
+//
+// # Files, from top to bottom
+//
+//	plugin.go   the protocol
+//	listen.go   its socket
+//	volumes.go  the definitions, and who has them mounted
+//	file.go     the file that keeps them
+//	place.go    the directory that a volume stands for
 package volume

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -141,4 +142,13 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// sentence is what a person reads of an error: of a refusal its own words, as the verbs of ctxfs print it.
+func sentence(err error) string {
+	var e *ctxabi.Error
+	if errors.As(err, &e) && e.Why != "" && e.Err == nil {
+		return e.Why
+	}
+	return err.Error()
 }

@@ -180,15 +180,6 @@ func (v *Volumes) info(name string) Info {
 
 func (v *Volumes) dir(vol *volume) string { return filepath.Join(v.mount, vol.place.Path()) }
 
-// sentence is what a person reads of an error: of a refusal its own words, as the verbs of ctxfs print it.
-func sentence(err error) string {
-	var e *ctxabi.Error
-	if errors.As(err, &e) && e.Why != "" && e.Err == nil {
-		return e.Why
-	}
-	return err.Error()
-}
-
 func containers(n int) string {
 	if n == 1 {
 		return "one container"

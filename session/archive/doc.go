@@ -26,7 +26,15 @@
 // time. Part.mu guards a part's table, and the lock of [Cache] its frames; each is taken last. A
 // part that is opened by its name takes Root.Moving for reading.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: swap, open, settle, data, list, plain, part, format, names.
+//	swap.go    raw records give way to a sealed part
+//	open.go    a log with its parts and its tail
+//	settle.go  what a crash left
+//	data.go    parts and tail as one file
+//	list.go    the list of parts
+//	plain.go   a log without a store
+//	part.go    one part, and the frames in memory
+//	format.go  the bytes of a part
+//	names.go   names of parts
 package archive

@@ -22,8 +22,14 @@
 // Served.mu and Stage.mu come before Root.Move, too. Store.lookedMu is held for moments, with no
 // other lock behind it.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: served_check, served_add, served, served_expire, served_segment, served_row,
-// stage, blob.
+//	served_check.go    packs that were read, checked
+//	served_add.go      one more of them
+//	served.go          all of them
+//	served_expire.go   their end
+//	served_segment.go  their bytes, which they share
+//	served_row.go      their rows
+//	stage.go           a blob that is being written
+//	blob.go            blobs under their hashes
 package blob

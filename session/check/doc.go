@@ -18,7 +18,18 @@
 // Verify may be called for sessions of an open store; Fsck opens the store itself. A run of Fsck is
 // of one goroutine and has no locks.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: fsck, id, log, sealed, served, store, tree, owner, verify, kinds, file, report.
+//	fsck.go    the files of a store
+//	id.go      ids
+//	log.go     logs
+//	sealed.go  sealed parts
+//	served.go  packs that were read
+//	store.go   the store itself
+//	tree.go    directories
+//	owner.go   to whom files belong
+//	verify.go  every byte of the history
+//	kinds.go   kinds of files, and what a repair may do
+//	file.go    one file
+//	report.go  what was found
 package check

@@ -24,7 +24,12 @@
 // rename alone, for who may hold Move already. Root.making, the lock of reports and that of
 // [Quotas] are taken last and hold none of the others.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: aside, report, dir, owner, quota, root.
+//	aside.go   quarantine
+//	report.go  rows of context/errors.jsonl
+//	dir.go     the directory of a session
+//	owner.go   to whom files belong
+//	quota.go   who writes, and how much is staged
+//	root.go    the directory of a store
 package disk

@@ -52,9 +52,33 @@
 // before all of them. The janitor of a [Set], which closes logs that are not used, only tries the
 // locks of a log.
 //
-// # Files
+// # Files, from top to bottom
 //
-// From top to bottom: recover, seal, seal_check, audit, copy, prefix, timeline, order, stage,
-// commit, memlog, index_build, index_calls, index_tokens, index_file, index, set, parts, log,
-// broken, committer, keys, limits, index_scan, index_arrivals, arrivals, index_rows.
+//	recover.go         what opening a log finds and mends
+//	seal.go            records into a sealed part
+//	seal_check.go      its bytes against the rows
+//	audit.go           a log as a whole
+//	copy.go            a log for a fork
+//	prefix.go          an index as it was
+//	timeline.go        both logs in one order
+//	order.go           who orders commits, and a log as a replica
+//	stage.go           what a handle has written
+//	commit.go          a batch into the log
+//	memlog.go          a log in memory
+//	index_build.go     the index from records
+//	index_calls.go     which call a result answers
+//	index_tokens.go    counts of tokens
+//	index_file.go      the index on the disk
+//	index.go           the index in memory
+//	set.go             open logs of a store
+//	parts.go           tail and sealed parts
+//	log.go             one log
+//	broken.go          a log whose files are gone
+//	committer.go       the one commit point
+//	keys.go            requests that came before
+//	limits.go          sizes that tests lower
+//	index_scan.go      what the index needs of a record
+//	index_arrivals.go  rows beside records
+//	arrivals.go        rows: when and from whom records came
+//	index_rows.go      rows of the index
 package log

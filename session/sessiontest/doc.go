@@ -12,4 +12,13 @@
 //     A rename happens whole or not at all. Syncing a file does not sync its name.
 //
 // A process that is killed (see [Disk.Kill]) loses nothing that it wrote.
+//
+// # Files, from top to bottom
+//
+//	session.go  a store and a session in it
+//	limited.go  one of many messages, with a limit of memory
+//	disk.go     the disk
+//	file.go     open files of the disk
+//	fault.go    faults that the disk is told to have
+//	crash.go    kills and power cuts
 package sessiontest

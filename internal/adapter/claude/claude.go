@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 
@@ -11,9 +10,9 @@ import (
 
 // Format reads and writes the sessions of Claude Code, one JSON object a
 // line, as they stand below ~/.claude/projects. Its records form trees by
-// uuid and parentUuid: claude_record.go reads one, claude_tree.go says which
-// are the conversation, claude_import.go makes records of them,
-// claude_export.go and claude_write.go go the other way.
+// uuid and parentUuid: record.go reads one, tree.go finds which are the
+// conversation, import.go makes records of them, export.go and write.go go the
+// other way.
 var Format = &adapter.Format{
 	Name:    claudeName,
 	Title:   "Claude Code session (JSONL)",
@@ -70,13 +69,4 @@ var claudeNotes = map[string]bool{
 	"last-prompt": true, "permission-mode": true, "mode": true, "ai-title": true, "custom-title": true, "tag": true,
 	"agent-name": true, "agent-color": true, "agent-setting": true, "worktree-state": true, "pr-link": true,
 	"continued-in": true, "content-replacement": true, "attribution-snapshot": true, "progress": true, "system": true,
-}
-
-// claudePlain returns a string that stands in the record as it is, and is short:
-// one that can be an identity.
-func claudePlain(v gjson.Result) string {
-	if v.Type != gjson.String || len(v.Raw) < 3 || len(v.Raw) > 200 || strings.IndexByte(v.Raw, '\\') >= 0 {
-		return ""
-	}
-	return strings.Clone(v.Raw[1 : len(v.Raw)-1])
 }

@@ -5,10 +5,10 @@
 //
 //	claude.go   the format
 //	import.go   the conversation of a tree as records
-//	tree.go     the tree of the lines
-//	record.go   one line
 //	beside.go   what it keeps in files beside the transcript
+//	tree.go     the tree of the lines
 //	export.go   records of the format, line by line
 //	write.go    records from elsewhere as lines
+//	record.go   one line, and its fields
 //	context.go  what a model has before it
 package claude

@@ -284,28 +284,6 @@ func (r *claudeRecord) appendRest(b []byte, givesTime bool) (rest []byte, conten
 	return rest, content, ts
 }
 
-// claudeFields appends an object of what field appends of each of the fields.
-func claudeFields(b []byte, object gjson.Result, field func(b []byte, k, v gjson.Result) []byte) []byte {
-	b = append(b, '{')
-	first := len(b)
-	object.ForEach(func(k, v gjson.Result) bool {
-		before := len(b)
-		if before > first {
-			b = append(b, ',')
-		}
-		comma := len(b)
-		if b = field(b, k, v); len(b) == comma {
-			b = b[:before]
-		}
-		return true
-	})
-	return append(b, '}')
-}
-
-func claudeField(b []byte, k, v gjson.Result) []byte {
-	return append(append(append(b, k.Raw...), ':'), v.Raw...)
-}
-
 // claudeStamp is a stamp with a rest that is JSON on one line already.
 func claudeStamp(ids []string, at []int, rest []byte) []byte {
 	stamp := adapter.Raw(adapter.Stamp{Format: claudeName, IDs: ids, At: at})

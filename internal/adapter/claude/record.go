@@ -55,7 +55,12 @@ type claudeTask struct{ prompt, description string }
 
 func (r *claudeRecord) isMessage() bool { return r.kind != claudeEvent }
 
-// read looks at the line; it gives false when that is not an object.
+// isPiece reports whether the record is of an answer that may come in several.
+func (r *claudeRecord) isPiece() bool {
+	return r.kind == claudeAssistant && r.messageID != "" && r.list && r.native
+}
+
+// read looks at the line; it returns false when that is not an object.
 func (r *claudeRecord) read() bool {
 	if !gjson.ValidBytes(r.line.Bytes) {
 		return false
@@ -64,67 +69,88 @@ func (r *claudeRecord) read() bool {
 	if !top.IsObject() {
 		return false
 	}
-	var m claudeMessage
-	var queued, meta, compact, hidden, failed bool
+	var signs claudeSigns
 	top.ForEach(func(k, v gjson.Result) bool {
-		switch k.Str {
-		case "type":
-			r.typ = strings.Clone(v.Str)
-		case "subtype":
-			r.subtype = strings.Clone(v.Str)
-		case "uuid":
-			r.uuid = claudePlain(v)
-		case "parentUuid":
-			r.parent, r.root = claudePlain(v), v.Type == gjson.Null
-		case "logicalParentUuid":
-			r.logical = claudePlain(v)
-		case "sessionId", "session_id":
-			r.session = claudePlain(v)
-		case "parent_tool_use_id": // what a program that runs Claude Code reads of it: there a sub-agent is known by its call
-			if id := claudePlain(v); id != "" {
-				r.agent, r.sidechain = id, true
-			}
-		case "agentId":
-			r.agent = claudePlain(v)
-		case "sourceToolUseID":
-			r.source = claudePlain(v)
-		case "isSidechain":
-			r.sidechain = v.Type == gjson.True
-		case "isMeta":
-			meta = v.Type == gjson.True
-		case "isCompactSummary":
-			compact = v.Type == gjson.True
-		case "isVisibleInTranscriptOnly":
-			hidden = v.Type == gjson.True
-		case "isApiErrorMessage":
-			failed = v.Type == gjson.True
-		case "message":
-			m = readClaudeMessage(v)
-		case "attachment":
-			prompt := v.Get("prompt")
-			queued = v.Get("type").Str == "queued_command" && (prompt.Type == gjson.String || prompt.IsArray())
-		}
+		r.readField(k.Str, v)
+		signs.readField(k.Str, v)
 		return true
 	})
-	said := m.list || m.text
-	switch {
-	case r.typ == "attachment" && queued:
-		r.kind = claudeQueued
-	case r.typ == "assistant" && said && (m.role == "" || m.role == "assistant") && !failed:
-		r.kind = claudeAssistant
-	case r.typ != "user" || !said || m.role != "" && m.role != "user" || hidden && !compact:
-		// Among these are the errors that Claude Code says in the model's place: no model saw them.
-	case len(m.answers) > 0:
-		r.kind = claudeResult
-	case meta || compact:
-		r.kind = claudeMeta
-	default:
-		r.kind = claudePrompt
-	}
-	if r.isMessage() {
+	r.kind = signs.kindOf(r.typ)
+	if m := &signs.message; r.isMessage() {
 		r.messageID, r.list, r.calls, r.answers, r.tasks, r.usage = m.id, m.list, m.calls, m.answers, m.tasks, m.usage
 	}
 	return true
+}
+
+// readField takes over a field of the line that the record keeps.
+func (r *claudeRecord) readField(key string, v gjson.Result) {
+	switch key {
+	case "type":
+		r.typ = strings.Clone(v.Str)
+	case "subtype":
+		r.subtype = strings.Clone(v.Str)
+	case "uuid":
+		r.uuid = claudePlain(v)
+	case "parentUuid":
+		r.parent, r.root = claudePlain(v), v.Type == gjson.Null
+	case "logicalParentUuid":
+		r.logical = claudePlain(v)
+	case "sessionId", "session_id":
+		r.session = claudePlain(v)
+	case "parent_tool_use_id": // what a program that runs Claude Code reads of it: there a sub-agent is known by its call
+		if id := claudePlain(v); id != "" {
+			r.agent, r.sidechain = id, true
+		}
+	case "agentId":
+		r.agent = claudePlain(v)
+	case "sourceToolUseID":
+		r.source = claudePlain(v)
+	case "isSidechain":
+		r.sidechain = v.Type == gjson.True
+	}
+}
+
+// claudeSigns are the fields of a line that decide what kind of record it is.
+type claudeSigns struct {
+	message                               claudeMessage
+	queued, meta, compact, hidden, failed bool
+}
+
+func (s *claudeSigns) readField(key string, v gjson.Result) {
+	switch key {
+	case "isMeta":
+		s.meta = v.Type == gjson.True
+	case "isCompactSummary":
+		s.compact = v.Type == gjson.True
+	case "isVisibleInTranscriptOnly":
+		s.hidden = v.Type == gjson.True
+	case "isApiErrorMessage":
+		s.failed = v.Type == gjson.True
+	case "message":
+		s.message = readClaudeMessage(v)
+	case "attachment":
+		prompt := v.Get("prompt")
+		s.queued = v.Get("type").Str == "queued_command" && (prompt.Type == gjson.String || prompt.IsArray())
+	}
+}
+
+// kindOf returns the kind of a record whose field type is typ.
+func (s *claudeSigns) kindOf(typ string) claudeKind {
+	m := &s.message
+	said := m.list || m.text
+	switch {
+	case typ == "attachment" && s.queued:
+		return claudeQueued
+	case typ == "assistant" && said && (m.role == "" || m.role == "assistant") && !s.failed:
+		return claudeAssistant
+	case typ != "user" || !said || m.role != "" && m.role != "user" || s.hidden && !s.compact:
+		return claudeEvent // among these are the errors that Claude Code says in the model's place: no model saw them
+	case len(m.answers) > 0:
+		return claudeResult
+	case s.meta || s.compact:
+		return claudeMeta
+	}
+	return claudePrompt
 }
 
 // claudeMessage is what is looked at in a record's message.
@@ -190,4 +216,35 @@ func (r *claudeRecord) said() string {
 		content = content.Get("0.text")
 	}
 	return content.Str
+}
+
+// claudePlain returns a string that stands in the record as it is, and is short:
+// one that can be an identity.
+func claudePlain(v gjson.Result) string {
+	if v.Type != gjson.String || len(v.Raw) < 3 || len(v.Raw) > 200 || strings.IndexByte(v.Raw, '\\') >= 0 {
+		return ""
+	}
+	return strings.Clone(v.Raw[1 : len(v.Raw)-1])
+}
+
+// claudeFields appends an object of what field appends of each of the fields.
+func claudeFields(b []byte, object gjson.Result, field func(b []byte, k, v gjson.Result) []byte) []byte {
+	b = append(b, '{')
+	first := len(b)
+	object.ForEach(func(k, v gjson.Result) bool {
+		before := len(b)
+		if before > first {
+			b = append(b, ',')
+		}
+		comma := len(b)
+		if b = field(b, k, v); len(b) == comma {
+			b = b[:before]
+		}
+		return true
+	})
+	return append(b, '}')
+}
+
+func claudeField(b []byte, k, v gjson.Result) []byte {
+	return append(append(append(b, k.Raw...), ':'), v.Raw...)
 }

@@ -195,36 +195,18 @@ func (t *claudeTree) place(i int) (u *claudeUnit, isNew bool) {
 	if r.up >= 0 {
 		parent = t.records[r.up].unit
 	}
-	answer := [2]string{r.chain, r.messageID}
-	switch r.kind {
-	case claudeAssistant:
-		u = t.answers[answer]
-		if r.messageID == "" || !r.list || !r.native {
-			u = nil
-		}
-		if u != nil && (r.joined || parent == u || r.up == u.up) {
-			r.unit = u
+	if u = t.unitOf(r, parent); u != nil {
+		r.unit = u
+		if r.kind == claudeAssistant {
 			u.records = append(u.records, r)
 			t.called(r)
-			return u, false
 		}
-	case claudeResult:
-		for _, id := range r.answers {
-			if u := t.calls[[2]string{r.chain, id}]; u != nil {
-				r.unit = u
-				return u, false
-			}
-		}
-	case claudeMeta:
-		if u := t.calls[[2]string{r.chain, r.source}]; u != nil && r.source != "" {
-			r.unit = u
-			return u, false
-		}
+		return u, false
 	}
 	u = &claudeUnit{records: []*claudeRecord{r}, parent: parent, up: r.up}
 	r.unit = u
-	if r.kind == claudeAssistant && r.messageID != "" && r.list && r.native {
-		t.answers[answer] = u
+	if r.isPiece() {
+		t.answers[[2]string{r.chain, r.messageID}] = u
 	}
 	t.called(r)
 	if r.joined || r.kind == claudeQueued || r.up < 0 && r.chain != "" {
@@ -239,6 +221,30 @@ func (t *claudeTree) place(i int) (u *claudeUnit, isNew bool) {
 		t.instead(claudePlace{record: -1, unit: parent}, u)
 	}
 	return u, true
+}
+
+// unitOf returns the unit that r, which follows a message of parent, belongs to; nil if it begins one.
+func (t *claudeTree) unitOf(r *claudeRecord, parent *claudeUnit) *claudeUnit {
+	switch r.kind {
+	case claudeAssistant:
+		if !r.isPiece() {
+			return nil
+		}
+		if u := t.answers[[2]string{r.chain, r.messageID}]; u != nil && (r.joined || parent == u || r.up == u.up) {
+			return u
+		}
+	case claudeResult:
+		for _, id := range r.answers {
+			if u := t.calls[[2]string{r.chain, id}]; u != nil {
+				return u
+			}
+		}
+	case claudeMeta:
+		if r.source != "" {
+			return t.calls[[2]string{r.chain, r.source}]
+		}
+	}
+	return nil
 }
 
 func (t *claudeTree) called(r *claudeRecord) {

@@ -3,9 +3,10 @@
 //
 // Files, from top to bottom:
 //
-//	codex.go    the format, its lines and items
-//	import.go   lines to records: items that belong to one message become one
+//	codex.go    the format
 //	items.go    items without lines, as a request has them
+//	import.go   lines to records: items that belong to one message become one
 //	export.go   records to lines and items
 //	context.go  what a model has before it
+//	lines.go    a line, an item, a call
 package codex

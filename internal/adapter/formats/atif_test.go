@@ -199,29 +199,31 @@ type atifDoc struct {
 	Session string `json:"session_id"`
 	ID      string `json:"trajectory_id"`
 	Agent   struct{ Name, Version string }
-	Steps   []struct {
-		ID        int `json:"step_id"`
-		Timestamp *string
-		Source    string
-		Message   json.RawMessage
-		Reasoning *string         `json:"reasoning_content"`
-		Model     *string         `json:"model_name"`
-		Metrics   json.RawMessage `json:"metrics"`
-		Extra     json.RawMessage
-		Calls     []struct {
-			ID        string                     `json:"tool_call_id"`
-			Name      *string                    `json:"function_name"`
-			Arguments map[string]json.RawMessage `json:"arguments"`
-		} `json:"tool_calls"`
-		Observation *struct {
-			Results []struct {
-				Call    *string `json:"source_call_id"`
-				Content json.RawMessage
-			}
+	Steps   []atifStep
+	Final   json.RawMessage   `json:"final_metrics"`
+	Agents  []json.RawMessage `json:"subagent_trajectories"`
+}
+
+type atifStep struct {
+	ID        int `json:"step_id"`
+	Timestamp *string
+	Source    string
+	Message   json.RawMessage
+	Reasoning *string         `json:"reasoning_content"`
+	Model     *string         `json:"model_name"`
+	Metrics   json.RawMessage `json:"metrics"`
+	Extra     json.RawMessage
+	Calls     []struct {
+		ID        string                     `json:"tool_call_id"`
+		Name      *string                    `json:"function_name"`
+		Arguments map[string]json.RawMessage `json:"arguments"`
+	} `json:"tool_calls"`
+	Observation *struct {
+		Results []struct {
+			Call    *string `json:"source_call_id"`
+			Content json.RawMessage
 		}
 	}
-	Final  json.RawMessage   `json:"final_metrics"`
-	Agents []json.RawMessage `json:"subagent_trajectories"`
 }
 
 // validateATIF checks the published rules of the format, and that there are no other keys than it has.
@@ -251,39 +253,7 @@ func validateATIF(t *testing.T, name string, out []byte) {
 		if s.ID != i+1 {
 			bad("step %d has the id %d", i+1, s.ID)
 		}
-		if s.Timestamp != nil {
-			if _, err := time.Parse("2006-01-02T15:04:05", strings.SplitN(*s.Timestamp, ".", 2)[0]); err != nil {
-				if _, err := time.Parse(time.RFC3339, *s.Timestamp); err != nil {
-					bad("step %d: %v", s.ID, err)
-				}
-			}
-		}
-		agent := s.Source == "agent"
-		if !agent && s.Source != "system" && s.Source != "user" {
-			bad("step %d: source %q", s.ID, s.Source)
-		}
-		if !agent && (s.Calls != nil || s.Metrics != nil || s.Reasoning != nil || s.Model != nil) {
-			bad("step %d of the %s has what only one of the agent may have", s.ID, s.Source)
-		}
-		if s.Source == "user" && s.Observation != nil {
-			bad("step %d of the user has an observation", s.ID)
-		}
-		validateContent(bad, version, s.Message, false)
-		ids := map[string]bool{}
-		for _, c := range s.Calls {
-			if c.ID == "" || ids[c.ID] || c.Name == nil || c.Arguments == nil {
-				bad("step %d: call %+v", s.ID, c)
-			}
-			ids[c.ID] = true
-		}
-		if s.Observation != nil {
-			for _, r := range s.Observation.Results {
-				if r.Call != nil && !ids[*r.Call] {
-					bad("step %d: a result of %q, which is none of its calls", s.ID, *r.Call)
-				}
-				validateContent(bad, version, r.Content, true)
-			}
-		}
+		s.validate(bad, version)
 	}
 	seen := map[string]bool{}
 	for _, a := range d.Agents {
@@ -294,6 +264,43 @@ func validateATIF(t *testing.T, name string, out []byte) {
 		}
 		seen[inner.ID] = true
 		validateATIF(t, name+"/"+inner.ID, a)
+	}
+}
+
+// validate checks the rules for one step of a document of version 1.version.
+func (s *atifStep) validate(bad func(string, ...any), version int) {
+	if s.Timestamp != nil {
+		if _, err := time.Parse("2006-01-02T15:04:05", strings.SplitN(*s.Timestamp, ".", 2)[0]); err != nil {
+			if _, err := time.Parse(time.RFC3339, *s.Timestamp); err != nil {
+				bad("step %d: %v", s.ID, err)
+			}
+		}
+	}
+	agent := s.Source == "agent"
+	if !agent && s.Source != "system" && s.Source != "user" {
+		bad("step %d: source %q", s.ID, s.Source)
+	}
+	if !agent && (s.Calls != nil || s.Metrics != nil || s.Reasoning != nil || s.Model != nil) {
+		bad("step %d of the %s has what only one of the agent may have", s.ID, s.Source)
+	}
+	if s.Source == "user" && s.Observation != nil {
+		bad("step %d of the user has an observation", s.ID)
+	}
+	validateContent(bad, version, s.Message, false)
+	ids := map[string]bool{}
+	for _, c := range s.Calls {
+		if c.ID == "" || ids[c.ID] || c.Name == nil || c.Arguments == nil {
+			bad("step %d: call %+v", s.ID, c)
+		}
+		ids[c.ID] = true
+	}
+	if s.Observation != nil {
+		for _, r := range s.Observation.Results {
+			if r.Call != nil && !ids[*r.Call] {
+				bad("step %d: a result of %q, which is none of its calls", s.ID, *r.Call)
+			}
+			validateContent(bad, version, r.Content, true)
+		}
 	}
 }
 

@@ -196,11 +196,7 @@ func checkClaude(t *testing.T, data []byte) {
 			UUID, SessionID, Cwd, Version, UserType, Type, TS string
 			Timestamp, AgentID                                string
 			IsSidechain                                       *bool
-			Message                                           struct {
-				ID, Role, Model string
-				Content         any
-				Usage           map[string]any
-			}
+			Message                                           checkedMessage
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatalf("line %d: %v", n, err)
@@ -222,50 +218,70 @@ func checkClaude(t *testing.T, data []byte) {
 			bad("time: %v", err)
 		}
 		times[r.AgentID] = at
-		parts, list := r.Message.Content.([]any)
-		switch r.Type {
-		case "system":
+		if r.Type == "system" {
 			continue
-		case "assistant":
-			if !list || len(parts) != 1 || r.Message.Role != "assistant" || r.Message.ID == "" || r.Message.Model == "" || r.Message.Usage == nil {
-				bad("answer")
-			}
-		case "user":
-			if text, ok := r.Message.Content.(string); r.Message.Role != "user" || !list && (!ok || text == "") || list && len(parts) == 0 {
-				bad("message")
-			}
-		default:
-			bad("type")
 		}
+		parts := r.Message.check(bad, r.Type)
 		for _, p := range parts {
-			p := p.(map[string]any)
-			switch p["type"] {
-			case "text":
-				if p["text"] == "" {
-					bad("an empty text")
-				}
-			case "tool_use":
-				id := p["id"].(string)
-				if _, ok := p["input"].(map[string]any); !ok || open[id] || !regexp.MustCompile(`^[a-zA-Z0-9_-]+$`).MatchString(id) {
-					bad("call")
-				}
-				open[id] = true
-			case "tool_result":
-				if !open[p["tool_use_id"].(string)] {
-					bad("a result without a call")
-				}
-			case "image":
-				if p["source"] == nil {
-					bad("image")
-				}
-			case "thinking":
-				if p["signature"] == "" {
-					bad("thinking")
-				}
-			default:
-				bad("part")
-			}
+			checkClaudePart(bad, p.(map[string]any), open)
 		}
+	}
+}
+
+var claudeCall = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// checkedMessage is the message of a line.
+type checkedMessage struct {
+	ID, Role, Model string
+	Content         any
+	Usage           map[string]any
+}
+
+// check holds the message of a line of type typ to the same, and returns its parts.
+func (m *checkedMessage) check(bad func(string, ...any), typ string) (parts []any) {
+	parts, list := m.Content.([]any)
+	switch typ {
+	case "assistant":
+		if !list || len(parts) != 1 || m.Role != "assistant" || m.ID == "" || m.Model == "" || m.Usage == nil {
+			bad("answer")
+		}
+	case "user":
+		if text, ok := m.Content.(string); m.Role != "user" || !list && (!ok || text == "") || list && len(parts) == 0 {
+			bad("message")
+		}
+	default:
+		bad("type")
+	}
+	return parts
+}
+
+// checkClaudePart holds one part of a message to the same; open are the ids of the calls before it, and it adds its own.
+func checkClaudePart(bad func(string, ...any), p map[string]any, open map[string]bool) {
+	switch p["type"] {
+	case "text":
+		if p["text"] == "" {
+			bad("an empty text")
+		}
+	case "tool_use":
+		id := p["id"].(string)
+		if _, ok := p["input"].(map[string]any); !ok || open[id] || !claudeCall.MatchString(id) {
+			bad("call")
+		}
+		open[id] = true
+	case "tool_result":
+		if !open[p["tool_use_id"].(string)] {
+			bad("a result without a call")
+		}
+	case "image":
+		if p["source"] == nil {
+			bad("image")
+		}
+	case "thinking":
+		if p["signature"] == "" {
+			bad("thinking")
+		}
+	default:
+		bad("part")
 	}
 }
 

@@ -3,8 +3,8 @@
 //
 // Files, from top to bottom:
 //
-//	openhands.go  events to records
-//	events.go     the kinds of events
-//	v0.go         those of version 0
+//	openhands.go  the format, and what it reads
+//	v0.go         the events of version 0
+//	events.go     those of version 1, and what both have
 //	export.go     the way back
 package openhands

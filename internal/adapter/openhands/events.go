@@ -177,3 +177,53 @@ func (h *openHandsReader) flush() error {
 	}
 	return nil
 }
+
+// sourceName is the id of a source record: a string that is not empty, or a number.
+func sourceName(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if len(raw) > 0 && len(raw) < 20 && raw[0] >= '0' && raw[0] <= '9' {
+		return string(raw)
+	}
+	return ""
+}
+
+// other keeps an event that is no message.
+func (h *openHandsReader) other(src adapter.SourceRecord, o adapter.Object, kind string) error {
+	if h.Has("", src.ID) {
+		return nil
+	}
+	record := adapter.OpenHandsRecord("", nil, o)[2:]
+	return h.Event("", append(adapter.Object{{"type", adapter.Raw(h.Format + "/" + kind)}}, record...), src)
+}
+
+// compaction keeps an event that says that the model has a summary of what is before it.
+func (h *openHandsReader) compaction(src adapter.SourceRecord, o adapter.Object, summary json.RawMessage) error {
+	if h.Has("", src.ID) {
+		return nil
+	}
+	record := adapter.Object{{"type", adapter.Raw("compaction")}}
+	if adapter.IsString(summary) {
+		record = append(record, adapter.Field{"summary", summary})
+	}
+	return h.Event("", append(record, adapter.OpenHandsRecord("", nil, o)[2:]...), src)
+}
+
+// usage notes what the answer took, which stands in its first action.
+func (h *openHandsReader) usage(a openHandsAction) error {
+	if a.usage == "" {
+		return nil
+	}
+	raw := (&adapter.Tree{Raw: a.src.Raw}).At(a.usage)
+	piece := a.src.Piece(a.usage, raw)
+	if raw == nil || h.Has("", piece.ID) {
+		return nil
+	}
+	record := adapter.Object{{"type", adapter.Raw("usage")}, {"usage", raw}}
+	if ts := a.o.Get("timestamp"); ts != nil {
+		record = append(record, adapter.Field{"ts", ts})
+	}
+	return h.Event("", record, piece)
+}

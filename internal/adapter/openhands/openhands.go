@@ -171,18 +171,6 @@ func (h *openHandsReader) line(line adapter.Line, at int) error {
 	return h.v1(src, o)
 }
 
-// sourceName is the id of a source record: a string that is not empty, or a number.
-func sourceName(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	if len(raw) > 0 && len(raw) < 20 && raw[0] >= '0' && raw[0] <= '9' {
-		return string(raw)
-	}
-	return ""
-}
-
 // isPlainID reports whether paths and stamps can name a source record so.
 func isPlainID(id string) bool {
 	for i := range len(id) {
@@ -191,25 +179,4 @@ func isPlainID(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= 200
-}
-
-// other keeps an event that is no message.
-func (h *openHandsReader) other(src adapter.SourceRecord, o adapter.Object, kind string) error {
-	if h.Has("", src.ID) {
-		return nil
-	}
-	record := adapter.OpenHandsRecord("", nil, o)[2:]
-	return h.Event("", append(adapter.Object{{"type", adapter.Raw(h.Format + "/" + kind)}}, record...), src)
-}
-
-// compaction keeps an event that says that the model has a summary of what is before it.
-func (h *openHandsReader) compaction(src adapter.SourceRecord, o adapter.Object, summary json.RawMessage) error {
-	if h.Has("", src.ID) {
-		return nil
-	}
-	record := adapter.Object{{"type", adapter.Raw("compaction")}}
-	if adapter.IsString(summary) {
-		record = append(record, adapter.Field{"summary", summary})
-	}
-	return h.Event("", append(record, adapter.OpenHandsRecord("", nil, o)[2:]...), src)
 }

@@ -128,23 +128,6 @@ func (h *openHandsReader) v0Called(src adapter.SourceRecord, o, meta adapter.Obj
 	return h.action(a, response)
 }
 
-// usage notes what the answer took, which stands in its first action.
-func (h *openHandsReader) usage(a openHandsAction) error {
-	if a.usage == "" {
-		return nil
-	}
-	raw := (&adapter.Tree{Raw: a.src.Raw}).At(a.usage)
-	piece := a.src.Piece(a.usage, raw)
-	if raw == nil || h.Has("", piece.ID) {
-		return nil
-	}
-	record := adapter.Object{{"type", adapter.Raw("usage")}, {"usage", raw}}
-	if ts := a.o.Get("timestamp"); ts != nil {
-		record = append(record, adapter.Field{"ts", ts})
-	}
-	return h.Event("", record, piece)
-}
-
 func (h *openHandsReader) v0Observation(src adapter.SourceRecord, o adapter.Object, name string) error {
 	meta, content := o.Object("tool_call_metadata"), o.Get("content")
 	call, key := meta.Get("tool_call_id"), meta.Text("tool_call_id")

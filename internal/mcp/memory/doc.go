@@ -20,4 +20,12 @@
 //
 // Limits: a file that is written has at most [MaxFile] bytes, an answer about
 // [MaxAnswer] bytes, and then says which view_range shows the rest.
+//
+// # Files, from top to bottom
+//
+//	dir.go      the directory, and the commands in words
+//	edit.go     what changes a file
+//	view.go     what shows one
+//	paths.go    the paths of the tool
+//	command.go  a command as the model writes it
 package memory

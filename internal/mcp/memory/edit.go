@@ -155,3 +155,30 @@ func rename(r *os.Root, name string, c Command) (string, error) {
 	}
 	return fmt.Sprintf("Successfully renamed %s to %s", c.OldPath, c.NewPath), r.Rename(name, to)
 }
+
+// put writes a file whole: readers see the old content or the new one.
+func put(r *os.Root, name, text string, mode fs.FileMode) (err error) {
+	if len(text) > MaxFile {
+		return refuse("Error: The file would have %d bytes, the limit is %d; split it into several files", len(text), MaxFile)
+	}
+	temp := path.Join(path.Dir(name), ".memory-"+path.Base(name)+".tmp")
+	if len(path.Base(temp)) > 255 {
+		temp = path.Join(path.Dir(name), ".memory.tmp") // only one command changes something at a time
+	}
+	r.Remove(temp) // of a command that was killed
+	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if end := f.Close(); err == nil {
+		err = end
+	}
+	if err == nil {
+		err = r.Rename(temp, name)
+	}
+	if err != nil {
+		r.Remove(temp)
+	}
+	return err
+}

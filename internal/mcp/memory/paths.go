@@ -1,7 +1,10 @@
 package memory
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -36,3 +39,12 @@ func inside(p string) (name string, err error) {
 
 // hidden reports whether a listing passes over a name.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
+
+// stat looks a name up through links that stay inside; ok is false where there is nothing.
+func stat(r *os.Root, name string) (fi fs.FileInfo, ok bool, err error) {
+	fi, err = r.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return fi, err == nil, err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/transcript"
+)
+
+// Exit codes. They are part of what scripts rely on: see exitHelp.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitBusy   = 3
+)
+
+const exitHelp = `Exit codes:
+  0  done
+  1  failed, or problems were found (the reason is on standard error)
+  2  wrong usage: unknown verb or flag, wrong number of arguments
+  3  busy: another daemon serves the store, the mountpoint is in use, or
+     another import into the session runs`
+
+// inWords is what a person reads of an error: a refusal's own sentence where
+// nothing was added to it, without operation and kind, which it repeats.
+func inWords(err error) string {
+	for {
+		switch e := err.(type) {
+		case failure:
+			err = e.error
+			continue
+		case usageError:
+			err = e.error
+			continue
+		case transcript.UsageError:
+			err = e.Unwrap()
+			continue
+		}
+		return ctxabi.Reason(err)
+	}
+}
+
+// failure is an error met while doing what was asked. Any error without it
+// comes from cobra, before a verb ran: wrong usage.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// silent is a failure that was already told to the user.
+type silent struct{ code int }
+
+func (silent) Error() string { return "" }
+
+// usageError is wrong usage that only the verb itself could see.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// markRun makes every verb's own errors a failure.
+func markRun(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		markRun(sub)
+	}
+	if do := c.RunE; do != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := do(c, args); err != nil {
+				return failure{err}
+			}
+			return nil
+		}
+	}
+}
+
+func exitCode(err error) int {
+	var said silent
+	var usage usageError
+	var choice transcript.UsageError
+	var failed failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &said):
+		return said.code
+	case errors.As(err, &usage), errors.As(err, &choice), !errors.As(err, &failed):
+		return exitUsage
+	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busy)):
+		return exitBusy
+	}
+	return exitFailed
+}
+
+// busy is a mountpoint that is in use.
+type busy struct{ error }
+
+func (b busy) Unwrap() error { return b.error }
