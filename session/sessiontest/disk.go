@@ -64,8 +64,6 @@ func (d *Disk) Now() time.Time {
 	return d.now
 }
 
-func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
-
 // find walks to a name.
 func (d *Disk) find(name string) (*node, error) {
 	n := d.root

@@ -3,6 +3,7 @@ package sessiontest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -111,3 +112,5 @@ func (f *faults) step(d *Disk, op, name string, changes bool) error {
 	}
 	return ErrDisk
 }
+
+func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
