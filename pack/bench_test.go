@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // cycle is a long log that repeats a short one, so that a million records need no gigabyte.
@@ -19,7 +18,7 @@ type cycle struct {
 
 func (c *cycle) Len() int { return c.n }
 
-func (c *cycle) At(line int) session.Entry {
+func (c *cycle) At(line int) ctxabi.Entry {
 	e := c.of.At((line-1)%c.of.Len() + 1)
 	if e.Role == ctxabi.System { // none in the middle
 		e.Role = ctxabi.Assistant

@@ -145,7 +145,7 @@ func (d *dedup) read(m Records) (batch, error) {
 		at := d.places + 1
 		e := m.At(at)
 		bytes += int(e.Len) + 1
-		if int(e.Len) >= minBlob || e.Flags&session.HasImages != 0 {
+		if int(e.Len) >= minBlob || e.Flags&ctxabi.HasImages != 0 {
 			if err := d.readRecord(m, at, &kept); err != nil {
 				return kept, err
 			}
@@ -193,7 +193,7 @@ func (d *dedup) readRecord(m Records, at int, kept *batch) error {
 	for i, c := range msg.Calls {
 		text(ctxabi.FormArguments, i, c.Arguments)
 	}
-	if msg.Images == 0 && m.At(at).Flags&session.HasImages == 0 {
+	if msg.Images == 0 && m.At(at).Flags&ctxabi.HasImages == 0 {
 		return nil
 	}
 	for i, p := range ctxabi.Payloads(raw) {

@@ -78,6 +78,6 @@ type noRecords struct{}
 
 func (noRecords) Len() int { return 0 }
 
-func (noRecords) At(int) session.Entry { return session.Entry{} }
+func (noRecords) At(int) ctxabi.Entry { return ctxabi.Entry{} }
 
 func (noRecords) Record(int) ([]byte, error) { return nil, ctxabi.ErrNotFound }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // fold decides which records of the journal a pack shows. Records are
@@ -80,7 +79,7 @@ type sums struct {
 }
 
 // plus is s and one more record.
-func (s sums) plus(e session.Entry) sums {
+func (s sums) plus(e ctxabi.Entry) sums {
 	bytes, weight := int64(e.Len)+1, int64(e.Weight)
 	s.bytes, s.weight = s.bytes+bytes, s.weight+weight
 	if e.Role == ctxabi.Event {
@@ -127,7 +126,7 @@ func (f *fold) clone() *fold {
 }
 
 // add folds one more record.
-func (f *fold) add(e session.Entry) {
+func (f *fold) add(e ctxabi.Entry) {
 	f.n++
 	line, weight := f.n, int(e.Weight)
 	before, shownBefore := f.total, f.shown
@@ -153,7 +152,7 @@ func (f *fold) add(e session.Entry) {
 			}
 		}
 		f.shown += f.scaled(rule.shown(weight))
-		if e.Flags&session.HasImages != 0 && f.images != nil {
+		if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
 			if n := f.images(line); n <= f.rules.image { // else they are not shown
 				f.shown, f.pictures = f.shown+f.scaled(n), f.pictures+f.scaled(n)
 			}
@@ -197,7 +196,7 @@ func (f *fold) fitsExactly() bool {
 
 // iterate notes whether record e begins an iteration: one answer of the assistant with its calls and
 // their results, and before it what the user said to bring it about. Events and results begin none.
-func (f *fold) iterate(e session.Entry) {
+func (f *fold) iterate(e ctxabi.Entry) {
 	switch {
 	case isUser(e) && !f.opened:
 		f.iteration++
@@ -239,7 +238,7 @@ func (f *fold) moveTo(to int, after int64, why string) {
 	f.settledWeight, f.settledShown = after, f.shown
 }
 
-func (f *fold) noteUser(e session.Entry, line int, before sums) {
+func (f *fold) noteUser(e ctxabi.Entry, line int, before sums) {
 	if !isUser(e) {
 		return
 	}
@@ -266,7 +265,7 @@ type request struct{ user, answer int }
 // maxRequests is how many requests a fold remembers: the first, and the newest.
 const maxRequests = 33
 
-func (f *fold) noteRequest(e session.Entry, line int) {
+func (f *fold) noteRequest(e ctxabi.Entry, line int) {
 	switch {
 	case isUser(e):
 		if len(f.requests) == maxRequests {
@@ -280,7 +279,7 @@ func (f *fold) noteRequest(e session.Entry, line int) {
 
 // startsHere says whether the live part may begin at this record, and takes
 // back the starts between a call and the result that just came.
-func (f *fold) startsHere(e session.Entry, line int) bool {
+func (f *fold) startsHere(e ctxabi.Entry, line int) bool {
 	if len(f.starts) == 0 {
 		return true
 	}

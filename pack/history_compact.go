@@ -3,7 +3,7 @@ package pack
 import (
 	"slices"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
@@ -92,7 +92,7 @@ func (f *fold) compact() {
 // turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
 const turnCalls = 8
 
-func (f *fold) noteCall(e session.Entry, line int) {
+func (f *fold) noteCall(e ctxabi.Entry, line int) {
 	switch {
 	case isUser(e):
 		f.calls = 0

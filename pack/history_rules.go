@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // foldRules are the numbers that a fold runs with. Weights are in tokens.
@@ -42,7 +42,7 @@ func (s shareRule) shown(weight int) int {
 }
 
 // share returns the weight that record e may show when it stands among the live ones and there is room.
-func (r *foldRules) share(e session.Entry) shareRule {
+func (r *foldRules) share(e ctxabi.Entry) shareRule {
 	switch {
 	case r.room == 0:
 		return shareRule{above: math.MaxInt}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // What an image costs is estimated by the formulas that providers publish, from its width and height:
@@ -120,7 +119,7 @@ func (mm *memo) pictures(m Records, at int) (int, error) {
 
 // pictures is what the images of the record at a place cost, where they may be shown.
 func (b *zoner) pictures(at int) (int64, error) {
-	if b.m.At(at).Flags&session.HasImages == 0 || at <= b.f.lead.n {
+	if b.m.At(at).Flags&ctxabi.HasImages == 0 || at <= b.f.lead.n {
 		return 0, nil
 	}
 	n, err := b.mm.pictures(b.m, at)

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // Records is a snapshot of a log. *session.Index is one.
 type Records interface {
 	Len() int
-	At(line int) session.Entry       // 1-based
+	At(line int) ctxabi.Entry        // 1-based
 	Record(line int) ([]byte, error) // without its newline
 }
 
@@ -49,7 +49,7 @@ type Input struct {
 	Decided []Decided
 	// Tools are the events that stand in the journal and where; nil: none do.
 	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
-	Tools      []session.ToolEvent
+	Tools      []ctxabi.EventPlace
 	Events     Records
 	EventsHead string
 	// NoEvents says that events.jsonl could not be opened: nothing of it is among all of this.

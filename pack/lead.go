@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // lead are the system and developer records that a history begins with. They stand in the head of a pack, behind the
@@ -57,7 +56,7 @@ func (l *lead) add(weight int, r *foldRules) int64 {
 // rule is how much is shown of each of them.
 func (l *lead) rule() shareRule { return shareRule{above: l.most, to: l.most} }
 
-func isLeading(e session.Entry) bool {
+func isLeading(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.System || e.Role == ctxabi.Developer
 }
 

@@ -14,7 +14,7 @@ import (
 // memHistory is both logs of a session in memory, in the order of their arrival.
 type memHistory struct {
 	messages, events *memLog
-	tools            []session.ToolEvent
+	tools            []ctxabi.EventPlace
 	named            map[string]int // call id → last message that names it
 	arrived          []arrived
 }
@@ -28,7 +28,7 @@ func newHistory() *memHistory {
 
 func (h *memHistory) message(raw []byte) {
 	h.messages.Append(raw)
-	if h.messages.At(h.messages.Len()).Flags&session.Damaged == 0 {
+	if h.messages.At(h.messages.Len()).Flags&ctxabi.Damaged == 0 {
 		m := ctxabi.DecodeMessage(raw)
 		for _, c := range m.Calls {
 			h.named[c.ID] = h.messages.Len()
@@ -46,7 +46,7 @@ func (h *memHistory) event(raw []byte) {
 	if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
 		line := h.named[ev.CallID]
 		if ev.CallID == "" || line == 0 || line <= h.messages.Len()-1024 {
-			h.tools = append(h.tools, session.ToolEvent{Line: int32(h.events.Len()), After: int32(h.messages.Len())})
+			h.tools = append(h.tools, ctxabi.EventPlace{Line: int32(h.events.Len()), After: int32(h.messages.Len())})
 		}
 	}
 	h.note()

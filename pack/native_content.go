@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // portionKind says what a portion is.
@@ -65,7 +64,7 @@ func contentsOf(log Records, at address, shown string, instead []string, turn fu
 		return role, c, nil
 	}
 	m, parts := ctxabi.DecodeParts(raw)
-	if damaged := log.At(at.n).Flags&session.Damaged != 0; damaged || m.Role == ctxabi.RoleUnknown {
+	if damaged := log.At(at.n).Flags&ctxabi.Damaged != 0; damaged || m.Role == ctxabi.RoleUnknown {
 		return ctxabi.RoleUnknown, strange(raw, shown), nil
 	}
 	var list []portion

@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ctxfs/ctxfs/session"
 	"go.uber.org/goleak"
+
+	"github.com/ctxfs/ctxfs/session"
 )
 
 func TestASourceThatLeftTheRecipeIsCancelledAndForgotten(t *testing.T) {

@@ -96,7 +96,7 @@ func (v *veil) record(h redact.History, a address, raw []byte) ([]byte, error) {
 }
 
 // entryOf is what the index says of a record, as it is shown.
-func (v *veil) entryOf(r *readable, a address, e session.Entry) session.Entry {
+func (v *veil) entryOf(r *readable, a address, e ctxabi.Entry) ctxabi.Entry {
 	if !v.changes(r.history, a) {
 		return e
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // readAt reads the record at a place of m for a rendering; see readRecord and readEvent.
@@ -49,7 +48,7 @@ func readRecord(m Records, line int) (s shown, err error) {
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
-	if e.Flags&session.Damaged != 0 {
+	if e.Flags&ctxabi.Damaged != 0 {
 		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 	}
 	var answered answers
@@ -89,7 +88,7 @@ func readRecord(m Records, line int) (s shown, err error) {
 	if role == ctxabi.Tool.String() {
 		about = compress.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
 	}
-	fenced := e.Flags&session.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
+	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
 	s = shown{at: address{n: line}, heading: b.String(), fenced: fenced,
 		alone:   len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0,
 		results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && isResult(e))}
@@ -206,11 +205,11 @@ func turnOf(m Records, line int) int {
 
 // isUser says whether a record is a request of the user; Anthropic's user
 // records that carry tool results are not.
-func isUser(e session.Entry) bool {
-	return e.Role == ctxabi.User && e.Flags&session.HasResults == 0
+func isUser(e ctxabi.Entry) bool {
+	return e.Role == ctxabi.User && e.Flags&ctxabi.HasResults == 0
 }
 
 // isResult says whether a record answers calls.
-func isResult(e session.Entry) bool {
-	return e.Role == ctxabi.Tool || e.Flags&session.HasResults != 0
+func isResult(e ctxabi.Entry) bool {
+	return e.Role == ctxabi.Tool || e.Flags&ctxabi.HasResults != 0
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -125,7 +124,7 @@ func (r *repeats) show(m Records, at int, plain rendered, c *tokens.Counter) (re
 	}
 	r.upto = at
 	e := m.At(at)
-	if int(e.Len) < minRepeat || e.Flags&session.Damaged != 0 {
+	if int(e.Len) < minRepeat || e.Flags&ctxabi.Damaged != 0 {
 		return plain, nil
 	}
 	s, err := readAt(m, at, 1)

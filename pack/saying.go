@@ -7,7 +7,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // saying is what a record says, whatever its form.
@@ -71,7 +70,7 @@ func said(m Records, at int) (saying, error) {
 	}
 	e := log.At(a.n)
 	msg := ctxabi.DecodeMessage(raw)
-	if e.Flags&session.Damaged != 0 {
+	if e.Flags&ctxabi.Damaged != 0 {
 		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 	}
 	s = saying{text: msg.Text, name: msg.Name, calls: msg.Calls, result: isResult(e), images: msg.Images}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // timeline is the history of a session that has tool events without twins
@@ -15,7 +14,7 @@ import (
 // place too. It only grows at its end.
 type timeline struct {
 	messages, events Records
-	tools            []session.ToolEvent
+	tools            []ctxabi.EventPlace
 }
 
 // history is what the journal is folded over: the messages themselves when there is nothing to merge.
@@ -62,7 +61,7 @@ func (t *timeline) log(a address) Records {
 	return t.messages
 }
 
-func (t *timeline) At(at int) session.Entry {
+func (t *timeline) At(at int) ctxabi.Entry {
 	a := t.address(at)
 	e := t.log(a).At(a.n)
 	if e.CallOf > 0 {

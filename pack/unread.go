@@ -41,7 +41,7 @@ type readable struct {
 }
 
 // At gives what the index says of a record.
-func (r *readable) At(line int) session.Entry {
+func (r *readable) At(line int) ctxabi.Entry {
 	e := r.Index.At(line)
 	if r.veil == nil {
 		return e
@@ -94,7 +94,7 @@ func (u *unread) has(a address) bool {
 }
 
 // standIn is a record of the form of the one at a, which cannot be read.
-func standIn(a address, e session.Entry) []byte {
+func standIn(a address, e ctxabi.Entry) []byte {
 	text := fmt.Sprintf("[record %s cannot be read: what is stored of it is damaged]", a)
 	record := map[string]string{"role": e.Role.String(), "content": text}
 	switch {
@@ -102,7 +102,7 @@ func standIn(a address, e session.Entry) []byte {
 		return []byte(text)
 	case e.Role == ctxabi.Event:
 		record = map[string]string{"type": eventResultType, "output": text}
-		if e.Flags&session.HasCalls != 0 {
+		if e.Flags&ctxabi.HasCalls != 0 {
 			record = map[string]string{"type": eventCallType, "arguments": text}
 		}
 	}
