@@ -20,7 +20,7 @@ type asked struct {
 const answeredBytes = 320
 
 // sense is what the user record at a place says by itself, and its text.
-func (mm *memo) sense(m Records, at int) (compress.Sense, string, error) {
+func (mm *journalMemo) sense(m Records, at int) (compress.Sense, string, error) {
 	if int(m.At(at).Len) > 2*compress.MaxIdle { // more than the frame of a short text
 		text, err := mm.request(m, at)
 		return compress.Request, text, err
@@ -38,7 +38,7 @@ func (mm *memo) sense(m Records, at int) (compress.Sense, string, error) {
 
 // asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
 // what it answers. Where none says anything, that is the last one.
-func (mm *memo) asked(m Records, last int, requests []request) (asked, error) {
+func (mm *journalMemo) asked(m Records, last int, requests []request) (asked, error) {
 	for i, r := range slices.Backward(requests) {
 		if r.user > last {
 			continue
@@ -65,7 +65,7 @@ func (mm *memo) asked(m Records, last int, requests []request) (asked, error) {
 }
 
 // task is what sources are chosen for: what the user asked last, behind what that answers.
-func (mm *memo) task(m Records, last int, requests []request) (string, error) {
+func (mm *journalMemo) task(m Records, last int, requests []request) (string, error) {
 	if last == 0 {
 		return "", nil
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -61,7 +61,7 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 	if err != nil {
 		return nil, err
 	}
-	if err := in.until(x, b.entry(x.ID()), t); err != nil {
+	if err := b.entry(x.ID()).until(&in, x, t); err != nil {
 		return nil, err
 	}
 	e := b.use(x)
@@ -119,6 +119,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	if err != nil {
 		return nil, err
 	}
+	build.Made = time.Now()
 	if len(p.builds) == maxPast {
 		p.builds = slices.Delete(p.builds, 0, 1)
 	}
@@ -136,60 +137,4 @@ func (p *past) bytes() int {
 		n += b.Size()
 	}
 	return n
-}
-
-// until gives in the history of t.
-func (in *Input) until(x *session.Session, e *entry, t *session.Timeline) (err error) {
-	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", e.readable(t, false), nil, nil, ""
-	in.NoEvents = t.EventsErr != nil
-	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return err
-	}
-	if k := len(t.Tools); k > 0 {
-		last := t.Events.At(int(t.Tools[k-1].Line))
-		in.Tools, in.Events = t.Tools, e.readable(t, true)
-		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
-	}
-	in.Summaries, in.SummaryNote = in.usable(), ""
-	in.Redaction = in.Redaction.until(e.veil, t)
-	return err
-}
-
-// chooseComputed leaves, of what generators made for another history, what the recipe wants with in's.
-// Nothing is run: what is wanted and was not made is pending.
-func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
-	if !slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type.Computed() }) {
-		return nil
-	}
-	made := map[int]File{}
-	for _, f := range in.Files {
-		if f.At >= 0 && in.Recipe.Sources[f.At].Type.Computed() {
-			made[f.At] = f
-		}
-	}
-	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { _, ok := made[f.At]; return ok })
-	for asked := map[int]bool{}; ; {
-		p, err := in.plan(mm, c)
-		if err != nil {
-			return err
-		}
-		before := len(asked)
-		for i := range in.Recipe.Sources {
-			s := &in.Recipe.Sources[i]
-			if !s.Type.Computed() || !p.wanted[i] || asked[i] {
-				continue
-			}
-			asked[i] = true
-			f, ok := made[i]
-			if !ok {
-				f = File{At: i, ID: s.Block, Path: s.Block, Pending: true}
-			}
-			in.Files = append(in.Files, f)
-		}
-		if len(asked) == before {
-			break
-		}
-	}
-	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
-	return nil
 }

@@ -46,7 +46,7 @@ type failure struct {
 }
 
 // attempts returns a line for each failed attempt that still counts, the newest first.
-func (mm *memo) attempts(m Records, n int) (lines []string) {
+func (mm *journalMemo) attempts(m Records, n int) (lines []string) {
 	from := max(1, n-attemptWindow+1)
 	for at, turns := n, 0; at > from && turns < attemptTurns; at-- {
 		if isUser(m.At(at)) {
@@ -114,7 +114,7 @@ func (o *outcomes) add(at int, a attempt) {
 }
 
 // tryAll adds what the results between two places say.
-func (mm *memo) tryAll(o *outcomes, m Records, from, n int) {
+func (mm *journalMemo) tryAll(o *outcomes, m Records, from, n int) {
 	for at := from; at <= n; at++ {
 		if !isResult(m.At(at)) {
 			continue
@@ -134,7 +134,7 @@ func (mm *memo) tryAll(o *outcomes, m Records, from, n int) {
 }
 
 // forgetTried lets go of what is out of every window of a history of n records.
-func (mm *memo) forgetTried(n int) {
+func (mm *journalMemo) forgetTried(n int) {
 	if len(mm.tried) > 2*recallRecords {
 		maps.DeleteFunc(mm.tried, func(at int, _ []attempt) bool { return at <= n-recallRecords || at > n })
 	}
@@ -283,4 +283,12 @@ func exitStatus(output string) string {
 		}
 	}
 	return ""
+}
+
+// bothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
+func bothEnds(text string, n int) (short string, whole bool) {
+	if len(text) <= 2*n {
+		return strings.Clone(text), true
+	}
+	return strings.ToValidUTF8(text[:n], "") + "\n" + strings.ToValidUTF8(text[len(text)-n:], ""), false
 }

@@ -9,17 +9,6 @@ import (
 // What reading a history taught is kept in lines of derived content, each of which tells of a batch of records in the order of the
 // timeline, so that the next daemon goes on where this one was.
 
-// batchBytes is how many bytes of records one batch tells of, about.
-const batchBytes = 4 << 20
-
-// batchOf says which records a batch tells of.
-type batchOf struct {
-	From  int    `json:"from"` // places of the timeline
-	To    int    `json:"to"`
-	Tools int    `json:"tools"` // tool events up to there
-	Head  string `json:"head"`  // of both logs up to there
-}
-
 // loadBatches gives the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
 func loadBatches(x *session.Session, m Records, name string, add func(of batchOf, line []byte) bool) (places, tools int, fits bool) {
@@ -44,14 +33,6 @@ func loadBatches(x *session.Session, m Records, name string, add func(of batchOf
 	return places, tools, true
 }
 
-// toolsUpTo counts the tool events among the first at places of m.
-func toolsUpTo(m Records, at int) int {
-	if t, ok := m.(*timeline); ok {
-		return t.upTo(at)
-	}
-	return 0
-}
-
 // headAt stands for the first at places of m: the values of both logs' chains.
 func headAt(x *session.Session, m Records, at int) (string, error) {
 	var sizes [2]int64
@@ -71,12 +52,4 @@ func headAt(x *session.Session, m Records, at int) (string, error) {
 	}
 	tools, err := x.Events().HeadAt(sizes[1])
 	return messages + " " + tools, err
-}
-
-// logOfPlaces is the log of messages among m.
-func logOfPlaces(m Records) Records {
-	if t, ok := m.(*timeline); ok {
-		return t.messages
-	}
-	return m
 }

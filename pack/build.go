@@ -24,8 +24,8 @@ type Build struct {
 	Events      int         // records of events.jsonl up to the last one that stands in it
 	Compactions int         // how often the boundary moved
 	EpochReason string
-	Stale       bool // a workspace file did not answer in time: its last known content was used
-	Made        time.Time
+	Stale       bool      // a workspace file did not answer in time: its last known content was used
+	Made        time.Time // by a [Builder]; the zero time: by Compile
 	native      *native
 	left        left    // what left the prompt
 	backlog     backlog // what a summarizer may be asked for
@@ -96,6 +96,21 @@ func compile(in *Input, mm *memo) (*Build, error) {
 		return nil, err
 	}
 	return d.render(), nil
+}
+
+// compileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
+// far as the caller knows; see Input.EpochReason.
+func (in *Input) compileEpoch(mm *memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
+	d, err := in.complete(mm, c, around)
+	if err != nil {
+		return nil, err
+	}
+	build := d.render()
+	if reason := why(build); reason != in.EpochReason {
+		in.EpochReason = reason
+		build = d.render()
+	}
+	return build, nil
 }
 
 // complete makes a pack up to its rendering. around is the hash of all but the records.
@@ -194,7 +209,7 @@ func (d *draft) fill() error {
 		if fits && step > promiseStep {
 			break // a rendering that does not fit is no reason to cut the user's last request
 		}
-		rules := d.journal.foldRules(l, step)
+		rules := d.journal.foldRules(l.space(), step)
 		f := d.memo.fold(m, rules)
 		if room != noCap && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
 			continue // no use counting it
@@ -301,7 +316,7 @@ func (d *draft) render() *Build {
 	}
 	md = append(md, d.goal.text...)
 
-	build.Markdown, build.Prefix, build.Made = md, marks.prefix, time.Now()
+	build.Markdown, build.Prefix = md, marks.prefix
 	d.native.footer, build.native = string(md[marks.prefix:]), d.native
 	for _, f := range d.in.Files {
 		if f.At < 0 || d.wanted[f.At] {

@@ -39,7 +39,7 @@ type Builder struct {
 	config  Config
 	outputs *outputs // nil: commands are not run
 	homes   sync.Map // home directories of users, by uid
-	roots   sync.Map // *os.File of stores' directories, by path; open after Close, too, for handles of a detached mount
+	gatherer
 	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
@@ -66,7 +66,8 @@ func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, sessions: map[string]*list.Element{}, recent: list.New()}
+	b := &Builder{config: c, gatherer: gatherer{config: gathering{Budget: c.Budget, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
+		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}, sessions: map[string]*list.Element{}, recent: list.New()}
 	c.Memory.Cache(remembered{b})
 	b.work, b.endWork = context.WithCancel(context.Background())
 	if c.Generators != nil {
@@ -192,7 +193,7 @@ func (b *Builder) present(ctx context.Context, x *session.Session) (*present, er
 }
 
 func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*Build, error) {
-	g, err := b.gather(ctx, x, e.last)
+	g, err := b.gather(ctx, x, &e.logs, e.last)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		return e.build, nil
 	}
 	in := g.input()
-	t, err := snapshot(ctx, x, e, &in)
+	t, err := e.snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -225,14 +226,14 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		e.memo.finds = e.findsOf(x)
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
-	if err := e.veil.input(&in, t, &e.unread); err != nil {
+	if err := e.redact(&in, t); err != nil {
 		return nil, err
 	}
 	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
 		return nil, err
 	}
 	b.summarize(ctx, x, e, g, &in, c)
-	if err := e.veil.input(&in, t, &e.unread); err != nil { // outputs and the summary have come
+	if err := e.redact(&in, t); err != nil { // outputs and the summary have come
 		return nil, err
 	}
 	around := in.around(c.Encoding())
@@ -289,42 +290,8 @@ func (b *Builder) persistCounts(e *entry, mm *memo, x *session.Session, t *sessi
 // stand in front of it. One takes microseconds, and on a busy machine as long as
 // its writer is not let go on; more than mostSettling is the disk's.
 const (
-	settlePause  = 200 * time.Microsecond
 	mostSettling = 5 * time.Second
 )
-
-// snapshot fills in both logs as they were at one moment. An event whose place
-// is not certain in time stands in a later pack.
-func snapshot(ctx context.Context, x *session.Session, e *entry, in *Input) (t *session.Timeline, err error) {
-	begin, asked := time.Now(), int64(-1)
-	for {
-		if t, err = e.timeline(x); err != nil {
-			return nil, err
-		}
-		if asked < 0 {
-			asked = t.Events.Size() // what comes later may stand in a later pack
-		}
-		if t.Settled >= asked || time.Since(begin) > mostSettling {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(settlePause):
-		}
-	}
-	in.Messages = e.readable(t, false)
-	in.NoEvents = t.EventsErr != nil
-	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return nil, err
-	}
-	if n := len(t.Tools); n > 0 {
-		last := t.Events.At(int(t.Tools[n-1].Line))
-		in.Tools, in.Events = t.Tools, e.readable(t, true)
-		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
-	}
-	return t, err
-}
 
 // report tells the session why its pack could not be built.
 func report(x *session.Session, err error) {

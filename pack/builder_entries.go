@@ -35,8 +35,7 @@ type entry struct {
 	dedup dedup // what repeats in the history
 	notes entryNotes
 
-	unread unread // records that are damaged
-	veil   *veil  // what packs must not show; nil: they show all
+	logs // of the session, as packs show them
 
 	past past // the packs of earlier moments
 }
@@ -62,7 +61,7 @@ func (b *Builder) entry(id string) *entry {
 		b.recent.MoveToFront(at)
 		return at.Value.(*entry)
 	}
-	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, veil: newVeil(b.config.Redact, id)}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, logs: logs{veil: newVeil(b.config.Redact, id)}}
 	b.sessions[id] = b.recent.PushFront(e)
 	return e
 }

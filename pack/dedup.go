@@ -59,38 +59,16 @@ type keptPayload struct {
 	Kind string            `json:"kind"`
 }
 
-// Dedup gives the blobs of a session: what repeats in its history, images and files in it, and what users stored. Where id is known already it
-// gives what is known, which costs nothing.
-func (b *Builder) Dedup(ctx context.Context, x *session.Session, id string) (*Nodes, error) {
-	e := b.use(x)
-	if n := e.dedup.shown.Load(); id != "" && n != nil {
-		if _, ok := n.Find(id); ok {
-			return n, nil
-		}
-	}
-	release, err := b.roomNow(x)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	was := e.dedup.size.Load()
-	n, err := e.dedup.update(ctx, x, e)
-	if grown := e.dedup.size.Load() - was; grown > 0 {
-		b.grow(x.ID(), int(grown))
-	}
-	return n, err
-}
-
-func (d *dedup) update(ctx context.Context, x *session.Session, e *entry) (*Nodes, error) {
+func (d *dedup) update(ctx context.Context, x *session.Session, e *logs) (*Nodes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t, err := x.Timeline()
 	if err != nil {
 		return nil, err
 	}
-	in := Input{Messages: e.unread.readable(t.Messages, false), Tools: t.Tools}
+	in := Input{Messages: e.stored(t.Messages, false), Tools: t.Tools}
 	if len(t.Tools) > 0 {
-		in.Events = e.unread.readable(t.Events, true)
+		in.Events = e.stored(t.Events, true)
 	}
 	m := in.history()
 	if d.repeats == nil {

@@ -9,14 +9,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // What records say that is worth a note is found in each of them once, ever: by whoever reads the notes of a session first, or by the first
 // pack after a compaction. What was found is kept, and folded into rows up to the places of the timeline that are asked for.
-
-// findsName is the derived content that has what was found.
-const findsName = "notes/finds"
 
 // Bounds of what is remembered.
 const (
@@ -30,8 +26,8 @@ type finds struct {
 	catching atomic.Bool  // somebody goes through the records behind the readers' backs
 	gap      ctxabi.Span  // places that are not looked at
 
-	mu       sync.Mutex       // held while records are read
-	x        *session.Session // nil: nothing outlives this memory
+	mu       sync.Mutex // held while records are read
+	keep     keeper     // nil: nothing outlives this memory
 	loaded   bool
 	places   int        // of the timeline that were gone through
 	tools    int        // tool events among them
@@ -39,6 +35,21 @@ type finds struct {
 	lost     bool       // what was kept went while it was in use: nothing is kept any more
 	foldings []*folding // the most recently used last
 	notes    []*notes   // likewise
+}
+
+// keeper keeps what was found in the records of a session, beyond this process.
+type keeper interface {
+	// Load calls add for each batch that is kept, one after another, as long as they fit together and add takes them. It returns how
+	// many places and tool events these tell of; none where they are not of this history. It returns an error when the history cannot be read.
+	Load(add func(line []byte) bool) (places, tools int, err error)
+	// Each calls do for each batch that is kept, until it returns false. It returns an error when they cannot be read.
+	Each(do func(line []byte) bool) error
+	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
+	Head(m Records, at int) (string, error)
+	// Append keeps one more batch. It returns an error when it is not kept.
+	Append(line []byte) error
+	// Remove forgets all of them.
+	Remove()
 }
 
 // findBatch is what was found in some records, as it is kept.
@@ -66,7 +77,7 @@ type notes struct {
 	summarized    bool
 }
 
-func newFinds(x *session.Session) *finds { return &finds{x: x} }
+func newFinds(k keeper) *finds { return &finds{keep: k} }
 
 // Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
 // gigabyte is not read for a few lines.
@@ -84,7 +95,7 @@ func gapBefore(places int) ctxabi.Span {
 }
 
 // foundUpTo is what was found in those of the first places of a history that a pack looks at.
-func (mm *memo) foundUpTo(places int) *finds {
+func (mm *journalMemo) foundUpTo(places int) *finds {
 	gap := gapBefore(places)
 	if gap == (ctxabi.Span{}) {
 		return mm.found()
@@ -188,8 +199,8 @@ func (f *finds) readUpTo(ctx context.Context, m Records, places int) error {
 		if err != nil {
 			return err
 		}
-		if f.x != nil {
-			if b.Head, err = headAt(f.x, m, b.To); err != nil {
+		if f.keep != nil {
+			if b.Head, err = f.keep.Head(m, b.To); err != nil {
 				return err
 			}
 		}
@@ -197,7 +208,7 @@ func (f *finds) readUpTo(ctx context.Context, m Records, places int) error {
 		if err != nil {
 			return err
 		}
-		if f.x == nil || f.lost || b.partial || len(f.lines) > 0 || f.x.AppendDerived(findsName, line) != nil {
+		if f.keep == nil || f.lost || b.partial || len(f.lines) > 0 || f.keep.Append(line) != nil {
 			f.lines = append(f.lines, line)
 		}
 		f.advance(m, &b)
@@ -265,40 +276,26 @@ func saysAs(m Records, at int) string {
 	return e.Role.String()
 }
 
-// Types of the events that stand in the timeline.
-const (
-	eventCallType   = "tool_call"
-	eventResultType = "tool_result"
-)
-
 // reset forgets all that was found; f.mu is held.
 func (f *finds) reset() {
 	f.places, f.tools, f.lines, f.foldings, f.notes = 0, 0, nil, nil, nil
-	if f.x != nil {
-		f.x.RemoveDerived(findsName)
+	if f.keep != nil {
+		f.keep.Remove()
 	}
 }
 
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
-func (f *finds) load() error {
+func (f *finds) load() (err error) {
 	f.loaded = true
-	if f.x == nil {
+	if f.keep == nil {
 		return nil
 	}
-	t, err := f.x.Timeline()
-	if err != nil {
-		f.loaded = false
-		return err
-	}
-	in := Input{Messages: t.Messages, Tools: t.Tools}
-	if len(t.Tools) > 0 {
-		in.Events = t.Events
-	}
-	f.places, f.tools, _ = loadBatches(f.x, in.history(), findsName, func(_ batchOf, line []byte) bool {
+	f.places, f.tools, err = f.keep.Load(func(line []byte) bool {
 		var v struct{ Version int }
 		return json.Unmarshal(line, &v) == nil && v.Version == compress.FindVersion
 	})
-	return nil
+	f.loaded = err == nil
+	return err
 }
 
 // weigh notes about how much memory f takes.
@@ -312,3 +309,16 @@ func (f *finds) weigh() {
 	}
 	f.size.Store(int64(n + 64<<10*len(f.foldings)))
 }
+
+// batchBytes is how many bytes of records one batch tells of, about.
+const batchBytes = 4 << 20
+
+// batchOf says which records a batch tells of.
+type batchOf struct {
+	From  int    `json:"from"` // places of the timeline
+	To    int    `json:"to"`
+	Tools int    `json:"tools"` // tool events up to there
+	Head  string `json:"head"`  // of both logs up to there
+}
+
+const summaryTokens = 1000 // of summary.md

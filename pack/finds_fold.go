@@ -98,8 +98,8 @@ func (f *finds) replay(m Records, g *folding, places int) error {
 		}
 		return fits && g.places < places
 	}
-	if f.x != nil {
-		if err := f.x.EachDerivedLine(findsName, add); err != nil {
+	if f.keep != nil {
+		if err := f.keep.Each(add); err != nil {
 			return err
 		}
 	}

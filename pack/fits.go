@@ -6,7 +6,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // CheckFits says whether data, written as the session file name (context/budget or a pin, relative to the session),
@@ -36,24 +35,7 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 	} else if !replacePin(&in, name, pin, data) {
 		return nil
 	}
-	if in.Budget == 0 {
-		return nil
-	}
-	in.Messages = noRecords{}
-	c, err := tokens.For(in.Encoding)
-	if err != nil {
-		return err
-	}
-	y, err := in.layout(newMemo(), c)
-	if err != nil {
-		return err
-	}
-	if l := y.limits; l.limit > 0 && l.required+minJournal > l.limit {
-		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
-			"what stands verbatim (the system prompt and pinned/) would take %d of %s, and the conversation needs at least %d; raise %s or shorten it",
-			l.required, l.tokens(), minJournal, ctxabi.BudgetFile)
-	}
-	return nil
+	return in.checkFits(name)
 }
 
 // replacePin puts a pin that is being written among the files; false when the recipe shows no pins.
@@ -72,12 +54,3 @@ func replacePin(in *Input, name, pin string, data []byte) bool {
 	}
 	return false
 }
-
-// noRecords is an empty log.
-type noRecords struct{}
-
-func (noRecords) Len() int { return 0 }
-
-func (noRecords) At(int) ctxabi.Entry { return ctxabi.Entry{} }
-
-func (noRecords) Record(int) ([]byte, error) { return nil, ctxabi.ErrNotFound }

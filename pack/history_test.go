@@ -18,7 +18,7 @@ func rulesOf(budget, step int) foldRules {
 	in := Input{Budget: budget}
 	y := in.begin(newMemo(), testCounter)
 	j := y.findJournal()
-	return y.journal.foldRules(share(budget, 0, y.demand(j)), step)
+	return y.journal.foldRules(share(budget, 0, y.demand(j)).space(), step)
 }
 
 func foldOf(l *memLog, budget int) *fold {

@@ -7,18 +7,10 @@ import (
 	"hash"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
-
-// Records is a snapshot of a log. *session.Index is one.
-type Records interface {
-	Len() int
-	At(line int) ctxabi.Entry        // 1-based
-	Record(line int) ([]byte, error) // without its newline
-}
 
 // Input is all that a pack is made from.
 type Input struct {
@@ -56,45 +48,6 @@ type Input struct {
 	NoEvents bool
 	// Redaction is what was done to all of this so that no secret stands in it; nil: nothing.
 	Redaction *Redaction
-}
-
-// ErrorEvent is one record of events.jsonl that tells of a failure.
-type ErrorEvent struct {
-	Line int
-	Text string // what failed and how, one line
-}
-
-// Pseudo sources of a [File], beside the indices of the recipe's sources.
-const (
-	ofPlan    = -1 // context/plan.json
-	ofDiff    = -2 // context/review.diff
-	ofSection = -3 // a file of a strategy's section; ID is the section's name
-	ofTodo    = -4 // context/todo.md, where no source of the recipe is of type todo
-)
-
-// File is one file that the recipe names, or what a generator made, as it was when it was read.
-type File struct {
-	At      int    // index of the source in the recipe, or one of the pseudo sources
-	ID      string // id of the block: "summary", "pinned/rules.md"
-	Path    string // where a reader of the pack finds it whole
-	Data    []byte
-	Stale   bool   // the last known content, newer content did not come in time
-	Reason  string // why a file that exists is not used, else ""
-	Pending bool   // a generator that has not given anything yet, or a file that nobody could look at in time; its source is not missing
-	Note    string // for the report: sandbox level, tail of standard error
-	// Life is of a note (ctxabi.NoteFiles) that the agent wrote: ctxabi.OriginAgent, or OriginMixed where Data is what stands beside
-	// what is derived; "" of all others.
-	Life string
-
-	sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet
-}
-
-// digest is the SHA-256 of the file's content. Whoever reads a file once and shows it often hashes it once.
-func (f *File) digest() [sha256.Size]byte {
-	if f.sum != nil {
-		return *f.sum
-	}
-	return sha256.Sum256(f.Data)
 }
 
 // recipe is the one that in is compiled by.
@@ -158,20 +111,6 @@ func (in *Input) around(encoding string) hash.Cloner {
 	return h
 }
 
-// appendTo appends a line that says all that a pack depends on of the file. A recipe may name hundreds of them.
-func (f *File) appendTo(b []byte) []byte {
-	b = strconv.AppendInt(append(b, "file "...), int64(f.At), 10)
-	b = strconv.AppendQuote(append(b, ' '), f.ID)
-	b = strconv.AppendQuote(append(b, ' '), f.Path)
-	b = strconv.AppendQuote(append(b, " life "...), f.Life)
-	b = strconv.AppendBool(append(b, " stale "...), f.Stale)
-	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
-	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
-	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
-	sum := f.digest()
-	return append(hex.AppendEncode(append(b, " sha256 "...), sum[:]), '\n')
-}
-
 // withSummaries adds to the hash of all but the records the summaries that may stand among so many.
 func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	h, err := around.Clone()
@@ -182,4 +121,12 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.id())
 	}
 	return h
+}
+
+// history is what the journal is folded over: the messages themselves when there is nothing to merge.
+func (in *Input) history() Records {
+	if len(in.Tools) == 0 {
+		return in.Messages
+	}
+	return &timeline{in.Messages, in.Events, in.Tools}
 }

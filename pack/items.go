@@ -18,7 +18,7 @@ type items struct {
 }
 
 // derivedItems are the items of the list that is derived of the newest of n records.
-func (mm *memo) derivedItems(m Records, n int) []compress.TodoItem {
+func (mm *journalMemo) derivedItems(m Records, n int) []compress.TodoItem {
 	first := max(1, (n/itemsNewest-1)*itemsNewest+1)
 	w := mm.items
 	if w == nil || w.first != first || w.n > n {

@@ -43,7 +43,7 @@ type rendered struct {
 }
 
 // render renders and counts the record at a place of m, with references where refs says so.
-func (mm *memo) render(m Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
+func (mm *journalMemo) render(m Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
 	key := shownAs{at, body, refs.String()}
 	r, ok := mm.records[key]
 	if !ok {
@@ -80,7 +80,7 @@ func (mm *memo) render(m Records, at, body int, refs references, c *tokens.Count
 }
 
 // show renders the record of a piece as far as its share goes.
-func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
+func (mm *journalMemo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
 	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
 		if r, err := mm.render(m, p.From, 0, nil, c); err != nil || r.tokens <= p.exact {
@@ -91,7 +91,7 @@ func (mm *memo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
 }
 
 // count sums up the tokens of pieces of the journal.
-func (mm *memo) count(m Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
+func (mm *journalMemo) count(m Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
 	for _, p := range pieces {
 		if p.omitted {
 			n += int64(c.CountCached(leftOut(p, stretchOf(m, p.Span))))
@@ -109,7 +109,7 @@ func (mm *memo) count(m Records, pieces []piece, c *tokens.Counter) (n int64, er
 const conversation = blockHeading + "conversation\n"
 
 // renderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
-func (mm *memo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
+func (mm *journalMemo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
 	if f.n == 0 {
 		return nil, 0, nil
 	}

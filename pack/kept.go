@@ -97,3 +97,24 @@ func (d *draft) stretches() (list []part) {
 
 // written are the tokens that a provider adds to its cache: the prefix, but for what it has.
 func (d *draft) written() int { return d.tokens.head + d.tokens.journal - d.kept.tokens }
+
+// inHead are the parts of the journal that stand in the head: the leading records, below their heading.
+func (d *draft) inHead() []part {
+	n := 0
+	for n < len(d.parts) && d.parts[n].lead {
+		n++
+	}
+	return d.parts[:n]
+}
+
+// behindHead are the other parts of the journal.
+func (d *draft) behindHead() []part { return d.parts[len(d.inHead()):] }
+
+// around are the blocks before and behind the leading records.
+func (d *draft) around() (stable, session []block) {
+	n := 0
+	for n < len(d.head) && d.head[n].phase == phaseStable {
+		n++
+	}
+	return d.head[:n], d.head[n:]
+}

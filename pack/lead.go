@@ -22,12 +22,6 @@ type lead struct {
 // leadFloor is the least room in which a leading record is still worth showing.
 const leadFloor = 48
 
-// leadID names the block of the leading records, and leading is its heading.
-const (
-	leadID  = "system messages"
-	leading = blockHeading + leadID + "\n"
-)
-
 // takes reports whether one more can be shown within a cap.
 func (l *lead) takes(most int) bool { return most/leadFloor > l.n }
 
@@ -60,23 +54,8 @@ func isLeading(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.System || e.Role == ctxabi.Developer
 }
 
-// inHead are the parts of the journal that stand in the head: the leading records, below their heading.
-func (d *draft) inHead() []part {
-	n := 0
-	for n < len(d.parts) && d.parts[n].lead {
-		n++
-	}
-	return d.parts[:n]
-}
-
-// behindHead are the other parts of the journal.
-func (d *draft) behindHead() []part { return d.parts[len(d.inHead()):] }
-
-// around are the blocks before and behind the leading records.
-func (d *draft) around() (stable, session []block) {
-	n := 0
-	for n < len(d.head) && d.head[n].phase == phaseStable {
-		n++
-	}
-	return d.head[:n], d.head[n:]
-}
+// leadID names the block of the leading records, and leading is its heading.
+const (
+	leadID  = "system messages"
+	leading = blockHeading + leadID + "\n"
+)

@@ -1,9 +1,9 @@
 package pack
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -110,7 +110,7 @@ func (c *portion) finish() {
 	}
 	if c.kind == aCall && !c.blank {
 		v, ok := readJSON(c.text)
-		_, is := v.(object)
+		_, is := v.(map[string]any)
 		if c.broken = !ok || !is; c.broken {
 			c.extra += 16 // of the object that it stands in, where its quotes are escaped
 			for _, r := range c.text {
@@ -298,27 +298,13 @@ func thoughtText(raw []byte) string {
 	return text
 }
 
-// thought is a part of thinking in the form of a provider; nil when it is not one of its own, or would be refused.
-func thought(raw []byte, f Format) object {
-	d := json.NewDecoder(bytes.NewReader(raw))
+// readJSON gives a value with its numbers as they were written; ok is false for what is not one JSON value.
+func readJSON(text string) (v any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	var t object
-	if d.Decode(&t) != nil {
-		return nil
+	if d.Decode(&v) != nil {
+		return nil, false
 	}
-	filled := func(key string) bool { s, ok := t[key].(string); return ok && s != "" }
-	_, thinks := t["thinking"].(string)
-	switch {
-	case f == Anthropic && t["type"] == "thinking" && thinks && filled("signature"):
-		return object{"type": "thinking", "thinking": t["thinking"], "signature": t["signature"]}
-	case f == Anthropic && t["type"] == "redacted_thinking" && filled("data"):
-		return object{"type": "redacted_thinking", "data": t["data"]}
-	case f == Responses && t["type"] == "reasoning" && filled("id"):
-		if _, ok := t["summary"].([]any); !ok {
-			t["summary"] = []any{}
-		}
-		maps.DeleteFunc(t, func(_ string, v any) bool { return v == nil }) // Codex writes "content":null, which the API's type does not have
-		return t
-	}
-	return nil
+	_, err := d.Token()
+	return v, errors.Is(err, io.EOF)
 }

@@ -54,15 +54,14 @@ const (
 const extraDialogue = 36
 
 // headTexts gives the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
-func headTexts(blocks []block, limit int) (texts []headText) {
+func headTexts(blocks []headText, limit int) (texts []headText) {
 	together := limit > 0 && messageTokens*len(blocks) > limit/50
 	for _, b := range blocks {
-		stable := b.phase == phaseStable
-		if last := len(texts) - 1; together && last >= 0 && texts[last].stable == stable {
+		if last := len(texts) - 1; together && last >= 0 && texts[last].stable == b.stable {
 			texts[last].text += b.text
 			continue
 		}
-		texts = append(texts, headText{text: b.text, stable: stable})
+		texts = append(texts, b)
 	}
 	return texts
 }

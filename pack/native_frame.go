@@ -9,39 +9,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// outlineAt gives what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
-func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
-	log, a := m, addressOf(m, at)
-	if t, ok := m.(*timeline); ok {
-		log = t.log(a)
-	}
-	shown := ""
-	if r.how != "" && r.instead == nil {
-		shown = r.text
-	}
-	turn := 0
-	role, list, err := contentsOf(log, a, shown, r.instead, func() int {
-		if turn == 0 {
-			turn = max(1, turnOf(log, a.n))
-		}
-		return turn
-	})
-	for i := range list {
-		c := &list[i]
-		if c.kind == aDatum {
-			c.cost = tokensOfImage(c.raw)
-		}
-		for _, raw := range c.data {
-			c.cost += tokensOfImage(raw)
-		}
-		c.forget()
-	}
-	if list == nil {
-		list = []portion{} // a record without parts is one nevertheless
-	}
-	return role, list, err
-}
-
 // script makes the script of the journal as it is folded.
 func (d *draft) script() *script {
 	lines := make([]scriptLine, 0, len(d.parts))
@@ -64,14 +31,6 @@ func (d *draft) script() *script {
 		lines = append(lines, l)
 	}
 	return write(lines)
-}
-
-// costOf is what the images of a record cost.
-func costOf(contents []portion) (n int) {
-	for i := range contents {
-		n += contents[i].cost
-	}
-	return n
 }
 
 // carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
@@ -134,7 +93,7 @@ func (d *draft) frameNative(s *script) (err error) {
 		case b.source.Type == recipe.TypeTools:
 			continue
 		default:
-			n.head = append(n.head, b)
+			n.head = append(n.head, headText{text: b.text, stable: b.phase == phaseStable})
 		}
 		n.bound += b.tokens
 	}

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/tokens"
@@ -33,31 +32,6 @@ func (s toolSet) tokens(c *tokens.Counter) (most int) {
 		most = max(most, n)
 	}
 	return most
-}
-
-// toolSet gives the tools of a file, parsed once.
-func (mm *memo) toolSet(f *File) toolSet {
-	if sum := f.digest(); mm.parsed == nil || mm.parsed.of != sum {
-		mm.parsed = &parsedTools{of: sum, toolSet: parseTools(f.Data)}
-	}
-	return mm.parsed.toolSet
-}
-
-// toolTokens is how many tokens the tools of a file take, counted once.
-func (mm *memo) toolTokens(f *File, c *tokens.Counter) int {
-	s := mm.toolSet(f)
-	if p := mm.parsed; p.counted != c.Encoding() {
-		p.counted, p.tokens = c.Encoding(), s.tokens(c)
-	}
-	return mm.parsed.tokens
-}
-
-// parsedTools are the tools of a file of this SHA-256.
-type parsedTools struct {
-	of [sha256.Size]byte
-	toolSet
-	counted string // the encoding of tokens; "": not yet
-	tokens  int
 }
 
 // parseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in

@@ -19,9 +19,8 @@ import (
 
 // Numbers of derived notes.
 const (
-	summaryTokens = 1000 // of summary.md
-	maxSwapRefs   = 32   // rows of what left the prompt, the largest
-	minSwapRef    = 1000 // tokens of one
+	maxSwapRefs = 32   // rows of what left the prompt, the largest
+	minSwapRef  = 1000 // tokens of one
 )
 
 // NotesView is what ctxfs derives of a session's history: the notes that its agent has not written. It never changes.
@@ -117,7 +116,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		}
 		defer release()
 	}
-	swapped, err := e.swap.update(ctx, x, e)
+	swapped, err := e.swap.update(ctx, x, &e.logs)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +152,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		return nil, err
 	}
 	v := &NotesView{Facts: slices.Concat(rows.facts, plain.facts), Decisions: slices.Concat(rows.decisions, plain.decisions),
-		Refs: slices.Concat(rows.refs, plain.refs, swapRefs(swapped), childRefs(children)), Todo: joinTodos(plain.todo, rows.todo), Summary: own.before(m, rows.summary)}
+		Refs: slices.Concat(rows.refs, plain.refs, swapRefs(swapped), childRefs(children)), Todo: joinTodos(plain.todo, rows.todo), Summary: withDerived(own, m, rows.summary)}
 	v.files = map[string][]byte{ctxabi.SummaryFile: []byte(v.Summary), ctxabi.TodoFile: []byte(v.Todo),
 		ctxabi.FactsFile: jsonLines(v.Facts), ctxabi.DecisionsFile: jsonLines(v.Decisions), ctxabi.RefsFile: jsonLines(v.Refs)}
 	size := 1024
@@ -228,15 +227,4 @@ func (v *NotesView) Beside(name string, own []byte) []byte {
 		}
 	}
 	return kept
-}
-
-// noteIDs are the ids of rows.
-func noteIDs(rows []byte) map[string]bool {
-	ids := map[string]bool{}
-	for line := range bytes.Lines(rows) {
-		if id := gjson.GetBytes(line, "id").Str; id != "" {
-			ids[id] = true
-		}
-	}
-	return ids
 }

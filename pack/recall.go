@@ -10,7 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // Recall shows again what old records say that matters now: passages of the records behind the
@@ -46,73 +46,42 @@ type recalled struct {
 	cut      bool // the record says more
 }
 
-// recall fills the block of the recipe's source with what there is room for. The journal is folded.
-func (d *draft) recall() error {
-	k := slices.IndexFunc(d.footer, func(b block) bool { return b.source.Type == recipe.TypeRecall && b.reason == "" })
-	if k < 0 {
-		return nil
-	}
-	b := &d.footer[k]
-	room := defaultCaps[recipe.TypeRecall]
-	if l := d.limits.limit; l > 0 {
-		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.bound)
-	} else if b.class == explicit && !b.source.Percent {
-		room = b.source.MaxTokens
-	}
-	boundary := d.fold.boundary()
-	if !d.journal.present {
-		boundary = d.fold.n + 1
-	}
-	if boundary == 1 || room < minRecall {
-		return nil
-	}
-	parts, err := d.recalled(boundary, room-d.counter.CountCached(recallHeading))
-	if err != nil || len(parts) == 0 {
-		return err
-	}
-	parts[0].text = recallHeading + parts[0].text
-	parts[0].tokens += d.counter.CountCached(recallHeading)
-	var names []string
-	for _, p := range parts {
-		b.text += p.text
-		b.tokens += p.tokens
-		names = append(names, p.address.source())
-	}
-	b.asked, b.recalled = b.tokens, parts
-	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}
-	d.tokens.footer += b.tokens
-	d.native.bound += b.tokens
-	return nil
+// recallQuery is what old records are recalled for.
+type recallQuery struct {
+	memo    *recallMemo
+	history Records
+	counter *tokens.Counter
+	fold    *fold
+	parts   []part   // of the journal
+	shown   []string // what else stands in the pack
+	current string   // the last request of the user, and the open todos
+	todo    string   // the list that somebody wrote; "": none
 }
 
 // recalled chooses passages for room tokens, in the order of the records.
-func (d *draft) recalled(boundary, room int) ([]recalled, error) {
-	o := d.memo.old(d.history, boundary)
-	hits, working, err := d.rank(o)
+func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
+	o := q.memo.old(q.history, boundary)
+	hits, working, err := q.rank(o)
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
 	var several []string
-	for _, p := range d.parts {
+	for _, p := range q.parts {
 		if p.zone == inFolds || p.zone == inSummary || p.zone == inNotes {
 			several = append(several, p.text)
 		}
 	}
-	shown := newView(hits, d.memo.amongst(several))
-	for _, b := range d.head {
-		shown.add(d.memo.inventory(b.text))
+	shown := newView(hits, q.memo.amongst(several))
+	for _, text := range q.shown {
+		shown.add(q.memo.inventory(text))
 	}
-	for _, p := range d.parts {
-		shown.add(d.memo.inventory(p.text))
+	for _, p := range q.parts {
+		shown.add(q.memo.inventory(p.text))
 	}
-	for _, b := range d.footer {
-		shown.add(d.memo.inventory(b.text))
-	}
-	shown.add(d.memo.inventory(d.goal.text))
-	for _, t := range d.memo.derivedItems(d.history, d.fold.n) {
+	for _, t := range q.memo.derivedItems(q.history, q.fold.n) {
 		shown.done[compress.ItemKey(t.Text)] = t.Done
 	}
-	for line := range strings.Lines(d.todo) {
+	for line := range strings.Lines(q.todo) {
 		if box, ok := boxOf(strings.TrimSpace(line)); ok {
 			shown.done[box.key] = box.done
 		}
@@ -140,7 +109,7 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 		if from == to {
 			continue
 		}
-		r := d.excerpt(h.of, from, to)
+		r := q.excerpt(h.of, from, to)
 		if r.tokens > room {
 			continue
 		}
@@ -150,27 +119,27 @@ func (d *draft) recalled(boundary, room int) ([]recalled, error) {
 		out = append(out, r)
 	}
 	slices.SortFunc(out, func(a, b recalled) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
-	return d.joined(out), nil
+	return q.joined(out), nil
 }
 
 // excerpt is a part of a record with its heading.
-func (d *draft) excerpt(of *oldRecord, from, to int) recalled {
-	r := recalled{address: addressOf(d.history, of.at), of: of, from: from, to: to}
+func (q *recallQuery) excerpt(of *oldRecord, from, to int) recalled {
+	r := recalled{address: addressOf(q.history, of.at), of: of, from: from, to: to}
 	content := of.text[from:to]
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.address, of.who)
 	writeContent(&b, content, needsFence(content))
 	r.text = b.String()
-	r.tokens = d.counter.CountCached(r.text)
+	r.tokens = q.counter.CountCached(r.text)
 	r.cut = !of.whole || strings.TrimSpace(of.text) != content
 	return r
 }
 
 // joined puts parts of a record together that follow each other.
-func (d *draft) joined(parts []recalled) (out []recalled) {
+func (q *recallQuery) joined(parts []recalled) (out []recalled) {
 	for _, r := range parts {
 		if n := len(out) - 1; n >= 0 && out[n].of == r.of && strings.TrimLeft(r.of.text[out[n].to:r.from], " \t\r\n") == "" {
-			if both := d.excerpt(r.of, out[n].from, r.to); both.tokens <= out[n].tokens+r.tokens {
+			if both := q.excerpt(r.of, out[n].from, r.to); both.tokens <= out[n].tokens+r.tokens {
 				out[n] = both
 				continue
 			}
@@ -194,17 +163,17 @@ type oldHit struct {
 type oldLine struct{ from, to int }
 
 // rank gives the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
-func (d *draft) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
-	working = 1 - decay(d.fold.n-d.fold.last.line, 2)
+func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
+	working = 1 - decay(q.fold.n-q.fold.last.line, 2)
 	scores := make([]float64, len(o.passages))
 	ask := func(query string, weight float64) {
 		if weight > 0 {
 			o.corpus.Score(query, weight, scores)
 		}
 	}
-	ask(compress.Clip(d.current, recallTask), 1-float64(working/2))
+	ask(compress.Clip(q.current, recallTask), 1-float64(working/2))
 	if working > 0 {
-		newest, err := d.memo.newest(d.history, d.fold.n)
+		newest, err := q.memo.newest(q.history, q.fold.n)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -219,12 +188,12 @@ func (d *draft) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 	}
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
-	for _, p := range d.parts {
+	for _, p := range q.parts {
 		if p.From > 0 && !p.omitted && p.how == "" {
 			whole[p.From] = true
 		}
 	}
-	mended := d.memo.mended(d.history, o, d.fold.n)
+	mended := q.memo.mended(q.history, o, q.fold.n)
 	from, age := 0, 0.0 // of the passage before
 	for doc := range scores {
 		p := &o.passages[doc]
@@ -233,7 +202,7 @@ func (d *draft) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 			continue
 		}
 		if p.of.at != from {
-			from, age = p.of.at, 1-decay(d.fold.n-p.of.at, recallFades)
+			from, age = p.of.at, 1-decay(q.fold.n-p.of.at, recallFades)
 		}
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
@@ -289,7 +258,7 @@ func best(scores []float64, n int) (places []int) {
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
 
 // newest gives what the newest of n records say, in short.
-func (mm *memo) newest(m Records, n int) (string, error) {
+func (mm *recallMemo) newest(m Records, n int) (string, error) {
 	known := map[int]string{}
 	var b strings.Builder
 	for at := n; at > max(0, n-recallNewest); at-- {

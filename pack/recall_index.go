@@ -76,7 +76,7 @@ func triesAt(m Records, at int, r *saying) (out []try) {
 }
 
 // mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
-func (mm *memo) mended(m Records, old *oldRecords, n int) map[int]bool {
+func (mm *recallMemo) mended(m Records, old *oldRecords, n int) map[int]bool {
 	var o outcomes
 	calls := map[callAt]try{}
 	for _, s := range old.segments {
@@ -127,7 +127,7 @@ type oldRecord struct {
 }
 
 // old gives the records behind a boundary.
-func (mm *memo) old(m Records, boundary int) *oldRecords {
+func (mm *recallMemo) old(m Records, boundary int) *oldRecords {
 	before := mm.recalled
 	if before != nil && before.boundary == boundary {
 		return before
@@ -217,14 +217,6 @@ func (s *saying) who(m Records, at int) string {
 	}
 	writeWord(&b, shortName(s.name))
 	return b.String()
-}
-
-// bothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
-func bothEnds(text string, n int) (short string, whole bool) {
-	if len(text) <= 2*n {
-		return strings.Clone(text), true
-	}
-	return strings.ToValidUTF8(text[:n], "") + "\n" + strings.ToValidUTF8(text[len(text)-n:], ""), false
 }
 
 func (o *oldRecords) size() int {

@@ -27,7 +27,7 @@ type amongst struct {
 }
 
 // amongst is that of some texts, as it was where they are those of the last build.
-func (mm *memo) amongst(texts []string) *amongst {
+func (mm *recallMemo) amongst(texts []string) *amongst {
 	if a := mm.stands; a != nil && slices.Equal(a.texts, texts) {
 		return a
 	}
@@ -89,7 +89,7 @@ func boxOf(line string) (box checkbox, ok bool) {
 }
 
 // inventory gives that of a text. Most texts of a pack stand in the next one, too.
-func (mm *memo) inventory(text string) *inventory {
+func (mm *recallMemo) inventory(text string) *inventory {
 	v, ok := mm.inventories[text]
 	if !ok {
 		v = &inventory{words: compress.Identifiers(text, len(text))}

@@ -25,15 +25,6 @@ func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([
 	}
 }
 
-// wholeTimeline is the session's timeline; it fails where a part of it cannot be read.
-func wholeTimeline(x *session.Session) (*session.Timeline, error) {
-	t, err := x.Timeline()
-	if err == nil {
-		err = t.EventsErr
-	}
-	return t, err
-}
-
 // Redacts says whether what is derived of sessions is shown without secrets.
 func (b *Builder) Redacts() bool { return b.config.Redact != nil }
 

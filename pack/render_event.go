@@ -92,3 +92,9 @@ func eventCall(events Records, n int) (ctxabi.ToolEvent, error) {
 	ev, _ := ctxabi.DecodeToolEvent(raw)
 	return ev, nil
 }
+
+// Types of the events that stand in the timeline.
+const (
+	eventCallType   = "tool_call"
+	eventResultType = "tool_result"
+)

@@ -34,7 +34,7 @@ const (
 // A record is a reference only where it takes clearly less so. What an assistant says is none, and no request of the
 // user that stands whole.
 type repeats struct {
-	memo     *memo
+	memo     *journalMemo
 	upto     int // the last record that was looked at
 	contents []*sighting
 	chunks   map[uint64][]int32          // the contents that hold a chunk, by its hash
@@ -76,7 +76,7 @@ func (refs references) String() string {
 }
 
 // repeats gives those of f; nil for a journal without a limit, where all is shown as it is.
-func (mm *memo) repeats(f *fold) *repeats {
+func (mm *journalMemo) repeats(f *fold) *repeats {
 	if f.rules.room == 0 {
 		return nil
 	}

@@ -198,3 +198,14 @@ func callRef(a address, call int) string {
 	}
 	return fmt.Sprintf("%s.%d", a, call+1)
 }
+
+// How much of a record stands in a line, and how much of it is looked at.
+const (
+	longText = 64 << 10
+
+	foldedResult = 30  // tokens of a tool's output
+	foldedText   = 160 // of what an assistant said
+	foldedCall   = 160 // of the arguments of a call
+
+	foldedUser = 160 // of a request
+)

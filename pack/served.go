@@ -5,13 +5,11 @@ import (
 	"container/list"
 	"context"
 	"path"
-	"sort"
 	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // Opening is somebody opening a file of a build to read it.
@@ -195,27 +193,6 @@ func (w *openedBuild) write() (err error) {
 		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: b.tokensOf(kept, c), Messages: b.Messages,
 		PackID: b.ID, PID: w.by.PID, PrefixBytes: b.Prefix, Redact: b.Redaction, Tokens: b.Tokens, UID: w.by.UID,
 	}, b.Markdown)
-}
-
-// border is where a block or a record of pack.md ends, and the tokens up to there.
-type border struct{ bytes, tokens int }
-
-// tokensOf counts the first n bytes of pack.md. Counts of whole blocks and records add up; what is left over is counted.
-func (b *Build) tokensOf(n int, c *tokens.Counter) int {
-	i := sort.Search(len(b.borders), func(i int) bool { return b.borders[i].bytes > n })
-	var at border
-	if i > 0 {
-		at = b.borders[i-1]
-	}
-	return at.tokens + c.Count(string(b.Markdown[at.bytes:n]))
-}
-
-// counter counts in the encoding of the build.
-func (b *Build) counter() (*tokens.Counter, error) {
-	if b.native != nil && b.native.counter != nil {
-		return b.native.counter, nil
-	}
-	return tokens.For("")
 }
 
 // keptLines is how many bytes two packs have in common in front, up to a line end.

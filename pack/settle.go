@@ -11,40 +11,6 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// planned is what can be known of a pack before its generators run.
-//
-// The builder gathers the files that need no command, calls [Input.plan], runs
-// the generators that are wanted, adds their outputs to Files and plans again:
-// a computed fallback is wanted only when what stands before it in its chain
-// came to nothing. When nothing new is wanted it compiles the same Input.
-type planned struct {
-	settled     int    // how many records the sources before the journal see
-	compactions int    // what moved the settled point so far
-	task        string // the last request of the user at the settled point
-	current     string // the last request of the user now, and the open todos
-
-	// wanted says for each source of the recipe whether its content can matter: its condition
-	// holds, the strategy does not leave it out, and no source before it in its chain yields something or may still.
-	wanted []bool
-}
-
-// plan finds the settled point and which sources are wanted, of the chains that have a generator: the others are not
-// looked at. mm may be kept from one call to the next for the same session, and shared with compile; nil: a new one.
-// That a source is missing is no error here.
-func (in *Input) plan(mm *memo, c *tokens.Counter) (planned, error) {
-	if mm == nil {
-		mm = newMemo()
-	}
-	y, journal, err := in.settled(mm, c)
-	if err != nil {
-		return planned{}, err
-	}
-	y.useSources(journal, func(chain []recipe.Source) bool {
-		return slices.ContainsFunc(chain, func(s recipe.Source) bool { return s.Type.Computed() })
-	})
-	return y.planned, nil
-}
-
 // layout is a pack before its blocks are cut and its journal is rendered.
 type layout struct {
 	planned
@@ -107,10 +73,10 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	y.reserveTools()
-	mm.use(y.limits)
+	mm.use(y.limits.space())
 	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
-	mm.decided = mm.wants.decidedOf(in)
-	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits, 0))
+	mm.decided = in.decidedFor(&mm.wants)
+	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits.space(), 0))
 	return y, journal, y.settle()
 }
 

@@ -54,7 +54,7 @@ type look struct {
 type spaceRules struct{ uid, gid uint32 }
 
 // storeRoot is the open directory of a store; it stays open as long as it is the builder's.
-func (b *Builder) storeRoot(dir string) (*os.File, error) {
+func (b *gatherer) storeRoot(dir string) (*os.File, error) {
 	if f, ok := b.roots.Load(dir); ok {
 		return f.(*os.File), nil
 	}
@@ -70,7 +70,7 @@ func (b *Builder) storeRoot(dir string) (*os.File, error) {
 }
 
 // openHome opens the home of the session's agent. rel is the session's directory in it.
-func (b *Builder) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
+func (b *gatherer) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
 	failed := func(err error) error {
 		kind := ctxabi.ErrIO
 		if handles.IsShort(err) {

@@ -23,23 +23,6 @@ type sources struct {
 	handover string // where gathered.handover is from, below the store
 }
 
-// Where the built-in sources find their files unless the recipe says.
-var builtinPaths = map[recipe.Type]string{
-	recipe.TypeSystemRole: "${AGENT_HOME}/" + ctxabi.SystemPromptFile,
-	recipe.TypeTools:      "${AGENT_HOME}/" + ctxabi.ToolsFile,
-	recipe.TypeSkills:     "${AGENT_HOME}/" + ctxabi.SkillsDir,
-	recipe.TypeMemory:     "${AGENT_HOME}/" + ctxabi.MemoryDir,
-	recipe.TypeKnowledge:  "${AGENT_HOME}/" + ctxabi.KnowledgeDir,
-	recipe.TypePlaybook:   "${AGENT_HOME}/" + ctxabi.PlaybooksDir,
-	recipe.TypePinned:     "${SESSION}/" + ctxabi.PinnedDir,
-	recipe.TypeSummary:    "${SESSION}/" + ctxabi.SummaryFile,
-	recipe.TypeFacts:      "${SESSION}/" + ctxabi.FactsFile,
-	recipe.TypeDecisions:  "${SESSION}/" + ctxabi.DecisionsFile,
-	recipe.TypeRefs:       "${SESSION}/" + ctxabi.RefsFile,
-	recipe.TypeTodo:       "${SESSION}/" + ctxabi.TodoFile,
-	recipe.TypeHandoff:    "${SESSION}/" + ctxabi.HandoffFile,
-}
-
 // all lists the files of all sources, and what else decides about them.
 func (s *sources) all() error {
 	todo := false

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
 // maxWorkspaceFile is the most that is read of one file of a workspace, in bytes.
@@ -18,7 +20,7 @@ type outsideFile struct {
 }
 
 // readOutside fills in the files outside of the store. Where no answer comes, the last known ones are used.
-func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, before map[string]WorkspaceFile) {
+func (b *gatherer) readOutside(ctx context.Context, g *gathered, s *sources, before map[string]WorkspaceFile) {
 	g.outside = map[string]WorkspaceFile{}
 	if len(s.asks) == 0 {
 		return
@@ -63,7 +65,7 @@ func (b *Builder) readOutside(ctx context.Context, g *gathered, s *sources, befo
 }
 
 // answers asks the runner for paths.
-func (b *Builder) answers(ctx context.Context, g *gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
+func (b *gatherer) answers(ctx context.Context, g *gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
 	wait := b.waitFor(g.chosen.recipe)
 	if wait < 0 {
 		wait = time.Minute // a dead disk must not keep whoever waits for all else
@@ -81,9 +83,20 @@ func (b *Builder) answers(ctx context.Context, g *gathered, s *sources, paths []
 }
 
 // mapped is a path as this machine calls it.
-func (b *Builder) mapped(p string) string {
+func (b *gatherer) mapped(p string) string {
 	if b.config.MapPath != nil {
 		return b.config.MapPath(p)
 	}
 	return p
+}
+
+// waitFor is how long a read may wait for what is outside of the store; negative: until all is there.
+func (b *gatherer) waitFor(r *recipe.Recipe) time.Duration {
+	switch {
+	case b.config.WaitForAll:
+		return -1
+	case b.config.Wait != 0:
+		return b.config.Wait
+	}
+	return r.Wait
 }

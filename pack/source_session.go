@@ -85,9 +85,9 @@ func (g *gathered) bytes() int {
 }
 
 // gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
-func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered) (*gathered, error) {
+func (b *gatherer) gather(ctx context.Context, x *session.Session, own *logs, last *gathered) (*gathered, error) {
 	for begin := time.Now(); time.Since(begin) < mostMoving; {
-		g, moved, err := b.lookAround(ctx, x, last)
+		g, moved, err := b.lookAround(ctx, x, own, last)
 		switch {
 		case !moved:
 			return g, err
@@ -102,7 +102,7 @@ func (b *Builder) gather(ctx context.Context, x *session.Session, last *gathered
 const mostMoving = 30 * time.Second
 
 // lookAround is gather, unless the session was moved meanwhile.
-func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gathered) (_ *gathered, moved bool, err error) {
+func (b *gatherer) lookAround(ctx context.Context, x *session.Session, own *logs, last *gathered) (_ *gathered, moved bool, err error) {
 	var before *look
 	var answers map[string]WorkspaceFile
 	var found map[*stocked]bool
@@ -122,7 +122,7 @@ func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gath
 	h.found = found
 	g := &gathered{length: x.Messages().Len(), events: x.Events().Len(), ref: h.ref, look: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, last)
-	if err := g.lookAtChildren(x, last, b.entry(x.ID()).veil); err != nil {
+	if err := g.lookAtChildren(x, last, own.veil); err != nil {
 		return nil, false, err
 	}
 	s := &sources{g: g, h: h, rel: rel, recipe: g.chosen.recipe}
@@ -161,7 +161,7 @@ func (b *Builder) lookAround(ctx context.Context, x *session.Session, last *gath
 }
 
 // setUp finds the recipe and the settings.
-func (b *Builder) setUp(x *session.Session, g *gathered, h *home, rel string, last *gathered) {
+func (b *gatherer) setUp(x *session.Session, g *gathered, h *home, rel string, last *gathered) {
 	control := func(name string) *stocked { return h.file(path.Join(rel, name), ctxabi.MaxControl) }
 	if last == nil {
 		last = &gathered{}
@@ -185,7 +185,7 @@ func (b *Builder) setUp(x *session.Session, g *gathered, h *home, rel string, la
 }
 
 // settings reads the small files that say how a pack is made.
-func (b *Builder) settings(g *gathered, control func(string) *stocked) {
+func (b *gatherer) settings(g *gathered, control func(string) *stocked) {
 	r := g.chosen.recipe
 	g.budget = b.fallback(r)
 	g.computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
@@ -232,7 +232,7 @@ func (b *Builder) settings(g *gathered, control func(string) *stocked) {
 }
 
 // fallback is the budget of a session that has none of its own.
-func (b *Builder) fallback(r *recipe.Recipe) int {
+func (b *gatherer) fallback(r *recipe.Recipe) int {
 	if r.TotalMaxTokens >= 0 {
 		return r.TotalMaxTokens
 	}
@@ -240,7 +240,7 @@ func (b *Builder) fallback(r *recipe.Recipe) int {
 }
 
 // required gathers only what stands verbatim in the session's pack.
-func (b *Builder) required(x *session.Session) (*gathered, error) {
+func (b *gatherer) required(x *session.Session) (*gathered, error) {
 	h, rel, err := b.openHome(x, nil)
 	if err != nil {
 		return nil, err

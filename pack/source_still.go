@@ -81,7 +81,7 @@ func (l *look) absentDir(rel string) bool {
 }
 
 // still says whether all that g was made from is as it was. When it cannot tell, it says no, and which files it found as they were.
-func (b *Builder) still(ctx context.Context, x *session.Session, g *gathered) (ok bool, found map[*stocked]bool) {
+func (b *gatherer) still(ctx context.Context, x *session.Session, g *gathered) (ok bool, found map[*stocked]bool) {
 	if x.Messages().Len() != g.length || x.Events().Len() != g.events || x.Ref() != g.ref || g.ref.Space != "" || g.trust.needed() {
 		return false, nil
 	}
@@ -99,7 +99,7 @@ func (b *Builder) still(ctx context.Context, x *session.Session, g *gathered) (o
 }
 
 // same compares the signs of what was seen with what is there now, and gives the files that it found the same, up to the first other one.
-func (b *Builder) same(x *session.Session, way []sighted) (ok bool, found map[*stocked]bool) {
+func (b *gatherer) same(x *session.Session, way []sighted) (ok bool, found map[*stocked]bool) {
 	h, _, err := b.openHome(x, nil)
 	if err != nil {
 		return false, nil
@@ -151,7 +151,7 @@ func (h *home) sameContent(rel string, s sign, f *stocked) bool {
 }
 
 // sameOutside asks for the files outside of the store again.
-func (b *Builder) sameOutside(ctx context.Context, g *gathered) bool {
+func (b *gatherer) sameOutside(ctx context.Context, g *gathered) bool {
 	if len(g.asked) == 0 {
 		return true
 	}

@@ -22,12 +22,6 @@ type section struct {
 	Source  string `json:"source"`
 }
 
-// strategyMessage is one message as a model is sent it.
-type strategyMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 // chooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
 // name is in the agent's ([byAgent]), else general. Where a section that it
 // requires has no content (lacks says why), general is used, and wrong, for the report, says so.

@@ -34,24 +34,24 @@ func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *en
 
 // summariesNow gives the summaries of the recipe as it is, which hang on no generator.
 func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry) ([]Summary, error) {
-	g, err := b.gather(ctx, x, nil)
+	g, err := b.gather(ctx, x, &e.logs, nil)
 	if err != nil {
 		return nil, err
 	}
 	in := g.input()
-	t, err := snapshot(ctx, x, e, &in)
+	t, err := e.snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
-	in.Summaries = g.summaries(x, &in)
-	if err := e.veil.input(&in, t, &e.unread); err != nil {
+	in.Summaries = summariesOf(x, g, &in)
+	if err := e.redact(&in, t); err != nil {
 		return nil, err
 	}
 	return in.Summaries, nil
 }
 
-// summaries gives those that stand in packs of in, or wait to, where the summarizer is trusted.
-func (g *gathered) summaries(x *session.Session, in *Input) []Summary {
+// summariesOf gives those that stand in packs of in, or wait to, where the summarizer is trusted.
+func summariesOf(x *session.Session, g *gathered, in *Input) []Summary {
 	maker := g.chosen.recipe.Summarizer
 	if maker == nil || g.refused[ofSummarizer] != "" {
 		return nil
@@ -64,8 +64,8 @@ func (g *gathered) summaries(x *session.Session, in *Input) []Summary {
 // citesOne is the end of a derived line: the record that it is from.
 var citesOne = regexp.MustCompile(`\((messages|events):(\d+)\)\n$`)
 
-// before gives summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
-func (s *Summary) before(m Records, derived string) string {
+// withDerived gives summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
+func withDerived(s *Summary, m Records, derived string) string {
 	if s == nil || s.To > m.Len() {
 		return derived
 	}
@@ -85,15 +85,4 @@ func (s *Summary) before(m Records, derived string) string {
 		text += "\nDerived since:\n\n" + since.String()
 	}
 	return text
-}
-
-// placeOf is where the record at an address stands in m; 0: nowhere.
-func placeOf(m Records, a address) int {
-	if t, ok := m.(*timeline); ok {
-		return t.place(a)
-	}
-	if a.event {
-		return 0
-	}
-	return a.n
 }

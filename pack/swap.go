@@ -19,26 +19,6 @@ import (
 // read once, hashed and described, and that is kept as well. So a row that was given
 // stays, whatever budget or recipe comes later.
 
-// left is what a build shows gone, by places of its history.
-type left struct {
-	rules foldRules
-	cuts  []int // the boundary after each compaction
-	short []int // results that are shown shortened
-}
-
-func (d *draft) left() left {
-	if !d.journal.present {
-		return left{}
-	}
-	l := left{rules: d.fold.rules, cuts: d.fold.cuts}
-	for _, p := range d.parts {
-		if p.how != "" && p.zone == inFull && p.From == p.To && isResult(d.history.At(p.From)) {
-			l.short = append(l.short, p.From)
-		}
-	}
-	return l
-}
-
 // swapNote is something that left the prompt: a range of records of one log, or the results of one record.
 type swapNote struct {
 	Source string // "messages" or "events"
@@ -160,34 +140,8 @@ func (s *swap) add(n swapNote) {
 	s.size.Add(128)
 }
 
-// Swap gives what left the session's prompt, up to now, sorted by log and record. Where id is known already it gives what is
-// known, which costs nothing.
-func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*Nodes, error) {
-	e := b.use(x)
-	if n := e.swap.shown.Load(); id != "" && n != nil {
-		if _, ok := n.Find(id); ok {
-			return n, nil
-		}
-	}
-	if _, err := b.Current(ctx, x); err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	} // a pack that cannot be built, or must not be waited for, lets go of nothing more
-	e = b.use(x)
-	release, err := b.roomNow(x)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	was := e.swap.size.Load()
-	n, err := e.swap.update(ctx, x, e)
-	if grown := e.swap.size.Load() - was; grown > 0 {
-		b.grow(x.ID(), int(grown))
-	}
-	return n, err
-}
-
 // update makes rows of the notes that are none yet.
-func (s *swap) update(ctx context.Context, x *session.Session, e *entry) (*Nodes, error) {
+func (s *swap) update(ctx context.Context, x *session.Session, e *logs) (*Nodes, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.mu.Lock()
@@ -200,7 +154,7 @@ func (s *swap) update(ctx context.Context, x *session.Session, e *entry) (*Nodes
 	}
 	if s.have == nil {
 		s.have = map[ctxabi.ContentRef]bool{}
-		if e.veil == nil { // what is kept are summaries of records as they are stored
+		if !e.redacts() { // what is kept are summaries of records as they are stored
 			s.loadRows(x)
 		}
 	}
@@ -220,7 +174,7 @@ func (s *swap) update(ctx context.Context, x *session.Session, e *entry) (*Nodes
 			line, _ := json.Marshal(storedRow{row, row.Ref})
 			lines = append(lines, line)
 		}
-		if len(lines) > 0 && e.veil == nil && e.unread.met.Load() == met { // else a row might be kept that lacks what could not be read
+		if len(lines) > 0 && !e.redacts() && e.unread.met.Load() == met { // else a row might be kept that lacks what could not be read
 			x.AppendDerived(swapRows, lines...) // what is lost is read again
 		}
 		s.read++

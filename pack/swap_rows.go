@@ -22,7 +22,7 @@ const (
 // swapReader reads what notes stand for.
 type swapReader struct {
 	x      *session.Session
-	e      *entry
+	e      *logs
 	unread *unread
 }
 
@@ -47,9 +47,9 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 	if have[whole] {
 		return nil, nil
 	}
-	records := r.unread.readable(ix, n.Source == "events")
+	records := readableOf(r.unread, ix, n.Source == "events")
 	shown := Records(records)
-	if r.e.veil != nil {
+	if r.e.redacts() {
 		t, err := r.e.timeline(r.x)
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 			continue // it is left out until it can be read
 		}
 		said := outputs
-		if r.e.veil != nil {
+		if r.e.redacts() {
 			if said, err = outputsAt(shown, n.Source == "events", line); err != nil {
 				return nil, err
 			}

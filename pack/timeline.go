@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -15,14 +16,6 @@ import (
 type timeline struct {
 	messages, events Records
 	tools            []ctxabi.EventPlace
-}
-
-// history is what the journal is folded over: the messages themselves when there is nothing to merge.
-func (in *Input) history() Records {
-	if len(in.Tools) == 0 {
-		return in.Messages
-	}
-	return &timeline{in.Messages, in.Events, in.Tools}
 }
 
 func (t *timeline) Len() int { return t.messages.Len() + len(t.tools) }
@@ -155,4 +148,44 @@ func (s stretch) String() string {
 		return events
 	}
 	return s.messages.String() + " and " + events
+}
+
+// toolsUpTo counts the tool events among the first at places of m.
+func toolsUpTo(m Records, at int) int {
+	if t, ok := m.(*timeline); ok {
+		return t.upTo(at)
+	}
+	return 0
+}
+
+// logOfPlaces is the log of messages among m.
+func logOfPlaces(m Records) Records {
+	if t, ok := m.(*timeline); ok {
+		return t.messages
+	}
+	return m
+}
+
+// placeOf is where the record at an address stands in m; 0: nowhere.
+func placeOf(m Records, a address) int {
+	if t, ok := m.(*timeline); ok {
+		return t.place(a)
+	}
+	if a.event {
+		return 0
+	}
+	return a.n
+}
+
+// sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".
+func sourcesOf(m Records, span ctxabi.Span) string {
+	s := stretchOf(m, span)
+	var out []string
+	if s.messages.From > 0 {
+		out = append(out, "messages:"+s.messages.String())
+	}
+	if s.events.From > 0 {
+		out = append(out, "events:"+s.events.String())
+	}
+	return strings.Join(out, ", ")
 }

@@ -27,7 +27,7 @@ type trust struct {
 	pinned     map[int][]pin  // what the commands of a source find of the files that they name in a shared space; by the source's index
 }
 
-func (b *Builder) newTrust(x *session.Session, g *gathered, rel string, cwd, env *stocked) *trust {
+func (b *gatherer) newTrust(x *session.Session, g *gathered, rel string, cwd, env *stocked) *trust {
 	t := &trust{ref: g.ref, rel: rel, owner: g.owner.uid, mountpoint: b.config.Mountpoint, chosen: g.chosen, cwd: cwd, env: env, rows: map[ctxabi.Trust]bool{}}
 	if t.needed() {
 		data, err := x.Store().Trust(t.owner)

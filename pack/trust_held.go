@@ -50,7 +50,7 @@ func (t *trust) pin(at int, rel string, f *stocked) {
 
 // holder returns the files of a shared space as the commands of the source at find them, to be called when the run
 // begins, and the outputs of these commands. It fails where a file is not what it was when it was looked at.
-func (b *Builder) holder(x *session.Session, g *gathered, at int, outputs []string) func() (root string, held []Held, err error) {
+func (b *gatherer) holder(x *session.Session, g *gathered, at int, outputs []string) func() (root string, held []Held, err error) {
 	pins := g.trust.pinned[at]
 	if len(pins) == 0 {
 		return nil

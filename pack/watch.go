@@ -12,7 +12,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -159,13 +158,5 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 		return
 	}
 	defer func() { <-e.busy }()
-	h, rel, err := b.openHome(x, nil)
-	if err != nil {
-		return // the next pack says so
-	}
-	defer h.close()
-	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
-		return // somebody is between truncating it and writing; if not, the next pack says so
-	}
-	b.setUp(x, &gathered{ref: h.ref, look: h.now}, h, rel, nil)
+	b.checkRecipe(x)
 }

@@ -3,7 +3,6 @@ package pack
 import (
 	"crypto/sha256"
 	"slices"
-	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -52,13 +51,7 @@ const (
 
 	windowRecords = 1024    // that are looked at to choose key lines
 	windowBytes   = 2 << 20 // likewise, of the log
-	longText      = 64 << 10
 
-	foldedResult = 30  // tokens of a tool's output
-	foldedText   = 160 // of what an assistant said
-	foldedCall   = 160 // of the arguments of a call
-
-	foldedUser = 160 // of a request
 )
 
 func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
@@ -105,7 +98,7 @@ func (z *zones) size() int {
 }
 
 // zones gives those of a fold.
-func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
+func (mm *journalMemo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 	if f.boundary() == 1 || f.rules.zones.all() == 0 {
 		return &zones{}, nil
 	}
@@ -131,7 +124,7 @@ func (mm *memo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
 // zoner makes the zones of one compaction.
 type zoner struct {
 	m  Records
-	mm *memo
+	mm *journalMemo
 	f  *fold
 	c  *tokens.Counter
 	z  *zones
@@ -292,17 +285,4 @@ func (b *zoner) said(at int) (saying, bool) {
 	r, err := said(b.m, at)
 	b.unread = b.unread || err != nil
 	return r, err == nil && !isUnread(b.m, at)
-}
-
-// sourcesOf names the records of a span: "messages:1-118", "messages:1-9, events:2-4".
-func sourcesOf(m Records, span ctxabi.Span) string {
-	s := stretchOf(m, span)
-	var out []string
-	if s.messages.From > 0 {
-		out = append(out, "messages:"+s.messages.String())
-	}
-	if s.events.From > 0 {
-		out = append(out, "events:"+s.events.String())
-	}
-	return strings.Join(out, ", ")
 }

@@ -1,10 +1,13 @@
 package pack
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -22,6 +25,9 @@ const (
 	noteTextShown = 60    // tokens of one note
 )
 
+// noteCaps are in tokens at a limit of 32,000.
+var noteCaps = map[recipe.Type]int{recipe.TypeFacts: 600, recipe.TypeDecisions: 600, recipe.TypeRefs: 400}
+
 // derivedNotes are the types of sources whose notes may be derived, in the order of their blocks.
 var derivedNotes = []recipe.Type{recipe.TypeFacts, recipe.TypeDecisions, recipe.TypeRefs}
 
@@ -32,38 +38,6 @@ type noteWants struct {
 	key   string                          // names both
 }
 
-// wantNotes finds which notes the recipe wants and the agent has not taken over.
-func (y *layout) wantNotes() (w noteWants) {
-	h := sha256.New()
-	for k := range y.recipe.Sources {
-		s := &y.recipe.Sources[k]
-		if !slices.Contains(derivedNotes, s.Type) || slices.Contains(w.kinds, s.Type) || s.Path != "" && s.Path != builtinPaths[s.Type] ||
-			s.Fallback > 0 || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
-			continue
-		}
-		taken := false
-		var own []byte
-		for _, f := range y.files[k] {
-			taken = taken || f.Life != ctxabi.OriginMixed
-			own = append(own, f.Data...)
-		}
-		if taken {
-			continue
-		}
-		w.kinds = append(w.kinds, s.Type)
-		h.Write([]byte(s.Type + "\n"))
-		if ids := noteIDs(own); len(ids) > 0 {
-			if w.own == nil {
-				w.own = map[recipe.Type]map[string]bool{}
-			}
-			w.own[s.Type] = ids
-			h.Write(own)
-		}
-	}
-	w.key = hex.EncodeToString(h.Sum(nil)[:8])
-	return w
-}
-
 // noteLine is one row as a block shows it.
 type noteLine struct {
 	id, text, source string
@@ -72,7 +46,7 @@ type noteLine struct {
 // decided are lines of the decisions that events had recorded before the record that brought the compaction, for which there is so much room.
 func (b *zoner) decided(room int64) (lines string, tokens int) {
 	n := b.mm.decidedBefore(b.m, b.z.at)
-	if lines, tokens = decidedText(b.mm.decided[:n], int(min(int64(defaultCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
+	if lines, tokens = decidedText(b.mm.decided[:n], int(min(int64(noteCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
 		b.z.decided = n
 		tokens += b.c.CountCached(b.notesHeading(recipe.TypeDecisions))
 	}
@@ -80,7 +54,7 @@ func (b *zoner) decided(room int64) (lines string, tokens int) {
 }
 
 // decidedKey names the decisions that zones of a compaction show.
-func (mm *memo) decidedKey(m Records, compacted int) string {
+func (mm *journalMemo) decidedKey(m Records, compacted int) string {
 	n := mm.decidedBefore(m, compacted)
 	if n == 0 {
 		return ""
@@ -140,7 +114,7 @@ func (b *zoner) notes(left int64, covered []string, told string) (blocks []part,
 		if kind == recipe.TypeDecisions {
 			first = told
 		}
-		p := b.noteBlock(kind, first, lines, wants.own[kind], int(min(int64(defaultCaps[kind]), room*zoneNotes/1000, left/9)), covered)
+		p := b.noteBlock(kind, first, lines, wants.own[kind], int(min(int64(noteCaps[kind]), room*zoneNotes/1000, left/9)), covered)
 		if p.text != "" {
 			blocks = append(blocks, p)
 			covered = append(covered, p.text)
@@ -175,4 +149,15 @@ func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own 
 	p := part{piece: piece{Span: ctxabi.Span{From: 1, To: b.z.at}, kept: true, zone: inNotes}, notes: string(kind), text: heading + first + strings.Join(chosen, "")}
 	p.tokens = b.c.CountCached(p.text)
 	return p
+}
+
+// noteIDs are the ids of rows.
+func noteIDs(rows []byte) map[string]bool {
+	ids := map[string]bool{}
+	for line := range bytes.Lines(rows) {
+		if id := gjson.GetBytes(line, "id").Str; id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
 }

@@ -101,3 +101,20 @@ func (b *zoner) derived(after, room int) []string {
 	}
 	return lines
 }
+
+// summaryFor gives the summary that enters at the last compaction of f, or nil.
+func (mm *journalMemo) summaryFor(f *fold) *Summary {
+	for i := range slices.Backward(mm.summaries) {
+		if s := &mm.summaries[i]; s.After < f.compacted && s.To < f.boundary() {
+			return s
+		}
+	}
+	return nil
+}
+
+// maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: the room of
+// the derived summary and a quarter of that of key lines, but no more than maxSummary.
+func (r *foldRules) maxOwn(room int64) int {
+	z := r.zonesIn(room)
+	return int(min(maxSummary, z.summary+z.lines/4))
+}

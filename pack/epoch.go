@@ -3,81 +3,10 @@ package pack
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"hash"
 	"slices"
 	"strings"
-
-	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/tokens"
 )
-
-// epochFile remembers a session's last epoch, in its internal directory.
-const epochFile = "epoch.json"
-
-// epochNote is what is remembered of an epoch: enough to say why the next one began.
-type epochNote struct {
-	Epoch  string      `json:"epoch"`
-	Recipe string      `json:"recipe"`
-	Budget int         `json:"budget"`
-	Redact string      `json:"redact,omitempty"` // Fingerprint
-	Head   []HeadBlock `json:"head"`
-	Reason string      `json:"reason,omitempty"` // why it began; "": what the files prove
-
-	Encoding string `json:"encoding,omitempty"`
-	Room     int    `json:"room,omitempty"` // for the journal, in tokens
-}
-
-// compileEpoch compiles in; around is the hash of all of it but the records. Where an epoch begins, it compares the pack with the last one to say why.
-func (b *Builder) compileEpoch(x *session.Session, e *entry, in *Input, c *tokens.Counter, around hash.Cloner) (*Build, error) {
-	if e.epoch == nil {
-		e.epoch = &epochNote{}
-		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
-			e.epoch = &epochNote{}
-		}
-	}
-	was := e.epoch
-	in.EpochReason = was.Reason
-	d, err := in.complete(e.memo, c, around)
-	if err != nil {
-		return nil, err
-	}
-	build := d.render()
-	if build.Epoch == was.Epoch {
-		return build, nil
-	}
-	now := &epochNote{Epoch: build.Epoch, Recipe: build.Recipe, Budget: in.Budget, Redact: build.Redaction, Head: build.Head, Encoding: build.encoding, Room: build.room}
-	if was.Epoch != "" {
-		now.Reason = was.ended(now, build)
-	}
-	if now.Reason != in.EpochReason {
-		in.EpochReason = now.Reason
-		build = d.render()
-	}
-	e.epoch = now
-	if data, err := json.Marshal(now); err == nil {
-		x.SetDerived(epochFile, data) // without it the next epoch says only what the files prove
-	}
-	return build, nil
-}
-
-// ended says why the epoch gave way to the next one; "" where the files prove it: a compaction.
-func (n *epochNote) ended(next *epochNote, build *Build) string {
-	if reason := build.changedFrom(&Build{Epoch: n.Epoch, Recipe: n.Recipe, Redaction: n.Redact, Head: n.Head}); reason != "" {
-		return reason
-	}
-	// Each of these folds the history anew, so that compactions which are said to have happened meanwhile are not what began the epoch.
-	switch {
-	case n.Budget != next.Budget:
-		return "the budget changed"
-	case n.Encoding != "" && n.Encoding != next.Encoding:
-		return fmt.Sprintf("tokens are counted with %s now", next.Encoding)
-	case n.Room > 0 && n.Room != next.Room:
-		return fmt.Sprintf("the other blocks leave the journal room for %d tokens, and left %d", next.Room, n.Room)
-	}
-	return ""
-}
 
 // epoch names what must not change for the prefix to stay: the head, and how
 // the journal was folded.

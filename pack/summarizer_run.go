@@ -21,79 +21,6 @@ import (
 // derived lines for the records that it tells of. A run at a time: where the boundary moves again meanwhile, the next
 // run is for where it is then.
 
-// Summary is a text of the summarizer. It is never changed.
-type Summary struct {
-	To    int    // it tells of the records up to this place of the history
-	After int    // it stands in packs whose last compaction a later record brought
-	Text  string // ends in a newline
-
-	sum *[sha256.Size]byte // see id; nil: not known yet
-}
-
-// id stands for all that s brings into a pack; zero for nil.
-func (s *Summary) id() [sha256.Size]byte {
-	switch {
-	case s == nil:
-		return [sha256.Size]byte{}
-	case s.sum != nil:
-		return *s.sum
-	}
-	return sha256.Sum256(fmt.Appendf(nil, "%d\n%s", s.To, s.Text))
-}
-
-// usable are the summaries that were there before the last record came: no others can stand in the pack.
-func (in *Input) usable() []Summary {
-	n := in.history().Len()
-	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s Summary) bool { return s.After >= n })
-}
-
-// summaryFor gives the summary that enters at the last compaction of f, or nil.
-func (mm *memo) summaryFor(f *fold) *Summary {
-	for i := range slices.Backward(mm.summaries) {
-		if s := &mm.summaries[i]; s.After < f.compacted && s.To < f.boundary() {
-			return s
-		}
-	}
-	return nil
-}
-
-// maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: the room of
-// the derived summary and a quarter of that of key lines, but no more than maxSummary.
-func (r *foldRules) maxOwn(room int64) int {
-	z := r.zonesIn(room)
-	return int(min(maxSummary, z.summary+z.lines/4))
-}
-
-// backlog is what a build has behind its boundary for a summarizer.
-type backlog struct {
-	to  int // the last record there; 0: nothing is, or there is no summary
-	max int // tokens that a summary may have
-}
-
-func (d *draft) backlog() backlog {
-	f := d.fold
-	if !d.journal.present || f.boundary() == 1 || f.rules.zones.all() == 0 {
-		return backlog{}
-	}
-	b := backlog{to: f.boundary() - 1, max: f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))}
-	if b.max == 0 {
-		return backlog{}
-	}
-	return b
-}
-
-// ofSummarizer stands for the recipe's summarizer where sources are named by their index.
-const ofSummarizer = -5
-
-// summarizerSource is the recipe's summarizer as a source that runs a command; nil: it has none. No other has its name.
-func summarizerSource(r *recipe.Recipe) *recipe.Source {
-	if r.Summarizer == nil {
-		return nil
-	}
-	return &recipe.Source{Type: recipe.TypeComputed, Block: "\nsummarizer", Stages: []recipe.Stage{{Generator: *r.Summarizer}},
-		Origin: r.Origins["summarizer"]}
-}
-
 // summarizer is what is remembered of the summaries of a session. Whoever compiles guards it.
 type summarizer struct {
 	loaded bool
@@ -230,34 +157,4 @@ func (b *Builder) summaryWant(x *session.Session, g *gathered, in *Input, s *sum
 		return summaryInput(ctx, now.history(), before, to, maxSummaryInput)
 	}
 	return w
-}
-
-// summaryNote says which summary stands in the pack and why, where the recipe has a summarizer; "" where it has none.
-func (d *draft) summaryNote() string {
-	if d.recipe.Summarizer == nil {
-		return ""
-	}
-	text := "none, since nothing has left the pack yet"
-	switch own := d.memo.summaryFor(d.fold); {
-	case d.backlog().to == 0 && d.fold.boundary() > 1:
-		text = "none, the journal has no summary"
-	case d.fold.boundary() == 1:
-	case own == nil:
-		text = "derived"
-	case slices.ContainsFunc(d.parts, func(p part) bool { return p.summarized > 0 }):
-		text = "by the summarizer up to " + d.name(own.To)
-		if own.To < d.fold.boundary()-1 {
-			text += ", derived from there on"
-		}
-	default:
-		text = "derived, there is no room for the summarizer's"
-	}
-	if n := len(d.in.Summaries); n > 0 && d.in.Summaries[n-1].After >= d.fold.compacted {
-		of := sourcesOf(d.history, ctxabi.Span{From: 1, To: d.in.Summaries[n-1].To})
-		text += fmt.Sprintf("; the summarizer's for %s is accepted and enters at the next compaction", of)
-	}
-	if d.in.SummaryNote != "" {
-		text += "; " + d.in.SummaryNote
-	}
-	return text
 }

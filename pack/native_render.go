@@ -2,16 +2,11 @@ package pack
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -42,7 +37,7 @@ var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
 // native is what a build keeps for its native renderings. It never changes but for what was made.
 type native struct {
 	script  *script
-	head    []block // before the journal, with content
+	head    []headText // blocks before the journal, with content
 	said    []strategyMessage
 	footer  string
 	tools   toolSet
@@ -60,10 +55,8 @@ const messageTokens = 4
 // Logs gives both logs of a session, as they were when a build was made or longer.
 type Logs func() (messages, events Records, err error)
 
-// Native gives the rendering of the build in a format, made when it is asked for first. It fails with
-// ctxabi.ErrOverBudget when so little room is left that only pack.md fits, and with ctxabi.ErrIO when a record cannot be read.
-func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
-	n := b.native
+// rendered is the rendering in a format, made when it is asked for first.
+func (n *native) rendered(f Format, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if data, ok := n.made[f]; ok {
@@ -79,40 +72,15 @@ func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
 	return data, err
 }
 
-// Size is about how many bytes of memory the build holds: its renderings, and what others are made from. Texts of records and
-// blocks are not among them, which all builds of a session share.
-func (b *Build) Size() int {
-	size := 1024 + len(b.Markdown) + b.account.size() + len(b.Report) + 16*len(b.borders) + 192*len(b.Head)
-	if b.native == nil {
-		return size
-	}
-	b.native.mu.Lock()
-	defer b.native.mu.Unlock()
-	size += b.native.script.size() + len(b.native.footer) + int(unsafe.Sizeof(block{}))*len(b.native.head)
-	for _, data := range b.native.made {
+// size is about how many bytes of memory n holds.
+func (n *native) size() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size := n.script.size() + len(n.footer) + int(unsafe.Sizeof(headText{}))*len(n.head)
+	for _, data := range n.made {
 		size += len(data)
 	}
 	return size
-}
-
-// Native gives a rendering of build, which is one of x.
-func (b *Builder) Native(x *session.Session, build *Build, f Format) ([]byte, error) {
-	before := build.Size()
-	e := b.entry(x.ID())
-	data, err := build.Native(f, func() (Records, Records, error) {
-		t, err := e.timeline(x)
-		if err != nil {
-			return nil, nil, err
-		}
-		return e.readable(t, false), e.readable(t, true), nil
-	})
-	if grown := build.Size() - before; grown > 0 {
-		b.grow(x.ID(), grown)
-	}
-	if err != nil {
-		report(x, err)
-	}
-	return data, err
 }
 
 // render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
@@ -196,13 +164,8 @@ func itemLines(items []object) []any {
 	return list
 }
 
-// readJSON gives a value with its numbers as they were written; ok is false for what is not one JSON value.
-func readJSON(text string) (v any, ok bool) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil, false
-	}
-	_, err := d.Token()
-	return v, errors.Is(err, io.EOF)
+// strategyMessage is one message as a model is sent it.
+type strategyMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }

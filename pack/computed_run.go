@@ -43,12 +43,12 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 	if p := e.shown.Load(); p != nil {
 		return p, nil
 	}
-	g, err := b.gather(ctx, x, nil)
+	g, err := b.gather(ctx, x, &e.logs, nil)
 	if err != nil {
 		return nil, err
 	}
 	in := g.input()
-	t, err := snapshot(ctx, x, b.entry(x.ID()), &in)
+	t, err := b.entry(x.ID()).snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
-	in.Summaries = g.summaries(x, &in)
-	if err := e.veil.input(&in, t, &e.unread); err != nil {
+	in.Summaries = summariesOf(x, g, &in)
+	if err := e.redact(&in, t); err != nil {
 		return nil, err
 	}
 	mm := newMemo()
@@ -67,6 +67,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 	if err != nil {
 		return nil, err
 	}
+	build.Made = time.Now()
 	in.Messages, in.Events, in.Tools = nil, nil, nil
 	return &present{build, in}, nil
 }
@@ -152,17 +153,6 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 	}
 	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
 	return nil
-}
-
-// waitFor is how long a read may wait for what is outside of the store; negative: until all is there.
-func (b *Builder) waitFor(r *recipe.Recipe) time.Duration {
-	switch {
-	case b.config.WaitForAll:
-		return -1
-	case b.config.Wait != 0:
-		return b.config.Wait
-	}
-	return r.Wait
 }
 
 // file is what a generator made as the compiler takes it.

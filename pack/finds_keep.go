@@ -1,0 +1,38 @@
+package pack
+
+import "github.com/ctxfs/ctxfs/session"
+
+// findsName is the derived content that has what was found in a session's records.
+const findsName = "notes/finds"
+
+// keptFinds keeps what was found as derived content of a session.
+type keptFinds struct{ x *session.Session }
+
+func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err error) {
+	t, err := k.x.Timeline()
+	if err != nil {
+		return 0, 0, err
+	}
+	in := Input{Messages: t.Messages, Tools: t.Tools}
+	if len(t.Tools) > 0 {
+		in.Events = t.Events
+	}
+	places, tools, _ = loadBatches(k.x, in.history(), findsName, func(_ batchOf, line []byte) bool { return add(line) })
+	return places, tools, nil
+}
+
+func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(findsName, do) }
+
+func (k keptFinds) Head(m Records, at int) (string, error) { return headAt(k.x, m, at) }
+
+func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(findsName, line) }
+
+func (k keptFinds) Remove() { k.x.RemoveDerived(findsName) }
+
+// keeper is where findings are kept: nowhere, where they are those of redacted records.
+func (e *entry) keeper(x *session.Session) keeper {
+	if e.redacts() {
+		return nil
+	}
+	return keptFinds{x}
+}

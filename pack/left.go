@@ -1,0 +1,21 @@
+package pack
+
+// left is what a build shows gone, by places of its history.
+type left struct {
+	rules foldRules
+	cuts  []int // the boundary after each compaction
+	short []int // results that are shown shortened
+}
+
+func (d *draft) left() left {
+	if !d.journal.present {
+		return left{}
+	}
+	l := left{rules: d.fold.rules, cuts: d.fold.cuts}
+	for _, p := range d.parts {
+		if p.how != "" && p.zone == inFull && p.From == p.To && isResult(d.history.At(p.From)) {
+			l.short = append(l.short, p.From)
+		}
+	}
+	return l
+}

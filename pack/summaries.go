@@ -1,0 +1,62 @@
+package pack
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// usable are the summaries that were there before the last record came: no others can stand in the pack.
+func (in *Input) usable() []Summary {
+	n := in.history().Len()
+	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s Summary) bool { return s.After >= n })
+}
+
+// backlog is what a build has behind its boundary for a summarizer.
+type backlog struct {
+	to  int // the last record there; 0: nothing is, or there is no summary
+	max int // tokens that a summary may have
+}
+
+func (d *draft) backlog() backlog {
+	f := d.fold
+	if !d.journal.present || f.boundary() == 1 || f.rules.zones.all() == 0 {
+		return backlog{}
+	}
+	b := backlog{to: f.boundary() - 1, max: f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))}
+	if b.max == 0 {
+		return backlog{}
+	}
+	return b
+}
+
+// summaryNote says which summary stands in the pack and why, where the recipe has a summarizer; "" where it has none.
+func (d *draft) summaryNote() string {
+	if d.recipe.Summarizer == nil {
+		return ""
+	}
+	text := "none, since nothing has left the pack yet"
+	switch own := d.memo.summaryFor(d.fold); {
+	case d.backlog().to == 0 && d.fold.boundary() > 1:
+		text = "none, the journal has no summary"
+	case d.fold.boundary() == 1:
+	case own == nil:
+		text = "derived"
+	case slices.ContainsFunc(d.parts, func(p part) bool { return p.summarized > 0 }):
+		text = "by the summarizer up to " + d.name(own.To)
+		if own.To < d.fold.boundary()-1 {
+			text += ", derived from there on"
+		}
+	default:
+		text = "derived, there is no room for the summarizer's"
+	}
+	if n := len(d.in.Summaries); n > 0 && d.in.Summaries[n-1].After >= d.fold.compacted {
+		of := sourcesOf(d.history, ctxabi.Span{From: 1, To: d.in.Summaries[n-1].To})
+		text += fmt.Sprintf("; the summarizer's for %s is accepted and enters at the next compaction", of)
+	}
+	if d.in.SummaryNote != "" {
+		text += "; " + d.in.SummaryNote
+	}
+	return text
+}

@@ -1,0 +1,34 @@
+package pack
+
+import "github.com/ctxfs/ctxfs/ctxabi"
+
+// pictures is what the images of the record at a place cost.
+func (mm *journalMemo) pictures(m Records, at int) (int, error) {
+	if n, ok := mm.costs[at]; ok {
+		return int(n), nil
+	}
+	a := addressOf(m, at)
+	if a.event {
+		return 0, nil // they are shown as lines
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return 0, unreadable(a, err)
+	}
+	_, parts := ctxabi.DecodeParts(raw)
+	n := tokensOfImages(parts)
+	mm.costs[at] = int32(n)
+	return n, nil
+}
+
+// pictures is what the images of the record at a place cost, where they may be shown.
+func (b *zoner) pictures(at int) (int64, error) {
+	if b.m.At(at).Flags&ctxabi.HasImages == 0 || at <= b.f.lead.n {
+		return 0, nil
+	}
+	n, err := b.mm.pictures(b.m, at)
+	if n > b.f.rules.image {
+		n = 0
+	}
+	return int64(n), err
+}
