@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -165,7 +165,7 @@ func NewSession(set, name string, records [][]byte, encoding string) (*Session, 
 // prepare renders and counts the records that have not been yet.
 func (s *Session) prepare(counter *tokens.Counter) error {
 	for line := len(s.texts) + 1; line <= s.Messages.Len(); line++ {
-		text, err := pack.RenderRecord(s.Messages, line, 0)
+		text, err := record.RenderRecord(s.Messages, line, 0)
 		if err != nil {
 			return err
 		}

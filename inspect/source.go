@@ -10,13 +10,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // Source is where a session's packs and records come from. Its history stays as it was when the source was opened.
 type Source interface {
-	Messages() pack.Records
-	Events() pack.Records
+	Messages() record.Records
+	Events() record.Records
 	// Pack gives pack.md and pack.json of the first n messages, n from 0 to their number.
 	Pack(ctx context.Context, n int) (markdown, account []byte, err error)
 	// Moment is how many messages there were at a time.
@@ -50,8 +51,8 @@ func FromStore(ctx context.Context, b *pack.Builder, x *session.Session) (*Store
 	return &Stored{b, x, t}, err
 }
 
-func (s *Stored) Messages() pack.Records { return s.timeline.Messages }
-func (s *Stored) Events() pack.Records   { return s.timeline.Events }
+func (s *Stored) Messages() record.Records { return s.timeline.Messages }
+func (s *Stored) Events() record.Records   { return s.timeline.Events }
 
 func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err error) {
 	b, err := s.b.At(ctx, s.x, n)

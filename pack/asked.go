@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // asked is what the user asked last.
@@ -20,14 +21,14 @@ type asked struct {
 const answeredBytes = 320
 
 // sense is what the user record at a place says by itself, and its text.
-func (mm *journalMemo) sense(m Records, at int) (compress.Sense, string, error) {
+func (mm *journalMemo) sense(m record.Records, at int) (compress.Sense, string, error) {
 	if int(m.At(at).Len) > 2*compress.MaxIdle { // more than the frame of a short text
 		text, err := mm.request(m, at)
 		return compress.Request, text, err
 	}
 	raw, err := m.Record(at)
 	if err != nil {
-		return compress.Request, "", unreadable(addressOf(m, at), err)
+		return compress.Request, "", record.Unreadable(record.AddressOf(m, at), err)
 	}
 	msg := ctxabi.DecodeMessage(raw)
 	if msg.Images > 0 {
@@ -38,7 +39,7 @@ func (mm *journalMemo) sense(m Records, at int) (compress.Sense, string, error) 
 
 // asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
 // what it answers. Where none says anything, that is the last one.
-func (mm *journalMemo) asked(m Records, last int, requests []request) (asked, error) {
+func (mm *journalMemo) asked(m record.Records, last int, requests []request) (asked, error) {
 	for i, r := range slices.Backward(requests) {
 		if r.user > last {
 			continue
@@ -52,11 +53,11 @@ func (mm *journalMemo) asked(m Records, last int, requests []request) (asked, er
 		}
 		a := asked{line: r.user, text: text}
 		if w == compress.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
-			s, err := said(m, requests[i-1].answer)
+			s, err := record.ExcerptOf(m, requests[i-1].answer)
 			if err != nil {
 				return asked{}, err
 			}
-			a.to, a.answers = requests[i-1].answer, compress.Question(s.text, answeredBytes)
+			a.to, a.answers = requests[i-1].answer, compress.Question(s.Text, answeredBytes)
 		}
 		return a, nil
 	}
@@ -65,7 +66,7 @@ func (mm *journalMemo) asked(m Records, last int, requests []request) (asked, er
 }
 
 // task is what sources are chosen for: what the user asked last, behind what that answers.
-func (mm *journalMemo) task(m Records, last int, requests []request) (string, error) {
+func (mm *journalMemo) task(m record.Records, last int, requests []request) (string, error) {
 	if last == 0 {
 		return "", nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Failed attempts are calls of tools that failed and that nothing made up for since: no other try that succeeded with the same, or
@@ -46,10 +47,10 @@ type failure struct {
 }
 
 // attempts returns a line for each failed attempt that still counts, the newest first.
-func (mm *journalMemo) attempts(m Records, n int) (lines []string) {
+func (mm *journalMemo) attempts(m record.Records, n int) (lines []string) {
 	from := max(1, n-attemptWindow+1)
 	for at, turns := n, 0; at > from && turns < attemptTurns; at-- {
-		if isUser(m.At(at)) {
+		if record.IsUser(m.At(at)) {
 			if turns++; turns == attemptTurns {
 				from = at
 			}
@@ -63,7 +64,7 @@ func (mm *journalMemo) attempts(m Records, n int) (lines []string) {
 		if last > n-plainSight || len(lines) == maxAttempts {
 			continue
 		}
-		line := f.line + " (" + addressOf(m, last).source()
+		line := f.line + " (" + record.AddressOf(m, last).Source()
 		switch all := len(f.places); {
 		case all == 2:
 			line += ", twice"
@@ -114,9 +115,9 @@ func (o *outcomes) add(at int, a attempt) {
 }
 
 // tryAll adds what the results between two places say.
-func (mm *journalMemo) tryAll(o *outcomes, m Records, from, n int) {
+func (mm *journalMemo) tryAll(o *outcomes, m record.Records, from, n int) {
 	for at := from; at <= n; at++ {
-		if !isResult(m.At(at)) {
+		if !record.IsResult(m.At(at)) {
 			continue
 		}
 		list, ok := mm.tried[at]
@@ -141,25 +142,25 @@ func (mm *journalMemo) forgetTried(n int) {
 }
 
 // attemptsAt reads the results in the record at a place; most have none.
-func attemptsAt(m Records, at int) (list []attempt, err error) {
+func attemptsAt(m record.Records, at int) (list []attempt, err error) {
 	e := m.At(at)
-	if !isResult(e) {
+	if !record.IsResult(e) {
 		return nil, nil
 	}
-	a, log := addressOf(m, at), m
-	if t, ok := m.(*timeline); ok {
-		log = t.log(a)
+	a, log := record.AddressOf(m, at), m
+	if t, ok := m.(*record.Merged); ok {
+		log = t.Log(a)
 	}
-	raw, err := log.Record(a.n)
+	raw, err := log.Record(a.Line)
 	if err != nil {
 		return nil, err
 	}
-	call := int(log.At(a.n).CallOf)
-	if a.event {
+	call := int(log.At(a.Line).CallOf)
+	if a.Event {
 		ev, _ := ctxabi.DecodeToolEvent(raw)
 		asked := ctxabi.ToolEvent{Name: ev.Name}
 		if call > 0 {
-			if asked, err = eventCall(log, call); err != nil {
+			if asked, err = record.EventCall(log, call); err != nil {
 				return nil, err
 			}
 		}
@@ -170,14 +171,14 @@ func attemptsAt(m Records, at int) (list []attempt, err error) {
 	if len(results) == 0 {
 		results = []ctxabi.Result{{CallID: msg.CallID, Text: msg.Text}}
 	}
-	var calls answers
+	var calls record.Answers
 	if call > 0 {
-		if calls, err = callsAt(log, call); err != nil {
+		if calls, err = record.CallsAt(log, call); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range results {
-		name, arguments := calls.name(r.CallID), calls.arguments(r.CallID)
+		name, arguments := calls.Name(r.CallID), calls.Arguments(r.CallID)
 		if name == "" {
 			name = msg.Name
 		}
@@ -239,7 +240,7 @@ func (e end) failed(d compress.Deed) bool {
 
 // attemptLine is what the goal says of a failed attempt: the command or the call, and how it failed.
 func attemptLine(name, arguments, output string) string {
-	what := oneLine(name)
+	what := record.OneLine(name)
 	if args := gjson.Parse(arguments); args.IsObject() {
 		keys, only := 0, ""
 		args.ForEach(func(_, v gjson.Result) bool {
@@ -260,8 +261,8 @@ func attemptLine(name, arguments, output string) string {
 	} else if arguments != "" {
 		what += " " + arguments
 	}
-	line := compress.Clip(oneLine(strings.Join(strings.Fields(what), " ")), attemptCall)
-	if said := oneLine(compress.Fold(output, attemptSaid)); said != "" {
+	line := compress.Clip(record.OneLine(strings.Join(strings.Fields(what), " ")), attemptCall)
+	if said := record.OneLine(compress.Fold(output, attemptSaid)); said != "" {
 		line += ": " + said
 	}
 	return line

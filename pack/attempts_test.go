@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // attemptLog calls a tool with each argument and gives what it printed.
@@ -241,7 +242,7 @@ func readGoal(t *rapid.T, text string) (g goal) {
 			for _, form := range []string{"%d/%d", "%d of %d"} {
 				for i := range numbers {
 					var done, all int
-					if n, _ := fmt.Sscanf(numbers[i:], form, &done, &all); n == 2 && (i == 0 || !isDigit(numbers[i-1])) {
+					if n, _ := fmt.Sscanf(numbers[i:], form, &done, &all); n == 2 && (i == 0 || !record.IsDigit(numbers[i-1])) {
 						g.done, g.all, label = done, all, numbers[:i]
 					}
 				}

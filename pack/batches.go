@@ -3,6 +3,7 @@ package pack
 import (
 	"encoding/json"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -11,7 +12,7 @@ import (
 
 // loadBatches gives the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
-func loadBatches(x *session.Session, m Records, name string, add func(of batchOf, line []byte) bool) (places, tools int, fits bool) {
+func loadBatches(x *session.Session, m record.Records, name string, add func(of batchOf, line []byte) bool) (places, tools int, fits bool) {
 	head, any := "", false
 	x.EachDerivedLine(name, func(line []byte) bool {
 		var of batchOf
@@ -34,16 +35,16 @@ func loadBatches(x *session.Session, m Records, name string, add func(of batchOf
 }
 
 // headAt stands for the first at places of m: the values of both logs' chains.
-func headAt(x *session.Session, m Records, at int) (string, error) {
+func headAt(x *session.Session, m record.Records, at int) (string, error) {
 	var sizes [2]int64
-	events := toolsUpTo(m, at)
+	events := record.ToolsUpTo(m, at)
 	if n := at - events; n > 0 {
-		e := logOfPlaces(m).At(n)
+		e := record.LogOfPlaces(m).At(n)
 		sizes[0] = e.Offset + int64(e.Len) + 1
 	}
 	if events > 0 {
-		t := m.(*timeline)
-		e := t.events.At(int(t.tools[events-1].Line))
+		t := m.(*record.Merged)
+		e := t.Events.At(int(t.Tools[events-1].Line))
 		sizes[1] = e.Offset + int64(e.Len) + 1
 	}
 	messages, err := x.Messages().HeadAt(sizes[0])

@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -91,7 +92,9 @@ func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fit
 	r := y.memo.made(y.keyOf(&b, limit, of), func() cached {
 		var fits func(string) bool
 		if limit != noCap {
-			fits = func(text string) bool { return len(text) <= 256*limit && y.counter.Count(frame(b.id, text)) <= limit }
+			fits = func(text string) bool {
+				return len(text) <= 256*limit && y.counter.Count(record.Frame(b.id, text)) <= limit
+			}
 		}
 		s := make(fits)
 		r := cached{raw: s.Text, notes: s.Notes, parts: s.Parts}
@@ -101,7 +104,7 @@ func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fit
 			}
 		}
 		if s.Text != "" {
-			r.text = frame(b.id, s.Text)
+			r.text = record.Frame(b.id, s.Text)
 			r.asked = wanted(r.text, y.limit, y.counter)
 			r.tokens = r.asked
 		}
@@ -162,14 +165,14 @@ func (y *layout) fit(b *block, limit int) {
 		}
 	}
 	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
-		if text := frame(b.id, raw); len(raw) < len(b.raw) {
+		if text := record.Frame(b.id, raw); len(raw) < len(b.raw) {
 			if n := y.counter.CountCached(text); n <= limit {
 				return cached{text: text, tokens: n, cut: true, left: len(b.raw) - len(raw)}
 			}
 		}
 		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
 			short, cut := compress.Head(raw, room, b.path)
-			text := frame(b.id, short)
+			text := record.Frame(b.id, short)
 			if n = y.counter.CountCached(text); n <= limit {
 				r := cached{text: text, tokens: n, cut: cut}
 				if cut {

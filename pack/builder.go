@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -265,24 +266,24 @@ func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(),
 // persistCounts lets the memo read and write the exact counts kept beside the index.
 func (b *Builder) persistCounts(e *entry, mm *memo, x *session.Session, t *session.Timeline, encoding string) {
 	key := fmt.Sprintf("%s/%d", encoding, RendererVersion)
-	of := func(at address) (*session.Log, *session.Index) {
-		if at.event {
+	of := func(at record.Address) (*session.Log, *session.Index) {
+		if at.Event {
 			return x.Events(), t.Events
 		}
 		return x.Messages(), t.Messages
 	}
-	mm.known = func(at address) int {
+	mm.known = func(at record.Address) int {
 		if _, ix := of(at); ix.Encoding() == key && !e.veiled(t, at) {
-			return int(ix.At(at.n).Tokens)
+			return int(ix.At(at.Line).Tokens)
 		}
 		return 0
 	}
-	mm.counted = func(at address, tokens int) {
+	mm.counted = func(at record.Address, tokens int) {
 		if e.veiled(t, at) {
 			return // the count is that of what is shown
 		}
 		log, _ := of(at)
-		log.SetTokens(key, at.n, int32(tokens))
+		log.SetTokens(key, at.Line, int32(tokens))
 	}
 }
 

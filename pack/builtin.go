@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // What the built-in sources make of their files is pure text work: builtin_*.go
@@ -49,7 +51,7 @@ type snippet struct {
 // String is the snippet with the line that names it.
 func (s *snippet) String() string {
 	var b strings.Builder
-	b.WriteString(oneLine(s.path))
+	b.WriteString(record.OneLine(s.path))
 	switch {
 	case s.From > 0 && s.From == s.To:
 		fmt.Fprintf(&b, ":%d", s.From)
@@ -57,7 +59,7 @@ func (s *snippet) String() string {
 		fmt.Fprintf(&b, ":%d-%d", s.From, s.To)
 	}
 	if s.about != "" {
-		b.WriteString(" (" + oneLine(s.about) + ")")
+		b.WriteString(" (" + record.OneLine(s.about) + ")")
 	}
 	b.WriteString("\n" + strings.TrimRight(s.text, "\r\n") + "\n")
 	return b.String()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // childNow is a child as a pack shows it: folded when it had finished, and its result been shown, before the last compaction.
@@ -34,11 +35,11 @@ func (y *layout) childrenNow() (children []childNow) {
 func (y *layout) shownBefore(messages int) bool {
 	answers := 0
 	for at := y.clock.compacted - 1; at > 0 && answers < 2; at-- {
-		a := addressOf(y.history, at)
-		if a.event {
+		a := record.AddressOf(y.history, at)
+		if a.Event {
 			continue
 		}
-		if a.n <= messages {
+		if a.Line <= messages {
 			return false
 		}
 		if y.history.At(at).Role == ctxabi.Assistant {
@@ -146,8 +147,8 @@ func (c *childNow) text(share int) (text string, cut bool) {
 	whole := strings.TrimRight(c.Text, " \t\r\n")
 	if c.folded {
 		first, rest, _ := strings.Cut(strings.TrimSpace(whole), "\n")
-		short := compress.Clip(oneLine(first), foldedChild)
-		return line + ": " + short + "\n", rest != "" || short != oneLine(first) || c.Bytes > len(c.Text)
+		short := compress.Clip(record.OneLine(first), foldedChild)
+		return line + ": " + short + "\n", rest != "" || short != record.OneLine(first) || c.Bytes > len(c.Text)
 	}
 	if share != noCap && share < leastExcerpt {
 		return line + "\n", true

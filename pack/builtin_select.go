@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Sizes of the parts of files, and of the list that stands where none is relevant.
@@ -197,14 +198,14 @@ func listFiles(files []File, fits func(string) bool) selection {
 		b := strings.Builder{}
 		b.WriteString("No part of these is relevant to the task so far:\n")
 		for _, i := range order[:n] {
-			b.WriteString("- " + oneLine(files[i].Path))
+			b.WriteString("- " + record.OneLine(files[i].Path))
 			if t := title(string(files[i].Data)); t != "" {
 				b.WriteString(": " + t)
 			}
 			b.WriteByte('\n')
 		}
 		if rest := len(order) - n; rest > 0 {
-			fmt.Fprintf(&b, "- and %d more in %s/\n", rest, path.Dir(oneLine(files[order[n]].Path)))
+			fmt.Fprintf(&b, "- and %d more in %s/\n", rest, path.Dir(record.OneLine(files[order[n]].Path)))
 		}
 		return b.String()
 	}
@@ -227,7 +228,7 @@ func title(text string) string {
 	}
 	if t == "" {
 		first, _, _ := strings.Cut(strings.TrimLeft(body, "\r\n\t "), "\n")
-		t = oneLine(strings.TrimLeft(strings.TrimSpace(first), "# "))
+		t = record.OneLine(strings.TrimLeft(strings.TrimSpace(first), "# "))
 	}
 	if r := []rune(t); len(r) > 80 {
 		t = strings.TrimSpace(string(r[:79])) + "…"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // planText gives the plan's goal, how far it is and what comes next; "" when it says none of these:
@@ -23,7 +24,7 @@ func planText(plan *ctxabi.Plan) string {
 	if goal == "" {
 		goal = plan.Issue.Title
 	}
-	if goal = oneLine(goal); goal != "" {
+	if goal = record.OneLine(goal); goal != "" {
 		b.WriteString("Goal: " + goal + "\n")
 	}
 	done, all := 0, 0
@@ -56,7 +57,7 @@ func planText(plan *ctxabi.Plan) string {
 	for i, s := range current.Steps {
 		if !s.Done {
 			fmt.Fprintf(&b, " (step %d/%d).", i+1, len(current.Steps))
-			if text := oneLine(s.Description); text != "" {
+			if text := record.OneLine(s.Description); text != "" {
 				b.WriteString(" Next: " + text)
 			}
 			break
@@ -68,13 +69,13 @@ func planText(plan *ctxabi.Plan) string {
 
 // taskName is what a line calls a task.
 func taskName(t *ctxabi.PlanTask) string {
-	if name := oneLine(t.Title); name != "" {
+	if name := record.OneLine(t.Title); name != "" {
 		return name
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n"); strings.TrimSpace(first) != "" {
-		return oneLine(first)
+		return record.OneLine(first)
 	}
-	return oneLine(t.ID)
+	return record.OneLine(t.ID)
 }
 
 // errorsText lists failures by their addresses, newest last. Those that say the
@@ -90,7 +91,7 @@ func errorsText(events []ErrorEvent, fits func(string) bool) string {
 	var groups []group // by their last
 	for i, e := range events {
 		g := group{first: i, last: i, count: 1}
-		key := volatile.ReplaceAllString(oneLine(e.Text), "#")
+		key := volatile.ReplaceAllString(record.OneLine(e.Text), "#")
 		if k, again := at[key]; again {
 			g.first, g.count = groups[k].first, groups[k].count+1
 			groups[k].count = 0 // moved on
@@ -103,7 +104,7 @@ func errorsText(events []ErrorEvent, fits func(string) bool) string {
 		if g.count == 0 {
 			continue
 		}
-		line := fmt.Sprintf("events:%d: %s", events[g.last].Line, oneLine(events[g.last].Text))
+		line := fmt.Sprintf("events:%d: %s", events[g.last].Line, record.OneLine(events[g.last].Text))
 		if g.count > 1 {
 			line += fmt.Sprintf(" (%d times since events:%d)", g.count, events[g.first].Line)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // foldTodo gives a todo list with its finished items folded to one line, where the first of them stood:
@@ -44,7 +45,7 @@ func foldTodo(text, path string) string {
 			indent = next[:len(next)-len(strings.TrimLeft(next, " \t"))]
 		}
 	}
-	line := fmt.Sprintf("%s- [x] %d done, last: %s (%s)\n", indent, done, oneLine(last), oneLine(path))
+	line := fmt.Sprintf("%s- [x] %d done, last: %s (%s)\n", indent, done, record.OneLine(last), record.OneLine(path))
 	if at > 0 && rest[at-1] != '\n' {
 		line = "\n" + line
 	}

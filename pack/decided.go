@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Decided is a decision that an event of events.jsonl records. It is no record of the journal, and so a pack shows it by itself, at
@@ -22,13 +23,13 @@ type Decided struct {
 func (d *Decided) id() string { return fmt.Sprintf("de%d", d.Line) }
 
 // decidedBefore is how many of the decisions had arrived before the record at a place of m.
-func (mm *journalMemo) decidedBefore(m Records, at int) int {
-	a := addressOf(m, at)
+func (mm *journalMemo) decidedBefore(m record.Records, at int) int {
+	a := record.AddressOf(m, at)
 	n := slices.IndexFunc(mm.decided, func(d Decided) bool {
-		if a.event {
-			return d.Line >= a.n
+		if a.Event {
+			return d.Line >= a.Line
 		}
-		return d.After >= a.n
+		return d.After >= a.Line
 	})
 	if n < 0 {
 		return len(mm.decided)
@@ -50,7 +51,7 @@ func decidedText(list []Decided, room int, count func(string) int) (text string,
 		}
 		said[d.Text] = true
 		short, _ := compress.ClipTokens(d.Text, noteTextShown)
-		line, more := fmt.Sprintf("- %s (events:%d)\n", oneLine(short), d.Line), 0
+		line, more := fmt.Sprintf("- %s (events:%d)\n", record.OneLine(short), d.Line), 0
 		if i > 0 {
 			more = count(earlierDecisions)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Numbers of recorded decisions.
@@ -37,7 +38,7 @@ func (d *draft) newDecisions(f *fold, room int) (text string, tokens int, err er
 		}
 		list = list[z.decided:]
 	}
-	heading := blockHeading + decidedID + "\n"
+	heading := record.BlockHeading + decidedID + "\n"
 	text, _ = decidedText(list, room-d.counter.CountCached(heading), d.counter.CountCached)
 	if text == "" {
 		return "", 0, nil

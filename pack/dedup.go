@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -74,7 +75,7 @@ func (d *dedup) update(ctx context.Context, x *session.Session, e *logs) (*Nodes
 	if d.repeats == nil {
 		d.load(x, m)
 	}
-	if d.places > m.Len() || toolsUpTo(m, d.places) != d.tools { // the end of a log was lost with the power
+	if d.places > m.Len() || record.ToolsUpTo(m, d.places) != d.tools { // the end of a log was lost with the power
 		d.begin()
 		x.RemoveDerived(dedupName)
 	}
@@ -82,7 +83,7 @@ func (d *dedup) update(ctx context.Context, x *session.Session, e *logs) (*Nodes
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		before := unreadSoFar(m)
+		before := record.UnreadSoFar(m)
 		kept, err := d.read(m)
 		if err == nil {
 			kept.Head, err = headAt(x, m, d.places)
@@ -94,7 +95,7 @@ func (d *dedup) update(ctx context.Context, x *session.Session, e *logs) (*Nodes
 		if err != nil {
 			return nil, err
 		}
-		d.partial = d.partial || unreadSoFar(m) > before
+		d.partial = d.partial || record.UnreadSoFar(m) > before
 		if !d.partial {
 			x.AppendDerived(dedupName, line) // what is lost is read again
 		}
@@ -117,7 +118,7 @@ func (d *dedup) begin() {
 }
 
 // read goes through the next records.
-func (d *dedup) read(m Records) (batch, error) {
+func (d *dedup) read(m record.Records) (batch, error) {
 	kept := batch{batchOf: batchOf{From: d.places + 1}}
 	for bytes := 0; d.places < m.Len() && bytes < batchBytes; {
 		at := d.places + 1
@@ -130,22 +131,22 @@ func (d *dedup) read(m Records) (batch, error) {
 		}
 		d.places = at
 	}
-	d.tools = toolsUpTo(m, d.places)
+	d.tools = record.ToolsUpTo(m, d.places)
 	kept.To, kept.Tools = d.places, d.tools
 	return kept, nil
 }
 
-func (d *dedup) readRecord(m Records, at int, kept *batch) error {
-	a := addressOf(m, at)
+func (d *dedup) readRecord(m record.Records, at int, kept *batch) error {
+	a := record.AddressOf(m, at)
 	raw, err := m.Record(at)
 	if err != nil {
-		return unreadable(a, err)
+		return record.Unreadable(a, err)
 	}
 	text := func(form ctxabi.ContentForm, part int, text string) {
 		if len(text) < minBlob {
 			return
 		}
-		c := keptContent{Ref: ctxabi.ContentRef{Source: a.log(), Start: a.n, End: a.n, Form: form, Part: part}, Size: len(text)}
+		c := keptContent{Ref: ctxabi.ContentRef{Source: a.Log(), Start: a.Line, End: a.Line, Form: form, Part: part}, Size: len(text)}
 		sum := contentSum(sha256.Sum256([]byte(text)))
 		var chunks []chunkOf
 		if _, known := d.repeats.wholes[sum]; !known {
@@ -156,7 +157,7 @@ func (d *dedup) readRecord(m Records, at int, kept *batch) error {
 		c.Ref.Hash = "sha256:" + hex.EncodeToString(sum[:])
 		kept.Contents = append(kept.Contents, c)
 	}
-	if a.event {
+	if a.Event {
 		if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
 			text(ctxabi.FormText, 0, ev.Text)
 			text(ctxabi.FormArguments, 0, ev.Arguments)
@@ -176,7 +177,7 @@ func (d *dedup) readRecord(m Records, at int, kept *batch) error {
 	}
 	for i, p := range ctxabi.Payloads(raw) {
 		k := keptPayload{Size: int64(len(p.Bytes)), Kind: ctxabi.BlobFile,
-			Ref: withHash(ctxabi.ContentRef{Source: a.log(), Start: a.n, End: a.n, Form: ctxabi.FormData, Part: i}, ctxabi.ContentID(p.Bytes))}
+			Ref: withHash(ctxabi.ContentRef{Source: a.Log(), Start: a.Line, End: a.Line, Form: ctxabi.FormData, Part: i}, ctxabi.ContentID(p.Bytes))}
 		if strings.HasPrefix(p.Mime, "image/") {
 			k.Kind = ctxabi.BlobImage
 		}
@@ -197,7 +198,7 @@ func (d *dedup) addPayload(k keptPayload) {
 }
 
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
-func (d *dedup) load(x *session.Session, m Records) {
+func (d *dedup) load(x *session.Session, m record.Records) {
 	d.begin()
 	places, tools, fits := loadBatches(x, m, dedupName, func(_ batchOf, line []byte) bool {
 		var b batch

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // epoch names what must not change for the prefix to stay: the head, and how
@@ -41,7 +43,7 @@ func (d *draft) epochReason() string {
 	case d.step > 0:
 		return fmt.Sprintf("the journal was folded tighter (step %d) to fit the budget", d.step)
 	case d.fold.compactions > 0:
-		return fmt.Sprintf("%s when %s arrived", d.fold.moved, addressOf(d.history, d.fold.compacted).source())
+		return fmt.Sprintf("%s when %s arrived", d.fold.moved, record.AddressOf(d.history, d.fold.compacted).Source())
 	}
 	return "no compaction yet"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // What records say that is worth a note is found in each of them once, ever: by whoever reads the notes of a session first, or by the first
@@ -45,7 +46,7 @@ type keeper interface {
 	// Each calls do for each batch that is kept, until it returns false. It returns an error when they cannot be read.
 	Each(do func(line []byte) bool) error
 	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
-	Head(m Records, at int) (string, error)
+	Head(m record.Records, at int) (string, error)
 	// Append keeps one more batch. It returns an error when it is not kept.
 	Append(line []byte) error
 	// Remove forgets all of them.
@@ -110,7 +111,7 @@ func (mm *journalMemo) foundUpTo(places int) *finds {
 const maxNotesBehind = findsNewest
 
 // behind says whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
-func (f *finds) behind(m Records) bool {
+func (f *finds) behind(m record.Records) bool {
 	if gapBefore(m.Len()) == (ctxabi.Span{}) {
 		return false
 	}
@@ -123,7 +124,7 @@ func (f *finds) behind(m Records) bool {
 
 // catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
 // bytes of records.
-func (f *finds) catchUp(ctx context.Context, m Records, room func(bytes int64) (release func(), err error)) error {
+func (f *finds) catchUp(ctx context.Context, m record.Records, room func(bytes int64) (release func(), err error)) error {
 	defer f.catching.Store(false)
 	step := func() (done bool, err error) {
 		f.mu.Lock()
@@ -152,10 +153,10 @@ func (f *finds) catchUp(ctx context.Context, m Records, room func(bytes int64) (
 }
 
 // at gives the notes as of the first places of m. With a counter they have their summary.
-func (f *finds) at(ctx context.Context, m Records, places int, count func(string) int) (notes, error) {
+func (f *finds) at(ctx context.Context, m record.Records, places int, count func(string) int) (notes, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	tools := toolsUpTo(m, places)
+	tools := record.ToolsUpTo(m, places)
 	for i, n := range f.notes {
 		if n.places == places && n.tools == tools && (count == nil || n.summarized) {
 			f.notes = append(slices.Delete(f.notes, i, i+1), n)
@@ -182,13 +183,13 @@ func (f *finds) at(ctx context.Context, m Records, places int, count func(string
 }
 
 // readUpTo goes through the records up to a place that were not yet; f.mu is held.
-func (f *finds) readUpTo(ctx context.Context, m Records, places int) error {
+func (f *finds) readUpTo(ctx context.Context, m record.Records, places int) error {
 	if !f.loaded {
 		if err := f.load(); err != nil {
 			return err
 		}
 	}
-	if f.places <= m.Len() && toolsUpTo(m, f.places) != f.tools { // a tool event got a place before others, or the end of a log was lost
+	if f.places <= m.Len() && record.ToolsUpTo(m, f.places) != f.tools { // a tool event got a place before others, or the end of a log was lost
 		f.reset()
 	}
 	for f.places < places {
@@ -218,9 +219,9 @@ func (f *finds) readUpTo(ctx context.Context, m Records, places int) error {
 }
 
 // read finds what the next records say, up to a place.
-func (f *finds) read(m Records, upTo int) (findBatch, error) {
+func (f *finds) read(m record.Records, upTo int) (findBatch, error) {
 	b := findBatch{batchOf: batchOf{From: f.places + 1}, Version: compress.FindVersion}
-	at, before := f.places, unreadSoFar(m)
+	at, before := f.places, record.UnreadSoFar(m)
 	for bytes := 0; at < upTo && bytes < batchBytes; {
 		at++
 		if f.gap.From <= at && at <= f.gap.To {
@@ -233,44 +234,44 @@ func (f *finds) read(m Records, upTo int) (findBatch, error) {
 		if err != nil {
 			return b, err
 		}
-		if isUnread(m, at) {
+		if record.IsUnread(m, at) {
 			continue // it says nothing
 		}
 		if found := compress.Find(s); len(found) > 0 {
 			b.Found = append(b.Found, findRecord{at, found})
 		}
 	}
-	b.To, b.Tools, b.partial = at, toolsUpTo(m, at), unreadSoFar(m) > before
+	b.To, b.Tools, b.partial = at, record.ToolsUpTo(m, at), record.UnreadSoFar(m) > before
 	return b, nil
 }
 
 // saidTo is the record at a place as those see it who find.
-func saidTo(m Records, at int) (compress.Said, error) {
+func saidTo(m record.Records, at int) (compress.Said, error) {
 	e := m.At(at)
-	r, err := said(m, at)
+	r, err := record.ExcerptOf(m, at)
 	if err != nil {
 		return compress.Said{}, err
 	}
-	s := compress.Said{Role: e.Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes, Answers: r.answers}
-	if r.result {
-		s.Tool = r.name
+	s := compress.Said{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers}
+	if r.Result {
+		s.Tool = r.Name
 	}
 	if e.Role == ctxabi.Event {
-		s.Type = eventCallType
-		if r.result {
-			s.Type = eventResultType
+		s.Type = record.CallType
+		if r.Result {
+			s.Type = record.ResultType
 		}
 	}
-	for _, c := range r.calls {
+	for _, c := range r.Calls {
 		s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
 	}
 	return s, nil
 }
 
 // saysAs is the role that what was found in the record at a place counts for.
-func saysAs(m Records, at int) string {
+func saysAs(m record.Records, at int) string {
 	e := m.At(at)
-	if e.Role == ctxabi.User && isResult(e) {
+	if e.Role == ctxabi.User && record.IsResult(e) {
 		return ctxabi.Tool.String()
 	}
 	return e.Role.String()

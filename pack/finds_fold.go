@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // folding is a fold that has come to a place.
@@ -17,7 +18,7 @@ type folding struct {
 }
 
 // advance takes the folding at the end along with a new batch; it needs not read it again then.
-func (f *finds) advance(m Records, b *findBatch) {
+func (f *finds) advance(m record.Records, b *findBatch) {
 	for _, g := range f.foldings {
 		if g.places == f.places {
 			g.add(m, b, b.To)
@@ -27,7 +28,7 @@ func (f *finds) advance(m Records, b *findBatch) {
 }
 
 // add folds what a batch has behind g's place, up to another.
-func (g *folding) add(m Records, b *findBatch, upTo int) {
+func (g *folding) add(m record.Records, b *findBatch, upTo int) {
 	k := 0
 	for at := g.places + 1; at <= min(b.To, upTo); at++ {
 		if g.gap.From <= at && at <= g.gap.To {
@@ -41,16 +42,16 @@ func (g *folding) add(m Records, b *findBatch, upTo int) {
 		if k < len(b.Found) && b.Found[k].At == at {
 			found = b.Found[k].Found
 		}
-		a := addressOf(m, at)
-		g.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		a := record.AddressOf(m, at)
+		g.fold.Add(compress.Place{Event: a.Event, Line: a.Line}, saysAs(m, at), found)
 	}
 	g.places = min(b.To, upTo)
-	g.tools = toolsUpTo(m, g.places)
+	g.tools = record.ToolsUpTo(m, g.places)
 }
 
 // folded returns the fold as of a place; f.mu is held.
-func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, error) {
-	f.foldings = slices.DeleteFunc(f.foldings, func(g *folding) bool { return g.places <= m.Len() && toolsUpTo(m, g.places) != g.tools })
+func (f *finds) folded(ctx context.Context, m record.Records, places int) (*folding, error) {
+	f.foldings = slices.DeleteFunc(f.foldings, func(g *folding) bool { return g.places <= m.Len() && record.ToolsUpTo(m, g.places) != g.tools })
 	best := -1
 	for i, g := range f.foldings {
 		if g.places <= places && (best < 0 || g.places >= f.foldings[best].places) {
@@ -85,7 +86,7 @@ func (f *finds) folded(ctx context.Context, m Records, places int) (*folding, er
 }
 
 // replay folds what is kept, as far as it fits together, up to a place.
-func (f *finds) replay(m Records, g *folding, places int) error {
+func (f *finds) replay(m record.Records, g *folding, places int) error {
 	fits := true
 	add := func(line []byte) bool {
 		var of batchOf

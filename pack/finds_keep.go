@@ -1,6 +1,9 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/session"
+import (
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
 
 // findsName is the derived content that has what was found in a session's records.
 const findsName = "notes/finds"
@@ -23,7 +26,7 @@ func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err erro
 
 func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(findsName, do) }
 
-func (k keptFinds) Head(m Records, at int) (string, error) { return headAt(k.x, m, at) }
+func (k keptFinds) Head(m record.Records, at int) (string, error) { return headAt(k.x, m, at) }
 
 func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(findsName, line) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // goal is what the last block of a pack says.
@@ -54,7 +55,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		if text = g.text(s); text == "" {
 			return "", 0, nil
 		}
-		text = frame("goal", text)
+		text = record.Frame("goal", text)
 		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
 			return text, tokens, nil
 		}
@@ -101,8 +102,8 @@ func (d *draft) staleNote() string {
 	if len(says) == 0 {
 		return ""
 	}
-	line, _ := compress.ClipTokens(oneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
-	return oneLine(line) + "\n"
+	line, _ := compress.ClipTokens(record.OneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
+	return record.OneLine(line) + "\n"
 }
 
 // failedTokens is the most that failed attempts take of the goal.
@@ -132,7 +133,7 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 	if current != nil {
 		next, _ = compress.HeadTail(taskName(current), 40, ctxabi.PlanFile)
 	}
-	return done, all, oneLine(next)
+	return done, all, record.OneLine(next)
 }
 
 // progress reads the check boxes of a todo list.
@@ -145,8 +146,8 @@ func progress(todo string) (done, all int, next string) {
 		case finished:
 			done++
 		case next == "":
-			next, _ = compress.HeadTail(oneLine(text), 40, ctxabi.TodoFile)
-			next = oneLine(next)
+			next, _ = compress.HeadTail(record.OneLine(text), 40, ctxabi.TodoFile)
+			next = record.OneLine(next)
 		}
 		all++
 	}
@@ -171,8 +172,8 @@ func derivedProgress(items []compress.TodoItem) (done, all int, next string) {
 	if done == all {
 		return 0, 0, ""
 	}
-	next, _ = compress.HeadTail(oneLine(next), 40, ctxabi.TodoFile)
-	return done, all, oneLine(next)
+	next, _ = compress.HeadTail(record.OneLine(next), 40, ctxabi.TodoFile)
+	return done, all, record.OneLine(next)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.
@@ -185,7 +186,7 @@ type quote struct {
 }
 
 // lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
-func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
+func (mm *memo) lastRequest(m record.Records, f *fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
@@ -209,15 +210,15 @@ func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
 	}
 	text := strings.TrimSpace(a.text)
 	if text != "" {
-		at := addressOf(m, a.line)
-		text, _ = compress.Head(text, quoteWeight-20, at.path())
+		at := record.AddressOf(m, a.line)
+		text, _ = compress.Head(text, quoteWeight-20, at.Path())
 		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
 		room := answeredBytes
 		if l.limit > 0 {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
 		}
 		if a.answers != "" && room >= 64 {
-			text += fmt.Sprintf("It answers message %s:\n> %s\n", addressOf(m, a.to), quotation(compress.Question(a.answers, room)))
+			text += fmt.Sprintf("It answers message %s:\n> %s\n", record.AddressOf(m, a.to), quotation(compress.Question(a.answers, room)))
 		}
 	}
 	mm.quoted = quote{f.last.line, text}

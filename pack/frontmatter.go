@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // maxFrontMatter is how far the end of a front matter is looked for, in bytes.
@@ -71,7 +73,9 @@ func plainValues(text string) map[string][]string {
 }
 
 // text gives the value of a key in one line; "" without one.
-func (m frontMatter) text(key string) string { return oneLine(strings.Join(m.values[key], ", ")) }
+func (m frontMatter) text(key string) string {
+	return record.OneLine(strings.Join(m.values[key], ", "))
+}
 
 // flag says whether a key is true.
 func (m frontMatter) flag(key string) bool {

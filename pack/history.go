@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // fold decides which records of the journal a pack shows. Records are
@@ -145,7 +146,7 @@ func (f *fold) add(e ctxabi.Entry) {
 	}
 	if !leads {
 		rule := f.rules.share(e)
-		if isResult(e) && f.rules.room > 0 {
+		if record.IsResult(e) && f.rules.room > 0 {
 			own := false
 			if rule, own = f.arriving(weight); own {
 				f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
@@ -160,7 +161,7 @@ func (f *fold) add(e ctxabi.Entry) {
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
-		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: isUser(e), user: f.last, iteration: f.iteration})
+		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: record.IsUser(e), user: f.last, iteration: f.iteration})
 	}
 	f.noteUser(e, line, before)
 	f.noteCall(e, line)
@@ -172,7 +173,7 @@ func (f *fold) add(e ctxabi.Entry) {
 	case f.rules.room == 0:
 	case f.weight() > f.rules.room && !f.fitsExactly():
 		f.compact()
-	case isUser(e) && f.compacted != line:
+	case record.IsUser(e) && f.compacted != line:
 		f.endTurn()
 	}
 	if f.compacted == line {
@@ -198,7 +199,7 @@ func (f *fold) fitsExactly() bool {
 // their results, and before it what the user said to bring it about. Events and results begin none.
 func (f *fold) iterate(e ctxabi.Entry) {
 	switch {
-	case isUser(e) && !f.opened:
+	case record.IsUser(e) && !f.opened:
 		f.iteration++
 		f.opened = true
 	case e.Role == ctxabi.Assistant:
@@ -239,7 +240,7 @@ func (f *fold) moveTo(to int, after int64, why string) {
 }
 
 func (f *fold) noteUser(e ctxabi.Entry, line int, before sums) {
-	if !isUser(e) {
+	if !record.IsUser(e) {
 		return
 	}
 	f.last = anchor{line, int(e.Weight), before}
@@ -267,7 +268,7 @@ const maxRequests = 33
 
 func (f *fold) noteRequest(e ctxabi.Entry, line int) {
 	switch {
-	case isUser(e):
+	case record.IsUser(e):
 		if len(f.requests) == maxRequests {
 			f.requests = slices.Delete(f.requests, 1, 2)
 		}
@@ -286,7 +287,7 @@ func (f *fold) startsHere(e ctxabi.Entry, line int) bool {
 	if line == f.lead.n {
 		return false
 	}
-	if !isResult(e) {
+	if !record.IsResult(e) {
 		f.orphans = 0
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
@@ -94,9 +95,9 @@ const turnCalls = 8
 
 func (f *fold) noteCall(e ctxabi.Entry, line int) {
 	switch {
-	case isUser(e):
+	case record.IsUser(e):
 		f.calls = 0
-	case isResult(e):
+	case record.IsResult(e):
 		f.newest[f.calls%turnCalls] = line
 		f.calls++
 	}

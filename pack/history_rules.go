@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // foldRules are the numbers that a fold runs with. Weights are in tokens.
@@ -47,9 +48,9 @@ func (r *foldRules) share(e ctxabi.Entry) shareRule {
 	switch {
 	case r.room == 0:
 		return shareRule{above: math.MaxInt}
-	case isResult(e):
+	case record.IsResult(e):
 		return r.tool
-	case isUser(e):
+	case record.IsUser(e):
 		return r.user
 	}
 	return r.other

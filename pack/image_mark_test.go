@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // picture is an image of that size, in base64.
@@ -38,7 +40,7 @@ func TestImageMarks(t *testing.T) {
 		{`{"type":"input_image","image_url":"https://example.org/a.png"}`, "A", "[Image at Turn 3: A · context/line/9]"},
 		{`{"type":"input_audio","input_audio":{"data":"xx"}}`, "\n ", "[Image at Turn 3: context/line/9]"},
 	} {
-		if got := imageMark([]byte(c.part), c.beside, 3, address{n: 9}); got != c.want {
+		if got := record.ImageMark([]byte(c.part), c.beside, 3, record.Address{Line: 9}); got != c.want {
 			t.Errorf("%.60s…: got\n%s, want\n%s", c.part, got, c.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // The examples that providers give of their formulas.
@@ -25,7 +26,7 @@ func TestImagesCostWhatProvidersSay(t *testing.T) {
 		{2048, 4096, 1600, 1105, 4644},
 		{1, 5000, 1, 765, 5160},
 	} {
-		if a, o, g := anthropicTokens(c.width, c.height), openAITokens(c.width, c.height), geminiTokens(c.width, c.height); a != c.anthropic || o != c.openAI || g != c.gemini {
+		if a, o, g := record.AnthropicTokens(c.width, c.height), record.OpenAITokens(c.width, c.height), record.GeminiTokens(c.width, c.height); a != c.anthropic || o != c.openAI || g != c.gemini {
 			t.Errorf("%d×%d: Anthropic %d, OpenAI %d, Gemini %d, want %+v", c.width, c.height, a, o, g, c)
 		}
 	}
@@ -45,7 +46,7 @@ func screenshot(width, height int) string {
 func TestImagesDidNotCountTowardsTheBudget(t *testing.T) {
 	l := logOf(string(message("user", "Click through the shop.")))
 	shot := screenshot(1280, 720)
-	cost := tokensOfImage([]byte(shot))
+	cost := record.TokensOfImage([]byte(shot))
 	if cost != 1548 {
 		t.Fatalf("a screenshot costs %d", cost)
 	}

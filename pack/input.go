@@ -10,7 +10,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
+
+// Records is a snapshot of a log, by the numbers of its records from 1.
+type Records = record.Records
 
 // Input is all that a pack is made from.
 type Input struct {
@@ -34,7 +38,7 @@ type Input struct {
 	SummaryNote string
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
-	Messages    Records
+	Messages    record.Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
 	// Decided are the decisions that events record, oldest first.
@@ -42,7 +46,7 @@ type Input struct {
 	// Tools are the events that stand in the journal and where; nil: none do.
 	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
 	Tools      []ctxabi.EventPlace
-	Events     Records
+	Events     record.Records
 	EventsHead string
 	// NoEvents says that events.jsonl could not be opened: nothing of it is among all of this.
 	NoEvents bool
@@ -124,9 +128,9 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 }
 
 // history is what the journal is folded over: the messages themselves when there is nothing to merge.
-func (in *Input) history() Records {
+func (in *Input) history() record.Records {
 	if len(in.Tools) == 0 {
 		return in.Messages
 	}
-	return &timeline{in.Messages, in.Events, in.Tools}
+	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // itemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
@@ -18,7 +19,7 @@ type items struct {
 }
 
 // derivedItems are the items of the list that is derived of the newest of n records.
-func (mm *journalMemo) derivedItems(m Records, n int) []compress.TodoItem {
+func (mm *journalMemo) derivedItems(m record.Records, n int) []compress.TodoItem {
 	first := max(1, (n/itemsNewest-1)*itemsNewest+1)
 	w := mm.items
 	if w == nil || w.first != first || w.n > n {
@@ -41,8 +42,8 @@ func (mm *journalMemo) derivedItems(m Records, n int) []compress.TodoItem {
 			found = slices.DeleteFunc(compress.Find(s), func(f compress.Finding) bool { return f.Kind != compress.FoundTodo && f.Kind != compress.FoundAsked })
 			w.found[at] = slices.Clip(found)
 		}
-		a := addressOf(m, at)
-		w.fold.Add(compress.Place{Event: a.event, Line: a.n}, saysAs(m, at), found)
+		a := record.AddressOf(m, at)
+		w.fold.Add(compress.Place{Event: a.Event, Line: a.Line}, saysAs(m, at), found)
 		w.n = at
 	}
 	return w.fold.Items()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -15,9 +16,9 @@ type part struct {
 	how    string // a record that is shortened: by what
 	notes  string // of a block of notes: which
 
-	role     ctxabi.Role // of a record
-	contents []portion   // of a record, without their texts
-	instead  []string    // see rendered
+	role     ctxabi.Role      // of a record
+	contents []record.Portion // of a record, without their texts
+	instead  []string         // see rendered
 
 	summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
 }
@@ -34,41 +35,41 @@ type rendered struct {
 	how    string // it is shortened: by what
 	used   bool   // by the build going on
 
-	role     ctxabi.Role // of the record
-	contents []portion   // without their texts
-	body     int         // that it was rendered with
+	role     ctxabi.Role      // of the record
+	contents []record.Portion // without their texts
+	body     int              // that it was rendered with
 	// instead are the texts that stand in the place of the record's results, in their order; "": the result itself. It is nil where
 	// no result is a reference, and where the rest of the record is shortened, too.
 	instead []string
 }
 
 // render renders and counts the record at a place of m, with references where refs says so.
-func (mm *journalMemo) render(m Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
+func (mm *journalMemo) render(m record.Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
 	key := shownAs{at, body, refs.String()}
 	r, ok := mm.records[key]
 	if !ok {
-		before := unreadSoFar(m)
-		s, err := readAt(m, at, body)
+		before := record.UnreadSoFar(m)
+		s, err := record.Read(m, at, body)
 		if err != nil {
 			return r, err
 		}
 		r.body = body
 		if len(refs) == 0 {
-			r.text, r.how = s.write(body)
+			r.text, r.how = s.Write(body)
 		} else {
-			r.text, r.how, r.instead = s.refer(refs, body)
+			r.text, r.how, r.instead = refer(s, refs, body)
 		}
 		if r.role, r.contents, err = outlineAt(m, at, r); err != nil {
 			return r, err
 		}
-		whole := r.how == "" && unreadSoFar(m) == before // else what is kept of its count is not that of r
+		whole := r.how == "" && record.UnreadSoFar(m) == before // else what is kept of its count is not that of r
 		if whole && mm.known != nil {
-			r.tokens = mm.known(addressOf(m, at))
+			r.tokens = mm.known(record.AddressOf(m, at))
 		}
 		if r.tokens == 0 {
 			r.tokens = c.CountCached(r.text)
 			if whole && mm.counted != nil {
-				mm.counted(addressOf(m, at), r.tokens)
+				mm.counted(record.AddressOf(m, at), r.tokens)
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func (mm *journalMemo) render(m Records, at, body int, refs references, c *token
 }
 
 // show renders the record of a piece as far as its share goes.
-func (mm *journalMemo) show(m Records, p piece, c *tokens.Counter) (rendered, error) {
+func (mm *journalMemo) show(m record.Records, p piece, c *tokens.Counter) (rendered, error) {
 	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
 	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
 		if r, err := mm.render(m, p.From, 0, nil, c); err != nil || r.tokens <= p.exact {
@@ -91,10 +92,10 @@ func (mm *journalMemo) show(m Records, p piece, c *tokens.Counter) (rendered, er
 }
 
 // count sums up the tokens of pieces of the journal.
-func (mm *journalMemo) count(m Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
+func (mm *journalMemo) count(m record.Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
 	for _, p := range pieces {
 		if p.omitted {
-			n += int64(c.CountCached(leftOut(p, stretchOf(m, p.Span))))
+			n += int64(c.CountCached(leftOut(p, record.StretchOf(m, p.Span))))
 			continue
 		}
 		r, err := mm.show(m, p, c)
@@ -106,10 +107,10 @@ func (mm *journalMemo) count(m Records, pieces []piece, c *tokens.Counter) (n in
 	return n, nil
 }
 
-const conversation = blockHeading + "conversation\n"
+const conversation = record.BlockHeading + "conversation\n"
 
 // renderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
-func (mm *journalMemo) renderJournal(m Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
+func (mm *journalMemo) renderJournal(m record.Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
 	if f.n == 0 {
 		return nil, 0, nil
 	}
@@ -135,7 +136,7 @@ func (mm *journalMemo) renderJournal(m Records, f *fold, c *tokens.Counter) (par
 		if p.zone == inFolds {
 			q = z.folds[p.From-z.from]
 		} else if p.omitted {
-			q.text = leftOut(p, stretchOf(m, p.Span))
+			q.text = leftOut(p, record.StretchOf(m, p.Span))
 			q.tokens = c.CountCached(q.text)
 		} else {
 			r, err := mm.show(m, p, c)
@@ -159,9 +160,9 @@ func (mm *journalMemo) renderJournal(m Records, f *fold, c *tokens.Counter) (par
 }
 
 // leftOut is the line that stands in place of a range of records.
-func leftOut(p piece, s stretch) string {
-	if s.count == 1 {
+func leftOut(p piece, s record.Stretch) string {
+	if s.Count == 1 {
 		return fmt.Sprintf("## %s left out: about %d tokens, %s/%s\n", s, p.weight, ctxabi.LineDir, s)
 	}
-	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.count, p.weight, ctxabi.LineDir)
+	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.Count, p.weight, ctxabi.LineDir)
 }

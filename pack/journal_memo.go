@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -28,8 +29,8 @@ type journalMemo struct {
 	decided   []Decided         // that it shows
 	ctx       context.Context   // of whoever waits for it; records are read no longer when that is over
 
-	known   func(at address) int         // a persisted count of a record in full, or 0
-	counted func(at address, tokens int) // told of each new one
+	known   func(at record.Address) int         // a persisted count of a record in full, or 0
+	counted func(at record.Address, tokens int) // told of each new one
 }
 
 func newJournalMemo() *journalMemo {
@@ -45,7 +46,7 @@ func (mm *journalMemo) found() *finds {
 }
 
 // request is the text of the user record at a place of m; "" for place 0.
-func (mm *journalMemo) request(m Records, at int) (string, error) {
+func (mm *journalMemo) request(m record.Records, at int) (string, error) {
 	if at == 0 {
 		return "", nil
 	}
@@ -54,7 +55,7 @@ func (mm *journalMemo) request(m Records, at int) (string, error) {
 	}
 	raw, err := m.Record(at)
 	if err != nil {
-		return "", unreadable(addressOf(m, at), err)
+		return "", record.Unreadable(record.AddressOf(m, at), err)
 	}
 	if len(mm.requests) > 2 {
 		clear(mm.requests)
@@ -68,7 +69,7 @@ func (mm *journalMemo) request(m Records, at int) (string, error) {
 type folded struct{ before, now *fold }
 
 // fold folds m by rules, from where an earlier build left off.
-func (mm *journalMemo) fold(m Records, rules foldRules) *fold {
+func (mm *journalMemo) fold(m record.Records, rules foldRules) *fold {
 	n, f := m.Len(), mm.folds[rules]
 	switch {
 	case f != nil && f.now.n == n:

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"hash"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -22,7 +23,7 @@ func (in *Input) before() (Input, bool) {
 		return Input{}, false
 	}
 	less := *in
-	if addressOf(m, m.Len()).event {
+	if record.AddressOf(m, m.Len()).Event {
 		less.Tools = in.Tools[:len(in.Tools)-1]
 	} else {
 		less.Messages = shorter{in.Messages, in.Messages.Len() - 1}
@@ -32,7 +33,7 @@ func (in *Input) before() (Input, bool) {
 
 // shorter is the beginning of a log.
 type shorter struct {
-	Records
+	record.Records
 	n int
 }
 

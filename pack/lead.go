@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // lead are the system and developer records that a history begins with. They stand in the head of a pack, behind the
@@ -57,5 +58,5 @@ func isLeading(e ctxabi.Entry) bool {
 // leadID names the block of the leading records, and leading is its heading.
 const (
 	leadID  = "system messages"
-	leading = blockHeading + leadID + "\n"
+	leading = record.BlockHeading + leadID + "\n"
 )

@@ -1,5 +1,7 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/record"
+
 // left is what a build shows gone, by places of its history.
 type left struct {
 	rules foldRules
@@ -13,7 +15,7 @@ func (d *draft) left() left {
 	}
 	l := left{rules: d.fold.rules, cuts: d.fold.cuts}
 	for _, p := range d.parts {
-		if p.how != "" && p.zone == inFull && p.From == p.To && isResult(d.history.At(p.From)) {
+		if p.how != "" && p.zone == inFull && p.From == p.To && record.IsResult(d.history.At(p.From)) {
 			l.short = append(l.short, p.From)
 		}
 	}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // logs are both logs of a session as packs show them: what is damaged has a stand-in, and no secret stands in them.
 type logs struct {
-	unread unread // records that are damaged
-	veil   *veil  // what packs must not show; nil: they show all
+	unread record.Unread // records that are damaged
+	veil   *veil         // what packs must not show; nil: they show all
 }
 
 // redacts says whether packs show the session without its secrets.
@@ -21,15 +22,17 @@ func (l *logs) redacts() bool { return l.veil != nil }
 func (l *logs) redact(in *Input, t *session.Timeline) error { return l.veil.input(in, t, &l.unread) }
 
 // stored gives a log of the session as it is stored.
-func (l *logs) stored(ix *session.Index, event bool) Records { return readableOf(&l.unread, ix, event) }
+func (l *logs) stored(ix *session.Index, event bool) record.Records {
+	return readableOf(&l.unread, ix, event)
+}
 
 // historyOf is both logs as they are stored.
-func historyOf(t *session.Timeline, u *unread) redact.History {
+func historyOf(t *session.Timeline, u *record.Unread) redact.History {
 	return redact.History{Messages: readableOf(u, t.Messages, false), Events: readableOf(u, t.Events, true), Before: t.Before}
 }
 
 // readable gives a log of the session as packs show it.
-func (l *logs) readable(t *session.Timeline, event bool) Records {
+func (l *logs) readable(t *session.Timeline, event bool) record.Records {
 	ix := t.Messages
 	if event {
 		ix = t.Events
@@ -50,7 +53,7 @@ func (l *logs) timeline(x *session.Session) (*session.Timeline, error) {
 }
 
 // veiled says whether the record at an address is shown otherwise than it is stored.
-func (l *logs) veiled(t *session.Timeline, at address) bool {
+func (l *logs) veiled(t *session.Timeline, at record.Address) bool {
 	return l.veil != nil && l.veil.changes(historyOf(t, &l.unread), at)
 }
 

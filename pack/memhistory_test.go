@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -141,13 +142,13 @@ func wholeHistory(t *rapid.T) *memHistory {
 func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := wholeHistory(t)
-		var want []address
+		var want []record.Address
 		before := arrived{}
 		for _, a := range h.arrived {
 			if a.messages > before.messages {
-				want = append(want, address{n: a.messages})
+				want = append(want, record.Address{Line: a.messages})
 			} else if a.tools > before.tools {
-				want = append(want, address{a.events, true})
+				want = append(want, record.Address{Line: a.events, Event: true})
 			}
 			before = a
 		}
@@ -157,13 +158,13 @@ func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 			t.Fatalf("%d records, want %d", m.Len(), len(want))
 		}
 		for i, a := range want {
-			if got := addressOf(m, i+1); got != a {
+			if got := record.AddressOf(m, i+1); got != a {
 				t.Fatalf("at %d stands %v, want %v", i+1, got, a)
 			}
-			if tl, ok := m.(*timeline); ok && tl.place(a) != i+1 {
-				t.Fatalf("%v is at %d, want %d", a, tl.place(a), i+1)
+			if tl, ok := m.(*record.Merged); ok && tl.PlaceOf(a) != i+1 {
+				t.Fatalf("%v is at %d, want %d", a, tl.PlaceOf(a), i+1)
 			}
-			if e := m.At(i + 1); (e.Role == ctxabi.Event) != a.event || int(e.CallOf) > i {
+			if e := m.At(i + 1); (e.Role == ctxabi.Event) != a.Event || int(e.CallOf) > i {
 				t.Fatalf("%v: %+v", a, e)
 			}
 		}

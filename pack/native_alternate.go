@@ -1,5 +1,7 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/record"
+
 // alternating is a conversation for providers that know two roles, which take turns: what all but the assistant says
 // is the user's. The first message is the user's and so is the last.
 type alternating struct {
@@ -43,9 +45,9 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		var parts []filled
 		for _, p := range u.parts {
 			switch {
-			case p.kind == aThought && !thinks(p.raw):
+			case p.kind == record.ThoughtPortion && !thinks(p.raw):
 				continue
-			case p.kind == aText && (u.by == bySystem || u.by == byDeveloper):
+			case p.kind == record.TextPortion && (u.by == bySystem || u.by == byDeveloper):
 				p.text = systemSays + p.text
 			}
 			parts = append(parts, p)
@@ -65,10 +67,10 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 	// No message ends in a thought.
 	for i := range a.messages {
 		m := &a.messages[i]
-		if n := len(m.parts); n == 0 || m.parts[n-1].kind != aThought {
+		if n := len(m.parts); n == 0 || m.parts[n-1].kind != record.ThoughtPortion {
 			continue
 		}
-		m.parts = append(m.parts, filled{text: nothingSaid})
+		m.parts = append(m.parts, filled{text: record.NothingSaid})
 		if i+1 < len(a.messages) && a.messages[i+1].stable > 0 {
 			m.stable = len(m.parts)
 		}

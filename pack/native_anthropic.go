@@ -1,5 +1,7 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/record"
+
 // maxMarks is how many marks a request may hold, and markReach how many blocks before a mark the provider looks for
 // what it has cached.
 const (
@@ -111,7 +113,7 @@ func isThought(block object) bool {
 func (a *alternating) calls() bool {
 	for _, m := range a.messages {
 		for _, p := range m.parts {
-			if p.kind == aCall || p.kind == aResult {
+			if p.kind == record.CallPortion || p.kind == record.ResultPortion {
 				return true
 			}
 		}
@@ -121,9 +123,9 @@ func (a *alternating) calls() bool {
 
 func anthropicBlock(p filled) object {
 	switch p.kind {
-	case aCall:
+	case record.CallPortion:
 		return object{"type": "tool_use", "id": p.id, "name": p.name, "input": argumentsObject(p.text)}
-	case aResult:
+	case record.ResultPortion:
 		block := object{"type": "tool_result", "tool_use_id": p.id, "content": p.text}
 		if p.failed {
 			block["is_error"] = true
@@ -139,19 +141,19 @@ func anthropicBlock(p filled) object {
 			block["content"] = content
 		}
 		return block
-	case aThought:
+	case record.ThoughtPortion:
 		return thought(p.raw, Anthropic)
-	case aDatum:
+	case record.DataPortion:
 		return anthropicImage(p.images[0])
 	}
 	return object{"type": "text", "text": p.text}
 }
 
-func anthropicImage(im image) object {
-	if im.url != "" {
-		return object{"type": "image", "source": object{"type": "url", "url": im.url}}
+func anthropicImage(im record.Image) object {
+	if im.URL != "" {
+		return object{"type": "image", "source": object{"type": "url", "url": im.URL}}
 	}
-	return object{"type": "image", "source": object{"type": "base64", "media_type": im.mime, "data": im.data}}
+	return object{"type": "image", "source": object{"type": "base64", "media_type": im.MIME, "data": im.Data}}
 }
 
 // argumentsObject gives arguments as the object that they are. What is none stands in one, as it was written.
@@ -159,7 +161,7 @@ func argumentsObject(text string) object {
 	if text == "" {
 		return object{}
 	}
-	v, ok := readJSON(text)
+	v, ok := record.ReadJSON(text)
 	if !ok {
 		return object{"malformed_arguments": text}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // dialogue is a script with its texts.
@@ -31,14 +32,14 @@ type utterance struct {
 
 // filled is one part of an utterance.
 type filled struct {
-	kind   portionKind
+	kind   record.PortionKind
 	id     string // of a call
 	name   string // of its tool
 	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
 	words  string // of a thought
 	failed bool   // of a result
 	raw    []byte // of a thought
-	images []image
+	images []record.Image
 }
 
 const (
@@ -67,7 +68,7 @@ func headTexts(blocks []headText, limit int) (texts []headText) {
 }
 
 // dialogue fills in the texts.
-func (n *native) dialogue(messages, events Records) (*dialogue, error) {
+func (n *native) dialogue(messages, events record.Records) (*dialogue, error) {
 	talk := &dialogue{head: headTexts(n.head, n.limit)}
 	for _, m := range n.said {
 		by := map[string]speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
@@ -109,26 +110,26 @@ func (n *native) dialogue(messages, events Records) (*dialogue, error) {
 func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }
 
 // contents reads the records of the script again.
-func (n *native) contents(messages, events Records) ([][]portion, error) {
-	texts := make([][]portion, len(n.script.lines))
+func (n *native) contents(messages, events record.Records) ([][]record.Portion, error) {
+	texts := make([][]record.Portion, len(n.script.lines))
 	for i := range n.script.lines {
 		l := &n.script.lines[i]
 		if l.note != "" {
 			continue
 		}
 		log := messages
-		if l.at.event {
+		if l.at.Event {
 			log = events
 		}
-		if l.at.n > log.Len() {
-			return nil, unreadable(l.at, ctxabi.ErrNotFound)
+		if l.at.Line > log.Len() {
+			return nil, record.Unreadable(l.at, ctxabi.ErrNotFound)
 		}
-		_, list, err := contentsOf(log, l.at, l.shown, l.instead, func() int { return 0 })
+		_, list, err := record.ContentsOf(log, l.at, l.shown, l.instead, func() int { return 0 })
 		if err != nil {
 			return nil, err
 		}
 		if len(list) != len(l.contents) { // its bytes were changed on the disk
-			return nil, unreadable(l.at, ctxabi.ErrIO)
+			return nil, record.Unreadable(l.at, ctxabi.ErrIO)
 		}
 		texts[i] = list
 	}
@@ -136,7 +137,7 @@ func (n *native) contents(messages, events Records) ([][]portion, error) {
 }
 
 // fill gives a slot with its texts.
-func (s slot) fill(lines []scriptLine, texts [][]portion) filled {
+func (s slot) fill(lines []scriptLine, texts [][]record.Portion) filled {
 	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.text, failed: s.failed}
 	if s.line < 0 {
 		return p
@@ -144,26 +145,26 @@ func (s slot) fill(lines []scriptLine, texts [][]portion) filled {
 	c, known := &texts[s.line][s.n], &lines[s.line].contents[s.n]
 	carried := lines[s.line].carried
 	if s.text == "" {
-		p.text = s.front + c.text
+		p.text = s.front + c.Text
 	}
 	switch s.kind {
-	case aDatum:
-		p.text = known.text
-		if im, ok := readImage(c.raw); ok && carried {
-			p.images = []image{im}
+	case record.DataPortion:
+		p.text = known.Text
+		if im, ok := record.ReadImage(c.Raw); ok && carried {
+			p.images = []record.Image{im}
 		} else {
-			p.kind = aText
+			p.kind = record.TextPortion
 		}
-	case aThought:
-		p.raw, p.words, p.text = c.raw, c.words, ""
-	case aResult:
-		for i, raw := range c.data {
-			if im, ok := readImage(raw); ok && carried {
-				im.mark = known.marks[i]
+	case record.ThoughtPortion:
+		p.raw, p.words, p.text = c.Raw, c.Words, ""
+	case record.ResultPortion:
+		for i, raw := range c.Data {
+			if im, ok := record.ReadImage(raw); ok && carried {
+				im.Mark = known.Marks[i]
 				p.images = append(p.images, im)
 				continue
 			}
-			p.text = strings.TrimLeft(p.text+"\n"+known.marks[i], "\n")
+			p.text = strings.TrimLeft(p.text+"\n"+known.Marks[i], "\n")
 		}
 	}
 	return p
@@ -179,8 +180,8 @@ func (d *dialogue) withoutImagesInResults() {
 			for k := range u.parts {
 				p := &u.parts[k]
 				for _, im := range p.images {
-					p.text = strings.TrimLeft(p.text+"\n"+im.mark, "\n")
-					images = append(images, filled{kind: aDatum, text: im.mark, images: []image{im}})
+					p.text = strings.TrimLeft(p.text+"\n"+im.Mark, "\n")
+					images = append(images, filled{kind: record.DataPortion, text: im.Mark, images: []record.Image{im}})
 				}
 				p.images = nil
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // script makes the script of the journal as it is folded.
@@ -17,7 +18,7 @@ func (d *draft) script() *script {
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: addressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
+		l := scriptLine{at: record.AddressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
 		if p.omitted || p.contents == nil {
 			l.note = p.text
 		} else {
@@ -35,7 +36,7 @@ func (d *draft) script() *script {
 
 // carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
 func (d *draft) carried(p *part) bool {
-	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
+	if !slices.ContainsFunc(p.contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
 	if cost := costOf(p.contents); p.From < d.imagesFrom || cost > d.fold.rules.image && d.fold.rules.room > 0 {
@@ -43,7 +44,7 @@ func (d *draft) carried(p *part) bool {
 	}
 	turns := 0
 	for at := p.From + 1; at <= d.fold.compacted && turns < 2; at++ {
-		if isUser(d.history.At(at)) {
+		if record.IsUser(d.history.At(at)) {
 			turns++
 		}
 	}
@@ -57,13 +58,13 @@ func (d *draft) lastRequestOnly() (*script, error) {
 	if at == 0 || err != nil {
 		return write(nil), err
 	}
-	a := addressOf(d.history, at)
+	a := record.AddressOf(d.history, at)
 	if l := d.limits; l.limit > 0 {
 		room := l.limit - d.tokens.head - d.tokens.footer - messageTokens*(len(d.head)+2) - extraDialogue
-		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.path())
+		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.Path())
 	}
 	if strings.TrimSpace(text) == "" {
-		text = nothingSaid
+		text = record.NothingSaid
 	}
 	s := &script{turns: []scriptTurn{{by: byUser, slots: []slot{{line: -1, text: text}}}}}
 	s.bound = d.counter.CountCached(text) + messageTokens

@@ -1,5 +1,7 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/record"
+
 // gemini makes the body of a request to Gemini's generateContent.
 func (d *dialogue) gemini(tools toolSet) (body object, stable int) {
 	d.withoutImagesInResults()
@@ -47,17 +49,17 @@ func genAI(body object) object {
 
 func geminiPart(p filled) object {
 	switch p.kind {
-	case aCall:
+	case record.CallPortion:
 		return object{"functionCall": object{"name": p.name, "args": argumentsObject(p.text)}}
-	case aResult:
+	case record.ResultPortion:
 		key := "output"
 		if p.failed {
 			key = "error"
 		}
 		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
-	case aDatum:
-		if im := p.images[0]; im.url == "" {
-			return object{"inlineData": object{"mimeType": im.mime, "data": im.data}}
+	case record.DataPortion:
+		if im := p.images[0]; im.URL == "" {
+			return object{"inlineData": object{"mimeType": im.MIME, "data": im.Data}}
 		}
 	}
 	return object{"text": p.text}

@@ -1,6 +1,10 @@
 package pack
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // openAIRoles are the roles of all who speak but for the assistant and tools.
 var openAIRoles = map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}
@@ -31,7 +35,7 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 				m["content"] = text
 			}
 			for _, p := range u.parts {
-				if p.kind == aCall {
+				if p.kind == record.CallPortion {
 					calls = append(calls, object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}})
 				}
 			}
@@ -43,8 +47,8 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 			}
 		default:
 			m := object{"role": openAIRoles[u.by]}
-			if content, units := u.content("text", func(im image) object {
-				return object{"type": "image_url", "image_url": object{"url": im.dataURL()}}
+			if content, units := u.content("text", func(im record.Image) object {
+				return object{"type": "image_url", "image_url": object{"url": im.DataURL()}}
 			}); units > 0 {
 				m["content"] = content
 				add(m, units)
@@ -82,7 +86,7 @@ func (w *unitWriter) stable() int {
 // text joins the texts of an utterance; ok is false when there is none.
 func (u *utterance) text() (text string, ok bool) {
 	for _, p := range u.parts {
-		if p.kind != aText {
+		if p.kind != record.TextPortion {
 			continue
 		}
 		if ok {
@@ -94,13 +98,13 @@ func (u *utterance) text() (text string, ok bool) {
 }
 
 // content is a text, or, where there are images, a list of parts.
-func (u *utterance) content(textType string, ofImage func(image) object) (content any, units int) {
+func (u *utterance) content(textType string, ofImage func(record.Image) object) (content any, units int) {
 	var list []object
 	for _, p := range u.parts {
-		if p.kind == aDatum {
+		if p.kind == record.DataPortion {
 			list = append(list, ofImage(p.images[0]))
 			units++
-		} else if p.kind == aText {
+		} else if p.kind == record.TextPortion {
 			list = append(list, object{"type": textType, "text": p.text})
 		}
 	}
@@ -128,7 +132,7 @@ func rawArguments(text string) string {
 	if text == "" {
 		return "{}"
 	}
-	if v, ok := readJSON(text); ok {
+	if v, ok := record.ReadJSON(text); ok {
 		if _, is := v.(object); is {
 			return text
 		}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -53,7 +54,7 @@ type native struct {
 const messageTokens = 4
 
 // Logs gives both logs of a session, as they were when a build was made or longer.
-type Logs func() (messages, events Records, err error)
+type Logs func() (messages, events record.Records, err error)
 
 // rendered is the rendering in a format, made when it is asked for first.
 func (n *native) rendered(f Format, logs Logs) ([]byte, error) {
@@ -130,13 +131,13 @@ func (n *native) count(talk *dialogue) int {
 	for _, m := range talk.turns {
 		for _, p := range m.parts {
 			text := n.counter.CountCached(p.text)
-			if p.kind == aCall {
+			if p.kind == record.CallPortion {
 				var b bytes.Buffer
 				writeCompact(&b, argumentsObject(p.text))
 				text = max(text, n.counter.CountCached(b.String()))
 			}
 			for _, im := range p.images {
-				total += im.tokens()
+				total += im.Tokens()
 			}
 			total += messageTokens + text + n.counter.CountCached(p.name) + n.counter.CountCached(p.words)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // repair is what was done to make a history valid that is not.
@@ -12,8 +14,8 @@ type repair struct {
 	Source string `json:"source"`
 }
 
-func (w *scripter) repair(at address, format string, args ...any) {
-	r := repair{fmt.Sprintf(format, args...), at.source()}
+func (w *scripter) repair(at record.Address, format string, args ...any) {
+	r := repair{fmt.Sprintf(format, args...), at.Source()}
 	if !slices.Contains(w.repairs[max(0, len(w.repairs)-shownRepairs):], r) {
 		w.repairs = append(w.repairs, r)
 	}

@@ -1,5 +1,7 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/record"
+
 // responses writes the body of a request to OpenAI's Responses.
 func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 	d.withoutImagesInResults()
@@ -25,20 +27,20 @@ func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 		case byAssistant:
 			for _, p := range u.parts {
 				switch p.kind {
-				case aText:
+				case record.TextPortion:
 					message("assistant", p.text, 1)
-				case aThought:
+				case record.ThoughtPortion:
 					if t := thought(p.raw, Responses); t != nil {
 						add(t, 1)
 					}
-				case aCall:
+				case record.CallPortion:
 					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
 				}
 			}
 		default:
 			role := openAIRoles[u.by]
-			if content, units := u.content("input_text", func(im image) object {
-				return object{"type": "input_image", "image_url": im.dataURL(), "detail": "auto"}
+			if content, units := u.content("input_text", func(im record.Image) object {
+				return object{"type": "input_image", "image_url": im.DataURL(), "detail": "auto"}
 			}); units > 0 {
 				message(role, content, units)
 			}

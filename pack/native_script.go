@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // speaker is whose turn it is.
@@ -22,7 +23,7 @@ const (
 
 // scriptLine is a record, or a note, on its way into a script.
 type scriptLine struct {
-	at       address
+	at       record.Address
 	role     ctxabi.Role
 	note     string   // not a record: this text
 	shown    string   // as pack.md shows it, where it is cut
@@ -31,12 +32,12 @@ type scriptLine struct {
 	past     bool     // behind the boundary
 	carried  bool     // its images are shown
 	tokens   int      // that it takes in pack.md
-	contents []portion
+	contents []record.Portion
 }
 
 // slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
 type slot struct {
-	kind    portionKind
+	kind    record.PortionKind
 	line, n int
 	id      string // of the call, as providers take it
 	name    string // of the tool, likewise
@@ -131,9 +132,9 @@ func (w *scripter) line(i int) {
 	}
 	w.bound += extraRecord
 	for n := range l.contents {
-		w.bound += l.contents[n].extra
+		w.bound += l.contents[n].Extra
 		if l.carried {
-			w.bound += l.contents[n].cost
+			w.bound += l.contents[n].Cost
 		}
 	}
 	if l.role == ctxabi.Assistant {
@@ -141,7 +142,7 @@ func (w *scripter) line(i int) {
 		return
 	}
 	for n := range l.contents {
-		if l.contents[n].kind == aResult {
+		if l.contents[n].Kind == record.ResultPortion {
 			w.result(i, n)
 		}
 	}
@@ -156,29 +157,29 @@ func (w *scripter) line(i int) {
 	}
 	results := false
 	for n, c := range l.contents {
-		s := slot{kind: c.kind, line: i, n: n}
+		s := slot{kind: c.Kind, line: i, n: n}
 		switch {
-		case c.kind == aResult:
+		case c.Kind == record.ResultPortion:
 			results = true
 			continue
-		case c.kind == aText && c.unknown:
+		case c.Kind == record.TextPortion && c.Unknown:
 			s.front = "[Record " + l.at.String() + " is not a message]\n"
 			w.bound += extraStrange
 			w.repair(l.at, "it is not a message: it stands as a text of the user")
-		case c.kind == aText && c.blank:
+		case c.Kind == record.TextPortion && c.Blank:
 			continue
-		case c.kind == aText && l.role == ctxabi.Tool: // results that were too many
+		case c.Kind == record.TextPortion && l.role == ctxabi.Tool: // results that were too many
 			s.front = "[Results of calls]\n"
 			w.bound += extraStrange
-		case c.kind == aDatum && (!l.carried || t.by != byUser):
-			s.kind, s.text = aText, c.text
+		case c.Kind == record.DataPortion && (!l.carried || t.by != byUser):
+			s.kind, s.text = record.TextPortion, c.Text
 		}
 		t.slots = append(t.slots, s)
 	}
 	if len(t.slots) == 0 && !results {
 		w.repair(l.at, "it says nothing: a text in its place says so")
 		w.bound += extraNothing
-		t.slots = []slot{{line: -1, text: nothingSaid}}
+		t.slots = []slot{{line: -1, text: record.NothingSaid}}
 	}
 	if len(t.slots) > 0 {
 		w.say(t)
@@ -197,8 +198,8 @@ func (w *scripter) say(t scriptTurn) {
 // assistant adds what an assistant says. Calls alone, before any result, are made in parallel with those before.
 func (w *scripter) assistant(i int) {
 	l := &w.lines[i]
-	callsAlone := !slices.ContainsFunc(l.contents, func(c portion) bool {
-		return c.kind == aResult || c.kind == aThought || c.kind == aDatum || c.kind == aText && !c.blank
+	callsAlone := !slices.ContainsFunc(l.contents, func(c record.Portion) bool {
+		return c.Kind == record.ResultPortion || c.Kind == record.ThoughtPortion || c.Kind == record.DataPortion || c.Kind == record.TextPortion && !c.Blank
 	})
 	if len(w.open) > 0 && !(callsAlone && w.answered == 0 && len(w.waiting) == 0) {
 		w.close(false)
@@ -206,15 +207,15 @@ func (w *scripter) assistant(i int) {
 	t := scriptTurn{by: byAssistant, past: l.past}
 	results := false
 	for n, c := range l.contents {
-		s := slot{kind: c.kind, line: i, n: n}
+		s := slot{kind: c.Kind, line: i, n: n}
 		switch {
-		case c.kind == aCall || c.kind == aText && c.blank:
+		case c.Kind == record.CallPortion || c.Kind == record.TextPortion && c.Blank:
 			continue
-		case c.kind == aResult:
+		case c.Kind == record.ResultPortion:
 			results = true
 			continue
-		case c.kind == aDatum:
-			s.kind, s.text = aText, c.text
+		case c.Kind == record.DataPortion:
+			s.kind, s.text = record.TextPortion, c.Text
 		}
 		t.slots = append(t.slots, s)
 	}
@@ -226,7 +227,7 @@ func (w *scripter) assistant(i int) {
 	}
 	calls := 0
 	for n, c := range l.contents {
-		if c.kind == aCall {
+		if c.Kind == record.CallPortion {
 			w.call(at, i, n)
 			calls++
 		}
@@ -238,10 +239,10 @@ func (w *scripter) assistant(i int) {
 	default:
 		w.repair(l.at, "it says nothing: a text in its place says so")
 		w.bound += extraNothing
-		w.turns[at].slots = []slot{{line: -1, text: nothingSaid}}
+		w.turns[at].slots = []slot{{line: -1, text: record.NothingSaid}}
 	}
 	for n, c := range l.contents {
-		if c.kind == aResult {
+		if c.Kind == record.ResultPortion {
 			w.repair(l.at, "the assistant gives a result: it counts as the tool's")
 			w.result(i, n)
 		}
@@ -252,15 +253,15 @@ func (w *scripter) assistant(i int) {
 func (w *scripter) call(at, i, n int) {
 	l := &w.lines[i]
 	c := &l.contents[n]
-	s := slot{kind: aCall, line: i, n: n, id: c.id, name: toolName(c.name)}
-	if s.name != c.name {
+	s := slot{kind: record.CallPortion, line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
+	if s.name != c.Name {
 		w.repair(l.at, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
 	}
-	if c.broken {
+	if c.Broken {
 		w.repair(l.at, "the arguments of a call are not an object of JSON: they stand in one as a text")
 	}
 	switch {
-	case c.id == "":
+	case c.ID == "":
 		w.repair(l.at, "a call has no id: it is given one")
 	case w.ids[s.id]:
 		w.repair(l.at, "a call has the id of an earlier one: it is given another")
@@ -273,7 +274,7 @@ func (w *scripter) call(at, i, n int) {
 	}
 	w.ids[s.id] = true
 	w.turns[at].slots = append(w.turns[at].slots, s)
-	w.open = append(w.open, openCall{id: c.id, call: s})
+	w.open = append(w.open, openCall{id: c.ID, call: s})
 }
 
 // isCallID says whether every provider takes an id.
@@ -282,7 +283,7 @@ func isCallID(id string) bool {
 		return false
 	}
 	for i := range len(id) {
-		if c := id[i]; !(isDigit(c) || c < 0x80 && isLetter(c) || c == '-') {
+		if c := id[i]; !(record.IsDigit(c) || c < 0x80 && record.IsLetter(c) || c == '-') {
 			return false
 		}
 	}
@@ -293,19 +294,19 @@ func isCallID(id string) bool {
 func (w *scripter) result(i, n int) {
 	l := &w.lines[i]
 	c := &l.contents[n]
-	s := slot{kind: aResult, line: i, n: n, failed: c.failed}
-	if c.blank {
+	s := slot{kind: record.ResultPortion, line: i, n: n, failed: c.Failed}
+	if c.Blank {
 		w.repair(l.at, "a result is empty: a text in its place says so")
 		w.bound += extraNothing
 	}
 	at := slices.IndexFunc(w.open, func(o openCall) bool {
-		if c.id == "" && c.name != "" && toolName(c.name) != o.call.name {
+		if c.ID == "" && c.Name != "" && record.ToolName(c.Name) != o.call.name {
 			return false
 		}
-		return o.answer == nil && (c.id == o.id || c.id == "")
+		return o.answer == nil && (c.ID == o.id || c.ID == "")
 	})
 	if at >= 0 {
-		if c.id == "" {
+		if c.ID == "" {
 			w.repair(l.at, "a result names no call: it is taken for that of the first open call")
 		}
 		o := &w.open[at]
@@ -315,16 +316,16 @@ func (w *scripter) result(i, n int) {
 		}
 		return
 	}
-	name, known := w.given[c.id]
-	if o := slices.IndexFunc(w.open, func(o openCall) bool { return o.id == c.id }); o >= 0 {
+	name, known := w.given[c.ID]
+	if o := slices.IndexFunc(w.open, func(o openCall) bool { return o.id == c.ID }); o >= 0 {
 		name, known = w.open[o].call.name, true
 	}
-	s.kind = aText
-	if known = known && c.id != ""; known {
+	s.kind = record.TextPortion
+	if known = known && c.ID != ""; known {
 		s.front = "[Another result of " + name + ", for a call that has one]\n"
 		w.repair(l.at, "a result came for a call that has one, or was given up: it stands as a text of the user")
 	} else {
-		if name = toolName(c.name); c.name == "" {
+		if name = record.ToolName(c.Name); c.Name == "" {
 			name = "a tool"
 		}
 		s.front = "[Result of " + name + ", for a call that is not shown]\n"
@@ -337,8 +338,8 @@ func (w *scripter) result(i, n int) {
 		w.unpaired = i
 	}
 	t := scriptTurn{by: byUser, slots: []slot{s}, past: l.past}
-	for k := range c.marks {
-		t.slots = append(t.slots, slot{kind: aText, line: -1, text: c.marks[k]})
+	for k := range c.Marks {
+		t.slots = append(t.slots, slot{kind: record.TextPortion, line: -1, text: c.Marks[k]})
 	}
 	w.say(t)
 }
@@ -360,7 +361,7 @@ func (w *scripter) close(end bool) {
 	}
 	for _, o := range w.open {
 		w.given[o.id] = o.call.name
-		s := slot{kind: aResult, line: -1, id: o.call.id, name: o.call.name, text: noResult}
+		s := slot{kind: record.ResultPortion, line: -1, id: o.call.id, name: o.call.name, text: noResult}
 		if o.answer != nil {
 			s = *o.answer
 		} else {

@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // nativeOf is one native rendering, checked.
@@ -29,7 +30,7 @@ type failer interface {
 }
 
 func logsOf(in *Input) Logs {
-	return func() (Records, Records, error) { return in.Messages, in.Events, nil }
+	return func() (record.Records, record.Records, error) { return in.Messages, in.Events, nil }
 }
 
 // natives renders b in all formats and holds each to the rules of its provider, to the budget and to the bound that it was folded by.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -41,7 +42,7 @@ func parseTools(data []byte) (s toolSet) {
 	if len(data) == 0 {
 		return s
 	}
-	v, ok := readJSON(string(data))
+	v, ok := record.ReadJSON(string(data))
 	if !ok {
 		s.repairs = append(s.repairs, "it is not JSON: no tools")
 		return s
@@ -79,9 +80,9 @@ func (s *toolSet) add(v object, seen map[string]bool) {
 		s.repairs = append(s.repairs, "a tool without a name is left out")
 		return
 	}
-	t := tool{name: toolName(name), strict: v["strict"]}
+	t := tool{name: record.ToolName(name), strict: v["strict"]}
 	if t.name != name {
-		s.repairs = append(s.repairs, fmt.Sprintf("%s is called %s", oneLine(name), t.name))
+		s.repairs = append(s.repairs, fmt.Sprintf("%s is called %s", record.OneLine(name), t.name))
 	}
 	if seen[t.name] {
 		s.repairs = append(s.repairs, t.name+" stands there twice: the first one counts")

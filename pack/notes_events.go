@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,7 +22,7 @@ type plainEvents struct {
 }
 
 // upTo gives the notes as of the end of a log.
-func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
+func (p *plainEvents) upTo(ctx context.Context, log record.Records) (notes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen > log.Len() { // the end was lost with the power
@@ -38,7 +39,7 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 			continue
 		}
 		if err != nil {
-			return notes{}, unreadable(address{line, true}, err)
+			return notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if said, ok := saidBeside(raw); ok {
 			p.fold.Add(compress.Place{Event: true, Line: line}, "", compress.Find(said))
@@ -52,9 +53,9 @@ func (p *plainEvents) upTo(ctx context.Context, log Records) (notes, error) {
 // had a file (see the adapter of Claude Code), where the message has the beginning.
 func saidBeside(raw []byte) (said compress.Said, ok bool) {
 	switch t := gjson.GetBytes(raw, "type").Str; {
-	case t != eventCallType && t != eventResultType:
+	case t != record.CallType && t != record.ResultType:
 		return compress.Said{Role: "event", Type: t, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}, true
-	case t == eventResultType && gjson.GetBytes(raw, "import").Exists() && strings.HasPrefix(gjson.GetBytes(raw, "file").Str, "tool-results/"):
+	case t == record.ResultType && gjson.GetBytes(raw, "import").Exists() && strings.HasPrefix(gjson.GetBytes(raw, "file").Str, "tool-results/"):
 		e, ok := ctxabi.DecodeToolEvent(raw)
 		return compress.Said{Role: "tool", Tool: e.Name, Result: true, Bytes: len(e.Text)}, ok
 	}

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // counted counts which records are read.
 type counted struct {
-	Records
+	record.Records
 	read map[int]bool
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -44,7 +45,7 @@ func (d *desk) appendLog(l *memLog, from, to int) {
 
 // readCount counts which records are read.
 type readCount struct {
-	Records
+	record.Records
 	n int
 }
 
@@ -73,7 +74,7 @@ func TestNotesDoNotDependOnWhatWasKept(t *testing.T) {
 		pack()
 	}
 	notes, md := d.view().all(), pack()
-	if !strings.Contains(notes, "stage-147.example.com") || !strings.Contains(md, blockHeading+"facts (messages:1-") {
+	if !strings.Contains(notes, "stage-147.example.com") || !strings.Contains(md, record.BlockHeading+"facts (messages:1-") {
 		t.Fatalf("nothing to compare:\n%s", notes)
 	}
 	kept := filepath.Join(d.x.Dir(), ctxabi.InternalDir, findsName)

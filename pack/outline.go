@@ -1,44 +1,47 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/ctxabi"
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // outlineAt gives what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
-func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
-	log, a := m, addressOf(m, at)
-	if t, ok := m.(*timeline); ok {
-		log = t.log(a)
+func outlineAt(m record.Records, at int, r rendered) (ctxabi.Role, []record.Portion, error) {
+	log, a := m, record.AddressOf(m, at)
+	if t, ok := m.(*record.Merged); ok {
+		log = t.Log(a)
 	}
 	shown := ""
 	if r.how != "" && r.instead == nil {
 		shown = r.text
 	}
 	turn := 0
-	role, list, err := contentsOf(log, a, shown, r.instead, func() int {
+	role, list, err := record.ContentsOf(log, a, shown, r.instead, func() int {
 		if turn == 0 {
-			turn = max(1, turnOf(log, a.n))
+			turn = max(1, record.TurnOf(log, a.Line))
 		}
 		return turn
 	})
 	for i := range list {
 		c := &list[i]
-		if c.kind == aDatum {
-			c.cost = tokensOfImage(c.raw)
+		if c.Kind == record.DataPortion {
+			c.Cost = record.TokensOfImage(c.Raw)
 		}
-		for _, raw := range c.data {
-			c.cost += tokensOfImage(raw)
+		for _, raw := range c.Data {
+			c.Cost += record.TokensOfImage(raw)
 		}
-		c.forget()
+		c.Forget()
 	}
 	if list == nil {
-		list = []portion{} // a record without parts is one nevertheless
+		list = []record.Portion{} // a record without parts is one nevertheless
 	}
 	return role, list, err
 }
 
 // costOf is what the images of a record cost.
-func costOf(contents []portion) (n int) {
+func costOf(contents []record.Portion) (n int) {
 	for i := range contents {
-		n += contents[i].cost
+		n += contents[i].Cost
 	}
 	return n
 }

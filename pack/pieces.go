@@ -1,6 +1,9 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/ctxabi"
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // piece is a record that is shown, or a range of records that is left out.
 type piece struct {
@@ -16,7 +19,7 @@ type piece struct {
 
 // pieces gives the journal in order; each record stands in exactly one piece. The records behind
 // the boundary from folded on have a line each of their own; 0: none has.
-func (f *fold) pieces(m Records, folded int) []piece {
+func (f *fold) pieces(m record.Records, folded int) []piece {
 	var out []piece
 	show := func(line int, kept bool, rule shareRule) {
 		out = append(out, pieceOf(m, line, kept, rule))
@@ -76,7 +79,7 @@ func (f *fold) pieces(m Records, folded int) []piece {
 }
 
 // alive is a record as it is shown that is live and no leading one.
-func (f *fold) alive(m Records, line int) piece {
+func (f *fold) alive(m record.Records, line int) piece {
 	rule := f.rules.share(m.At(line))
 	if at, ok := f.oddAt(line); ok {
 		rule = f.odd[at].rule
@@ -85,7 +88,7 @@ func (f *fold) alive(m Records, line int) piece {
 }
 
 // pieceOf is a record of which a rule says how much is shown.
-func pieceOf(m Records, line int, kept bool, rule shareRule) piece {
+func pieceOf(m record.Records, line int, kept bool, rule shareRule) piece {
 	p := piece{Span: ctxabi.Span{From: line, To: line}, kept: kept}
 	if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
 		p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact

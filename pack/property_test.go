@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // text draws what people, models and tools write, the hostile included.
@@ -214,7 +215,7 @@ func checkAccounting(t *rapid.T, in Input, p packJSON) {
 }
 
 // accounting: each of lines stands in exactly one item or omission, and no other is counted.
-func accounting(t *rapid.T, p packJSON, source string, log Records, lines []int) {
+func accounting(t *rapid.T, p packJSON, source string, log record.Records, lines []int) {
 	seen := map[int]int{}
 	each := func(r string, do func(line int)) {
 		span, err := ctxabi.ParseSpan(r)
@@ -264,7 +265,7 @@ func accounting(t *rapid.T, p packJSON, source string, log Records, lines []int)
 // checkLastUser: the last request stands in every pack, as it is up to a quarter of the limit.
 func checkLastUser(t *rapid.T, in Input, md string) {
 	for line := in.Messages.Len(); line > 0; line-- {
-		if !isUser(in.Messages.At(line)) {
+		if !record.IsUser(in.Messages.At(line)) {
 			continue
 		}
 		if !strings.Contains(md, fmt.Sprintf("\n## %d user", line)) {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // readableOf gives a snapshot of a log of which records may be damaged.
-func readableOf(u *unread, ix *session.Index, event bool) Records {
+func readableOf(u *record.Unread, ix *session.Index, event bool) record.Records {
 	return &readable{Index: ix, event: event, unread: u}
 }
 
@@ -18,7 +19,7 @@ func readableOf(u *unread, ix *session.Index, event bool) Records {
 type readable struct {
 	*session.Index
 	event  bool
-	unread *unread
+	unread *record.Unread
 
 	veil    *veil // nil: records are shown as they are stored
 	history redact.History
@@ -30,24 +31,24 @@ func (r *readable) At(line int) ctxabi.Entry {
 	if r.veil == nil {
 		return e
 	}
-	return r.veil.entryOf(r, address{line, r.event}, e)
+	return r.veil.entryOf(r, record.Address{Line: line, Event: r.event}, e)
 }
 
 // Unread returns the records of the session that were found unreadable.
-func (r *readable) Unread() *unread { return r.unread }
+func (r *readable) Unread() *record.Unread { return r.unread }
 
 // Record gives a record, or what stands in for one that is damaged.
 func (r *readable) Record(line int) ([]byte, error) {
 	raw, err := r.Index.Record(line)
-	a := address{line, r.event}
+	a := record.Address{Line: line, Event: r.event}
 	if err != nil {
 		if !session.IsDamage(err) {
 			return nil, err
 		}
-		r.unread.note(a, true)
+		r.unread.Note(a, true)
 		return standIn(a, r.Index.At(line)), nil
 	}
-	r.unread.note(a, false)
+	r.unread.Note(a, false)
 	if r.veil != nil {
 		return r.veil.record(r.history, a, raw)
 	}
@@ -55,18 +56,18 @@ func (r *readable) Record(line int) ([]byte, error) {
 }
 
 // standIn is a record of the form of the one at a, which cannot be read.
-func standIn(a address, e ctxabi.Entry) []byte {
+func standIn(a record.Address, e ctxabi.Entry) []byte {
 	text := fmt.Sprintf("[record %s cannot be read: what is stored of it is damaged]", a)
-	record := map[string]string{"role": e.Role.String(), "content": text}
+	fields := map[string]string{"role": e.Role.String(), "content": text}
 	switch {
 	case e.Role == ctxabi.RoleUnknown:
 		return []byte(text)
 	case e.Role == ctxabi.Event:
-		record = map[string]string{"type": eventResultType, "output": text}
+		fields = map[string]string{"type": record.ResultType, "output": text}
 		if e.Flags&ctxabi.HasCalls != 0 {
-			record = map[string]string{"type": eventCallType, "arguments": text}
+			fields = map[string]string{"type": record.CallType, "arguments": text}
 		}
 	}
-	raw, _ := json.Marshal(record) // strings alone
+	raw, _ := json.Marshal(fields) // strings alone
 	return raw
 }

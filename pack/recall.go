@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -24,7 +25,7 @@ import (
 // It takes what the others after the journal and the journal itself leave, so that it never moves the
 // boundary, and none of the prefix.
 const (
-	recallHeading = blockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
+	recallHeading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
 
 	minRecall    = 60   // tokens below which it is not worth its heading
 	recallHits   = 64   // passages that are looked at
@@ -38,7 +39,7 @@ const (
 
 // recalled is a part of an old record as it stands in a pack.
 type recalled struct {
-	address  address
+	address  record.Address
 	of       *oldRecord
 	from, to int    // bytes of it
 	text     string // framed
@@ -49,7 +50,7 @@ type recalled struct {
 // recallQuery is what old records are recalled for.
 type recallQuery struct {
 	memo    *recallMemo
-	history Records
+	history record.Records
 	counter *tokens.Counter
 	fold    *fold
 	parts   []part   // of the journal
@@ -124,11 +125,11 @@ func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
 
 // excerpt is a part of a record with its heading.
 func (q *recallQuery) excerpt(of *oldRecord, from, to int) recalled {
-	r := recalled{address: addressOf(q.history, of.at), of: of, from: from, to: to}
+	r := recalled{address: record.AddressOf(q.history, of.at), of: of, from: from, to: to}
 	content := of.text[from:to]
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.address, of.who)
-	writeContent(&b, content, needsFence(content))
+	record.WriteContent(&b, content, record.NeedsFence(content))
 	r.text = b.String()
 	r.tokens = q.counter.CountCached(r.text)
 	r.cut = !of.whole || strings.TrimSpace(of.text) != content
@@ -258,17 +259,17 @@ func best(scores []float64, n int) (places []int) {
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
 
 // newest gives what the newest of n records say, in short.
-func (mm *recallMemo) newest(m Records, n int) (string, error) {
+func (mm *recallMemo) newest(m record.Records, n int) (string, error) {
 	known := map[int]string{}
 	var b strings.Builder
 	for at := n; at > max(0, n-recallNewest); at-- {
 		text, ok := mm.asks[at]
 		if !ok {
-			r, err := said(m, at)
+			r, err := record.ExcerptOf(m, at)
 			if err != nil {
 				return "", err
 			}
-			text, _ = bothEnds(r.whole(), recallAsks)
+			text, _ = bothEnds(r.Whole(), recallAsks)
 		}
 		known[at] = text
 		b.WriteString(text + "\n")

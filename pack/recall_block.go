@@ -42,7 +42,7 @@ func (d *draft) recall() error {
 	for _, p := range parts {
 		b.text += p.text
 		b.tokens += p.tokens
-		names = append(names, p.address.source())
+		names = append(names, p.address.Source())
 	}
 	b.asked, b.recalled = b.tokens, parts
 	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Numbers of the index over old records. Its window is wider than that of the zones, which
@@ -55,28 +56,28 @@ type callAt struct {
 }
 
 // triesAt are those of the record at a place.
-func triesAt(m Records, at int, r *saying) (out []try) {
-	event := addressOf(m, at).event
+func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
+	event := record.AddressOf(m, at).Event
 	id := func(id string) string {
 		if event {
 			return ""
 		}
 		return id
 	}
-	for _, c := range r.calls {
+	for _, c := range r.Calls {
 		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: compress.DeedOf(c.Name, c.Arguments)})
 	}
-	if r.result {
-		for _, a := range r.answers {
+	if r.Result {
+		for _, a := range r.Answers {
 			text, _ := bothEnds(a.Text, attemptRead)
-			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: howEnded(text, r.exit, a.Failed)})
+			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: howEnded(text, r.Exit, a.Failed)})
 		}
 	}
 	return out
 }
 
 // mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
-func (mm *recallMemo) mended(m Records, old *oldRecords, n int) map[int]bool {
+func (mm *recallMemo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
 	var o outcomes
 	calls := map[callAt]try{}
 	for _, s := range old.segments {
@@ -127,7 +128,7 @@ type oldRecord struct {
 }
 
 // old gives the records behind a boundary.
-func (mm *recallMemo) old(m Records, boundary int) *oldRecords {
+func (mm *recallMemo) old(m record.Records, boundary int) *oldRecords {
 	before := mm.recalled
 	if before != nil && before.boundary == boundary {
 		return before
@@ -161,7 +162,7 @@ func (mm *recallMemo) old(m Records, boundary int) *oldRecords {
 }
 
 // recallWindow gives where the segments begin that are looked at, oldest first.
-func recallWindow(m Records, boundary int) (firsts []int) {
+func recallWindow(m record.Records, boundary int) (firsts []int) {
 	bytes := 0
 	for first := (boundary-2)/segmentLen*segmentLen + 1; first > 0 && boundary > 1; first -= segmentLen {
 		for at := first; at < min(first+segmentLen, boundary); at++ {
@@ -177,19 +178,19 @@ func recallWindow(m Records, boundary int) (firsts []int) {
 }
 
 // readSegment reads n records from first on; ok is false when one cannot be read.
-func readSegment(m Records, first, n int) (s *segment, ok bool) {
+func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 	s, ok = &segment{first: first, n: n}, true
 	var docs []string
 	for at := first; at < first+n; at++ {
-		r, err := said(m, at)
-		if err != nil || isUnread(m, at) {
+		r, err := record.ExcerptOf(m, at)
+		if err != nil || record.IsUnread(m, at) {
 			ok = false
 			continue
 		}
-		old := &oldRecord{at: at, who: r.who(m, at)}
+		old := &oldRecord{at: at, who: whoSays(&r, m, at)}
 		s.tries = append(s.tries, triesAt(m, at, &r)...)
-		r.calls = slices.DeleteFunc(r.calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
-		old.text, old.whole = bothEnds(r.whole(), recallEnds)
+		r.Calls = slices.DeleteFunc(r.Calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
+		old.text, old.whole = bothEnds(r.Whole(), recallEnds)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {
@@ -204,18 +205,18 @@ func readSegment(m Records, first, n int) (s *segment, ok bool) {
 	return s, ok
 }
 
-// who is what a heading calls the one who says it.
-func (s *saying) who(m Records, at int) string {
+// whoSays is what a heading calls the one who says it.
+func whoSays(s *record.Excerpt, m record.Records, at int) string {
 	var b strings.Builder
 	switch e := m.At(at); {
-	case s.result:
+	case s.Result:
 		b.WriteString("tool")
 	case e.Role == ctxabi.Event:
 		b.WriteString("tool_call")
 	default:
 		b.WriteString(e.Role.String())
 	}
-	writeWord(&b, shortName(s.name))
+	record.WriteWord(&b, record.ShortName(s.Name))
 	return b.String()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // recallBlock is the block's text without its heading, and the rest of the pack.
@@ -23,7 +24,7 @@ func recallBlock(b *Build) (recall, rest string) {
 	}
 	begin := b.Prefix + at
 	end := len(md)
-	if i := strings.LastIndex(md, "\n"+blockHeading+"goal\n"); i > begin {
+	if i := strings.LastIndex(md, "\n"+record.BlockHeading+"goal\n"); i > begin {
 		end = i + 1
 	}
 	return md[begin+len(recallHeading) : end], md[:begin] + md[end:]
@@ -52,16 +53,16 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		if err != nil {
 			t.Fatalf("range %q", it.Range)
 		}
-		a := address{n, it.Source == "events"}
+		a := record.Address{Line: n, Event: it.Source == "events"}
 		at := n
-		if tl, ok := m.(*timeline); ok {
-			at = tl.place(a)
+		if tl, ok := m.(*record.Merged); ok {
+			at = tl.PlaceOf(a)
 		}
-		r, err := said(m, at)
+		r, err := record.ExcerptOf(m, at)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		heading := "## " + a.String() + " " + r.who(m, at) + " (recalled)\n"
+		heading := "## " + a.String() + " " + whoSays(&r, m, at) + " (recalled)\n"
 		after, ok := strings.CutPrefix(text, heading)
 		if !ok {
 			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)
@@ -89,11 +90,11 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			fence, inner, _ := strings.Cut(content, "\n")
 			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
 		}
-		said, _ := bothEnds(r.whole(), recallEnds)
+		said, _ := bothEnds(r.Whole(), recallEnds)
 		if !strings.Contains(said, content) {
 			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
 		}
-		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.whole()) != content {
+		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.Whole()) != content {
 			t.Fatalf("%+v: %q", it, content)
 		}
 		compress.EachLine(content, func(_ int, line string) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // condition draws one of any form.
@@ -198,7 +199,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 			t.Fatalf("the journal takes %d tokens, max_tokens is %d", takes, s.MaxTokens)
 		}
 		for line := in.Messages.Len(); line > 0; line-- {
-			if isUser(in.Messages.At(line)) {
+			if record.IsUser(in.Messages.At(line)) {
 				if !strings.Contains(md, fmt.Sprintf("\n## %d user", line)) {
 					t.Fatalf("the last user record %d is not in the pack:\n%s", line, md)
 				}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 )
 
@@ -75,7 +76,7 @@ func allowedIn(n int) string {
 func where(records []redact.Address) string {
 	var list []string
 	for _, a := range records[:min(len(records), maxWhere)] {
-		list = append(list, address{a.Line, a.Event}.source())
+		list = append(list, record.Address{Line: a.Line, Event: a.Event}.Source())
 	}
 	if n := len(records) - maxWhere; n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))

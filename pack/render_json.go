@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // packJSON is pack.json. Fields stand in the order of their names.
@@ -211,12 +212,12 @@ func (d *draft) omissions() []omitted {
 	}
 	for _, p := range d.parts {
 		if p.omitted {
-			s := stretchOf(d.history, p.Span)
-			if s.messages.From > 0 {
-				list = append(list, d.leftOutOf(address{n: s.messages.From}, s.messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
+			s := record.StretchOf(d.history, p.Span)
+			if s.Messages.From > 0 {
+				list = append(list, d.leftOutOf(record.Address{Line: s.Messages.From}, s.Messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
 			}
-			if s.events.From > 0 {
-				list = append(list, d.leftOutOf(address{s.events.From, true}, s.events, p.events.bytes, p.events.weight))
+			if s.Events.From > 0 {
+				list = append(list, d.leftOutOf(record.Address{Line: s.Events.From, Event: true}, s.Events, p.events.bytes, p.events.weight))
 			}
 		}
 	}
@@ -227,8 +228,8 @@ func (d *draft) omissions() []omitted {
 }
 
 // leftOutOf is the omission of records of one log, from the one at first on.
-func (d *draft) leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omitted {
-	o := omitted{Source: first.scheme(), Range: s.String(), Bytes: bytes, Reason: d.whyLeftOut(), TokensEst: weight, Path: ctxabi.LineDir}
+func (d *draft) leftOutOf(first record.Address, s ctxabi.Span, bytes, weight int64) omitted {
+	o := omitted{Source: first.Scheme(), Range: s.String(), Bytes: bytes, Reason: d.whyLeftOut(), TokensEst: weight, Path: ctxabi.LineDir}
 	if s.Len() == 1 {
 		o.Path += "/" + first.String()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // item is something that stands in the pack. SHA256 is of its bytes in pack.md.
@@ -77,10 +78,10 @@ func (d *draft) addBlock(items []item, b block) []item {
 // addRecalled adds an item for each part of an old record; the first one has the block's heading.
 func addRecalled(items []item, b block) []item {
 	for _, r := range b.recalled {
-		it := item{ID: b.id, Kind: b.kind, Source: r.address.scheme(), Range: strconv.Itoa(r.address.n), Phase: b.phase, Trust: b.trust,
+		it := item{ID: b.id, Kind: b.kind, Source: r.address.Scheme(), Range: strconv.Itoa(r.address.Line), Phase: b.phase, Trust: b.trust,
 			Extra: true, Tokens: r.tokens, text: r.text, Cut: r.cut}
 		if r.cut {
-			it.Path = r.address.path()
+			it.Path = r.address.Path()
 		}
 		items = append(items, it)
 	}
@@ -136,24 +137,24 @@ func (d *draft) journalItems(parts []part, offset int) (items []item, framing in
 			offset += len(p.text)
 			continue
 		}
-		at := addressOf(d.history, p.From)
-		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.event != event || at.n != run.To+1 {
+		at := record.AddressOf(d.history, p.From)
+		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.Event != event || at.Line != run.To+1 {
 			finish()
-			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
-			run, begun, behind, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.piece, at.event
+			last = &item{Kind: "recent_" + at.Scheme(), Source: at.Scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
+			run, begun, behind, event = ctxabi.Span{From: at.Line, To: at.Line}, offset, p.piece, at.Event
 			switch {
 			case p.zone == inFolds:
 				last.Kind = "folded"
 			case p.lead:
 				last.Kind, last.Phase = "system", phaseStable
 			case p.kept:
-				last.Kind = "kept_" + at.scheme()
+				last.Kind = "kept_" + at.Scheme()
 			}
 			if last.Cut {
-				last.Path = at.path()
+				last.Path = at.Path()
 			}
 		}
-		run.To = at.n
+		run.To = at.Line
 		last.Tokens += p.tokens
 		offset += len(p.text)
 	}
@@ -163,8 +164,8 @@ func (d *draft) journalItems(parts []part, offset int) (items []item, framing in
 
 // extra is the item of a block that says again what of the records of a span may be needed.
 func (d *draft) extra(p part) item {
-	s := stretchOf(d.history, p.Span)
-	it := item{Kind: "key_lines", Source: "messages", Range: s.messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, text: p.text}
+	s := record.StretchOf(d.history, p.Span)
+	it := item{Kind: "key_lines", Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, text: p.text}
 	switch p.zone {
 	case inSummary:
 		it.Kind = "summary"
@@ -174,8 +175,8 @@ func (d *draft) extra(p part) item {
 	if p.summarized > 0 {
 		it.Trust = "generator"
 	}
-	if s.messages.From == 0 {
-		it.Source, it.Range = "events", s.events.String()
+	if s.Messages.From == 0 {
+		it.Source, it.Range = "events", s.Events.String()
 	}
 	return it
 }

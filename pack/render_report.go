@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // renderReport writes pack.report.md. Like the pack it is a function of the
@@ -19,7 +20,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	for _, note := range d.in.Notes {
 		line("%s", note)
 	}
-	unread := unreadNote(d.in.Messages)
+	unread := record.UnreadNote(d.in.Messages)
 	if unread != "" {
 		line("%s", unread)
 	}
@@ -42,13 +43,13 @@ func (d *draft) renderReport(b *Build) []byte {
 		line("- settled: what is chosen before the journal is chosen by the records up to %s", d.name(d.settled))
 	}
 	if note := d.summaryNote(); note != "" {
-		line("- summary: %s", oneLine(note))
+		line("- summary: %s", record.OneLine(note))
 	}
 	if d.wrong != "" {
-		line("- error: %s", oneLine(d.wrong))
+		line("- error: %s", record.OneLine(d.wrong))
 	}
 	for _, note := range d.notes {
-		line("- note: %s", oneLine(note))
+		line("- note: %s", record.OneLine(note))
 	}
 	for _, f := range d.in.Files {
 		switch {
@@ -146,10 +147,10 @@ func (d *draft) renderReport(b *Build) []byte {
 		for _, p := range d.parts {
 			switch {
 			case p.omitted:
-				line("| %s | left out | %d | %d | %s |", stretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
+				line("| %s | left out | %d | %d | %s |", record.StretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
 			case p.how != "":
-				e, at := d.history.At(p.From), addressOf(d.history, p.From)
-				line("| %s | %s | %d | %d | %s |", at, howShortened(p.how), e.Len+1, e.Weight, at.path())
+				e, at := d.history.At(p.From), record.AddressOf(d.history, p.From)
+				line("| %s | %s | %d | %d | %s |", at, howShortened(p.how), e.Len+1, e.Weight, at.Path())
 			}
 		}
 	}
@@ -157,7 +158,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	if repairs := summary(d.repairs()); len(repairs) > 0 || d.native.bound > l.limit && l.limit > 0 {
 		line("\n## Repairs in native renderings\n")
 		for _, row := range repairs {
-			line("- %s", oneLine(row))
+			line("- %s", record.OneLine(row))
 		}
 		if d.native.bound > l.limit && l.limit > 0 {
 			line("- so little room is left that they may not fit, which then fails")
@@ -186,7 +187,7 @@ func (d *draft) renderReport(b *Build) []byte {
 
 // howShortened says it for a reader.
 func howShortened(how string) string {
-	if how == headAndTail {
+	if how == record.HeadAndTail {
 		return "head and tail"
 	}
 	if how == byFold {
@@ -199,7 +200,7 @@ func howShortened(how string) string {
 }
 
 // name is how the report calls the record at a place.
-func (d *draft) name(at int) string { return addressOf(d.history, at).String() }
+func (d *draft) name(at int) string { return record.AddressOf(d.history, at).String() }
 
 func percent(part, whole int) string {
 	if whole == 0 {
@@ -209,4 +210,4 @@ func percent(part, whole int) string {
 }
 
 // cell makes text fit for a table.
-func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", "\\|") }
+func cell(s string) string { return strings.ReplaceAll(record.OneLine(s), "|", "\\|") }

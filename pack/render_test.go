@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -122,7 +123,7 @@ func TestFences(t *testing.T) {
 		{"inline ``` ticks", false},
 		{"``` a ` b\n", false},
 	} {
-		if got := needsFence(c.content); got != c.want {
+		if got := record.NeedsFence(c.content); got != c.want {
 			t.Errorf("needsFence(%q) = %v", c.content, got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -115,7 +116,7 @@ func (r *repeats) size() int {
 
 // show gives the record at a place of m as it is shown; plain is how it is without references. It is called for each
 // live record in turn.
-func (r *repeats) show(m Records, at int, plain rendered, c *tokens.Counter) (rendered, error) {
+func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Counter) (rendered, error) {
 	if at <= r.upto {
 		if refs := r.refs[at]; len(refs) > 0 {
 			return r.memo.render(m, at, plain.body, refs, c)
@@ -127,18 +128,18 @@ func (r *repeats) show(m Records, at int, plain rendered, c *tokens.Counter) (re
 	if int(e.Len) < minRepeat || e.Flags&ctxabi.Damaged != 0 {
 		return plain, nil
 	}
-	s, err := readAt(m, at, 1)
+	s, err := record.Read(m, at, 1)
 	if err != nil {
 		return plain, err
 	}
-	found := make([]features, len(s.parts))
+	found := make([]features, len(s.Parts))
 	var refs references
-	for i, p := range s.parts {
-		if len(p.content) < minRepeat {
+	for i, p := range s.Parts {
+		if len(p.Content) < minRepeat {
 			continue
 		}
 		found[i] = featuresOf(p)
-		if s.results && p.result || s.alone && isUser(e) && plain.how != "" {
+		if s.Results && p.Result || s.Alone && record.IsUser(e) && plain.how != "" {
 			if ref, ok := r.find(m, s, i, found[i], plain.how); ok {
 				refs = append(refs, ref)
 			}
@@ -151,14 +152,14 @@ func (r *repeats) show(m Records, at int, plain rendered, c *tokens.Counter) (re
 			return plain, err
 		}
 		// What is shortened besides must leave each result its place; see cutContents.
-		crowded := short.instead == nil && s.results && ctxabi.Weight(short.text) < tokensOfOne*len(s.parts)
+		crowded := short.instead == nil && s.Results && ctxabi.Weight(short.text) < record.TokensOfOne*len(s.Parts)
 		if short.tokens*1000 <= plain.tokens*repeatGain && !crowded {
 			r.refs[at], now = refs, short
 		} else {
 			refs = nil
 		}
 	}
-	for i := range s.parts {
+	for i := range s.Parts {
 		refers := slices.ContainsFunc(refs, func(ref reference) bool { return ref.part == i })
 		if found[i].chunks != nil && !refers && (len(refs) == 0 || now.instead != nil) {
 			how := plain.how
@@ -184,19 +185,19 @@ type chunk struct {
 }
 
 // featuresOf cuts a content into chunks. Its digits do not count there: of what runs again only the times differ.
-func featuresOf(p shownPart) features {
-	f := features{whole: sha256.Sum256([]byte(p.content))}
-	masked := []byte(p.content)
+func featuresOf(p record.RenderingPart) features {
+	f := features{whole: sha256.Sum256([]byte(p.Content))}
+	masked := []byte(p.Content)
 	for i, c := range masked {
-		if isDigit(c) {
+		if record.IsDigit(c) {
 			masked[i] = '0'
 		}
 	}
 	for _, c := range compress.Chunks(string(masked)) {
 		f.chunks = append(f.chunks, chunk{binary.LittleEndian.Uint64(c.Hash[:]), c.Length})
 	}
-	if p.about.Tool != "" {
-		f.call = p.about.Tool + "\x00" + p.about.Args
+	if p.About.Tool != "" {
+		f.call = p.About.Tool + "\x00" + p.About.Args
 	}
 	return f
 }
@@ -220,7 +221,7 @@ func (r *repeats) add(s *sighting, f features) {
 
 // find looks for what part i of a record repeats: of the contents that share most with it, and what the same call gave
 // last, the one to which it has the shortest reference. how is how the record is shortened otherwise.
-func (r *repeats) find(m Records, s shown, i int, f features, how string) (best reference, ok bool) {
+func (r *repeats) find(m record.Records, s record.Rendering, i int, f features, how string) (best reference, ok bool) {
 	shared := map[int32]int{}
 	for _, c := range f.chunks {
 		for _, n := range r.chunks[c.hash] {
@@ -239,18 +240,18 @@ func (r *repeats) find(m Records, s shown, i int, f features, how string) (best 
 	if n, ok := r.exact[f.whole]; ok && r.shows(n, how) {
 		list = []int32{n}
 	}
-	p := s.parts[i]
-	kind := compress.Recognise(p.content, p.about)
+	p := s.Parts[i]
+	kind := compress.Recognise(p.Content, p.About)
 	for _, n := range list {
 		was := r.contents[n]
 		if !r.shows(n, how) {
 			continue
 		}
-		old, err := readAt(m, was.at, 0)
-		if err != nil || was.part >= len(old.parts) {
+		old, err := record.Read(m, was.at, 0)
+		if err != nil || was.part >= len(old.Parts) {
 			continue // the pack itself tells of what it cannot read
 		}
-		text, is := compress.Repeat(old.parts[was.part].content, p.content, kind, addressOf(m, was.at).String(), s.at.path())
+		text, is := compress.Repeat(old.Parts[was.part].Content, p.Content, kind, record.AddressOf(m, was.at).String(), s.At.Path())
 		if is && (!ok || len(text) < len(best.text)) {
 			best, ok = reference{i, was.at, text}, true
 		}
@@ -263,21 +264,21 @@ func (r *repeats) shows(n int32, how string) bool {
 	return r.contents[n].how == "" || r.contents[n].how == how
 }
 
-// refer is write with references in the place of some parts. instead is nil where something else had to be shortened.
-func (s shown) refer(refs references, body int) (text, how string, instead []string) {
-	s.parts = slices.Clone(s.parts)
+// refer writes s with references in the place of some parts. instead is nil where something else had to be shortened.
+func refer(s record.Rendering, refs references, body int) (text, how string, instead []string) {
+	s.Parts = slices.Clone(s.Parts)
 	for _, ref := range refs {
-		p := &s.parts[ref.part]
-		p.content, p.result, p.fenced = ref.text, false, false
+		p := &s.Parts[ref.part]
+		p.Content, p.Result, p.Fenced = ref.text, false, false
 	}
-	s.fenced = slices.ContainsFunc(s.parts, func(p shownPart) bool { return needsFence(p.content) })
-	text, how = s.write(body)
-	if how == "" && s.results {
-		for i, p := range s.parts {
+	s.Fenced = slices.ContainsFunc(s.Parts, func(p record.RenderingPart) bool { return record.NeedsFence(p.Content) })
+	text, how = s.Write(body)
+	if how == "" && s.Results {
+		for i, p := range s.Parts {
 			switch at := slices.IndexFunc(refs, func(ref reference) bool { return ref.part == i }); {
 			case at >= 0:
 				instead = append(instead, refs[at].text)
-			case p.result:
+			case p.Result:
 				instead = append(instead, "")
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // document gives one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
@@ -132,7 +133,7 @@ func TestRepeats(t *testing.T) {
 	}
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
 		golden(t, fmt.Sprintf("repeats/pack.%s.json", f), n.data)
-		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), nothingGiven) || strings.Contains(string(n.data), noResult) {
+		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), record.NothingGiven) || strings.Contains(string(n.data), noResult) {
 			t.Errorf("%s: not all references stand in the place of results", f)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -93,7 +94,7 @@ func (b remembered) Size() (n int64) {
 }
 
 // catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
-func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m Records) {
+func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m record.Records) {
 	b.background(func(ctx context.Context) {
 		err := all.catchUp(ctx, m, func(bytes int64) (func(), error) {
 			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)

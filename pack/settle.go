@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -17,7 +18,7 @@ type layout struct {
 	in      *Input
 	memo    *memo
 	counter *tokens.Counter
-	history Records
+	history record.Records
 	recipe  *recipe.Recipe
 	files   map[int][]*File // by [File.At]
 	limit   int             // of tokens, before anything is shared out; 0: none

@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -90,7 +91,7 @@ func resultOf(x *session.Session, c *session.Child, v *veil) (r ChildResult, err
 			data, _ := v.r.File([]byte(text), nil)
 			text = string(data)
 		}
-		r.Brought += compress.Clip(oneLine(text), maxBrought) + "\n"
+		r.Brought += compress.Clip(record.OneLine(text), maxBrought) + "\n"
 	}
 	if r.Finished || c.ResultOrigin == ctxabi.OriginAgent {
 		data, _, _, err := x.ChildFile(c.Name, ctxabi.ChildResult)

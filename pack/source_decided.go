@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -22,7 +23,7 @@ type decided struct {
 
 // upTo returns the newest decisions of a log as it stands, oldest first; none where the recipe shows none. before says how many
 // messages had arrived before an event.
-func (d *decided) upTo(r *recipe.Recipe, log Records, before func(line int) int) ([]Decided, error) {
+func (d *decided) upTo(r *recipe.Recipe, log record.Records, before func(line int) int) ([]Decided, error) {
 	if !slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions }) {
 		return nil, nil
 	}
@@ -33,7 +34,7 @@ func (d *decided) upTo(r *recipe.Recipe, log Records, before func(line int) int)
 		line := d.seen + 1
 		raw, err := log.Record(line)
 		if err != nil && !session.IsDamage(err) {
-			return nil, unreadable(address{line, true}, err)
+			return nil, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if text := decisionOf(raw); err == nil && text != "" {
 			if d.list = append(d.list, Decided{Line: line, Text: text}); len(d.list) > maxDecided {
@@ -55,12 +56,12 @@ func decisionOf(raw []byte) string {
 		return ""
 	}
 	kind := gjson.GetBytes(raw, "type").Str
-	if kind == "" || kind == eventCallType || kind == eventResultType {
+	if kind == "" || kind == record.CallType || kind == record.ResultType {
 		return ""
 	}
 	for _, f := range compress.Find(compress.Said{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
 		if f.Kind == compress.FoundDecision {
-			return oneLine(f.Text)
+			return record.OneLine(f.Text)
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -38,7 +39,7 @@ type failedEvent struct {
 
 // newest returns the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
 // told in the words of the result of that call, if that is among the newest messages.
-func (f *failures) newest(r *recipe.Recipe, log, messages Records) ([]ErrorEvent, error) {
+func (f *failures) newest(r *recipe.Recipe, log, messages record.Records) ([]ErrorEvent, error) {
 	shows := false
 	for i := range r.Sources {
 		shows = shows || r.Sources[i].Type == recipe.TypeErrors
@@ -82,7 +83,7 @@ func (f *failures) newest(r *recipe.Recipe, log, messages Records) ([]ErrorEvent
 }
 
 // ask looks among the newest messages for what was answered to the calls that failed without a word.
-func (f *failures) ask(messages Records) error {
+func (f *failures) ask(messages record.Records) error {
 	n := messages.Len()
 	oldest := max(1, n-failureWindow+1)
 	from := n + 1
@@ -97,7 +98,7 @@ func (f *failures) ask(messages Records) error {
 	}
 	for at := from; at <= n; at++ {
 		entry := messages.At(at)
-		if !isResult(entry) {
+		if !record.IsResult(entry) {
 			continue
 		}
 		raw, err := messages.Record(at)
@@ -121,13 +122,13 @@ func (f *failures) ask(messages Records) error {
 				if r.CallID != e.call {
 					continue
 				}
-				var calls answers
+				var calls record.Answers
 				if entry.CallOf > 0 {
-					if calls, err = callsAt(messages, int(entry.CallOf)); err != nil && !session.IsDamage(err) {
+					if calls, err = record.CallsAt(messages, int(entry.CallOf)); err != nil && !session.IsDamage(err) {
 						return err
 					}
 				}
-				e.at, e.said = at, attemptLine(cmp.Or(calls.name(r.CallID), e.text), calls.arguments(r.CallID), r.Text)
+				e.at, e.said = at, attemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func failureOf(raw []byte) (f failedEvent, ok bool) {
 	if len(parts) == 0 {
 		parts = append(parts, e.Get("type").Str)
 	}
-	if f.text = oneLine(strings.Join(parts, ": ")); len(f.text) > maxFailure {
+	if f.text = record.OneLine(strings.Join(parts, ": ")); len(f.text) > maxFailure {
 		f.text = strings.ToValidUTF8(f.text[:maxFailure], "") + "…"
 	}
 	return f, true

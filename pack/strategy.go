@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // general is the strategy of whoever has no other.
@@ -181,7 +182,7 @@ func planSection(from string, plan *ctxabi.Plan) string {
 	case "plan.files":
 		var lines []string
 		for _, f := range task.Files {
-			lines = append(lines, "- "+oneLine(f.Operation)+": "+codeSpan(f.Path))
+			lines = append(lines, "- "+record.OneLine(f.Operation)+": "+codeSpan(f.Path))
 		}
 		return strings.Join(lines, "\n")
 	case "plan.steps":
@@ -216,7 +217,7 @@ func bullets(items []string) string {
 func stepsText(steps []ctxabi.PlanStep) string {
 	var parts []string
 	for i, s := range steps {
-		text := fmt.Sprintf("### Step %d: %s", i+1, oneLine(s.Description))
+		text := fmt.Sprintf("### Step %d: %s", i+1, record.OneLine(s.Description))
 		if s.Done {
 			parts = append(parts, text+" (done)")
 			continue
@@ -242,14 +243,14 @@ func commandText(command string) string {
 
 // fenced is text between fences longer than any run of backticks in it.
 func fenced(language, text string) string {
-	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	fence := strings.Repeat("`", max(3, record.LongestRun(text, '`')+1))
 	return fence + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }
 
 // codeSpan is text in one line between more backticks than it has side by side.
 func codeSpan(text string) string {
-	text = oneLine(text)
-	n := longestRun(text, '`')
+	text = record.OneLine(text)
+	n := record.LongestRun(text, '`')
 	if n == 0 {
 		return "`" + text + "`"
 	}
@@ -273,7 +274,7 @@ func strategyMessages(system string, sections []section, override []recipe.Messa
 	var parts []string
 	for _, s := range sections {
 		if s.Content != "" {
-			parts = append(parts, "## "+oneLine(s.Name)+"\n"+strings.TrimRight(s.Content, "\r\n"))
+			parts = append(parts, "## "+record.OneLine(s.Name)+"\n"+strings.TrimRight(s.Content, "\r\n"))
 		}
 	}
 	if len(parts) > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // usable are the summaries that were there before the last record came: no others can stand in the pack.
@@ -52,7 +53,7 @@ func (d *draft) summaryNote() string {
 		text = "derived, there is no room for the summarizer's"
 	}
 	if n := len(d.in.Summaries); n > 0 && d.in.Summaries[n-1].After >= d.fold.compacted {
-		of := sourcesOf(d.history, ctxabi.Span{From: 1, To: d.in.Summaries[n-1].To})
+		of := record.SourcesOf(d.history, ctxabi.Span{From: 1, To: d.in.Summaries[n-1].To})
 		text += fmt.Sprintf("; the summarizer's for %s is accepted and enters at the next compaction", of)
 	}
 	if d.in.SummaryNote != "" {

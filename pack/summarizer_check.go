@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -19,7 +20,7 @@ const maxCompared = 64 << 10
 
 // checkSummary checks what a summarizer gave for the records of m up to the place to, where it had before to go on from:
 // the text as it stands in packs, or why it cannot stand there.
-func checkSummary(m Records, before *Summary, to, max int, text string, c *tokens.Counter) (_, reason string) {
+func checkSummary(m record.Records, before *Summary, to, max int, text string, c *tokens.Counter) (_, reason string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", "it is empty"
@@ -41,26 +42,26 @@ func checkSummary(m Records, before *Summary, to, max int, text string, c *token
 	}
 	// Pins and records stand in the pack as they are, each in a block of its own: a summary must not pass for one, nor swallow one.
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
-		if line = strings.TrimSpace(line); likeFraming(line) {
+		if line = strings.TrimSpace(line); record.LikeFraming(line) {
 			return "", fmt.Sprintf("a line of it looks like the framing of a pack: %.60q", line)
 		}
 	}
-	if needsFence(text) {
+	if record.NeedsFence(text) {
 		return "", "it leaves a code fence open"
 	}
-	return text, checkCitations(text, stretchOf(m, ctxabi.Span{From: 1, To: to}))
+	return text, checkCitations(text, record.StretchOf(m, ctxabi.Span{From: 1, To: to}))
 }
 
 // checkCitations says what is wrong with the records that a summary cites, of those it was given, or "".
-func checkCitations(text string, given stretch) string {
+func checkCitations(text string, given record.Stretch) string {
 	found := citation.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return "it cites no record; each thing it tells should say where it is from, as in messages:12-18"
 	}
 	for _, f := range found {
-		of := given.messages
+		of := given.Messages
 		if f[1] == "events" {
-			of = given.events
+			of = given.Events
 		}
 		for _, one := range strings.Split(f[2], ",") {
 			from, to, isRange := strings.Cut(one, "-")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // maxSummaryInput is the most that a summarizer is given, in bytes.
@@ -27,12 +28,12 @@ const maxSummaryInput = 4 << 20
 // bytes, a quarter of that from the beginning on and the rest up to the end, and a line for what is in between:
 //
 //	[left out messages:90-117]
-func summaryInput(ctx context.Context, m Records, before *Summary, to, most int) ([]byte, error) {
+func summaryInput(ctx context.Context, m record.Records, before *Summary, to, most int) ([]byte, error) {
 	var head strings.Builder
 	first := 1
 	if before != nil {
-		head.WriteString("[summary " + sourcesOf(m, ctxabi.Span{From: 1, To: before.To}) + "]\n")
-		writeContent(&head, before.Text, likeAddress(before.Text))
+		head.WriteString("[summary " + record.SourcesOf(m, ctxabi.Span{From: 1, To: before.To}) + "]\n")
+		record.WriteContent(&head, before.Text, likeAddress(before.Text))
 		first = before.To + 1
 	}
 	const gap = 128 // for the line of what is left out
@@ -66,7 +67,7 @@ func summaryInput(ctx context.Context, m Records, before *Summary, to, most int)
 		tail = append(tail, text)
 	}
 	if end >= next {
-		head.WriteString("[left out " + sourcesOf(m, ctxabi.Span{From: next, To: end}) + "]\n")
+		head.WriteString("[left out " + record.SourcesOf(m, ctxabi.Span{From: next, To: end}) + "]\n")
 	}
 	for i := len(tail) - 1; i >= 0; i-- {
 		head.WriteString(tail[i])
@@ -75,24 +76,24 @@ func summaryInput(ctx context.Context, m Records, before *Summary, to, most int)
 }
 
 // summaryRecord is one record of it.
-func summaryRecord(ctx context.Context, m Records, at int) (string, error) {
+func summaryRecord(ctx context.Context, m record.Records, at int) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	r, err := said(m, at)
+	r, err := record.ExcerptOf(m, at)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("[" + addressOf(m, at).source())
-	writeSpeaker(&b, m, at, r)
-	if r.failed {
+	b.WriteString("[" + record.AddressOf(m, at).Source())
+	record.WriteSpeaker(&b, m, at, r)
+	if r.Failed {
 		b.WriteString(" (error)")
 	}
 	b.WriteString("]\n")
-	writeContent(&b, r.text, needsFence(r.text) || likeAddress(r.text))
-	for i, c := range r.calls {
-		writeCall(&b, callRef(addressOf(m, at), i), c.Name, c.Arguments)
+	record.WriteContent(&b, r.Text, record.NeedsFence(r.Text) || likeAddress(r.Text))
+	for i, c := range r.Calls {
+		record.WriteCall(&b, record.CallRef(record.AddressOf(m, at), i), c.Name, c.Arguments)
 	}
 	return b.String(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -65,7 +66,7 @@ func summariesOf(x *session.Session, g *gathered, in *Input) []Summary {
 var citesOne = regexp.MustCompile(`\((messages|events):(\d+)\)\n$`)
 
 // withDerived gives summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
-func withDerived(s *Summary, m Records, derived string) string {
+func withDerived(s *Summary, m record.Records, derived string) string {
 	if s == nil || s.To > m.Len() {
 		return derived
 	}
@@ -74,13 +75,13 @@ func withDerived(s *Summary, m Records, derived string) string {
 		found := citesOne.FindStringSubmatch(line)
 		if found != nil {
 			n, _ := strconv.Atoi(found[2])
-			if placeOf(m, address{n, found[1] == "events"}) <= s.To {
+			if record.PlaceIn(m, record.Address{Line: n, Event: found[1] == "events"}) <= s.To {
 				continue
 			}
 		}
 		since.WriteString(line)
 	}
-	text := "By the recipe's summarizer, of " + sourcesOf(m, ctxabi.Span{From: 1, To: s.To}) + ":\n\n" + s.Text
+	text := "By the recipe's summarizer, of " + record.SourcesOf(m, ctxabi.Span{From: 1, To: s.To}) + ":\n\n" + s.Text
 	if since.Len() > 0 {
 		text += "\nDerived since:\n\n" + since.String()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -94,7 +95,7 @@ func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entr
 func (b *Builder) ask(ctx context.Context, x *session.Session, g *gathered, in *Input, c *tokens.Counter, s *summarizer, after int) {
 	a := s.asked
 	a.made = b.outputs.gather(ctx, x, g.owner.uid, g.owner.gid, []want{a.want}, 0)[0]
-	of := sourcesOf(in.history(), ctxabi.Span{From: 1, To: a.to})
+	of := record.SourcesOf(in.history(), ctxabi.Span{From: 1, To: a.to})
 	switch m := a.made; {
 	case m.running && a.failed != "":
 		s.note = fmt.Sprintf("the summarizer failed for %s: %s; it is tried again", of, a.failed)
@@ -140,7 +141,7 @@ func (b *Builder) summaryWant(x *session.Session, g *gathered, in *Input, s *sum
 	m := in.history()
 	src := summarizerSource(g.chosen.recipe)
 	w := b.want(x, g, in, ofSummarizer, src, planned{})
-	of := sourcesOf(m, ctxabi.Span{From: 1, To: to})
+	of := record.SourcesOf(m, ctxabi.Span{From: 1, To: to})
 	c := &w.stages[0]
 	c.Env = append(slices.Clone(c.Env), "CTX_RANGE="+of, fmt.Sprintf("CTX_SUMMARY_TOKENS=%d", max))
 	slices.Sort(c.Env)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,13 +22,13 @@ type summaryRow struct {
 }
 
 // endOf is where the record at a place ends in its log.
-func endOf(m Records, at int) int64 {
+func endOf(m record.Records, at int) int64 {
 	e := m.At(at)
 	return e.Offset + int64(e.Len)
 }
 
 // use makes s remember what the command of maker did for the history m.
-func (s *summarizer) use(x *session.Session, m Records, maker string) {
+func (s *summarizer) use(x *session.Session, m record.Records, maker string) {
 	if s.loaded && s.maker == maker {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -51,7 +52,7 @@ type swap struct {
 }
 
 // note remembers what l has that was not noted before.
-func (s *swap) note(x *session.Session, m Records, l left) {
+func (s *swap) note(x *session.Session, m record.Records, l left) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.noted[l.rules] > len(l.cuts) { // the end of the history was lost with the power
@@ -68,8 +69,8 @@ func (s *swap) note(x *session.Session, m Records, l left) {
 	}
 	notes := rangesOf(m, l.cuts, done)
 	for _, at := range fresh {
-		a := addressOf(m, at)
-		notes = append(notes, swapNote{Source: a.scheme(), Range: ctxabi.Span{From: a.n, To: a.n}.String(), Short: true})
+		a := record.AddressOf(m, at)
+		notes = append(notes, swapNote{Source: a.Scheme(), Range: ctxabi.Span{From: a.Line, To: a.Line}.String(), Short: true})
 		s.short[at] = true
 	}
 	s.noted[l.rules] = len(l.cuts)
@@ -87,7 +88,7 @@ func (s *swap) note(x *session.Session, m Records, l left) {
 }
 
 // rangesOf gives what each compaction but the first done ones let go of each log.
-func rangesOf(m Records, cuts []int, done int) (notes []swapNote) {
+func rangesOf(m record.Records, cuts []int, done int) (notes []swapNote) {
 	from := 1
 	if done > 0 {
 		from = cuts[done-1]
@@ -96,12 +97,12 @@ func rangesOf(m Records, cuts []int, done int) (notes []swapNote) {
 		if boundary == from {
 			continue // it let go of none
 		}
-		part := stretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
-		if part.messages.From > 0 {
-			notes = append(notes, swapNote{Source: "messages", Range: part.messages.String()})
+		part := record.StretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
+		if part.Messages.From > 0 {
+			notes = append(notes, swapNote{Source: "messages", Range: part.Messages.String()})
 		}
-		if part.events.From > 0 {
-			notes = append(notes, swapNote{Source: "events", Range: part.events.String()})
+		if part.Events.From > 0 {
+			notes = append(notes, swapNote{Source: "events", Range: part.Events.String()})
 		}
 		from = boundary
 	}
@@ -163,7 +164,7 @@ func (s *swap) update(ctx context.Context, x *session.Session, e *logs) (*Nodes,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		met := e.unread.met.Load()
+		met := e.unread.Count.Load()
 		rows, err := r.rows(note, s.have)
 		if err != nil {
 			return nil, err
@@ -174,7 +175,7 @@ func (s *swap) update(ctx context.Context, x *session.Session, e *logs) (*Nodes,
 			line, _ := json.Marshal(storedRow{row, row.Ref})
 			lines = append(lines, line)
 		}
-		if len(lines) > 0 && !e.redacts() && e.unread.met.Load() == met { // else a row might be kept that lacks what could not be read
+		if len(lines) > 0 && !e.redacts() && e.unread.Count.Load() == met { // else a row might be kept that lacks what could not be read
 			x.AppendDerived(swapRows, lines...) // what is lost is read again
 		}
 		s.read++

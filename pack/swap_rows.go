@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -23,7 +24,7 @@ const (
 type swapReader struct {
 	x      *session.Session
 	e      *logs
-	unread *unread
+	unread *record.Unread
 }
 
 // rows gives the rows of a note that are not in have: that of the range, and those of the results in it.
@@ -48,7 +49,7 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 		return nil, nil
 	}
 	records := readableOf(r.unread, ix, n.Source == "events")
-	shown := Records(records)
+	shown := record.Records(records)
 	if r.e.redacts() {
 		t, err := r.e.timeline(r.x)
 		if err != nil {
@@ -62,14 +63,14 @@ func (r *swapReader) rows(n swapNote, have map[ctxabi.ContentRef]bool) (rows []c
 	}
 	for line := span.From; line <= span.To; line++ {
 		e := ix.At(line)
-		if !isResult(e) || int(e.Len) < least {
+		if !record.IsResult(e) || int(e.Len) < least {
 			continue
 		}
 		outputs, err := outputsAt(records, n.Source == "events", line)
 		if err != nil {
 			return nil, err
 		}
-		if r.unread.has(address{line, n.Source == "events"}) {
+		if r.unread.Has(record.Address{Line: line, Event: n.Source == "events"}) {
 			continue // it is left out until it can be read
 		}
 		said := outputs
@@ -155,10 +156,10 @@ type resultText struct {
 }
 
 // outputsAt decodes the results in a record of a log.
-func outputsAt(ix Records, event bool, line int) (list []resultText, err error) {
+func outputsAt(ix record.Records, event bool, line int) (list []resultText, err error) {
 	raw, err := ix.Record(line)
 	if err != nil {
-		return nil, unreadable(address{line, event}, err)
+		return nil, record.Unreadable(record.Address{Line: line, Event: event}, err)
 	}
 	e := ix.At(line)
 	if event {
@@ -167,7 +168,7 @@ func outputsAt(ix Records, event bool, line int) (list []resultText, err error) 
 			return nil, nil
 		}
 		if ev.Name == "" && e.CallOf > 0 {
-			asked, err := eventCall(ix, int(e.CallOf))
+			asked, err := record.EventCall(ix, int(e.CallOf))
 			if err != nil {
 				return nil, err
 			}
@@ -176,9 +177,9 @@ func outputsAt(ix Records, event bool, line int) (list []resultText, err error) 
 		return []resultText{{form: ctxabi.FormText, name: ev.Name, text: ev.Text}}, nil
 	}
 	m := ctxabi.DecodeMessage(raw)
-	var asked answers
+	var asked record.Answers
 	if e.CallOf > 0 {
-		if asked, err = callsAt(ix, int(e.CallOf)); err != nil {
+		if asked, err = record.CallsAt(ix, int(e.CallOf)); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +187,7 @@ func outputsAt(ix Records, event bool, line int) (list []resultText, err error) 
 		if m.Name != "" {
 			return m.Name
 		}
-		return asked.name(id)
+		return asked.Name(id)
 	}
 	if e.Role == ctxabi.Tool && m.Text != "" {
 		list = append(list, resultText{form: ctxabi.FormText, name: name(m.CallID), text: m.Text})
@@ -198,7 +199,7 @@ func outputsAt(ix Records, event bool, line int) (list []resultText, err error) 
 }
 
 // rangeSummary says in one line what a range begins and ends with: the first request in it and the last answer.
-func rangeSummary(ix Records, event bool, span ctxabi.Span) string {
+func rangeSummary(ix record.Records, event bool, span ctxabi.Span) string {
 	sentence := func(line int) string {
 		raw, err := ix.Record(line)
 		if err != nil {
@@ -206,20 +207,20 @@ func rangeSummary(ix Records, event bool, span ctxabi.Span) string {
 		}
 		if event {
 			ev, _ := ctxabi.DecodeToolEvent(raw)
-			return strings.TrimSpace(ev.Name + " " + compress.Sentence(ends(ev.Arguments+ev.Text), swapSentence))
+			return strings.TrimSpace(ev.Name + " " + compress.Sentence(record.Ends(ev.Arguments+ev.Text), swapSentence))
 		}
 		m := ctxabi.DecodeMessage(raw)
 		if m.Text == "" && len(m.Calls) > 0 {
-			return m.Calls[0].Name + " " + compress.Clip(oneLine(ends(m.Calls[0].Arguments)), swapSentence)
+			return m.Calls[0].Name + " " + compress.Clip(record.OneLine(record.Ends(m.Calls[0].Arguments)), swapSentence)
 		}
 		if m.Text == "" && len(m.Results) > 0 {
 			m.Text = m.Results[0].Text
 		}
-		return compress.Sentence(ends(m.Text), swapSentence)
+		return compress.Sentence(record.Ends(m.Text), swapSentence)
 	}
 	first, last := span.From, span.To
 	for line := span.To; line >= span.From; line-- {
-		if isUser(ix.At(line)) {
+		if record.IsUser(ix.At(line)) {
 			first = line
 		}
 	}
@@ -233,8 +234,8 @@ func rangeSummary(ix Records, event bool, span ctxabi.Span) string {
 
 // swapSummary makes one line of a summary.
 func swapSummary(name, text string) string {
-	if name = shortName(name); name != "" {
+	if name = record.ShortName(name); name != "" {
 		name += ": "
 	}
-	return compress.Clip(name+strings.Trim(oneLine(text), " …"), swapSummaryMax)
+	return compress.Clip(name+strings.Trim(record.OneLine(text), " …"), swapSummaryMax)
 }

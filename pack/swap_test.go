@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Each record behind the boundary is in exactly one range, and what a pack shows of the live ones is in none.
@@ -40,8 +41,8 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 			if at < boundary {
 				want = 1
 			}
-			if a := addressOf(m, at); ranged[a.source()] != want {
-				t.Fatalf("%s, at place %d of %d with the boundary at %d, is in %d ranges: %+v", a.source(), at, m.Len(), boundary, ranged[a.source()], rangesOf(m, b.left.cuts, 0))
+			if a := record.AddressOf(m, at); ranged[a.Source()] != want {
+				t.Fatalf("%s, at place %d of %d with the boundary at %d, is in %d ranges: %+v", a.Source(), at, m.Len(), boundary, ranged[a.Source()], rangesOf(m, b.left.cuts, 0))
 			}
 		}
 		// The same as pack.json tells it.

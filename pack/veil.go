@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -20,8 +21,8 @@ type veil struct {
 	ledger *redact.Ledger
 
 	mu      sync.Mutex
-	weights map[address]int32      // of records that hold secrets, as they are shown; guarded by mu
-	files   map[fileKey]veiledFile // guarded by mu
+	weights map[record.Address]int32 // of records that hold secrets, as they are shown; guarded by mu
+	files   map[fileKey]veiledFile   // guarded by mu
 }
 
 // fileKey is a file's content and how many values were known to be secrets.
@@ -43,16 +44,16 @@ func newVeil(r *redact.Redactor, id string) *veil {
 	if r == nil {
 		return nil
 	}
-	return &veil{r: r, ledger: r.Ledger(id), weights: map[address]int32{}, files: map[fileKey]veiledFile{}}
+	return &veil{r: r, ledger: r.Ledger(id), weights: map[record.Address]int32{}, files: map[fileKey]veiledFile{}}
 }
 
 // Record gives a record without its secrets.
-func (v *veil) record(h redact.History, a address, raw []byte) ([]byte, error) {
-	return v.ledger.Record(h, a.event, a.n, raw)
+func (v *veil) record(h redact.History, a record.Address, raw []byte) ([]byte, error) {
+	return v.ledger.Record(h, a.Event, a.Line, raw)
 }
 
 // entryOf is what the index says of a record, as it is shown.
-func (v *veil) entryOf(r *readable, a address, e ctxabi.Entry) ctxabi.Entry {
+func (v *veil) entryOf(r *readable, a record.Address, e ctxabi.Entry) ctxabi.Entry {
 	if !v.changes(r.history, a) {
 		return e
 	}
@@ -61,11 +62,11 @@ func (v *veil) entryOf(r *readable, a address, e ctxabi.Entry) ctxabi.Entry {
 	w, ok := v.weights[a]
 	v.mu.Unlock()
 	if !ok {
-		raw, err := r.Record(a.n)
+		raw, err := r.Record(a.Line)
 		if err != nil {
 			return e
 		}
-		w = weightOf(raw, a.event)
+		w = weightOf(raw, a.Event)
 		v.mu.Lock()
 		v.weights[a] = w
 		v.mu.Unlock()
@@ -75,16 +76,16 @@ func (v *veil) entryOf(r *readable, a address, e ctxabi.Entry) ctxabi.Entry {
 }
 
 // changes says whether a record is shown otherwise than it is stored.
-func (v *veil) changes(h redact.History, a address) bool {
+func (v *veil) changes(h redact.History, a record.Address) bool {
 	if v == nil {
 		return false
 	}
-	changed, err := v.ledger.Changes(h, a.event, a.n)
+	changed, err := v.ledger.Changes(h, a.Event, a.Line)
 	return changed || err != nil
 }
 
 // input leaves no secret in what a pack is made from beside its records, and notes what was found.
-func (v *veil) input(in *Input, t *session.Timeline, u *unread) error {
+func (v *veil) input(in *Input, t *session.Timeline, u *record.Unread) error {
 	if v == nil {
 		return nil
 	}

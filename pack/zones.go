@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -98,7 +99,7 @@ func (z *zones) size() int {
 }
 
 // zones gives those of a fold.
-func (mm *journalMemo) zones(m Records, f *fold, c *tokens.Counter) (*zones, error) {
+func (mm *journalMemo) zones(m record.Records, f *fold, c *tokens.Counter) (*zones, error) {
 	if f.boundary() == 1 || f.rules.zones.all() == 0 {
 		return &zones{}, nil
 	}
@@ -123,7 +124,7 @@ func (mm *journalMemo) zones(m Records, f *fold, c *tokens.Counter) (*zones, err
 
 // zoner makes the zones of one compaction.
 type zoner struct {
-	m  Records
+	m  record.Records
 	mm *journalMemo
 	f  *fold
 	c  *tokens.Counter
@@ -259,7 +260,7 @@ func (b *zoner) fold(room int) {
 				r, ok := b.said(at)
 				readable = ok
 				cut := false
-				if p.text, cut = foldedAt(b.m, at, r); cut {
+				if p.text, cut = record.Fold(b.m, at, r); cut {
 					p.how = byFold
 				}
 				p.tokens = b.c.CountCached(p.text)
@@ -281,8 +282,8 @@ func (b *zoner) fold(room int) {
 }
 
 // said reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.
-func (b *zoner) said(at int) (saying, bool) {
-	r, err := said(b.m, at)
+func (b *zoner) said(at int) (record.Excerpt, bool) {
+	r, err := record.ExcerptOf(b.m, at)
 	b.unread = b.unread || err != nil
-	return r, err == nil && !isUnread(b.m, at)
+	return r, err == nil && !record.IsUnread(b.m, at)
 }

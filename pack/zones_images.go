@@ -1,22 +1,25 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/ctxabi"
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // pictures is what the images of the record at a place cost.
-func (mm *journalMemo) pictures(m Records, at int) (int, error) {
+func (mm *journalMemo) pictures(m record.Records, at int) (int, error) {
 	if n, ok := mm.costs[at]; ok {
 		return int(n), nil
 	}
-	a := addressOf(m, at)
-	if a.event {
+	a := record.AddressOf(m, at)
+	if a.Event {
 		return 0, nil // they are shown as lines
 	}
 	raw, err := m.Record(at)
 	if err != nil {
-		return 0, unreadable(a, err)
+		return 0, record.Unreadable(a, err)
 	}
 	_, parts := ctxabi.DecodeParts(raw)
-	n := tokensOfImages(parts)
+	n := record.TokensOfImages(parts)
 	mm.costs[at] = int32(n)
 	return n, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // covered are the texts of the records that the pack shows.
@@ -42,23 +43,23 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	reports := map[int]string{} // of other agents, by place
 	for at := first; at <= b.z.at; at++ {
 		r, _ := b.said(at)
-		sources = append(sources, compress.Source{Text: r.whole(), Age: b.z.at - at, Tool: r.result, Shown: whole[at]})
-		if r.result && !whole[at] && compress.IsSubAgent(r.name) {
-			reports[at] = r.text
+		sources = append(sources, compress.Source{Text: r.Whole(), Age: b.z.at - at, Tool: r.Result, Shown: whole[at]})
+		if r.Result && !whole[at] && compress.IsSubAgent(r.Name) {
+			reports[at] = r.Text
 		}
 	}
 	span := ctxabi.Span{From: first, To: b.z.at}
 	if span.From > span.To {
 		return part{}
 	}
-	heading := blockHeading + "key lines (" + sourcesOf(b.m, span) + ")\n"
+	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
 	room -= b.c.CountCached(heading)
 	// A line stands below the number of its record, which is not said twice but where the line could be taken for framing.
 	line := func(l compress.KeyLine, known bool) string {
 		if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
 			return " " + l.Text + "\n"
 		}
-		return "[" + addressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
+		return "[" + record.AddressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
 	}
 	named := map[int]bool{}
 	ends, taken := b.conclusions(reports, room/2, func(l string, i int) string { return line(compress.KeyLine{Source: i - first, Text: l}, false) })
@@ -104,7 +105,7 @@ func (b *zoner) conclusions(reports map[int]string, room int, line func(text str
 		if at >= until {
 			continue
 		}
-		lines, n := compress.ConclusionLines(reports[at], 2*foldedResult), 0
+		lines, n := compress.ConclusionLines(reports[at], 2*record.FoldedResult), 0
 		for _, text := range lines {
 			n += b.c.CountCached(line(text, at))
 		}

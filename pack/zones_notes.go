@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Facts, decisions and refs that ctxfs derives stand before the conversation once something was compacted, as the summary does: of
@@ -54,7 +55,7 @@ func (b *zoner) decided(room int64) (lines string, tokens int) {
 }
 
 // decidedKey names the decisions that zones of a compaction show.
-func (mm *journalMemo) decidedKey(m Records, compacted int) string {
+func (mm *journalMemo) decidedKey(m record.Records, compacted int) string {
 	n := mm.decidedBefore(m, compacted)
 	if n == 0 {
 		return ""
@@ -68,7 +69,7 @@ func (mm *journalMemo) decidedKey(m Records, compacted int) string {
 
 // notesHeading is that of a block of notes.
 func (b *zoner) notesHeading(kind recipe.Type) string {
-	return blockHeading + string(kind) + " (" + sourcesOf(b.m, ctxabi.Span{From: 1, To: b.z.at}) + ")\n"
+	return record.BlockHeading + string(kind) + " (" + record.SourcesOf(b.m, ctxabi.Span{From: 1, To: b.z.at}) + ")\n"
 }
 
 // notes are the blocks of notes: told, which are decisions that events record, and what is derived. left is what the other zones leave
@@ -129,12 +130,12 @@ func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own 
 	room -= b.c.CountCached(heading)
 	var chosen []string // newest first
 	for _, l := range slices.Backward(lines) {
-		text := oneLine(l.text)
+		text := record.OneLine(l.text)
 		if own[l.id] || slices.ContainsFunc(covered, func(c string) bool { return strings.Contains(c, text) }) { // the pack says it
 			continue
 		}
 		text, _ = compress.ClipTokens(text, noteTextShown)
-		line := "- " + oneLine(text) + " (" + l.source + ")\n"
+		line := "- " + record.OneLine(text) + " (" + l.source + ")\n"
 		n := b.c.CountCached(line)
 		if n > room {
 			break

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // notedLog is a session of n steps in which something is said now and then that stays true.
@@ -41,11 +42,11 @@ func noteItem(p packJSON, kind string) *item {
 }
 
 func blockNamed(md, name string) string {
-	_, block, found := strings.Cut(md, blockHeading+name)
+	_, block, found := strings.Cut(md, record.BlockHeading+name)
 	if !found {
 		return ""
 	}
-	block, _, _ = strings.Cut(block, "\n"+blockHeading)
+	block, _, _ = strings.Cut(block, "\n"+record.BlockHeading)
 	return block
 }
 
@@ -111,7 +112,7 @@ func TestOwnRowsReplaceDerivedOnes(t *testing.T) {
 	}
 	row := n.facts[3]
 	before := string(mustCompile(t, inputOf(l, notedBudget)).Markdown)
-	text := oneLine(row.Text)
+	text := record.OneLine(row.Text)
 	if !strings.Contains(blockNamed(before, "facts ("), text) {
 		t.Fatalf("%q is not shown", text)
 	}
@@ -167,15 +168,15 @@ func TestFindsAtAnyPlace(t *testing.T) {
 	want := func(places int) string {
 		var n compress.Notes
 		for at := 1; at <= places; at++ {
-			r, err := said(l, at)
+			r, err := record.ExcerptOf(l, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := compress.Said{Role: l.At(at).Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
-			if r.result {
-				s.Tool = r.name
+			s := compress.Said{Role: l.At(at).Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes}
+			if r.Result {
+				s.Tool = r.Name
 			}
-			for _, c := range r.calls {
+			for _, c := range r.Calls {
 				s.Calls = append(s.Calls, compress.SaidCall{Name: c.Name, Arguments: c.Arguments})
 			}
 			n.Add(compress.Place{Line: at}, l.At(at).Role.String(), compress.Find(s))

@@ -6,13 +6,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // summary is the block that says what was asked, concluded and what failed: in the words of the recipe's summarizer as
 // far as these go, and by lines of their own of the records that left since.
 func (b *zoner) summary(rooms zoneRules) part {
 	span := ctxabi.Span{From: 1, To: b.z.boundary - 1}
-	p := part{piece: piece{Span: span, kept: true, zone: inSummary}, text: blockHeading + "summary (" + sourcesOf(b.m, span) + ")\n"}
+	p := part{piece: piece{Span: span, kept: true, zone: inSummary}, text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
 	room, after := int(rooms.summary)-b.c.CountCached(p.text), 0
 	if b.own != nil {
 		// It may take what key lines are to have, too: it is what somebody who knows wants to be told.
@@ -42,7 +43,7 @@ func (b *zoner) derived(after, room int) []string {
 		if text == "" {
 			return true
 		}
-		line := "- " + what + ": " + oneLine(text) + " (" + addressOf(b.m, at).source() + ")\n"
+		line := "- " + what + ": " + record.OneLine(text) + " (" + record.AddressOf(b.m, at).Source() + ")\n"
 		n := b.c.CountCached(line)
 		if n > room {
 			return false
@@ -60,32 +61,32 @@ func (b *zoner) derived(after, room int) []string {
 		q := requests[i]
 		if q.answer > after && q.answer < folded {
 			r, _ := b.said(q.answer)
-			if !add(q.answer, "Answered", compress.Sentence(r.text, 200)) {
+			if !add(q.answer, "Answered", compress.Sentence(r.Text, 200)) {
 				break
 			}
 		}
 		if q.user > after && q.user < folded && !b.isKept(q.user) {
 			r, _ := b.said(q.user)
-			if !add(q.user, "Asked", compress.Sentence(r.text, 200)) {
+			if !add(q.user, "Asked", compress.Sentence(r.Text, 200)) {
 				break
 			}
 		}
 	}
 	known := map[string]bool{}
 	for at := folded - 1; at > max(b.f.lead.n, folded-256, after) && room > 24; at-- {
-		if b.m.At(at).Len > longText {
+		if b.m.At(at).Len > record.LongText {
 			continue
 		}
 		r, _ := b.said(at)
 		what, text := "", ""
 		switch {
-		case r.result:
-			line := compress.Fold(compress.Clip(r.text, 4096), 30)
-			if r.failed || compress.TellsFailure(line) {
+		case r.Result:
+			line := compress.Fold(compress.Clip(r.Text, 4096), 30)
+			if r.Failed || compress.TellsFailure(line) {
 				what, text = "Failed", line
 			}
 		case b.m.At(at).Role == ctxabi.Assistant:
-			what, text = "Concluded", compress.Decision(r.text, 200)
+			what, text = "Concluded", compress.Decision(r.Text, 200)
 		}
 		if text != "" && !known[text] {
 			known[text] = true

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 var keyLine = regexp.MustCompile(`^\[(e?)(\d+)\] (.*)$`)
@@ -48,14 +49,14 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 			n, _ := strconv.Atoi(found[2])
 			text = found[3]
 			at := n
-			if tl, ok := m.(*timeline); ok {
-				at = tl.place(address{n, found[1] != ""})
+			if tl, ok := m.(*record.Merged); ok {
+				at = tl.PlaceOf(record.Address{Line: n, Event: found[1] != ""})
 			}
-			r, err := said(m, at)
+			r, err := record.ExcerptOf(m, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole = r.whole()
+			whole = r.Whole()
 		}
 		if !strings.Contains(whole, text) {
 			t.Fatalf("%q does not stand in its record:\n%s", l, block)

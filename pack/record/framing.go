@@ -1,4 +1,4 @@
-package pack
+package record
 
 import (
 	"strings"
@@ -8,27 +8,27 @@ import (
 // The framing of pack.md. A block or a record begins with '#' at the start of a line
 // and ends with a newline, so that exact token counts add up: no token of the
 // known encodings reaches over a newline that '#' follows.
-const blockHeading = "# Context Block: "
+const BlockHeading = "# Context Block: "
 
-// frame gives a block: its heading and its content, which is never altered.
-func frame(id, content string) string {
+// Frame gives a block: its heading and its content, which is never altered.
+func Frame(id, content string) string {
 	var b strings.Builder
-	b.Grow(len(blockHeading) + len(id) + len(content) + 2)
-	b.WriteString(blockHeading)
-	b.WriteString(oneLine(id))
+	b.Grow(len(BlockHeading) + len(id) + len(content) + 2)
+	b.WriteString(BlockHeading)
+	b.WriteString(OneLine(id))
 	b.WriteByte('\n')
-	writeContent(&b, content, needsFence(content))
+	WriteContent(&b, content, NeedsFence(content))
 	return b.String()
 }
 
-// writeContent writes content, in a fence if asked for, and ends it with a newline.
-func writeContent(b *strings.Builder, content string, fenced bool) {
+// WriteContent writes content, in a fence if asked for, and ends it with a newline.
+func WriteContent(b *strings.Builder, content string, fenced bool) {
 	if content == "" {
 		return
 	}
 	fence := ""
 	if fenced {
-		fence = strings.Repeat("`", max(3, longestRun(content, '`')+1))
+		fence = strings.Repeat("`", max(3, LongestRun(content, '`')+1))
 		b.WriteString(fence)
 		b.WriteByte('\n')
 	}
@@ -42,10 +42,10 @@ func writeContent(b *strings.Builder, content string, fenced bool) {
 	}
 }
 
-// needsFence says whether content could be taken for framing, or would swallow
+// NeedsFence says whether content could be taken for framing, or would swallow
 // the framing after it: a line of it looks like a heading or a mark of pack.md,
 // or a fence that it opens is not closed.
-func needsFence(content string) bool {
+func NeedsFence(content string) bool {
 	if !strings.ContainsAny(content, "#[`~") {
 		return false
 	}
@@ -64,7 +64,7 @@ func needsFence(content string) bool {
 		}
 		switch c := line[0]; c {
 		case '#', '[':
-			if likeFraming(line) {
+			if LikeFraming(line) {
 				return true
 			}
 		case '`', '~':
@@ -81,9 +81,9 @@ func needsFence(content string) bool {
 	return fence != 0
 }
 
-// likeFraming says whether a line, without leading blanks, looks like a heading of
+// LikeFraming says whether a line, without leading blanks, looks like a heading of
 // a block or a record, or like the mark of a call or a result.
-func likeFraming(line string) bool {
+func LikeFraming(line string) bool {
 	for _, mark := range []string{"# Context Block", "[call ", "[result of "} {
 		if len(line) >= len(mark) && strings.EqualFold(line[:len(mark)], mark) {
 			return true
@@ -94,19 +94,19 @@ func likeFraming(line string) bool {
 	if !ok || rest == "" {
 		return false
 	}
-	if isDigit(rest[0]) {
+	if IsDigit(rest[0]) {
 		return true
 	}
 	number := strings.TrimLeft(rest[1:], "0123456789")
 	return (rest[0] == 'e' || rest[0] == 'E') && len(number) < len(rest)-1 && // an event's, but no e2e
-		(number == "" || !isLetter(number[0]))
+		(number == "" || !IsLetter(number[0]))
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
+func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
 
-func longestRun(s string, c byte) int {
+func LongestRun(s string, c byte) int {
 	longest, run := 0, 0
 	for i := 0; i < len(s); i++ {
 		if s[i] == c {
@@ -119,8 +119,8 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// oneLine makes a name fit for a heading: control characters and line ends become blanks.
-func oneLine(name string) string {
+// OneLine makes a name fit for a heading: control characters and line ends become blanks.
+func OneLine(name string) string {
 	clean := func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
@@ -130,10 +130,10 @@ func oneLine(name string) string {
 	return strings.TrimSpace(strings.Map(clean, name))
 }
 
-// shortName is oneLine with a bound, for names that come from records.
-func shortName(name string) string {
+// ShortName is oneLine with a bound, for names that come from records.
+func ShortName(name string) string {
 	const most = 48
-	if name = oneLine(name); len(name) > most {
+	if name = OneLine(name); len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
 	}
 	return name

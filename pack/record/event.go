@@ -1,4 +1,4 @@
-package pack
+package record
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func RenderEvent(events Records, line, body int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _ := s.write(body)
+	text, _ := s.Write(body)
 	return text, nil
 }
 
@@ -23,11 +23,11 @@ func RenderEvent(events Records, line, body int) (string, error) {
 //	[call e3] run_tests {"path":"./..."}
 //	## e7 tool run_tests [call e3] (error) (exit 1)
 //	212 passed, 1 failed
-func readEvent(events Records, n, body int) (s shown, err error) {
-	at := address{n, true}
+func readEvent(events Records, n, body int) (s Rendering, err error) {
+	at := Address{n, true}
 	raw, err := events.Record(n)
 	if err != nil {
-		return s, unreadable(at, err)
+		return s, Unreadable(at, err)
 	}
 	ev, ok := ctxabi.DecodeToolEvent(raw)
 	if !ok { // its bytes were changed on the disk
@@ -41,11 +41,11 @@ func readEvent(events Records, n, body int) (s shown, err error) {
 		b.WriteString(" tool_call")
 	} else {
 		b.WriteString(" tool")
-		ref, name := strings.ReplaceAll(shortName(ev.CallID), "]", ")"), ev.Name
+		ref, name := strings.ReplaceAll(ShortName(ev.CallID), "]", ")"), ev.Name
 		if call := int(events.At(n).CallOf); call > 0 {
-			ref = address{call, true}.String()
+			ref = Address{call, true}.String()
 			if name == "" || body > 0 {
-				asked, err := eventCall(events, call)
+				asked, err := EventCall(events, call)
 				if err != nil {
 					return s, err
 				}
@@ -56,7 +56,7 @@ func readEvent(events Records, n, body int) (s shown, err error) {
 			}
 		}
 		about.Tool, about.IsError = name, ev.Failed
-		writeWord(&b, shortName(name))
+		WriteWord(&b, ShortName(name))
 		if ref != "" {
 			b.WriteString(" [call " + ref + "]")
 		}
@@ -65,29 +65,29 @@ func readEvent(events Records, n, body int) (s shown, err error) {
 		b.WriteString(" (error)")
 	}
 	if ev.ExitCode != "" {
-		b.WriteString(" (exit " + shortName(ev.ExitCode) + ")")
+		b.WriteString(" (exit " + ShortName(ev.ExitCode) + ")")
 	}
 	b.WriteByte('\n')
 
-	s = shown{at: at, heading: b.String(), fenced: needsFence(ev.Text), results: ev.IsResult,
-		alone: ev.Images == 0 && (ev.IsResult || ev.Name == "" && ev.Arguments == "")}
+	s = Rendering{At: at, heading: b.String(), Fenced: NeedsFence(ev.Text), Results: ev.IsResult,
+		Alone: ev.Images == 0 && (ev.IsResult || ev.Name == "" && ev.Arguments == "")}
 	s.add("", ev.Text, ev.IsResult, about)
 	var c strings.Builder
 	for range ev.Images {
 		c.WriteString("[Image in " + ctxabi.LineDir + "/" + at.String() + "]\n")
 	}
-	if !ev.IsResult && !s.alone {
-		s.fenced = writeCall(&c, at.String(), ev.Name, ev.Arguments) || s.fenced
+	if !ev.IsResult && !s.Alone {
+		s.Fenced = WriteCall(&c, at.String(), ev.Name, ev.Arguments) || s.Fenced
 	}
 	s.add(c.String(), "", false, compress.Hint{})
 	return s, nil
 }
 
-// eventCall is the call that event n is.
-func eventCall(events Records, n int) (ctxabi.ToolEvent, error) {
+// EventCall is the call that event n is.
+func EventCall(events Records, n int) (ctxabi.ToolEvent, error) {
 	raw, err := events.Record(n)
 	if err != nil {
-		return ctxabi.ToolEvent{}, unreadable(address{n, true}, err)
+		return ctxabi.ToolEvent{}, Unreadable(Address{n, true}, err)
 	}
 	ev, _ := ctxabi.DecodeToolEvent(raw)
 	return ev, nil
@@ -95,6 +95,6 @@ func eventCall(events Records, n int) (ctxabi.ToolEvent, error) {
 
 // Types of the events that stand in the timeline.
 const (
-	eventCallType   = "tool_call"
-	eventResultType = "tool_result"
+	CallType   = "tool_call"
+	ResultType = "tool_result"
 )

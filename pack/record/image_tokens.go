@@ -1,4 +1,4 @@
-package pack
+package record
 
 import (
 	"encoding/base64"
@@ -23,15 +23,15 @@ const unknownImage = 1600
 
 // imageTokens is what an image of a size costs at most.
 func imageTokens(width, height int) int {
-	return max(anthropicTokens(width, height), openAITokens(width, height), geminiTokens(width, height))
+	return max(AnthropicTokens(width, height), OpenAITokens(width, height), GeminiTokens(width, height))
 }
 
-func anthropicTokens(width, height int) int {
+func AnthropicTokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 1568)
 	return min(unknownImage, int(w*h/750)+1)
 }
 
-func openAITokens(width, height int) int {
+func OpenAITokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 2048)
 	if short := min(w, h); short > 768 {
 		w, h = w*768/short, h*768/short
@@ -39,7 +39,7 @@ func openAITokens(width, height int) int {
 	return 85 + 170*tiles(w, 512)*tiles(h, 512)
 }
 
-func geminiTokens(width, height int) int {
+func GeminiTokens(width, height int) int {
 	if width <= 384 && height <= 384 {
 		return 258
 	}
@@ -64,35 +64,35 @@ func tiles(length, edge float64) int {
 	return max(1, n)
 }
 
-// tokensOfImage is what a part costs that is an image; 0 for what native renderings do not carry.
-func tokensOfImage(part []byte) int {
-	im, ok := readImage(part)
+// TokensOfImage is what a part costs that is an image; 0 for what native renderings do not carry.
+func TokensOfImage(part []byte) int {
+	im, ok := ReadImage(part)
 	if !ok {
 		return 0
 	}
-	return im.tokens()
+	return im.Tokens()
 }
 
-// tokens is what the image costs.
-func (im image) tokens() int {
-	if im.url != "" {
+// Tokens is what the image costs.
+func (im Image) Tokens() int {
+	if im.URL != "" {
 		return unknownImage
 	}
-	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(im.data)))
+	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(im.Data)))
 	if err != nil || c.Width <= 0 || c.Height <= 0 {
 		return unknownImage
 	}
 	return imageTokens(c.Width, c.Height)
 }
 
-// tokensOfImages is what the images among the parts of a message cost.
-func tokensOfImages(parts []ctxabi.Part) (n int) {
+// TokensOfImages is what the images among the parts of a message cost.
+func TokensOfImages(parts []ctxabi.Part) (n int) {
 	for _, p := range parts {
 		switch p.Kind {
 		case ctxabi.PartData:
-			n += tokensOfImage(p.Raw)
+			n += TokensOfImage(p.Raw)
 		case ctxabi.PartResult:
-			n += tokensOfImages(p.Inner)
+			n += TokensOfImages(p.Inner)
 		}
 	}
 	return n

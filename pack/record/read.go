@@ -1,4 +1,4 @@
-package pack
+package record
 
 import (
 	"fmt"
@@ -9,17 +9,17 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// readAt reads the record at a place of m for a rendering; see readRecord and readEvent.
-func readAt(m Records, at, body int) (shown, error) {
-	t, ok := m.(*timeline)
+// Read reads the record at a place of m for a rendering; see readRecord and readEvent.
+func Read(m Records, at, body int) (Rendering, error) {
+	t, ok := m.(*Merged)
 	if !ok {
 		return readRecord(m, at)
 	}
 	a := t.address(at)
-	if a.event {
-		return readEvent(t.events, a.n, body)
+	if a.Event {
+		return readEvent(t.Events, a.Line, body)
 	}
-	return readRecord(t.messages, a.n)
+	return readRecord(t.Messages, a.Line)
 }
 
 // RenderRecord gives the message at a line of m as a pack shows it in full, or shortened to about
@@ -29,7 +29,7 @@ func RenderRecord(m Records, line, body int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _ := r.write(body)
+	text, _ := r.Write(body)
 	return text, nil
 }
 
@@ -41,19 +41,19 @@ func RenderRecord(m Records, line, body int) (string, error) {
 //	[call 12.1] read_file {"path":"a.go"}
 //	## 13 tool read_file [call 12.1]
 //	package a
-func readRecord(m Records, line int) (s shown, err error) {
+func readRecord(m Records, line int) (s Rendering, err error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return s, unreadable(address{n: line}, err)
+		return s, Unreadable(Address{Line: line}, err)
 	}
 	e := m.At(line)
 	msg := ctxabi.DecodeMessage(raw)
 	if e.Flags&ctxabi.Damaged != 0 {
 		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 	}
-	var answered answers
+	var answered Answers
 	if e.CallOf > 0 && (msg.Role == ctxabi.Tool || len(msg.Results) > 0) {
-		if answered, err = callsAt(m, int(e.CallOf)); err != nil {
+		if answered, err = CallsAt(m, int(e.CallOf)); err != nil {
 			return s, err
 		}
 	}
@@ -71,9 +71,9 @@ func readRecord(m Records, line int) (s shown, err error) {
 	fmt.Fprintf(&b, "## %d %s", line, role)
 	if role == ctxabi.Tool.String() {
 		if name == "" {
-			name = answered.name(callID)
+			name = answered.Name(callID)
 		}
-		writeWord(&b, shortName(name))
+		WriteWord(&b, ShortName(name))
 		if ref := answered.ref(callID); ref != "" {
 			b.WriteString(" [call " + ref + "]")
 		}
@@ -81,27 +81,27 @@ func readRecord(m Records, line int) (s shown, err error) {
 			b.WriteString(" (error)")
 		}
 	} else {
-		writeWord(&b, shortName(name))
+		WriteWord(&b, ShortName(name))
 	}
 	b.WriteByte('\n')
 
 	if role == ctxabi.Tool.String() {
-		about = compress.Hint{Tool: name, Args: answered.arguments(callID), IsError: failed}
+		about = compress.Hint{Tool: name, Args: answered.Arguments(callID), IsError: failed}
 	}
-	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || needsFence(content)
-	s = shown{at: address{n: line}, heading: b.String(), fenced: fenced,
-		alone:   len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0,
-		results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && isResult(e))}
+	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || NeedsFence(content)
+	s = Rendering{At: Address{Line: line}, heading: b.String(), Fenced: fenced,
+		Alone:   len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0,
+		Results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && IsResult(e))}
 	s.add("", content, role == ctxabi.Tool.String(), about)
 	var c strings.Builder
 	if msg.Images > 0 {
 		_, all := ctxabi.DecodeParts(raw)
-		for _, mark := range imageMarks(all, msg.Text, turnOf(m, line), address{n: line}) {
+		for _, mark := range imageMarks(all, msg.Text, TurnOf(m, line), Address{Line: line}) {
 			c.WriteString(mark + "\n")
 		}
 	}
 	for i, call := range msg.Calls {
-		s.fenced = writeCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.fenced
+		s.Fenced = WriteCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.Fenced
 	}
 	for _, r := range msg.Results {
 		c.WriteString("[result of ")
@@ -110,73 +110,73 @@ func readRecord(m Records, line int) (s shown, err error) {
 			ref = "an unknown call"
 		}
 		c.WriteString(ref)
-		writeWord(&c, shortName(answered.name(r.CallID)))
+		WriteWord(&c, ShortName(answered.Name(r.CallID)))
 		c.WriteString("]")
 		if r.IsError {
 			c.WriteString(" (error)")
 		}
 		c.WriteByte('\n')
-		s.fenced = s.fenced || needsFence(r.Text)
-		s.add(c.String(), r.Text, true, compress.Hint{Tool: answered.name(r.CallID), Args: answered.arguments(r.CallID), IsError: r.IsError})
+		s.Fenced = s.Fenced || NeedsFence(r.Text)
+		s.add(c.String(), r.Text, true, compress.Hint{Tool: answered.Name(r.CallID), Args: answered.Arguments(r.CallID), IsError: r.IsError})
 		c.Reset()
 	}
 	s.add(c.String(), "", false, compress.Hint{})
 	return s, nil
 }
 
-// writeCall writes one call. fenced: its arguments could be taken for framing.
-func writeCall(c *strings.Builder, ref, name, arguments string) (fenced bool) {
+// WriteCall writes one call. fenced: its arguments could be taken for framing.
+func WriteCall(c *strings.Builder, ref, name, arguments string) (fenced bool) {
 	c.WriteString("[call " + ref + "]")
-	writeWord(c, shortName(name))
+	WriteWord(c, ShortName(name))
 	if strings.ContainsAny(arguments, "\n\r") {
 		c.WriteByte('\n')
-		writeContent(c, arguments, true)
-		return needsFence(arguments)
+		WriteContent(c, arguments, true)
+		return NeedsFence(arguments)
 	}
-	writeWord(c, arguments)
+	WriteWord(c, arguments)
 	c.WriteByte('\n')
 	return false
 }
 
-func unreadable(at address, err error) error {
-	return &ctxabi.Error{Op: "pack", Path: at.log(), Kind: ctxabi.ErrIO, Why: fmt.Sprintf("record %d cannot be read", at.n), Err: err}
+func Unreadable(at Address, err error) error {
+	return &ctxabi.Error{Op: "pack", Path: at.Log(), Kind: ctxabi.ErrIO, Why: fmt.Sprintf("record %d cannot be read", at.Line), Err: err}
 }
 
-func writeWord(b *strings.Builder, word string) {
+func WriteWord(b *strings.Builder, word string) {
 	if word != "" {
 		b.WriteByte(' ')
 		b.WriteString(word)
 	}
 }
 
-// answers resolves the ids of the calls of one record.
-type answers struct {
+// Answers resolves the ids of the calls of one record.
+type Answers struct {
 	line  int
 	calls []ctxabi.Call
 }
 
-func callsAt(m Records, line int) (answers, error) {
+func CallsAt(m Records, line int) (Answers, error) {
 	raw, err := m.Record(line)
 	if err != nil {
-		return answers{}, unreadable(address{n: line}, err)
+		return Answers{}, Unreadable(Address{Line: line}, err)
 	}
-	return answers{line, ctxabi.DecodeMessage(raw).Calls}, nil
+	return Answers{line, ctxabi.DecodeMessage(raw).Calls}, nil
 }
 
-func (a answers) find(id string) int {
+func (a Answers) find(id string) int {
 	return slices.IndexFunc(a.calls, func(c ctxabi.Call) bool { return c.ID == id })
 }
 
-// name is the name of the tool that the call with this id called.
-func (a answers) name(id string) string {
+// Name is the name of the tool that the call with this id called.
+func (a Answers) Name(id string) string {
 	if i := a.find(id); i >= 0 {
 		return a.calls[i].Name
 	}
 	return ""
 }
 
-// arguments are those of the call with this id, as they were written.
-func (a answers) arguments(id string) string {
+// Arguments are those of the call with this id, as they were written.
+func (a Answers) Arguments(id string) string {
 	if i := a.find(id); i >= 0 {
 		return a.calls[i].Arguments
 	}
@@ -185,31 +185,31 @@ func (a answers) arguments(id string) string {
 
 // ref is how a pack names that call: the record's line and the call's place in it; the id itself
 // where the call is not known.
-func (a answers) ref(id string) string {
+func (a Answers) ref(id string) string {
 	if i := a.find(id); i >= 0 {
 		return fmt.Sprintf("%d.%d", a.line, i+1)
 	}
-	return strings.ReplaceAll(shortName(id), "]", ")")
+	return strings.ReplaceAll(ShortName(id), "]", ")")
 }
 
-// turnOf counts the user records up to line.
-func turnOf(m Records, line int) int {
+// TurnOf counts the user records up to line.
+func TurnOf(m Records, line int) int {
 	turn := 0
 	for i := 1; i <= line; i++ {
-		if isUser(m.At(i)) {
+		if IsUser(m.At(i)) {
 			turn++
 		}
 	}
 	return turn
 }
 
-// isUser says whether a record is a request of the user; Anthropic's user
+// IsUser says whether a record is a request of the user; Anthropic's user
 // records that carry tool results are not.
-func isUser(e ctxabi.Entry) bool {
+func IsUser(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.User && e.Flags&ctxabi.HasResults == 0
 }
 
-// isResult says whether a record answers calls.
-func isResult(e ctxabi.Entry) bool {
+// IsResult says whether a record answers calls.
+func IsResult(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.Tool || e.Flags&ctxabi.HasResults != 0
 }

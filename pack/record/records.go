@@ -1,4 +1,4 @@
-package pack
+package record
 
 import "github.com/ctxfs/ctxfs/ctxabi"
 
