@@ -293,3 +293,5 @@ func bothEnds(text string, n int) (short string, whole bool) {
 	}
 	return strings.ToValidUTF8(text[:n], "") + "\n" + strings.ToValidUTF8(text[len(text)-n:], ""), false
 }
+
+const recallRecords = 2048 // that are looked at

@@ -264,7 +264,7 @@ func TestVariationStaysInTheFooter(t *testing.T) {
 	rehash(varied)
 	texts := map[string]bool{}
 	for n := 20; n < l.Len(); n++ {
-		a, b := mustCompile(t, inputBy(plain, l.prefix(n), 8000)), mustCompile(t, inputBy(varied, l.prefix(n), 8000))
+		a, b := mustCompile(t, inputBy(plain, l.Prefix(n), 8000)), mustCompile(t, inputBy(varied, l.Prefix(n), 8000))
 		if string(a.Markdown[:a.Prefix]) != string(b.Markdown[:b.Prefix]) {
 			t.Fatalf("%d records: the prefix is another one", n)
 		}

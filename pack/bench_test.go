@@ -72,7 +72,7 @@ func BenchmarkPackAfterAppend(b *testing.B) {
 
 func BenchmarkUnchanged(b *testing.B) {
 	d := newDesk(b, Config{Budget: 32000})
-	d.append(longLog(100).records()...)
+	d.append(longLog(100).Records()...)
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
 		d.write("context/pinned/"+name, "Never delete the ledger.\n")
 	}
@@ -108,7 +108,7 @@ func isSettled(d *desk) bool {
 func BenchmarkCurrentLargeHome(b *testing.B) {
 	setUp := func(b *testing.B) *desk {
 		d := newDesk(b, Config{Budget: 32000})
-		d.append(longLog(40).records()...)
+		d.append(longLog(40).Records()...)
 		recipe := "sources:\n  - {type: system_role}\n  - {type: pinned}\n  - {type: memory}\n  - {type: knowledge}\n  - {type: playbook}\n  - {type: journal}\n"
 		for i := range 24 {
 			recipe += fmt.Sprintf("  - {type: file, id: f%d, path: \"${AGENT_HOME}/f%d.md\"}\n", i, i)

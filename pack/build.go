@@ -211,7 +211,7 @@ func (d *draft) fill() error {
 		}
 		rules := d.journal.foldRules(l.space(), step)
 		f := d.memo.fold(m, rules)
-		if room != noCap && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
+		if room != noCap && step < maxStep && f.exceeds(2*int64(room)) {
 			continue // no use counting it
 		}
 		parts, n, err := d.memo.renderJournal(m, f, d.counter)

@@ -109,7 +109,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
 	l := longLog(90)
 	for line := 1; line <= l.Len(); line++ {
-		d.append(l.records()[line-1])
+		d.append(l.Records()[line-1])
 		d.pack()
 	}
 	before := d.pack()
@@ -128,7 +128,7 @@ func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 	d := newDesk(t, c)
 	h := newHistory()
 	l := longLog(90)
-	for i, raw := range l.records() {
+	for i, raw := range l.Records() {
 		d.append(raw)
 		h.message(raw)
 		for _, e := range []string{
@@ -170,7 +170,7 @@ func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 func TestReaderBesideTheDaemon(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1500})
 	d.write("context/todo.md", "- [ ] test\n")
-	d.append(longLog(90).records()...)
+	d.append(longLog(90).Records()...)
 	served := d.pack()
 	store, err := session.Open(d.dir, session.Options{ReadOnly: true})
 	if err != nil {
@@ -215,7 +215,7 @@ func sameBuild(t interface {
 func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000, Encoding: "o200k_base"})
 	l := longLog(40)
-	d.append(l.records()...)
+	d.append(l.Records()...)
 	d.pack()
 	for _, encoding := range []string{"cl100k_base", "o200k_base", "cl100k_base"} {
 		d.restart(Config{Budget: 2000, Encoding: encoding})
@@ -228,7 +228,7 @@ func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 
 func TestOneBuildAtATime(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(longLog(50).records()...)
+	d.append(longLog(50).Records()...)
 	var wg sync.WaitGroup
 	builds := make([]*Build, 16)
 	for i := range builds {

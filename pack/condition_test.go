@@ -67,7 +67,7 @@ func TestSettledPoint(t *testing.T) {
 	)
 	l := newLog()
 	shows := func() (before, after bool) {
-		in := inputOf(l.prefix(l.Len()), 8000)
+		in := inputOf(l.Prefix(l.Len()), 8000)
 		in.Recipe = r
 		in.Files = []File{{At: 0, ID: "before", Path: "/b.md", Data: []byte("b\n")}, {At: 2, ID: "after", Path: "/a.md", Data: []byte("a\n")}}
 		md := string(mustCompile(t, in).Markdown)

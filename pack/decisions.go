@@ -8,11 +8,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Numbers of recorded decisions.
-const (
-	decidedPart = 4 // of the room of zones they take a quarter at most
-)
-
 // decidedFor are those decisions of in that a pack shows: none where the agent has taken over the file, and not those that its rows replace.
 func (in *Input) decidedFor(w *noteWants) []Decided {
 	if !slices.Contains(w.kinds, recipe.TypeDecisions) {

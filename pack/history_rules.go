@@ -93,6 +93,12 @@ type space struct {
 	room  int // of these for the journal; 0: no limit
 }
 
+// hidesImages reports whether the images of a record cost too much to be shown.
+func (r *foldRules) hidesImages(cost int) bool { return cost > r.image && r.room > 0 }
+
+// exceeds reports whether the journal weighs more than so many tokens, unscaled.
+func (f *fold) exceeds(tokens int64) bool { return f.weight()*1000/f.rules.scale > tokens }
+
 // firstScale is what weights count for at first, in thousandths. They err upwards, which costs little: the first compaction is
 // decided by an exact count, and what a later one leaves is counted, too. Where it overflows nevertheless, the next step counts
 // weights for more.

@@ -25,9 +25,6 @@ func foldOf(l *memLog, budget int) *fold {
 	return newMemo().fold(l, rulesAt(budget))
 }
 
-// weighing gives a text of about n tokens.
-func weighing(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
-
 func TestKeptRecords(t *testing.T) {
 	l := logOf(
 		string(message("system", "Answer briefly.")),
@@ -54,21 +51,6 @@ func TestKeptRecords(t *testing.T) {
 	}
 }
 
-// When the live part begins with a request, the one before it is over and is not kept.
-func TestNoOldRequestBeforeANewOne(t *testing.T) {
-	l := logOf()
-	for i := range 60 {
-		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
-	}
-	f := foldOf(l, 1500)
-	if f.compactions == 0 {
-		t.Fatal("no compaction")
-	}
-	if first, user := f.keptUsers(f.starts[0]); first != 1 || user != 0 {
-		t.Errorf("kept %d and %d, want 1 and none", first, user)
-	}
-}
-
 // A result that comes long after its call was compacted still stands in the pack and names it.
 func TestLateResult(t *testing.T) {
 	l := logOf(
@@ -82,30 +64,6 @@ func TestLateResult(t *testing.T) {
 	md := string(mustCompile(t, inputOf(l, 2000)).Markdown)
 	if !strings.Contains(md, "\n## 63 tool deploy [call 2.1]\ndeployed\n") {
 		t.Error(md)
-	}
-}
-
-// Each compaction frees the least gain.
-func TestCompactionsAreRare(t *testing.T) {
-	l := longLog(3000)
-	f := &fold{rules: rulesAt(8000)}
-	last := 0
-	for n := 1; n <= l.Len(); n++ {
-		before, weight := f.compactions, f.weight()
-		f.add(l.At(n))
-		if f.compactions == before {
-			continue
-		}
-		if freed := weight - f.weight(); freed < f.rules.room*f.rules.minGain/1000 {
-			t.Errorf("compaction %d at record %d freed %d of %d", f.compactions, n, freed, f.rules.room)
-		}
-		if last > 0 && n-last < 15 {
-			t.Errorf("compactions at %d and %d", last, n)
-		}
-		last = n
-	}
-	if f.compactions < 5 {
-		t.Errorf("only %d compactions", f.compactions)
 	}
 }
 

@@ -59,11 +59,11 @@ func TestImagesDidNotCountTowardsTheBudget(t *testing.T) {
 		var before *Build
 		most, compactions := 0, 0
 		for n := 1; n <= l.Len(); n++ {
-			b, err := c.Compile(inputOf(l.prefix(n), budget))
+			b, err := c.Compile(inputOf(l.Prefix(n), budget))
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := natives(t, b, logsOf(&Input{Messages: l.prefix(n)}), budget, "")[Anthropic].data
+			data := natives(t, b, logsOf(&Input{Messages: l.Prefix(n)}), budget, "")[Anthropic].data
 			images := strings.Count(string(data), `"type":"image"`)
 			if total := b.Tokens + images*cost; total > budget {
 				t.Fatalf("at %d, %d records: %d images, with them %d tokens", budget, n, images, total)

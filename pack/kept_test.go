@@ -88,7 +88,7 @@ func TestKeptThroughCompactions(t *testing.T) {
 	var before *Build
 	compactions, kept := 0, 0
 	for n := 1; n <= l.Len(); n++ {
-		in := inputOf(l.prefix(n), 2500, sampleFiles()...)
+		in := inputOf(l.Prefix(n), 2500, sampleFiles()...)
 		b, err := c.Compile(in)
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestBreakpointsAreWhereMarksStand(t *testing.T) {
 	between := 0
 	for n := 2; n <= l.Len(); n += 3 { // the first record stands in the head, alone
 		for _, budget := range []int{2500, 16000} {
-			in := inputOf(l.prefix(n), budget, sampleFiles()...)
+			in := inputOf(l.Prefix(n), budget, sampleFiles()...)
 			b := mustCompile(t, in)
 			points := parseJSON(t, b).Breakpoints
 			ends, marks, system := markedBlocks(t, string(b.Markdown), natives(t, b, logsOf(&in), budget, "")[Anthropic].data)
@@ -208,7 +208,7 @@ func TestSameHistoryElsewhereAndLater(t *testing.T) {
 		d.write("context/facts.jsonl", `{"id":"f1","text":"CI runs Go 1.26","source":"messages:3","at":1.50,"b":{"z":1,"a":2}}`+"\n")
 		d.write("../../tools.json", toolsJSON)
 		d.write("../../memory/a.md", "# Modules\n\nModule m is broken.\n")
-		for i, r := range longLog(80).records() {
+		for i, r := range longLog(80).Records() {
 			d.append(r)
 			if i%20 == 10 {
 				d.event(fmt.Appendf(nil, `{"type":"tool_call","id":"e%d","name":"bash","arguments":"{\"z\": 1.50, \"a\": 1e3}"}`, i))

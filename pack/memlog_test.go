@@ -7,42 +7,8 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
-
-// memLog is a log in memory that counts what is read of it, for tests of the compiler alone.
-type memLog struct {
-	*session.MemLog
-	reads int // of records
-}
-
-func newLog() *memLog { return &memLog{MemLog: &session.MemLog{}} }
-
-func (l *memLog) Record(line int) ([]byte, error) {
-	l.reads++
-	return l.MemLog.Record(line)
-}
-
-// prefix is the log with its first n records.
-func (l *memLog) prefix(n int) *memLog { return &memLog{MemLog: l.Prefix(n)} }
-
-// records are the bytes of all of them.
-func (l *memLog) records() (out [][]byte) {
-	for line := range l.Len() {
-		raw, _ := l.MemLog.Record(line + 1)
-		out = append(out, raw)
-	}
-	return out
-}
-
-func logOf(records ...string) *memLog {
-	l := newLog()
-	for _, r := range records {
-		l.Append([]byte(r))
-	}
-	return l
-}
 
 func inputOf(l *memLog, budget int, files ...File) Input {
 	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.Head()}
@@ -80,22 +46,6 @@ func (p *packJSON) unname() {
 	for i := range p.Omitted {
 		p.Omitted[i].Source = cmp.Or(p.Omitted[i].Log, p.Omitted[i].Source)
 	}
-}
-
-func message(role, content string) []byte {
-	b, err := json.Marshal(map[string]string{"role": role, "content": content})
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func quoteJSON(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
 }
 
 func counterFor(encoding string) (*tokens.Counter, error) { return tokens.For(encoding) }

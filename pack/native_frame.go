@@ -39,7 +39,7 @@ func (d *draft) carried(p *part) bool {
 	if !slices.ContainsFunc(p.contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
-	if cost := costOf(p.contents); p.From < d.imagesFrom || cost > d.fold.rules.image && d.fold.rules.room > 0 {
+	if cost := costOf(p.contents); p.From < d.imagesFrom || d.fold.rules.hidesImages(cost) {
 		return false
 	}
 	turns := 0

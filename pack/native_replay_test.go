@@ -17,7 +17,7 @@ var every = flag.Int("every", 12, "render every so many packs of a replay of rea
 // replays gives the bundled sessions and made ones, and real ones where they are, by path.
 func replays(t *testing.T) map[string][][]byte {
 	t.Helper()
-	out := map[string][][]byte{"made": longLog(150).records(), "thinking": thinkingLog(80)}
+	out := map[string][][]byte{"made": longLog(150).Records(), "thinking": thinkingLog(80)}
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
 		dir = "../../shared/data"

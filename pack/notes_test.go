@@ -186,7 +186,7 @@ func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 // The size of what is remembered was looked at while the first pack made it; the race detector tells.
 func TestNotesAskedForBesideTheFirstPack(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(longLog(20).records()...)
+	d.append(longLog(20).Records()...)
 	for range 50 {
 		d.builder(Config{Budget: 2000})
 		var both sync.WaitGroup

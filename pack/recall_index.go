@@ -13,11 +13,10 @@ import (
 // choose their lines from the newest: what is asked for again may lie further back, and to rank a
 // passage costs less than to weigh its words.
 const (
-	recallRecords = 2048    // that are looked at
-	recallBytes   = 2 << 20 // likewise, of the log, no more than the ends of each
-	segmentLen    = 32      // records
-	passageBytes  = 400     // about a hundred tokens
-	recallEnds    = 8 << 10 // bytes that are looked at at each end of a record
+	recallBytes  = 2 << 20 // likewise, of the log, no more than the ends of each
+	segmentLen   = 32      // records
+	passageBytes = 400     // about a hundred tokens
+	recallEnds   = 8 << 10 // bytes that are looked at at each end of a record
 )
 
 // oldRecords are the passages of the records behind a boundary, ranked against each other. The window that they are

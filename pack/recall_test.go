@@ -150,11 +150,11 @@ func TestRecallMovesNothing(t *testing.T) {
 	var with, without Compiler
 	shown := 0
 	for n := 100; n <= l.Len(); n += 3 {
-		a, err := with.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeRecall}), l.prefix(n), 8000))
+		a, err := with.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeRecall}), l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := without.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l.prefix(n), 8000))
+		b, err := without.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,12 +207,12 @@ func TestRecallReadsAWindow(t *testing.T) {
 	l := codingLog(4000)
 	mm := newMemo()
 	first := mm.old(l, 7000)
-	if got := first.passages[0].of.at; got < 7000-recallRecords || l.reads > 2*recallRecords {
-		t.Errorf("from %d on, %d records read", got, l.reads)
+	if got := first.passages[0].of.at; got < 7000-recallRecords || l.Reads > 2*recallRecords {
+		t.Errorf("from %d on, %d records read", got, l.Reads)
 	}
-	before := l.reads
+	before := l.Reads
 	second := mm.old(l, 7010)
-	if n := l.reads - before; n > 4*segmentLen {
+	if n := l.Reads - before; n > 4*segmentLen {
 		t.Errorf("10 records more, %d read", n)
 	}
 	fresh := newMemo().old(l, 7010)
@@ -225,7 +225,7 @@ func TestRecallReadsAWindow(t *testing.T) {
 	if !slices.Equal(text(second), text(fresh)) || !slices.Equal(second.corpus.Rank("refresh client"), fresh.corpus.Rank("refresh client")) {
 		t.Error("an index that was moved is not the one that is made at once")
 	}
-	if before := l.reads; mm.old(l, 7010) != second || l.reads != before {
+	if before := l.Reads; mm.old(l, 7010) != second || l.Reads != before {
 		t.Error("the same boundary was read again")
 	}
 }

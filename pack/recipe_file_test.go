@@ -239,7 +239,7 @@ func TestTrustInAHomeAndInASpace(t *testing.T) {
 func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
-	d.append(longLog(5).records()...)
+	d.append(longLog(5).Records()...)
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
 	d.pack()
 	reason := func(want string) {
@@ -257,7 +257,7 @@ func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	d.write("context/pinned/more.md", "More.\n")
 	d.restart(c)
 	reason("context/pinned/more.md was added")
-	d.append(longLog(90).records()...)
+	d.append(longLog(90).Records()...)
 	reason("compaction when messages:")
 	d.write("../../context.yaml", "history: {key_lines: 0.2}\nsources: [{type: pinned}, {type: journal}]\n")
 	reason("recipe changed")
@@ -268,7 +268,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
 	d.write("../../context.yaml", "sources: [{type: skills}, {type: memory}, {type: journal}]\n")
-	d.append(longLog(5).records()...)
+	d.append(longLog(5).Records()...)
 	d.write("../../memory/a.md", "The first memory.\n")
 	d.write("../../memory/b.md", "The second memory.\n")
 	last := d.pack()
@@ -282,7 +282,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	}
 	d.write("../../skills/asleep.md", "---\nactive: false\n---\nNobody reads this.\n")
 	reason("the other blocks leave the journal room for")
-	d.append(longLog(90).records()...)
+	d.append(longLog(90).Records()...)
 	reason("compaction when messages:")
 	if err := os.Remove(filepath.Join(d.x.Dir(), "../../skills/asleep.md")); err != nil {
 		t.Fatal(err)

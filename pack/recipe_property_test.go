@@ -319,7 +319,7 @@ func TestMaxIterationsIsExact(t *testing.T) {
 		var starts []int // of the iterations, by line
 		live := 0        // how many of them are live
 		check := func() {
-			in := inputOf(l.prefix(l.Len()), rapid.SampledFrom([]int{0, 400_000}).Draw(t, "budget"))
+			in := inputOf(l.Prefix(l.Len()), rapid.SampledFrom([]int{0, 400_000}).Draw(t, "budget"))
 			in.Recipe = r
 			b, err := compile(&in, mm)
 			if err != nil {

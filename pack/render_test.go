@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -81,25 +80,6 @@ func TestCompacted(t *testing.T) {
 	golden(t, "compacted/pack.json", b.JSON())
 	golden(t, "compacted/pack.report.md", b.Report)
 	nativeGoldens(t, "compacted", in)
-}
-
-// longLog is a session of user requests with a few turns of calls each.
-func longLog(n int) *memLog {
-	l := logOf(`{"role":"system","content":"Answer briefly."}`)
-	for i := 0; l.Len() < n; i++ {
-		switch i % 7 {
-		case 0:
-			l.Append(message("user", "Please look at module "+strings.Repeat("m", i%9+1)+" and repair what is broken in it."))
-		case 6:
-			l.Append(message("assistant", "Done: "+strings.Repeat("the module works again. ", 5)))
-		case 1, 3, 5:
-			l.Append([]byte(`{"role":"assistant","content":"Reading on.","tool_calls":[{"id":"c` + strings.Repeat("i", i) + `","name":"read_file","arguments":"{\"path\":\"a.go\"}"}]}`))
-		default:
-			rows := strings.Repeat("ok  \tgithub.com/example/module\t0.01s\n", i%5*4+3)
-			l.Append([]byte(`{"role":"tool","tool_call_id":"c` + strings.Repeat("i", i-1) + `","content":` + quoteJSON(rows) + `}`))
-		}
-	}
-	return l
 }
 
 func TestFences(t *testing.T) {

@@ -13,35 +13,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// document gives one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
-func document(n int) string {
-	of, edit := n%3, n/3
-	var b strings.Builder
-	for i := range 60 {
-		switch {
-		case of == 2:
-		case i == 7*edit:
-			fmt.Fprintf(&b, "an edit of it: number %d, ``` and more\n", edit)
-		case of == 0:
-			fmt.Fprintf(&b, "\tif err := l.post(%d, \"account-%d\"); err != nil { // R-%d\n", i, i*37, i)
-		default:
-			fmt.Fprintf(&b, "ok  \tgithub.com/example/shop/pkg%d\t%d.%03ds\n", i, edit, i*edit)
-		}
-	}
-	if of < 2 {
-		return b.String()
-	}
-	var rows []map[string]any
-	for i := range 20 {
-		rows = append(rows, map[string]any{"id": fmt.Sprint("ord_", i+edit), "status": "paid", "total": 1000 + i + edit, "email": fmt.Sprintf("c%d@example.com", i+edit)})
-	}
-	data, err := json.Marshal(map[string]any{"page": edit, "data": rows})
-	if err != nil {
-		panic(err)
-	}
-	return string(data)
-}
-
 var referenceLine = regexp.MustCompile(`(?m)^[{[]?"?\[?(?:mostly )?the same as (?:lines? [0-9-]+ of )?(e?\d+) above.*`)
 
 // checkRepeats: what a record refers to stands in front of it, and as more than a reference; the path is the record's own.

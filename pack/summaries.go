@@ -22,10 +22,10 @@ type backlog struct {
 
 func (d *draft) backlog() backlog {
 	f := d.fold
-	if !d.journal.present || f.boundary() == 1 || f.rules.zones.all() == 0 {
+	if !d.journal.present {
 		return backlog{}
 	}
-	b := backlog{to: f.boundary() - 1, max: f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))}
+	b := backlog{to: f.boundary() - 1, max: f.ownSummary()}
 	if b.max == 0 {
 		return backlog{}
 	}

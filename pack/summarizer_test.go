@@ -29,7 +29,7 @@ func newSummarized(t *testing.T) *summarized {
 	t.Helper()
 	d, f := computing(t, nil)
 	d.write("../../context.yaml", summarizing)
-	return &summarized{desk: d, fake: f, config: d.b.config, records: codingLog(300).records()}
+	return &summarized{desk: d, fake: f, config: d.b.config, records: codingLog(300).Records()}
 }
 
 // until appends records, one a pack, until is holds, and gives the packs since the last before it.
@@ -288,10 +288,10 @@ func TestSummaryProperties(t *testing.T) {
 	used := false
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := newHistory(), files(t), rapid.IntRange(1500, 12000).Draw(t, "budget")
-		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).records() {
+		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).Records() {
 			h.message(raw)
 		}
-		for _, raw := range history(t).records() {
+		for _, raw := range history(t).Records() {
 			h.message(raw)
 		}
 		r := *recipe.Default()

@@ -83,7 +83,7 @@ func TestCutsFollowFromTheHistory(t *testing.T) {
 		whole := foldOf(l, limit)
 		mm := newMemo()
 		for n := range l.Len() + 1 {
-			f := mm.fold(l.prefix(n), rulesAt(limit))
+			f := mm.fold(l.Prefix(n), rulesAt(limit))
 			if len(f.cuts) != f.compactions || !slices.Equal(f.cuts, whole.cuts[:len(f.cuts)]) {
 				t.Fatalf("after %d records the cuts are %v of %d, in the end %v", n, f.cuts, f.compactions, whole.cuts)
 			}

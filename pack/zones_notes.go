@@ -24,6 +24,7 @@ const (
 	zoneNotes     = 12    // thousandths of the room that one may take
 	minNotesRoom  = 10000 // tokens of room below which there are none
 	noteTextShown = 60    // tokens of one note
+	decidedPart   = 4     // recorded decisions take a quarter of the room of zones at most
 )
 
 // noteCaps are in tokens at a limit of 32,000.

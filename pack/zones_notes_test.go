@@ -135,7 +135,7 @@ func TestDerivedNotesKeepThePrefix(t *testing.T) {
 	last, shown, changed := "", 0, 0
 	compactions := 0
 	for n := 150; n <= l.Len(); n++ {
-		in := inputOf(l.prefix(n), notedBudget)
+		in := inputOf(l.Prefix(n), notedBudget)
 		b, err := c.Compile(in)
 		if err != nil {
 			t.Fatal(err)

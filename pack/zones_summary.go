@@ -113,6 +113,14 @@ func (mm *journalMemo) summaryFor(f *fold) *Summary {
 	return nil
 }
 
+// ownSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
+func (f *fold) ownSummary() int {
+	if f.boundary() == 1 || f.rules.zones.all() == 0 {
+		return 0
+	}
+	return f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))
+}
+
 // maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: the room of
 // the derived summary and a quarter of that of key lines, but no more than maxSummary.
 func (r *foldRules) maxOwn(room int64) int {

@@ -64,27 +64,6 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 	}
 }
 
-// codingLog is a session of n steps of an agent that reads, edits and tests files.
-func codingLog(n int) *memLog {
-	l := newLog()
-	l.Append(message("user", "Make the token refresh retry. Never touch the ledger."))
-	for i := range n {
-		file := fmt.Sprintf("auth/refresh_%d.go", i%17)
-		if i%40 == 39 {
-			l.Append(message("assistant", fmt.Sprintf("Step %d is done: the root cause is in %s.", i, file)))
-			l.Append(message("user", fmt.Sprintf("Now make limit%d configurable. And keep it small.", i)))
-		}
-		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","content":"I will look at %s.","tool_calls":[{"id":"c%d","function":{"name":"run_tests","arguments":"{\"path\":\"%s\"}"}}]}`, file, i, file)))
-		var out strings.Builder
-		for k := range 12 {
-			fmt.Fprintf(&out, "%s:%d: func (c *Client) refresh%d_%d(ctx context.Context) error\n", file, k*3+i, i%29, k)
-		}
-		fmt.Fprintf(&out, "%d passed, 1 failed: TestRefresh%d\n", 200+i, i)
-		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, out.String())))
-	}
-	return l
-}
-
 func TestZonesStandBehindTheBoundary(t *testing.T) {
 	b := mustCompile(t, inputOf(codingLog(200), 8000))
 	p := parseJSON(t, b)
@@ -126,7 +105,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 	var c Compiler
 	last, most, compactions := 0, 0, 0
 	for n := l.Len() - 120; n <= l.Len(); n++ {
-		pre := l.prefix(n)
+		pre := l.Prefix(n)
 		b, err := c.Compile(inputOf(pre, 8000))
 		if err != nil {
 			t.Fatal(err)
@@ -134,12 +113,12 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 		if k := parseJSON(t, b).Compactions; k != last {
 			last = k
 			compactions++
-			if pre.reads > 2*windowRecords+2*recallRecords+2*itemsNewest {
-				t.Errorf("a compaction read %d records", pre.reads)
+			if pre.Reads > 2*windowRecords+2*recallRecords+2*itemsNewest {
+				t.Errorf("a compaction read %d records", pre.Reads)
 			}
 			continue
 		}
-		most = max(most, pre.reads)
+		most = max(most, pre.Reads)
 	}
 	if compactions < 3 || most > 16 {
 		t.Errorf("%d compactions; up to %d records were read for one more", compactions, most)
@@ -152,7 +131,7 @@ func TestBudgetIsUsed(t *testing.T) {
 	var c Compiler
 	least, most := 8000, 0
 	for n := l.Len() / 2; n <= l.Len(); n++ {
-		b, err := c.Compile(inputOf(l.prefix(n), 8000))
+		b, err := c.Compile(inputOf(l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"compress":            {"tokens", "ctxabi"},
 	"pack/recipe":         {"ctxabi"},
 	"pack/nativetest":     {},
+	"pack/packtest":       {"session", "ctxabi"},
 	"pack/record":         {"compress", "ctxabi"},
 	"pack":                {"pack/record", "redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
 	"eval":                {"pack/record", "pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
@@ -62,7 +63,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "redact/redacttest", "tests/harness", "adapter/adaptertest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "redact/redacttest", "tests/harness", "adapter/adaptertest"}
 
 // outside says that a room stands outside of the program, as its users do, and may
 // know all of it.

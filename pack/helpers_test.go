@@ -1,0 +1,55 @@
+package pack
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
+)
+
+// Names of packtest as the tests of this package say them.
+type memLog = packtest.Log
+
+var (
+	newLog    = packtest.NewLog
+	logOf     = packtest.LogOf
+	message   = packtest.Message
+	quoteJSON = packtest.QuoteJSON
+	longLog   = packtest.LongLog
+	codingLog = packtest.CodingLog
+	weighing  = packtest.Weighing
+	text      = packtest.Text
+	turn      = packtest.Turn
+	history   = packtest.Messages
+	document  = packtest.Document
+	weights   = packtest.Weights
+	pure      = packtest.Pure
+	called    = packtest.Called
+)
+
+// memHistory is a history with the input of a pack of it.
+type memHistory struct{ *packtest.History }
+
+func newHistory() *memHistory { return &memHistory{packtest.NewHistory()} }
+
+// wholeHistory draws a session with tool events.
+func wholeHistory(t *rapid.T) *memHistory { return &memHistory{packtest.WholeHistory(t)} }
+
+func (h *memHistory) message(raw []byte) { h.Message(raw) }
+
+func (h *memHistory) event(raw []byte) { h.Event(raw) }
+
+func (h *memHistory) len() int { return h.Len() }
+
+// input is that of the first n records of both logs.
+func (h *memHistory) input(n, budget int, files ...File) Input {
+	var a packtest.Arrived
+	if n > 0 {
+		a = h.Arrived[n-1]
+	}
+	in := inputOf(h.Messages.Prefix(a.Messages), budget, files...)
+	if a.Tools > 0 {
+		in.Tools, in.Events = h.Tools[:a.Tools], h.Events.Prefix(a.Events)
+		in.EventsHead = h.Events.Prefix(int(h.Tools[a.Tools-1].Line)).Head()
+	}
+	return in
+}
