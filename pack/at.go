@@ -95,7 +95,7 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in Input,
 func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *Input, t *session.Timeline, c *tokens.Counter) (*Build, error) {
 	if p.memo == nil || p.encoding != c.Encoding() {
 		p.memo, p.encoding = b.newMemo(), c.Encoding()
-		p.memo.finds = b.entry(x.ID()).findsOf(x)
+		p.memo.Finds = b.entry(x.ID()).findsOf(x)
 	}
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
 	var err error
@@ -114,7 +114,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 		p.builds = append(slices.Delete(p.builds, at, at+1), build)
 		return build, nil
 	}
-	p.memo.ctx = ctx
+	p.memo.Context = ctx
 	build, err := compile(in, p.memo)
 	if err != nil {
 		return nil, err

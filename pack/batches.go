@@ -3,6 +3,7 @@ package pack
 import (
 	"encoding/json"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -12,10 +13,10 @@ import (
 
 // loadBatches gives the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
-func loadBatches(x *session.Session, m record.Records, name string, add func(of batchOf, line []byte) bool) (places, tools int, fits bool) {
+func loadBatches(x *session.Session, m record.Records, name string, add func(of journal.BatchOf, line []byte) bool) (places, tools int, fits bool) {
 	head, any := "", false
 	x.EachDerivedLine(name, func(line []byte) bool {
-		var of batchOf
+		var of journal.BatchOf
 		any = true
 		if json.Unmarshal(line, &of) != nil || of.From != places+1 || of.To < of.From || of.To > m.Len() || !add(of, line) {
 			head = "another"

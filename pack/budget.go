@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -46,7 +47,7 @@ const capScale = 32000
 var defaultCaps = map[recipe.Type]int{
 	recipe.TypeTools: 3000, recipe.TypeSkills: 1000,
 	recipe.TypeMemory: 500, recipe.TypeKnowledge: 800, recipe.TypePlaybook: 300, recipe.TypeHandoff: 1000,
-	recipe.TypeSummary: 500, recipe.TypeFacts: noteCaps[recipe.TypeFacts], recipe.TypeDecisions: noteCaps[recipe.TypeDecisions], recipe.TypeRefs: noteCaps[recipe.TypeRefs],
+	recipe.TypeSummary: 500, recipe.TypeFacts: journal.NoteCaps[recipe.TypeFacts], recipe.TypeDecisions: journal.NoteCaps[recipe.TypeDecisions], recipe.TypeRefs: journal.NoteCaps[recipe.TypeRefs],
 	recipe.TypeChildren: 600, recipe.TypeRecall: 600, recipe.TypeErrors: 300, recipe.TypePlan: 300, recipe.TypeTodo: 300,
 	recipe.TypeComputed: 4000, recipe.TypePipeline: 4000,
 }
@@ -72,7 +73,7 @@ type limits struct {
 }
 
 // space is what a fold of the journal has.
-func (l limits) space() space { return space{limit: l.limit, room: l.room} }
+func (l limits) space() journal.Space { return journal.Space{Limit: l.limit, Room: l.room} }
 
 // tokens says the limit in words.
 func (l limits) tokens() string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -71,8 +72,8 @@ type draft struct {
 	*layout
 	id         string
 	head       []block
-	parts      []part // the journal
-	fold       *fold
+	parts      []journal.Part // the journal
+	fold       *journal.Fold
 	step       int
 	footer     []block
 	goal       block
@@ -190,10 +191,10 @@ func (d *draft) frame() error {
 // fill folds the history until what it shows fits.
 func (d *draft) fill() error {
 	l, m := d.limits, d.history
-	if !d.journal.present {
+	if !d.journal.Present {
 		d.fold = d.clock
-		if n := d.fold.n; n > 0 {
-			d.parts = []part{{piece: piece{Span: ctxabi.Span{From: 1, To: n}, omitted: true, sums: d.fold.total}}}
+		if n := d.fold.N; n > 0 {
+			d.parts = []journal.Part{{Piece: journal.Piece{Span: ctxabi.Span{From: 1, To: n}, Omitted: true, Sums: d.fold.Total}}}
 		}
 		return d.frameNative(nil)
 	}
@@ -205,16 +206,16 @@ func (d *draft) fill() error {
 		room = min(room, d.most)
 	}
 	fits := false
-	for step := 0; step <= maxStep; step++ {
-		if fits && step > promiseStep {
+	for step := 0; step <= journal.MaxStep; step++ {
+		if fits && step > journal.PromiseStep {
 			break // a rendering that does not fit is no reason to cut the user's last request
 		}
-		rules := d.journal.foldRules(l.space(), step)
-		f := d.memo.fold(m, rules)
-		if room != noCap && step < maxStep && f.exceeds(2*int64(room)) {
+		rules := d.journal.Rules(l.space(), step)
+		f := d.memo.Fold(m, rules)
+		if room != noCap && step < journal.MaxStep && f.Exceeds(2*int64(room)) {
 			continue // no use counting it
 		}
-		parts, n, err := d.memo.renderJournal(m, f, d.counter)
+		parts, n, err := d.memo.RenderJournal(m, f, d.counter)
 		if err != nil {
 			return err
 		}
@@ -246,12 +247,12 @@ func (d *draft) showFewerImages() error {
 	from := 0
 	for _, l := range d.native.script.lines {
 		if l.carried {
-			left += costOf(l.contents)
+			left += journal.CostOf(l.contents)
 		}
 	}
 	for i := len(d.parts) - 1; i >= 0 && from == 0; i-- {
-		if p := &d.parts[i]; costOf(p.contents) > 0 && d.carried(p) {
-			if left -= costOf(p.contents); left < 0 {
+		if p := &d.parts[i]; journal.CostOf(p.Contents) > 0 && d.carried(p) {
+			if left -= journal.CostOf(p.Contents); left < 0 {
 				from = p.From + 1
 			}
 		}
@@ -294,21 +295,21 @@ func (d *draft) render() *Build {
 	blocks(stable)
 	marks.lead = len(md)
 	for _, p := range d.inHead() {
-		md = append(md, p.text...)
-		end(p.tokens)
+		md = append(md, p.Text...)
+		end(p.Tokens)
 	}
-	if n := d.fold.lead.n; marks.lead < len(md) {
-		build.Head = append(build.Head, HeadBlock{ID: leadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf(md[marks.lead:])})
+	if n := d.fold.Lead.N; marks.lead < len(md) {
+		build.Head = append(build.Head, HeadBlock{ID: journal.LeadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf(md[marks.lead:])})
 	}
 	marks.stable = len(md)
 	blocks(session)
 	marks.head = len(md)
 	for _, p := range d.behindHead() {
-		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
-			marks.past = len(md) + len(p.text)
+		if d.fold.Boundary() > 1 && (p.Kept || p.Omitted) {
+			marks.past = len(md) + len(p.Text)
 		}
-		md = append(md, p.text...)
-		end(p.tokens)
+		md = append(md, p.Text...)
+		end(p.Tokens)
 	}
 	marks.prefix = len(md)
 	for _, b := range d.footer {
@@ -323,10 +324,10 @@ func (d *draft) render() *Build {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
-	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.n
+	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.N
 	build.room, build.encoding = d.limits.room, d.counter.Encoding()
 	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
-	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
+	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}
@@ -341,7 +342,7 @@ func (d *draft) bytes() (n int) {
 		n += len(b.text)
 	}
 	for _, p := range d.parts {
-		n += len(p.text)
+		n += len(p.Text)
 	}
 	for _, b := range d.footer {
 		n += len(b.text)

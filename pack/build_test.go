@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -81,7 +82,7 @@ func TestPackID(t *testing.T) {
 		"errors":    func(in *Input) { in.Errors = sampleErrors },
 		"exists":    func(in *Input) { in.Exists = map[string]bool{"a": true} },
 		"files":     func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
-		"summaries": func(in *Input) { in.Summaries = []Summary{{To: 1, After: 2, Text: "x"}} },
+		"summaries": func(in *Input) { in.Summaries = []journal.Summary{{To: 1, After: 2, Text: "x"}} },
 		"recipe":    func(in *Input) { in.Recipe = withState },
 	} {
 		if id(r, change) == base {

@@ -224,7 +224,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 	}
 	if e.encoding != c.Encoding() {
 		e.memo, e.encoding = b.newMemo(), c.Encoding()
-		e.memo.finds = e.findsOf(x)
+		e.memo.Finds = e.findsOf(x)
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
 	if err := e.redact(&in, t); err != nil {
@@ -242,7 +242,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 		e.last = g
 		return e.build, nil
 	}
-	e.memo.ctx = ctx
+	e.memo.Context = ctx
 	build, err := b.compileEpoch(x, e, &in, c, around)
 	if err != nil {
 		return nil, err
@@ -272,13 +272,13 @@ func (b *Builder) persistCounts(e *entry, mm *memo, x *session.Session, t *sessi
 		}
 		return x.Messages(), t.Messages
 	}
-	mm.known = func(at record.Address) int {
+	mm.Known = func(at record.Address) int {
 		if _, ix := of(at); ix.Encoding() == key && !e.veiled(t, at) {
 			return int(ix.At(at.Line).Tokens)
 		}
 		return 0
 	}
-	mm.counted = func(at record.Address, tokens int) {
+	mm.Counted = func(at record.Address, tokens int) {
 		if e.veiled(t, at) {
 			return // the count is that of what is shown
 		}

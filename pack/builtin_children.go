@@ -34,7 +34,7 @@ func (y *layout) childrenNow() (children []childNow) {
 // stand between: the first may have been on its way already, the second was made from a pack that was read behind it.
 func (y *layout) shownBefore(messages int) bool {
 	answers := 0
-	for at := y.clock.compacted - 1; at > 0 && answers < 2; at-- {
+	for at := y.clock.Compacted - 1; at > 0 && answers < 2; at-- {
 		a := record.AddressOf(y.history, at)
 		if a.Event {
 			continue

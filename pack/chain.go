@@ -16,7 +16,7 @@ const missing = "missing"
 func (y *layout) useSources(journal int, asked func(chain []recipe.Source) bool) {
 	sources := y.recipe.Sources
 	y.wanted = make([]bool, len(sources))
-	y.journal.present = false
+	y.journal.Present = false
 	for k := 0; k < len(sources); {
 		end := k + 1
 		for end < len(sources) && sources[end].Fallback > 0 {
@@ -52,7 +52,7 @@ func (y *layout) useChain(from, end, journal int) {
 	for k := from; k < end; k++ {
 		s := &y.recipe.Sources[k]
 		f := y.facts()
-		f.turns, f.task = y.clock.turns, y.task
+		f.turns, f.task = y.clock.Turns, y.task
 		if s.Phase == recipe.Dynamic {
 			f.task = y.current
 		}
@@ -64,7 +64,7 @@ func (y *layout) useChain(from, end, journal int) {
 			why(k, y.unmet(s))
 			continue
 		case s.Type == recipe.TypeJournal:
-			y.journal.present = y.journal.present || k == journal
+			y.journal.Present = y.journal.Present || k == journal
 			return
 		case found >= 0:
 			why(k, "not needed: "+y.recipe.Sources[found].Block+" yields something")
@@ -180,7 +180,7 @@ func (y *layout) unmet(s *recipe.Source) string {
 		return text
 	}
 	now := y.facts()
-	now.turns, now.task = y.clock.turns, y.current
+	now.turns, now.task = y.clock.Turns, y.current
 	if now.holds(s.Condition) {
 		text = "the condition holds for the last request alone: " + describe(s.Condition)
 	}

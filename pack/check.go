@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -22,12 +23,12 @@ func FileKinds() []session.FileKind {
 		{Name: in + outputsDir + "/*", Class: session.Cache, Check: session.DerivedFile(checkOutput)},
 		{Name: in + session.SummariesFile, Class: session.Kept, Check: session.DerivedLines(jsonOf[summaryRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
-		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[findBatch])},
+		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
 		{Name: in + path.Dir(swapNotes) + "/", Class: session.Cache},
 		{Name: in + swapNotes, Class: session.Cache, Check: session.DerivedLines(jsonOf[swapNote])},
 		{Name: in + swapRows, Class: session.Cache, Check: session.DerivedLines(checkSwapRow)},
 		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
-		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[findBatch])},
+		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
 		{Name: in + path.Dir(dedupName) + "/", Class: session.Cache},
 		{Name: in + dedupName, Class: session.Cache, Check: session.DerivedLines(jsonOf[batch])},
 	}

@@ -62,7 +62,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 		return nil, err
 	}
 	mm := newMemo()
-	mm.finds, mm.ctx = e.findsOf(x), ctx
+	mm.Finds, mm.Context = e.findsOf(x), ctx
 	build, err := compile(&in, mm)
 	if err != nil {
 		return nil, err

@@ -4,37 +4,38 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // decidedFor are those decisions of in that a pack shows: none where the agent has taken over the file, and not those that its rows replace.
-func (in *Input) decidedFor(w *noteWants) []Decided {
-	if !slices.Contains(w.kinds, recipe.TypeDecisions) {
+func (in *Input) decidedFor(w *journal.NoteWants) []journal.Decided {
+	if !slices.Contains(w.Kinds, recipe.TypeDecisions) {
 		return nil
 	}
-	own := w.own[recipe.TypeDecisions]
-	return slices.DeleteFunc(slices.Clone(in.Decided), func(d Decided) bool { return own[d.id()] })
+	own := w.Own[recipe.TypeDecisions]
+	return slices.DeleteFunc(slices.Clone(in.Decided), func(d journal.Decided) bool { return own[d.ID()] })
 }
 
 // decidedID names the block of those decisions that came since the last compaction.
 const decidedID = "new decisions"
 
 // newDecisions is the block of the decisions that do not stand before the conversation when it is folded as f is, in at most room tokens.
-func (d *draft) newDecisions(f *fold, room int) (text string, tokens int, err error) {
-	list := d.memo.decided
+func (d *draft) newDecisions(f *journal.Fold, room int) (text string, tokens int, err error) {
+	list := d.memo.Decided
 	if len(list) == 0 {
 		return "", 0, nil
 	}
-	if d.journal.present {
-		z, err := d.memo.zones(d.history, f, d.counter)
+	if d.journal.Present {
+		z, err := d.memo.Zones(d.history, f, d.counter)
 		if err != nil {
 			return "", 0, err
 		}
-		list = list[z.decided:]
+		list = list[z.Decided:]
 	}
 	heading := record.BlockHeading + decidedID + "\n"
-	text, _ = decidedText(list, room-d.counter.CountCached(heading), d.counter.CountCached)
+	text, _ = journal.DecidedText(list, room-d.counter.CountCached(heading), d.counter.CountCached)
 	if text == "" {
 		return "", 0, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -42,7 +43,7 @@ type dedup struct {
 
 // batch is what was learned of some records, as it is kept.
 type batch struct {
-	batchOf
+	journal.BatchOf
 	Contents []keptContent `json:"contents,omitempty"`
 	Payloads []keptPayload `json:"payloads,omitempty"`
 }
@@ -119,8 +120,8 @@ func (d *dedup) begin() {
 
 // read goes through the next records.
 func (d *dedup) read(m record.Records) (batch, error) {
-	kept := batch{batchOf: batchOf{From: d.places + 1}}
-	for bytes := 0; d.places < m.Len() && bytes < batchBytes; {
+	kept := batch{BatchOf: journal.BatchOf{From: d.places + 1}}
+	for bytes := 0; d.places < m.Len() && bytes < journal.BatchBytes; {
 		at := d.places + 1
 		e := m.At(at)
 		bytes += int(e.Len) + 1
@@ -200,7 +201,7 @@ func (d *dedup) addPayload(k keptPayload) {
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
 func (d *dedup) load(x *session.Session, m record.Records) {
 	d.begin()
-	places, tools, fits := loadBatches(x, m, dedupName, func(_ batchOf, line []byte) bool {
+	places, tools, fits := loadBatches(x, m, dedupName, func(_ journal.BatchOf, line []byte) bool {
 		var b batch
 		return json.Unmarshal(line, &b) == nil && d.replay(&b)
 	})

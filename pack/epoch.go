@@ -14,13 +14,13 @@ import (
 // the journal was folded.
 func (d *draft) epoch(head []byte) string {
 	h := sha256.New()
-	if !d.journal.present {
+	if !d.journal.Present {
 		fmt.Fprintf(h, "head %d\n%s\nno journal%s", len(head), head, d.in.Redaction.fingerprint())
 		return "0-" + hex.EncodeToString(h.Sum(nil)[:8])
 	}
 	for _, p := range d.parts {
-		if p.summarized > 0 {
-			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.text)))
+		if p.Summarized > 0 {
+			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.Text)))
 		}
 	}
 	if d.imagesFrom > 0 {
@@ -29,8 +29,8 @@ func (d *draft) epoch(head []byte) string {
 	if r := d.in.Redaction; r != nil {
 		fmt.Fprintf(h, "redaction %s\n", r.Fingerprint)
 	}
-	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.boundary(), d.fold.rules)
-	return fmt.Sprintf("%d-%s", d.fold.compactions, hex.EncodeToString(h.Sum(nil)[:8]))
+	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.Boundary(), d.fold.Rules)
+	return fmt.Sprintf("%d-%s", d.fold.Compactions, hex.EncodeToString(h.Sum(nil)[:8]))
 }
 
 // epochReason returns what began the epoch: what the caller knows, else what the files alone can tell.
@@ -38,12 +38,12 @@ func (d *draft) epochReason() string {
 	switch {
 	case d.in.EpochReason != "":
 		return d.in.EpochReason
-	case !d.journal.present:
+	case !d.journal.Present:
 		return "no journal in the recipe"
 	case d.step > 0:
 		return fmt.Sprintf("the journal was folded tighter (step %d) to fit the budget", d.step)
-	case d.fold.compactions > 0:
-		return fmt.Sprintf("%s when %s arrived", d.fold.moved, record.AddressOf(d.history, d.fold.compacted).Source())
+	case d.fold.Compactions > 0:
+		return fmt.Sprintf("%s when %s arrived", d.fold.Moved, record.AddressOf(d.history, d.fold.Compacted).Source())
 	}
 	return "no compaction yet"
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -20,7 +21,7 @@ func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err erro
 	if len(t.Tools) > 0 {
 		in.Events = t.Events
 	}
-	places, tools, _ = loadBatches(k.x, in.history(), findsName, func(_ batchOf, line []byte) bool { return add(line) })
+	places, tools, _ = loadBatches(k.x, in.history(), findsName, func(_ journal.BatchOf, line []byte) bool { return add(line) })
 	return places, tools, nil
 }
 
@@ -33,7 +34,7 @@ func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(findsNam
 func (k keptFinds) Remove() { k.x.RemoveDerived(findsName) }
 
 // keeper is where findings are kept: nowhere, where they are those of redacted records.
-func (e *entry) keeper(x *session.Session) keeper {
+func (e *entry) keeper(x *session.Session) journal.Keeper {
 	if e.redacts() {
 		return nil
 	}

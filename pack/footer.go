@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -31,7 +32,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		g.done, g.all, g.next = planProgress(d.plan)
 	}
 	if d.todo == "" && d.plan == nil {
-		g.done, g.all, g.next = derivedProgress(mm.derivedItems(m, m.Len()))
+		g.done, g.all, g.next = derivedProgress(mm.DerivedItems(m, m.Len()))
 	}
 	if g.request, err = mm.lastRequest(m, f, l); err != nil {
 		return "", 0, err
@@ -40,7 +41,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if l.limit > 0 {
 		room = min(room, l.footer/4)
 	}
-	for _, line := range mm.attempts(m, m.Len()) {
+	for _, line := range mm.Attempts(m, m.Len()) {
 		if room -= d.counter.CountCached(line) + 4; room < 0 {
 			break
 		}
@@ -186,42 +187,42 @@ type quote struct {
 }
 
 // lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
-func (mm *memo) lastRequest(m record.Records, f *fold, l limits) (string, error) {
+func (mm *memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
 	}
-	if f.last.line == 0 || l.limit > 0 && l.footer < quoteWeight {
+	if f.Last.Line == 0 || l.limit > 0 && l.footer < quoteWeight {
 		return "", nil
 	}
-	a, err := mm.asked(m, f.last.line, f.requests)
+	a, err := mm.Asked(m, f.Last.Line, f.Requests)
 	if err != nil {
 		return "", err
 	}
-	since := f.total.weight - f.last.before.weight - int64(f.last.weight)
-	for at := a.line + 1; at <= f.last.line && since < int64(far); at++ {
+	since := f.Total.Weight - f.Last.Before.Weight - int64(f.Last.Weight)
+	for at := a.Line + 1; at <= f.Last.Line && since < int64(far); at++ {
 		since += int64(m.At(at).Weight)
 	}
 	if since < int64(far) {
 		return "", nil
 	}
-	if mm.quoted.line == f.last.line {
+	if mm.quoted.line == f.Last.Line {
 		return mm.quoted.text, nil
 	}
-	text := strings.TrimSpace(a.text)
+	text := strings.TrimSpace(a.Text)
 	if text != "" {
-		at := record.AddressOf(m, a.line)
+		at := record.AddressOf(m, a.Line)
 		text, _ = compress.Head(text, quoteWeight-20, at.Path())
 		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
-		room := answeredBytes
+		room := journal.AnsweredBytes
 		if l.limit > 0 {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
 		}
-		if a.answers != "" && room >= 64 {
-			text += fmt.Sprintf("It answers message %s:\n> %s\n", record.AddressOf(m, a.to), quotation(compress.Question(a.answers, room)))
+		if a.Answers != "" && room >= 64 {
+			text += fmt.Sprintf("It answers message %s:\n> %s\n", record.AddressOf(m, a.To), quotation(compress.Question(a.Answers, room)))
 		}
 	}
-	mm.quoted = quote{f.last.line, text}
+	mm.quoted = quote{f.Last.Line, text}
 	return text, nil
 }
 

@@ -7,22 +7,23 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 )
 
-func rulesAt(budget int) foldRules {
+func rulesAt(budget int) journal.Rules {
 	return rulesOf(budget, 0)
 }
 
 // rulesOf are those of the default recipe without any files.
-func rulesOf(budget, step int) foldRules {
+func rulesOf(budget, step int) journal.Rules {
 	in := Input{Budget: budget}
 	y := in.begin(newMemo(), testCounter)
 	j := y.findJournal()
-	return y.journal.foldRules(share(budget, 0, y.demand(j)).space(), step)
+	return y.journal.Rules(share(budget, 0, y.demand(j)).space(), step)
 }
 
-func foldOf(l *memLog, budget int) *fold {
-	return newMemo().fold(l, rulesAt(budget))
+func foldOf(l *memLog, budget int) *journal.Fold {
+	return newMemo().Fold(l, rulesAt(budget))
 }
 
 func TestKeptRecords(t *testing.T) {

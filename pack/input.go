@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -34,7 +35,7 @@ type Input struct {
 	Children []ChildResult     // in the order in which they stand
 	// Summaries are what the recipe's summarizer made of old records, in the order in which it did. SummaryNote says in the
 	// report how it stands; it is no part of the pack's id.
-	Summaries   []Summary
+	Summaries   []journal.Summary
 	SummaryNote string
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
@@ -42,7 +43,7 @@ type Input struct {
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
 	// Decided are the decisions that events record, oldest first.
-	Decided []Decided
+	Decided []journal.Decided
 	// Tools are the events that stand in the journal and where; nil: none do.
 	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
 	Tools      []ctxabi.EventPlace
@@ -122,7 +123,7 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 		panic(err) // SHA-256 can be cloned
 	}
 	for _, s := range in.usable() {
-		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.id())
+		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.ID())
 	}
 	return h
 }

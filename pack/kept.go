@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"hash"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -43,7 +44,7 @@ func (s shorter) Len() int { return s.n }
 type drafted struct {
 	around          [sha256.Size]byte // of all that it was made from, but for the records
 	messages, tools int
-	stretches       []part
+	stretches       []journal.Part
 }
 
 // drafting is what the pack of in is called among drafts, without what stands in it, where around is the hash of all but the records.
@@ -54,7 +55,7 @@ func (in *Input) drafting(around hash.Cloner) (n drafted) {
 }
 
 // stretchesBefore are those of the pack of one record fewer; none where there is no such pack.
-func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter, around hash.Cloner) []part {
+func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter, around hash.Cloner) []journal.Part {
 	less, ok := in.before()
 	if !ok {
 		return nil
@@ -70,22 +71,22 @@ func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter, around hash.Cloner
 }
 
 // since compares d with the pack of one record fewer.
-func (d *draft) since(was []part) (k kept) {
+func (d *draft) since(was []journal.Part) (k kept) {
 	for i, s := range d.stretches() {
-		if i == len(was) || s.text != was[i].text {
+		if i == len(was) || s.Text != was[i].Text {
 			break
 		}
-		k.bytes, k.tokens = k.bytes+len(s.text), k.tokens+s.tokens
+		k.bytes, k.tokens = k.bytes+len(s.Text), k.tokens+s.Tokens
 	}
 	return k
 }
 
 // stretches are the blocks and records before the footer, as they stand in the pack.
-func (d *draft) stretches() (list []part) {
+func (d *draft) stretches() (list []journal.Part) {
 	add := func(blocks []block) {
 		for _, b := range blocks {
 			if b.text != "" {
-				list = append(list, part{text: b.text, tokens: b.tokens})
+				list = append(list, journal.Part{Text: b.text, Tokens: b.tokens})
 			}
 		}
 	}
@@ -100,16 +101,16 @@ func (d *draft) stretches() (list []part) {
 func (d *draft) written() int { return d.tokens.head + d.tokens.journal - d.kept.tokens }
 
 // inHead are the parts of the journal that stand in the head: the leading records, below their heading.
-func (d *draft) inHead() []part {
+func (d *draft) inHead() []journal.Part {
 	n := 0
-	for n < len(d.parts) && d.parts[n].lead {
+	for n < len(d.parts) && d.parts[n].Lead {
 		n++
 	}
 	return d.parts[:n]
 }
 
 // behindHead are the other parts of the journal.
-func (d *draft) behindHead() []part { return d.parts[len(d.inHead()):] }
+func (d *draft) behindHead() []journal.Part { return d.parts[len(d.inHead()):] }
 
 // around are the blocks before and behind the leading records.
 func (d *draft) around() (stable, session []block) {

@@ -1,21 +1,24 @@
 package pack
 
-import "github.com/ctxfs/ctxfs/pack/record"
+import (
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // left is what a build shows gone, by places of its history.
 type left struct {
-	rules foldRules
+	rules journal.Rules
 	cuts  []int // the boundary after each compaction
 	short []int // results that are shown shortened
 }
 
 func (d *draft) left() left {
-	if !d.journal.present {
+	if !d.journal.Present {
 		return left{}
 	}
-	l := left{rules: d.fold.rules, cuts: d.fold.cuts}
+	l := left{rules: d.fold.Rules, cuts: d.fold.Cuts}
 	for _, p := range d.parts {
-		if p.how != "" && p.zone == inFull && p.From == p.To && record.IsResult(d.history.At(p.From)) {
+		if p.How != "" && p.Zone == journal.InFull && p.From == p.To && record.IsResult(d.history.At(p.From)) {
 			l.short = append(l.short, p.From)
 		}
 	}

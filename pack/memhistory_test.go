@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -55,7 +56,7 @@ func TestTwins(t *testing.T) {
 	h.event([]byte(`{"type":"tool_result","content":"nameless"}`))
 	h.message(message("user", "hi"))
 	b := mustCompile(t, h.input(h.len(), 0))
-	want := conversation + "## e1 tool_call\n[call e1] early\n## 1 assistant\n[call 1.1] early {}\n[call 1.2] b {}\n## e5 tool\nnameless\n## 2 user\nhi\n"
+	want := journal.Conversation + "## e1 tool_call\n[call e1] early\n## 1 assistant\n[call 1.1] early {}\n[call 1.2] b {}\n## e5 tool\nnameless\n## 2 user\nhi\n"
 	if string(b.Markdown) != want {
 		t.Errorf("got\n%s\nwant\n%s", b.Markdown, want)
 	}

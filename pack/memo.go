@@ -1,6 +1,10 @@
 package pack
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+
+	"github.com/ctxfs/ctxfs/pack/journal"
+)
 
 // memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
@@ -17,7 +21,7 @@ type memo struct {
 }
 
 func newMemo() *memo {
-	return &memo{recallMemo: newRecallMemo(newJournalMemo()), blocks: map[[sha256.Size]byte]cached{}, corpora: newCorpora()}
+	return &memo{recallMemo: newRecallMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, corpora: newCorpora()}
 }
 
 // made returns the block that key names, by making it where it is not known.

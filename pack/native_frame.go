@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -18,14 +19,14 @@ func (d *draft) script() *script {
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: record.AddressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
-		if p.omitted || p.contents == nil {
-			l.note = p.text
+		l := scriptLine{at: record.AddressOf(d.history, p.From), lead: p.Lead, past: p.Kept || p.Omitted, tokens: p.Tokens}
+		if p.Omitted || p.Contents == nil {
+			l.note = p.Text
 		} else {
-			l.role, l.contents = p.role, p.contents
-			l.instead = p.instead
-			if p.how != "" && p.instead == nil {
-				l.shown = p.text
+			l.role, l.contents = p.Role, p.Contents
+			l.instead = p.Instead
+			if p.How != "" && p.Instead == nil {
+				l.shown = p.Text
 			}
 			l.carried = d.carried(p)
 		}
@@ -35,15 +36,15 @@ func (d *draft) script() *script {
 }
 
 // carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
-func (d *draft) carried(p *part) bool {
-	if !slices.ContainsFunc(p.contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
+func (d *draft) carried(p *journal.Part) bool {
+	if !slices.ContainsFunc(p.Contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
-	if cost := costOf(p.contents); p.From < d.imagesFrom || d.fold.rules.hidesImages(cost) {
+	if cost := journal.CostOf(p.Contents); p.From < d.imagesFrom || d.fold.Rules.HidesImages(cost) {
 		return false
 	}
 	turns := 0
-	for at := p.From + 1; at <= d.fold.compacted && turns < 2; at++ {
+	for at := p.From + 1; at <= d.fold.Compacted && turns < 2; at++ {
 		if record.IsUser(d.history.At(at)) {
 			turns++
 		}
@@ -53,8 +54,8 @@ func (d *draft) carried(p *part) bool {
 
 // lastRequestOnly is the script of a recipe without a journal: the last request of the user.
 func (d *draft) lastRequestOnly() (*script, error) {
-	at := d.clock.last.line
-	text, err := d.memo.request(d.history, at)
+	at := d.clock.Last.Line
+	text, err := d.memo.Request(d.history, at)
 	if at == 0 || err != nil {
 		return write(nil), err
 	}

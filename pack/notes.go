@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -51,13 +52,13 @@ func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, er
 // entryNotes is what a builder remembers of a session's notes.
 type entryNotes struct {
 	once  sync.Once
-	finds atomic.Pointer[finds] // made once; also those look who do not make them
+	finds atomic.Pointer[journal.Finds] // made once; also those look who do not make them
 	plain plainEvents
 
 	starved atomic.Bool // finds could not go on for lack of memory, which was reported
 
 	mu     sync.Mutex
-	nearby *finds // while finds are behind; guarded by mu
+	nearby *journal.Finds // while finds are behind; guarded by mu
 
 	shown atomic.Pointer[shownNotes]
 }
@@ -75,17 +76,17 @@ type shownNotes struct {
 }
 
 // findsOf gives the entry's findings.
-func (e *entry) findsOf(x *session.Session) *finds {
-	e.notes.once.Do(func() { e.notes.finds.Store(newFinds(e.keeper(x))) })
+func (e *entry) findsOf(x *session.Session) *journal.Finds {
+	e.notes.once.Do(func() { e.notes.finds.Store(journal.NewFinds(e.keeper(x))) })
 	return e.notes.finds.Load()
 }
 
 // near gives the findings without those of a gap.
-func (n *entryNotes) near(gap ctxabi.Span) *finds {
+func (n *entryNotes) near(gap ctxabi.Span) *journal.Finds {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.nearby == nil || n.nearby.gap != gap {
-		n.nearby = &finds{gap: gap}
+	if n.nearby == nil || n.nearby.Gap != gap {
+		n.nearby = &journal.Finds{Gap: gap}
 	}
 	return n.nearby
 }
@@ -93,7 +94,7 @@ func (n *entryNotes) near(gap ctxabi.Span) *finds {
 func (n *entryNotes) bytes() int {
 	size := 0
 	if f := n.finds.Load(); f != nil {
-		size = int(f.size.Load())
+		size = int(f.Size.Load())
 	}
 	if s := n.shown.Load(); s != nil {
 		size += s.bytes
@@ -129,7 +130,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		return nil, err
 	}
 	m := in.history()
-	if s != nil && s.summary == own.id() && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
+	if s != nil && s.summary == own.ID() && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
 		return s.view, nil
 	}
 	c, err := tokens.For(b.config.Encoding)
@@ -137,13 +138,13 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		return nil, err
 	}
 	found, late := e.findsOf(x), false
-	if late = found.behind(m); late {
-		if found.catching.CompareAndSwap(false, true) {
+	if late = found.Behind(m); late {
+		if found.Catching.CompareAndSwap(false, true) {
 			b.catchUp(x, e, found, m)
 		}
-		found = n.near(gapBefore(m.Len()))
+		found = n.near(journal.GapBefore(m.Len()))
 	}
-	rows, err := found.at(ctx, m, m.Len(), c.CountCached)
+	rows, err := found.At(ctx, m, m.Len(), c.CountCached)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +152,8 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	v := &NotesView{Facts: slices.Concat(rows.facts, plain.facts), Decisions: slices.Concat(rows.decisions, plain.decisions),
-		Refs: slices.Concat(rows.refs, plain.refs, swapRefs(swapped), childRefs(children)), Todo: joinTodos(plain.todo, rows.todo), Summary: withDerived(own, m, rows.summary)}
+	v := &NotesView{Facts: slices.Concat(rows.Facts, plain.Facts), Decisions: slices.Concat(rows.Decisions, plain.Decisions),
+		Refs: slices.Concat(rows.Refs, plain.Refs, swapRefs(swapped), childRefs(children)), Todo: joinTodos(plain.Todo, rows.Todo), Summary: withDerived(own, m, rows.Summary)}
 	v.files = map[string][]byte{ctxabi.SummaryFile: []byte(v.Summary), ctxabi.TodoFile: []byte(v.Todo),
 		ctxabi.FactsFile: jsonLines(v.Facts), ctxabi.DecisionsFile: jsonLines(v.Decisions), ctxabi.RefsFile: jsonLines(v.Refs)}
 	size := 1024
@@ -162,7 +163,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if late {
 		return v, nil // for now
 	}
-	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, own.id(), size})
+	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, own.ID(), size})
 	return v, nil
 }
 
@@ -216,7 +217,7 @@ func jsonLines[T any](rows []T) []byte {
 // the agent's replaces, having its id.
 func (v *NotesView) Beside(name string, own []byte) []byte {
 	data := v.files[name]
-	ids := noteIDs(own)
+	ids := journal.NoteIDs(own)
 	if len(ids) == 0 || name == ctxabi.SummaryFile || name == ctxabi.TodoFile {
 		return data
 	}

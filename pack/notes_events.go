@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -22,7 +23,7 @@ type plainEvents struct {
 }
 
 // upTo gives the notes as of the end of a log.
-func (p *plainEvents) upTo(ctx context.Context, log record.Records) (notes, error) {
+func (p *plainEvents) upTo(ctx context.Context, log record.Records) (journal.Notes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen > log.Len() { // the end was lost with the power
@@ -30,7 +31,7 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (notes, erro
 	}
 	for p.seen < log.Len() {
 		if err := ctx.Err(); err != nil {
-			return notes{}, err
+			return journal.Notes{}, err
 		}
 		line := p.seen + 1
 		raw, err := log.Record(line)
@@ -39,14 +40,14 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (notes, erro
 			continue
 		}
 		if err != nil {
-			return notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
+			return journal.Notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if said, ok := saidBeside(raw); ok {
 			p.fold.Add(compress.Place{Event: true, Line: line}, "", compress.Find(said))
 		}
 		p.seen = line
 	}
-	return notes{facts: p.fold.Facts(), decisions: p.fold.Decisions(), refs: p.fold.Refs(), todo: p.fold.Todo()}, nil
+	return journal.Notes{Facts: p.fold.Facts(), Decisions: p.fold.Decisions(), Refs: p.fold.Refs(), Todo: p.fold.Todo()}, nil
 }
 
 // saidBeside is what an event says that packs do not show: one that is no tool's, and the whole of a result of which a transcript

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -50,7 +51,7 @@ func factsOf(b *Build) (cited []string) {
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
-	const n = findsFirst + 4*findsNewest
+	const n = journal.FindsFirst + 4*journal.FindsNewest
 	l := longNoted(n)
 	read := counted{l, map[int]bool{}}
 	in := inputOf(l, notedBudget)
@@ -62,11 +63,11 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	if len(factsOf(first)) < 2 {
 		t.Fatalf("facts of %v", factsOf(first))
 	}
-	if most := findsFirst + 3*findsNewest; len(read.read) > most {
+	if most := journal.FindsFirst + 3*journal.FindsNewest; len(read.read) > most {
 		t.Errorf("%d records were read of %d, want %d at most", len(read.read), n, most)
 	}
-	gap := gapBefore(n)
-	if read.read[gap.From+findsNewest/2] || gap.Len() < findsNewest {
+	gap := journal.GapBefore(n)
+	if read.read[gap.From+journal.FindsNewest/2] || gap.Len() < journal.FindsNewest {
 		t.Errorf("%v is not left out", gap)
 	}
 	var one Compiler
@@ -89,7 +90,7 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 
 // What nobody may wait for comes behind the readers' backs.
 func TestNotesOfALongHistoryCatchUp(t *testing.T) {
-	const n = findsFirst + 4*findsNewest
+	const n = journal.FindsFirst + 4*journal.FindsNewest
 	d := newDesk(t, Config{Budget: 32000})
 	l := longNoted(n)
 	var all bytes.Buffer

@@ -130,7 +130,7 @@ func TestRecordsAreReadForNotesOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &readCount{Records: tl.Messages}
-		if _, err := d.b.entry(d.x.ID()).findsOf(d.x).at(context.Background(), m, m.Len(), nil); err != nil {
+		if _, err := d.b.entry(d.x.ID()).findsOf(d.x).At(context.Background(), m, m.Len(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if m.n > want || want > 0 && m.n == 0 {

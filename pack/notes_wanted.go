@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
 // wantNotes finds which notes the recipe wants and the agent has not taken over.
-func (y *layout) wantNotes() (w noteWants) {
+func (y *layout) wantNotes() (w journal.NoteWants) {
 	h := sha256.New()
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if !slices.Contains(derivedNotes, s.Type) || slices.Contains(w.kinds, s.Type) || s.Path != "" && s.Path != builtinPaths[s.Type] ||
+		if !slices.Contains(journal.DerivedNotes, s.Type) || slices.Contains(w.Kinds, s.Type) || s.Path != "" && s.Path != builtinPaths[s.Type] ||
 			s.Fallback > 0 || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
 			continue
 		}
@@ -27,16 +28,16 @@ func (y *layout) wantNotes() (w noteWants) {
 		if taken {
 			continue
 		}
-		w.kinds = append(w.kinds, s.Type)
+		w.Kinds = append(w.Kinds, s.Type)
 		h.Write([]byte(s.Type + "\n"))
-		if ids := noteIDs(own); len(ids) > 0 {
-			if w.own == nil {
-				w.own = map[recipe.Type]map[string]bool{}
+		if ids := journal.NoteIDs(own); len(ids) > 0 {
+			if w.Own == nil {
+				w.Own = map[recipe.Type]map[string]bool{}
 			}
-			w.own[s.Type] = ids
+			w.Own[s.Type] = ids
 			h.Write(own)
 		}
 	}
-	w.key = hex.EncodeToString(h.Sum(nil)[:8])
+	w.Key = hex.EncodeToString(h.Sum(nil)[:8])
 	return w
 }

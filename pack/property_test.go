@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -226,7 +227,7 @@ func TestFoldReadsNoRecord(t *testing.T) {
 	if parseJSON(t, b).Compactions == 0 {
 		t.Fatal("no compaction")
 	}
-	if l.Reads > 2*windowRecords+recallRecords+2*itemsNewest {
+	if l.Reads > 2*journal.WindowRecords+journal.RecallRecords+2*journal.ItemsNewest {
 		t.Errorf("%d records were read to show a few", l.Reads)
 	}
 }

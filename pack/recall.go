@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -52,11 +53,11 @@ type recallQuery struct {
 	memo    *recallMemo
 	history record.Records
 	counter *tokens.Counter
-	fold    *fold
-	parts   []part   // of the journal
-	shown   []string // what else stands in the pack
-	current string   // the last request of the user, and the open todos
-	todo    string   // the list that somebody wrote; "": none
+	fold    *journal.Fold
+	parts   []journal.Part // of the journal
+	shown   []string       // what else stands in the pack
+	current string         // the last request of the user, and the open todos
+	todo    string         // the list that somebody wrote; "": none
 }
 
 // recalled chooses passages for room tokens, in the order of the records.
@@ -68,8 +69,8 @@ func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
 	}
 	var several []string
 	for _, p := range q.parts {
-		if p.zone == inFolds || p.zone == inSummary || p.zone == inNotes {
-			several = append(several, p.text)
+		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InNotes {
+			several = append(several, p.Text)
 		}
 	}
 	shown := newView(hits, q.memo.amongst(several))
@@ -77,9 +78,9 @@ func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
 		shown.add(q.memo.inventory(text))
 	}
 	for _, p := range q.parts {
-		shown.add(q.memo.inventory(p.text))
+		shown.add(q.memo.inventory(p.Text))
 	}
-	for _, t := range q.memo.derivedItems(q.history, q.fold.n) {
+	for _, t := range q.memo.DerivedItems(q.history, q.fold.N) {
 		shown.done[compress.ItemKey(t.Text)] = t.Done
 	}
 	for line := range strings.Lines(q.todo) {
@@ -165,7 +166,7 @@ type oldLine struct{ from, to int }
 
 // rank gives the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
 func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
-	working = 1 - decay(q.fold.n-q.fold.last.line, 2)
+	working = 1 - decay(q.fold.N-q.fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
 	ask := func(query string, weight float64) {
 		if weight > 0 {
@@ -174,7 +175,7 @@ func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err e
 	}
 	ask(compress.Clip(q.current, recallTask), 1-float64(working/2))
 	if working > 0 {
-		newest, err := q.memo.newest(q.history, q.fold.n)
+		newest, err := q.memo.newest(q.history, q.fold.N)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -190,11 +191,11 @@ func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err e
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
 	for _, p := range q.parts {
-		if p.From > 0 && !p.omitted && p.how == "" {
+		if p.From > 0 && !p.Omitted && p.How == "" {
 			whole[p.From] = true
 		}
 	}
-	mended := q.memo.mended(q.history, o, q.fold.n)
+	mended := q.memo.mended(q.history, o, q.fold.N)
 	from, age := 0, 0.0 // of the passage before
 	for doc := range scores {
 		p := &o.passages[doc]
@@ -203,7 +204,7 @@ func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err e
 			continue
 		}
 		if p.of.at != from {
-			from, age = p.of.at, 1-decay(q.fold.n-p.of.at, recallFades)
+			from, age = p.of.at, 1-decay(q.fold.N-p.of.at, recallFades)
 		}
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
@@ -263,17 +264,17 @@ func (mm *recallMemo) newest(m record.Records, n int) (string, error) {
 	known := map[int]string{}
 	var b strings.Builder
 	for at := n; at > max(0, n-recallNewest); at-- {
-		text, ok := mm.asks[at]
+		text, ok := mm.Asks[at]
 		if !ok {
 			r, err := record.ExcerptOf(m, at)
 			if err != nil {
 				return "", err
 			}
-			text, _ = bothEnds(r.Whole(), recallAsks)
+			text, _ = journal.BothEnds(r.Whole(), recallAsks)
 		}
 		known[at] = text
 		b.WriteString(text + "\n")
 	}
-	mm.asks = known
+	mm.Asks = known
 	return b.String(), nil
 }

@@ -20,9 +20,9 @@ func (d *draft) recall() error {
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens
 	}
-	boundary := d.fold.boundary()
-	if !d.journal.present {
-		boundary = d.fold.n + 1
+	boundary := d.fold.Boundary()
+	if !d.journal.Present {
+		boundary = d.fold.N + 1
 	}
 	if boundary == 1 || room < minRecall {
 		return nil

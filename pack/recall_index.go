@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -45,7 +46,7 @@ type try struct {
 	result bool
 	what   uint64 // of a call
 	deed   compress.Deed
-	end    end // of a result
+	end    journal.End // of a result
 }
 
 // callAt names a call: the place of its record, and its id there.
@@ -64,12 +65,12 @@ func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
 		return id
 	}
 	for _, c := range r.Calls {
-		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: whatOf(c.Name, c.Arguments), deed: compress.DeedOf(c.Name, c.Arguments)})
+		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: journal.WhatOf(c.Name, c.Arguments), deed: compress.DeedOf(c.Name, c.Arguments)})
 	}
 	if r.Result {
 		for _, a := range r.Answers {
-			text, _ := bothEnds(a.Text, attemptRead)
-			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: howEnded(text, r.Exit, a.Failed)})
+			text, _ := journal.BothEnds(a.Text, journal.AttemptRead)
+			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: journal.HowEnded(text, r.Exit, a.Failed)})
 		}
 	}
 	return out
@@ -77,7 +78,7 @@ func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
 
 // mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
 func (mm *recallMemo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
-	var o outcomes
+	var o journal.Outcomes
 	calls := map[callAt]try{}
 	for _, s := range old.segments {
 		for _, t := range s.tries {
@@ -86,12 +87,12 @@ func (mm *recallMemo) mended(m record.Records, old *oldRecords, n int) map[int]b
 				continue
 			}
 			if c, ok := calls[t.call]; ok {
-				o.add(t.at, attempt{what: c.what, deed: c.deed, failed: t.end.failed(c.deed)})
+				o.Add(t.at, journal.Attempt{What: c.what, Deed: c.deed, Failed: t.end.Failed(c.deed)})
 			}
 		}
 	}
-	mm.tryAll(&o, m, old.boundary, n)
-	return o.mended
+	mm.TryAll(&o, m, old.boundary, n)
+	return o.Mended
 }
 
 // oldPassage is a part of what a record says.
@@ -167,7 +168,7 @@ func recallWindow(m record.Records, boundary int) (firsts []int) {
 		for at := first; at < min(first+segmentLen, boundary); at++ {
 			bytes += min(int(m.At(at).Len), 2*recallEnds)
 		}
-		if len(firsts) > 0 && (bytes > recallBytes || boundary-first > recallRecords) {
+		if len(firsts) > 0 && (bytes > recallBytes || boundary-first > journal.RecallRecords) {
 			break
 		}
 		firsts = append(firsts, first)
@@ -189,7 +190,7 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 		old := &oldRecord{at: at, who: whoSays(&r, m, at)}
 		s.tries = append(s.tries, triesAt(m, at, &r)...)
 		r.Calls = slices.DeleteFunc(r.Calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
-		old.text, old.whole = bothEnds(r.Whole(), recallEnds)
+		old.text, old.whole = journal.BothEnds(r.Whole(), recallEnds)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {

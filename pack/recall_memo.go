@@ -1,15 +1,17 @@
 package pack
 
+import "github.com/ctxfs/ctxfs/pack/journal"
+
 // recallMemo holds what one look for old records may reuse of those before it.
 type recallMemo struct {
-	*journalMemo
+	*journal.Memo
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
 	stands      *amongst              // what of them stands in the zones of the last build
 }
 
-func newRecallMemo(mm *journalMemo) *recallMemo {
-	return &recallMemo{journalMemo: mm, inventories: map[string]*inventory{}}
+func newRecallMemo(mm *journal.Memo) *recallMemo {
+	return &recallMemo{Memo: mm, inventories: map[string]*inventory{}}
 }
 
 // forget forgets what the last build did not use.
@@ -20,18 +22,18 @@ func (mm *recallMemo) forget() {
 		}
 		v.used = false
 	}
-	mm.journalMemo.forget()
+	mm.Memo.Forget()
 }
 
 // clear forgets what hangs on the places of records.
 func (mm *recallMemo) clear() {
 	mm.recalled = nil
-	mm.journalMemo.clear()
+	mm.Memo.Clear()
 }
 
 // size is about how many bytes of memory mm holds.
 func (mm *recallMemo) size() int {
-	n := mm.journalMemo.size()
+	n := mm.Memo.Size()
 	for _, v := range mm.inventories {
 		n += v.size()
 	}

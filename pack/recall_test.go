@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -90,7 +91,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			fence, inner, _ := strings.Cut(content, "\n")
 			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
 		}
-		said, _ := bothEnds(r.Whole(), recallEnds)
+		said, _ := journal.BothEnds(r.Whole(), recallEnds)
 		if !strings.Contains(said, content) {
 			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
 		}
@@ -207,7 +208,7 @@ func TestRecallReadsAWindow(t *testing.T) {
 	l := codingLog(4000)
 	mm := newMemo()
 	first := mm.old(l, 7000)
-	if got := first.passages[0].of.at; got < 7000-recallRecords || l.Reads > 2*recallRecords {
+	if got := first.passages[0].of.at; got < 7000-journal.RecallRecords || l.Reads > 2*journal.RecallRecords {
 		t.Errorf("from %d on, %d records read", got, l.Reads)
 	}
 	before := l.Reads

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -186,7 +187,7 @@ func TestEveryPairOfSourceTypes(t *testing.T) {
 			}
 			for _, kind := range []recipe.Type{a, b} {
 				if kind == recipe.TypeJournal {
-					if !strings.Contains(string(build.Markdown), conversation) {
+					if !strings.Contains(string(build.Markdown), journal.Conversation) {
 						t.Errorf("%s and %s: no conversation", a, b)
 					}
 				} else if all := kind == recipe.TypeRecall && (a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {

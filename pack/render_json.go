@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -130,7 +131,7 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Agent:        d.in.Agent,
 		Breakpoints:  []int{},
 		BudgetTokens: d.in.Budget,
-		Compactions:  d.fold.compactions,
+		Compactions:  d.fold.Compactions,
 		Encoding:     d.counter.Encoding(),
 		Epoch:        b.Epoch,
 		EpochReason:  d.epochReason(),
@@ -160,7 +161,7 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 	for _, block := range stable {
 		p.Items = d.addBlock(p.Items, block)
 	}
-	journal := func(parts []part, begin int) {
+	journal := func(parts []journal.Part, begin int) {
 		items, framing := d.journalItems(parts, begin)
 		p.Items, p.Framing = append(p.Items, items...), p.Framing+framing
 	}
@@ -211,13 +212,13 @@ func (d *draft) omissions() []omitted {
 		block(b)
 	}
 	for _, p := range d.parts {
-		if p.omitted {
+		if p.Omitted {
 			s := record.StretchOf(d.history, p.Span)
 			if s.Messages.From > 0 {
-				list = append(list, d.leftOutOf(record.Address{Line: s.Messages.From}, s.Messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
+				list = append(list, d.leftOutOf(record.Address{Line: s.Messages.From}, s.Messages, p.Bytes-p.Events.Bytes, p.Weight-p.Events.Weight))
 			}
 			if s.Events.From > 0 {
-				list = append(list, d.leftOutOf(record.Address{Line: s.Events.From, Event: true}, s.Events, p.events.bytes, p.events.weight))
+				list = append(list, d.leftOutOf(record.Address{Line: s.Events.From, Event: true}, s.Events, p.Events.Bytes, p.Events.Weight))
 			}
 		}
 	}
@@ -239,11 +240,11 @@ func (d *draft) leftOutOf(first record.Address, s ctxabi.Span, bytes, weight int
 // whyLeftOut is why records do not stand in the journal.
 func (d *draft) whyLeftOut() string {
 	switch {
-	case !d.journal.present:
+	case !d.journal.Present:
 		return "not_in_recipe"
-	case d.fold.leftBy == byIterations:
-		return byIterations
-	case d.journal.truncate:
+	case d.fold.LeftBy == journal.ByIterations:
+		return journal.ByIterations
+	case d.journal.Truncate:
 		return "truncated"
 	}
 	return "compacted"

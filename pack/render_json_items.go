@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -112,7 +113,7 @@ func (d *draft) addParts(items []item, b block) []item {
 
 // journalItems returns one item for each run of records that stand in full and
 // one for each record that is cut. The parts begin at offset in pack.md.
-func (d *draft) journalItems(parts []part, offset int) (items []item, framing int) {
+func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, framing int) {
 	begun := 0 // offset of the item; the other one is the part's
 	var run ctxabi.Span
 	var event bool
@@ -123,31 +124,31 @@ func (d *draft) journalItems(parts []part, offset int) (items []item, framing in
 			items, last = append(items, *last), nil
 		}
 	}
-	behind := piece{}
+	behind := journal.Piece{}
 	for _, p := range parts {
-		if p.zone == inSummary || p.zone == inLines || p.zone == inNotes {
+		if p.Zone == journal.InSummary || p.Zone == journal.InLines || p.Zone == journal.InNotes {
 			finish()
 			items = append(items, d.extra(p))
-			offset += len(p.text)
+			offset += len(p.Text)
 			continue
 		}
-		if p.From == 0 || p.omitted {
+		if p.From == 0 || p.Omitted {
 			finish()
-			framing += p.tokens
-			offset += len(p.text)
+			framing += p.Tokens
+			offset += len(p.Text)
 			continue
 		}
 		at := record.AddressOf(d.history, p.From)
-		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.Event != event || at.Line != run.To+1 {
+		if last == nil || p.How != "" || last.Cut || p.Kept != behind.Kept || p.Zone != behind.Zone || at.Event != event || at.Line != run.To+1 {
 			finish()
-			last = &item{Kind: "recent_" + at.Scheme(), Source: at.Scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
-			run, begun, behind, event = ctxabi.Span{From: at.Line, To: at.Line}, offset, p.piece, at.Event
+			last = &item{Kind: "recent_" + at.Scheme(), Source: at.Scheme(), Phase: phaseJournal, Trust: "history", Cut: p.How != "", Shortened: p.How}
+			run, begun, behind, event = ctxabi.Span{From: at.Line, To: at.Line}, offset, p.Piece, at.Event
 			switch {
-			case p.zone == inFolds:
+			case p.Zone == journal.InFolds:
 				last.Kind = "folded"
-			case p.lead:
+			case p.Lead:
 				last.Kind, last.Phase = "system", phaseStable
-			case p.kept:
+			case p.Kept:
 				last.Kind = "kept_" + at.Scheme()
 			}
 			if last.Cut {
@@ -155,24 +156,24 @@ func (d *draft) journalItems(parts []part, offset int) (items []item, framing in
 			}
 		}
 		run.To = at.Line
-		last.Tokens += p.tokens
-		offset += len(p.text)
+		last.Tokens += p.Tokens
+		offset += len(p.Text)
 	}
 	finish()
 	return items, framing
 }
 
 // extra is the item of a block that says again what of the records of a span may be needed.
-func (d *draft) extra(p part) item {
+func (d *draft) extra(p journal.Part) item {
 	s := record.StretchOf(d.history, p.Span)
-	it := item{Kind: "key_lines", Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, text: p.text}
-	switch p.zone {
-	case inSummary:
+	it := item{Kind: "key_lines", Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.Tokens, text: p.Text}
+	switch p.Zone {
+	case journal.InSummary:
 		it.Kind = "summary"
-	case inNotes:
-		it.Kind = p.notes
+	case journal.InNotes:
+		it.Kind = p.Notes
 	}
-	if p.summarized > 0 {
+	if p.Summarized > 0 {
 		it.Trust = "generator"
 	}
 	if s.Messages.From == 0 {

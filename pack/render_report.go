@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -36,8 +37,8 @@ func (d *draft) renderReport(b *Build) []byte {
 	} else {
 		line("- tokens: %d exact (%s) of %d, %s", b.Tokens, d.counter.Encoding(), l.limit, percent(b.Tokens, l.limit))
 	}
-	line("- records: %d, live from %s on", d.fold.n, d.name(d.fold.boundary()))
-	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.compactions, d.epochReason())
+	line("- records: %d, live from %s on", d.fold.N, d.name(d.fold.Boundary()))
+	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.Compactions, d.epochReason())
 	line("- recipe: %s; strategy: %s", cell(d.recipe.Name), cell(d.strategy.Name))
 	if d.settled > 0 {
 		line("- settled: what is chosen before the journal is chosen by the records up to %s", d.name(d.settled))
@@ -70,7 +71,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	}
 	session, lead := d.tokens.head-stable, 0
 	for _, p := range d.inHead() {
-		lead += p.tokens
+		lead += p.Tokens
 	}
 	for _, row := range []struct {
 		name   string
@@ -105,10 +106,10 @@ func (d *draft) renderReport(b *Build) []byte {
 	var left int64
 	cuts := 0
 	for _, p := range d.parts {
-		if p.omitted {
-			left += p.bytes
+		if p.Omitted {
+			left += p.Bytes
 		}
-		if p.how != "" {
+		if p.How != "" {
 			cuts++
 		}
 	}
@@ -116,12 +117,12 @@ func (d *draft) renderReport(b *Build) []byte {
 	if left > 0 {
 		why = d.whyLeftOut()
 	}
-	if d.fold.n > 0 {
+	if d.fold.N > 0 {
 		logs := ctxabi.MessagesFile
 		if len(d.in.Tools) > 0 {
 			logs += ", " + ctxabi.EventsFile
 		}
-		line("| %s | about %d | %d | %d | %s |", logs, d.fold.total.weight, d.tokens.journal, left, why)
+		line("| %s | about %d | %d | %d | %s |", logs, d.fold.Total.Weight, d.tokens.journal, left, why)
 	}
 	for _, x := range d.footer {
 		source(x)
@@ -146,11 +147,11 @@ func (d *draft) renderReport(b *Build) []byte {
 		line("\n## Records left out or shortened\n\n| records | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
 		for _, p := range d.parts {
 			switch {
-			case p.omitted:
-				line("| %s | left out | %d | %d | %s |", record.StretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
-			case p.how != "":
+			case p.Omitted:
+				line("| %s | left out | %d | %d | %s |", record.StretchOf(d.history, p.Span), p.Bytes, p.Weight, ctxabi.LineDir)
+			case p.How != "":
 				e, at := d.history.At(p.From), record.AddressOf(d.history, p.From)
-				line("| %s | %s | %d | %d | %s |", at, howShortened(p.how), e.Len+1, e.Weight, at.Path())
+				line("| %s | %s | %d | %d | %s |", at, howShortened(p.How), e.Len+1, e.Weight, at.Path())
 			}
 		}
 	}
@@ -166,17 +167,17 @@ func (d *draft) renderReport(b *Build) []byte {
 	}
 
 	line("\n## Since the pack of one record fewer\n")
-	switch n := d.fold.n; {
+	switch n := d.fold.N; {
 	case n == 0:
 		line("There is no record yet.")
-	case !d.journal.present:
+	case !d.journal.Present:
 		line("The recipe has no journal: records stand in no pack.")
 	case d.step > 0:
-		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
-	case d.fold.compacted == n && d.fold.previous == d.fold.boundary():
+		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, journal.MaxStep)
+	case d.fold.Compacted == n && d.fold.Previous == d.fold.Boundary():
 		line("Record %s brought a compaction: large results of earlier turns are shortened.", d.name(n))
-	case d.fold.compacted == n:
-		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.previous), d.name(d.fold.boundary()))
+	case d.fold.Compacted == n:
+		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.Previous), d.name(d.fold.Boundary()))
 	default:
 		line("Record %s was added.", d.name(n))
 	}
@@ -190,10 +191,10 @@ func howShortened(how string) string {
 	if how == record.HeadAndTail {
 		return "head and tail"
 	}
-	if how == byFold {
+	if how == journal.ByFold {
 		return how
 	}
-	if how == byRepeat {
+	if how == journal.ByRepeat {
 		return "a reference to what it repeats"
 	}
 	return "shortened as " + how

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -34,7 +35,7 @@ func checkRepeats(t failer, p packJSON, md string) {
 	}
 	each(func(it item, name string) { how[name] = it.Kind + " " + it.Shortened })
 	each(func(it item, name string) {
-		if it.Shortened != byRepeat {
+		if it.Shortened != journal.ByRepeat {
 			return
 		}
 		at := strings.Index(md, "\n## "+name+" ")
@@ -120,7 +121,7 @@ func TestRepeats(t *testing.T) {
 		p = parseJSON(t, b)
 	}
 	for _, it := range p.Items {
-		if it.Range == "7" && strings.HasPrefix(it.Kind, "recent") && it.Shortened == byRepeat {
+		if it.Range == "7" && strings.HasPrefix(it.Kind, "recent") && it.Shortened == journal.ByRepeat {
 			t.Errorf("%+v refers to what has left", it)
 		}
 	}

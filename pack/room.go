@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -38,7 +39,7 @@ func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
 // longestLooked returns the length of the longest of the records that are looked at: of a long history those at its beginning and
 // its newest.
 func longestLooked(ix *session.Index) (longest int) {
-	gap := gapBefore(ix.Len())
+	gap := journal.GapBefore(ix.Len())
 	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
 		return longest
 	}
@@ -94,9 +95,9 @@ func (b remembered) Size() (n int64) {
 }
 
 // catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
-func (b *Builder) catchUp(x *session.Session, e *entry, all *finds, m record.Records) {
+func (b *Builder) catchUp(x *session.Session, e *entry, all *journal.Finds, m record.Records) {
 	b.background(func(ctx context.Context) {
-		err := all.catchUp(ctx, m, func(bytes int64) (func(), error) {
+		err := all.CatchUp(ctx, m, func(bytes int64) (func(), error) {
 			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
 		})
 		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -29,11 +30,11 @@ type layout struct {
 	notes    []string // for the report
 	prompt   bool     // the strategy's system prompt stands in the pack
 
-	journal    journalRule
+	journal    journal.Policy
 	limits     limits
-	most       int     // tokens of the journal, by its max_tokens; 0: no cap of its own
-	clock      *fold   // of step 0, which says when compactions were
-	blocks     []block // uncut, in the order of the recipe, then the strategy's sections; those without text say why
+	most       int           // tokens of the journal, by its max_tokens; 0: no cap of its own
+	clock      *journal.Fold // of step 0, which says when compactions were
+	blocks     []block       // uncut, in the order of the recipe, then the strategy's sections; those without text say why
 	todo       string
 	toolTokens int            // of the definitions of tools in native renderings
 	missing    error          // a source that must yield something and does not
@@ -74,10 +75,10 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	y.reserveTools()
-	mm.use(y.limits.space())
-	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
-	mm.decided = in.decidedFor(&mm.wants)
-	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits.space(), 0))
+	mm.Use(y.limits.space())
+	mm.Counter, mm.Summaries, mm.Wants = c, in.Summaries, y.wantNotes()
+	mm.Decided = in.decidedFor(&mm.Wants)
+	y.clock = mm.Fold(y.history, y.journal.Rules(y.limits.space(), 0))
 	return y, journal, y.settle()
 }
 
@@ -175,27 +176,27 @@ func (y *layout) findJournal() int {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
 		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().possible(s.Condition) {
-			y.journal = journalOf(y.recipe, s)
+			y.journal = journal.PolicyOf(y.recipe, s)
 			return k
 		}
 	}
-	y.journal = journalOf(y.recipe, nil)
+	y.journal = journal.PolicyOf(y.recipe, nil)
 	return -1
 }
 
 // settle finds the settled point: the last compaction or, before any, the first request of the user.
 func (y *layout) settle() (err error) {
 	f := y.clock
-	y.settled, y.compactions = cmp.Or(f.first.line, f.opening), f.compactions
-	if f.compactions > 0 {
-		y.settled = f.compacted
-		if y.task, err = y.memo.task(y.history, f.settledUser.line, f.settledRequests); err != nil {
+	y.settled, y.compactions = cmp.Or(f.First.Line, f.Opening), f.Compactions
+	if f.Compactions > 0 {
+		y.settled = f.Compacted
+		if y.task, err = y.memo.Task(y.history, f.SettledUser.Line, f.SettledRequests); err != nil {
 			return err
 		}
-	} else if y.task, err = y.memo.request(y.history, y.settled); err != nil {
+	} else if y.task, err = y.memo.Request(y.history, y.settled); err != nil {
 		return err
 	}
-	if y.current, err = y.memo.task(y.history, f.last.line, f.requests); err != nil {
+	if y.current, err = y.memo.Task(y.history, f.Last.Line, f.Requests); err != nil {
 		return err
 	}
 	for line := range strings.Lines(y.todo) {

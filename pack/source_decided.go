@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -18,12 +19,12 @@ const maxDecided = 4096 // the newest of a history
 // decided reads the decisions of a log as it grows.
 type decided struct {
 	seen int // events looked at
-	list []Decided
+	list []journal.Decided
 }
 
 // upTo returns the newest decisions of a log as it stands, oldest first; none where the recipe shows none. before says how many
 // messages had arrived before an event.
-func (d *decided) upTo(r *recipe.Recipe, log record.Records, before func(line int) int) ([]Decided, error) {
+func (d *decided) upTo(r *recipe.Recipe, log record.Records, before func(line int) int) ([]journal.Decided, error) {
 	if !slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions }) {
 		return nil, nil
 	}
@@ -37,7 +38,7 @@ func (d *decided) upTo(r *recipe.Recipe, log record.Records, before func(line in
 			return nil, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if text := decisionOf(raw); err == nil && text != "" {
-			if d.list = append(d.list, Decided{Line: line, Text: text}); len(d.list) > maxDecided {
+			if d.list = append(d.list, journal.Decided{Line: line, Text: text}); len(d.list) > maxDecided {
 				d.list = slices.Delete(d.list, 0, 1)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -128,7 +129,7 @@ func (f *failures) ask(messages record.Records) error {
 						return err
 					}
 				}
-				e.at, e.said = at, attemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
+				e.at, e.said = at, journal.AttemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
 			}
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // usable are the summaries that were there before the last record came: no others can stand in the pack.
-func (in *Input) usable() []Summary {
+func (in *Input) usable() []journal.Summary {
 	n := in.history().Len()
-	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s Summary) bool { return s.After >= n })
+	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })
 }
 
 // backlog is what a build has behind its boundary for a summarizer.
@@ -22,10 +23,10 @@ type backlog struct {
 
 func (d *draft) backlog() backlog {
 	f := d.fold
-	if !d.journal.present {
+	if !d.journal.Present {
 		return backlog{}
 	}
-	b := backlog{to: f.boundary() - 1, max: f.ownSummary()}
+	b := backlog{to: f.Boundary() - 1, max: f.OwnSummary()}
 	if b.max == 0 {
 		return backlog{}
 	}
@@ -38,21 +39,21 @@ func (d *draft) summaryNote() string {
 		return ""
 	}
 	text := "none, since nothing has left the pack yet"
-	switch own := d.memo.summaryFor(d.fold); {
-	case d.backlog().to == 0 && d.fold.boundary() > 1:
+	switch own := d.memo.SummaryFor(d.fold); {
+	case d.backlog().to == 0 && d.fold.Boundary() > 1:
 		text = "none, the journal has no summary"
-	case d.fold.boundary() == 1:
+	case d.fold.Boundary() == 1:
 	case own == nil:
 		text = "derived"
-	case slices.ContainsFunc(d.parts, func(p part) bool { return p.summarized > 0 }):
+	case slices.ContainsFunc(d.parts, func(p journal.Part) bool { return p.Summarized > 0 }):
 		text = "by the summarizer up to " + d.name(own.To)
-		if own.To < d.fold.boundary()-1 {
+		if own.To < d.fold.Boundary()-1 {
 			text += ", derived from there on"
 		}
 	default:
 		text = "derived, there is no room for the summarizer's"
 	}
-	if n := len(d.in.Summaries); n > 0 && d.in.Summaries[n-1].After >= d.fold.compacted {
+	if n := len(d.in.Summaries); n > 0 && d.in.Summaries[n-1].After >= d.fold.Compacted {
 		of := record.SourcesOf(d.history, ctxabi.Span{From: 1, To: d.in.Summaries[n-1].To})
 		text += fmt.Sprintf("; the summarizer's for %s is accepted and enters at the next compaction", of)
 	}

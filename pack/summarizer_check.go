@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -20,7 +21,7 @@ const maxCompared = 64 << 10
 
 // checkSummary checks what a summarizer gave for the records of m up to the place to, where it had before to go on from:
 // the text as it stands in packs, or why it cannot stand there.
-func checkSummary(m record.Records, before *Summary, to, max int, text string, c *tokens.Counter) (_, reason string) {
+func checkSummary(m record.Records, before *journal.Summary, to, max int, text string, c *tokens.Counter) (_, reason string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return "", "it is empty"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -28,7 +29,7 @@ const maxSummaryInput = 4 << 20
 // bytes, a quarter of that from the beginning on and the rest up to the end, and a line for what is in between:
 //
 //	[left out messages:90-117]
-func summaryInput(ctx context.Context, m record.Records, before *Summary, to, most int) ([]byte, error) {
+func summaryInput(ctx context.Context, m record.Records, before *journal.Summary, to, most int) ([]byte, error) {
 	var head strings.Builder
 	first := 1
 	if before != nil {

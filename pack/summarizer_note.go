@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // acceptedSummary is the newest one that stands in packs of the session or waits to; nil: there is none.
-func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *entry) *Summary {
+func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *entry) *journal.Summary {
 	if p := e.shown.Load(); p != nil && p.in.recipe().Summarizer == nil {
 		return nil
 	} else if p == nil { // nobody looked since the start
@@ -20,7 +21,7 @@ func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *en
 			return nil
 		}
 	}
-	var list []Summary
+	var list []journal.Summary
 	p, err := b.present(AtOnce(ctx), x) // which knows the recipe as it is, and whether it is trusted
 	if err == nil {
 		list = p.in.Summaries
@@ -34,7 +35,7 @@ func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *en
 }
 
 // summariesNow gives the summaries of the recipe as it is, which hang on no generator.
-func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry) ([]Summary, error) {
+func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry) ([]journal.Summary, error) {
 	g, err := b.gather(ctx, x, &e.logs, nil)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry
 }
 
 // summariesOf gives those that stand in packs of in, or wait to, where the summarizer is trusted.
-func summariesOf(x *session.Session, g *gathered, in *Input) []Summary {
+func summariesOf(x *session.Session, g *gathered, in *Input) []journal.Summary {
 	maker := g.chosen.recipe.Summarizer
 	if maker == nil || g.refused[ofSummarizer] != "" {
 		return nil
@@ -66,7 +67,7 @@ func summariesOf(x *session.Session, g *gathered, in *Input) []Summary {
 var citesOne = regexp.MustCompile(`\((messages|events):(\d+)\)\n$`)
 
 // withDerived gives summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
-func withDerived(s *Summary, m record.Records, derived string) string {
+func withDerived(s *journal.Summary, m record.Records, derived string) string {
 	if s == nil || s.To > m.Len() {
 		return derived
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -26,11 +27,11 @@ import (
 type summarizer struct {
 	loaded bool
 	rows   []summaryRow
-	maker  string     // of the recipe's command
-	list   []Summary  // what that one made and is accepted
-	asked  *summaryOf // what runs, or did
-	note   string     // for the report
-	barred bool       // the command must not run, which is what note says
+	maker  string            // of the recipe's command
+	list   []journal.Summary // what that one made and is accepted
+	asked  *summaryOf        // what runs, or did
+	note   string            // for the report
+	barred bool              // the command must not run, which is what note says
 }
 
 // summaryOf is a summary that was asked for.
@@ -147,7 +148,7 @@ func (b *Builder) summaryWant(x *session.Session, g *gathered, in *Input, s *sum
 	slices.Sort(c.Env)
 	w.maker, w.behind = makerOf(g.chosen.recipe.Summarizer), true
 	before := s.before(to)
-	w.history = fmt.Sprintf("%s, record ends at %d, summary %x", of, endOf(m, to), before.id())
+	w.history = fmt.Sprintf("%s, record ends at %d, summary %x", of, endOf(m, to), before.ID())
 	w.feed = func(ctx context.Context) ([]byte, error) {
 		e := b.entry(x.ID())
 		t, err := e.timeline(x)

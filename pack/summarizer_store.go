@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -52,14 +53,14 @@ func (s *summarizer) use(x *session.Session, m record.Records, maker string) {
 
 // accept adds the text of a row.
 func (s *summarizer) accept(row summaryRow) {
-	sum := Summary{To: row.To, After: row.After, Text: row.Text}
-	id := sum.id()
-	sum.sum = &id
+	sum := journal.Summary{To: row.To, After: row.After, Text: row.Text}
+	id := sum.ID()
+	sum.Sum = &id
 	s.list = append(slices.Clip(s.list), sum) // inputs of builds hold the list as it was
 }
 
 // before is the newest summary of records in front of the one at to, or nil.
-func (s *summarizer) before(to int) *Summary {
+func (s *summarizer) before(to int) *journal.Summary {
 	for i := range slices.Backward(s.list) {
 		if s.list[i].To < to {
 			return &s.list[i]

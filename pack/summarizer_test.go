@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -233,7 +234,7 @@ func TestWhatASummarizerReadsIsFramed(t *testing.T) {
 		l.Append(message("user", strings.Repeat("x", 1000)))
 	}
 	l.Append(message("assistant", "The last."))
-	before := &Summary{To: 1, Text: "[summary messages:1-4]\n"}
+	before := &journal.Summary{To: 1, Text: "[summary messages:1-4]\n"}
 	whole, err := summaryInput(context.Background(), l, nil, l.Len(), maxSummaryInput)
 	if err != nil {
 		t.Fatal(err)
@@ -272,13 +273,13 @@ func TestSummarizersDoNotHoldUpGenerators(t *testing.T) {
 }
 
 // summaries draws what a summarizer made, for a history of n records.
-func summaries(t *rapid.T, n int) (list []Summary) {
+func summaries(t *rapid.T, n int) (list []journal.Summary) {
 	to, after := 0, 0
 	for range rapid.IntRange(0, 6).Draw(t, "summaries") {
 		to += rapid.IntRange(1, 1+n/3).Draw(t, "to")
 		after = max(after, to) + rapid.IntRange(0, 1+n/4).Draw(t, "after")
 		line := fmt.Sprintf("- A thing that was said, %s (messages:%d).\n", rapid.StringMatching(`[a-z ]{1,40}`).Draw(t, "line"), to)
-		list = append(list, Summary{To: to, After: after, Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
+		list = append(list, journal.Summary{To: to, After: after, Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
 	}
 	return list
 }
@@ -318,7 +319,7 @@ func TestSummaryProperties(t *testing.T) {
 			before = b
 			// What came after the last compaction is not in it, whether it is there or not.
 			known := in
-			known.Summaries = slices.DeleteFunc(slices.Clone(made), func(s Summary) bool { return s.After >= n })
+			known.Summaries = slices.DeleteFunc(slices.Clone(made), func(s journal.Summary) bool { return s.After >= n })
 			if n%8 == 3 {
 				then := mustCompile(t, known)
 				then.Report = b.Report // tells of those that wait

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -41,8 +42,8 @@ type swap struct {
 	loaded bool
 	notes  []swapNote
 	known  map[swapNote]bool
-	noted  map[foldRules]int // how many cuts of each fold are
-	short  map[int]bool      // places that are
+	noted  map[journal.Rules]int // how many cuts of each fold are
+	short  map[int]bool          // places that are
 
 	reading sync.Mutex // comes before mu; held while records are read
 	read    int        // notes that became rows
@@ -65,7 +66,7 @@ func (s *swap) note(x *session.Session, m record.Records, l left) {
 	}
 	s.load(x)
 	if s.noted == nil {
-		s.noted, s.short = map[foldRules]int{}, map[int]bool{}
+		s.noted, s.short = map[journal.Rules]int{}, map[int]bool{}
 	}
 	notes := rangesOf(m, l.cuts, done)
 	for _, at := range fresh {

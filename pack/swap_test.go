@@ -83,12 +83,12 @@ func TestCutsFollowFromTheHistory(t *testing.T) {
 		whole := foldOf(l, limit)
 		mm := newMemo()
 		for n := range l.Len() + 1 {
-			f := mm.fold(l.Prefix(n), rulesAt(limit))
-			if len(f.cuts) != f.compactions || !slices.Equal(f.cuts, whole.cuts[:len(f.cuts)]) {
-				t.Fatalf("after %d records the cuts are %v of %d, in the end %v", n, f.cuts, f.compactions, whole.cuts)
+			f := mm.Fold(l.Prefix(n), rulesAt(limit))
+			if len(f.Cuts) != f.Compactions || !slices.Equal(f.Cuts, whole.Cuts[:len(f.Cuts)]) {
+				t.Fatalf("after %d records the cuts are %v of %d, in the end %v", n, f.Cuts, f.Compactions, whole.Cuts)
 			}
-			if n := len(f.cuts); n > 0 && f.cuts[n-1] != f.boundary() {
-				t.Fatalf("the last cut is %d, the boundary %d", f.cuts[n-1], f.boundary())
+			if n := len(f.Cuts); n > 0 && f.Cuts[n-1] != f.Boundary() {
+				t.Fatalf("the last cut is %d, the boundary %d", f.Cuts[n-1], f.Boundary())
 			}
 		}
 	})

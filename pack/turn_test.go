@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -35,12 +36,12 @@ func TestResultsOfATurnThatIsOverTakeLess(t *testing.T) {
 		l := logOf(string(message("user", "Have a look at all parts.")))
 		called(l, 0, c.calls, c.lines)
 		before := mustCompile(t, inputOf(l, budget))
-		if whole, _, most := resultsShown(t, before); whole == 0 || most <= toolMost {
+		if whole, _, most := resultsShown(t, before); whole == 0 || most <= journal.ToolMost {
 			t.Fatalf("%d: %d results are whole, the largest of %d tokens, while the turn goes on", budget, whole, most)
 		}
 		l.Append(message("user", "Thank you. Now something else."))
 		after := mustCompile(t, inputOf(l, budget))
-		if whole, cut, most := resultsShown(t, after); cut == 0 || most > toolMost {
+		if whole, cut, most := resultsShown(t, after); cut == 0 || most > journal.ToolMost {
 			t.Errorf("%d: %d results are whole and %d cut, the largest of %d tokens, when the turn is over", budget, whole, cut, most)
 		}
 		if p := parseJSON(t, after); p.Compactions != 1 || p.EpochReason != fmt.Sprintf("turn_end when messages:%d arrived", 2*c.calls+2) || len(p.Omitted) > 0 {
@@ -60,7 +61,7 @@ func TestAShortHistoryKeepsItsLargeResults(t *testing.T) {
 	before := mustCompile(t, inputOf(l, 200000))
 	l.Append(message("user", "Thank you. Now something else."))
 	after := mustCompile(t, inputOf(l, 200000))
-	if whole, cut, most := resultsShown(t, after); whole != 2 || cut > 0 || most <= toolMost {
+	if whole, cut, most := resultsShown(t, after); whole != 2 || cut > 0 || most <= journal.ToolMost {
 		t.Errorf("%d whole, %d cut, %d tokens", whole, cut, most)
 	}
 	if before.Epoch != after.Epoch || !strings.HasPrefix(string(after.Markdown), string(before.Markdown[:before.Prefix])) {

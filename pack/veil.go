@@ -132,7 +132,7 @@ func (v *veil) input(in *Input, t *session.Timeline, u *record.Unread) error {
 	in.Summaries = slices.Clone(in.Summaries)
 	for i := range in.Summaries {
 		if s := text(in.Summaries[i].Text); s != in.Summaries[i].Text {
-			in.Summaries[i].Text, in.Summaries[i].sum = s, nil
+			in.Summaries[i].Text, in.Summaries[i].Sum = s, nil
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -62,7 +63,7 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	if it == nil || b.Compactions == 0 {
 		t.Fatalf("no facts after %d compactions", b.Compactions)
 	}
-	if room := notedBudget * zoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "history" {
+	if room := notedBudget * journal.ZoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "history" {
 		t.Errorf("%+v", it)
 	}
 	lines := strings.Split(blockNamed(md, "facts ("), "\n")[1:]
@@ -105,12 +106,12 @@ func sourceOfType(kind recipe.Type) int {
 // A row of the agent with the id of a derived one takes its place.
 func TestOwnRowsReplaceDerivedOnes(t *testing.T) {
 	l := notedLog(300)
-	f := newFinds(nil)
-	n, err := f.at(context.Background(), l, l.Len(), nil)
-	if err != nil || len(n.facts) < 8 {
-		t.Fatalf("%d facts, %v", len(n.facts), err)
+	f := journal.NewFinds(nil)
+	n, err := f.At(context.Background(), l, l.Len(), nil)
+	if err != nil || len(n.Facts) < 8 {
+		t.Fatalf("%d facts, %v", len(n.Facts), err)
 	}
-	row := n.facts[3]
+	row := n.Facts[3]
 	before := string(mustCompile(t, inputOf(l, notedBudget)).Markdown)
 	text := record.OneLine(row.Text)
 	if !strings.Contains(blockNamed(before, "facts ("), text) {
@@ -183,13 +184,13 @@ func TestFindsAtAnyPlace(t *testing.T) {
 		}
 		return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo())
 	}
-	f := newFinds(nil)
+	f := journal.NewFinds(nil)
 	for _, places := range []int{40, 41, 200, 7, 0, 260, 41, 199, l.Len(), 100, 150, 99, 98, 97, 96, 95, 94, 93, 40} {
-		n, err := f.at(context.Background(), l, min(places, l.Len()), nil)
+		n, err := f.At(context.Background(), l, min(places, l.Len()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(n.facts, n.decisions, n.refs, n.todo); got != want(min(places, l.Len())) {
+		if got := fmt.Sprint(n.Facts, n.Decisions, n.Refs, n.Todo); got != want(min(places, l.Len())) {
 			t.Errorf("at %d:\n%s\nwant\n%s", places, got, want(min(places, l.Len())))
 		}
 	}

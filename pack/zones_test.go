@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -23,7 +24,7 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 		if it.Extra && it.Kind != "recall" {
 			extra[it.Kind]++
 		}
-		if it.Kind == "summary" && it.Extra && it.Tokens > maxSummary {
+		if it.Kind == "summary" && it.Extra && it.Tokens > journal.MaxSummary {
 			t.Fatalf("a summary of %d tokens", it.Tokens)
 		}
 		if it.Kind == "folded" && it.Cut && !strings.Contains(md, " · "+it.Path+"\n") {
@@ -113,7 +114,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 		if k := parseJSON(t, b).Compactions; k != last {
 			last = k
 			compactions++
-			if pre.Reads > 2*windowRecords+2*recallRecords+2*itemsNewest {
+			if pre.Reads > 2*journal.WindowRecords+2*journal.RecallRecords+2*journal.ItemsNewest {
 				t.Errorf("a compaction read %d records", pre.Reads)
 			}
 			continue
@@ -148,14 +149,14 @@ func TestFoldsKeepGroupsTogether(t *testing.T) {
 		l := history(t)
 		in := inputOf(l, rapid.IntRange(1500, 6000).Draw(t, "budget"))
 		mm := newMemo()
-		f := mm.fold(l, rulesOf(in.Budget, 0))
-		z, err := mm.zones(l, f, testCounter)
+		f := mm.Fold(l, rulesOf(in.Budget, 0))
+		z, err := mm.Zones(l, f, testCounter)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := max(z.from, 1); z.from > 0 && at < f.boundary(); at++ {
-			if call := int(l.At(at).CallOf); call > f.lead.n && call < z.from && at-call < 4*orphansTogether {
-				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.from)
+		for at := max(z.From, 1); z.From > 0 && at < f.Boundary(); at++ {
+			if call := int(l.At(at).CallOf); call > f.Lead.N && call < z.From && at-call < 4*journal.OrphansTogether {
+				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.From)
 			}
 		}
 	})

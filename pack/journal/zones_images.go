@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -6,7 +6,7 @@ import (
 )
 
 // pictures is what the images of the record at a place cost.
-func (mm *journalMemo) pictures(m record.Records, at int) (int, error) {
+func (mm *Memo) pictures(m record.Records, at int) (int, error) {
 	if n, ok := mm.costs[at]; ok {
 		return int(n), nil
 	}
@@ -26,11 +26,11 @@ func (mm *journalMemo) pictures(m record.Records, at int) (int, error) {
 
 // pictures is what the images of the record at a place cost, where they may be shown.
 func (b *zoner) pictures(at int) (int64, error) {
-	if b.m.At(at).Flags&ctxabi.HasImages == 0 || at <= b.f.lead.n {
+	if b.m.At(at).Flags&ctxabi.HasImages == 0 || at <= b.f.Lead.N {
 		return 0, nil
 	}
 	n, err := b.mm.pictures(b.m, at)
-	if n > b.f.rules.image {
+	if n > b.f.Rules.image {
 		n = 0
 	}
 	return int64(n), err

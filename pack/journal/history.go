@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// fold decides which records of the journal a pack shows. Records are
+// Fold decides which records of the journal a pack shows. Records are
 // messages, and tool events without a twin among them, in one order; what is
 // called a line here is a record's place in that order. It is a pure fold
 // over the index: it looks at weights, roles and which call a result answers,
@@ -22,8 +22,8 @@ import (
 // in the head (lead.go). Behind the boundary stay the first user record and, unless the live ones
 // begin with a user record, the last user record. Where the number of iterations
 // is bounded, each move that this takes is a compaction, too.
-type fold struct {
-	rules foldRules // never change
+type Fold struct {
+	Rules Rules // never change
 
 	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
 	exactly func() (int64, bool)
@@ -32,15 +32,15 @@ type fold struct {
 	// idle says whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 
-	n               int    // records folded so far
-	total           sums   // over all of them
+	N               int    // records folded so far
+	Total           Sums   // over all of them
 	shown           int64  // what they would weigh as a pack shows them, scaled
 	pictures        int64  // of that, their images
-	lead            lead   // the system and developer records that it begins with
-	opening         int    // the first user record
+	Lead            lead   // the system and developer records that it begins with
+	Opening         int    // the first user record
 	skipped         int    // user records before the first that says something
-	first           anchor // that one
-	last            anchor // the newest user record
+	First           anchor // that one
+	Last            anchor // the newest user record
 	starts          []start
 	odd             []odd // results that came when there was little or much room, of those from the boundary before on
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
@@ -49,104 +49,104 @@ type fold struct {
 	held            int64 // the settledWeight of the compaction before, and the record that brought that one; 0: none was
 	heldAt          int
 	orphans         int            // length of the run of results without a known call that ends at n
-	turns           int            // assistant records
+	Turns           int            // assistant records
 	newest          [turnCalls]int // the last results of the turn that goes on, by the remainder of their number
 	calls           int            // results of that turn
-	compactions     int
-	cuts            []int     // the boundary after each of them
-	compacted       int       // the record whose arrival brought the last compaction, or 0
-	previous        int       // the boundary before it
-	moved           string    // why it was: byRoom, byIterations or byTurn
-	leftBy          string    // why the boundary moved last; "": it never did
-	settledUser     anchor    // the newest user record when it was
+	Compactions     int
+	Cuts            []int     // the boundary after each of them
+	Compacted       int       // the record whose arrival brought the last compaction, or 0
+	Previous        int       // the boundary before it
+	Moved           string    // why it was: byRoom, byIterations or byTurn
+	LeftBy          string    // why the boundary moved last; "": it never did
+	SettledUser     anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
 	opened          bool      // by a user record, and no assistant has answered yet
-	requests        []request // the first of the user and the newest ones
-	settledRequests []request // what they were when the last compaction was
+	Requests        []request // the first of the user and the newest ones
+	SettledRequests []request // what they were when the last compaction was
 }
 
 // Reasons of compactions.
 const (
 	byRoom       = "compaction"
-	byIterations = "max_iterations"
+	ByIterations = "max_iterations"
 	byTurn       = "turn_end" // results of turns that are over take less; the boundary stays
 )
 
-// sums add up over records from the first on.
-type sums struct {
-	bytes  int64                         // of the lines, newlines included
-	weight int64                         // of the records in full
-	events struct{ bytes, weight int64 } // of these, the events'
+// Sums add up over records from the first on.
+type Sums struct {
+	Bytes  int64                         // of the lines, newlines included
+	Weight int64                         // of the records in full
+	Events struct{ Bytes, Weight int64 } // of these, the events'
 }
 
 // plus is s and one more record.
-func (s sums) plus(e ctxabi.Entry) sums {
+func (s Sums) plus(e ctxabi.Entry) Sums {
 	bytes, weight := int64(e.Len)+1, int64(e.Weight)
-	s.bytes, s.weight = s.bytes+bytes, s.weight+weight
+	s.Bytes, s.Weight = s.Bytes+bytes, s.Weight+weight
 	if e.Role == ctxabi.Event {
-		s.events.bytes, s.events.weight = s.events.bytes+bytes, s.events.weight+weight
+		s.Events.Bytes, s.Events.Weight = s.Events.Bytes+bytes, s.Events.Weight+weight
 	}
 	return s
 }
 
 // minus is what s has more than t.
-func (s sums) minus(t sums) sums {
-	s.bytes, s.weight = s.bytes-t.bytes, s.weight-t.weight
-	s.events.bytes, s.events.weight = s.events.bytes-t.events.bytes, s.events.weight-t.events.weight
+func (s Sums) minus(t Sums) Sums {
+	s.Bytes, s.Weight = s.Bytes-t.Bytes, s.Weight-t.Weight
+	s.Events.Bytes, s.Events.Weight = s.Events.Bytes-t.Events.Bytes, s.Events.Weight-t.Events.Weight
 	return s
 }
 
 // anchor is a record and what lies before it.
 type anchor struct {
-	line   int // 0: there is none
-	weight int // in full
-	before sums
+	Line   int // 0: there is none
+	Weight int // in full
+	Before Sums
 }
 
 // start is a record at which the live part may begin. starts[0] is the boundary.
 type start struct {
 	line   int
 	shown  int64 // weight shown by all records before it
-	before sums
+	before Sums
 	isUser bool
 	user   anchor // the last user record before it
 	// iteration is the one that the record belongs to; 0: none.
 	iteration int
 }
 
-// orphansTogether is how many results without a known call in a row stay with the record before them.
-const orphansTogether = 32
+// OrphansTogether is how many results without a known call in a row stay with the record before them.
+const OrphansTogether = 32
 
 // clone gives a fold that goes on by itself.
-func (f *fold) clone() *fold {
+func (f *Fold) clone() *Fold {
 	g := *f
-	g.starts, g.requests = slices.Clone(f.starts), slices.Clone(f.requests)
+	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
 	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
-	g.cuts = slices.Clip(f.cuts) // an append to one does not write into the other
+	g.Cuts = slices.Clip(f.Cuts) // an append to one does not write into the other
 	return &g
 }
 
 // add folds one more record.
-func (f *fold) add(e ctxabi.Entry) {
-	f.n++
-	line, weight := f.n, int(e.Weight)
-	before, shownBefore := f.total, f.shown
-	f.total = before.plus(e)
+func (f *Fold) add(e ctxabi.Entry) {
+	f.N++
+	line, weight := f.N, int(e.Weight)
+	before, shownBefore := f.Total, f.shown
+	f.Total = before.plus(e)
 	if e.Role == ctxabi.Assistant {
-		f.turns++
+		f.Turns++
 	}
 	f.noteRequest(e, line)
-	leads := f.lead.n == line-1 && isLeading(e) && f.lead.takes(f.rules.leadCap)
+	leads := f.Lead.N == line-1 && isLeading(e) && f.Lead.takes(f.Rules.leadCap)
 	if leads {
-		f.shown += f.lead.add(weight, &f.rules)
+		f.shown += f.Lead.add(weight, &f.Rules)
 	}
-	if f.rules.room == 0 && f.rules.iterations == 0 {
+	if f.Rules.room == 0 && f.Rules.iterations == 0 {
 		f.noteUser(e, line, before)
 		return
 	}
 	if !leads {
-		rule := f.rules.share(e)
-		if record.IsResult(e) && f.rules.room > 0 {
+		rule := f.Rules.share(e)
+		if record.IsResult(e) && f.Rules.room > 0 {
 			own := false
 			if rule, own = f.arriving(weight); own {
 				f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
@@ -154,37 +154,37 @@ func (f *fold) add(e ctxabi.Entry) {
 		}
 		f.shown += f.scaled(rule.shown(weight))
 		if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
-			if n := f.images(line); n <= f.rules.image { // else they are not shown
+			if n := f.images(line); n <= f.Rules.image { // else they are not shown
 				f.shown, f.pictures = f.shown+f.scaled(n), f.pictures+f.scaled(n)
 			}
 		}
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
-		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: record.IsUser(e), user: f.last, iteration: f.iteration})
+		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: record.IsUser(e), user: f.Last, iteration: f.iteration})
 	}
 	f.noteUser(e, line, before)
 	f.noteCall(e, line)
-	boundary := f.boundary()
-	if f.rules.iterations > 0 && f.live() > f.rules.iterations {
+	boundary := f.Boundary()
+	if f.Rules.iterations > 0 && f.live() > f.Rules.iterations {
 		f.dropIterations()
 	}
 	switch {
-	case f.rules.room == 0:
-	case f.weight() > f.rules.room && !f.fitsExactly():
+	case f.Rules.room == 0:
+	case f.weight() > f.Rules.room && !f.fitsExactly():
 		f.compact()
-	case record.IsUser(e) && f.compacted != line:
+	case record.IsUser(e) && f.Compacted != line:
 		f.endTurn()
 	}
-	if f.compacted == line {
-		f.previous, f.settledUser = boundary, f.last
-		f.settledRequests = slices.Clone(f.requests)
+	if f.Compacted == line {
+		f.Previous, f.SettledUser = boundary, f.Last
+		f.SettledRequests = slices.Clone(f.Requests)
 	}
 }
 
 // fitsExactly says whether all records fit by an exact count, as long as there was no compaction.
-func (f *fold) fitsExactly() bool {
-	if f.boundary() != 1 || f.exactly == nil || f.compactions > 0 {
+func (f *Fold) fitsExactly() bool {
+	if f.Boundary() != 1 || f.exactly == nil || f.Compactions > 0 {
 		return false
 	}
 	n, ok := f.exactly()
@@ -192,12 +192,12 @@ func (f *fold) fitsExactly() bool {
 		return false
 	}
 	f.surplus = f.shown - f.pictures - n
-	return f.weight() <= f.rules.room
+	return f.weight() <= f.Rules.room
 }
 
 // iterate notes whether record e begins an iteration: one answer of the assistant with its calls and
 // their results, and before it what the user said to bring it about. Events and results begin none.
-func (f *fold) iterate(e ctxabi.Entry) {
+func (f *Fold) iterate(e ctxabi.Entry) {
 	switch {
 	case record.IsUser(e) && !f.opened:
 		f.iteration++
@@ -211,50 +211,50 @@ func (f *fold) iterate(e ctxabi.Entry) {
 }
 
 // live counts the iterations of which something is live.
-func (f *fold) live() int { return f.iteration - max(1, f.starts[0].iteration) + 1 }
+func (f *Fold) live() int { return f.iteration - max(1, f.starts[0].iteration) + 1 }
 
 // dropIterations moves the boundary to the start of an iteration, so far that the step asked for has left.
-func (f *fold) dropIterations() {
-	from := f.iteration - max(1, f.rules.iterations+1-f.rules.step) + 1
+func (f *Fold) dropIterations() {
+	from := f.iteration - max(1, f.Rules.iterations+1-f.Rules.step) + 1
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
 		f.age()
-		f.moveTo(to, f.after(to), byIterations)
+		f.moveTo(to, f.after(to), ByIterations)
 	}
 }
 
 // moveTo makes starts[to] the boundary.
-func (f *fold) moveTo(to int, after int64, why string) {
-	if f.compacted != f.n {
-		f.held, f.heldAt = f.settledWeight, f.compacted
+func (f *Fold) moveTo(to int, after int64, why string) {
+	if f.Compacted != f.N {
+		f.held, f.heldAt = f.settledWeight, f.Compacted
 	}
-	if f.compacted, f.moved = f.n, why; to > 0 {
-		f.leftBy = why
+	if f.Compacted, f.Moved = f.N, why; to > 0 {
+		f.LeftBy = why
 	}
-	f.compactions++
-	old, _ := f.oddAt(f.boundary())
+	f.Compactions++
+	old, _ := f.oddAt(f.Boundary())
 	f.odd = slices.Clone(f.odd[old:])
 	f.starts = append(f.starts[:0], f.starts[to:]...)
-	f.cuts = append(f.cuts, f.starts[0].line)
+	f.Cuts = append(f.Cuts, f.starts[0].line)
 	f.settledWeight, f.settledShown = after, f.shown
 }
 
-func (f *fold) noteUser(e ctxabi.Entry, line int, before sums) {
+func (f *Fold) noteUser(e ctxabi.Entry, line int, before Sums) {
 	if !record.IsUser(e) {
 		return
 	}
-	f.last = anchor{line, int(e.Weight), before}
-	if f.opening == 0 {
-		f.opening = line
+	f.Last = anchor{line, int(e.Weight), before}
+	if f.Opening == 0 {
+		f.Opening = line
 	}
-	if f.first.line > 0 {
+	if f.First.Line > 0 {
 		return
 	}
 	if f.idle != nil && f.skipped < maxSkipped && e.Len <= 2*compress.MaxIdle && f.idle(line) {
 		f.skipped++
 		return
 	}
-	f.first = f.last
+	f.First = f.Last
 }
 
 // maxSkipped is how many user records are read to find the first that says something.
@@ -266,32 +266,32 @@ type request struct{ user, answer int }
 // maxRequests is how many requests a fold remembers: the first, and the newest.
 const maxRequests = 33
 
-func (f *fold) noteRequest(e ctxabi.Entry, line int) {
+func (f *Fold) noteRequest(e ctxabi.Entry, line int) {
 	switch {
 	case record.IsUser(e):
-		if len(f.requests) == maxRequests {
-			f.requests = slices.Delete(f.requests, 1, 2)
+		if len(f.Requests) == maxRequests {
+			f.Requests = slices.Delete(f.Requests, 1, 2)
 		}
-		f.requests = append(f.requests, request{user: line})
-	case e.Role == ctxabi.Assistant && len(f.requests) > 0:
-		f.requests[len(f.requests)-1].answer = line
+		f.Requests = append(f.Requests, request{user: line})
+	case e.Role == ctxabi.Assistant && len(f.Requests) > 0:
+		f.Requests[len(f.Requests)-1].answer = line
 	}
 }
 
 // startsHere says whether the live part may begin at this record, and takes
 // back the starts between a call and the result that just came.
-func (f *fold) startsHere(e ctxabi.Entry, line int) bool {
+func (f *Fold) startsHere(e ctxabi.Entry, line int) bool {
 	if len(f.starts) == 0 {
 		return true
 	}
-	if line == f.lead.n {
+	if line == f.Lead.N {
 		return false
 	}
 	if !record.IsResult(e) {
 		f.orphans = 0
 		return true
 	}
-	if f.rules.anywhere {
+	if f.Rules.anywhere {
 		return true
 	}
 	call := int(e.CallOf)
@@ -310,22 +310,22 @@ func (f *fold) startsHere(e ctxabi.Entry, line int) bool {
 		return true
 	}
 	f.orphans++
-	return f.orphans%orphansTogether == 0
+	return f.orphans%OrphansTogether == 0
 }
 
 // weight is what the journal weighs now.
-func (f *fold) weight() int64 {
+func (f *Fold) weight() int64 {
 	if len(f.starts) == 0 {
 		return 0
 	}
-	if f.boundary() == 1 {
+	if f.Boundary() == 1 {
 		return f.shown - f.surplus
 	}
 	return f.settledWeight + f.shown - f.settledShown
 }
 
-// boundary is the first live record.
-func (f *fold) boundary() int {
+// Boundary is the first live record.
+func (f *Fold) Boundary() int {
 	if len(f.starts) == 0 {
 		return 1
 	}

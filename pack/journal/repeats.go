@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// byRepeat is how a record is shortened that refers to an earlier one.
-const byRepeat = "repeat"
+// ByRepeat is how a record is shortened that refers to an earlier one.
+const ByRepeat = "repeat"
 
 // Numbers of repeats.
 const (
@@ -35,7 +35,7 @@ const (
 // A record is a reference only where it takes clearly less so. What an assistant says is none, and no request of the
 // user that stands whole.
 type repeats struct {
-	memo     *journalMemo
+	memo     *Memo
 	upto     int // the last record that was looked at
 	contents []*sighting
 	chunks   map[uint64][]int32          // the contents that hold a chunk, by its hash
@@ -48,7 +48,7 @@ type repeats struct {
 
 // repeatsOf names the repeats of the live records of a fold.
 type repeatsOf struct {
-	rules    foldRules
+	rules    Rules
 	boundary int
 	aged     int // the record that brought the compaction since which results of it take less; 0: none do
 }
@@ -77,14 +77,14 @@ func (refs references) String() string {
 }
 
 // repeats gives those of f; nil for a journal without a limit, where all is shown as it is.
-func (mm *journalMemo) repeats(f *fold) *repeats {
-	if f.rules.room == 0 {
+func (mm *Memo) repeats(f *Fold) *repeats {
+	if f.Rules.room == 0 {
 		return nil
 	}
-	key := repeatsOf{f.rules, f.boundary(), f.agedAt()}
+	key := repeatsOf{f.Rules, f.Boundary(), f.agedAt()}
 	r := mm.repeated[key]
 	if r == nil {
-		r = &repeats{memo: mm, upto: f.boundary() - 1, chunks: map[uint64][]int32{}, exact: map[[sha256.Size]byte]int32{}, calls: map[string]int32{}, refs: map[int]references{}}
+		r = &repeats{memo: mm, upto: f.Boundary() - 1, chunks: map[uint64][]int32{}, exact: map[[sha256.Size]byte]int32{}, calls: map[string]int32{}, refs: map[int]references{}}
 		mm.repeated[key] = r
 	}
 	r.used = true
@@ -92,9 +92,9 @@ func (mm *journalMemo) repeats(f *fold) *repeats {
 }
 
 // agedAt is the newest record whose arrival brought live results another share.
-func (f *fold) agedAt() (at int) {
+func (f *Fold) agedAt() (at int) {
 	for _, o := range f.odd {
-		if o.line >= f.boundary() {
+		if o.line >= f.Boundary() {
 			at = max(at, o.aged)
 		}
 	}
@@ -283,5 +283,5 @@ func refer(s record.Rendering, refs references, body int) (text, how string, ins
 			}
 		}
 	}
-	return text, byRepeat, instead
+	return text, ByRepeat, instead
 }

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"fmt"
@@ -19,20 +19,20 @@ type Decided struct {
 	Text  string // one line
 }
 
-// id is that of its row in decisions.jsonl.
-func (d *Decided) id() string { return fmt.Sprintf("de%d", d.Line) }
+// ID is that of its row in decisions.jsonl.
+func (d *Decided) ID() string { return fmt.Sprintf("de%d", d.Line) }
 
 // decidedBefore is how many of the decisions had arrived before the record at a place of m.
-func (mm *journalMemo) decidedBefore(m record.Records, at int) int {
+func (mm *Memo) decidedBefore(m record.Records, at int) int {
 	a := record.AddressOf(m, at)
-	n := slices.IndexFunc(mm.decided, func(d Decided) bool {
+	n := slices.IndexFunc(mm.Decided, func(d Decided) bool {
 		if a.Event {
 			return d.Line >= a.Line
 		}
 		return d.After >= a.Line
 	})
 	if n < 0 {
-		return len(mm.decided)
+		return len(mm.Decided)
 	}
 	return n
 }
@@ -40,9 +40,9 @@ func (mm *journalMemo) decidedBefore(m record.Records, at int) int {
 // earlierDecisions is the line that stands for those that there is no room for.
 const earlierDecisions = "- earlier ones: " + ctxabi.DecisionsFile + "\n"
 
-// decidedText is a list of decisions in at most room tokens, the newest of them where not all fit, and how many tokens it takes; "" where
+// DecidedText is a list of decisions in at most room tokens, the newest of them where not all fit, and how many tokens it takes; "" where
 // none fits. Of those that say the same the last one stands.
-func decidedText(list []Decided, room int, count func(string) int) (text string, tokens int) {
+func DecidedText(list []Decided, room int, count func(string) int) (text string, tokens int) {
 	var lines []string // newest first
 	said := map[string]bool{}
 	for i, d := range slices.Backward(list) {

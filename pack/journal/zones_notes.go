@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"bytes"
@@ -21,23 +21,23 @@ import (
 
 // Numbers of blocks of notes.
 const (
-	zoneNotes     = 12    // thousandths of the room that one may take
+	ZoneNotes     = 12    // thousandths of the room that one may take
 	minNotesRoom  = 10000 // tokens of room below which there are none
 	noteTextShown = 60    // tokens of one note
 	decidedPart   = 4     // recorded decisions take a quarter of the room of zones at most
 )
 
-// noteCaps are in tokens at a limit of 32,000.
-var noteCaps = map[recipe.Type]int{recipe.TypeFacts: 600, recipe.TypeDecisions: 600, recipe.TypeRefs: 400}
+// NoteCaps are in tokens at a limit of 32,000.
+var NoteCaps = map[recipe.Type]int{recipe.TypeFacts: 600, recipe.TypeDecisions: 600, recipe.TypeRefs: 400}
 
-// derivedNotes are the types of sources whose notes may be derived, in the order of their blocks.
-var derivedNotes = []recipe.Type{recipe.TypeFacts, recipe.TypeDecisions, recipe.TypeRefs}
+// DerivedNotes are the types of sources whose notes may be derived, in the order of their blocks.
+var DerivedNotes = []recipe.Type{recipe.TypeFacts, recipe.TypeDecisions, recipe.TypeRefs}
 
-// noteWants says which notes a pack shows.
-type noteWants struct {
-	kinds []recipe.Type
-	own   map[recipe.Type]map[string]bool // ids of rows of the agent, which take the place of derived ones
-	key   string                          // names both
+// NoteWants says which notes a pack shows.
+type NoteWants struct {
+	Kinds []recipe.Type
+	Own   map[recipe.Type]map[string]bool // ids of rows of the agent, which take the place of derived ones
+	Key   string                          // names both
 }
 
 // noteLine is one row as a block shows it.
@@ -48,21 +48,21 @@ type noteLine struct {
 // decided are lines of the decisions that events had recorded before the record that brought the compaction, for which there is so much room.
 func (b *zoner) decided(room int64) (lines string, tokens int) {
 	n := b.mm.decidedBefore(b.m, b.z.at)
-	if lines, tokens = decidedText(b.mm.decided[:n], int(min(int64(noteCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
-		b.z.decided = n
+	if lines, tokens = DecidedText(b.mm.Decided[:n], int(min(int64(NoteCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
+		b.z.Decided = n
 		tokens += b.c.CountCached(b.notesHeading(recipe.TypeDecisions))
 	}
 	return lines, tokens
 }
 
 // decidedKey names the decisions that zones of a compaction show.
-func (mm *journalMemo) decidedKey(m record.Records, compacted int) string {
+func (mm *Memo) decidedKey(m record.Records, compacted int) string {
 	n := mm.decidedBefore(m, compacted)
 	if n == 0 {
 		return ""
 	}
 	h := sha256.New()
-	for _, d := range mm.decided[:n] {
+	for _, d := range mm.Decided[:n] {
 		h.Write(append([]byte(d.Text), 0))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
@@ -75,36 +75,36 @@ func (b *zoner) notesHeading(kind recipe.Type) string {
 
 // notes are the blocks of notes: told, which are decisions that events record, and what is derived. left is what the other zones leave
 // for them and the key lines, of which derived ones take a third at most.
-func (b *zoner) notes(left int64, covered []string, told string) (blocks []part, err error) {
-	wants, room := b.mm.wants, b.f.rules.room
+func (b *zoner) notes(left int64, covered []string, told string) (blocks []Part, err error) {
+	wants, room := b.mm.Wants, b.f.Rules.room
 	if told != "" {
 		blocks = append(blocks, b.noteBlock(recipe.TypeDecisions, told, nil, nil, 0, nil))
 	}
-	if room < minNotesRoom || len(wants.kinds) == 0 {
+	if room < minNotesRoom || len(wants.Kinds) == 0 {
 		return blocks, nil
 	}
-	n, err := b.mm.foundUpTo(b.z.at).at(b.mm.ctx, b.m, b.z.at, nil)
+	n, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
 	if err != nil {
 		b.unread = true // a record; the pack can do without
-		return blocks, b.mm.ctx.Err()
+		return blocks, b.mm.Context.Err()
 	}
 	blocks = nil
-	for _, kind := range derivedNotes {
-		if !slices.Contains(wants.kinds, kind) {
+	for _, kind := range DerivedNotes {
+		if !slices.Contains(wants.Kinds, kind) {
 			continue
 		}
 		var lines []noteLine
 		switch kind {
 		case recipe.TypeFacts:
-			for _, r := range n.facts {
+			for _, r := range n.Facts {
 				lines = append(lines, noteLine{r.ID, r.Text, r.Source})
 			}
 		case recipe.TypeDecisions:
-			for _, r := range n.decisions {
+			for _, r := range n.Decisions {
 				lines = append(lines, noteLine{r.ID, r.Decision, r.Source})
 			}
 		default:
-			for _, r := range n.refs {
+			for _, r := range n.Refs {
 				text := r.Path
 				if r.Summary != "" {
 					text += ": " + r.Summary
@@ -116,17 +116,17 @@ func (b *zoner) notes(left int64, covered []string, told string) (blocks []part,
 		if kind == recipe.TypeDecisions {
 			first = told
 		}
-		p := b.noteBlock(kind, first, lines, wants.own[kind], int(min(int64(noteCaps[kind]), room*zoneNotes/1000, left/9)), covered)
-		if p.text != "" {
+		p := b.noteBlock(kind, first, lines, wants.Own[kind], int(min(int64(NoteCaps[kind]), room*ZoneNotes/1000, left/9)), covered)
+		if p.Text != "" {
 			blocks = append(blocks, p)
-			covered = append(covered, p.text)
+			covered = append(covered, p.Text)
 		}
 	}
 	return blocks, nil
 }
 
 // noteBlock is one of them: first, and the newest notes of records that are not shown, as many as there is room for.
-func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own map[string]bool, room int, covered []string) part {
+func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own map[string]bool, room int, covered []string) Part {
 	heading := b.notesHeading(kind)
 	room -= b.c.CountCached(heading)
 	var chosen []string // newest first
@@ -145,16 +145,16 @@ func (b *zoner) noteBlock(kind recipe.Type, first string, lines []noteLine, own 
 		chosen = append(chosen, line)
 	}
 	if len(chosen) == 0 && first == "" {
-		return part{}
+		return Part{}
 	}
 	slices.Reverse(chosen)
-	p := part{piece: piece{Span: ctxabi.Span{From: 1, To: b.z.at}, kept: true, zone: inNotes}, notes: string(kind), text: heading + first + strings.Join(chosen, "")}
-	p.tokens = b.c.CountCached(p.text)
+	p := Part{Piece: Piece{Span: ctxabi.Span{From: 1, To: b.z.at}, Kept: true, Zone: InNotes}, Notes: string(kind), Text: heading + first + strings.Join(chosen, "")}
+	p.Tokens = b.c.CountCached(p.Text)
 	return p
 }
 
-// noteIDs are the ids of rows.
-func noteIDs(rows []byte) map[string]bool {
+// NoteIDs are the ids of rows.
+func NoteIDs(rows []byte) map[string]bool {
 	ids := map[string]bool{}
 	for line := range bytes.Lines(rows) {
 		if id := gjson.GetBytes(line, "id").Str; id != "" {

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"crypto/sha256"
@@ -13,22 +13,22 @@ import (
 type zone uint8
 
 const (
-	inFull    zone = iota
-	inSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
-	inLines        // the block of key lines: likewise
-	inNotes        // a block of facts, decisions or refs: likewise
-	inFolds        // one record, shortened to what it comes to
+	InFull    zone = iota
+	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
+	InLines        // the block of key lines: likewise
+	InNotes        // a block of facts, decisions or refs: likewise
+	InFolds        // one record, shortened to what it comes to
 )
 
-// byFold is how a folded record is shortened.
-const byFold = "folded"
+// ByFold is how a folded record is shortened.
+const ByFold = "folded"
 
 // zoneRules are the shares that zones take of the room, in thousandths.
 type zoneRules struct{ summary, lines, folds int64 }
 
 // zoneRules are those of a step of [journalRule.foldRules]; a journal that drops what does not fit has no zones.
-func (j journalRule) zoneRules(step int) zoneRules {
-	if j.truncate || j.iterations > 0 || step > 14 {
+func (j Policy) zoneRules(step int) zoneRules {
+	if j.Truncate || j.iterations > 0 || step > 14 {
 		return zoneRules{}
 	}
 	z := zoneRules{summary: zoneSummary, lines: j.keyLines, folds: zoneFolds}
@@ -46,11 +46,11 @@ func (j journalRule) zoneRules(step int) zoneRules {
 const (
 	zoneSummary = 30  // thousandths of the room
 	zoneFolds   = 100 // likewise
-	maxSummary  = 500 // tokens
+	MaxSummary  = 500 // tokens
 	minRefold   = 100 // tokens that key lines leave over: more records are folded
 	minZoned    = 600 // tokens of room below which there are no zones
 
-	windowRecords = 1024    // that are looked at to choose key lines
+	WindowRecords = 1024    // that are looked at to choose key lines
 	windowBytes   = 2 << 20 // likewise, of the log
 
 )
@@ -58,22 +58,22 @@ const (
 func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
 
 // zonesIn are the tokens that zones may take where so many are left beside the records that are kept.
-func (r *foldRules) zonesIn(room int64) zoneRules {
+func (r *Rules) zonesIn(room int64) zoneRules {
 	if room < minZoned || r.zones.all() == 0 {
 		return zoneRules{}
 	}
 	z := r.zones
-	return zoneRules{min(maxSummary, room*z.summary/1000), room * z.lines / 1000, room * z.folds / 1000}
+	return zoneRules{min(MaxSummary, room*z.summary/1000), room * z.lines / 1000, room * z.folds / 1000}
 }
 
 // zones are what stands in a pack for the records behind the boundary. They follow from
 // the records up to the last compaction alone and do not change before the next one.
 type zones struct {
 	boundary, at int    // of the compaction: the first live record, and the one that brought it
-	blocks       []part // before the conversation
-	from         int    // the first folded record; 0: none is
-	folds        []part // of the records from there to the boundary
-	decided      int    // of the recorded decisions, how many the blocks tell of
+	blocks       []Part // before the conversation
+	From         int    // the first folded record; 0: none is
+	folds        []Part // of the records from there to the boundary
+	Decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
 }
@@ -81,7 +81,7 @@ type zones struct {
 // zonesOf names the zones of one compaction: its rules, the boundary, the record that brought it, and
 // the summary that stands in it.
 type zonesOf struct {
-	rules        foldRules
+	rules        Rules
 	boundary, at int
 	summary      [sha256.Size]byte
 	notes        string // see noteWants
@@ -90,28 +90,28 @@ type zonesOf struct {
 func (z *zones) size() int {
 	n := 256
 	for _, p := range z.blocks {
-		n += len(p.text)
+		n += len(p.Text)
 	}
 	for _, p := range z.folds {
-		n += len(p.text) + 160
+		n += len(p.Text) + 160
 	}
 	return n
 }
 
-// zones gives those of a fold.
-func (mm *journalMemo) zones(m record.Records, f *fold, c *tokens.Counter) (*zones, error) {
-	if f.boundary() == 1 || f.rules.zones.all() == 0 {
+// Zones gives those of a fold.
+func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*zones, error) {
+	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
 		return &zones{}, nil
 	}
-	own := mm.summaryFor(f)
-	key := zonesOf{f.rules, f.boundary(), f.compacted, own.id(), mm.wants.key + mm.decidedKey(m, f.compacted)}
+	own := mm.SummaryFor(f)
+	key := zonesOf{f.Rules, f.Boundary(), f.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, f.Compacted)}
 	if z := mm.zoned[key]; z != nil {
 		z.used = true
 		return z, nil
 	}
 	s := f.starts[0]
-	rooms := f.rules.zonesIn(f.rules.room - f.keptRecords(s))
-	z := &zones{boundary: s.line, at: f.compacted}
+	rooms := f.Rules.zonesIn(f.Rules.room - f.keptRecords(s))
+	z := &zones{boundary: s.line, at: f.Compacted}
 	if rooms.all() > 0 {
 		b := &zoner{m: m, mm: mm, f: f, c: c, z: z, own: own}
 		if err := b.make(rooms); err != nil || b.unread {
@@ -125,8 +125,8 @@ func (mm *journalMemo) zones(m record.Records, f *fold, c *tokens.Counter) (*zon
 // zoner makes the zones of one compaction.
 type zoner struct {
 	m  record.Records
-	mm *journalMemo
-	f  *fold
+	mm *Memo
+	f  *Fold
 	c  *tokens.Counter
 	z  *zones
 
@@ -149,12 +149,12 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
-	if summary := b.summary(rooms); summary.text != "" {
+	if summary := b.summary(rooms); summary.Text != "" {
 		b.z.blocks = append(b.z.blocks, summary)
-		covered = append(covered, summary.text)
+		covered = append(covered, summary.Text)
 	}
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
-		room -= int64(p.tokens)
+		room -= int64(p.Tokens)
 	}
 	room += int64(toldTokens) // of the block that begins with them
 	notes, err := b.notes(room, covered, told)
@@ -163,16 +163,16 @@ func (b *zoner) make(rooms zoneRules) error {
 	}
 	for _, p := range notes {
 		b.z.blocks = append(b.z.blocks, p)
-		covered = append(covered, p.text)
-		room -= int64(p.tokens)
+		covered = append(covered, p.Text)
+		room -= int64(p.Tokens)
 	}
-	if lines := b.keyLines(int(room), covered, whole); lines.text != "" {
+	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
-		room -= int64(lines.tokens)
+		room -= int64(lines.Tokens)
 	}
 	if room > minRefold {
 		for _, p := range b.z.folds {
-			room += int64(p.tokens)
+			room += int64(p.Tokens)
 		}
 		b.fold(int(room))
 	}
@@ -183,13 +183,13 @@ func (b *zoner) make(rooms zoneRules) error {
 // journal is to come to, and so little that the compaction frees what it must.
 func (b *zoner) room() (int64, error) {
 	at := *b.f
-	at.n = b.z.at
+	at.N = b.z.at
 	shown, err := b.mm.count(b.m, at.pieces(b.m, 0), b.c)
 	if err != nil {
 		return 0, err
 	}
 	if at.pictures > 0 {
-		for line := b.z.boundary; line <= at.n; line++ {
+		for line := b.z.boundary; line <= at.N; line++ {
 			n, err := b.pictures(line)
 			if err != nil {
 				return 0, err
@@ -198,14 +198,14 @@ func (b *zoner) room() (int64, error) {
 		}
 	}
 	before, was := int64(0), b.f.beforeCompaction()
-	was.n = b.z.at
+	was.N = b.z.at
 	if b.f.heldAt == 0 {
 		first := was
 		first.starts = []start{{line: 1}}
 		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
 			return 0, err
 		}
-		for line := 1; at.pictures > 0 && line <= at.n; line++ {
+		for line := 1; at.pictures > 0 && line <= at.N; line++ {
 			n, err := b.pictures(line)
 			if err != nil {
 				return 0, err
@@ -213,7 +213,7 @@ func (b *zoner) room() (int64, error) {
 			before += n
 		}
 	} else {
-		for line := b.f.heldAt + 1; line <= at.n; line++ {
+		for line := b.f.heldAt + 1; line <= at.N; line++ {
 			r, err := b.mm.show(b.m, was.alive(b.m, line), b.c)
 			if err != nil {
 				return 0, err
@@ -232,14 +232,14 @@ func (b *zoner) room() (int64, error) {
 // isKept says whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) isKept(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
-	return at <= b.f.lead.n || at == first || at == user
+	return at <= b.f.Lead.N || at == first || at == user
 }
 
 // group is where the group begins that ends with the record at a place: a call with all up to its last result.
 func (b *zoner) group(end int) int {
 	begin := end
 	for at := end; at >= begin; at-- {
-		if call := int(b.m.At(at).CallOf); call > 0 && call < begin && end-call < 4*orphansTogether {
+		if call := int(b.m.At(at).CallOf); call > 0 && call < begin && end-call < 4*OrphansTogether {
 			begin = call
 		}
 	}
@@ -248,23 +248,23 @@ func (b *zoner) group(end int) int {
 
 // fold folds records from the boundary backwards, as many groups as there is room for.
 func (b *zoner) fold(room int) {
-	var back []part // newest first
+	var back []Part // newest first
 	end := b.z.boundary - 1
-	for end > b.f.lead.n {
-		begin := max(b.group(end), b.f.lead.n+1)
-		var group []part
+	for end > b.f.Lead.N {
+		begin := max(b.group(end), b.f.Lead.N+1)
+		var group []Part
 		n, readable := 0, true
 		for at := end; at >= begin && readable; at-- {
-			p := part{piece: piece{Span: ctxabi.Span{From: at, To: at}, kept: true, zone: inFolds}}
+			p := Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
 			if !b.isKept(at) {
 				r, ok := b.said(at)
 				readable = ok
 				cut := false
-				if p.text, cut = record.Fold(b.m, at, r); cut {
-					p.how = byFold
+				if p.Text, cut = record.Fold(b.m, at, r); cut {
+					p.How = ByFold
 				}
-				p.tokens = b.c.CountCached(p.text)
-				n += p.tokens
+				p.Tokens = b.c.CountCached(p.Text)
+				n += p.Tokens
 			}
 			group = append(group, p)
 		}
@@ -277,7 +277,7 @@ func (b *zoner) fold(room int) {
 	}
 	if len(back) > 0 {
 		slices.Reverse(back)
-		b.z.from, b.z.folds = end+1, back
+		b.z.From, b.z.folds = end+1, back
 	}
 }
 

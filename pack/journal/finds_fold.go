@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type folding struct {
 }
 
 // advance takes the folding at the end along with a new batch; it needs not read it again then.
-func (f *finds) advance(m record.Records, b *findBatch) {
+func (f *Finds) advance(m record.Records, b *FindBatch) {
 	for _, g := range f.foldings {
 		if g.places == f.places {
 			g.add(m, b, b.To)
@@ -28,7 +28,7 @@ func (f *finds) advance(m record.Records, b *findBatch) {
 }
 
 // add folds what a batch has behind g's place, up to another.
-func (g *folding) add(m record.Records, b *findBatch, upTo int) {
+func (g *folding) add(m record.Records, b *FindBatch, upTo int) {
 	k := 0
 	for at := g.places + 1; at <= min(b.To, upTo); at++ {
 		if g.gap.From <= at && at <= g.gap.To {
@@ -50,7 +50,7 @@ func (g *folding) add(m record.Records, b *findBatch, upTo int) {
 }
 
 // folded returns the fold as of a place; f.mu is held.
-func (f *finds) folded(ctx context.Context, m record.Records, places int) (*folding, error) {
+func (f *Finds) folded(ctx context.Context, m record.Records, places int) (*folding, error) {
 	f.foldings = slices.DeleteFunc(f.foldings, func(g *folding) bool { return g.places <= m.Len() && record.ToolsUpTo(m, g.places) != g.tools })
 	best := -1
 	for i, g := range f.foldings {
@@ -58,7 +58,7 @@ func (f *finds) folded(ctx context.Context, m record.Records, places int) (*fold
 			best = i
 		}
 	}
-	g := &folding{gap: f.gap}
+	g := &folding{gap: f.Gap}
 	if best >= 0 {
 		g = f.foldings[best]
 		f.foldings = slices.Delete(f.foldings, best, best+1)
@@ -76,7 +76,7 @@ func (f *finds) folded(ctx context.Context, m record.Records, places int) (*fold
 		if err := f.readUpTo(ctx, m, places); err != nil {
 			return nil, err
 		}
-		g = &folding{gap: f.gap}
+		g = &folding{gap: f.Gap}
 		if err := f.replay(m, g, places); err != nil {
 			return nil, err
 		}
@@ -86,14 +86,14 @@ func (f *finds) folded(ctx context.Context, m record.Records, places int) (*fold
 }
 
 // replay folds what is kept, as far as it fits together, up to a place.
-func (f *finds) replay(m record.Records, g *folding, places int) error {
+func (f *Finds) replay(m record.Records, g *folding, places int) error {
 	fits := true
 	add := func(line []byte) bool {
-		var of batchOf
+		var of BatchOf
 		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
 			return fits
 		}
-		var b findBatch
+		var b FindBatch
 		if fits = json.Unmarshal(line, &b) == nil; fits {
 			g.add(m, &b, places)
 		}

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"math"
@@ -14,7 +14,7 @@ import (
 // Each is shown whole as long as all of them fit in their cap. Where they do not, small ones stand whole, and the others are shown
 // head and tail, in what these leave. Those that come when the cap has no room for another are records like all others.
 type lead struct {
-	n       int
+	N       int
 	weights []int32 // of these, in order of size; none where there is no limit
 	most    int     // what one of them may show, unscaled
 	shown   int64   // what they show, scaled
@@ -24,12 +24,12 @@ type lead struct {
 const leadFloor = 48
 
 // takes reports whether one more can be shown within a cap.
-func (l *lead) takes(most int) bool { return most/leadFloor > l.n }
+func (l *lead) takes(most int) bool { return most/leadFloor > l.N }
 
 // add adds the next one and returns what all of them show more now, scaled.
-func (l *lead) add(weight int, r *foldRules) int64 {
+func (l *lead) add(weight int, r *Rules) int64 {
 	before := l.shown
-	l.n++
+	l.N++
 	if r.room == 0 {
 		l.most, l.shown = math.MaxInt, before+r.scaled(weight)
 		return l.shown - before
@@ -57,6 +57,6 @@ func isLeading(e ctxabi.Entry) bool {
 
 // leadID names the block of the leading records, and leading is its heading.
 const (
-	leadID  = "system messages"
-	leading = record.BlockHeading + leadID + "\n"
+	LeadID  = "system messages"
+	leading = record.BlockHeading + LeadID + "\n"
 )

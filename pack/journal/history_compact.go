@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"slices"
@@ -8,14 +8,14 @@ import (
 )
 
 // after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
-func (f *fold) after(i int) int64 {
+func (f *Fold) after(i int) int64 {
 	s := f.starts[i]
 	live := f.shown - s.shown
 	if s.line == 1 {
 		return live
 	}
 	kept := f.keptRecords(s)
-	z := f.rules.zonesIn(f.rules.room - kept).all()
+	z := f.Rules.zonesIn(f.Rules.room - kept).all()
 	if z == 0 {
 		return kept + live
 	}
@@ -23,42 +23,42 @@ func (f *fold) after(i int) int64 {
 }
 
 // low is what a compaction brings the journal to where so much of it stays as it is.
-func (f *fold) low(kept int64) int64 {
-	return f.rules.room - f.movable(kept)*(1000-f.rules.low)/1000
+func (f *Fold) low(kept int64) int64 {
+	return f.Rules.room - f.movable(kept)*(1000-f.Rules.low)/1000
 }
 
 // movable is what marks and gains are shares of: the room, but no more than twice what is not kept anyway.
-func (f *fold) movable(kept int64) int64 {
-	return min(f.rules.room, 2*max(0, f.rules.room-kept))
+func (f *Fold) movable(kept int64) int64 {
+	return min(f.Rules.room, 2*max(0, f.Rules.room-kept))
 }
 
 // keptRecords is what the records before s take that stay as they are.
-func (f *fold) keptRecords(s start) int64 {
-	w := f.lead.shown
+func (f *Fold) keptRecords(s start) int64 {
+	w := f.Lead.shown
 	first, user := f.keptUsers(s)
 	if first > 0 && first != user {
-		w += f.scaled(min(f.first.weight, f.rules.firstCap))
+		w += f.scaled(min(f.First.Weight, f.Rules.firstCap))
 	}
 	if user > 0 {
-		w += f.scaled(f.rules.user.shown(s.user.weight))
+		w += f.scaled(f.Rules.user.shown(s.user.Weight))
 	}
 	return w
 }
 
 // keptUsers gives the lines of the first user record and of the last one that
 // stand before s and are kept; they may be the same, 0 means none.
-func (f *fold) keptUsers(s start) (first, user int) {
-	if f.first.line < s.line && f.rules.firstCap > 0 {
-		first = f.first.line
+func (f *Fold) keptUsers(s start) (first, user int) {
+	if f.First.Line < s.line && f.Rules.firstCap > 0 {
+		first = f.First.Line
 	}
 	if !s.isUser {
-		user = s.user.line
+		user = s.user.Line
 	}
 	return first, user
 }
 
 // compact lets results of turns that are over take less and moves the boundary, if that frees enough.
-func (f *fold) compact() {
+func (f *Fold) compact() {
 	before := f.weight()
 	undo := f.age()
 	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(f.starts[0])) {
@@ -73,7 +73,7 @@ func (f *fold) compact() {
 	fits := func(i int) bool {
 		s := f.starts[i]
 		kept := f.keptRecords(s)
-		return kept+f.shown-s.shown+f.rules.zonesIn(f.rules.room-kept).all() <= f.low(kept)
+		return kept+f.shown-s.shown+f.Rules.zonesIn(f.Rules.room-kept).all() <= f.low(kept)
 	}
 	to := newest
 	if fits(newest) {
@@ -93,7 +93,7 @@ func (f *fold) compact() {
 // turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
 const turnCalls = 8
 
-func (f *fold) noteCall(e ctxabi.Entry, line int) {
+func (f *Fold) noteCall(e ctxabi.Entry, line int) {
 	switch {
 	case record.IsUser(e):
 		f.calls = 0
@@ -104,15 +104,15 @@ func (f *fold) noteCall(e ctxabi.Entry, line int) {
 }
 
 // turn is where what belongs to the turn that goes on begins: with the last request of the user, and of more calls than that with the last ones.
-func (f *fold) turn() int {
+func (f *Fold) turn() int {
 	if f.calls > turnCalls {
 		return f.newest[f.calls%turnCalls]
 	}
-	return f.last.line
+	return f.Last.Line
 }
 
 // endTurn lets results of the turns that are over take less, if that frees enough.
-func (f *fold) endTurn() {
+func (f *Fold) endTurn() {
 	before := f.weight()
 	undo := f.age()
 	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
@@ -124,13 +124,13 @@ func (f *fold) endTurn() {
 
 // age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to the
 // one that they have otherwise. undo takes it back.
-func (f *fold) age() (undo func()) {
+func (f *Fold) age() (undo func()) {
 	turn, shown, surplus := f.turn(), f.shown, f.surplus
-	first, _ := f.oddAt(f.boundary())
+	first, _ := f.oddAt(f.Boundary())
 	last, _ := f.oddAt(turn)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; o.rule.shown(o.weight) > f.rules.tool.shown(o.weight) {
+		if o := &f.odd[i]; o.rule.shown(o.weight) > f.Rules.tool.shown(o.weight) {
 			aged = append(aged, i)
 		}
 	}
@@ -156,17 +156,17 @@ func (f *fold) age() (undo func()) {
 	return func() { f.odd, f.starts, f.shown, f.surplus = odds, starts, shown, surplus }
 }
 
-func (f *fold) ageOne(o *odd) (freed int64) {
-	o.aged, o.was, o.rule = f.n, o.rule, f.rules.tool
+func (f *Fold) ageOne(o *odd) (freed int64) {
+	o.aged, o.was, o.rule = f.N, o.rule, f.Rules.tool
 	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
 }
 
 // beforeCompaction is the fold as its records were shown when the last compaction had not yet been.
-func (f *fold) beforeCompaction() fold {
+func (f *Fold) beforeCompaction() Fold {
 	g := *f
 	g.odd = slices.Clone(f.odd)
 	for i := range g.odd {
-		if o := &g.odd[i]; o.aged == f.compacted {
+		if o := &g.odd[i]; o.aged == f.Compacted {
 			o.rule = o.was
 		}
 	}
@@ -174,6 +174,6 @@ func (f *fold) beforeCompaction() fold {
 }
 
 // leastGain is what a compaction frees at least that makes s the boundary.
-func (f *fold) leastGain(s start) int64 {
-	return f.movable(f.keptRecords(s)) * f.rules.minGain / 1000
+func (f *Fold) leastGain(s start) int64 {
+	return f.movable(f.keptRecords(s)) * f.Rules.minGain / 1000
 }

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// part is a piece of the journal as it stands in the pack.
-type part struct {
-	piece
-	text   string
-	tokens int
-	how    string // a record that is shortened: by what
-	notes  string // of a block of notes: which
+// Part is a piece of the journal as it stands in the pack.
+type Part struct {
+	Piece
+	Text   string
+	Tokens int
+	How    string // a record that is shortened: by what
+	Notes  string // of a block of notes: which
 
-	role     ctxabi.Role      // of a record
-	contents []record.Portion // of a record, without their texts
-	instead  []string         // see rendered
+	Role     ctxabi.Role      // of a record
+	Contents []record.Portion // of a record, without their texts
+	Instead  []string         // see rendered
 
-	summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
+	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
 }
 
 // shownAs names one rendering of the record at one place.
@@ -44,7 +44,7 @@ type rendered struct {
 }
 
 // render renders and counts the record at a place of m, with references where refs says so.
-func (mm *journalMemo) render(m record.Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
+func (mm *Memo) render(m record.Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
 	key := shownAs{at, body, refs.String()}
 	r, ok := mm.records[key]
 	if !ok {
@@ -63,13 +63,13 @@ func (mm *journalMemo) render(m record.Records, at, body int, refs references, c
 			return r, err
 		}
 		whole := r.how == "" && record.UnreadSoFar(m) == before // else what is kept of its count is not that of r
-		if whole && mm.known != nil {
-			r.tokens = mm.known(record.AddressOf(m, at))
+		if whole && mm.Known != nil {
+			r.tokens = mm.Known(record.AddressOf(m, at))
 		}
 		if r.tokens == 0 {
 			r.tokens = c.CountCached(r.text)
-			if whole && mm.counted != nil {
-				mm.counted(record.AddressOf(m, at), r.tokens)
+			if whole && mm.Counted != nil {
+				mm.Counted(record.AddressOf(m, at), r.tokens)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (mm *journalMemo) render(m record.Records, at, body int, refs references, c
 }
 
 // show renders the record of a piece as far as its share goes.
-func (mm *journalMemo) show(m record.Records, p piece, c *tokens.Counter) (rendered, error) {
+func (mm *Memo) show(m record.Records, p Piece, c *tokens.Counter) (rendered, error) {
 	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
 	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
 		if r, err := mm.render(m, p.From, 0, nil, c); err != nil || r.tokens <= p.exact {
@@ -92,9 +92,9 @@ func (mm *journalMemo) show(m record.Records, p piece, c *tokens.Counter) (rende
 }
 
 // count sums up the tokens of pieces of the journal.
-func (mm *journalMemo) count(m record.Records, pieces []piece, c *tokens.Counter) (n int64, err error) {
+func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n int64, err error) {
 	for _, p := range pieces {
-		if p.omitted {
+		if p.Omitted {
 			n += int64(c.CountCached(leftOut(p, record.StretchOf(m, p.Span))))
 			continue
 		}
@@ -107,62 +107,62 @@ func (mm *journalMemo) count(m record.Records, pieces []piece, c *tokens.Counter
 	return n, nil
 }
 
-const conversation = record.BlockHeading + "conversation\n"
+const Conversation = record.BlockHeading + "conversation\n"
 
-// renderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
-func (mm *journalMemo) renderJournal(m record.Records, f *fold, c *tokens.Counter) (parts []part, total int, err error) {
-	if f.n == 0 {
+// RenderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
+func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (parts []Part, total int, err error) {
+	if f.N == 0 {
 		return nil, 0, nil
 	}
-	z, err := mm.zones(m, f, c)
+	z, err := mm.Zones(m, f, c)
 	if err != nil {
 		return nil, 0, err
 	}
-	pieces := f.pieces(m, z.from)
-	parts = make([]part, 0, len(pieces)+8)
-	if f.lead.n > 0 {
-		parts = append(parts, part{piece: piece{lead: true}, text: leading, tokens: c.CountCached(leading)})
+	pieces := f.pieces(m, z.From)
+	parts = make([]Part, 0, len(pieces)+8)
+	if f.Lead.N > 0 {
+		parts = append(parts, Part{Piece: Piece{Lead: true}, Text: leading, Tokens: c.CountCached(leading)})
 	}
 	repeats := mm.repeats(f)
 	begin := func() {
 		parts = append(parts, z.blocks...)
-		parts = append(parts, part{piece: piece{kept: true}, text: conversation, tokens: c.CountCached(conversation)})
+		parts = append(parts, Part{Piece: Piece{Kept: true}, Text: Conversation, Tokens: c.CountCached(Conversation)})
 	}
 	for i, p := range pieces {
-		if i == f.lead.n {
+		if i == f.Lead.N {
 			begin()
 		}
-		q := part{piece: p}
-		if p.zone == inFolds {
-			q = z.folds[p.From-z.from]
-		} else if p.omitted {
-			q.text = leftOut(p, record.StretchOf(m, p.Span))
-			q.tokens = c.CountCached(q.text)
+		q := Part{Piece: p}
+		if p.Zone == InFolds {
+			q = z.folds[p.From-z.From]
+		} else if p.Omitted {
+			q.Text = leftOut(p, record.StretchOf(m, p.Span))
+			q.Tokens = c.CountCached(q.Text)
 		} else {
 			r, err := mm.show(m, p, c)
-			if err == nil && repeats != nil && !p.kept && !p.lead {
+			if err == nil && repeats != nil && !p.Kept && !p.Lead {
 				r, err = repeats.show(m, p.From, r, c)
 			}
 			if err != nil {
 				return nil, 0, err
 			}
-			q.text, q.tokens, q.how, q.role, q.contents, q.instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
+			q.Text, q.Tokens, q.How, q.Role, q.Contents, q.Instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
 		}
 		parts = append(parts, q)
 	}
-	if len(pieces) == f.lead.n {
+	if len(pieces) == f.Lead.N {
 		begin()
 	}
 	for _, q := range parts {
-		total += q.tokens
+		total += q.Tokens
 	}
 	return parts, total, nil
 }
 
 // leftOut is the line that stands in place of a range of records.
-func leftOut(p piece, s record.Stretch) string {
+func leftOut(p Piece, s record.Stretch) string {
 	if s.Count == 1 {
-		return fmt.Sprintf("## %s left out: about %d tokens, %s/%s\n", s, p.weight, ctxabi.LineDir, s)
+		return fmt.Sprintf("## %s left out: about %d tokens, %s/%s\n", s, p.Weight, ctxabi.LineDir, s)
 	}
-	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.Count, p.weight, ctxabi.LineDir)
+	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.Count, p.Weight, ctxabi.LineDir)
 }

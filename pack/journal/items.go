@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// itemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
-const itemsNewest = 512
+// ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
+const ItemsNewest = 512
 
 // items are what is derived of the newest records for what is to do.
 type items struct {
@@ -18,9 +18,9 @@ type items struct {
 	fold     compress.Notes
 }
 
-// derivedItems are the items of the list that is derived of the newest of n records.
-func (mm *journalMemo) derivedItems(m record.Records, n int) []compress.TodoItem {
-	first := max(1, (n/itemsNewest-1)*itemsNewest+1)
+// DerivedItems are the items of the list that is derived of the newest of n records.
+func (mm *Memo) DerivedItems(m record.Records, n int) []compress.TodoItem {
+	first := max(1, (n/ItemsNewest-1)*ItemsNewest+1)
 	w := mm.items
 	if w == nil || w.first != first || w.n > n {
 		known := map[int][]compress.Finding{}

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// foldRules are the numbers that a fold runs with. Weights are in tokens.
-type foldRules struct {
+// Rules are the numbers that a fold runs with. Weights are in tokens.
+type Rules struct {
 	room    int64 // for the journal; 0: no limit, no compaction
 	low     int64 // thousandths of the room that is left beside what is kept
 	minGain int64 // likewise
@@ -44,7 +44,7 @@ func (s shareRule) shown(weight int) int {
 }
 
 // share returns the weight that record e may show when it stands among the live ones and there is room.
-func (r *foldRules) share(e ctxabi.Entry) shareRule {
+func (r *Rules) share(e ctxabi.Entry) shareRule {
 	switch {
 	case r.room == 0:
 		return shareRule{above: math.MaxInt}
@@ -66,97 +66,97 @@ type odd struct {
 
 // arriving is the share of a result that comes now: less where it would bring a compaction by itself, and all of it where
 // that takes no more than half of what is free. A history that hardly exceeds the limit shows its large results whole that way.
-func (f *fold) arriving(weight int) (rule shareRule, own bool) {
-	rule = f.rules.tool
-	free := f.rules.room - f.weight()
+func (f *Fold) arriving(weight int) (rule shareRule, own bool) {
+	rule = f.Rules.tool
+	free := f.Rules.room - f.weight()
 	if f.scaled(rule.shown(weight)) > free {
-		return f.rules.tight, true
+		return f.Rules.tight, true
 	}
-	if to := min(int(free*1000/f.rules.scale/2), f.rules.free); weight > rule.above && weight <= to {
+	if to := min(int(free*1000/f.Rules.scale/2), f.Rules.free); weight > rule.above && weight <= to {
 		return shareRule{above: to, to: to}, true
 	}
 	return rule, false
 }
 
 // oddAt finds the first odd result from a line on, and whether it is the one on it.
-func (f *fold) oddAt(line int) (int, bool) {
+func (f *Fold) oddAt(line int) (int, bool) {
 	return slices.BinarySearchFunc(f.odd, line, func(o odd, line int) int { return o.line - line })
 }
 
-func (f *fold) scaled(weight int) int64 { return f.rules.scaled(weight) }
+func (f *Fold) scaled(weight int) int64 { return f.Rules.scaled(weight) }
 
-func (r *foldRules) scaled(weight int) int64 { return int64(weight) * r.scale / 1000 }
+func (r *Rules) scaled(weight int) int64 { return int64(weight) * r.scale / 1000 }
 
-// space is what a fold has.
-type space struct {
-	limit int // tokens of the pack; 0: no limit
-	room  int // of these for the journal; 0: no limit
+// Space is what a fold has.
+type Space struct {
+	Limit int // tokens of the pack; 0: no limit
+	Room  int // of these for the journal; 0: no limit
 }
 
-// hidesImages reports whether the images of a record cost too much to be shown.
-func (r *foldRules) hidesImages(cost int) bool { return cost > r.image && r.room > 0 }
+// HidesImages reports whether the images of a record cost too much to be shown.
+func (r *Rules) HidesImages(cost int) bool { return cost > r.image && r.room > 0 }
 
-// exceeds reports whether the journal weighs more than so many tokens, unscaled.
-func (f *fold) exceeds(tokens int64) bool { return f.weight()*1000/f.rules.scale > tokens }
+// Exceeds reports whether the journal weighs more than so many tokens, unscaled.
+func (f *Fold) Exceeds(tokens int64) bool { return f.weight()*1000/f.Rules.scale > tokens }
 
 // firstScale is what weights count for at first, in thousandths. They err upwards, which costs little: the first compaction is
 // decided by an exact count, and what a later one leaves is counted, too. Where it overflows nevertheless, the next step counts
 // weights for more.
 const firstScale = 1000
 
-// promiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
-const promiseStep = 15
+// PromiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
+const PromiseStep = 15
 
-// maxStep is the last of the steps that foldRules knows.
-const maxStep = 24
+// MaxStep is the last of the steps that foldRules knows.
+const MaxStep = 24
 
-// journalRule is what a recipe says of the journal.
-type journalRule struct {
+// Policy is what a recipe says of the journal.
+type Policy struct {
 	high, low, minGain int64 // thousandths of its room
 	keyLines           int64 // likewise
 	iterations, step   int
-	truncate           bool
-	present            bool // the recipe has a journal
+	Truncate           bool
+	Present            bool // the recipe has a journal
 }
 
-func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
+func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
-	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
+	j := Policy{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
 	if r.History == (recipe.History{}) {
 		j.high, j.low, j.minGain, j.keyLines = 1000, 820, 150, 420
 	}
 	if s != nil {
-		j.present, j.iterations, j.step, j.truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
+		j.Present, j.iterations, j.step, j.Truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
 	}
-	if j.truncate { // no more than is needed
+	if j.Truncate { // no more than is needed
 		j.low, j.minGain = 1000, 0
 	}
 	return j
 }
 
-// foldRules gives the numbers of a fold. Weights are estimates: should the
+// Rules gives the numbers of a fold. Weights are estimates: should the
 // exact count of the pack overflow, or should one group of calls and results
 // not fit, the next step is tried. Which one fits is a function of the inputs.
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of
 // large records; then the boundary may fall inside a group and the kept
 // records are shortened too; the last ones keep none but the last request and the ends of the first leading record, the very
 // last one the request alone.
-func (j journalRule) foldRules(l space, step int) foldRules {
-	f := foldRules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
-	if l.room == 0 {
+func (j Policy) Rules(l Space, step int) Rules {
+	f := Rules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
+	if l.Room == 0 {
 		all := shareRule{above: math.MaxInt}
 		f.leadCap, f.firstCap, f.tool, f.user, f.other = math.MaxInt32, math.MaxInt32, all, all, all
-		if j.truncate {
+		if j.Truncate {
 			f.firstCap = 0
 		}
 		return f
 	}
-	limit := l.limit
+	limit := l.Limit
 	if limit == 0 {
-		limit = 8 * l.room
+		limit = 8 * l.Room
 	}
-	overhead := min(64, l.room/8) // the conversation's heading and the notes of what is left out
-	room := max(1, l.room-overhead)
+	overhead := min(64, l.Room/8) // the conversation's heading and the notes of what is left out
+	room := max(1, l.Room-overhead)
 	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
 	f.zones = j.zoneRules(step)
 	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
@@ -164,7 +164,7 @@ func (j journalRule) foldRules(l space, step int) foldRules {
 	f.other = shareRule{above: most, to: most}
 	f.user = f.other
 	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
-	tool := min(max(toolFloor, room*toolShare/1000), toolMost, room/3)
+	tool := min(max(toolFloor, room*toolShare/1000), ToolMost, room/3)
 	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
@@ -193,11 +193,11 @@ func (j journalRule) foldRules(l space, step int) foldRules {
 		if step > 20 {
 			f.leadCap, f.firstCap = leadFloor, 0
 		}
-		if step == maxStep {
+		if step == MaxStep {
 			f.leadCap = 0
 		}
 	}
-	if j.truncate { // it is always full
+	if j.Truncate { // it is always full
 		f.firstCap, f.tight, f.free = 0, f.tool, 0
 	}
 	return f
@@ -208,7 +208,7 @@ func (j journalRule) foldRules(l space, step int) foldRules {
 const (
 	toolFloor = 400
 	toolShare = 180
-	toolMost  = 3000
+	ToolMost  = 3000
 )
 
 // What is left of one that shows more: at most resultShown tokens at a limit of resultScale or less, and in proportion above.

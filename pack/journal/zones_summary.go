@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"slices"
@@ -11,24 +11,24 @@ import (
 
 // summary is the block that says what was asked, concluded and what failed: in the words of the recipe's summarizer as
 // far as these go, and by lines of their own of the records that left since.
-func (b *zoner) summary(rooms zoneRules) part {
+func (b *zoner) summary(rooms zoneRules) Part {
 	span := ctxabi.Span{From: 1, To: b.z.boundary - 1}
-	p := part{piece: piece{Span: span, kept: true, zone: inSummary}, text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
-	room, after := int(rooms.summary)-b.c.CountCached(p.text), 0
+	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InSummary}, Text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
+	room, after := int(rooms.summary)-b.c.CountCached(p.Text), 0
 	if b.own != nil {
 		// It may take what key lines are to have, too: it is what somebody who knows wants to be told.
-		own, most := b.c.CountCached(p.text+b.own.Text), int(rooms.summary+rooms.lines)
+		own, most := b.c.CountCached(p.Text+b.own.Text), int(rooms.summary+rooms.lines)
 		if own <= most {
-			p.text, p.summarized, after = p.text+b.own.Text, b.own.To, b.own.To
+			p.Text, p.Summarized, after = p.Text+b.own.Text, b.own.To, b.own.To
 			room = min(int(rooms.summary), most-own)
 		}
 	}
 	lines := b.derived(after, room)
 	if after == 0 && len(lines) == 0 {
-		return part{}
+		return Part{}
 	}
-	p.text += strings.Join(lines, "")
-	p.tokens = b.c.CountCached(p.text)
+	p.Text += strings.Join(lines, "")
+	p.Tokens = b.c.CountCached(p.Text)
 	return p
 }
 
@@ -53,10 +53,10 @@ func (b *zoner) derived(after, room int) []string {
 		return true
 	}
 	folded := b.z.boundary
-	if b.z.from > 0 {
-		folded = b.z.from
+	if b.z.From > 0 {
+		folded = b.z.From
 	}
-	requests := b.f.settledRequests
+	requests := b.f.SettledRequests
 	for i := len(requests) - 1; i >= 0; i-- {
 		q := requests[i]
 		if q.answer > after && q.answer < folded {
@@ -73,7 +73,7 @@ func (b *zoner) derived(after, room int) []string {
 		}
 	}
 	known := map[string]bool{}
-	for at := folded - 1; at > max(b.f.lead.n, folded-256, after) && room > 24; at-- {
+	for at := folded - 1; at > max(b.f.Lead.N, folded-256, after) && room > 24; at-- {
 		if b.m.At(at).Len > record.LongText {
 			continue
 		}
@@ -103,27 +103,27 @@ func (b *zoner) derived(after, room int) []string {
 	return lines
 }
 
-// summaryFor gives the summary that enters at the last compaction of f, or nil.
-func (mm *journalMemo) summaryFor(f *fold) *Summary {
-	for i := range slices.Backward(mm.summaries) {
-		if s := &mm.summaries[i]; s.After < f.compacted && s.To < f.boundary() {
+// SummaryFor gives the summary that enters at the last compaction of f, or nil.
+func (mm *Memo) SummaryFor(f *Fold) *Summary {
+	for i := range slices.Backward(mm.Summaries) {
+		if s := &mm.Summaries[i]; s.After < f.Compacted && s.To < f.Boundary() {
 			return s
 		}
 	}
 	return nil
 }
 
-// ownSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
-func (f *fold) ownSummary() int {
-	if f.boundary() == 1 || f.rules.zones.all() == 0 {
+// OwnSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
+func (f *Fold) OwnSummary() int {
+	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
 		return 0
 	}
-	return f.rules.maxOwn(f.rules.room - f.keptRecords(f.starts[0]))
+	return f.Rules.maxOwn(f.Rules.room - f.keptRecords(f.starts[0]))
 }
 
 // maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: the room of
 // the derived summary and a quarter of that of key lines, but no more than maxSummary.
-func (r *foldRules) maxOwn(room int64) int {
+func (r *Rules) maxOwn(room int64) int {
 	z := r.zonesIn(room)
-	return int(min(maxSummary, z.summary+z.lines/4))
+	return int(min(MaxSummary, z.summary+z.lines/4))
 }

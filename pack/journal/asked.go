@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"slices"
@@ -11,19 +11,19 @@ import (
 
 // asked is what the user asked last.
 type asked struct {
-	line    int    // the record; 0: none says anything
-	text    string // of it
-	to      int    // the record that it answers, where it says nothing without that
-	answers string // the part of that one
+	Line    int    // the record; 0: none says anything
+	Text    string // of it
+	To      int    // the record that it answers, where it says nothing without that
+	Answers string // the part of that one
 }
 
-// answeredBytes is how much is repeated of what a short reply answers.
-const answeredBytes = 320
+// AnsweredBytes is how much is repeated of what a short reply answers.
+const AnsweredBytes = 320
 
 // sense is what the user record at a place says by itself, and its text.
-func (mm *journalMemo) sense(m record.Records, at int) (compress.Sense, string, error) {
+func (mm *Memo) sense(m record.Records, at int) (compress.Sense, string, error) {
 	if int(m.At(at).Len) > 2*compress.MaxIdle { // more than the frame of a short text
-		text, err := mm.request(m, at)
+		text, err := mm.Request(m, at)
 		return compress.Request, text, err
 	}
 	raw, err := m.Record(at)
@@ -37,9 +37,9 @@ func (mm *journalMemo) sense(m record.Records, at int) (compress.Sense, string, 
 	return compress.SenseOf(msg.Text), msg.Text, nil
 }
 
-// asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
+// Asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
 // what it answers. Where none says anything, that is the last one.
-func (mm *journalMemo) asked(m record.Records, last int, requests []request) (asked, error) {
+func (mm *Memo) Asked(m record.Records, last int, requests []request) (asked, error) {
 	for i, r := range slices.Backward(requests) {
 		if r.user > last {
 			continue
@@ -51,25 +51,25 @@ func (mm *journalMemo) asked(m record.Records, last int, requests []request) (as
 		if w == compress.Idle {
 			continue
 		}
-		a := asked{line: r.user, text: text}
+		a := asked{Line: r.user, Text: text}
 		if w == compress.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
 			s, err := record.ExcerptOf(m, requests[i-1].answer)
 			if err != nil {
 				return asked{}, err
 			}
-			a.to, a.answers = requests[i-1].answer, compress.Question(s.Text, answeredBytes)
+			a.To, a.Answers = requests[i-1].answer, compress.Question(s.Text, AnsweredBytes)
 		}
 		return a, nil
 	}
-	text, err := mm.request(m, last)
-	return asked{line: last, text: text}, err
+	text, err := mm.Request(m, last)
+	return asked{Line: last, Text: text}, err
 }
 
-// task is what sources are chosen for: what the user asked last, behind what that answers.
-func (mm *journalMemo) task(m record.Records, last int, requests []request) (string, error) {
+// Task is what sources are chosen for: what the user asked last, behind what that answers.
+func (mm *Memo) Task(m record.Records, last int, requests []request) (string, error) {
 	if last == 0 {
 		return "", nil
 	}
-	a, err := mm.asked(m, last, requests)
-	return strings.TrimLeft(a.answers+"\n"+a.text, "\n"), err
+	a, err := mm.Asked(m, last, requests)
+	return strings.TrimLeft(a.Answers+"\n"+a.Text, "\n"), err
 }

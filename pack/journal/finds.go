@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"context"
@@ -21,25 +21,25 @@ const (
 	maxNotes    = 8 // places whose notes are remembered
 )
 
-// finds is what was found in the records of one history.
-type finds struct {
-	size     atomic.Int64 // about, in bytes
-	catching atomic.Bool  // somebody goes through the records behind the readers' backs
-	gap      ctxabi.Span  // places that are not looked at
+// Finds is what was found in the records of one history.
+type Finds struct {
+	Size     atomic.Int64 // about, in bytes
+	Catching atomic.Bool  // somebody goes through the records behind the readers' backs
+	Gap      ctxabi.Span  // places that are not looked at
 
 	mu       sync.Mutex // held while records are read
-	keep     keeper     // nil: nothing outlives this memory
+	keep     Keeper     // nil: nothing outlives this memory
 	loaded   bool
 	places   int        // of the timeline that were gone through
 	tools    int        // tool events among them
 	lines    [][]byte   // the batches that are not on the disk: they come behind those that are
 	lost     bool       // what was kept went while it was in use: nothing is kept any more
 	foldings []*folding // the most recently used last
-	notes    []*notes   // likewise
+	notes    []*Notes   // likewise
 }
 
-// keeper keeps what was found in the records of a session, beyond this process.
-type keeper interface {
+// Keeper keeps what was found in the records of a session, beyond this process.
+type Keeper interface {
 	// Load calls add for each batch that is kept, one after another, as long as they fit together and add takes them. It returns how
 	// many places and tool events these tell of; none where they are not of this history. It returns an error when the history cannot be read.
 	Load(add func(line []byte) bool) (places, tools int, err error)
@@ -53,9 +53,9 @@ type keeper interface {
 	Remove()
 }
 
-// findBatch is what was found in some records, as it is kept.
-type findBatch struct {
-	batchOf
+// FindBatch is what was found in some records, as it is kept.
+type FindBatch struct {
+	BatchOf
 	Version int          `json:"version"`
 	Found   []findRecord `json:"found,omitempty"`
 	partial bool         // a record could not be read, so that it is not kept
@@ -67,52 +67,52 @@ type findRecord struct {
 	Found []compress.Finding `json:"found"`
 }
 
-// notes are the rows as of a place.
-type notes struct {
+// Notes are the rows as of a place.
+type Notes struct {
 	places, tools int
-	facts         []ctxabi.FactRow
-	decisions     []ctxabi.DecisionRow
-	refs          []ctxabi.RefRow
-	todo          string
-	summary       string // made for whoever reads it, see summarize
+	Facts         []ctxabi.FactRow
+	Decisions     []ctxabi.DecisionRow
+	Refs          []ctxabi.RefRow
+	Todo          string
+	Summary       string // made for whoever reads it, see summarize
 	summarized    bool
 }
 
-func newFinds(k keeper) *finds { return &finds{keep: k} }
+func NewFinds(k Keeper) *Finds { return &Finds{keep: k} }
 
 // Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
 // gigabyte is not read for a few lines.
 const (
-	findsFirst  = 512
-	findsNewest = 4096 // or twice as many
+	FindsFirst  = 512
+	FindsNewest = 4096 // or twice as many
 )
 
-// gapBefore is what is not looked at of the first places of a history; none of a short one. It moves in large steps.
-func gapBefore(places int) ctxabi.Span {
-	if places <= findsFirst+2*findsNewest {
+// GapBefore is what is not looked at of the first places of a history; none of a short one. It moves in large steps.
+func GapBefore(places int) ctxabi.Span {
+	if places <= FindsFirst+2*FindsNewest {
 		return ctxabi.Span{}
 	}
-	return ctxabi.Span{From: findsFirst + 1, To: (places/findsNewest - 1) * findsNewest}
+	return ctxabi.Span{From: FindsFirst + 1, To: (places/FindsNewest - 1) * FindsNewest}
 }
 
 // foundUpTo is what was found in those of the first places of a history that a pack looks at.
-func (mm *journalMemo) foundUpTo(places int) *finds {
-	gap := gapBefore(places)
+func (mm *Memo) foundUpTo(places int) *Finds {
+	gap := GapBefore(places)
 	if gap == (ctxabi.Span{}) {
 		return mm.found()
 	}
-	if mm.nearby == nil || mm.nearby.gap != gap {
-		mm.nearby = &finds{gap: gap}
+	if mm.nearby == nil || mm.nearby.Gap != gap {
+		mm.nearby = &Finds{Gap: gap}
 	}
 	return mm.nearby
 }
 
 // maxNotesBehind is how many records somebody who looks at notes waits for.
-const maxNotesBehind = findsNewest
+const maxNotesBehind = FindsNewest
 
-// behind says whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
-func (f *finds) behind(m record.Records) bool {
-	if gapBefore(m.Len()) == (ctxabi.Span{}) {
+// Behind says whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
+func (f *Finds) Behind(m record.Records) bool {
+	if GapBefore(m.Len()) == (ctxabi.Span{}) {
 		return false
 	}
 	if !f.mu.TryLock() {
@@ -122,10 +122,10 @@ func (f *finds) behind(m record.Records) bool {
 	return !f.loaded && f.load() != nil || m.Len()-f.places > maxNotesBehind
 }
 
-// catchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
+// CatchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
 // bytes of records.
-func (f *finds) catchUp(ctx context.Context, m record.Records, room func(bytes int64) (release func(), err error)) error {
-	defer f.catching.Store(false)
+func (f *Finds) CatchUp(ctx context.Context, m record.Records, room func(bytes int64) (release func(), err error)) error {
+	defer f.Catching.Store(false)
 	step := func() (done bool, err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -152,8 +152,8 @@ func (f *finds) catchUp(ctx context.Context, m record.Records, room func(bytes i
 	return nil
 }
 
-// at gives the notes as of the first places of m. With a counter they have their summary.
-func (f *finds) at(ctx context.Context, m record.Records, places int, count func(string) int) (notes, error) {
+// At gives the notes as of the first places of m. With a counter they have their summary.
+func (f *Finds) At(ctx context.Context, m record.Records, places int, count func(string) int) (Notes, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	tools := record.ToolsUpTo(m, places)
@@ -164,17 +164,17 @@ func (f *finds) at(ctx context.Context, m record.Records, places int, count func
 		}
 	}
 	if err := f.readUpTo(ctx, m, places); err != nil {
-		return notes{}, err
+		return Notes{}, err
 	}
 	g, err := f.folded(ctx, m, places)
 	if err != nil {
-		return notes{}, err
+		return Notes{}, err
 	}
-	n := &notes{places: places, tools: tools, facts: g.fold.Facts(), decisions: g.fold.Decisions(), refs: g.fold.Refs(), todo: g.fold.Todo()}
+	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo()}
 	if count != nil {
-		n.summary, n.summarized = g.fold.Summary(summaryTokens, count), true
+		n.Summary, n.summarized = g.fold.Summary(summaryTokens, count), true
 	}
-	f.notes = slices.DeleteFunc(f.notes, func(o *notes) bool { return o.places == places })
+	f.notes = slices.DeleteFunc(f.notes, func(o *Notes) bool { return o.places == places })
 	if f.notes = append(f.notes, n); len(f.notes) > maxNotes {
 		f.notes = slices.Delete(f.notes, 0, 1)
 	}
@@ -183,7 +183,7 @@ func (f *finds) at(ctx context.Context, m record.Records, places int, count func
 }
 
 // readUpTo goes through the records up to a place that were not yet; f.mu is held.
-func (f *finds) readUpTo(ctx context.Context, m record.Records, places int) error {
+func (f *Finds) readUpTo(ctx context.Context, m record.Records, places int) error {
 	if !f.loaded {
 		if err := f.load(); err != nil {
 			return err
@@ -219,13 +219,13 @@ func (f *finds) readUpTo(ctx context.Context, m record.Records, places int) erro
 }
 
 // read finds what the next records say, up to a place.
-func (f *finds) read(m record.Records, upTo int) (findBatch, error) {
-	b := findBatch{batchOf: batchOf{From: f.places + 1}, Version: compress.FindVersion}
+func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
+	b := FindBatch{BatchOf: BatchOf{From: f.places + 1}, Version: compress.FindVersion}
 	at, before := f.places, record.UnreadSoFar(m)
-	for bytes := 0; at < upTo && bytes < batchBytes; {
+	for bytes := 0; at < upTo && bytes < BatchBytes; {
 		at++
-		if f.gap.From <= at && at <= f.gap.To {
-			at = min(f.gap.To, upTo)
+		if f.Gap.From <= at && at <= f.Gap.To {
+			at = min(f.Gap.To, upTo)
 			continue
 		}
 		e := m.At(at)
@@ -278,7 +278,7 @@ func saysAs(m record.Records, at int) string {
 }
 
 // reset forgets all that was found; f.mu is held.
-func (f *finds) reset() {
+func (f *Finds) reset() {
 	f.places, f.tools, f.lines, f.foldings, f.notes = 0, 0, nil, nil, nil
 	if f.keep != nil {
 		f.keep.Remove()
@@ -286,7 +286,7 @@ func (f *finds) reset() {
 }
 
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
-func (f *finds) load() (err error) {
+func (f *Finds) load() (err error) {
 	f.loaded = true
 	if f.keep == nil {
 		return nil
@@ -300,22 +300,22 @@ func (f *finds) load() (err error) {
 }
 
 // weigh notes about how much memory f takes.
-func (f *finds) weigh() {
+func (f *Finds) weigh() {
 	n := 512
 	for _, line := range f.lines {
 		n += len(line)
 	}
 	for _, o := range f.notes {
-		n += 256 + len(o.todo) + len(o.summary) + 300*(len(o.facts)+len(o.decisions)+len(o.refs))
+		n += 256 + len(o.Todo) + len(o.Summary) + 300*(len(o.Facts)+len(o.Decisions)+len(o.Refs))
 	}
-	f.size.Store(int64(n + 64<<10*len(f.foldings)))
+	f.Size.Store(int64(n + 64<<10*len(f.foldings)))
 }
 
-// batchBytes is how many bytes of records one batch tells of, about.
-const batchBytes = 4 << 20
+// BatchBytes is how many bytes of records one batch tells of, about.
+const BatchBytes = 4 << 20
 
-// batchOf says which records a batch tells of.
-type batchOf struct {
+// BatchOf says which records a batch tells of.
+type BatchOf struct {
 	From  int    `json:"from"` // places of the timeline
 	To    int    `json:"to"`
 	Tools int    `json:"tools"` // tool events up to there

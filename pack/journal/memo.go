@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"context"
@@ -9,44 +9,44 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// journalMemo holds what one journal may reuse of those before it.
-type journalMemo struct {
-	space     space // that the folds were made for
-	folds     map[foldRules]*folded
+// Memo holds what one journal may reuse of those before it.
+type Memo struct {
+	space     Space // that the folds were made for
+	folds     map[Rules]*folded
 	zoned     map[zonesOf]*zones
 	repeated  map[repeatsOf]*repeats
-	counter   *tokens.Counter // of the build going on
-	summaries []Summary       // likewise
+	Counter   *tokens.Counter // of the build going on
+	Summaries []Summary       // likewise
 	records   map[shownAs]rendered
 	requests  map[int]string    // what users asked, by place
 	costs     map[int]int32     // of images, by place
-	tried     map[int][]attempt // how calls of the newest records ended, by place
-	asks      map[int]string    // what the newest records say, by place
-	finds     *finds            // what records say that is worth a note; see found
-	nearby    *finds            // of a long history; see foundUpTo
+	tried     map[int][]Attempt // how calls of the newest records ended, by place
+	Asks      map[int]string    // what the newest records say, by place
+	Finds     *Finds            // what records say that is worth a note; see found
+	nearby    *Finds            // of a long history; see foundUpTo
 	items     *items            // see derivedItems
-	wants     noteWants         // of the build going on
-	decided   []Decided         // that it shows
-	ctx       context.Context   // of whoever waits for it; records are read no longer when that is over
+	Wants     NoteWants         // of the build going on
+	Decided   []Decided         // that it shows
+	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
 
-	known   func(at record.Address) int         // a persisted count of a record in full, or 0
-	counted func(at record.Address, tokens int) // told of each new one
+	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
+	Counted func(at record.Address, tokens int) // told of each new one
 }
 
-func newJournalMemo() *journalMemo {
-	return &journalMemo{ctx: context.Background(), folds: map[foldRules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]attempt{}, costs: map[int]int32{}}
+func NewMemo() *Memo {
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
 }
 
 // found is what was found in the records.
-func (mm *journalMemo) found() *finds {
-	if mm.finds == nil {
-		mm.finds = newFinds(nil)
+func (mm *Memo) found() *Finds {
+	if mm.Finds == nil {
+		mm.Finds = NewFinds(nil)
 	}
-	return mm.finds
+	return mm.Finds
 }
 
-// request is the text of the user record at a place of m; "" for place 0.
-func (mm *journalMemo) request(m record.Records, at int) (string, error) {
+// Request is the text of the user record at a place of m; "" for place 0.
+func (mm *Memo) Request(m record.Records, at int) (string, error) {
 	if at == 0 {
 		return "", nil
 	}
@@ -66,23 +66,23 @@ func (mm *journalMemo) request(m record.Records, at int) (string, error) {
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
-type folded struct{ before, now *fold }
+type folded struct{ before, now *Fold }
 
-// fold folds m by rules, from where an earlier build left off.
-func (mm *journalMemo) fold(m record.Records, rules foldRules) *fold {
+// Fold folds m by rules, from where an earlier build left off.
+func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	n, f := m.Len(), mm.folds[rules]
 	switch {
-	case f != nil && f.now.n == n:
+	case f != nil && f.now.N == n:
 		return f.now
-	case f != nil && f.before.n == n:
+	case f != nil && f.before.N == n:
 		return f.before
-	case f == nil || f.now.n > n:
-		f = &folded{now: &fold{rules: rules}}
+	case f == nil || f.now.N > n:
+		f = &folded{now: &Fold{Rules: rules}}
 	}
 	now := f.now.clone()
 	before := f.now
 	unread := false
-	if c := mm.counter; c != nil && rules.scale == firstScale {
+	if c := mm.Counter; c != nil && rules.scale == firstScale {
 		now.exactly = func() (int64, bool) {
 			n, err := mm.count(m, now.pieces(m, 0), c)
 			unread = unread || err != nil
@@ -99,11 +99,11 @@ func (mm *journalMemo) fold(m record.Records, rules foldRules) *fold {
 		unread = unread || err != nil
 		return err == nil && w != compress.Request
 	}
-	for now.n < n {
-		if now.n == n-1 && before.n < n-1 {
+	for now.N < n {
+		if now.N == n-1 && before.N < n-1 {
 			before = now.clone()
 		}
-		now.add(m.At(now.n + 1))
+		now.add(m.At(now.N + 1))
 	}
 	if n == 0 {
 		before = now
@@ -117,8 +117,8 @@ func (mm *journalMemo) fold(m record.Records, rules foldRules) *fold {
 	return now
 }
 
-// forget forgets what the last build did not use.
-func (mm *journalMemo) forget() {
+// Forget forgets what the last build did not use.
+func (mm *Memo) Forget() {
 	for key, r := range mm.records {
 		if !r.used {
 			delete(mm.records, key)
@@ -141,21 +141,21 @@ func (mm *journalMemo) forget() {
 	}
 }
 
-// clear forgets what hangs on the places of records.
-func (mm *journalMemo) clear() {
+// Clear forgets what hangs on the places of records.
+func (mm *Memo) Clear() {
 	clear(mm.folds)
 	clear(mm.zoned)
 	clear(mm.repeated)
 	clear(mm.records)
 	clear(mm.requests)
 	clear(mm.costs)
-	clear(mm.asks)
+	clear(mm.Asks)
 	clear(mm.tried)
 	mm.items = nil
 }
 
-// use says for which space the next build folds.
-func (mm *journalMemo) use(l space) {
+// Use says for which space the next build folds.
+func (mm *Memo) Use(l Space) {
 	if mm.space != l {
 		mm.space = l
 		clear(mm.folds)
@@ -164,8 +164,8 @@ func (mm *journalMemo) use(l space) {
 	}
 }
 
-// size is about how many bytes of memory mm holds.
-func (mm *journalMemo) size() int {
+// Size is about how many bytes of memory mm holds.
+func (mm *Memo) Size() int {
 	n := 0
 	for _, r := range mm.records {
 		n += len(r.text) + 128 + 192*len(r.contents)
@@ -181,7 +181,7 @@ func (mm *journalMemo) size() int {
 		n += len(text)
 	}
 	for _, f := range mm.folds {
-		n += (cap(f.before.starts)+cap(f.now.starts))*128 + cap(f.now.cuts)*16 + 1024
+		n += (cap(f.before.starts)+cap(f.now.starts))*128 + cap(f.now.Cuts)*16 + 1024
 	}
 	for _, z := range mm.zoned {
 		n += z.size()

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 )
 
 // testRules are those of the default recipe without any files.
-func testRules(budget, step int) foldRules {
+func testRules(budget, step int) Rules {
 	r := recipe.Default()
 	k := slices.IndexFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
 	footer := min(max(200, budget/20), budget/8)
-	return journalOf(r, &r.Sources[k]).foldRules(space{limit: budget, room: budget - footer}, step)
+	return PolicyOf(r, &r.Sources[k]).Rules(Space{Limit: budget, Room: budget - footer}, step)
 }
 
 // When the live part begins with a request, the one before it is over and is not kept.
@@ -27,8 +27,8 @@ func TestNoOldRequestBeforeANewOne(t *testing.T) {
 	for i := range 60 {
 		l.Append(packtest.Message("user", fmt.Sprintf("Request %d: %s", i, packtest.Weighing(60))))
 	}
-	f := newJournalMemo().fold(l, testRules(1500, 0))
-	if f.compactions == 0 {
+	f := NewMemo().Fold(l, testRules(1500, 0))
+	if f.Compactions == 0 {
 		t.Fatal("no compaction")
 	}
 	if first, user := f.keptUsers(f.starts[0]); first != 1 || user != 0 {
@@ -39,24 +39,24 @@ func TestNoOldRequestBeforeANewOne(t *testing.T) {
 // Each compaction frees the least gain.
 func TestCompactionsAreRare(t *testing.T) {
 	l := packtest.LongLog(3000)
-	f := &fold{rules: testRules(8000, 0)}
+	f := &Fold{Rules: testRules(8000, 0)}
 	last := 0
 	for n := 1; n <= l.Len(); n++ {
-		before, weight := f.compactions, f.weight()
+		before, weight := f.Compactions, f.weight()
 		f.add(l.At(n))
-		if f.compactions == before {
+		if f.Compactions == before {
 			continue
 		}
-		if freed := weight - f.weight(); freed < f.rules.room*f.rules.minGain/1000 {
-			t.Errorf("compaction %d at record %d freed %d of %d", f.compactions, n, freed, f.rules.room)
+		if freed := weight - f.weight(); freed < f.Rules.room*f.Rules.minGain/1000 {
+			t.Errorf("compaction %d at record %d freed %d of %d", f.Compactions, n, freed, f.Rules.room)
 		}
 		if last > 0 && n-last < 15 {
 			t.Errorf("compactions at %d and %d", last, n)
 		}
 		last = n
 	}
-	if f.compactions < 5 {
-		t.Errorf("only %d compactions", f.compactions)
+	if f.Compactions < 5 {
+		t.Errorf("only %d compactions", f.Compactions)
 	}
 }
 
@@ -65,16 +65,16 @@ func TestEventGroupsStayTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := packtest.WholeHistory(t)
 		m := &record.Merged{Messages: h.Messages, Events: h.Events, Tools: h.Tools}
-		f := &fold{rules: testRules(rapid.IntRange(400, 4000).Draw(t, "budget"), 0)}
+		f := &Fold{Rules: testRules(rapid.IntRange(400, 4000).Draw(t, "budget"), 0)}
 		for n := 1; n <= m.Len(); n++ {
-			moved := f.compactions
+			moved := f.Compactions
 			f.add(m.At(n))
-			if f.compactions == moved {
+			if f.Compactions == moved {
 				continue
 			}
-			for at := f.boundary(); at <= n; at++ {
-				if call := int(m.At(at).CallOf); call > 0 && call < f.boundary() && call >= f.previous {
-					t.Fatalf("boundary %d parts call %d from its result %d", f.boundary(), call, at)
+			for at := f.Boundary(); at <= n; at++ {
+				if call := int(m.At(at).CallOf); call > 0 && call < f.Boundary() && call >= f.Previous {
+					t.Fatalf("boundary %d parts call %d from its result %d", f.Boundary(), call, at)
 				}
 			}
 		}
@@ -86,16 +86,16 @@ func TestBoundaryKeepsGroupsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := packtest.Messages(t)
 		budget := rapid.IntRange(400, 4000).Draw(t, "budget")
-		f := &fold{rules: testRules(budget, rapid.IntRange(0, 14).Draw(t, "step"))}
+		f := &Fold{Rules: testRules(budget, rapid.IntRange(0, 14).Draw(t, "step"))}
 		for n := 1; n <= l.Len(); n++ {
-			moved := f.compactions
+			moved := f.Compactions
 			f.add(l.At(n))
-			if f.compactions == moved {
+			if f.Compactions == moved {
 				continue
 			}
-			boundary := f.boundary()
+			boundary := f.Boundary()
 			for line := boundary; line <= n; line++ {
-				if call := int(l.At(line).CallOf); call > 0 && call < boundary && call >= f.previous {
+				if call := int(l.At(line).CallOf); call > 0 && call < boundary && call >= f.Previous {
 					t.Fatalf("boundary %d parts call %d from its result %d", boundary, call, line)
 				}
 			}
@@ -105,21 +105,21 @@ func TestBoundaryKeepsGroupsTogether(t *testing.T) {
 
 // In a turn of many calls what is older than the last eight counts as older: the next compaction shortens it.
 func TestInALongTurnOldResultsTakeLess(t *testing.T) {
-	f := &fold{rules: testRules(64000, 0)}
+	f := &Fold{Rules: testRules(64000, 0)}
 	l := packtest.LogOf(string(packtest.Message("user", "Have a look at all parts.")))
 	packtest.Called(l, 0, 3, 300)
 	packtest.Called(l, 3, 40, 60)
 	for n := 1; n <= l.Len(); n++ {
-		before := f.compactions
+		before := f.Compactions
 		f.add(l.At(n))
 		large := 0
 		for _, o := range f.odd {
-			if o.line >= f.boundary() && o.rule.shown(o.weight) > toolMost {
+			if o.line >= f.Boundary() && o.rule.shown(o.weight) > ToolMost {
 				large++
 			}
 		}
 		switch {
-		case f.compactions > before:
+		case f.Compactions > before:
 			if large > 0 {
 				t.Errorf("record %d brought a compaction, and %d results from before the last eight are large", n, large)
 			}
@@ -138,32 +138,32 @@ func TestAgedResultsFollowFromTheRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := packtest.Weights(t)
 		rules := testRules(rapid.SampledFrom([]int{4000, 8000, 32000, 200000}).Draw(t, "budget"), 0)
-		f := &fold{rules: rules}
+		f := &Fold{Rules: rules}
 		turn := 0
 		for n := 1; n <= l.Len(); n++ {
-			before := f.compactions
+			before := f.Compactions
 			f.add(l.At(n))
-			if f.compactions > before {
+			if f.Compactions > before {
 				turn = f.turn()
 			}
 			for _, o := range f.odd {
-				if o.line >= f.boundary() && o.line < turn && min(o.weight, o.rule.shown(o.weight)) > toolMost {
+				if o.line >= f.Boundary() && o.line < turn && min(o.weight, o.rule.shown(o.weight)) > ToolMost {
 					t.Fatalf("record %d shows %d of the result %d of a turn that is over", n, o.rule.shown(o.weight), o.line)
 				}
 			}
-			shown := f.lead.shown
-			for line := f.lead.n + 1; line <= n; line++ {
+			shown := f.Lead.shown
+			for line := f.Lead.N + 1; line <= n; line++ {
 				weight := int(l.At(line).Weight)
-				rule := f.rules.share(l.At(line))
+				rule := f.Rules.share(l.At(line))
 				if k, ok := f.oddAt(line); ok {
 					rule = f.odd[k].rule
-				} else if line < f.boundary() {
+				} else if line < f.Boundary() {
 					shown = -1 // what it was is forgotten
 					break
 				}
 				shown += f.scaled(rule.shown(weight))
 			}
-			if shown >= 0 && f.boundary() == 1 && shown != f.shown {
+			if shown >= 0 && f.Boundary() == 1 && shown != f.shown {
 				t.Fatalf("record %d: %d is shown, the fold says %d", n, shown, f.shown)
 			}
 		}
@@ -177,39 +177,39 @@ func TestCompactionsFreeTheLeastGain(t *testing.T) {
 	all := 0
 	rapid.Check(t, func(t *rapid.T) {
 		l := packtest.Weights(t)
-		f := &fold{rules: testRules(rapid.SampledFrom([]int{1000, 4000, 8000, 16000, 32000}).Draw(t, "budget"), rapid.IntRange(0, promiseStep).Draw(t, "step"))}
+		f := &Fold{Rules: testRules(rapid.SampledFrom([]int{1000, 4000, 8000, 16000, 32000}).Draw(t, "budget"), rapid.IntRange(0, PromiseStep).Draw(t, "step"))}
 		for n := 1; n <= l.Len(); n++ {
 			without := *f
-			without.starts, without.requests = slices.Clone(f.starts), slices.Clone(f.requests)
-			without.rules.minGain = math.MaxInt32
+			without.starts, without.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
+			without.Rules.minGain = math.MaxInt32
 			without.add(l.At(n))
-			before := f.compactions
+			before := f.Compactions
 			f.add(l.At(n))
-			if without.compactions > before {
+			if without.Compactions > before {
 				t.Fatal("the other fold compacts, too: the test shows nothing")
 			}
-			if f.compactions == before {
+			if f.Compactions == before {
 				if f.weight() != without.weight() {
 					t.Fatalf("record %d: it weighs %d, and %d without a compaction that there was not", n, f.weight(), without.weight())
 				}
 				continue
 			}
 			all++
-			gain, least := without.weight()-f.weight(), max(0, f.rules.room-f.keptRecords(f.starts[0]))*f.rules.minGain/1000
+			gain, least := without.weight()-f.weight(), max(0, f.Rules.room-f.keptRecords(f.starts[0]))*f.Rules.minGain/1000
 			if gain <= 0 || gain < least {
-				t.Fatalf("compaction %d at record %d frees %d of %d, the least is %d", f.compactions, n, gain, f.rules.room, least)
+				t.Fatalf("compaction %d at record %d frees %d of %d, the least is %d", f.Compactions, n, gain, f.Rules.room, least)
 			}
-			if f.moved == byTurn {
-				if f.boundary() != without.boundary() || f.compactions != before+1 {
-					t.Fatalf("the end of a turn at record %d moved the boundary, or was %d compactions", n, f.compactions-before)
+			if f.Moved == byTurn {
+				if f.Boundary() != without.Boundary() || f.Compactions != before+1 {
+					t.Fatalf("the end of a turn at record %d moved the boundary, or was %d compactions", n, f.Compactions-before)
 				}
 				continue
 			}
-			if without.weight() <= f.rules.room {
-				t.Fatalf("compaction %d at record %d: there was room, %d of %d", f.compactions, n, without.weight(), f.rules.room)
+			if without.weight() <= f.Rules.room {
+				t.Fatalf("compaction %d at record %d: there was room, %d of %d", f.Compactions, n, without.weight(), f.Rules.room)
 			}
-			if f.compactions != before+1 || f.moved != byRoom {
-				t.Fatalf("one record brought %d compactions: %s", f.compactions-before, f.moved)
+			if f.Compactions != before+1 || f.Moved != byRoom {
+				t.Fatalf("one record brought %d compactions: %s", f.Compactions-before, f.Moved)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -38,8 +38,8 @@ func outlineAt(m record.Records, at int, r rendered) (ctxabi.Role, []record.Port
 	return role, list, err
 }
 
-// costOf is what the images of a record cost.
-func costOf(contents []record.Portion) (n int) {
+// CostOf is what the images of a record cost.
+func CostOf(contents []record.Portion) (n int) {
 	for i := range contents {
 		n += contents[i].Cost
 	}

@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"fmt"
@@ -21,47 +21,47 @@ import (
 // what it does not see any more. Recall does not repeat what was mended.
 const (
 	attemptWindow = 256 // records that are looked at
-	attemptTurns  = 3   // requests of the user, of which the last begins the turn that goes on: what failed before them does not count
-	plainSight    = 8   // of these the newest, which every agent still sees
+	AttemptTurns  = 3   // requests of the user, of which the last begins the turn that goes on: what failed before them does not count
+	PlainSight    = 8   // of these the newest, which every agent still sees
 	maxAttempts   = 5
 	maxFailing    = 64       // failures that are remembered at a time
 	attemptCall   = 100      // bytes of what was called
 	attemptSaid   = 24       // tokens of how it failed
-	attemptRead   = 16 << 10 // bytes at each end of a result
+	AttemptRead   = 16 << 10 // bytes at each end of a result
 	nearTheEnds   = 400      // bytes in which an exit code is looked for
 	fewLines      = 2        // of an output that is about the call itself, and not what it shows
 )
 
-// attempt is how one call of a tool ended.
-type attempt struct {
-	what   uint64 // the tool and its arguments, in full
-	deed   compress.Deed
-	failed bool
+// Attempt is how one call of a tool ended.
+type Attempt struct {
+	What   uint64 // the tool and its arguments, in full
+	Deed   compress.Deed
+	Failed bool
 	line   string // what the goal says of it, without where
 }
 
 // failure is an attempt that failed.
 type failure struct {
-	attempt
+	Attempt
 	places []int
 }
 
-// attempts returns a line for each failed attempt that still counts, the newest first.
-func (mm *journalMemo) attempts(m record.Records, n int) (lines []string) {
+// Attempts returns a line for each failed attempt that still counts, the newest first.
+func (mm *Memo) Attempts(m record.Records, n int) (lines []string) {
 	from := max(1, n-attemptWindow+1)
-	for at, turns := n, 0; at > from && turns < attemptTurns; at-- {
+	for at, turns := n, 0; at > from && turns < AttemptTurns; at-- {
 		if record.IsUser(m.At(at)) {
-			if turns++; turns == attemptTurns {
+			if turns++; turns == AttemptTurns {
 				from = at
 			}
 		}
 	}
-	var o outcomes
-	mm.tryAll(&o, m, from, n)
+	var o Outcomes
+	mm.TryAll(&o, m, from, n)
 	mm.forgetTried(n)
 	for _, f := range slices.Backward(o.failing) {
 		last := f.places[len(f.places)-1]
-		if last > n-plainSight || len(lines) == maxAttempts {
+		if last > n-PlainSight || len(lines) == maxAttempts {
 			continue
 		}
 		line := f.line + " (" + record.AddressOf(m, last).Source()
@@ -76,37 +76,37 @@ func (mm *journalMemo) attempts(m record.Records, n int) (lines []string) {
 	return lines
 }
 
-// outcomes are how calls ended, taken in their order.
-type outcomes struct {
+// Outcomes are how calls ended, taken in their order.
+type Outcomes struct {
 	failing []failure    // that still count, in the order of the last tries
-	mended  map[int]bool // places of results whose failure was made up for, or of which there was another one since
+	Mended  map[int]bool // places of results whose failure was made up for, or of which there was another one since
 }
 
-func (o *outcomes) add(at int, a attempt) {
+func (o *Outcomes) Add(at int, a Attempt) {
 	over := func(is func(f *failure) bool) {
 		o.failing = slices.DeleteFunc(o.failing, func(f failure) bool {
 			if !is(&f) {
 				return false
 			}
-			if o.mended == nil {
-				o.mended = map[int]bool{}
+			if o.Mended == nil {
+				o.Mended = map[int]bool{}
 			}
 			for _, at := range f.places {
-				o.mended[at] = true
+				o.Mended[at] = true
 			}
 			return true
 		})
 	}
-	if !a.failed {
-		over(func(f *failure) bool { return a.deed.Mends(f.deed) })
+	if !a.Failed {
+		over(func(f *failure) bool { return a.Deed.Mends(f.Deed) })
 		return
 	}
-	again := failure{attempt: a}
+	again := failure{Attempt: a}
 	over(func(f *failure) bool {
-		if f.what == a.what {
+		if f.What == a.What {
 			again.places = f.places
 		}
-		return f.what == a.what || a.deed.Repeats(f.deed)
+		return f.What == a.What || a.Deed.Repeats(f.Deed)
 	})
 	again.places = append(slices.Clone(again.places), at)
 	if o.failing = append(o.failing, again); len(o.failing) > maxFailing {
@@ -114,8 +114,8 @@ func (o *outcomes) add(at int, a attempt) {
 	}
 }
 
-// tryAll adds what the results between two places say.
-func (mm *journalMemo) tryAll(o *outcomes, m record.Records, from, n int) {
+// TryAll adds what the results between two places say.
+func (mm *Memo) TryAll(o *Outcomes, m record.Records, from, n int) {
 	for at := from; at <= n; at++ {
 		if !record.IsResult(m.At(at)) {
 			continue
@@ -129,20 +129,20 @@ func (mm *journalMemo) tryAll(o *outcomes, m record.Records, from, n int) {
 			mm.tried[at] = list
 		}
 		for _, a := range list {
-			o.add(at, a)
+			o.Add(at, a)
 		}
 	}
 }
 
 // forgetTried lets go of what is out of every window of a history of n records.
-func (mm *journalMemo) forgetTried(n int) {
-	if len(mm.tried) > 2*recallRecords {
-		maps.DeleteFunc(mm.tried, func(at int, _ []attempt) bool { return at <= n-recallRecords || at > n })
+func (mm *Memo) forgetTried(n int) {
+	if len(mm.tried) > 2*RecallRecords {
+		maps.DeleteFunc(mm.tried, func(at int, _ []Attempt) bool { return at <= n-RecallRecords || at > n })
 	}
 }
 
 // attemptsAt reads the results in the record at a place; most have none.
-func attemptsAt(m record.Records, at int) (list []attempt, err error) {
+func attemptsAt(m record.Records, at int) (list []Attempt, err error) {
 	e := m.At(at)
 	if !record.IsResult(e) {
 		return nil, nil
@@ -164,7 +164,7 @@ func attemptsAt(m record.Records, at int) (list []attempt, err error) {
 				return nil, err
 			}
 		}
-		return []attempt{attemptOf(asked.Name, asked.Arguments, ev.Text, ev.ExitCode, ev.Failed)}, nil
+		return []Attempt{attemptOf(asked.Name, asked.Arguments, ev.Text, ev.ExitCode, ev.Failed)}, nil
 	}
 	msg := ctxabi.DecodeMessage(raw)
 	results := msg.Results
@@ -187,31 +187,31 @@ func attemptsAt(m record.Records, at int) (list []attempt, err error) {
 	return list, nil
 }
 
-func attemptOf(name, arguments, output, exit string, failed bool) attempt {
-	output, _ = bothEnds(output, attemptRead)
-	a := attempt{what: whatOf(name, arguments), deed: compress.DeedOf(name, arguments)}
-	if a.failed = name != "" && howEnded(output, exit, failed).failed(a.deed); a.failed {
-		a.line = attemptLine(name, arguments, output)
+func attemptOf(name, arguments, output, exit string, failed bool) Attempt {
+	output, _ = BothEnds(output, AttemptRead)
+	a := Attempt{What: WhatOf(name, arguments), Deed: compress.DeedOf(name, arguments)}
+	if a.Failed = name != "" && HowEnded(output, exit, failed).Failed(a.Deed); a.Failed {
+		a.line = AttemptLine(name, arguments, output)
 	}
 	return a
 }
 
-// whatOf names a call.
-func whatOf(name, arguments string) uint64 {
+// WhatOf names a call.
+func WhatOf(name, arguments string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name+"\x00"+strings.Join(strings.Fields(arguments), " "))
 	return h.Sum64()
 }
 
-// end is how a call ended, by what its result says of itself, its exit status, and its output.
-type end struct {
+// End is how a call ended, by what its result says of itself, its exit status, and its output.
+type End struct {
 	exit                   string // "" where none is named
 	told, silent           bool   // told: that it failed
 	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
 }
 
-func howEnded(output, exit string, failed bool) end {
-	e := end{exit: exit, told: failed}
+func HowEnded(output, exit string, failed bool) End {
+	e := End{exit: exit, told: failed}
 	if exit == "" {
 		e.exit = exitStatus(output)
 	}
@@ -227,8 +227,8 @@ func howEnded(output, exit string, failed bool) end {
 	return e
 }
 
-// failed reports whether what a call was for has failed.
-func (e end) failed(d compress.Deed) bool {
+// Failed reports whether what a call was for has failed.
+func (e End) Failed(d compress.Deed) bool {
 	switch {
 	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
 		return false // the answer is no
@@ -238,8 +238,8 @@ func (e end) failed(d compress.Deed) bool {
 	return e.looksFailed && (e.fewOfThem || !d.Reads())
 }
 
-// attemptLine is what the goal says of a failed attempt: the command or the call, and how it failed.
-func attemptLine(name, arguments, output string) string {
+// AttemptLine is what the goal says of a failed attempt: the command or the call, and how it failed.
+func AttemptLine(name, arguments, output string) string {
 	what := record.OneLine(name)
 	if args := gjson.Parse(arguments); args.IsObject() {
 		keys, only := 0, ""
@@ -286,12 +286,12 @@ func exitStatus(output string) string {
 	return ""
 }
 
-// bothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
-func bothEnds(text string, n int) (short string, whole bool) {
+// BothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
+func BothEnds(text string, n int) (short string, whole bool) {
 	if len(text) <= 2*n {
 		return strings.Clone(text), true
 	}
 	return strings.ToValidUTF8(text[:n], "") + "\n" + strings.ToValidUTF8(text[len(text)-n:], ""), false
 }
 
-const recallRecords = 2048 // that are looked at
+const RecallRecords = 2048 // that are looked at

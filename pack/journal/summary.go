@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"crypto/sha256"
@@ -11,16 +11,16 @@ type Summary struct {
 	After int    // it stands in packs whose last compaction a later record brought
 	Text  string // ends in a newline
 
-	sum *[sha256.Size]byte // see id; nil: not known yet
+	Sum *[sha256.Size]byte // see id; nil: not known yet
 }
 
-// id stands for all that s brings into a pack; zero for nil.
-func (s *Summary) id() [sha256.Size]byte {
+// ID stands for all that s brings into a pack; zero for nil.
+func (s *Summary) ID() [sha256.Size]byte {
 	switch {
 	case s == nil:
 		return [sha256.Size]byte{}
-	case s.sum != nil:
-		return *s.sum
+	case s.Sum != nil:
+		return *s.Sum
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "%d\n%s", s.To, s.Text))
 }

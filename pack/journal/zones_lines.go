@@ -1,4 +1,4 @@
-package pack
+package journal
 
 import (
 	"maps"
@@ -14,12 +14,12 @@ import (
 func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 	whole = map[int]bool{}
 	at := *b.f
-	at.n = b.z.at // records that came later do not count
-	for _, p := range at.pieces(b.m, b.z.from) {
+	at.N = b.z.at // records that came later do not count
+	for _, p := range at.pieces(b.m, b.z.From) {
 		switch {
-		case p.zone == inFolds:
-			out = append(out, b.z.folds[p.From-b.z.from].text)
-		case !p.omitted:
+		case p.Zone == InFolds:
+			out = append(out, b.z.folds[p.From-b.z.From].Text)
+		case !p.Omitted:
 			r, err := b.mm.show(b.m, p, b.c)
 			if err != nil {
 				return nil, nil, err
@@ -32,9 +32,9 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 }
 
 // keyLines is the block of old lines.
-func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
+func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	first := b.z.at + 1
-	for bytes := 0; first > 1 && b.z.at-first < windowRecords; first-- {
+	for bytes := 0; first > 1 && b.z.at-first < WindowRecords; first-- {
 		if bytes += int(b.m.At(first - 1).Len); bytes > windowBytes {
 			break
 		}
@@ -50,7 +50,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	}
 	span := ctxabi.Span{From: first, To: b.z.at}
 	if span.From > span.To {
-		return part{}
+		return Part{}
 	}
 	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
 	room -= b.c.CountCached(heading)
@@ -79,7 +79,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 		}
 	}
 	if len(chosen) == 0 {
-		return part{}
+		return Part{}
 	}
 	// What a report ends with stands behind what else there is of it.
 	slices.SortStableFunc(chosen, func(a, b compress.KeyLine) int { return a.Source - b.Source })
@@ -88,8 +88,8 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 	for i, l := range chosen {
 		text.WriteString(line(l, i > 0 && chosen[i-1].Source == l.Source))
 	}
-	p := part{piece: piece{Span: span, kept: true, zone: inLines}, text: text.String()}
-	p.tokens = b.c.CountCached(p.text)
+	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InLines}, Text: text.String()}
+	p.Tokens = b.c.CountCached(p.Text)
 	return p
 }
 
@@ -98,8 +98,8 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) part {
 func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
 	ends = map[int][]string{}
 	until := b.z.boundary
-	if b.z.from > 0 {
-		until = b.z.from
+	if b.z.From > 0 {
+		until = b.z.From
 	}
 	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
 		if at >= until {
