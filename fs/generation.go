@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // A built file has one inode per build: looking its name up makes the build if
@@ -102,9 +103,9 @@ func (n *builtFile) data(ctx context.Context) (b []byte, build *pack.Build, ok b
 }
 
 // nativeFiles are the files of the native renderings.
-var nativeFiles = map[string]pack.Format{
-	ctxabi.OpenAIFile: pack.OpenAI, ctxabi.AnthropicFile: pack.Anthropic,
-	ctxabi.ResponsesFile: pack.Responses, ctxabi.GeminiFile: pack.Gemini, ctxabi.GenAIFile: pack.GenAI,
+var nativeFiles = map[string]native.Format{
+	ctxabi.OpenAIFile: native.OpenAI, ctxabi.AnthropicFile: native.Anthropic,
+	ctxabi.ResponsesFile: native.Responses, ctxabi.GeminiFile: native.Gemini, ctxabi.GenAIFile: native.GenAI,
 }
 
 func (p *place) rendering(b *pack.Build, rel string) ([]byte, error) {

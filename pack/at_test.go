@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // What At gives for a moment is what Current gave then, while no file changed.
@@ -81,7 +82,7 @@ func TestEarlierMomentsAreReadBesideAnAppender(t *testing.T) {
 					t.Errorf("at %d: not the pack of that moment:\n%s\n-- then:\n%s", n, b.JSON(), was.JSON())
 					return
 				}
-				for _, f := range Formats {
+				for _, f := range native.Formats {
 					if _, err := d.b.Native(d.x, b, f); err != nil {
 						t.Errorf("at %d as %s: %v", n, f, err)
 					}

@@ -21,8 +21,8 @@ func (b *Build) tokensOf(n int, c *tokens.Counter) int {
 
 // counter counts in the encoding of the build.
 func (b *Build) counter() (*tokens.Counter, error) {
-	if b.native != nil && b.native.counter != nil {
-		return b.native.counter, nil
+	if b.native != nil && b.native.Counter != nil {
+		return b.native.Counter, nil
 	}
 	return tokens.For("")
 }

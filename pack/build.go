@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -27,7 +28,7 @@ type Build struct {
 	EpochReason string
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
 	Made        time.Time // by a [Builder]; the zero time: by Compile
-	native      *native
+	native      *native.Prompt
 	left        left    // what left the prompt
 	backlog     backlog // what a summarizer may be asked for
 	places      int     // of its history
@@ -82,7 +83,7 @@ type draft struct {
 	imagesFrom int // the first place whose images may be shown; 0: all may
 	tokens     struct{ head, journal, footer int }
 	kept       kept
-	native     *native
+	native     *native.Prompt
 }
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
@@ -227,7 +228,7 @@ func (d *draft) fill() error {
 		if err := d.frameNative(d.script()); err != nil {
 			return err
 		}
-		if d.native.bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
+		if d.native.Bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
 			return nil
 		}
 		if fits { // pack.md alone
@@ -243,11 +244,11 @@ func (d *draft) fill() error {
 
 // showFewerImages leaves out the images of old records where they are why the native renderings do not fit.
 func (d *draft) showFewerImages() error {
-	left := d.limits.limit - d.native.bound // less than nothing
+	left := d.limits.limit - d.native.Bound // less than nothing
 	from := 0
-	for _, l := range d.native.script.lines {
-		if l.carried {
-			left += journal.CostOf(l.contents)
+	for _, l := range d.native.Script.Lines {
+		if l.Carried {
+			left += journal.CostOf(l.Contents)
 		}
 	}
 	for i := len(d.parts) - 1; i >= 0 && from == 0; i-- {
@@ -318,7 +319,7 @@ func (d *draft) render() *Build {
 	md = append(md, d.goal.text...)
 
 	build.Markdown, build.Prefix = md, marks.prefix
-	d.native.footer, build.native = string(md[marks.prefix:]), d.native
+	d.native.Footer, build.native = string(md[marks.prefix:]), d.native
 	for _, f := range d.in.Files {
 		if f.At < 0 || d.wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending

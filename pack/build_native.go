@@ -3,13 +3,14 @@ package pack
 import (
 	"crypto/sha256"
 
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
 // Native gives the rendering of the build in a format, made when it is asked for first. It fails with
 // ctxabi.ErrOverBudget when so little room is left that only pack.md fits, and with ctxabi.ErrIO when a record cannot be read.
-func (b *Build) Native(f Format, logs Logs) ([]byte, error) {
-	return b.native.rendered(f, logs)
+func (b *Build) Native(f native.Format, logs native.Logs) ([]byte, error) {
+	return b.native.Body(f, logs)
 }
 
 // Size is about how many bytes of memory the build holds: its renderings, and what others are made from. Texts of records and
@@ -19,22 +20,22 @@ func (b *Build) Size() int {
 	if b.native == nil {
 		return size
 	}
-	return size + b.native.size()
+	return size + b.native.Size()
 }
 
 // toolSet gives the tools of a file, parsed once.
-func (mm *memo) toolSet(f *File) toolSet {
+func (mm *memo) toolSet(f *File) native.Tools {
 	if sum := f.digest(); mm.parsed == nil || mm.parsed.of != sum {
-		mm.parsed = &parsedTools{of: sum, toolSet: parseTools(f.Data)}
+		mm.parsed = &parsedTools{of: sum, Tools: native.ParseTools(f.Data)}
 	}
-	return mm.parsed.toolSet
+	return mm.parsed.Tools
 }
 
 // toolTokens is how many tokens the tools of a file take, counted once.
 func (mm *memo) toolTokens(f *File, c *tokens.Counter) int {
 	s := mm.toolSet(f)
 	if p := mm.parsed; p.counted != c.Encoding() {
-		p.counted, p.tokens = c.Encoding(), s.tokens(c)
+		p.counted, p.tokens = c.Encoding(), s.Tokens(c)
 	}
 	return mm.parsed.tokens
 }
@@ -42,7 +43,7 @@ func (mm *memo) toolTokens(f *File, c *tokens.Counter) int {
 // parsedTools are the tools of a file of this SHA-256.
 type parsedTools struct {
 	of [sha256.Size]byte
-	toolSet
+	native.Tools
 	counted string // the encoding of tokens; "": not yet
 	tokens  int
 }

@@ -1,12 +1,13 @@
 package pack
 
 import (
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // Native gives a rendering of build, which is one of x.
-func (b *Builder) Native(x *session.Session, build *Build, f Format) ([]byte, error) {
+func (b *Builder) Native(x *session.Session, build *Build, f native.Format) ([]byte, error) {
 	before := build.Size()
 	e := b.entry(x.ID())
 	data, err := build.Native(f, func() (record.Records, record.Records, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -179,7 +180,7 @@ func (y *layout) usable(at int) []File {
 func (y *layout) choose(s *recipe.Source, files []File, task string, fits func(string) bool) selection {
 	switch s.Type {
 	case recipe.TypeTools:
-		text, err := toolsText(files[0].Data)
+		text, err := native.ToolsText(files[0].Data)
 		if err != nil {
 			return selection{Notes: []string{err.Error()}}
 		}

@@ -60,14 +60,14 @@ func (d *draft) reserveDecisions() (err error) {
 func (d *draft) decide() error {
 	room := noCap
 	if l := d.limits.limit; l > 0 {
-		room = d.reserved + max(0, min(d.footerLeft, l-d.total(), l-d.native.bound))
+		room = d.reserved + max(0, min(d.footerLeft, l-d.total(), l-d.native.Bound))
 	}
 	text, n, err := d.newDecisions(d.fold, room)
 	if err != nil {
 		return err
 	}
 	d.tokens.footer += n - d.reserved
-	d.native.bound += n - d.reserved
+	d.native.Bound += n - d.reserved
 	d.footerLeft += d.reserved - n
 	if text != "" {
 		k := slices.IndexFunc(d.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions })

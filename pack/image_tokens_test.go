@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -63,7 +64,7 @@ func TestImagesDidNotCountTowardsTheBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := natives(t, b, logsOf(&Input{Messages: l.Prefix(n)}), budget, "")[Anthropic].data
+			data := natives(t, b, logsOf(&Input{Messages: l.Prefix(n)}), budget, "")[native.Anthropic].data
 			images := strings.Count(string(data), `"type":"image"`)
 			if total := b.Tokens + images*cost; total > budget {
 				t.Fatalf("at %d, %d records: %d images, with them %d tokens", budget, n, images, total)
@@ -112,14 +113,14 @@ func TestToolsDidNotCountTowardsTheBudget(t *testing.T) {
 	in := inputOf(l, 16000, file)
 	b := mustCompile(t, in)
 	n := b.native
-	if tokens := n.tools.tokens(n.counter); tokens < 4000 || n.bound > 16000 {
-		t.Errorf("tools take %d tokens, all at most %d", tokens, n.bound)
+	if tokens := n.Tools.Tokens(n.Counter); tokens < 4000 || n.Bound > 16000 {
+		t.Errorf("tools take %d tokens, all at most %d", tokens, n.Bound)
 	}
-	talk, err := n.dialogue(in.Messages, in.Events)
+	talk, err := n.Dialogue(in.Messages, in.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count := n.count(talk); count > 16000 || count < 12000 {
+	if count := n.Count(talk); count > 16000 || count < 12000 {
 		t.Errorf("the renderings take %d tokens", count)
 	}
 	if b.Compactions == 0 || len(b.Markdown) == 0 {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // checkKept: what pack.json says is kept of the pack before are bytes of both, and all tokens are counted once.
@@ -127,8 +129,8 @@ func TestBreakpointsAreWhereMarksStand(t *testing.T) {
 			in := inputOf(l.Prefix(n), budget, sampleFiles()...)
 			b := mustCompile(t, in)
 			points := parseJSON(t, b).Breakpoints
-			ends, marks, system := markedBlocks(t, string(b.Markdown), natives(t, b, logsOf(&in), budget, "")[Anthropic].data)
-			if len(marks) > maxMarks || len(points) > maxMarks || !slices.IsSorted(points) {
+			ends, marks, system := markedBlocks(t, string(b.Markdown), natives(t, b, logsOf(&in), budget, "")[native.Anthropic].data)
+			if len(marks) > native.MaxMarks || len(points) > native.MaxMarks || !slices.IsSorted(points) {
 				t.Fatalf("%d records at %d: marks %v, breakpoints %v", n, budget, marks, points)
 			}
 			// upTo is the last block that stands in front of a place in pack.md.
@@ -149,7 +151,7 @@ func TestBreakpointsAreWhereMarksStand(t *testing.T) {
 				t.Errorf("%d records at %d: the last mark is on block %d, the last breakpoint behind %d", n, budget, last, want)
 			}
 			for i := 1; i < len(marks); i++ {
-				if marks[i]-marks[i-1] > markReach && len(marks) < maxMarks {
+				if marks[i]-marks[i-1] > native.MarkReach && len(marks) < native.MaxMarks {
 					t.Errorf("%d records at %d: %d blocks between marks %v", n, budget, marks[i]-marks[i-1], marks)
 				}
 			}
@@ -230,7 +232,7 @@ func TestSameHistoryElsewhereAndLater(t *testing.T) {
 		}
 		b := d.pack()
 		out := map[string][]byte{"pack.md": b.Markdown, "pack.json": b.JSON(), "pack.report.md": b.Report}
-		for _, f := range Formats {
+		for _, f := range native.Formats {
 			data, err := d.b.Native(d.x, b, f)
 			if err != nil {
 				t.Fatal(err)

@@ -7,32 +7,33 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // script makes the script of the journal as it is folded.
-func (d *draft) script() *script {
-	lines := make([]scriptLine, 0, len(d.parts))
+func (d *draft) script() *native.Script {
+	lines := make([]native.Line, 0, len(d.parts))
 	for i := range d.parts {
 		p := &d.parts[i]
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: record.AddressOf(d.history, p.From), lead: p.Lead, past: p.Kept || p.Omitted, tokens: p.Tokens}
+		l := native.Line{Address: record.AddressOf(d.history, p.From), Lead: p.Lead, Past: p.Kept || p.Omitted, Tokens: p.Tokens}
 		if p.Omitted || p.Contents == nil {
-			l.note = p.Text
+			l.Note = p.Text
 		} else {
-			l.role, l.contents = p.Role, p.Contents
-			l.instead = p.Instead
+			l.Role, l.Contents = p.Role, p.Contents
+			l.Instead = p.Instead
 			if p.How != "" && p.Instead == nil {
-				l.shown = p.Text
+				l.Shown = p.Text
 			}
-			l.carried = d.carried(p)
+			l.Carried = d.carried(p)
 		}
 		lines = append(lines, l)
 	}
-	return write(lines)
+	return native.NewScript(lines)
 }
 
 // carried reports whether the images of a record are shown: until the first compaction after two turns, where there is room for them.
@@ -53,35 +54,35 @@ func (d *draft) carried(p *journal.Part) bool {
 }
 
 // lastRequestOnly is the script of a recipe without a journal: the last request of the user.
-func (d *draft) lastRequestOnly() (*script, error) {
+func (d *draft) lastRequestOnly() (*native.Script, error) {
 	at := d.clock.Last.Line
 	text, err := d.memo.Request(d.history, at)
 	if at == 0 || err != nil {
-		return write(nil), err
+		return native.NewScript(nil), err
 	}
 	a := record.AddressOf(d.history, at)
 	if l := d.limits; l.limit > 0 {
-		room := l.limit - d.tokens.head - d.tokens.footer - messageTokens*(len(d.head)+2) - extraDialogue
+		room := l.limit - d.tokens.head - d.tokens.footer - native.MessageTokens*(len(d.head)+2) - native.ExtraDialogue
 		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.Path())
 	}
 	if strings.TrimSpace(text) == "" {
 		text = record.NothingSaid
 	}
-	s := &script{turns: []scriptTurn{{by: byUser, slots: []slot{{line: -1, text: text}}}}}
-	s.bound = d.counter.CountCached(text) + messageTokens
+	s := &native.Script{Turns: []native.Turn{{By: native.ByUser, Slots: []native.Slot{{Line: -1, Text: text}}}}}
+	s.Bound = d.counter.CountCached(text) + native.MessageTokens
 	return s, nil
 }
 
 // frameNative makes what native renderings are made from; s is the script of the journal, nil when there is none.
-func (d *draft) frameNative(s *script) (err error) {
+func (d *draft) frameNative(s *native.Script) (err error) {
 	if s == nil {
 		if s, err = d.lastRequestOnly(); err != nil {
 			return err
 		}
 	}
-	n := &native{script: s, limit: d.limits.limit, counter: d.counter}
+	n := &native.Prompt{Script: s, Limit: d.limits.limit, Counter: d.counter}
 	var sections []section
-	n.bound = s.bound + d.tokens.footer + extraDialogue
+	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue
 	for _, b := range d.head {
 		switch {
 		case b.text == "":
@@ -95,22 +96,22 @@ func (d *draft) frameNative(s *script) (err error) {
 		case b.source.Type == recipe.TypeTools:
 			continue
 		default:
-			n.head = append(n.head, headText{text: b.text, stable: b.phase == phaseStable})
+			n.Head = append(n.Head, native.Head{Text: b.text, Stable: b.phase == phaseStable})
 		}
-		n.bound += b.tokens
+		n.Bound += b.tokens
 	}
-	n.bound += messageTokens * len(headTexts(n.head, n.limit))
-	n.said = strategyMessages("", sections, d.recipe.Messages)
+	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
+	n.Messages = strategyMessages("", sections, d.recipe.Messages)
 	if len(d.recipe.Messages) > 0 {
-		for _, m := range n.said {
-			n.bound += d.counter.CountCached(m.Content)
+		for _, m := range n.Messages {
+			n.Bound += d.counter.CountCached(m.Content)
 		}
 	}
-	n.bound += messageTokens*len(n.said) + d.toolTokens
+	n.Bound += native.MessageTokens*len(n.Messages) + d.toolTokens
 	for k := range d.recipe.Sources {
 		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
 			for _, f := range d.usable(k) {
-				n.tools = d.memo.toolSet(&f)
+				n.Tools = d.memo.toolSet(&f)
 			}
 		}
 	}
@@ -119,10 +120,10 @@ func (d *draft) frameNative(s *script) (err error) {
 }
 
 // repairs lists what was done so that native renderings are valid.
-func (d *draft) repairs() []repair {
-	list := d.native.script.repairs
-	for _, r := range d.native.tools.repairs {
-		list = append(slices.Clip(list), repair{r, ctxabi.ToolsFile})
+func (d *draft) repairs() []native.Repair {
+	list := d.native.Script.Repairs
+	for _, r := range d.native.Tools.Repairs {
+		list = append(slices.Clip(list), native.Repair{Repair: r, Source: ctxabi.ToolsFile})
 	}
 	return list
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // every says which packs of a replay are rendered natively: of every so many records, and those that a compaction made.
@@ -98,7 +100,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 		step = 2 // the made ones are few, and have what real ones seldom have
 	}
 	l, mm := newLog(), newMemo()
-	var before map[Format]nativeOf
+	var before map[native.Format]nativeOf
 	epoch, compactions := "", 0
 	for i, r := range records {
 		l.Append(r)
@@ -124,7 +126,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 		if b.Epoch == epoch {
 			keepsPrefix(t, before, now)
 			sum.kept++
-			sum.units, sum.stayed = sum.units+len(now[Anthropic].units), sum.stayed+before[Anthropic].stable
+			sum.units, sum.stayed = sum.units+len(now[native.Anthropic].units), sum.stayed+before[native.Anthropic].stable
 		}
 		before, epoch = now, b.Epoch
 		sum.renderings += len(now)
@@ -132,7 +134,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 }
 
 // hasTools fails unless the tools of toolsJSON stand under the key where the format's provider reads them.
-func hasTools(t failer, f Format, data []byte) {
+func hasTools(t failer, f native.Format, data []byte) {
 	t.Helper()
 	type defined []struct {
 		Name     string                  `json:"name"`

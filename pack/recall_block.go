@@ -16,7 +16,7 @@ func (d *draft) recall() error {
 	b := &d.footer[k]
 	room := defaultCaps[recipe.TypeRecall]
 	if l := d.limits.limit; l > 0 {
-		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.bound)
+		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.Bound)
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens
 	}
@@ -47,6 +47,6 @@ func (d *draft) recall() error {
 	b.asked, b.recalled = b.tokens, parts
 	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}
 	d.tokens.footer += b.tokens
-	d.native.bound += b.tokens
+	d.native.Bound += b.tokens
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -156,12 +157,12 @@ func (d *draft) renderReport(b *Build) []byte {
 		}
 	}
 
-	if repairs := summary(d.repairs()); len(repairs) > 0 || d.native.bound > l.limit && l.limit > 0 {
+	if repairs := native.Summary(d.repairs()); len(repairs) > 0 || d.native.Bound > l.limit && l.limit > 0 {
 		line("\n## Repairs in native renderings\n")
 		for _, row := range repairs {
 			line("- %s", record.OneLine(row))
 		}
-		if d.native.bound > l.limit && l.limit > 0 {
+		if d.native.Bound > l.limit && l.limit > 0 {
 			line("- so little room is left that they may not fit, which then fails")
 		}
 	}

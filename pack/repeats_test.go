@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -105,7 +106,7 @@ func TestRepeats(t *testing.T) {
 	}
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
 		golden(t, fmt.Sprintf("repeats/pack.%s.json", f), n.data)
-		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), record.NothingGiven) || strings.Contains(string(n.data), noResult) {
+		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), record.NothingGiven) || strings.Contains(string(n.data), native.NoResult) {
 			t.Errorf("%s: not all references stand in the place of results", f)
 		}
 	}
@@ -156,7 +157,7 @@ func TestRepeatProperties(t *testing.T) {
 		limit := rapid.SampledFrom([]int{1500, 4000, 8000, 20000, 60000}).Draw(t, "budget")
 		var c Compiler
 		var before *Build
-		var nativeBefore map[Format]nativeOf
+		var nativeBefore map[native.Format]nativeOf
 		for n := 1; n <= h.len(); n++ {
 			in := h.input(n, limit)
 			b, err := c.Compile(in)

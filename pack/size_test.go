@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // heapOf returns how many bytes of the heap go when let lets go of them.
@@ -39,7 +41,7 @@ func TestBuildsThatAreKeptTakeTheMemoryTheySay(t *testing.T) {
 		"pack.md":   func(*desk, *Build) {},
 		"pack.json": func(_ *desk, b *Build) { b.JSON() },
 		"native": func(d *desk, b *Build) {
-			if _, err := d.b.Native(d.x, b, OpenAI); err != nil {
+			if _, err := d.b.Native(d.x, b, native.OpenAI); err != nil {
 				t.Fatal(err)
 			}
 		},

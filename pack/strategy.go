@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -261,15 +262,15 @@ func codeSpan(text string) string {
 // strategyMessages gives the messages that a strategy makes: override, which a recipe may
 // hold, as it stands; else the system prompt, where there is one, and a user message of the sections that
 // have content, each below "## <name>".
-func strategyMessages(system string, sections []section, override []recipe.Message) (messages []strategyMessage) {
+func strategyMessages(system string, sections []section, override []recipe.Message) (messages []native.Message) {
 	for _, m := range override {
-		messages = append(messages, strategyMessage(m))
+		messages = append(messages, native.Message(m))
 	}
 	if len(override) > 0 {
 		return messages
 	}
 	if system = strings.TrimRight(system, "\r\n"); strings.TrimSpace(system) != "" {
-		messages = append(messages, strategyMessage{"system", system})
+		messages = append(messages, native.Message{Role: "system", Content: system})
 	}
 	var parts []string
 	for _, s := range sections {
@@ -278,7 +279,7 @@ func strategyMessages(system string, sections []section, override []recipe.Messa
 		}
 	}
 	if len(parts) > 0 {
-		messages = append(messages, strategyMessage{"user", strings.Join(parts, "\n\n")})
+		messages = append(messages, native.Message{Role: "user", Content: strings.Join(parts, "\n\n")})
 	}
 	return messages
 }

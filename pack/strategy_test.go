@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -137,9 +138,9 @@ func TestDeveloperMessagesAreAsTheProtocolHasThem(t *testing.T) {
 		text, source := sectionText(s, p, nil, nil)
 		sections = append(sections, section{s.Name, text, source})
 	}
-	want := []strategyMessage{
-		{"system", "You are a senior developer executing tasks following TDD principles."},
-		{"user", "## Task\nAdd a flag\n\n## Files\n- create: `a.py`\n- modify: `b.py`\n\n## Steps\n### Step 1: Write test\n```\nassert f()\n```\nRun: `pytest`\n\n### Step 2: Commit"},
+	want := []native.Message{
+		{Role: "system", Content: "You are a senior developer executing tasks following TDD principles."},
+		{Role: "user", Content: "## Task\nAdd a flag\n\n## Files\n- create: `a.py`\n- modify: `b.py`\n\n## Steps\n### Step 1: Write test\n```\nassert f()\n```\nRun: `pytest`\n\n### Step 2: Commit"},
 	}
 	if got := strategyMessages("You are a senior developer executing tasks following TDD principles.", sections, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
@@ -170,13 +171,13 @@ func TestStrategyMessages(t *testing.T) {
 		system   string
 		sections []section
 		override []recipe.Message
-		want     []strategyMessage
+		want     []native.Message
 	}{
 		{"", nil, nil, nil},
 		{" \n", nil, nil, nil},
-		{"sys\n", nil, nil, []strategyMessage{{"system", "sys"}}},
-		{"", sections, nil, []strategyMessage{{"user", "## A\na\n\n## B C\nb"}}},
-		{"sys", sections, []recipe.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}, []strategyMessage{{"system", "x"}, {"user", "y"}}},
+		{"sys\n", nil, nil, []native.Message{{Role: "system", Content: "sys"}}},
+		{"", sections, nil, []native.Message{{Role: "user", Content: "## A\na\n\n## B C\nb"}}},
+		{"sys", sections, []recipe.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}, []native.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}},
 	} {
 		if got := strategyMessages(c.system, c.sections, c.override); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.system, got, c.want)

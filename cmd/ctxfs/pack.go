@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -86,7 +87,7 @@ is taken from that daemon's flags, so that both agree.
 }
 
 // packFormats are the renderings of a pack: the last five are bodies of requests to providers.
-var packFormats = []string{"md", "json", "report", string(pack.OpenAI), string(pack.Anthropic), string(pack.Responses), string(pack.Gemini), string(pack.GenAI)}
+var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
 // inherit takes from the daemon what the command line does not say.
 func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
@@ -154,7 +155,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	case "report":
 		return b.Report, nil
 	}
-	return builder.Native(x, b, pack.Format(f.format))
+	return builder.Native(x, b, native.Format(f.format))
 }
 
 // insideGenerator says that this is part of a generator of the session: it must not start itself. A generator

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// toolsText gives tools.json in one form: keys sorted, no blanks, strings in one
+// ToolsText gives tools.json in one form: keys sorted, no blanks, strings in one
 // spelling, numbers as they were written, one tool a line where the file is a list
 // or an object that holds one. The same tools give the same bytes however their file
 // is laid out. An empty file gives "". The error is of kind ctxabi.ErrMalformed.
-func toolsText(data []byte) (string, error) {
+func ToolsText(data []byte) (string, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", nil

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"bytes"
@@ -35,35 +35,35 @@ var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
 // are reported, and because a pack must be folded so that every rendering fits. The texts are read again and
 // put in (native_dialogue.go) when somebody asks for a rendering.
 
-// native is what a build keeps for its native renderings. It never changes but for what was made.
-type native struct {
-	script  *script
-	head    []headText // blocks before the journal, with content
-	said    []strategyMessage
-	footer  string
-	tools   toolSet
-	limit   int // of tokens; 0: none
-	counter *tokens.Counter
-	bound   int // of tokens, by [native.count]; see script.bound
+// Prompt is what a build keeps for its native renderings. It never changes but for what was made.
+type Prompt struct {
+	Script   *Script
+	Head     []Head // blocks before the journal, with content
+	Messages []Message
+	Footer   string
+	Tools    Tools
+	Limit    int // of tokens; 0: none
+	Counter  *tokens.Counter
+	Bound    int // of tokens, by [native.count]; see script.bound
 
 	mu   sync.Mutex
 	made map[Format][]byte // guarded by mu
 }
 
-// messageTokens is what a message costs beside its content.
-const messageTokens = 4
+// MessageTokens is what a message costs beside its content.
+const MessageTokens = 4
 
 // Logs gives both logs of a session, as they were when a build was made or longer.
 type Logs func() (messages, events record.Records, err error)
 
-// rendered is the rendering in a format, made when it is asked for first.
-func (n *native) rendered(f Format, logs Logs) ([]byte, error) {
+// Body is the rendering in a format, made when it is asked for first.
+func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if data, ok := n.made[f]; ok {
 		return data, nil
 	}
-	data, _, err := n.render(f, logs)
+	data, _, err := n.Render(f, logs)
 	if err == nil {
 		if n.made == nil {
 			n.made = map[Format][]byte{}
@@ -73,35 +73,35 @@ func (n *native) rendered(f Format, logs Logs) ([]byte, error) {
 	return data, err
 }
 
-// size is about how many bytes of memory n holds.
-func (n *native) size() int {
+// Size is about how many bytes of memory n holds.
+func (n *Prompt) Size() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	size := n.script.size() + len(n.footer) + int(unsafe.Sizeof(headText{}))*len(n.head)
+	size := n.Script.size() + len(n.Footer) + int(unsafe.Sizeof(Head{}))*len(n.Head)
 	for _, data := range n.made {
 		size += len(data)
 	}
 	return size
 }
 
-// render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
+// Render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
 // system prompt first) the pack of the next record begins with while the epoch is the same.
-func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error) {
+func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error) {
 	messages, events, err := logs()
 	if err != nil {
 		return nil, 0, err
 	}
-	talk, err := n.dialogue(messages, events)
+	talk, err := n.Dialogue(messages, events)
 	if err != nil {
 		return nil, 0, err
 	}
-	if n.limit > 0 && n.bound > n.limit { // the bound is a little high
-		if count := n.count(talk); count > n.limit {
+	if n.Limit > 0 && n.Bound > n.Limit { // the bound is a little high
+		if count := n.Count(talk); count > n.Limit {
 			return nil, 0, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
-				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.limit, n.tools.tokens(n.counter), ctxabi.BudgetFile)
+				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.Limit, n.Tools.Tokens(n.Counter), ctxabi.BudgetFile)
 		}
 	}
-	tools := n.tools
+	tools := n.Tools
 	switch f {
 	case OpenAI:
 		data, stable = talk.openAI(tools)
@@ -121,25 +121,25 @@ func (n *native) render(f Format, logs Logs) (data []byte, stable int, err error
 	return data, stable, nil
 }
 
-// count gives the tokens of a dialogue, at least as many as any rendering has: its texts, the
+// Count gives the tokens of a dialogue, at least as many as any rendering has: its texts, the
 // names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
-func (n *native) count(talk *dialogue) int {
-	total := extraDialogue + n.tools.tokens(n.counter)
+func (n *Prompt) Count(talk *dialogue) int {
+	total := ExtraDialogue + n.Tools.Tokens(n.Counter)
 	for _, h := range talk.head {
-		total += messageTokens + n.counter.CountCached(h.text)
+		total += MessageTokens + n.Counter.CountCached(h.Text)
 	}
 	for _, m := range talk.turns {
 		for _, p := range m.parts {
-			text := n.counter.CountCached(p.text)
+			text := n.Counter.CountCached(p.text)
 			if p.kind == record.CallPortion {
 				var b bytes.Buffer
 				writeCompact(&b, argumentsObject(p.text))
-				text = max(text, n.counter.CountCached(b.String()))
+				text = max(text, n.Counter.CountCached(b.String()))
 			}
 			for _, im := range p.images {
 				total += im.Tokens()
 			}
-			total += messageTokens + text + n.counter.CountCached(p.name) + n.counter.CountCached(p.words)
+			total += MessageTokens + text + n.Counter.CountCached(p.name) + n.Counter.CountCached(p.words)
 		}
 	}
 	return total
@@ -165,8 +165,8 @@ func itemLines(items []object) []any {
 	return list
 }
 
-// strategyMessage is one message as a model is sent it.
-type strategyMessage struct {
+// Message is one message as a model is sent it.
+type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }

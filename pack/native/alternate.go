@@ -1,11 +1,11 @@
-package pack
+package native
 
 import "github.com/ctxfs/ctxfs/pack/record"
 
 // alternating is a conversation for providers that know two roles, which take turns: what all but the assistant says
 // is the user's. The first message is the user's and so is the last.
 type alternating struct {
-	system   []headText
+	system   []Head
 	messages []roleMessage
 }
 
@@ -39,7 +39,7 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		u := &d.turns[i]
 		if u.lead {
 			text, _ := u.text()
-			a.system = append(a.system, headText{text: text})
+			a.system = append(a.system, Head{Text: text})
 			continue
 		}
 		var parts []filled

@@ -1,17 +1,17 @@
-package pack
+package native
 
 import "github.com/ctxfs/ctxfs/pack/record"
 
 // maxMarks is how many marks a request may hold, and markReach how many blocks before a mark the provider looks for
 // what it has cached.
 const (
-	maxMarks  = 4
-	markReach = 20
+	MaxMarks  = 4
+	MarkReach = 20
 )
 
 // anthropic writes the body of a request to Anthropic's Messages. Its cache marks stand behind STABLE, behind SESSION,
 // behind the compacted past and on the last complete turn; those that coincide serve where two are far apart.
-func (d *dialogue) anthropic(tools toolSet) (data []byte, stable int) {
+func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
 	a := d.alternate(func(raw []byte) bool { return thought(raw, Anthropic) != nil })
 	var blocks []object // all, in their order
 	var system []object
@@ -27,9 +27,9 @@ func (d *dialogue) anthropic(tools toolSet) (data []byte, stable int) {
 		}
 	}
 	for i, h := range a.system {
-		system = append(system, object{"type": "text", "text": h.text})
+		system = append(system, object{"type": "text", "text": h.Text})
 		blocks = append(blocks, system[i])
-		if h.stable && (i+1 == len(a.system) || !a.system[i+1].stable) {
+		if h.Stable && (i+1 == len(a.system) || !a.system[i+1].Stable) {
 			mark()
 		}
 	}
@@ -93,8 +93,8 @@ func spread(marks []int, blocks []object) []int {
 	if n > 1 {
 		before = marks[n-2]
 	}
-	const apart = markReach - 2
-	for at := marks[n-1] - apart; at > before && len(marks) < maxMarks; at -= apart {
+	const apart = MarkReach - 2
+	for at := marks[n-1] - apart; at > before && len(marks) < MaxMarks; at -= apart {
 		for at > before && isThought(blocks[at]) {
 			at--
 		}

@@ -1,9 +1,9 @@
-package pack
+package native
 
 import "github.com/ctxfs/ctxfs/pack/record"
 
 // gemini makes the body of a request to Gemini's generateContent.
-func (d *dialogue) gemini(tools toolSet) (body object, stable int) {
+func (d *dialogue) gemini(tools Tools) (body object, stable int) {
 	d.withoutImagesInResults()
 	a := d.alternate(func([]byte) bool { return false })
 	var contents []object
@@ -22,7 +22,7 @@ func (d *dialogue) gemini(tools toolSet) (body object, stable int) {
 	if len(a.system) > 0 {
 		var parts []object
 		for _, h := range a.system {
-			parts = append(parts, object{"text": h.text})
+			parts = append(parts, object{"text": h.Text})
 		}
 		body["systemInstruction"] = object{"parts": itemLines(parts)}
 	}

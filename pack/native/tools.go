@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ type tool struct {
 	strict            any    // as it was written; nil: not said
 }
 
-// toolSet is what tools.json defines.
-type toolSet struct {
+// Tools is what tools.json defines.
+type Tools struct {
 	tools   []tool
-	repairs []string // what is not taken over as it stands
+	Repairs []string // what is not taken over as it stands
 }
 
-// tokens is how many tokens the definitions take in any rendering at most.
-func (s toolSet) tokens(c *tokens.Counter) (most int) {
+// Tokens is how many tokens the definitions take in any rendering at most.
+func (s Tools) Tokens(c *tokens.Counter) (most int) {
 	for _, list := range [][]object{s.openAI(), s.anthropic(), s.responses(), s.gemini()} {
 		n := 0
 		for _, tool := range list {
@@ -35,16 +35,16 @@ func (s toolSet) tokens(c *tokens.Counter) (most int) {
 	return most
 }
 
-// parseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in
+// ParseTools reads tools.json: a list of tools, or an object that holds it in tools or functions, each in
 // the form of OpenAI (nested or flat), Anthropic, MCP or Gemini. What is not a function is left out.
-func parseTools(data []byte) (s toolSet) {
+func ParseTools(data []byte) (s Tools) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if len(data) == 0 {
 		return s
 	}
 	v, ok := record.ReadJSON(string(data))
 	if !ok {
-		s.repairs = append(s.repairs, "it is not JSON: no tools")
+		s.Repairs = append(s.Repairs, "it is not JSON: no tools")
 		return s
 	}
 	seen := map[string]bool{}
@@ -52,7 +52,7 @@ func parseTools(data []byte) (s toolSet) {
 	return s
 }
 
-func (s *toolSet) read(v any, seen map[string]bool) {
+func (s *Tools) read(v any, seen map[string]bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
@@ -70,22 +70,22 @@ func (s *toolSet) read(v any, seen map[string]bool) {
 		}
 		s.add(v, seen)
 	default:
-		s.repairs = append(s.repairs, "what is not an object is left out")
+		s.Repairs = append(s.Repairs, "what is not an object is left out")
 	}
 }
 
-func (s *toolSet) add(v object, seen map[string]bool) {
+func (s *Tools) add(v object, seen map[string]bool) {
 	name, _ := v["name"].(string)
 	if name == "" {
-		s.repairs = append(s.repairs, "a tool without a name is left out")
+		s.Repairs = append(s.Repairs, "a tool without a name is left out")
 		return
 	}
 	t := tool{name: record.ToolName(name), strict: v["strict"]}
 	if t.name != name {
-		s.repairs = append(s.repairs, fmt.Sprintf("%s is called %s", record.OneLine(name), t.name))
+		s.Repairs = append(s.Repairs, fmt.Sprintf("%s is called %s", record.OneLine(name), t.name))
 	}
 	if seen[t.name] {
-		s.repairs = append(s.repairs, t.name+" stands there twice: the first one counts")
+		s.Repairs = append(s.Repairs, t.name+" stands there twice: the first one counts")
 		return
 	}
 	t.description, _ = v["description"].(string)
@@ -101,11 +101,11 @@ func (s *toolSet) add(v object, seen map[string]bool) {
 	kind, _ := v["type"].(string)
 	switch {
 	case t.schema == nil && kind != "" && kind != "function" && kind != "custom":
-		s.repairs = append(s.repairs, t.name+" is a provider's own tool, not a function: it is left out")
+		s.Repairs = append(s.Repairs, t.name+" is a provider's own tool, not a function: it is left out")
 		return
 	case t.schema != nil && t.schema["type"] != "object":
 		if _, said := t.schema["type"]; said {
-			s.repairs = append(s.repairs, t.name+": its arguments are not an object: any are allowed")
+			s.Repairs = append(s.Repairs, t.name+": its arguments are not an object: any are allowed")
 			t.schema = nil
 		} else {
 			typed := object{"type": "object"}
@@ -123,7 +123,7 @@ func (s *toolSet) add(v object, seen map[string]bool) {
 }
 
 // define gives each tool as an object with the schema under key.
-func (s toolSet) define(key string) (list []object) {
+func (s Tools) define(key string) (list []object) {
 	for _, t := range s.tools {
 		o := object{"name": t.name, key: t.schema}
 		if t.description != "" {
@@ -134,7 +134,7 @@ func (s toolSet) define(key string) (list []object) {
 	return list
 }
 
-func (s toolSet) openAI() (list []object) {
+func (s Tools) openAI() (list []object) {
 	for i, f := range s.define("parameters") {
 		if strict := s.tools[i].strict; strict != nil {
 			f["strict"] = strict
@@ -144,7 +144,7 @@ func (s toolSet) openAI() (list []object) {
 	return list
 }
 
-func (s toolSet) responses() []object {
+func (s Tools) responses() []object {
 	list := s.define("parameters")
 	for i, f := range list {
 		f["type"] = "function"
@@ -155,6 +155,6 @@ func (s toolSet) responses() []object {
 	return list
 }
 
-func (s toolSet) anthropic() []object { return s.define("input_schema") }
+func (s Tools) anthropic() []object { return s.define("input_schema") }
 
-func (s toolSet) gemini() []object { return s.define("parametersJsonSchema") }
+func (s Tools) gemini() []object { return s.define("parametersJsonSchema") }

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 )
 
 // openAIRoles are the roles of all who speak but for the assistant and tools.
-var openAIRoles = map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", byUser: "user"}
+var openAIRoles = map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", ByUser: "user"}
 
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks and what ctxfs says are system messages.
-func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
+func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 	d.withoutImagesInResults()
 	w := unitWriter{}
 	var messages []object
@@ -19,7 +19,7 @@ func (d *dialogue) openAI(tools toolSet) (data []byte, stable int) {
 		w.units += units
 	}
 	for _, h := range d.head {
-		add(object{"role": openAIRoles[h.by], "content": h.text}, 1)
+		add(object{"role": openAIRoles[h.by], "content": h.Text}, 1)
 	}
 	for _, u := range d.turns {
 		w.reach(u.tail)

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"slices"
@@ -10,14 +10,14 @@ import (
 
 // dialogue is a script with its texts.
 type dialogue struct {
-	head  []headText // what stands before the conversation
+	head  []Head // what stands before the conversation
 	turns []utterance
 }
 
-// headText is a block, or several of one phase, or a leading record.
-type headText struct {
-	text   string
-	stable bool    // of the phase of that name
+// Head is a block, or several of one phase, or a leading record.
+type Head struct {
+	Text   string
+	Stable bool    // of the phase of that name
 	by     speaker // bySystem or byDeveloper
 }
 
@@ -51,15 +51,15 @@ const (
 	toolFailed  = "[error]\n"
 )
 
-// extraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
-const extraDialogue = 36
+// ExtraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
+const ExtraDialogue = 36
 
-// headTexts gives the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
-func headTexts(blocks []headText, limit int) (texts []headText) {
-	together := limit > 0 && messageTokens*len(blocks) > limit/50
+// Heads gives the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
+func Heads(blocks []Head, limit int) (texts []Head) {
+	together := limit > 0 && MessageTokens*len(blocks) > limit/50
 	for _, b := range blocks {
-		if last := len(texts) - 1; together && last >= 0 && texts[last].stable == b.stable {
-			texts[last].text += b.text
+		if last := len(texts) - 1; together && last >= 0 && texts[last].Stable == b.Stable {
+			texts[last].Text += b.Text
 			continue
 		}
 		texts = append(texts, b)
@@ -67,13 +67,13 @@ func headTexts(blocks []headText, limit int) (texts []headText) {
 	return texts
 }
 
-// dialogue fills in the texts.
-func (n *native) dialogue(messages, events record.Records) (*dialogue, error) {
-	talk := &dialogue{head: headTexts(n.head, n.limit)}
-	for _, m := range n.said {
+// Dialogue fills in the texts.
+func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
+	talk := &dialogue{head: Heads(n.Head, n.Limit)}
+	for _, m := range n.Messages {
 		by := map[string]speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
 		if m.Role == "user" {
-			by = byUser
+			by = ByUser
 		}
 		talk.add(utterance{by: by, lead: by == bySystem || by == byDeveloper, parts: []filled{{text: m.Content}}})
 	}
@@ -82,27 +82,27 @@ func (n *native) dialogue(messages, events record.Records) (*dialogue, error) {
 		return nil, err
 	}
 	stable := 0 // texts of that phase, and leading records behind them
-	for stable < len(talk.head) && talk.head[stable].stable {
+	for stable < len(talk.head) && talk.head[stable].Stable {
 		stable++
 	}
-	for _, t := range n.script.turns {
-		u := utterance{by: t.by, past: t.past, tail: t.tail}
-		for _, s := range t.slots {
-			u.parts = append(u.parts, s.fill(n.script.lines, texts))
+	for _, t := range n.Script.Turns {
+		u := utterance{by: t.By, past: t.past, tail: t.tail}
+		for _, s := range t.Slots {
+			u.parts = append(u.parts, s.fill(n.Script.Lines, texts))
 		}
 		if !t.lead {
 			talk.add(u)
 			continue
 		}
 		text, _ := u.text()
-		talk.head = slices.Insert(talk.head, stable, headText{text: text, stable: true, by: t.by})
+		talk.head = slices.Insert(talk.head, stable, Head{Text: text, Stable: true, by: t.By})
 		stable++
 	}
-	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == byUser }) {
-		talk.add(utterance{by: byUser, tail: true, parts: []filled{{text: noUser}}})
+	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == ByUser }) {
+		talk.add(utterance{by: ByUser, tail: true, parts: []filled{{text: noUser}}})
 	}
-	if n.footer != "" {
-		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: n.footer}}})
+	if n.Footer != "" {
+		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: n.Footer}}})
 	}
 	return talk, nil
 }
@@ -110,26 +110,26 @@ func (n *native) dialogue(messages, events record.Records) (*dialogue, error) {
 func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }
 
 // contents reads the records of the script again.
-func (n *native) contents(messages, events record.Records) ([][]record.Portion, error) {
-	texts := make([][]record.Portion, len(n.script.lines))
-	for i := range n.script.lines {
-		l := &n.script.lines[i]
-		if l.note != "" {
+func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, error) {
+	texts := make([][]record.Portion, len(n.Script.Lines))
+	for i := range n.Script.Lines {
+		l := &n.Script.Lines[i]
+		if l.Note != "" {
 			continue
 		}
 		log := messages
-		if l.at.Event {
+		if l.Address.Event {
 			log = events
 		}
-		if l.at.Line > log.Len() {
-			return nil, record.Unreadable(l.at, ctxabi.ErrNotFound)
+		if l.Address.Line > log.Len() {
+			return nil, record.Unreadable(l.Address, ctxabi.ErrNotFound)
 		}
-		_, list, err := record.ContentsOf(log, l.at, l.shown, l.instead, func() int { return 0 })
+		_, list, err := record.ContentsOf(log, l.Address, l.Shown, l.Instead, func() int { return 0 })
 		if err != nil {
 			return nil, err
 		}
-		if len(list) != len(l.contents) { // its bytes were changed on the disk
-			return nil, record.Unreadable(l.at, ctxabi.ErrIO)
+		if len(list) != len(l.Contents) { // its bytes were changed on the disk
+			return nil, record.Unreadable(l.Address, ctxabi.ErrIO)
 		}
 		texts[i] = list
 	}
@@ -137,14 +137,14 @@ func (n *native) contents(messages, events record.Records) ([][]record.Portion, 
 }
 
 // fill gives a slot with its texts.
-func (s slot) fill(lines []scriptLine, texts [][]record.Portion) filled {
-	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.text, failed: s.failed}
-	if s.line < 0 {
+func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
+	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.Text, failed: s.failed}
+	if s.Line < 0 {
 		return p
 	}
-	c, known := &texts[s.line][s.n], &lines[s.line].contents[s.n]
-	carried := lines[s.line].carried
-	if s.text == "" {
+	c, known := &texts[s.Line][s.n], &lines[s.Line].Contents[s.n]
+	carried := lines[s.Line].Carried
+	if s.Text == "" {
 		p.text = s.front + c.Text
 	}
 	switch s.kind {
@@ -188,7 +188,7 @@ func (d *dialogue) withoutImagesInResults() {
 		}
 		turns = append(turns, u)
 		if len(images) > 0 && (i+1 == len(d.turns) || d.turns[i+1].by != byTools) {
-			turns = append(turns, utterance{by: byUser, past: u.past, tail: u.tail, parts: append([]filled{{text: ofResults}}, images...)})
+			turns = append(turns, utterance{by: ByUser, past: u.past, tail: u.tail, parts: append([]filled{{text: ofResults}}, images...)})
 			images = nil
 		}
 	}

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"fmt"
@@ -8,21 +8,21 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// repair is what was done to make a history valid that is not.
-type repair struct {
+// Repair is what was done to make a history valid that is not.
+type Repair struct {
 	Repair string `json:"repair"`
 	Source string `json:"source"`
 }
 
 func (w *scripter) repair(at record.Address, format string, args ...any) {
-	r := repair{fmt.Sprintf(format, args...), at.Source()}
-	if !slices.Contains(w.repairs[max(0, len(w.repairs)-shownRepairs):], r) {
-		w.repairs = append(w.repairs, r)
+	r := Repair{fmt.Sprintf(format, args...), at.Source()}
+	if !slices.Contains(w.Repairs[max(0, len(w.Repairs)-shownRepairs):], r) {
+		w.Repairs = append(w.Repairs, r)
 	}
 }
 
-// summary counts repairs by their kind, for the report.
-func summary(repairs []repair) (rows []string) {
+// Summary counts repairs by their kind, for the report.
+func Summary(repairs []Repair) (rows []string) {
 	where := map[string][]string{}
 	var order []string
 	for _, r := range repairs {

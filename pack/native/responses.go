@@ -1,9 +1,9 @@
-package pack
+package native
 
 import "github.com/ctxfs/ctxfs/pack/record"
 
 // responses writes the body of a request to OpenAI's Responses.
-func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
+func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 	d.withoutImagesInResults()
 	w := unitWriter{}
 	var input []object
@@ -15,7 +15,7 @@ func (d *dialogue) responses(tools toolSet) (data []byte, stable int) {
 		add(object{"type": "message", "role": role, "content": content}, units)
 	}
 	for _, h := range d.head {
-		message(openAIRoles[h.by], h.text, 1)
+		message(openAIRoles[h.by], h.Text, 1)
 	}
 	for _, u := range d.turns {
 		w.reach(u.tail)

@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"fmt"
@@ -16,96 +16,96 @@ const (
 	bySystem speaker = iota
 	byDeveloper
 	byNote // what ctxfs says of records that are left out
-	byUser
+	ByUser
 	byAssistant
 	byTools // results of the calls in the turn before
 )
 
-// scriptLine is a record, or a note, on its way into a script.
-type scriptLine struct {
-	at       record.Address
-	role     ctxabi.Role
-	note     string   // not a record: this text
-	shown    string   // as pack.md shows it, where it is cut
-	instead  []string // in the place of its results, where some are references
-	lead     bool     // in the head
-	past     bool     // behind the boundary
-	carried  bool     // its images are shown
-	tokens   int      // that it takes in pack.md
-	contents []record.Portion
+// Line is a record, or a note, on its way into a script.
+type Line struct {
+	Address  record.Address
+	Role     ctxabi.Role
+	Note     string   // not a record: this text
+	Shown    string   // as pack.md shows it, where it is cut
+	Instead  []string // in the place of its results, where some are references
+	Lead     bool     // in the head
+	Past     bool     // behind the boundary
+	Carried  bool     // its images are shown
+	Tokens   int      // that it takes in pack.md
+	Contents []record.Portion
 }
 
-// slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
-type slot struct {
+// Slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
+type Slot struct {
 	kind    record.PortionKind
-	line, n int
+	Line, n int
 	id      string // of the call, as providers take it
 	name    string // of the tool, likewise
 	front   string // stands before the content's text
-	text    string // in its place
+	Text    string // in its place
 	failed  bool
 }
 
-// scriptTurn is what one speaker says at once.
-type scriptTurn struct {
-	by    speaker
-	slots []slot
+// Turn is what one speaker says at once.
+type Turn struct {
+	By    speaker
+	Slots []Slot
 	lead  bool // of a leading record: it stands in the head
 	past  bool // of records behind the boundary
 	tail  bool // may be another one when the next record has come
 }
 
-// script is the conversation without its texts. In it each call has its result, right behind the turn that made
+// Script is the conversation without its texts. In it each call has its result, right behind the turn that made
 // it, in the order of the calls; a turn of the assistant ends with its calls.
 //
 // A call whose result has not come is open. While it is, what others than the assistant say stands behind the results
 // to come. When the assistant speaks again, the missing ones are given up for good and have
 // a text in their place; one that comes after that is a text of its own. So the next record changes
 // nothing but what stands behind the first open call: the tail.
-type script struct {
-	lines   []scriptLine
-	turns   []scriptTurn
-	repairs []repair
-	bound   int // tokens that the conversation takes at most in any rendering
+type Script struct {
+	Lines   []Line
+	Turns   []Turn
+	Repairs []Repair
+	Bound   int // tokens that the conversation takes at most in any rendering
 }
 
 // scripter makes a script.
 type scripter struct {
-	script
+	Script
 	ids      map[string]bool // of the calls so far, as providers take them
 	unpaired int             // the line whose results had no call last
 
 	given map[string]string // the tools of calls that have their results, by the id in the record
 
-	open     []openCall   // the turn that makes them is the last one
-	answered int          // of these
-	waiting  []scriptTurn // what was said since
+	open     []openCall // the turn that makes them is the last one
+	answered int        // of these
+	waiting  []Turn     // what was said since
 }
 
 type openCall struct {
 	id     string // in the record
-	call   slot
-	answer *slot
+	call   Slot
+	answer *Slot
 }
 
-// write makes the script of lines.
-func write(lines []scriptLine) *script {
-	w := scripter{script: script{lines: lines}, ids: map[string]bool{}, given: map[string]string{}, unpaired: -1}
+// NewScript makes the script of lines.
+func NewScript(lines []Line) *Script {
+	w := scripter{Script: Script{Lines: lines}, ids: map[string]bool{}, given: map[string]string{}, unpaired: -1}
 	for i := range lines {
 		w.line(i)
 	}
 	w.close(true)
-	s := w.script // and nothing of what it took to make it
-	s.turns = slices.Clone(s.turns)
+	s := w.Script // and nothing of what it took to make it
+	s.Turns = slices.Clone(s.Turns)
 	return &s
 }
 
 // size is about how many bytes s takes. The texts of records are not its own.
-func (s *script) size() int {
-	n := len(s.lines)*int(unsafe.Sizeof(scriptLine{})) + len(s.turns)*int(unsafe.Sizeof(scriptTurn{})) + len(s.repairs)*128
-	for i := range s.turns {
-		for k := range s.turns[i].slots {
-			n += int(unsafe.Sizeof(slot{})) + len(s.turns[i].slots[k].front)
+func (s *Script) size() int {
+	n := len(s.Lines)*int(unsafe.Sizeof(Line{})) + len(s.Turns)*int(unsafe.Sizeof(Turn{})) + len(s.Repairs)*128
+	for i := range s.Turns {
+		for k := range s.Turns[i].Slots {
+			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front)
 		}
 	}
 	return n
@@ -123,91 +123,91 @@ const (
 )
 
 func (w *scripter) line(i int) {
-	l := &w.lines[i]
-	w.bound += l.tokens
-	if l.note != "" {
-		w.bound += extraNote
-		w.say(scriptTurn{by: byNote, slots: []slot{{line: -1, text: l.note}}, past: l.past})
+	l := &w.Lines[i]
+	w.Bound += l.Tokens
+	if l.Note != "" {
+		w.Bound += extraNote
+		w.say(Turn{By: byNote, Slots: []Slot{{Line: -1, Text: l.Note}}, past: l.Past})
 		return
 	}
-	w.bound += extraRecord
-	for n := range l.contents {
-		w.bound += l.contents[n].Extra
-		if l.carried {
-			w.bound += l.contents[n].Cost
+	w.Bound += extraRecord
+	for n := range l.Contents {
+		w.Bound += l.Contents[n].Extra
+		if l.Carried {
+			w.Bound += l.Contents[n].Cost
 		}
 	}
-	if l.role == ctxabi.Assistant {
+	if l.Role == ctxabi.Assistant {
 		w.assistant(i)
 		return
 	}
-	for n := range l.contents {
-		if l.contents[n].Kind == record.ResultPortion {
+	for n := range l.Contents {
+		if l.Contents[n].Kind == record.ResultPortion {
 			w.result(i, n)
 		}
 	}
-	t := scriptTurn{by: byUser, past: l.past}
-	switch l.role {
+	t := Turn{By: ByUser, past: l.Past}
+	switch l.Role {
 	case ctxabi.System:
-		t.by, t.lead = bySystem, l.lead
-		w.bound += extraSystem
+		t.By, t.lead = bySystem, l.Lead
+		w.Bound += extraSystem
 	case ctxabi.Developer:
-		t.by, t.lead = byDeveloper, l.lead
-		w.bound += extraSystem
+		t.By, t.lead = byDeveloper, l.Lead
+		w.Bound += extraSystem
 	}
 	results := false
-	for n, c := range l.contents {
-		s := slot{kind: c.Kind, line: i, n: n}
+	for n, c := range l.Contents {
+		s := Slot{kind: c.Kind, Line: i, n: n}
 		switch {
 		case c.Kind == record.ResultPortion:
 			results = true
 			continue
 		case c.Kind == record.TextPortion && c.Unknown:
-			s.front = "[Record " + l.at.String() + " is not a message]\n"
-			w.bound += extraStrange
-			w.repair(l.at, "it is not a message: it stands as a text of the user")
+			s.front = "[Record " + l.Address.String() + " is not a message]\n"
+			w.Bound += extraStrange
+			w.repair(l.Address, "it is not a message: it stands as a text of the user")
 		case c.Kind == record.TextPortion && c.Blank:
 			continue
-		case c.Kind == record.TextPortion && l.role == ctxabi.Tool: // results that were too many
+		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
 			s.front = "[Results of calls]\n"
-			w.bound += extraStrange
-		case c.Kind == record.DataPortion && (!l.carried || t.by != byUser):
-			s.kind, s.text = record.TextPortion, c.Text
+			w.Bound += extraStrange
+		case c.Kind == record.DataPortion && (!l.Carried || t.By != ByUser):
+			s.kind, s.Text = record.TextPortion, c.Text
 		}
-		t.slots = append(t.slots, s)
+		t.Slots = append(t.Slots, s)
 	}
-	if len(t.slots) == 0 && !results {
-		w.repair(l.at, "it says nothing: a text in its place says so")
-		w.bound += extraNothing
-		t.slots = []slot{{line: -1, text: record.NothingSaid}}
+	if len(t.Slots) == 0 && !results {
+		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.Bound += extraNothing
+		t.Slots = []Slot{{Line: -1, Text: record.NothingSaid}}
 	}
-	if len(t.slots) > 0 {
+	if len(t.Slots) > 0 {
 		w.say(t)
 	}
 }
 
 // say adds a turn that is not the assistant's.
-func (w *scripter) say(t scriptTurn) {
+func (w *scripter) say(t Turn) {
 	if len(w.open) > 0 {
 		w.waiting = append(w.waiting, t)
 		return
 	}
-	w.turns = append(w.turns, t)
+	w.Turns = append(w.Turns, t)
 }
 
 // assistant adds what an assistant says. Calls alone, before any result, are made in parallel with those before.
 func (w *scripter) assistant(i int) {
-	l := &w.lines[i]
-	callsAlone := !slices.ContainsFunc(l.contents, func(c record.Portion) bool {
+	l := &w.Lines[i]
+	callsAlone := !slices.ContainsFunc(l.Contents, func(c record.Portion) bool {
 		return c.Kind == record.ResultPortion || c.Kind == record.ThoughtPortion || c.Kind == record.DataPortion || c.Kind == record.TextPortion && !c.Blank
 	})
 	if len(w.open) > 0 && !(callsAlone && w.answered == 0 && len(w.waiting) == 0) {
 		w.close(false)
 	}
-	t := scriptTurn{by: byAssistant, past: l.past}
+	t := Turn{By: byAssistant, past: l.Past}
 	results := false
-	for n, c := range l.contents {
-		s := slot{kind: c.Kind, line: i, n: n}
+	for n, c := range l.Contents {
+		s := Slot{kind: c.Kind, Line: i, n: n}
 		switch {
 		case c.Kind == record.CallPortion || c.Kind == record.TextPortion && c.Blank:
 			continue
@@ -215,35 +215,35 @@ func (w *scripter) assistant(i int) {
 			results = true
 			continue
 		case c.Kind == record.DataPortion:
-			s.kind, s.text = record.TextPortion, c.Text
+			s.kind, s.Text = record.TextPortion, c.Text
 		}
-		t.slots = append(t.slots, s)
+		t.Slots = append(t.Slots, s)
 	}
-	at := len(w.turns)
+	at := len(w.Turns)
 	if len(w.open) > 0 {
 		at--
 	} else {
-		w.turns = append(w.turns, t)
+		w.Turns = append(w.Turns, t)
 	}
 	calls := 0
-	for n, c := range l.contents {
+	for n, c := range l.Contents {
 		if c.Kind == record.CallPortion {
 			w.call(at, i, n)
 			calls++
 		}
 	}
 	switch {
-	case len(w.turns[at].slots) > 0:
+	case len(w.Turns[at].Slots) > 0:
 	case results:
-		w.turns = w.turns[:at]
+		w.Turns = w.Turns[:at]
 	default:
-		w.repair(l.at, "it says nothing: a text in its place says so")
-		w.bound += extraNothing
-		w.turns[at].slots = []slot{{line: -1, text: record.NothingSaid}}
+		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.Bound += extraNothing
+		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.NothingSaid}}
 	}
-	for n, c := range l.contents {
+	for n, c := range l.Contents {
 		if c.Kind == record.ResultPortion {
-			w.repair(l.at, "the assistant gives a result: it counts as the tool's")
+			w.repair(l.Address, "the assistant gives a result: it counts as the tool's")
 			w.result(i, n)
 		}
 	}
@@ -251,29 +251,29 @@ func (w *scripter) assistant(i int) {
 
 // call adds a call to the turn at.
 func (w *scripter) call(at, i, n int) {
-	l := &w.lines[i]
-	c := &l.contents[n]
-	s := slot{kind: record.CallPortion, line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
+	l := &w.Lines[i]
+	c := &l.Contents[n]
+	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
 	if s.name != c.Name {
-		w.repair(l.at, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
+		w.repair(l.Address, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
 	}
 	if c.Broken {
-		w.repair(l.at, "the arguments of a call are not an object of JSON: they stand in one as a text")
+		w.repair(l.Address, "the arguments of a call are not an object of JSON: they stand in one as a text")
 	}
 	switch {
 	case c.ID == "":
-		w.repair(l.at, "a call has no id: it is given one")
+		w.repair(l.Address, "a call has no id: it is given one")
 	case w.ids[s.id]:
-		w.repair(l.at, "a call has the id of an earlier one: it is given another")
+		w.repair(l.Address, "a call has the id of an earlier one: it is given another")
 	}
 	if !isCallID(s.id) || w.ids[s.id] {
-		s.id = fmt.Sprintf("call_%s_%d", l.at, n+1)
+		s.id = fmt.Sprintf("call_%s_%d", l.Address, n+1)
 	}
 	for w.ids[s.id] {
 		s.id += "_"
 	}
 	w.ids[s.id] = true
-	w.turns[at].slots = append(w.turns[at].slots, s)
+	w.Turns[at].Slots = append(w.Turns[at].Slots, s)
 	w.open = append(w.open, openCall{id: c.ID, call: s})
 }
 
@@ -292,12 +292,12 @@ func isCallID(id string) bool {
 
 // result answers an open call, or adds a text.
 func (w *scripter) result(i, n int) {
-	l := &w.lines[i]
-	c := &l.contents[n]
-	s := slot{kind: record.ResultPortion, line: i, n: n, failed: c.Failed}
+	l := &w.Lines[i]
+	c := &l.Contents[n]
+	s := Slot{kind: record.ResultPortion, Line: i, n: n, failed: c.Failed}
 	if c.Blank {
-		w.repair(l.at, "a result is empty: a text in its place says so")
-		w.bound += extraNothing
+		w.repair(l.Address, "a result is empty: a text in its place says so")
+		w.Bound += extraNothing
 	}
 	at := slices.IndexFunc(w.open, func(o openCall) bool {
 		if c.ID == "" && c.Name != "" && record.ToolName(c.Name) != o.call.name {
@@ -307,7 +307,7 @@ func (w *scripter) result(i, n int) {
 	})
 	if at >= 0 {
 		if c.ID == "" {
-			w.repair(l.at, "a result names no call: it is taken for that of the first open call")
+			w.repair(l.Address, "a result names no call: it is taken for that of the first open call")
 		}
 		o := &w.open[at]
 		s.id, s.name, o.answer = o.call.id, o.call.name, &s
@@ -323,62 +323,62 @@ func (w *scripter) result(i, n int) {
 	s.kind = record.TextPortion
 	if known = known && c.ID != ""; known {
 		s.front = "[Another result of " + name + ", for a call that has one]\n"
-		w.repair(l.at, "a result came for a call that has one, or was given up: it stands as a text of the user")
+		w.repair(l.Address, "a result came for a call that has one, or was given up: it stands as a text of the user")
 	} else {
 		if name = record.ToolName(c.Name); c.Name == "" {
 			name = "a tool"
 		}
 		s.front = "[Result of " + name + ", for a call that is not shown]\n"
-		w.repair(l.at, "a result has no call: it stands as a text of the user")
+		w.repair(l.Address, "a result has no call: it stands as a text of the user")
 	}
 	if i == w.unpaired {
 		s.front = "[Result]\n" // the one before said it
 	} else {
-		w.bound += extraUnpaired + 2*ctxabi.Weight(name)
+		w.Bound += extraUnpaired + 2*ctxabi.Weight(name)
 		w.unpaired = i
 	}
-	t := scriptTurn{by: byUser, slots: []slot{s}, past: l.past}
+	t := Turn{By: ByUser, Slots: []Slot{s}, past: l.Past}
 	for k := range c.Marks {
-		t.slots = append(t.slots, slot{kind: record.TextPortion, line: -1, text: c.Marks[k]})
+		t.Slots = append(t.Slots, Slot{kind: record.TextPortion, Line: -1, Text: c.Marks[k]})
 	}
 	w.say(t)
 }
 
-const noResult = "(no result)"
+const NoResult = "(no result)"
 
 // close ends the wait for the results of the open calls. At the end of the history they may still come.
 func (w *scripter) close(end bool) {
 	if len(w.open) == 0 {
 		return
 	}
-	past := w.turns[len(w.turns)-1].past
-	results := scriptTurn{by: byTools, past: past}
+	past := w.Turns[len(w.Turns)-1].past
+	results := Turn{By: byTools, past: past}
 	flush := func() {
-		if len(results.slots) > 0 {
-			w.turns = append(w.turns, results)
-			results.slots = nil
+		if len(results.Slots) > 0 {
+			w.Turns = append(w.Turns, results)
+			results.Slots = nil
 		}
 	}
 	for _, o := range w.open {
 		w.given[o.id] = o.call.name
-		s := slot{kind: record.ResultPortion, line: -1, id: o.call.id, name: o.call.name, text: noResult}
+		s := Slot{kind: record.ResultPortion, Line: -1, id: o.call.id, name: o.call.name, Text: NoResult}
 		if o.answer != nil {
 			s = *o.answer
 		} else {
-			w.repair(w.lines[o.call.line].at, "a call has no result: a text in its place says so")
-			w.bound += extraNoResult
+			w.repair(w.Lines[o.call.Line].Address, "a call has no result: a text in its place says so")
+			w.Bound += extraNoResult
 			if end && !results.tail {
 				flush()
 				results.tail = true
 			}
 		}
-		results.slots = append(results.slots, s)
+		results.Slots = append(results.Slots, s)
 	}
 	tail := results.tail
 	flush()
 	for _, t := range w.waiting {
 		t.tail = tail
-		w.turns = append(w.turns, t)
+		w.Turns = append(w.Turns, t)
 	}
 	w.open, w.waiting, w.answered = nil, nil, 0
 }
