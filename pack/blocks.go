@@ -3,7 +3,6 @@ package pack
 import (
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,9 +48,6 @@ type block struct {
 	recalled []recalled // of old records, what it shows of them
 	parts    []textPart // what raw consists of, where pack.json names each
 }
-
-// noCap lets a source show all that it has.
-const noCap = math.MaxInt
 
 // cached is a block as it was rendered, kept by what it was rendered from.
 type cached struct {
@@ -231,4 +227,14 @@ func (y *layout) serve(goal int) int {
 		}
 	}
 	return l.footer
+}
+
+// todoFolded is a todo list in as few lines as it has open items, where that is shorter.
+func todoFolded(b *block) (string, bool) {
+	path := b.path
+	if path == "" {
+		path = ctxabi.TodoFile
+	}
+	folded := foldTodo(b.raw, path)
+	return folded, len(folded) < len(b.raw)
 }

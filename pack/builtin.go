@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -149,3 +150,9 @@ func usable(files []File) (order []int) {
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(files[a].Path, files[b].Path) })
 	return order
 }
+
+// noCap lets a source show all that it has.
+const noCap = math.MaxInt
+
+// relevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
+const relevantShare = 0.25

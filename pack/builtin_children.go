@@ -16,39 +16,6 @@ type childNow struct {
 	folded bool
 }
 
-// childrenNow are the session's children as the history stands. Those that are folded come last.
-func (y *layout) childrenNow() (children []childNow) {
-	var folded []childNow
-	for i := range y.in.Children {
-		c := childNow{ChildResult: y.in.Children[i]}
-		if c.folded = c.Finished && y.shownBefore(c.After); c.folded {
-			folded = append(folded, c)
-			continue
-		}
-		children = append(children, c)
-	}
-	return append(children, folded...)
-}
-
-// shownBefore says whether what came when the session had so many messages stood in prompts before the last compaction. Two answers
-// stand between: the first may have been on its way already, the second was made from a pack that was read behind it.
-func (y *layout) shownBefore(messages int) bool {
-	answers := 0
-	for at := y.clock.Compacted - 1; at > 0 && answers < 2; at-- {
-		a := record.AddressOf(y.history, at)
-		if a.Event {
-			continue
-		}
-		if a.Line <= messages {
-			return false
-		}
-		if y.history.At(at).Role == ctxabi.Assistant {
-			answers++
-		}
-	}
-	return answers == 2
-}
-
 // childrenText says how each child stands, and what came of it:
 //
 //   - rev-1: done, rev/r1, context/child/rev-1/result.md

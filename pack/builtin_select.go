@@ -16,9 +16,6 @@ const (
 	listPaths = 20
 )
 
-// relevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
-const relevantShare = 0.25
-
 // memoryText shows the top memories for task. Each item of a list is a memory, and so is each passage of a text;
 // a short text is one. Where none shares a word with the
 // task, the first top files in the order of their names stand for all, as a

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 var knowledgeTasks = []struct{ task, best string }{
@@ -58,7 +60,7 @@ func TestSelectionForms(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "==== %s\n%s---- used %v notes %q\n", c.name, c.sel.Text, c.sel.Used, c.sel.Notes)
 	}
-	golden(t, "builtin/selections.txt", []byte(b.String()))
+	packtest.Golden(t, "builtin/selections.txt", []byte(b.String()))
 }
 
 // Each selection keeps to its cap and cuts between lines, saying which lines it shows.

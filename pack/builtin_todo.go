@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -56,14 +55,4 @@ func foldTodo(text, path string) string {
 func todoItem(line string) (finished, open bool, text string) {
 	done, text, ok := compress.Checkbox(line)
 	return ok && done, ok && !done, text
-}
-
-// todoFolded is a todo list in as few lines as it has open items, where that is shorter.
-func todoFolded(b *block) (string, bool) {
-	path := b.path
-	if path == "" {
-		path = ctxabi.TodoFile
-	}
-	folded := foldTodo(b.raw, path)
-	return folded, len(folded) < len(b.raw)
 }

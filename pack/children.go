@@ -30,3 +30,18 @@ func (c *ChildResult) path() string { return ctxabi.ChildPath(c.Name, ctxabi.Chi
 func (c *ChildResult) fields() []string {
 	return []string{c.Name, c.Who, c.Status, strconv.FormatBool(c.Finished), strconv.Itoa(len(c.Text)), strconv.Itoa(c.Bytes), c.SHA256, strconv.Itoa(c.After), c.Brought}
 }
+
+// rank is where a child stands: those that have finished with a result, then with none, then those that go on.
+func (c *ChildResult) rank() int {
+	switch {
+	case c.Text != "" && c.Finished:
+		return 0
+	case c.Text != "":
+		return 1
+	case c.Finished:
+		return 2
+	case c.Status == "active":
+		return 3
+	}
+	return 4
+}

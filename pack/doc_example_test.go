@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -61,7 +62,7 @@ func TestTheDocumentShowsWhatACompactionMakes(t *testing.T) {
 	stop := begin + len("<!-- journal -->\n````\n")
 	stop += bytes.Index(doc[stop:], []byte("````\n")) + len("````\n")
 	if got := string(doc[begin:stop]); got != want {
-		if !*update {
+		if !*packtest.Update {
 			t.Fatalf("it shows\n%s\nnot\n%s", got, want)
 		}
 		doc = append(append(append([]byte{}, doc[:begin]...), want...), doc[stop:]...)

@@ -24,6 +24,7 @@ var (
 	weights   = packtest.Weights
 	pure      = packtest.Pure
 	called    = packtest.Called
+	golden    = packtest.Golden
 )
 
 // memHistory is a history with the input of a pack of it.

@@ -1,36 +1,11 @@
 package pack
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got) {
-		t.Errorf("%s differs; run with -update if that is meant.\n--- got\n%s\n--- want\n%s", file, got, want)
-	}
-}
 
 func sampleFiles() []File {
 	return []File{

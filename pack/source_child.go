@@ -116,18 +116,3 @@ func resultOf(x *session.Session, c *session.Child, v *veil) (r ChildResult, err
 	}
 	return r, err
 }
-
-// rank is where a child stands: those that have finished with a result, then with none, then those that go on.
-func (c *ChildResult) rank() int {
-	switch {
-	case c.Text != "" && c.Finished:
-		return 0
-	case c.Text != "":
-		return 1
-	case c.Finished:
-		return 2
-	case c.Status == "active":
-		return 3
-	}
-	return 4
-}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -126,7 +127,7 @@ func TestSectionForms(t *testing.T) {
 	for _, m := range strategyMessages("Work carefully.\n", sections[:4], nil) {
 		b.WriteString("<" + m.Role + ">\n" + m.Content + "\n")
 	}
-	golden(t, "builtin/sections.txt", []byte(b.String()))
+	packtest.Golden(t, "builtin/sections.txt", []byte(b.String()))
 }
 
 // What the strategies' protocol prints, to the letter.

@@ -4,4 +4,5 @@
 //	log      logs in memory, and sessions of a kind
 //	history  both logs of a session
 //	draw     what is drawn
+//	golden   what was written down once
 package packtest
