@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -137,7 +138,7 @@ func TestDerivedItemsAreTheProgressOfTheGoal(t *testing.T) {
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/3. Next: Add jitter\n") {
 		t.Errorf("%s", md)
 	}
-	in.Files = append(in.Files, File{At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "Progress 1/2. Next: last\n") {
 		t.Errorf("beside a list of the agent: %s", md)
 	}
@@ -284,7 +285,7 @@ func TestVariationStaysInTheFooter(t *testing.T) {
 func TestPlanProgressWhereThereIsNoTodo(t *testing.T) {
 	l := sampleLog()
 	in := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)
-	in.Files = append(in.Files, File{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/2. Next: Retry\n") {
 		t.Errorf("%s", md)
 	}

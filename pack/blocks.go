@@ -9,6 +9,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -44,9 +46,9 @@ type block struct {
 	reason   string // why it is cut or left out
 	stale    bool
 	notes    []string
-	selected string     // the task that it was chosen for
-	recalled []recalled // of old records, what it shows of them
-	parts    []textPart // what raw consists of, where pack.json names each
+	selected string            // the task that it was chosen for
+	recalled []recall.Passage  // of old records, what it shows of them
+	parts    []blocks.TextPart // what raw consists of, where pack.json names each
 }
 
 // cached is a block as it was rendered, kept by what it was rendered from.
@@ -57,7 +59,7 @@ type cached struct {
 	left      int
 	cut       bool
 	shown     []string
-	parts     []textPart
+	parts     []blocks.TextPart
 	notes     []string
 	used      bool // by the build going on
 }
@@ -71,8 +73,8 @@ func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
 			key = append(key, x[:]...)
 		case string:
 			key = append(append(strconv.AppendInt(key, int64(len(x)), 10), ' '), x...)
-		case *File:
-			sum := x.digest()
+		case *blocks.File:
+			sum := x.Digest()
 			key = append(append(key, sum[:]...), x.ID...)
 			key = append(append(append(key, 0), x.Path...), 0)
 		default:
@@ -84,10 +86,10 @@ func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
 
 // add renders b within limit tokens and appends it to blocks; make is called where that was not done before.
 // A block without content is appended only when there is something to say of it.
-func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fits func(string) bool) selection) []block {
+func (y *layout) add(found []block, b block, limit int, of []any, make func(fits func(string) bool) blocks.Selection) []block {
 	r := y.memo.made(y.keyOf(&b, limit, of), func() cached {
 		var fits func(string) bool
-		if limit != noCap {
+		if limit != blocks.NoCap {
 			fits = func(text string) bool {
 				return len(text) <= 256*limit && y.counter.Count(record.Frame(b.id, text)) <= limit
 			}
@@ -109,11 +111,11 @@ func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fit
 	b.raw, b.text, b.tokens, b.asked, b.shown, b.notes, b.parts = r.raw, r.text, r.tokens, r.asked, r.shown, r.notes, r.parts
 	if b.text == "" {
 		if len(b.notes) == 0 {
-			return blocks
+			return found
 		}
 		b.reason = strings.Join(b.notes, "; ")
 	}
-	return append(blocks, b)
+	return append(found, b)
 }
 
 // shownPath is the path of the n-th usable file of source k.
@@ -235,6 +237,6 @@ func todoFolded(b *block) (string, bool) {
 	if path == "" {
 		path = ctxabi.TodoFile
 	}
-	folded := foldTodo(b.raw, path)
+	folded := blocks.FoldTodo(b.raw, path)
 	return folded, len(folded) < len(b.raw)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -199,7 +200,7 @@ func (d *draft) fill() error {
 		}
 		return d.frameNative(nil)
 	}
-	room := noCap
+	room := blocks.NoCap
 	if l.limit > 0 {
 		room = l.limit - d.tokens.head - d.tokens.footer
 	}
@@ -213,7 +214,7 @@ func (d *draft) fill() error {
 		}
 		rules := d.journal.Rules(l.space(), step)
 		f := d.memo.Fold(m, rules)
-		if room != noCap && step < journal.MaxStep && f.Exceeds(2*int64(room)) {
+		if room != blocks.NoCap && step < journal.MaxStep && f.Exceeds(2*int64(room)) {
 			continue // no use counting it
 		}
 		parts, n, err := d.memo.RenderJournal(m, f, d.counter)
@@ -288,7 +289,7 @@ func (d *draft) render() *Build {
 			end(b.tokens)
 			if b.text != "" {
 				build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
-					Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+					Chosen: b.source.Type.Selected() || blocks.Uses(b.source.Condition, recipe.TaskContains)})
 			}
 		}
 	}

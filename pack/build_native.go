@@ -3,6 +3,7 @@ package pack
 import (
 	"crypto/sha256"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -24,15 +25,15 @@ func (b *Build) Size() int {
 }
 
 // toolSet gives the tools of a file, parsed once.
-func (mm *memo) toolSet(f *File) native.Tools {
-	if sum := f.digest(); mm.parsed == nil || mm.parsed.of != sum {
+func (mm *memo) toolSet(f *blocks.File) native.Tools {
+	if sum := f.Digest(); mm.parsed == nil || mm.parsed.of != sum {
 		mm.parsed = &parsedTools{of: sum, Tools: native.ParseTools(f.Data)}
 	}
 	return mm.parsed.Tools
 }
 
 // toolTokens is how many tokens the tools of a file take, counted once.
-func (mm *memo) toolTokens(f *File, c *tokens.Counter) int {
+func (mm *memo) toolTokens(f *blocks.File, c *tokens.Counter) int {
 	s := mm.toolSet(f)
 	if p := mm.parsed; p.counted != c.Encoding() {
 		p.counted, p.tokens = c.Encoding(), s.Tokens(c)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -25,7 +26,7 @@ func TestWhatBeganTheEpoch(t *testing.T) {
 		{"edit", "context/pinned/rules.md changed", func() { in.Files[1].Data = []byte("Other rules.\n") }},
 		{"removal", "context/summary.md was removed", func() { in.Files = in.Files[:2] }},
 		{"addition", "context/pinned/new.md was added", func() {
-			in.Files = append(in.Files, File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
+			in.Files = append(in.Files, blocks.File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
 		}},
 		{"order", "the order of the blocks changed", func() { in.Files[0], in.Files[1] = in.Files[1], in.Files[0] }},
 		{"recipe", "the recipe changed", func() {
@@ -81,7 +82,7 @@ func TestPackID(t *testing.T) {
 		"skills":    func(in *Input) { in.Skills = []string{"a"} },
 		"errors":    func(in *Input) { in.Errors = sampleErrors },
 		"exists":    func(in *Input) { in.Exists = map[string]bool{"a": true} },
-		"files":     func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
+		"files":     func(in *Input) { in.Files = []blocks.File{{At: blocks.OfDiff, Data: []byte("x")}} },
 		"summaries": func(in *Input) { in.Summaries = []journal.Summary{{To: 1, After: 2, Text: "x"}} },
 		"recipe":    func(in *Input) { in.Recipe = withState },
 	} {
@@ -101,14 +102,14 @@ func TestPackID(t *testing.T) {
 // A pack keeps its id when ctxfs is updated: what is kept of it (context/served, ctxfs why) goes by that.
 func TestPackIDIsThatOfEarlierVersions(t *testing.T) {
 	sum := sha256.Sum256([]byte("other"))
-	for _, f := range []File{
+	for _, f := range []blocks.File{
 		{At: 3, ID: "knowledge/a.md", Path: "knowledge/a \"b\"\n\x01é\u2028.md", Data: []byte("text"), Stale: true},
-		{At: ofTodo, Reason: "it is not text", Pending: true, Life: ctxabi.OriginMixed},
-		{ID: "made", Data: []byte("text"), sum: &sum},
+		{At: blocks.OfTodo, Reason: "it is not text", Pending: true, Life: ctxabi.OriginMixed},
+		{ID: "made", Data: []byte("text"), Sum: &sum},
 	} {
 		want := fmt.Sprintf("file %d %q %q life %q stale %v pending %v reason %q bytes %d sha256 %x\n",
-			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.digest())
-		if got := string(f.appendTo(nil)); got != want {
+			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.Digest())
+		if got := string(f.AppendTo(nil)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -132,10 +133,10 @@ func TestTrustOfFiles(t *testing.T) {
 	in := inputOf(sampleLog(), 8000)
 	in.Recipe = rehash(r)
 	for i, s := range r.Sources {
-		in.Files = append(in.Files, File{At: i, ID: s.Block, Path: strings.NewReplacer("${AGENT_HOME}/", "", "${SESSION}/", "", "${RECIPE_DIR}/", "", "notes", "/work/notes").Replace(s.Path), Data: []byte("content\n")})
+		in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Path: strings.NewReplacer("${AGENT_HOME}/", "", "${SESSION}/", "", "${RECIPE_DIR}/", "", "notes", "/work/notes").Replace(s.Path), Data: []byte("content\n")})
 	}
-	in.Files = append(in.Files, File{At: ofSection, ID: "read", Path: "/work/issue.md", Data: []byte(strings.Repeat("a line of the issue\n", 50))},
-		File{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfSection, ID: "read", Path: "/work/issue.md", Data: []byte(strings.Repeat("a line of the issue\n", 50))},
+		blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	p := parseJSON(t, mustCompile(t, in))
 	want := map[string]string{"home": "system owner", "session": "file agent", "beside": "file owner", "package": "file package", "work": "file workspace",
 		"goal": "goal history", // the plan's progress

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
@@ -256,7 +257,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*B
 
 // sameNotes compares what stands in the report without being part of the pack's id.
 func sameNotes(a, b *Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g File) bool { return f.Note == g.Note })
+	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
 // Counts says how many packs Current compiled so far, and how often it gave

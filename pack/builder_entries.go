@@ -75,7 +75,7 @@ func (e *entry) bytes() int {
 		n += e.last.bytes()
 	}
 	for i := range e.made.Files {
-		if f := &e.made.Files[i]; f.sum == nil { // outputs; the others are counted where they were read
+		if f := &e.made.Files[i]; f.Sum == nil { // outputs; the others are counted where they were read
 			n += len(f.Data)
 		}
 	}

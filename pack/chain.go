@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -52,15 +53,15 @@ func (y *layout) useChain(from, end, journal int) {
 	for k := from; k < end; k++ {
 		s := &y.recipe.Sources[k]
 		f := y.facts()
-		f.turns, f.task = y.clock.Turns, y.task
+		f.Turns, f.Task = y.clock.Turns, y.task
 		if s.Phase == recipe.Dynamic {
-			f.task = y.current
+			f.Task = y.current
 		}
 		switch {
 		case y.leftOut(s):
 			why(k, "left out by the strategy "+y.strategy.Name)
 			continue
-		case !f.holds(s.Condition):
+		case !f.Holds(s.Condition):
 			why(k, y.unmet(s))
 			continue
 		case s.Type == recipe.TypeJournal:
@@ -86,7 +87,7 @@ func (y *layout) useChain(from, end, journal int) {
 			found = k
 			continue
 		}
-		blocks := y.contents(k, f.task, noCap)
+		blocks := y.contents(k, f.Task, blocks.NoCap)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.text != "" }) {
 			if s.Type == recipe.TypeSystemRole {
 				if prompt := y.systemPrompt(k); len(prompt) > 0 {
@@ -151,7 +152,7 @@ func (y *layout) lack(b block) string {
 // the task, or may have one yet: a generator has not given anything so far.
 func (y *layout) there(from, end int) bool {
 	for k := from; k < end; k++ {
-		if slices.ContainsFunc(y.files[k], func(f *File) bool { return f.Pending || f.Reason == "" }) {
+		if slices.ContainsFunc(y.files[k], func(f *blocks.File) bool { return f.Pending || f.Reason == "" }) {
 			return true
 		}
 	}
@@ -175,14 +176,14 @@ func (y *layout) absence(k int) string {
 
 // unmet returns why the condition of s keeps it out of the pack.
 func (y *layout) unmet(s *recipe.Source) string {
-	text := "the condition does not hold: " + describe(s.Condition)
-	if s.Phase == recipe.Dynamic || !uses(s.Condition, recipe.TaskContains) {
+	text := "the condition does not hold: " + blocks.Describe(s.Condition)
+	if s.Phase == recipe.Dynamic || !blocks.Uses(s.Condition, recipe.TaskContains) {
 		return text
 	}
 	now := y.facts()
-	now.turns, now.task = y.clock.Turns, y.current
-	if now.holds(s.Condition) {
-		text = "the condition holds for the last request alone: " + describe(s.Condition)
+	now.Turns, now.Task = y.clock.Turns, y.current
+	if now.Holds(s.Condition) {
+		text = "the condition holds for the last request alone: " + blocks.Describe(s.Condition)
 	}
 	return text + y.since(s)
 }

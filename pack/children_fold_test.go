@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -13,13 +14,13 @@ func TestAShownResultFoldsAtACompaction(t *testing.T) {
 	r := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeChildren})
 	var records []string
 	const after = 4
-	child := ChildResult{Name: "rev-1", Who: "rev/r1", Status: "done", Finished: true, Text: "First line.\nSecond line.\n", Bytes: 25, SHA256: "a", After: after}
-	open := ChildResult{Name: "map", Status: "active"}
+	child := blocks.ChildResult{Name: "rev-1", Who: "rev/r1", Status: "done", Finished: true, Text: "First line.\nSecond line.\n", Bytes: 25, SHA256: "a", After: after}
+	open := blocks.ChildResult{Name: "map", Status: "active"}
 	folds, before := 0, ""
 	for n := 1; n <= 120; n++ {
 		records = append(records, string(message([]string{"assistant", "user"}[n%2], strings.Repeat(fmt.Sprintf("Message %d says this. ", n), 10))))
 		in := inputOf(logOf(records...), 3000)
-		in.Recipe, in.Children = r, []ChildResult{child, open}
+		in.Recipe, in.Children = r, []blocks.ChildResult{child, open}
 		b := mustCompile(t, in)
 		md := string(b.Markdown)
 		whole := strings.Contains(md, "\n> Second line.\n")

@@ -2,15 +2,16 @@ package pack
 
 import (
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // childrenNow are the session's children as the history stands. Those that are folded come last.
-func (y *layout) childrenNow() (children []childNow) {
-	var folded []childNow
+func (y *layout) childrenNow() (children []blocks.ChildNow) {
+	var folded []blocks.ChildNow
 	for i := range y.in.Children {
-		c := childNow{ChildResult: y.in.Children[i]}
-		if c.folded = c.Finished && y.shownBefore(c.After); c.folded {
+		c := blocks.ChildNow{ChildResult: y.in.Children[i]}
+		if c.Folded = c.Finished && y.shownBefore(c.After); c.Folded {
 			folded = append(folded, c)
 			continue
 		}

@@ -3,6 +3,7 @@ package pack
 import (
 	"slices"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -13,13 +14,13 @@ func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
 	if !slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type.Computed() }) {
 		return nil
 	}
-	made := map[int]File{}
+	made := map[int]blocks.File{}
 	for _, f := range in.Files {
 		if f.At >= 0 && in.Recipe.Sources[f.At].Type.Computed() {
 			made[f.At] = f
 		}
 	}
-	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { _, ok := made[f.At]; return ok })
+	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f blocks.File) bool { _, ok := made[f.At]; return ok })
 	for asked := map[int]bool{}; ; {
 		p, err := in.plan(mm, c)
 		if err != nil {
@@ -34,7 +35,7 @@ func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
 			asked[i] = true
 			f, ok := made[i]
 			if !ok {
-				f = File{At: i, ID: s.Block, Path: s.Block, Pending: true}
+				f = blocks.File{At: i, ID: s.Block, Path: s.Block, Pending: true}
 			}
 			in.Files = append(in.Files, f)
 		}
@@ -42,6 +43,6 @@ func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
 			break
 		}
 	}
-	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
+	slices.SortStableFunc(in.Files, func(f, g blocks.File) int { return f.At - g.At })
 	return nil
 }

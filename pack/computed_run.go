@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -54,7 +55,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 	}
 	for at := range g.chosen.recipe.Sources {
 		if s := &g.chosen.recipe.Sources[at]; s.Type.Computed() {
-			in.Files = append(in.Files, File{At: at, ID: s.Block, Path: s.Block, Pending: true})
+			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
 	in.Summaries = summariesOf(x, g, &in)
@@ -122,7 +123,7 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 				reason = "commands are not run here"
 			}
 			if reason != "" {
-				in.Files = append(in.Files, File{At: i, ID: s.Block, Reason: reason})
+				in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Reason: reason})
 				at = append(at, -1)
 				continue
 			}
@@ -151,13 +152,13 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 		}
 		e.computed.wants, e.computed.made = append(e.computed.wants, wants...), append(e.computed.made, made...)
 	}
-	slices.SortStableFunc(in.Files, func(f, g File) int { return f.At - g.At })
+	slices.SortStableFunc(in.Files, func(f, g blocks.File) int { return f.At - g.At })
 	return nil
 }
 
 // file is what a generator made as the compiler takes it.
-func (m *made) file(at int, block string) File {
-	f := File{At: at, ID: block, Path: m.path, Data: m.data, Stale: m.stale && m.sha256 != "", Pending: m.pending && m.sha256 == "", Note: m.note}
+func (m *made) file(at int, block string) blocks.File {
+	f := blocks.File{At: at, ID: block, Path: m.path, Data: m.data, Stale: m.stale && m.sha256 != "", Pending: m.pending && m.sha256 == "", Note: m.note}
 	switch {
 	case m.sha256 == "" && !m.pending:
 		f.Reason = m.reason
@@ -165,7 +166,7 @@ func (m *made) file(at int, block string) File {
 		f.Note = strings.TrimPrefix(f.Note+"; "+m.reason, "; ")
 	}
 	if raw, err := hex.DecodeString(m.sha256); err == nil && len(raw) == sha256.Size {
-		f.sum = (*[sha256.Size]byte)(raw)
+		f.Sum = (*[sha256.Size]byte)(raw)
 	}
 	return f
 }

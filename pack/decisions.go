@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -44,7 +45,7 @@ func (d *draft) newDecisions(f *journal.Fold, room int) (text string, tokens int
 
 // reserveDecisions keeps room behind the journal for the decisions that stand there: half of the footer at most.
 func (d *draft) reserveDecisions() (err error) {
-	room := noCap
+	room := blocks.NoCap
 	if d.limits.limit > 0 {
 		room = min(max(scaled(defaultCaps[recipe.TypeDecisions], d.limits.limit), defaultCaps[recipe.TypeDecisions]/2), d.limits.footer/2)
 	}
@@ -58,7 +59,7 @@ func (d *draft) reserveDecisions() (err error) {
 
 // decide shows the decisions behind the journal as it was folded, in the room that was kept for them and what the others left.
 func (d *draft) decide() error {
-	room := noCap
+	room := blocks.NoCap
 	if l := d.limits.limit; l > 0 {
 		room = d.reserved + max(0, min(d.footerLeft, l-d.total(), l-d.native.Bound))
 	}

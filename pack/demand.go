@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -16,12 +17,12 @@ func (y *layout) demand(journal int) demand {
 		for k == head || k < len(sources) && sources[k].Fallback > 0 {
 			s, at := &sources[k], k
 			k++
-			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().possible(s.Condition) {
+			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().Possible(s.Condition) {
 				continue
 			}
 			n, yields := y.ask(at)
 			most.add(s, n, y.limit)
-			if yields && y.facts().verdict(s.Condition, true) == yes {
+			if yields && y.facts().Verdict(s.Condition, true) == blocks.Yes {
 				for k < len(sources) && sources[k].Fallback > 0 {
 					k++
 				}
@@ -71,7 +72,7 @@ func (y *layout) ask(k int) (n int, yields bool) {
 	s := &y.recipe.Sources[k]
 	switch classOf(s) {
 	case required, whole:
-		blocks := y.contents(k, "", noCap)
+		blocks := y.contents(k, "", blocks.NoCap)
 		if s.Type == recipe.TypeSystemRole && len(blocks) == 0 {
 			blocks = y.systemPrompt(k)
 		}

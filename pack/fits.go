@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -42,13 +43,13 @@ func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error 
 func replacePin(in *Input, name, pin string, data []byte) bool {
 	for i := range in.Files {
 		if f := &in.Files[i]; f.Path == name && f.At >= 0 {
-			f.Data, f.Reason, f.sum = data, "", nil
+			f.Data, f.Reason, f.Sum = data, "", nil
 			return true
 		}
 	}
 	for at := range in.Recipe.Sources {
 		if s := &in.Recipe.Sources[at]; s.Type == recipe.TypePinned {
-			in.Files = append(in.Files, File{At: at, ID: s.Block + "/" + pin, Path: name, Data: data})
+			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block + "/" + pin, Path: name, Data: data})
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -132,7 +133,7 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 		all++
 	}
 	if current != nil {
-		next, _ = compress.HeadTail(taskName(current), 40, ctxabi.PlanFile)
+		next, _ = compress.HeadTail(blocks.TaskName(current), 40, ctxabi.PlanFile)
 	}
 	return done, all, record.OneLine(next)
 }

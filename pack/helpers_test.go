@@ -3,6 +3,7 @@ package pack
 import (
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
@@ -42,7 +43,7 @@ func (h *memHistory) event(raw []byte) { h.Event(raw) }
 func (h *memHistory) len() int { return h.Len() }
 
 // input is that of the first n records of both logs.
-func (h *memHistory) input(n, budget int, files ...File) Input {
+func (h *memHistory) input(n, budget int, files ...blocks.File) Input {
 	var a packtest.Arrived
 	if n > 0 {
 		a = h.Arrived[n-1]

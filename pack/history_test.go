@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 )
 
@@ -168,7 +169,7 @@ func TestUnreadableRecord(t *testing.T) {
 // Optional blocks never take more than their share, and an edit of one never moves the boundary.
 func TestOptionalBlocks(t *testing.T) {
 	l := longLog(400)
-	var fs, small []File
+	var fs, small []blocks.File
 	for _, name := range optionalFiles {
 		small = append(small, fileOf(name, "a line\n"))
 		fs = append(fs, fileOf(name, strings.Repeat("a line of some length in this file\n", 2000)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -108,7 +109,7 @@ func TestToolsDidNotCountTowardsTheBudget(t *testing.T) {
 			at = k
 		}
 	}
-	file := File{At: at, ID: "tools", Path: ctxabi.ToolsFile, Data: []byte("[" + strings.Join(tools, ",") + "]")}
+	file := blocks.File{At: at, ID: "tools", Path: ctxabi.ToolsFile, Data: []byte("[" + strings.Join(tools, ",") + "]")}
 	l := longLog(300)
 	in := inputOf(l, 16000, file)
 	b := mustCompile(t, in)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -21,18 +22,18 @@ type Records = record.Records
 type Input struct {
 	Session  string // its name
 	Agent    string
-	Recipe   *recipe.Recipe    // nil: the default one
-	Notes    []string          // for the top of the report: what is wrong with the recipe
-	Budget   int               // tokens; 0: no limit
-	Encoding string            // "": tokens.DefaultEncoding
-	State    string            // of the session
-	Skills   []string          // names of the active ones as meta.json lists them
-	Exists   map[string]bool   // of each path of a file_exists condition, as it is written there
-	Files    []File            // in the order of the recipe's sources
-	Places   []string          // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
-	Sections map[string]string // the same of the strategy's sections that have a path, by their names
-	Errors   []ErrorEvent      // the newest of events.jsonl, oldest first
-	Children []ChildResult     // in the order in which they stand
+	Recipe   *recipe.Recipe       // nil: the default one
+	Notes    []string             // for the top of the report: what is wrong with the recipe
+	Budget   int                  // tokens; 0: no limit
+	Encoding string               // "": tokens.DefaultEncoding
+	State    string               // of the session
+	Skills   []string             // names of the active ones as meta.json lists them
+	Exists   map[string]bool      // of each path of a file_exists condition, as it is written there
+	Files    []blocks.File        // in the order of the recipe's sources
+	Places   []string             // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
+	Sections map[string]string    // the same of the strategy's sections that have a path, by their names
+	Errors   []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
+	Children []blocks.ChildResult // in the order in which they stand
 	// Summaries are what the recipe's summarizer made of old records, in the order in which it did. SummaryNote says in the
 	// report how it stands; it is no part of the pack's id.
 	Summaries   []journal.Summary
@@ -90,7 +91,7 @@ func (in *Input) around(encoding string) hash.Cloner {
 	if in.NoEvents {
 		fmt.Fprintf(h, "without events\n")
 	}
-	if usesState(r) {
+	if blocks.UsesState(r) {
 		fmt.Fprintf(h, "state %q\n", in.State)
 	}
 	for _, path := range slices.Sorted(maps.Keys(in.Exists)) {
@@ -106,11 +107,11 @@ func (in *Input) around(encoding string) hash.Cloner {
 		fmt.Fprintf(h, "decided %d after %d %q\n", d.Line, d.After, d.Text)
 	}
 	for i := range in.Children {
-		fmt.Fprintf(h, "child %+q\n", in.Children[i].fields())
+		fmt.Fprintf(h, "child %+q\n", in.Children[i].Fields())
 	}
 	var line []byte
 	for i := range in.Files {
-		line = in.Files[i].appendTo(line[:0])
+		line = in.Files[i].AppendTo(line[:0])
 		h.Write(line)
 	}
 	return h

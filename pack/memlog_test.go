@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-func inputOf(l *memLog, budget int, files ...File) Input {
+func inputOf(l *memLog, budget int, files ...blocks.File) Input {
 	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.Head()}
 }
 
@@ -62,9 +63,9 @@ var testCounter = func() *tokens.Counter {
 var optionalFiles = []string{"AGENTS.md", "DELTA.md", "context/summary.md", "context/facts.jsonl", "context/decisions.jsonl", "context/refs.jsonl", "context/todo.md"}
 
 // fileOf is a file of the default recipe by its path.
-func fileOf(path, content string) File {
+func fileOf(path, content string) blocks.File {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	f := File{At: -100, ID: name, Path: path, Data: []byte(content)}
+	f := blocks.File{At: -100, ID: name, Path: path, Data: []byte(content)}
 	for i, s := range (&Input{}).recipe().Sources {
 		switch {
 		case s.Type == recipe.TypeSystemRole && name == "system_prompt.md":

@@ -3,16 +3,18 @@ package pack
 import (
 	"crypto/sha256"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recall"
 )
 
 // memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
 type memo struct {
-	*recallMemo
+	*recall.Memo
 	blocks   map[[sha256.Size]byte]cached
 	quoted   quote
-	corpora  *corpora
+	corpora  *blocks.Corpora
 	parsed   *parsedTools // of the last build
 	rendered int          // blocks that were made and not found here, so far
 
@@ -21,7 +23,7 @@ type memo struct {
 }
 
 func newMemo() *memo {
-	return &memo{recallMemo: newRecallMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, corpora: newCorpora()}
+	return &memo{Memo: recall.NewMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, corpora: blocks.NewCorpora()}
 }
 
 // made returns the block that key names, by making it where it is not known.
@@ -48,7 +50,7 @@ func (mm *memo) forget() {
 		r.used = false
 		mm.blocks[key] = r
 	}
-	mm.recallMemo.forget()
+	mm.Memo.Forget()
 }
 
 // follow forgets what does not hold for in any more. A history grows at its
@@ -56,7 +58,7 @@ func (mm *memo) forget() {
 // to stand in front of messages that were there before it.
 func (mm *memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
-		mm.clear()
+		mm.Clear()
 		mm.quoted = quote{}
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
@@ -64,7 +66,7 @@ func (mm *memo) follow(in *Input) {
 
 // size is about how many bytes of memory mm holds.
 func (mm *memo) size() int {
-	n := mm.recallMemo.size()
+	n := mm.Memo.Size()
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -81,7 +82,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 		}
 	}
 	n := &native.Prompt{Script: s, Limit: d.limits.limit, Counter: d.counter}
-	var sections []section
+	var sections []blocks.Section
 	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue
 	for _, b := range d.head {
 		switch {
@@ -92,7 +93,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 			if b.cut {
 				_, text, _ = strings.Cut(b.text, "\n")
 			}
-			sections = append(sections, section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
+			sections = append(sections, blocks.Section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
 		case b.source.Type == recipe.TypeTools:
 			continue
 		default:
@@ -101,7 +102,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 		n.Bound += b.tokens
 	}
 	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
-	n.Messages = strategyMessages("", sections, d.recipe.Messages)
+	n.Messages = blocks.StrategyMessages("", sections, d.recipe.Messages)
 	if len(d.recipe.Messages) > 0 {
 		for _, m := range n.Messages {
 			n.Bound += d.counter.CountCached(m.Content)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -224,7 +225,7 @@ func nativeGoldens(t *testing.T, dir string, in Input) {
 // withTools is in of an agent that has a tools.json.
 func withTools(in Input) Input {
 	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
-	in.Files = append(slices.Clone(in.Files), File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
+	in.Files = append(slices.Clone(in.Files), blocks.File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
 	return in
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -68,7 +69,7 @@ func joinTodos(lists ...string) string {
 	var open, done strings.Builder
 	for _, list := range lists {
 		for line := range strings.Lines(list) {
-			if finished, _, _ := todoItem(line); finished {
+			if finished, _, _ := blocks.TodoItem(line); finished {
 				done.WriteString(line)
 			} else {
 				open.WriteString(line)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -15,8 +16,8 @@ func (y *layout) wantNotes() (w journal.NoteWants) {
 	h := sha256.New()
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if !slices.Contains(journal.DerivedNotes, s.Type) || slices.Contains(w.Kinds, s.Type) || s.Path != "" && s.Path != builtinPaths[s.Type] ||
-			s.Fallback > 0 || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
+		if !slices.Contains(journal.DerivedNotes, s.Type) || slices.Contains(w.Kinds, s.Type) || s.Path != "" && s.Path != blocks.BuiltinPaths[s.Type] ||
+			s.Fallback > 0 || y.leftOut(s) || y.facts().Verdict(s.Condition, true) != blocks.Yes {
 			continue
 		}
 		taken := false

@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-func files(t *rapid.T) []File {
-	var out []File
+func files(t *rapid.T) []blocks.File {
+	var out []blocks.File
 	add := func(path, content string) { out = append(out, fileOf(path, content)) }
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
 	if rapid.Bool().Draw(t, "prompt") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -24,25 +25,25 @@ func (d *draft) recall() error {
 	if !d.journal.Present {
 		boundary = d.fold.N + 1
 	}
-	if boundary == 1 || room < minRecall {
+	if boundary == 1 || room < recall.Least {
 		return nil
 	}
-	q := &recallQuery{memo: d.memo.recallMemo, history: d.history, counter: d.counter, fold: d.fold, parts: d.parts, current: d.current, todo: d.todo}
+	q := &recall.Query{Memo: d.memo.Memo, History: d.history, Counter: d.counter, Fold: d.fold, Parts: d.parts, Current: d.current, Todo: d.todo}
 	for _, b := range append(slices.Clip(d.head), d.footer...) {
-		q.shown = append(q.shown, b.text)
+		q.Shown = append(q.Shown, b.text)
 	}
-	q.shown = append(q.shown, d.goal.text)
-	parts, err := q.recalled(boundary, room-d.counter.CountCached(recallHeading))
+	q.Shown = append(q.Shown, d.goal.text)
+	parts, err := q.Passages(boundary, room-d.counter.CountCached(recall.Heading))
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	parts[0].text = recallHeading + parts[0].text
-	parts[0].tokens += d.counter.CountCached(recallHeading)
+	parts[0].Text = recall.Heading + parts[0].Text
+	parts[0].Tokens += d.counter.CountCached(recall.Heading)
 	var names []string
 	for _, p := range parts {
-		b.text += p.text
-		b.tokens += p.tokens
-		names = append(names, p.address.Source())
+		b.text += p.Text
+		b.tokens += p.Tokens
+		names = append(names, p.Address.Source())
 	}
 	b.asked, b.recalled = b.tokens, parts
 	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}

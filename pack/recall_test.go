@@ -12,14 +12,15 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // recallBlock is the block's text without its heading, and the rest of the pack.
-func recallBlock(b *Build) (recall, rest string) {
+func recallBlock(b *Build) (shown, rest string) {
 	md := string(b.Markdown)
-	at := strings.Index(md[b.Prefix:], recallHeading)
+	at := strings.Index(md[b.Prefix:], recall.Heading)
 	if at < 0 {
 		return "", md
 	}
@@ -28,7 +29,7 @@ func recallBlock(b *Build) (recall, rest string) {
 	if i := strings.LastIndex(md, "\n"+record.BlockHeading+"goal\n"); i > begin {
 		end = i + 1
 	}
-	return md[begin+len(recallHeading) : end], md[:begin] + md[end:]
+	return md[begin+len(recall.Heading) : end], md[:begin] + md[end:]
 }
 
 // checkRecall: each part stands in its record word by word, says where it is from, and repeats nothing of the pack.
@@ -63,7 +64,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		heading := "## " + a.String() + " " + whoSays(&r, m, at) + " (recalled)\n"
+		heading := "## " + a.String() + " " + recall.Speaker(&r, m, at) + " (recalled)\n"
 		after, ok := strings.CutPrefix(text, heading)
 		if !ok {
 			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)
@@ -91,7 +92,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			fence, inner, _ := strings.Cut(content, "\n")
 			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
 		}
-		said, _ := journal.BothEnds(r.Whole(), recallEnds)
+		said, _ := journal.BothEnds(r.Whole(), recall.Ends)
 		if !strings.Contains(said, content) {
 			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
 		}
@@ -99,7 +100,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			t.Fatalf("%+v: %q", it, content)
 		}
 		compress.EachLine(content, func(_ int, line string) {
-			if len(line) >= tellingLine && shown[line] {
+			if len(line) >= recall.LineBytes && shown[line] {
 				t.Fatalf("%s: %q stands in the pack already:\n%s", it.Range, line, b.Markdown)
 			}
 		})

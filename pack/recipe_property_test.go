@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -48,9 +49,9 @@ func condition(depth int) *rapid.Generator[recipe.Condition] {
 }
 
 // anyRecipe draws a recipe and the files of its sources, some missing, failed, stale or pending.
-func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
+func anyRecipe(t *rapid.T) (*recipe.Recipe, []blocks.File) {
 	var sources []recipe.Source
-	var all []File
+	var all []blocks.File
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
 	large := rapid.Map(rapid.IntRange(100, 3000), func(n int) string { return strings.Repeat("a line of what is large\n", n) })
 	n := rapid.IntRange(0, 9).Draw(t, "sources")
@@ -125,7 +126,7 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 }
 
 // recipeInput is the input of the first n records with a drawn recipe.
-func recipeInput(h *memHistory, n, budget int, r *recipe.Recipe, files []File) Input {
+func recipeInput(h *memHistory, n, budget int, r *recipe.Recipe, files []blocks.File) Input {
 	in := h.input(n, budget, files...)
 	in.Recipe, in.State, in.Exists, in.Errors = r, "running", map[string]bool{"a": true}, sampleErrors
 	return in

@@ -79,10 +79,10 @@ func (d *draft) addBlock(items []item, b block) []item {
 // addRecalled adds an item for each part of an old record; the first one has the block's heading.
 func addRecalled(items []item, b block) []item {
 	for _, r := range b.recalled {
-		it := item{ID: b.id, Kind: b.kind, Source: r.address.Scheme(), Range: strconv.Itoa(r.address.Line), Phase: b.phase, Trust: b.trust,
-			Extra: true, Tokens: r.tokens, text: r.text, Cut: r.cut}
-		if r.cut {
-			it.Path = r.address.Path()
+		it := item{ID: b.id, Kind: b.kind, Source: r.Address.Scheme(), Range: strconv.Itoa(r.Address.Line), Phase: b.phase, Trust: b.trust,
+			Extra: true, Tokens: r.Tokens, text: r.Text, Cut: r.Cut}
+		if r.Cut {
+			it.Path = r.Address.Path()
 		}
 		items = append(items, it)
 	}
@@ -93,13 +93,13 @@ func addRecalled(items []item, b block) []item {
 func (d *draft) addParts(items []item, b block) []item {
 	first, left := len(items), b.tokens
 	for i, p := range b.parts {
-		text := p.text
+		text := p.Text
 		if i == 0 {
-			text = b.text[:len(b.text)-len(b.raw)+len(p.text)]
+			text = b.text[:len(b.text)-len(b.raw)+len(p.Text)]
 		}
-		it := item{ID: b.id, Kind: b.kind, Source: p.path, Phase: b.phase, Trust: b.trust, text: text, Cut: p.cut, Stale: b.stale}
+		it := item{ID: b.id, Kind: b.kind, Source: p.Path, Phase: b.phase, Trust: b.trust, text: text, Cut: p.Cut, Stale: b.stale}
 		if it.Cut {
-			it.Path = p.path
+			it.Path = p.Path
 		}
 		if i > 0 {
 			it.Tokens = d.counter.CountCached(text)

@@ -3,12 +3,13 @@ package pack
 import (
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-func sampleFiles() []File {
-	return []File{
+func sampleFiles() []blocks.File {
+	return []blocks.File{
 		fileOf("system_prompt.md", "You are a careful coding agent.\n"),
 		fileOf("context/pinned/rules.md", "Never delete the ledger."),
 		fileOf("/work/AGENTS.md", "# Commands\n\n```sh\nmake test\n```\n"),

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -56,7 +57,7 @@ func longestLooked(ix *session.Index) (longest int) {
 // newMemo is newMemo for a builder's limit of memory.
 func (b *Builder) newMemo() *memo {
 	mm := newMemo()
-	mm.corpora.most = b.config.Memory.Share(maxCorpora)
+	mm.corpora.Most = b.config.Memory.Share(blocks.MaxCorpora)
 	return mm
 }
 

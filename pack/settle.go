@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -21,8 +22,8 @@ type layout struct {
 	counter *tokens.Counter
 	history record.Records
 	recipe  *recipe.Recipe
-	files   map[int][]*File // by [File.At]
-	limit   int             // of tokens, before anything is shared out; 0: none
+	files   map[int][]*blocks.File // by [File.At]
+	limit   int                    // of tokens, before anything is shared out; 0: none
 
 	plan     *ctxabi.Plan
 	strategy recipe.Strategy
@@ -43,7 +44,7 @@ type layout struct {
 
 // begin reads what decides which sources there are and what they ask for.
 func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
-	y := &layout{in: in, memo: mm, counter: c, recipe: in.recipe(), files: map[int][]*File{}}
+	y := &layout{in: in, memo: mm, counter: c, recipe: in.recipe(), files: map[int][]*blocks.File{}}
 	for i := range in.Files {
 		f := &in.Files[i]
 		y.files[f.At] = append(y.files[f.At], f)
@@ -86,7 +87,7 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 func (y *layout) reserveTools() {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if s.Type != recipe.TypeTools || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
+		if s.Type != recipe.TypeTools || y.leftOut(s) || y.facts().Verdict(s.Condition, true) != blocks.Yes {
 			continue
 		}
 		for _, f := range y.usable(k) {
@@ -101,7 +102,7 @@ func (y *layout) reserveTools() {
 
 // readState reads the plan and the todo list.
 func (y *layout) readState() {
-	plans := y.files[ofPlan]
+	plans := y.files[blocks.OfPlan]
 	for k := range y.recipe.Sources {
 		switch y.recipe.Sources[k].Type {
 		case recipe.TypePlan:
@@ -110,7 +111,7 @@ func (y *layout) readState() {
 			y.readTodo(k)
 		}
 	}
-	y.readTodo(ofTodo)
+	y.readTodo(blocks.OfTodo)
 	for _, f := range plans {
 		if f.Reason != "" || len(f.Data) == 0 {
 			continue
@@ -134,29 +135,29 @@ func (y *layout) readTodo(at int) {
 }
 
 func (y *layout) chooseStrategy() {
-	y.strategy, y.wrong = chooseStrategy(y.recipe, y.in.Agent, func(s recipe.Section) string {
+	y.strategy, y.wrong = blocks.ChooseStrategy(y.recipe, y.in.Agent, func(s recipe.Section) string {
 		if text, _ := y.section(s); strings.TrimSpace(text) != "" {
 			return ""
 		}
-		return whyEmpty(s, y.plan)
+		return blocks.WhyEmpty(s, y.plan)
 	})
 }
 
 // section is what a section of a strategy says now, and where that is from.
 func (y *layout) section(s recipe.Section) (text, source string) {
 	var diff []byte
-	for _, f := range y.files[ofDiff] {
+	for _, f := range y.files[blocks.OfDiff] {
 		if f.Reason == "" {
 			diff = f.Data
 		}
 	}
-	var file *File
-	for _, f := range y.files[ofSection] {
+	var file *blocks.File
+	for _, f := range y.files[blocks.OfSection] {
 		if f.ID == s.Name && f.Reason == "" {
 			file = f
 		}
 	}
-	return sectionText(s, y.plan, diff, file)
+	return blocks.SectionText(s, y.plan, diff, file)
 }
 
 // leftOut says whether the strategy does without the source.
@@ -167,15 +168,15 @@ func (y *layout) leftOut(s *recipe.Source) bool {
 }
 
 // facts of the budget and the files: what does not change while the history grows.
-func (y *layout) facts() *facts {
-	return &facts{state: y.in.State, exists: y.in.Exists, limit: y.in.Budget}
+func (y *layout) facts() *blocks.Facts {
+	return &blocks.Facts{State: y.in.State, Exists: y.in.Exists, Limit: y.in.Budget}
 }
 
 // findJournal gives the index of the recipe's journal, -1 for none, and sets the rules of its fold.
 func (y *layout) findJournal() int {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().possible(s.Condition) {
+		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().Possible(s.Condition) {
 			y.journal = journal.PolicyOf(y.recipe, s)
 			return k
 		}
@@ -200,7 +201,7 @@ func (y *layout) settle() (err error) {
 		return err
 	}
 	for line := range strings.Lines(y.todo) {
-		if _, open, item := todoItem(line); open {
+		if _, open, item := blocks.TodoItem(line); open {
 			y.current += "\n" + item
 		}
 	}

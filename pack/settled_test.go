@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -19,7 +20,7 @@ func TestSettledPoint(t *testing.T) {
 	shows := func() (before, after bool) {
 		in := inputOf(l.Prefix(l.Len()), 8000)
 		in.Recipe = r
-		in.Files = []File{{At: 0, ID: "before", Path: "/b.md", Data: []byte("b\n")}, {At: 2, ID: "after", Path: "/a.md", Data: []byte("a\n")}}
+		in.Files = []blocks.File{{At: 0, ID: "before", Path: "/b.md", Data: []byte("b\n")}, {At: 2, ID: "after", Path: "/a.md", Data: []byte("a\n")}}
 		md := string(mustCompile(t, in).Markdown)
 		return strings.Contains(md, "# Context Block: before\n"), strings.Contains(md, "# Context Block: after\n")
 	}
@@ -53,7 +54,7 @@ func TestOpenTodosAreOfTheTaskAfterTheJournal(t *testing.T) {
 	r := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeFile, ID: "hint", Phase: recipe.Dynamic, Condition: when})
 	for todo, want := range map[string]bool{"- [ ] add RetryMax\n": true, "- [x] add RetryMax\n": false, "RetryMax\n": false} {
 		in := inputOf(sampleLog(), 8000)
-		in.Recipe, in.Files = r, []File{{At: 1, ID: "hint", Path: "/h.md", Data: []byte("h\n")}, {At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte(todo)}}
+		in.Recipe, in.Files = r, []blocks.File{{At: 1, ID: "hint", Path: "/h.md", Data: []byte("h\n")}, {At: blocks.OfTodo, ID: "todo", Path: "context/todo.md", Data: []byte(todo)}}
 		if got := strings.Contains(string(mustCompile(t, in).Markdown), "# Context Block: hint\n"); got != want {
 			t.Errorf("%q: %v", todo, got)
 		}

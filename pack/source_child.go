@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
@@ -56,7 +57,7 @@ func (g *gathered) lookAtChildren(x *session.Session, last *gathered, v *veil) (
 		return nil
 	}
 	type dated struct {
-		ChildResult
+		blocks.ChildResult
 		at time.Time
 	}
 	var all []dated
@@ -69,7 +70,7 @@ func (g *gathered) lookAtChildren(x *session.Session, last *gathered, v *veil) (
 		all = append(all, dated{r, c.Changed})
 	}
 	slices.SortStableFunc(all, func(a, b dated) int {
-		return cmp.Or(a.rank()-b.rank(), b.at.Compare(a.at), strings.Compare(a.Name, b.Name))
+		return cmp.Or(a.Rank()-b.Rank(), b.at.Compare(a.at), strings.Compare(a.Name, b.Name))
 	})
 	for _, r := range all {
 		g.results = append(g.results, r.ChildResult)
@@ -77,8 +78,8 @@ func (g *gathered) lookAtChildren(x *session.Session, last *gathered, v *veil) (
 	return nil
 }
 
-func resultOf(x *session.Session, c *session.Child, v *veil) (r ChildResult, err error) {
-	r = ChildResult{Name: c.Name, Status: c.Status, Finished: c.Finished(), Who: c.Who()}
+func resultOf(x *session.Session, c *session.Child, v *veil) (r blocks.ChildResult, err error) {
+	r = blocks.ChildResult{Name: c.Name, Status: c.Status, Finished: c.Finished(), Who: c.Who()}
 	for _, row := range c.Brought() {
 		text := row.Path
 		if row.Kind != ctxabi.RefArtifact {
@@ -106,7 +107,7 @@ func resultOf(x *session.Session, c *session.Child, v *veil) (r ChildResult, err
 		}
 		sum := sha256.Sum256(data)
 		r.Bytes, r.SHA256 = len(data), hex.EncodeToString(sum[:])
-		r.Text = strings.ToValidUTF8(strings.ReplaceAll(string(data[:min(len(data), maxChildText)]), "\x00", "�"), "")
+		r.Text = strings.ToValidUTF8(strings.ReplaceAll(string(data[:min(len(data), blocks.MaxChildText)]), "\x00", "�"), "")
 		if strings.TrimSpace(r.Text) == "" {
 			r.Text = ""
 		}

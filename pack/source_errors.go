@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -40,7 +41,7 @@ type failedEvent struct {
 
 // newest returns the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
 // told in the words of the result of that call, if that is among the newest messages.
-func (f *failures) newest(r *recipe.Recipe, log, messages record.Records) ([]ErrorEvent, error) {
+func (f *failures) newest(r *recipe.Recipe, log, messages record.Records) ([]blocks.ErrorEvent, error) {
 	shows := false
 	for i := range r.Sources {
 		shows = shows || r.Sources[i].Type == recipe.TypeErrors
@@ -74,9 +75,9 @@ func (f *failures) newest(r *recipe.Recipe, log, messages record.Records) ([]Err
 	if err := f.ask(messages); err != nil {
 		return nil, err
 	}
-	out := make([]ErrorEvent, len(f.list))
+	out := make([]blocks.ErrorEvent, len(f.list))
 	for i, e := range f.list {
-		if out[i] = (ErrorEvent{Line: e.line, Text: e.text}); e.said != "" {
+		if out[i] = (blocks.ErrorEvent{Line: e.line, Text: e.text}); e.said != "" {
 			out[i].Text = e.said
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -29,15 +30,15 @@ func (s *sources) all() error {
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
 		todo = todo || src.Type == recipe.TypeTodo
-		s.g.places = append(s.g.places, s.place(cmp.Or(src.Path, builtinPaths[src.Type]), src.Origin))
+		s.g.places = append(s.g.places, s.place(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
 	}
-	s.file(ofPlan, "plan", "${SESSION}/"+ctxabi.PlanFile, recipe.Origin{})
-	s.file(ofDiff, "review.diff", "${SESSION}/"+ctxabi.DiffFile, recipe.Origin{})
+	s.file(blocks.OfPlan, "plan", "${SESSION}/"+ctxabi.PlanFile, recipe.Origin{})
+	s.file(blocks.OfDiff, "review.diff", "${SESSION}/"+ctxabi.DiffFile, recipe.Origin{})
 	if !todo {
-		s.file(ofTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
+		s.file(blocks.OfTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
 	}
 	s.sections()
 	if src := summarizerSource(s.recipe); src != nil {
@@ -66,7 +67,7 @@ func (s *sources) place(where string, o recipe.Origin) string {
 }
 
 func (s *sources) source(at int, src *recipe.Source) error {
-	where := cmp.Or(src.Path, builtinPaths[src.Type])
+	where := cmp.Or(src.Path, blocks.BuiltinPaths[src.Type])
 	switch src.Type {
 	case recipe.TypePinned:
 		return s.pins(at, src, where)
@@ -116,7 +117,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 	}
 	if loc.path != "" {
 		s.asks = append(s.asks, outsideFile{path: loc.path, file: len(s.g.files)})
-		s.g.files = append(s.g.files, File{At: at, ID: id, Path: loc.path})
+		s.g.files = append(s.g.files, blocks.File{At: at, ID: id, Path: loc.path})
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 func (s *sources) viewed(at int, src *recipe.Source, where string) {
 	name := s.place(where, src.Origin)
 	if ctxabi.IsView(name) || session.IsNote(name) {
-		s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: name, Reason: reasonView})
+		s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: name, Reason: reasonView})
 	}
 }
 
@@ -146,7 +147,7 @@ func (s *sources) stored(at int, id, rel string) *content {
 		}
 	}
 	if !c.absent {
-		s.g.files = append(s.g.files, File{At: at, ID: id, Path: name, Data: c.data, Reason: c.reason, Life: life, sum: &c.sum})
+		s.g.files = append(s.g.files, blocks.File{At: at, ID: id, Path: name, Data: c.data, Reason: c.reason, Life: life, Sum: &c.sum})
 	}
 	return c
 }
@@ -154,7 +155,7 @@ func (s *sources) stored(at int, id, rel string) *content {
 // handedOver adds what the parent of the session wrote for it, where nobody wrote a handoff in the session itself.
 func (s *sources) handedOver(at int, src *recipe.Source) {
 	_, file, _ := strings.Cut(s.handover, "/"+ctxabi.AgentDir+"/")
-	s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.g.handover})
+	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.g.handover})
 }
 
 // folder finds the directory of a source; ok is false when there is none to look into.
@@ -172,7 +173,7 @@ func (s *sources) folder(at int, src *recipe.Source, where string) (rel string, 
 	default:
 		return "", false
 	}
-	s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: cmp.Or(loc.path, fromSession(s.rel, rel)), Reason: reason})
+	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: cmp.Or(loc.path, fromSession(s.rel, rel)), Reason: reason})
 	return "", false
 }
 
@@ -258,7 +259,7 @@ func (s *sources) directory(at int, src *recipe.Source, where string) {
 		s.stored(at, src.Block+"/"+strings.TrimPrefix(name, rel+"/"), name)
 	}
 	left := func(format string, args ...any) {
-		s.g.files = append(s.g.files, File{At: at, ID: src.Block, Path: fromSession(s.rel, rel), Reason: fmt.Sprintf(format, args...)})
+		s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: fromSession(s.rel, rel), Reason: fmt.Sprintf(format, args...)})
 	}
 	if others > 0 {
 		left("%d of its files are not text (%s)", others, first)
@@ -283,7 +284,7 @@ func (s *sources) sections() {
 					s.g.sections = map[string]string{}
 				}
 				s.g.sections[sec.Name] = s.place(sec.Path, st.Origin)
-				s.file(ofSection, sec.Name, sec.Path, st.Origin)
+				s.file(blocks.OfSection, sec.Name, sec.Path, st.Origin)
 			}
 		}
 	}

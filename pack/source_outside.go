@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -60,7 +61,7 @@ func (b *gatherer) readOutside(ctx context.Context, g *gathered, s *sources, bef
 	}
 	if len(gone) > 0 {
 		i := -1
-		g.files = slices.DeleteFunc(g.files, func(File) bool { i++; return gone[i] })
+		g.files = slices.DeleteFunc(g.files, func(blocks.File) bool { i++; return gone[i] })
 	}
 }
 

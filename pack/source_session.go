@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -35,7 +36,7 @@ type gathered struct {
 	state    string
 	skills   []string
 	notes    []string
-	files    []File
+	files    []blocks.File
 	places   []string // as Input has them
 	sections map[string]string
 	exists   map[string]bool
@@ -45,7 +46,7 @@ type gathered struct {
 	parent   string                   // of meta.json: whose child the session is
 	handover []byte                   // what that one wrote for it
 	children []session.Child          // as they were when results was made; none where the recipe shows none
-	results  []ChildResult            // of these
+	results  []blocks.ChildResult     // of these
 	refused  map[int]string           // why the commands of one must not run, by its index
 }
 
@@ -58,9 +59,9 @@ func (g *gathered) same(last *gathered) bool {
 		slices.Equal(g.results, last.results)
 }
 
-func equalFiles(a, b File) bool {
+func equalFiles(a, b blocks.File) bool {
 	return a.At == b.At && a.ID == b.ID && a.Path == b.Path && a.Stale == b.Stale && a.Reason == b.Reason && a.Pending == b.Pending && a.Note == b.Note && a.Life == b.Life &&
-		(a.sum != nil && a.sum == b.sum || bytes.Equal(a.Data, b.Data))
+		(a.Sum != nil && a.Sum == b.Sum || bytes.Equal(a.Data, b.Data))
 }
 
 func (g *gathered) bytes() int {
@@ -224,7 +225,7 @@ func (b *gatherer) settings(g *gathered, control func(string) *stocked) {
 		}
 		break
 	}
-	if usesState(r) {
+	if blocks.UsesState(r) {
 		if g.state = strings.TrimSpace(string(control(ctxabi.StateFile).data)); g.state == "" {
 			g.state = "idle"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -21,7 +22,7 @@ func TestFoldTodoProperties(t *testing.T) {
 			lines[i] += fmt.Sprint(" ", i)
 		}
 		text := strings.Join(lines, "\n") + "\n"
-		folded := foldTodo(text, "todo.md")
+		folded := blocks.FoldTodo(text, "todo.md")
 		done, all, next := progress(text)
 		d, a, n := progress(folded)
 		if n != next || a-d != all-done {
@@ -48,7 +49,7 @@ func TestALongTodoFoldsWhatIsDone(t *testing.T) {
 	r := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeTodo})
 	in := inputOf(sampleLog(), 8000)
 	in.Recipe = r
-	in.Files = []File{{At: 1, ID: "todo", Path: "context/todo.md", Data: []byte(list.String())}}
+	in.Files = []blocks.File{{At: 1, ID: "todo", Path: "context/todo.md", Data: []byte(list.String())}}
 	b := mustCompile(t, in)
 	golden(t, "golden/todo_folded.md", b.Markdown)
 	for _, it := range parseJSON(t, b).Items {

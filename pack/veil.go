@@ -111,9 +111,9 @@ func (v *veil) input(in *Input, t *session.Timeline, u *record.Unread) error {
 		if len(f.Data) == 0 {
 			continue
 		}
-		veiled := v.file(f.Data, f.digest(), known)
+		veiled := v.file(f.Data, f.Digest(), known)
 		if len(veiled.rules) > 0 {
-			f.Data, f.sum = veiled.data, veiled.sum
+			f.Data, f.Sum = veiled.data, veiled.sum
 			in.Redaction.Files = append(in.Redaction.Files, FileSecrets{f.Path, veiled.rules})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -86,7 +87,7 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	}
 	for what, in := range map[string]Input{
 		"a small budget": inputOf(l, 8000), "no budget": inputOf(l, 0), "no compaction": inputOf(notedLog(20), notedBudget),
-		"the agent's own": inputOf(l, notedBudget, File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Data: []byte(`{"id":"a","text":"b"}` + "\n"), Life: ctxabi.OriginAgent}),
+		"the agent's own": inputOf(l, notedBudget, blocks.File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Data: []byte(`{"id":"a","text":"b"}` + "\n"), Life: ctxabi.OriginAgent}),
 	} {
 		if it := noteItem(parseJSON(t, mustCompile(t, in)), "facts"); it != nil {
 			t.Errorf("%s: %+v", what, it)
@@ -117,7 +118,7 @@ func TestOwnRowsReplaceDerivedOnes(t *testing.T) {
 	if !strings.Contains(blockNamed(before, "facts ("), text) {
 		t.Fatalf("%q is not shown", text)
 	}
-	own := File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Life: ctxabi.OriginMixed,
+	own := blocks.File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Life: ctxabi.OriginMixed,
 		Data: []byte(`{"id":"` + row.ID + `","text":"it may be restarted at noon"}` + "\n")}
 	b := mustCompile(t, inputOf(l, notedBudget, own))
 	md := string(b.Markdown)

@@ -33,13 +33,16 @@ var arrows = map[string][]string{
 	"pack/nativetest":     {},
 	"pack/packtest":       {"session", "ctxabi"},
 	"pack/journal":        {"pack/record", "pack/recipe", "compress", "tokens", "ctxabi"},
+	"pack/native":         {"pack/record", "tokens", "ctxabi"},
+	"pack/blocks":         {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi"},
+	"pack/recall":         {"pack/blocks", "pack/journal", "pack/record", "compress", "tokens", "ctxabi"},
 	"pack/record":         {"compress", "ctxabi"},
-	"pack":                {"pack/journal", "pack/record", "redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"pack":                {"pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record", "redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
 	"eval":                {"pack/record", "pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
 	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
 	"inspect":             {"pack/record", "pack", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"fs":                  {"pack", "pack/native", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -52,7 +55,7 @@ var arrows = map[string][]string{
 	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
 	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/native", "pack/blocks", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }

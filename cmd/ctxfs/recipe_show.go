@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -139,7 +140,7 @@ func (s *shownRecipe) chooseStrategy(at place) error {
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	s.strategy, s.note = pack.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
+	s.strategy, s.note = blocks.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
 	return nil
 }
 

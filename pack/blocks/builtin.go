@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"bytes"
@@ -20,19 +20,19 @@ import (
 //
 //	knowledge/auth.md:12-20 (Auth > Token refresh)
 
-// selection is what a built-in source made of its files.
-type selection struct {
+// Selection is what a built-in source made of its files.
+type Selection struct {
 	Text  string     // ends in a newline; "" when there is nothing to show
 	Used  []excerpt  // what stands in Text, in its order
 	Notes []string   // for the report
-	Parts []textPart // that Text consists of, where pack.json names each
+	Parts []TextPart // that Text consists of, where pack.json names each
 }
 
-// textPart is a part of a text that has a source of its own.
-type textPart struct {
-	path string // where the whole of it is
-	text string
-	cut  bool
+// TextPart is a part of a text that has a source of its own.
+type TextPart struct {
+	Path string // where the whole of it is
+	Text string
+	Cut  bool
 }
 
 // excerpt is a part of a file that a selection shows.
@@ -93,7 +93,7 @@ func firstLines(text string, n int) string {
 
 // showSnippets puts as many snippets as fit one below the other, in their order. The
 // last one is cut at a line where it does not fit whole.
-func showSnippets(snippets []snippet, fits func(string) bool) (sel selection) {
+func showSnippets(snippets []snippet, fits func(string) bool) (sel Selection) {
 	for i := range snippets {
 		s := &snippets[i]
 		add := func(part snippet) string {
@@ -151,8 +151,8 @@ func usable(files []File) (order []int) {
 	return order
 }
 
-// noCap lets a source show all that it has.
-const noCap = math.MaxInt
+// NoCap lets a source show all that it has.
+const NoCap = math.MaxInt
 
-// relevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
-const relevantShare = 0.25
+// RelevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
+const RelevantShare = 0.25

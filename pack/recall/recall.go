@@ -1,4 +1,4 @@
-package pack
+package recall
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
@@ -26,9 +27,9 @@ import (
 // It takes what the others after the journal and the journal itself leave, so that it never moves the
 // boundary, and none of the prefix.
 const (
-	recallHeading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
+	Heading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
 
-	minRecall    = 60   // tokens below which it is not worth its heading
+	Least        = 60   // tokens below which it is not worth its heading
 	recallHits   = 64   // passages that are looked at
 	recallTask   = 2000 // bytes of the request
 	recallNewest = 4    // records that ask, beside the request
@@ -38,58 +39,58 @@ const (
 	freshEnough  = 3    // identifiers that stand nowhere else
 )
 
-// recalled is a part of an old record as it stands in a pack.
-type recalled struct {
-	address  record.Address
+// Passage is a part of an old record as it stands in a pack.
+type Passage struct {
+	Address  record.Address
 	of       *oldRecord
 	from, to int    // bytes of it
-	text     string // framed
-	tokens   int
-	cut      bool // the record says more
+	Text     string // framed
+	Tokens   int
+	Cut      bool // the record says more
 }
 
-// recallQuery is what old records are recalled for.
-type recallQuery struct {
-	memo    *recallMemo
-	history record.Records
-	counter *tokens.Counter
-	fold    *journal.Fold
-	parts   []journal.Part // of the journal
-	shown   []string       // what else stands in the pack
-	current string         // the last request of the user, and the open todos
-	todo    string         // the list that somebody wrote; "": none
+// Query is what old records are recalled for.
+type Query struct {
+	Memo    *Memo
+	History record.Records
+	Counter *tokens.Counter
+	Fold    *journal.Fold
+	Parts   []journal.Part // of the journal
+	Shown   []string       // what else stands in the pack
+	Current string         // the last request of the user, and the open todos
+	Todo    string         // the list that somebody wrote; "": none
 }
 
-// recalled chooses passages for room tokens, in the order of the records.
-func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
-	o := q.memo.old(q.history, boundary)
+// Passages chooses passages for room tokens, in the order of the records.
+func (q *Query) Passages(boundary, room int) ([]Passage, error) {
+	o := q.Memo.old(q.History, boundary)
 	hits, working, err := q.rank(o)
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
 	var several []string
-	for _, p := range q.parts {
+	for _, p := range q.Parts {
 		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InNotes {
 			several = append(several, p.Text)
 		}
 	}
-	shown := newView(hits, q.memo.amongst(several))
-	for _, text := range q.shown {
-		shown.add(q.memo.inventory(text))
+	shown := newView(hits, q.Memo.amongst(several))
+	for _, text := range q.Shown {
+		shown.add(q.Memo.inventory(text))
 	}
-	for _, p := range q.parts {
-		shown.add(q.memo.inventory(p.Text))
+	for _, p := range q.Parts {
+		shown.add(q.Memo.inventory(p.Text))
 	}
-	for _, t := range q.memo.DerivedItems(q.history, q.fold.N) {
+	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
 		shown.done[compress.ItemKey(t.Text)] = t.Done
 	}
-	for line := range strings.Lines(q.todo) {
+	for line := range strings.Lines(q.Todo) {
 		if box, ok := boxOf(strings.TrimSpace(line)); ok {
 			shown.done[box.key] = box.done
 		}
 	}
 
-	var out []recalled
+	var out []Passage
 	first := 0.0 // the best score
 	shown.freshen(hits)
 	for len(hits) > 0 {
@@ -101,7 +102,7 @@ func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
 				best, most = i, score
 			}
 		}
-		if best < 0 || most < first*relevantShare {
+		if best < 0 || most < first*blocks.RelevantShare {
 			break
 		}
 		first = max(first, most)
@@ -112,36 +113,36 @@ func (q *recallQuery) recalled(boundary, room int) ([]recalled, error) {
 			continue
 		}
 		r := q.excerpt(h.of, from, to)
-		if r.tokens > room {
+		if r.Tokens > room {
 			continue
 		}
-		room -= r.tokens
+		room -= r.Tokens
 		shown.take(&h)
 		shown.freshen(hits)
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b recalled) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
+	slices.SortFunc(out, func(a, b Passage) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
 	return q.joined(out), nil
 }
 
 // excerpt is a part of a record with its heading.
-func (q *recallQuery) excerpt(of *oldRecord, from, to int) recalled {
-	r := recalled{address: record.AddressOf(q.history, of.at), of: of, from: from, to: to}
+func (q *Query) excerpt(of *oldRecord, from, to int) Passage {
+	r := Passage{Address: record.AddressOf(q.History, of.at), of: of, from: from, to: to}
 	content := of.text[from:to]
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.address, of.who)
+	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.Address, of.who)
 	record.WriteContent(&b, content, record.NeedsFence(content))
-	r.text = b.String()
-	r.tokens = q.counter.CountCached(r.text)
-	r.cut = !of.whole || strings.TrimSpace(of.text) != content
+	r.Text = b.String()
+	r.Tokens = q.Counter.CountCached(r.Text)
+	r.Cut = !of.whole || strings.TrimSpace(of.text) != content
 	return r
 }
 
 // joined puts parts of a record together that follow each other.
-func (q *recallQuery) joined(parts []recalled) (out []recalled) {
+func (q *Query) joined(parts []Passage) (out []Passage) {
 	for _, r := range parts {
 		if n := len(out) - 1; n >= 0 && out[n].of == r.of && strings.TrimLeft(r.of.text[out[n].to:r.from], " \t\r\n") == "" {
-			if both := q.excerpt(r.of, out[n].from, r.to); both.tokens <= out[n].tokens+r.tokens {
+			if both := q.excerpt(r.of, out[n].from, r.to); both.Tokens <= out[n].Tokens+r.Tokens {
 				out[n] = both
 				continue
 			}
@@ -165,17 +166,17 @@ type oldHit struct {
 type oldLine struct{ from, to int }
 
 // rank gives the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
-func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
-	working = 1 - decay(q.fold.N-q.fold.Last.Line, 2)
+func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
+	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
 	ask := func(query string, weight float64) {
 		if weight > 0 {
 			o.corpus.Score(query, weight, scores)
 		}
 	}
-	ask(compress.Clip(q.current, recallTask), 1-float64(working/2))
+	ask(compress.Clip(q.Current, recallTask), 1-float64(working/2))
 	if working > 0 {
-		newest, err := q.memo.newest(q.history, q.fold.N)
+		newest, err := q.Memo.newest(q.History, q.Fold.N)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -190,12 +191,12 @@ func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err e
 	}
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
-	for _, p := range q.parts {
+	for _, p := range q.Parts {
 		if p.From > 0 && !p.Omitted && p.How == "" {
 			whole[p.From] = true
 		}
 	}
-	mended := q.memo.mended(q.history, o, q.fold.N)
+	mended := q.Memo.mended(q.History, o, q.Fold.N)
 	from, age := 0, 0.0 // of the passage before
 	for doc := range scores {
 		p := &o.passages[doc]
@@ -204,7 +205,7 @@ func (q *recallQuery) rank(o *oldRecords) (hits []oldHit, working float64, err e
 			continue
 		}
 		if p.of.at != from {
-			from, age = p.of.at, 1-decay(q.fold.N-p.of.at, recallFades)
+			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
 		}
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
@@ -260,7 +261,7 @@ func best(scores []float64, n int) (places []int) {
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
 
 // newest gives what the newest of n records say, in short.
-func (mm *recallMemo) newest(m record.Records, n int) (string, error) {
+func (mm *Memo) newest(m record.Records, n int) (string, error) {
 	known := map[int]string{}
 	var b strings.Builder
 	for at := n; at > max(0, n-recallNewest); at-- {

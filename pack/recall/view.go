@@ -1,4 +1,4 @@
-package pack
+package recall
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// tellingLine is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
-const tellingLine = 8
+// LineBytes is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
+const LineBytes = 8
 
 // view knows which lines and identifiers of some passages stand in a pack.
 type view struct {
@@ -27,7 +27,7 @@ type amongst struct {
 }
 
 // amongst is that of some texts, as it was where they are those of the last build.
-func (mm *recallMemo) amongst(texts []string) *amongst {
+func (mm *Memo) amongst(texts []string) *amongst {
 	if a := mm.stands; a != nil && slices.Equal(a.texts, texts) {
 		return a
 	}
@@ -55,7 +55,7 @@ func newView(hits []oldHit, among *amongst) *view {
 	for i := range hits {
 		h := &hits[i]
 		for _, l := range h.lines {
-			if l.to-l.from >= tellingLine {
+			if l.to-l.from >= LineBytes {
 				s.shown[h.text()[l.from:l.to]] = false
 			}
 		}
@@ -89,12 +89,12 @@ func boxOf(line string) (box checkbox, ok bool) {
 }
 
 // inventory gives that of a text. Most texts of a pack stand in the next one, too.
-func (mm *recallMemo) inventory(text string) *inventory {
+func (mm *Memo) inventory(text string) *inventory {
 	v, ok := mm.inventories[text]
 	if !ok {
 		v = &inventory{words: compress.Identifiers(text, len(text))}
 		add := func(line string) {
-			if len(line) >= tellingLine {
+			if len(line) >= LineBytes {
 				v.lines = append(v.lines, line)
 			}
 		}
@@ -174,7 +174,7 @@ func (s *view) unseen(h *oldHit) (from, to int) {
 	}
 	for _, l := range h.lines {
 		switch {
-		case l.to-l.from < tellingLine && !s.isOver(text[l.from:l.to]):
+		case l.to-l.from < LineBytes && !s.isOver(text[l.from:l.to]):
 		case s.has(text[l.from:l.to]):
 			finish()
 		default:
@@ -191,7 +191,7 @@ func (s *view) unseen(h *oldHit) (from, to int) {
 // take notes that a passage stands in the pack now.
 func (s *view) take(h *oldHit) {
 	for _, l := range h.lines {
-		if line := h.text()[l.from:l.to]; len(line) >= tellingLine {
+		if line := h.text()[l.from:l.to]; len(line) >= LineBytes {
 			s.shown[line] = true
 		}
 	}

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ var knowledgeTasks = []struct{ task, best string }{
 
 func TestKnowledgeIsFoundByTheTask(t *testing.T) {
 	for _, c := range knowledgeTasks {
-		sel := knowledgeText(c.task, sampleKnowledge(), 3, nil, nil)
+		sel := KnowledgeText(c.task, sampleKnowledge(), 3, nil, nil)
 		if !strings.HasPrefix(sel.Text, c.best) {
 			t.Errorf("%s: want %s first, got\n%s", c.task, c.best, sel.Text)
 		}
@@ -38,25 +38,25 @@ func TestSelectionForms(t *testing.T) {
 	var b strings.Builder
 	for _, c := range []struct {
 		name string
-		sel  selection
+		sel  Selection
 	}{
-		{"knowledge: refresh", knowledgeText("The client gets 401 when it calls refreshToken", sampleKnowledge(), 3, nil, nil)},
-		{"knowledge: migration", knowledgeText("run the migration", sampleKnowledge(), 3, nil, nil)},
-		{"knowledge: one line", knowledgeText("Zustand", sampleKnowledge(), 1, nil, nil)},
-		{"knowledge: nothing relevant", knowledgeText("sing a song", sampleKnowledge(), 3, nil, nil)},
-		{"knowledge: no task", knowledgeText("", sampleKnowledge(), 3, nil, nil)},
-		{"memory: migrations", memoryText("prepare the database migration", sampleMemory(), 3, nil, nil)},
-		{"memory: refresh", memoryText("the token refresh fails again", sampleMemory(), 3, nil, nil)},
-		{"memory: who", memoryText("who is the maintainer?", sampleMemory(), 3, nil, nil)},
-		{"memory: no task", memoryText("", sampleMemory(), 2, nil, nil)},
-		{"playbook: bug", playbookText("a test fails since yesterday", samplePlaybooks(), nil, nil)},
-		{"playbook: trigger", playbookText("please cut the next releases", samplePlaybooks(), nil, nil)},
-		{"playbook: word without trigger", playbookText("what was in the last release?", samplePlaybooks(), nil, nil)},
-		{"playbook: by text", playbookText("deploy to staging", samplePlaybooks(), nil, nil)},
-		{"playbook: none", playbookText("sing a song", samplePlaybooks(), nil, nil)},
-		{"skills: always", skillsText(sampleSkills(), nil, nil)},
-		{"skills: by directory, file and unknown", skillsText(sampleSkills(), []string{"review", "pdf", "nope", "nope", ""}, nil)},
-		{"skills: by front matter", skillsText(sampleSkills(), []string{"go-review"}, nil)},
+		{"knowledge: refresh", KnowledgeText("The client gets 401 when it calls refreshToken", sampleKnowledge(), 3, nil, nil)},
+		{"knowledge: migration", KnowledgeText("run the migration", sampleKnowledge(), 3, nil, nil)},
+		{"knowledge: one line", KnowledgeText("Zustand", sampleKnowledge(), 1, nil, nil)},
+		{"knowledge: nothing relevant", KnowledgeText("sing a song", sampleKnowledge(), 3, nil, nil)},
+		{"knowledge: no task", KnowledgeText("", sampleKnowledge(), 3, nil, nil)},
+		{"memory: migrations", MemoryText("prepare the database migration", sampleMemory(), 3, nil, nil)},
+		{"memory: refresh", MemoryText("the token refresh fails again", sampleMemory(), 3, nil, nil)},
+		{"memory: who", MemoryText("who is the maintainer?", sampleMemory(), 3, nil, nil)},
+		{"memory: no task", MemoryText("", sampleMemory(), 2, nil, nil)},
+		{"playbook: bug", PlaybookText("a test fails since yesterday", samplePlaybooks(), nil, nil)},
+		{"playbook: trigger", PlaybookText("please cut the next releases", samplePlaybooks(), nil, nil)},
+		{"playbook: word without trigger", PlaybookText("what was in the last release?", samplePlaybooks(), nil, nil)},
+		{"playbook: by text", PlaybookText("deploy to staging", samplePlaybooks(), nil, nil)},
+		{"playbook: none", PlaybookText("sing a song", samplePlaybooks(), nil, nil)},
+		{"skills: always", SkillsText(sampleSkills(), nil, nil)},
+		{"skills: by directory, file and unknown", SkillsText(sampleSkills(), []string{"review", "pdf", "nope", "nope", ""}, nil)},
+		{"skills: by front matter", SkillsText(sampleSkills(), []string{"go-review"}, nil)},
 	} {
 		fmt.Fprintf(&b, "==== %s\n%s---- used %v notes %q\n", c.name, c.sel.Text, c.sel.Used, c.sel.Notes)
 	}
@@ -65,24 +65,24 @@ func TestSelectionForms(t *testing.T) {
 
 // Each selection keeps to its cap and cuts between lines, saying which lines it shows.
 func TestSelectionsFit(t *testing.T) {
-	choose := map[string]func(fits func(string) bool) (selection, []File){
-		"memory": func(fits func(string) bool) (selection, []File) {
-			return memoryText("the database migration", sampleMemory(), 3, fits, nil), sampleMemory()
+	choose := map[string]func(fits func(string) bool) (Selection, []File){
+		"memory": func(fits func(string) bool) (Selection, []File) {
+			return MemoryText("the database migration", sampleMemory(), 3, fits, nil), sampleMemory()
 		},
-		"memory, no task": func(fits func(string) bool) (selection, []File) {
-			return memoryText("", sampleMemory(), 3, fits, nil), sampleMemory()
+		"memory, no task": func(fits func(string) bool) (Selection, []File) {
+			return MemoryText("", sampleMemory(), 3, fits, nil), sampleMemory()
 		},
-		"knowledge": func(fits func(string) bool) (selection, []File) {
-			return knowledgeText("deploy a token refresh", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
+		"knowledge": func(fits func(string) bool) (Selection, []File) {
+			return KnowledgeText("deploy a token refresh", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
 		},
-		"list": func(fits func(string) bool) (selection, []File) {
-			return knowledgeText("", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
+		"list": func(fits func(string) bool) (Selection, []File) {
+			return KnowledgeText("", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
 		},
-		"playbook": func(fits func(string) bool) (selection, []File) {
-			return playbookText("a bug", samplePlaybooks(), fits, nil), samplePlaybooks()
+		"playbook": func(fits func(string) bool) (Selection, []File) {
+			return PlaybookText("a bug", samplePlaybooks(), fits, nil), samplePlaybooks()
 		},
-		"skills": func(fits func(string) bool) (selection, []File) {
-			return skillsText(sampleSkills(), []string{"review", "pdf"}, fits), sampleSkills()
+		"skills": func(fits func(string) bool) (Selection, []File) {
+			return SkillsText(sampleSkills(), []string{"review", "pdf"}, fits), sampleSkills()
 		},
 	}
 	for name, choose := range choose {
@@ -120,17 +120,17 @@ func checkExcerpt(t interface{ Errorf(string, ...any) }, text string, files []Fi
 
 // What is chosen depends neither on the order of the files, nor on what was chosen before.
 func TestSelectionIsIndependentOfOrderAndCache(t *testing.T) {
-	cache := newCorpora()
+	cache := NewCorpora()
 	rapid.Check(t, func(t *rapid.T) {
 		task := rapid.SampledFrom([]string{"", "token refresh", "the database migration", "invoice tests", "請求書", "release a version", "sing"}).Draw(t, "task")
 		files := append(append(sampleKnowledge(), sampleMemory()...), samplePlaybooks()...)
 		moved := rapid.Permutation(files).Draw(t, "files")
 		fits := func(s string) bool { return len(s) < 700 }
-		for name, choose := range map[string]func(files []File, cache *corpora) selection{
-			"memory":    func(files []File, c *corpora) selection { return memoryText(task, files, 3, fits, c) },
-			"knowledge": func(files []File, c *corpora) selection { return knowledgeText(task, files, 3, fits, c) },
-			"playbook":  func(files []File, c *corpora) selection { return playbookText(task, files, fits, c) },
-			"skills":    func(files []File, c *corpora) selection { return skillsText(files, []string{"b", "a"}, fits) },
+		for name, choose := range map[string]func(files []File, cache *Corpora) Selection{
+			"memory":    func(files []File, c *Corpora) Selection { return MemoryText(task, files, 3, fits, c) },
+			"knowledge": func(files []File, c *Corpora) Selection { return KnowledgeText(task, files, 3, fits, c) },
+			"playbook":  func(files []File, c *Corpora) Selection { return PlaybookText(task, files, fits, c) },
+			"skills":    func(files []File, c *Corpora) Selection { return SkillsText(files, []string{"b", "a"}, fits) },
 		} {
 			want, got := choose(files, nil), choose(moved, cache)
 			if got.Text != want.Text || !reflect.DeepEqual(got.Notes, want.Notes) {
@@ -144,7 +144,7 @@ func TestSelectionIsIndependentOfOrderAndCache(t *testing.T) {
 }
 
 func TestOneChangedFileIsReadAgain(t *testing.T) {
-	cache := newCorpora()
+	cache := NewCorpora()
 	var files []File
 	for i := range 200 {
 		files = append(files, homeFile(fmt.Sprintf("knowledge/%03d.md", i), fmt.Sprintf("# Topic %d\n\nAbout subject%d.\n", i, i)))
@@ -152,7 +152,7 @@ func TestOneChangedFileIsReadAgain(t *testing.T) {
 	want := func(task, path string, reads int) {
 		t.Helper()
 		before := cache.made
-		if sel := knowledgeText(task, files, 3, nil, cache); !strings.HasPrefix(sel.Text, path) {
+		if sel := KnowledgeText(task, files, 3, nil, cache); !strings.HasPrefix(sel.Text, path) {
 			t.Errorf("%s: %q", task, sel.Text)
 		}
 		if cache.made-before != reads {
@@ -168,12 +168,12 @@ func TestOneChangedFileIsReadAgain(t *testing.T) {
 }
 
 func TestCorporaAreBounded(t *testing.T) {
-	cache := newCorpora()
-	cache.most = 20 << 10
+	cache := NewCorpora()
+	cache.Most = 20 << 10
 	for i := range 100 {
 		f := homeFile("knowledge/x.md", strings.Repeat(fmt.Sprintf("word%d ", i), 300))
-		knowledgeText("word", []File{f}, 1, nil, cache)
-		if cache.size > cache.most || cache.order.Len() != len(cache.known) {
+		KnowledgeText("word", []File{f}, 1, nil, cache)
+		if cache.size > cache.Most || cache.order.Len() != len(cache.known) {
 			t.Fatalf("%d bytes in %d of %d files", cache.size, cache.order.Len(), len(cache.known))
 		}
 	}
@@ -182,7 +182,7 @@ func TestCorporaAreBounded(t *testing.T) {
 	}
 	big := homeFile("knowledge/big.md", strings.Repeat("large ", 20<<10))
 	for range 2 {
-		if sel := knowledgeText("large", []File{big}, 1, nil, cache); sel.Text == "" {
+		if sel := KnowledgeText("large", []File{big}, 1, nil, cache); sel.Text == "" {
 			t.Error("a file above the bound is not found")
 		}
 	}
@@ -231,7 +231,7 @@ func FuzzFrontMatter(f *testing.F) {
 			t.Fatalf("%d lines before the body, %q", m.lines, before)
 		}
 		file := []File{homeFile("memory/x.md", text)}
-		for _, sel := range []selection{memoryText(text, file, 3, nil, nil), knowledgeText(text, file, 3, nil, nil), playbookText(text, file, nil, nil)} {
+		for _, sel := range []Selection{MemoryText(text, file, 3, nil, nil), KnowledgeText(text, file, 3, nil, nil), PlaybookText(text, file, nil, nil)} {
 			for _, u := range sel.Used {
 				checkExcerpt(t, sel.Text, file, u)
 			}

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -16,11 +16,11 @@ const (
 	listPaths = 20
 )
 
-// memoryText shows the top memories for task. Each item of a list is a memory, and so is each passage of a text;
+// MemoryText shows the top memories for task. Each item of a list is a memory, and so is each passage of a text;
 // a short text is one. Where none shares a word with the
 // task, the first top files in the order of their names stand for all, as a
 // memory's index or general notes do.
-func memoryText(task string, files []File, top int, fits func(string) bool, cache *corpora) selection {
+func MemoryText(task string, files []File, top int, fits func(string) bool, cache *Corpora) Selection {
 	found := mostRelevant(task, files, top, "memory", splitMemory, cache)
 	if len(found) == 0 {
 		for _, i := range usable(files) {
@@ -32,20 +32,20 @@ func memoryText(task string, files []File, top int, fits func(string) bool, cach
 	return showSnippets(found, fits)
 }
 
-// knowledgeText shows the top passages of knowledge/ for task, the most relevant
+// KnowledgeText shows the top passages of knowledge/ for task, the most relevant
 // first, each with its path, lines and the headings above it. Where none shares a word with the task, it
 // lists what there is, so that a model knows what it may read.
-func knowledgeText(task string, files []File, top int, fits func(string) bool, cache *corpora) selection {
+func KnowledgeText(task string, files []File, top int, fits func(string) bool, cache *Corpora) Selection {
 	if found := mostRelevant(task, files, top, "knowledge", splitKnowledge, cache); len(found) > 0 {
 		return showSnippets(found, fits)
 	}
 	return listFiles(files, fits)
 }
 
-// playbookText shows the playbook that suits task best, or nothing. What its front matter says
+// PlaybookText shows the playbook that suits task best, or nothing. What its front matter says
 // under name, description, when, triggers and tags counts most. A playbook with triggers is used only
 // when all words of one of them stand in the task.
-func playbookText(task string, files []File, fits func(string) bool, cache *corpora) selection {
+func PlaybookText(task string, files []File, fits func(string) bool, cache *Corpora) Selection {
 	order := usable(files)
 	split, corpus := splitAll(files, order, "playbook", splitPlaybook, cache)
 	for _, hit := range corpus.Rank(task) {
@@ -57,7 +57,7 @@ func playbookText(task string, files []File, fits func(string) bool, cache *corp
 		shown.about = s.matter.text("when")
 		return showSnippets([]snippet{shown}, fits)
 	}
-	return selection{}
+	return Selection{}
 }
 
 // triggered says whether all words of one of phrases stand in task; it holds without phrases.
@@ -74,7 +74,7 @@ func triggered(task string, phrases []string) bool {
 }
 
 // mostRelevant gives the top parts of files for task, best first.
-func mostRelevant(task string, files []File, top int, way string, split func(path, text string) *splitFile, cache *corpora) (found []snippet) {
+func mostRelevant(task string, files []File, top int, way string, split func(path, text string) *splitFile, cache *Corpora) (found []snippet) {
 	order := usable(files)
 	parts, corpus := splitAll(files, order, way, split, cache)
 	first := make([]int, len(parts)) // number of each file's first part
@@ -83,7 +83,7 @@ func mostRelevant(task string, files []File, top int, way string, split func(pat
 	}
 	hits := corpus.Rank(task)
 	for _, hit := range hits[:min(len(hits), max(0, top))] {
-		if hit.Score < hits[0].Score*relevantShare {
+		if hit.Score < hits[0].Score*RelevantShare {
 			break
 		}
 		k, exact := slices.BinarySearch(first, hit.Doc)
@@ -104,7 +104,7 @@ func mostRelevant(task string, files []File, top int, way string, split func(pat
 }
 
 // splitAll splits the files of order and makes one corpus of them.
-func splitAll(files []File, order []int, way string, split func(path, text string) *splitFile, cache *corpora) ([]*splitFile, *compress.Corpus) {
+func splitAll(files []File, order []int, way string, split func(path, text string) *splitFile, cache *Corpora) ([]*splitFile, *compress.Corpus) {
 	parts := make([]*splitFile, len(order))
 	indexes := make([]*compress.Index, len(order))
 	for k, i := range order {
@@ -186,10 +186,10 @@ func splitPlaybook(name, text string) *splitFile {
 }
 
 // listFiles names files, each with its title.
-func listFiles(files []File, fits func(string) bool) selection {
+func listFiles(files []File, fits func(string) bool) Selection {
 	order := usable(files)
 	if len(order) == 0 {
-		return selection{}
+		return Selection{}
 	}
 	list := func(n int) string {
 		b := strings.Builder{}
@@ -210,10 +210,10 @@ func listFiles(files []File, fits func(string) bool) selection {
 	if fits != nil && !fits(list(n)) {
 		n = mostThat(n-1, func(n int) bool { return fits(list(n)) })
 		if n == 0 && !fits(list(0)) {
-			return selection{Notes: []string{"the list of files is left out: no room"}}
+			return Selection{Notes: []string{"the list of files is left out: no room"}}
 		}
 	}
-	return selection{Text: list(n)}
+	return Selection{Text: list(n)}
 }
 
 // title gives what a file says it is about, at most 80 characters: its front matter's description or title, or its first heading or line.

@@ -1,4 +1,4 @@
-package pack
+package recall
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ const (
 	recallBytes  = 2 << 20 // likewise, of the log, no more than the ends of each
 	segmentLen   = 32      // records
 	passageBytes = 400     // about a hundred tokens
-	recallEnds   = 8 << 10 // bytes that are looked at at each end of a record
+	Ends         = 8 << 10 // bytes that are looked at at each end of a record
 )
 
 // oldRecords are the passages of the records behind a boundary, ranked against each other. The window that they are
@@ -77,7 +77,7 @@ func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
 }
 
 // mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
-func (mm *recallMemo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
+func (mm *Memo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
 	var o journal.Outcomes
 	calls := map[callAt]try{}
 	for _, s := range old.segments {
@@ -128,7 +128,7 @@ type oldRecord struct {
 }
 
 // old gives the records behind a boundary.
-func (mm *recallMemo) old(m record.Records, boundary int) *oldRecords {
+func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	before := mm.recalled
 	if before != nil && before.boundary == boundary {
 		return before
@@ -166,7 +166,7 @@ func recallWindow(m record.Records, boundary int) (firsts []int) {
 	bytes := 0
 	for first := (boundary-2)/segmentLen*segmentLen + 1; first > 0 && boundary > 1; first -= segmentLen {
 		for at := first; at < min(first+segmentLen, boundary); at++ {
-			bytes += min(int(m.At(at).Len), 2*recallEnds)
+			bytes += min(int(m.At(at).Len), 2*Ends)
 		}
 		if len(firsts) > 0 && (bytes > recallBytes || boundary-first > journal.RecallRecords) {
 			break
@@ -187,10 +187,10 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 			ok = false
 			continue
 		}
-		old := &oldRecord{at: at, who: whoSays(&r, m, at)}
+		old := &oldRecord{at: at, who: Speaker(&r, m, at)}
 		s.tries = append(s.tries, triesAt(m, at, &r)...)
 		r.Calls = slices.DeleteFunc(r.Calls, func(c ctxabi.Call) bool { return compress.KeepsList(c.Name) }) // its state is elsewhere, and newer
-		old.text, old.whole = journal.BothEnds(r.Whole(), recallEnds)
+		old.text, old.whole = journal.BothEnds(r.Whole(), Ends)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {
@@ -205,8 +205,8 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 	return s, ok
 }
 
-// whoSays is what a heading calls the one who says it.
-func whoSays(s *record.Excerpt, m record.Records, at int) string {
+// Speaker is what a heading calls the one who says it.
+func Speaker(s *record.Excerpt, m record.Records, at int) string {
 	var b strings.Builder
 	switch e := m.At(at); {
 	case s.Result:

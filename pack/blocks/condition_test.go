@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestConditions(t *testing.T) {
 	}
 	yes, no := cond(recipe.BudgetAtLeast, "", 10), cond(recipe.BudgetAtLeast, "", 10_000)
 	open := cond(recipe.TurnAtLeast, "", 3)
-	f := &facts{task: "Please write the API\nof it", turns: 3, state: "running", exists: map[string]bool{"a": true}, limit: 1000}
+	f := &Facts{Task: "Please write the API\nof it", Turns: 3, State: "running", Exists: map[string]bool{"a": true}, Limit: 1000}
 	for _, c := range []struct {
 		name            string
 		c               recipe.Condition
@@ -38,20 +38,20 @@ func TestConditions(t *testing.T) {
 		{"not open", recipe.Condition{Not: &open}, false, true},
 		{"unknown", cond("weather_is", "fine", 0), false, true},
 	} {
-		if got := f.holds(&c.c); got != c.holds {
+		if got := f.Holds(&c.c); got != c.holds {
 			t.Errorf("%s holds: %v", c.name, got)
 		}
-		if got := f.possible(&c.c); got != c.possible {
+		if got := f.Possible(&c.c); got != c.possible {
 			t.Errorf("%s is possible: %v", c.name, got)
 		}
-		if describe(&c.c) == "" {
+		if Describe(&c.c) == "" {
 			t.Errorf("%s has no description", c.name)
 		}
 	}
-	if !f.holds(nil) || !(&facts{}).holds(&no) || describe(nil) != "always" {
+	if !f.Holds(nil) || !(&Facts{}).Holds(&no) || Describe(nil) != "always" {
 		t.Error("no condition, or no limit of the budget, does not hold")
 	}
-	if got := describe(&recipe.Condition{Any: []recipe.Condition{{Not: &no}, {All: []recipe.Condition{yes}}}}); got != "any(not(budget_at_least 10000), all(budget_at_least 10))" {
+	if got := Describe(&recipe.Condition{Any: []recipe.Condition{{Not: &no}, {All: []recipe.Condition{yes}}}}); got != "any(not(budget_at_least 10000), all(budget_at_least 10))" {
 		t.Error(got)
 	}
 }

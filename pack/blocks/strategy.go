@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"bytes"
@@ -17,17 +17,17 @@ import (
 // general is the strategy of whoever has no other.
 const general = "general"
 
-// section is one section of a strategy with its content.
-type section struct {
+// Section is one section of a strategy with its content.
+type Section struct {
 	Name    string `json:"name"`
 	Content string `json:"content"`
 	Source  string `json:"source"`
 }
 
-// chooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
+// ChooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
 // name is in the agent's ([byAgent]), else general. Where a section that it
 // requires has no content (lacks says why), general is used, and wrong, for the report, says so.
-func chooseStrategy(r *recipe.Recipe, agent string, lacks func(recipe.Section) string) (s recipe.Strategy, wrong string) {
+func ChooseStrategy(r *recipe.Recipe, agent string, lacks func(recipe.Section) string) (s recipe.Strategy, wrong string) {
 	if r == nil {
 		r = recipe.Default()
 	}
@@ -93,9 +93,9 @@ func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 }
 
-// sectionText gives what a section says and where that is from; "" when there is
+// SectionText gives what a section says and where that is from; "" when there is
 // nothing. file is that of a section with a path, nil when it is not there.
-func sectionText(s recipe.Section, plan *ctxabi.Plan, diff []byte, file *File) (text, source string) {
+func SectionText(s recipe.Section, plan *ctxabi.Plan, diff []byte, file *File) (text, source string) {
 	switch {
 	case s.Text != "":
 		text = s.Text
@@ -140,8 +140,8 @@ func sectionSource(s recipe.Section) string {
 	return ctxabi.PlanFile + " " + part
 }
 
-// whyEmpty says what is to be done about a section without content.
-func whyEmpty(s recipe.Section, plan *ctxabi.Plan) string {
+// WhyEmpty says what is to be done about a section without content.
+func WhyEmpty(s recipe.Section, plan *ctxabi.Plan) string {
 	part, ofPlan := strings.CutPrefix(s.From, "plan.")
 	switch {
 	case s.From == "review.diff":
@@ -259,10 +259,10 @@ func codeSpan(text string) string {
 	return mark + " " + text + " " + mark
 }
 
-// strategyMessages gives the messages that a strategy makes: override, which a recipe may
+// StrategyMessages gives the messages that a strategy makes: override, which a recipe may
 // hold, as it stands; else the system prompt, where there is one, and a user message of the sections that
 // have content, each below "## <name>".
-func strategyMessages(system string, sections []section, override []recipe.Message) (messages []native.Message) {
+func StrategyMessages(system string, sections []Section, override []recipe.Message) (messages []native.Message) {
 	for _, m := range override {
 		messages = append(messages, native.Message(m))
 	}
@@ -293,11 +293,11 @@ func StrategyOf(r *recipe.Recipe, agent string, planFile, diff []byte) (name, wr
 	if len(bytes.TrimSpace(planFile)) > 0 {
 		plan, _ = ctxabi.ParsePlan(planFile)
 	}
-	s, wrong := chooseStrategy(r, agent, func(s recipe.Section) string {
-		if text, _ := sectionText(s, plan, diff, nil); text != "" || s.Path != "" {
+	s, wrong := ChooseStrategy(r, agent, func(s recipe.Section) string {
+		if text, _ := SectionText(s, plan, diff, nil); text != "" || s.Path != "" {
 			return ""
 		}
-		return whyEmpty(s, plan)
+		return WhyEmpty(s, plan)
 	})
 	return s.Name, wrong
 }

@@ -1,4 +1,4 @@
-package pack
+package recall
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // The window of recall does not grow, and a boundary that moves reads only what is new.
 func TestRecallReadsAWindow(t *testing.T) {
 	l := packtest.CodingLog(4000)
-	mm := newRecallMemo(journal.NewMemo())
+	mm := NewMemo(journal.NewMemo())
 	first := mm.old(l, 7000)
 	if got := first.passages[0].of.at; got < 7000-journal.RecallRecords || l.Reads > 2*journal.RecallRecords {
 		t.Errorf("from %d on, %d records read", got, l.Reads)
@@ -22,7 +22,7 @@ func TestRecallReadsAWindow(t *testing.T) {
 	if n := l.Reads - before; n > 4*segmentLen {
 		t.Errorf("10 records more, %d read", n)
 	}
-	fresh := newRecallMemo(journal.NewMemo()).old(l, 7010)
+	fresh := NewMemo(journal.NewMemo()).old(l, 7010)
 	text := func(o *oldRecords) (out []string) {
 		for i := range o.passages {
 			out = append(out, fmt.Sprint(o.passages[i].of.at, o.passages[i].text()))
@@ -40,7 +40,7 @@ func TestRecallReadsAWindow(t *testing.T) {
 // What stands in folds and the like is looked up once for all builds that show the same of them. A journal that
 // drops what does not fit has none of these, ever: nothing is kept for it.
 func TestRecallRemembersLinesNoLongerThanTheTextsTheyStandIn(t *testing.T) {
-	mm := newRecallMemo(journal.NewMemo())
+	mm := NewMemo(journal.NewMemo())
 	first := mm.amongst([]string{"## 1 user (folded) run the tests\n", "## 2 tool (folded) 3 failed\n"})
 	if !first.line("run the tests") || first.line("4 failed") || len(first.has) != 2 {
 		t.Fatalf("remembers %v", first.has)

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"strconv"
@@ -6,8 +6,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// maxChildText is the most that a pack looks at of one child's result, in bytes.
-const maxChildText = 16 << 10
+// MaxChildText is the most that a pack looks at of one child's result, in bytes.
+const MaxChildText = 16 << 10
 
 // ChildResult is a child of the session as packs show it. Its result is what its parent wrote, else what a child that has finished said
 // last; of one that goes on there is none, so that not every word of it changes the parent's packs.
@@ -26,13 +26,13 @@ type ChildResult struct {
 // path is where the whole result stands.
 func (c *ChildResult) path() string { return ctxabi.ChildPath(c.Name, ctxabi.ChildResult) }
 
-// fields are all that a pack is made from.
-func (c *ChildResult) fields() []string {
+// Fields are all that a pack is made from.
+func (c *ChildResult) Fields() []string {
 	return []string{c.Name, c.Who, c.Status, strconv.FormatBool(c.Finished), strconv.Itoa(len(c.Text)), strconv.Itoa(c.Bytes), c.SHA256, strconv.Itoa(c.After), c.Brought}
 }
 
-// rank is where a child stands: those that have finished with a result, then with none, then those that go on.
-func (c *ChildResult) rank() int {
+// Rank is where a child stands: those that have finished with a result, then with none, then those that go on.
+func (c *ChildResult) Rank() int {
 	switch {
 	case c.Text != "" && c.Finished:
 		return 0

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// childNow is a child as a pack shows it: folded when it had finished, and its result been shown, before the last compaction.
-type childNow struct {
+// ChildNow is a child as a pack shows it: folded when it had finished, and its result been shown, before the last compaction.
+type ChildNow struct {
 	ChildResult
-	folded bool
+	Folded bool
 }
 
-// childrenText says how each child stands, and what came of it:
+// ChildrenText says how each child stands, and what came of it:
 //
 //   - rev-1: done, rev/r1, context/child/rev-1/result.md
 //     brought: auth/refresh.go (file): the retry; context/child/rev-1/artifact/trace.log
@@ -25,19 +25,19 @@ type childNow struct {
 //   - rev-0: done, rev/r0, context/child/rev-0/result.md: Nothing to object.
 //
 // Results have equal shares of what there is room for. The last children are left out where not even their lines have room.
-func childrenText(children []childNow, fits func(string) bool) selection {
-	render := func(n, share int) selection { // the first n children, each result in share tokens
-		var sel selection
+func ChildrenText(children []ChildNow, fits func(string) bool) Selection {
+	render := func(n, share int) Selection { // the first n children, each result in share tokens
+		var sel Selection
 		var b strings.Builder
 		for i := range children[:n] {
 			text, cut := children[i].text(share)
-			sel.Parts = append(sel.Parts, textPart{path: children[i].path(), text: text, cut: cut})
+			sel.Parts = append(sel.Parts, TextPart{Path: children[i].path(), Text: text, Cut: cut})
 			b.WriteString(text)
 		}
 		if left := len(children) - n; left > 0 {
 			note := fmt.Sprintf("[%d more in %s]\n", left, ctxabi.ChildDir)
 			if n > 0 {
-				sel.Parts[n-1].text += note
+				sel.Parts[n-1].Text += note
 			}
 			b.WriteString(note)
 		}
@@ -45,19 +45,19 @@ func childrenText(children []childNow, fits func(string) bool) selection {
 		return sel
 	}
 	if len(children) == 0 {
-		return selection{}
+		return Selection{}
 	}
-	if all := render(len(children), noCap); fits == nil || fits(all.Text) {
+	if all := render(len(children), NoCap); fits == nil || fits(all.Text) {
 		return all
 	}
 	n := len(children)
 	if !fits(render(n, 0).Text) {
 		if n = mostThat(n-1, func(n int) bool { return fits(render(n, 0).Text) }); n == 0 {
-			return selection{Notes: []string{fmt.Sprintf("%d children, no room for any", len(children))}}
+			return Selection{Notes: []string{fmt.Sprintf("%d children, no room for any", len(children))}}
 		}
 	}
 	// What more room shows need not grow with every token, so this is not the most that fits but some that does.
-	share := mostThat(maxChildText, func(share int) bool { return fits(render(n, share).Text) })
+	share := mostThat(MaxChildText, func(share int) bool { return fits(render(n, share).Text) })
 	for ; share > 0 && !fits(render(n, share).Text); share = share * 3 / 4 {
 	}
 	return render(n, share)
@@ -79,15 +79,15 @@ const bytesPerToken = 3
 var quoted = strings.NewReplacer("\r\n", "\n> ", "\r", "\n> ", "\n", "\n> ")
 
 // text is the child's line, and its result within share tokens.
-func (c *childNow) text(share int) (text string, cut bool) {
+func (c *ChildNow) text(share int) (text string, cut bool) {
 	line := "- " + c.Name + ": " + c.Status
 	if c.Who != "" {
 		line += ", " + c.Who
 	}
 	brought := ""
 	switch all := slices.Collect(strings.Lines(c.Brought)); {
-	case len(all) == 0 || c.folded:
-	case share != noCap && share < leastExcerpt:
+	case len(all) == 0 || c.Folded:
+	case share != NoCap && share < leastExcerpt:
 		cut = true
 	default:
 		for i, one := range all[:min(len(all), shownBrought)] {
@@ -99,11 +99,11 @@ func (c *childNow) text(share int) (text string, cut bool) {
 		if more := len(all) - shownBrought; more > 0 {
 			brought += fmt.Sprintf("; %d more in %s", more, ctxabi.ChildPath(c.Name))
 		}
-		if share != noCap && len(brought)/bytesPerToken > share/2 {
+		if share != NoCap && len(brought)/bytesPerToken > share/2 {
 			brought, cut = fmt.Sprintf("%d files, see %s", len(all), ctxabi.ChildPath(c.Name)), true
 		}
 		brought = "brought: " + brought + "\n"
-		if share != noCap {
+		if share != NoCap {
 			share -= len(brought) / bytesPerToken
 		}
 	}
@@ -112,12 +112,12 @@ func (c *childNow) text(share int) (text string, cut bool) {
 	}
 	line += ", " + c.path()
 	whole := strings.TrimRight(c.Text, " \t\r\n")
-	if c.folded {
+	if c.Folded {
 		first, rest, _ := strings.Cut(strings.TrimSpace(whole), "\n")
 		short := compress.Clip(record.OneLine(first), foldedChild)
 		return line + ": " + short + "\n", rest != "" || short != record.OneLine(first) || c.Bytes > len(c.Text)
 	}
-	if share != noCap && share < leastExcerpt {
+	if share != NoCap && share < leastExcerpt {
 		return line + "\n", true
 	}
 	line += "\n" + brought
@@ -125,7 +125,7 @@ func (c *childNow) text(share int) (text string, cut bool) {
 		whole += fmt.Sprintf("\n[%d bytes more: %s]", c.Bytes-len(c.Text), c.path())
 		cut = true
 	}
-	if share != noCap {
+	if share != NoCap {
 		short, less := compress.Head(whole, share, c.path())
 		whole, cut = strings.TrimRight(short, "\r\n"), cut || less
 	}

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// planText gives the plan's goal, how far it is and what comes next; "" when it says none of these:
+// PlanText gives the plan's goal, how far it is and what comes next; "" when it says none of these:
 //
 //	Goal: make the token refresh retry
 //	Progress 1/3. Current: Retry (step 2/4). Next: Make it pass
 //
 // Tasks that nobody will do do not count. Without a current task the first unfinished one is next.
-func planText(plan *ctxabi.Plan) string {
+func PlanText(plan *ctxabi.Plan) string {
 	if plan == nil {
 		return ""
 	}
@@ -48,12 +48,12 @@ func planText(plan *ctxabi.Plan) string {
 	current := plan.Current()
 	if current == nil || current.Finished() || current.Dropped() {
 		if first != nil {
-			b.WriteString(" Next: " + taskName(first))
+			b.WriteString(" Next: " + TaskName(first))
 		}
 		b.WriteByte('\n')
 		return b.String()
 	}
-	b.WriteString(" Current: " + taskName(current))
+	b.WriteString(" Current: " + TaskName(current))
 	for i, s := range current.Steps {
 		if !s.Done {
 			fmt.Fprintf(&b, " (step %d/%d).", i+1, len(current.Steps))
@@ -67,8 +67,8 @@ func planText(plan *ctxabi.Plan) string {
 	return b.String()
 }
 
-// taskName is what a line calls a task.
-func taskName(t *ctxabi.PlanTask) string {
+// TaskName is what a line calls a task.
+func TaskName(t *ctxabi.PlanTask) string {
 	if name := record.OneLine(t.Title); name != "" {
 		return name
 	}
@@ -78,14 +78,14 @@ func taskName(t *ctxabi.PlanTask) string {
 	return record.OneLine(t.ID)
 }
 
-// errorsText lists failures by their addresses, newest last. Those that say the
+// ErrorsText lists failures by their addresses, newest last. Those that say the
 // same but for times and addresses of memory are one line, at the place of the last:
 //
 //	events:7: go test: exit status 1
 //	events:12: connect: timed out after 31s (3 times since events:4)
 //
 // The oldest are left out where not all fit.
-func errorsText(events []ErrorEvent, fits func(string) bool) string {
+func ErrorsText(events []ErrorEvent, fits func(string) bool) string {
 	type group struct{ first, last, count int }
 	at := map[string]int{}
 	var groups []group // by their last

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -10,62 +10,62 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// facts are what conditions look at.
-type facts struct {
-	task   string // as the place of the source sees it
-	turns  int    // assistant records so far
-	state  string
-	exists map[string]bool
-	limit  int // tokens of the budget; 0: no limit
+// Facts are what conditions look at.
+type Facts struct {
+	Task   string // as the place of the source sees it
+	Turns  int    // assistant records so far
+	State  string
+	Exists map[string]bool
+	Limit  int // tokens of the budget; 0: no limit
 }
 
-// holds says whether a condition is true; none always is.
-func (f *facts) holds(c *recipe.Condition) bool { return f.verdict(c, false) == yes }
+// Holds says whether a condition is true; none always is.
+func (f *Facts) Holds(c *recipe.Condition) bool { return f.Verdict(c, false) == Yes }
 
-// possible says whether a condition may be true at some moment of this session with these files
+// Possible says whether a condition may be true at some moment of this session with these files
 // and this budget: what the history, the task and the state say is left open.
-func (f *facts) possible(c *recipe.Condition) bool { return f.verdict(c, true) != no }
+func (f *Facts) Possible(c *recipe.Condition) bool { return f.Verdict(c, true) != no }
 
 type verdict int
 
 const (
 	no verdict = iota
 	open
-	yes
+	Yes
 )
 
 func is(b bool) verdict {
 	if b {
-		return yes
+		return Yes
 	}
 	return no
 }
 
-// verdict of a condition; with static set, what changes with the history or the state is open.
-func (f *facts) verdict(c *recipe.Condition, static bool) verdict {
+// Verdict of a condition; with static set, what changes with the history or the state is open.
+func (f *Facts) Verdict(c *recipe.Condition, static bool) verdict {
 	switch {
 	case c == nil:
-		return yes
+		return Yes
 	case len(c.All) > 0:
-		v := yes
+		v := Yes
 		for i := range c.All {
-			v = min(v, f.verdict(&c.All[i], static))
+			v = min(v, f.Verdict(&c.All[i], static))
 		}
 		return v
 	case len(c.Any) > 0:
 		v := no
 		for i := range c.Any {
-			v = max(v, f.verdict(&c.Any[i], static))
+			v = max(v, f.Verdict(&c.Any[i], static))
 		}
 		return v
 	case c.Not != nil:
-		return yes - f.verdict(c.Not, static)
+		return Yes - f.Verdict(c.Not, static)
 	}
 	switch c.When {
 	case recipe.FileExists:
-		return is(f.exists[c.Path])
+		return is(f.Exists[c.Path])
 	case recipe.BudgetAtLeast:
-		return is(f.limit == 0 || f.limit >= c.N)
+		return is(f.Limit == 0 || f.Limit >= c.N)
 	}
 	if static {
 		return open
@@ -73,11 +73,11 @@ func (f *facts) verdict(c *recipe.Condition, static bool) verdict {
 	switch c.When {
 	case recipe.TaskContains:
 		re := pattern(c.Pattern)
-		return is(re != nil && re.MatchString(f.task))
+		return is(re != nil && re.MatchString(f.Task))
 	case recipe.StateIs:
-		return is(slices.Contains(c.States, f.state))
+		return is(slices.Contains(c.States, f.State))
 	case recipe.TurnAtLeast:
-		return is(f.turns >= c.N)
+		return is(f.Turns >= c.N)
 	}
 	return no
 }
@@ -99,14 +99,14 @@ func pattern(expr string) *regexp.Regexp {
 }
 
 // DescribeCondition says a condition in words, as the report does.
-func DescribeCondition(c *recipe.Condition) string { return describe(c) }
+func DescribeCondition(c *recipe.Condition) string { return Describe(c) }
 
-// describe says a condition in words, for the report.
-func describe(c *recipe.Condition) string {
+// Describe says a condition in words, for the report.
+func Describe(c *recipe.Condition) string {
 	several := func(word string, cs []recipe.Condition) string {
 		parts := make([]string, len(cs))
 		for i := range cs {
-			parts[i] = describe(&cs[i])
+			parts[i] = Describe(&cs[i])
 		}
 		return word + "(" + strings.Join(parts, ", ") + ")"
 	}
@@ -118,7 +118,7 @@ func describe(c *recipe.Condition) string {
 	case len(c.Any) > 0:
 		return several("any", c.Any)
 	case c.Not != nil:
-		return "not(" + describe(c.Not) + ")"
+		return "not(" + Describe(c.Not) + ")"
 	case c.When == recipe.TaskContains:
 		return fmt.Sprintf("task_contains %q", c.Pattern)
 	case c.When == recipe.FileExists:
@@ -129,25 +129,25 @@ func describe(c *recipe.Condition) string {
 	return fmt.Sprintf("%s %d", c.When, c.N)
 }
 
-// uses says whether a condition looks at what p is about.
-func uses(c *recipe.Condition, p recipe.Predicate) bool {
+// Uses says whether a condition looks at what p is about.
+func Uses(c *recipe.Condition, p recipe.Predicate) bool {
 	if c == nil {
 		return false
 	}
 	for i := range c.All {
-		if uses(&c.All[i], p) {
+		if Uses(&c.All[i], p) {
 			return true
 		}
 	}
 	for i := range c.Any {
-		if uses(&c.Any[i], p) {
+		if Uses(&c.Any[i], p) {
 			return true
 		}
 	}
-	return c.When == p || uses(c.Not, p)
+	return c.When == p || Uses(c.Not, p)
 }
 
-// usesState says whether a condition of the recipe looks at the session's state.
-func usesState(r *recipe.Recipe) bool {
-	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return uses(s.Condition, recipe.StateIs) })
+// UsesState says whether a condition of the recipe looks at the session's state.
+func UsesState(r *recipe.Recipe) bool {
+	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return Uses(s.Condition, recipe.StateIs) })
 }

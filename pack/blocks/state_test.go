@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -35,11 +35,11 @@ func TestPlanText(t *testing.T) {
 		`{"tasks":[{"id":"a","title":"A","steps":[{"done":true}]},{"id":"b"}],"current_task_id":"a"}`:                                                        "Progress 0/2. Current: A\n",
 		`{"tasks":[{"id":"a","title":"A","status":"completed"},{"id":"b","title":"B"},{"id":"c","title":"C"}],"current_task_id":"a"}`:                        "Progress 1/3. Next: B\n",
 	} {
-		if got := planText(planOf(t, in)); got != want {
+		if got := PlanText(planOf(t, in)); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := planText(nil); got != "" {
+	if got := PlanText(nil); got != "" {
 		t.Errorf("no plan: %q", got)
 	}
 }
@@ -51,18 +51,18 @@ func TestErrorsText(t *testing.T) {
 	}
 	whole := "events:7: go test: exit status 1\nevents:11: go test: exit status 2\nevents:12: connect: timed out after 30s (3 times since events:4)\n" +
 		"events:13: 2026-03-02T11:00:00Z panic at 0xc000999 (2 times since events:10)\n"
-	if got := errorsText(events, nil); got != whole {
+	if got := ErrorsText(events, nil); got != whole {
 		t.Errorf("got\n%s", got)
 	}
-	if got := errorsText(nil, nil); got != "" {
+	if got := ErrorsText(nil, nil); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := errorsText(nil, func(string) bool { return false }); got != "" {
+	if got := ErrorsText(nil, func(string) bool { return false }); got != "" {
 		t.Errorf("%q", got)
 	}
 	short := "[2 older ones left out, all of them in events.jsonl]\n" + whole[strings.Index(whole, "events:12"):]
 	for most := range len(whole) + 1 {
-		got := errorsText(events, func(s string) bool { return len(s) <= most })
+		got := ErrorsText(events, func(s string) bool { return len(s) <= most })
 		if len(got) > most {
 			t.Errorf("%d bytes in %d", len(got), most)
 		}
@@ -84,7 +84,7 @@ func TestErrorsAddUp(t *testing.T) {
 			events = append(events, ErrorEvent{Line: i + 1, Text: fmt.Sprintf("%s failed after %dms", k, i)})
 		}
 		seen, last := 0, 0
-		for line := range strings.Lines(errorsText(events, nil)) {
+		for line := range strings.Lines(ErrorsText(events, nil)) {
 			var at, since, times int
 			var kind string
 			if n, _ := fmt.Sscanf(strings.ReplaceAll(line, ":", " "), "events %d %1s failed after", &at, &kind); n != 2 || at <= last || kinds[at-1] != kind {

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -8,20 +8,20 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// foldTodo gives a todo list with its finished items folded to one line, where the first of them stood:
+// FoldTodo gives a todo list with its finished items folded to one line, where the first of them stood:
 //
 //   - [x] 12 done, last: write the test (context/todo.md)
 //
 // What is indented below a finished item goes with it, open items below it stay. A list with less than two
 // finished items is given as it is.
-func foldTodo(text, path string) string {
+func FoldTodo(text, path string) string {
 	var b strings.Builder
 	done, last, at := 0, "", 0 // at: where the line goes
 	inside := -1               // the indent of the finished item whose lines these are
 	for line := range strings.Lines(text) {
 		body := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(body)
-		if finished, open, item := todoItem(line); finished {
+		if finished, open, item := TodoItem(line); finished {
 			if done == 0 {
 				at = b.Len()
 			}
@@ -40,7 +40,7 @@ func foldTodo(text, path string) string {
 	rest := b.String()
 	indent := ""
 	if next := rest[at:]; next != "" { // of the item that it stands before, where that is a list inside of another
-		if _, open, _ := todoItem(next); open {
+		if _, open, _ := TodoItem(next); open {
 			indent = next[:len(next)-len(strings.TrimLeft(next, " \t"))]
 		}
 	}
@@ -51,8 +51,8 @@ func foldTodo(text, path string) string {
 	return rest[:at] + line + rest[at:]
 }
 
-// todoItem reads one line of a todo list.
-func todoItem(line string) (finished, open bool, text string) {
+// TodoItem reads one line of a todo list.
+func TodoItem(line string) (finished, open bool, text string) {
 	done, text, ok := compress.Checkbox(line)
 	return ok && done, ok && !done, text
 }

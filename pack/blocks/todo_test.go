@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import "testing"
 
@@ -11,7 +11,7 @@ func TestFoldTodo(t *testing.T) {
 		{"- [x] a\n  - [ ] inside\n  - [x] done inside\n- [ ] b\n", "  - [x] 2 done, last: done inside (todo.md)\n  - [ ] inside\n- [ ] b\n"},
 		{"* [x] a\n* [x] b\nSome words.\n", "- [x] 2 done, last: b (todo.md)\nSome words.\n"},
 	} {
-		if got := foldTodo(c.text, "todo.md"); got != c.want {
+		if got := FoldTodo(c.text, "todo.md"); got != c.want {
 			t.Errorf("%q:\n%s\nwant\n%s", c.text, got, c.want)
 		}
 	}

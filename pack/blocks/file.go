@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"crypto/sha256"
@@ -29,19 +29,19 @@ type File struct {
 	// what is derived; "" of all others.
 	Life string
 
-	sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet
+	Sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet
 }
 
-// digest is the SHA-256 of the file's content. Whoever reads a file once and shows it often hashes it once.
-func (f *File) digest() [sha256.Size]byte {
-	if f.sum != nil {
-		return *f.sum
+// Digest is the SHA-256 of the file's content. Whoever reads a file once and shows it often hashes it once.
+func (f *File) Digest() [sha256.Size]byte {
+	if f.Sum != nil {
+		return *f.Sum
 	}
 	return sha256.Sum256(f.Data)
 }
 
-// appendTo appends a line that says all that a pack depends on of the file. A recipe may name hundreds of them.
-func (f *File) appendTo(b []byte) []byte {
+// AppendTo appends a line that says all that a pack depends on of the file. A recipe may name hundreds of them.
+func (f *File) AppendTo(b []byte) []byte {
 	b = strconv.AppendInt(append(b, "file "...), int64(f.At), 10)
 	b = strconv.AppendQuote(append(b, ' '), f.ID)
 	b = strconv.AppendQuote(append(b, ' '), f.Path)
@@ -50,20 +50,20 @@ func (f *File) appendTo(b []byte) []byte {
 	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
 	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
 	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
-	sum := f.digest()
+	sum := f.Digest()
 	return append(hex.AppendEncode(append(b, " sha256 "...), sum[:]), '\n')
 }
 
 // Pseudo sources of a [File], beside the indices of the recipe's sources.
 const (
-	ofPlan    = -1 // context/plan.json
-	ofDiff    = -2 // context/review.diff
-	ofSection = -3 // a file of a strategy's section; ID is the section's name
-	ofTodo    = -4 // context/todo.md, where no source of the recipe is of type todo
+	OfPlan    = -1 // context/plan.json
+	OfDiff    = -2 // context/review.diff
+	OfSection = -3 // a file of a strategy's section; ID is the section's name
+	OfTodo    = -4 // context/todo.md, where no source of the recipe is of type todo
 )
 
 // Where the built-in sources find their files unless the recipe says.
-var builtinPaths = map[recipe.Type]string{
+var BuiltinPaths = map[recipe.Type]string{
 	recipe.TypeSystemRole: "${AGENT_HOME}/" + ctxabi.SystemPromptFile,
 	recipe.TypeTools:      "${AGENT_HOME}/" + ctxabi.ToolsFile,
 	recipe.TypeSkills:     "${AGENT_HOME}/" + ctxabi.SkillsDir,

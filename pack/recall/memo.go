@@ -1,21 +1,21 @@
-package pack
+package recall
 
 import "github.com/ctxfs/ctxfs/pack/journal"
 
-// recallMemo holds what one look for old records may reuse of those before it.
-type recallMemo struct {
+// Memo holds what one look for old records may reuse of those before it.
+type Memo struct {
 	*journal.Memo
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
 	stands      *amongst              // what of them stands in the zones of the last build
 }
 
-func newRecallMemo(mm *journal.Memo) *recallMemo {
-	return &recallMemo{Memo: mm, inventories: map[string]*inventory{}}
+func NewMemo(mm *journal.Memo) *Memo {
+	return &Memo{Memo: mm, inventories: map[string]*inventory{}}
 }
 
-// forget forgets what the last build did not use.
-func (mm *recallMemo) forget() {
+// Forget forgets what the last build did not use.
+func (mm *Memo) Forget() {
 	for key, v := range mm.inventories {
 		if !v.used {
 			delete(mm.inventories, key)
@@ -25,14 +25,14 @@ func (mm *recallMemo) forget() {
 	mm.Memo.Forget()
 }
 
-// clear forgets what hangs on the places of records.
-func (mm *recallMemo) clear() {
+// Clear forgets what hangs on the places of records.
+func (mm *Memo) Clear() {
 	mm.recalled = nil
 	mm.Memo.Clear()
 }
 
-// size is about how many bytes of memory mm holds.
-func (mm *recallMemo) size() int {
+// Size is about how many bytes of memory mm holds.
+func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
 	for _, v := range mm.inventories {
 		n += v.size()

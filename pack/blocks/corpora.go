@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"container/list"
@@ -8,13 +8,13 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// maxCorpora is how much text the kept indexes were made of and take, in bytes.
-const maxCorpora = 32 << 20
+// MaxCorpora is how much text the kept indexes were made of and take, in bytes.
+const MaxCorpora = 32 << 20
 
-// corpora keeps what files were split into and its index, by their path and content, so that one changed
+// Corpora keeps what files were split into and its index, by their path and content, so that one changed
 // file is all that is read again. It is safe for concurrent use; nil keeps nothing.
-type corpora struct {
-	most int // bytes
+type Corpora struct {
+	Most int // bytes
 
 	mu    sync.Mutex
 	known map[corpusKey]*list.Element // of *splitFile
@@ -37,14 +37,14 @@ type splitFile struct {
 	size   int
 }
 
-func newCorpora() *corpora { return &corpora{most: maxCorpora, known: map[corpusKey]*list.Element{}} }
+func NewCorpora() *Corpora { return &Corpora{Most: MaxCorpora, known: map[corpusKey]*list.Element{}} }
 
 // file gives a file split by way, from what is kept or anew.
-func (c *corpora) file(f *File, way string, split func(path, text string) *splitFile) *splitFile {
+func (c *Corpora) file(f *File, way string, split func(path, text string) *splitFile) *splitFile {
 	if c == nil {
 		return split(f.Path, string(f.Data))
 	}
-	key := corpusKey{way, f.Path, f.digest()}
+	key := corpusKey{way, f.Path, f.Digest()}
 	c.mu.Lock()
 	if e, ok := c.known[key]; ok {
 		c.order.MoveToFront(e)
@@ -63,7 +63,7 @@ func (c *corpora) file(f *File, way string, split func(path, text string) *split
 	}
 	c.known[key] = c.order.PushFront(s)
 	c.size += s.size
-	for c.size > c.most && c.order.Len() > 1 {
+	for c.size > c.Most && c.order.Len() > 1 {
 		e := c.order.Back()
 		old := c.order.Remove(e).(*splitFile)
 		delete(c.known, old.key)

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// skillsText shows the skills that are active, in the order of their paths: those that active (of meta.json)
+// SkillsText shows the skills that are active, in the order of their paths: those that active (of meta.json)
 // names and those whose front matter says active: true or always: true. files are all of skills/. A skill is a file SKILL.md,
 // named after its directory, or a file *.md or *.txt directly in skills/, named after itself; the name in its front
 // matter counts, too. Names that no skill has are noted.
-func skillsText(files []File, active []string, fits func(string) bool) selection {
+func SkillsText(files []File, active []string, fits func(string) bool) Selection {
 	var shown []snippet
 	known := map[string]bool{}
 	for _, i := range usable(files) {

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"reflect"
@@ -41,15 +41,15 @@ func TestStrategyIsChosen(t *testing.T) {
 		{"reviewer", "developer", "reviewer", ""},
 		{"tester", "developer", "general", `there is no strategy "tester"`},
 	} {
-		s, note := chooseStrategy(&recipe.Recipe{Strategy: c.written, Strategies: testStrategies}, c.agent, all)
+		s, note := ChooseStrategy(&recipe.Recipe{Strategy: c.written, Strategies: testStrategies}, c.agent, all)
 		if s.Name != c.want || !strings.Contains(note, c.note) || c.note == "" && note != "" {
 			t.Errorf("%q, agent %q: %s, %q; want %s, %q", c.written, c.agent, s.Name, note, c.want, c.note)
 		}
 	}
-	if s, _ := chooseStrategy(nil, "nobody", all); s.Name != "general" {
+	if s, _ := ChooseStrategy(nil, "nobody", all); s.Name != "general" {
 		t.Errorf("without a recipe: %s", s.Name)
 	}
-	if s, _ := chooseStrategy(&recipe.Recipe{}, "developer", all); s.Name != "general" {
+	if s, _ := ChooseStrategy(&recipe.Recipe{}, "developer", all); s.Name != "general" {
 		t.Errorf("without strategies: %s", s.Name)
 	}
 }
@@ -110,21 +110,21 @@ const strategyPlan = `{"issue":{"title":"Refresh fails","description":"Once a da
 func TestSectionForms(t *testing.T) {
 	p := planOf(t, strategyPlan)
 	diff := []byte("diff --git a/x b/x\n@@ -1 +1 @@\n-`a`\n+```\n")
-	var sections []section
+	var sections []Section
 	for _, from := range []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"} {
-		text, source := sectionText(recipe.Section{Name: from, From: from}, p, diff, nil)
-		sections = append(sections, section{from, text, source})
+		text, source := SectionText(recipe.Section{Name: from, From: from}, p, diff, nil)
+		sections = append(sections, Section{from, text, source})
 	}
-	text, source := sectionText(recipe.Section{Name: "Notes", Path: "${CWD}/notes.md"}, p, diff, &File{Path: "/work/notes.md", Data: []byte("Be brief.\n")})
-	sections = append(sections, section{"Notes", text, source})
-	text, source = sectionText(recipe.Section{Name: "Rules", Text: "Stay calm.\n"}, nil, nil, nil)
-	sections = append(sections, section{"Rules", text, source})
+	text, source := SectionText(recipe.Section{Name: "Notes", Path: "${CWD}/notes.md"}, p, diff, &File{Path: "/work/notes.md", Data: []byte("Be brief.\n")})
+	sections = append(sections, Section{"Notes", text, source})
+	text, source = SectionText(recipe.Section{Name: "Rules", Text: "Stay calm.\n"}, nil, nil, nil)
+	sections = append(sections, Section{"Rules", text, source})
 	var b strings.Builder
 	for _, s := range sections {
 		b.WriteString("==== " + s.Name + " (" + s.Source + ")\n" + s.Content + "\n")
 	}
 	b.WriteString("==== messages\n")
-	for _, m := range strategyMessages("Work carefully.\n", sections[:4], nil) {
+	for _, m := range StrategyMessages("Work carefully.\n", sections[:4], nil) {
 		b.WriteString("<" + m.Role + ">\n" + m.Content + "\n")
 	}
 	packtest.Golden(t, "builtin/sections.txt", []byte(b.String()))
@@ -134,16 +134,16 @@ func TestSectionForms(t *testing.T) {
 func TestDeveloperMessagesAreAsTheProtocolHasThem(t *testing.T) {
 	p := planOf(t, `{"tasks":[{"id":"1","description":"Add a flag","files":[{"operation":"create","path":"a.py"},{"operation":"modify","path":"b.py"}],
 		"steps":[{"description":"Write test","code":"assert f()","command":"pytest"},{"description":"Commit"}]}],"current_task_id":"1"}`)
-	var sections []section
+	var sections []Section
 	for _, s := range testStrategies[2].Sections {
-		text, source := sectionText(s, p, nil, nil)
-		sections = append(sections, section{s.Name, text, source})
+		text, source := SectionText(s, p, nil, nil)
+		sections = append(sections, Section{s.Name, text, source})
 	}
 	want := []native.Message{
 		{Role: "system", Content: "You are a senior developer executing tasks following TDD principles."},
 		{Role: "user", Content: "## Task\nAdd a flag\n\n## Files\n- create: `a.py`\n- modify: `b.py`\n\n## Steps\n### Step 1: Write test\n```\nassert f()\n```\nRun: `pytest`\n\n### Step 2: Commit"},
 	}
-	if got := strategyMessages("You are a senior developer executing tasks following TDD principles.", sections, nil); !reflect.DeepEqual(got, want) {
+	if got := StrategyMessages("You are a senior developer executing tasks following TDD principles.", sections, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
@@ -151,26 +151,26 @@ func TestDeveloperMessagesAreAsTheProtocolHasThem(t *testing.T) {
 func TestSectionsWithoutContent(t *testing.T) {
 	for _, from := range []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"} {
 		for _, plan := range []string{`{}`, `{"tasks":[{"id":"a"}],"current_task_id":"a","constraints":[" "]}`} {
-			if text, source := sectionText(recipe.Section{From: from}, planOf(t, plan), []byte(" \n"), nil); text != "" || !strings.HasPrefix(source, "context/") {
+			if text, source := SectionText(recipe.Section{From: from}, planOf(t, plan), []byte(" \n"), nil); text != "" || !strings.HasPrefix(source, "context/") {
 				t.Errorf("%s of %s: %q from %q", from, plan, text, source)
 			}
 		}
-		if text, _ := sectionText(recipe.Section{From: from}, nil, nil, nil); text != "" {
+		if text, _ := SectionText(recipe.Section{From: from}, nil, nil, nil); text != "" {
 			t.Errorf("%s of nothing: %q", from, text)
 		}
 	}
 	for _, f := range []*File{nil, {Path: "x"}, {Path: "x", Data: []byte("a"), Reason: "unreadable"}, {Path: "x", Data: []byte("a"), Pending: true}} {
-		if text, _ := sectionText(recipe.Section{Path: "x"}, nil, nil, f); text != "" {
+		if text, _ := SectionText(recipe.Section{Path: "x"}, nil, nil, f); text != "" {
 			t.Errorf("%+v: %q", f, text)
 		}
 	}
 }
 
 func TestStrategyMessages(t *testing.T) {
-	sections := []section{{"A", "a\n", "s"}, {"Empty", "", "s"}, {"B\nC", "b", "s"}}
+	sections := []Section{{"A", "a\n", "s"}, {"Empty", "", "s"}, {"B\nC", "b", "s"}}
 	for _, c := range []struct {
 		system   string
-		sections []section
+		sections []Section
 		override []recipe.Message
 		want     []native.Message
 	}{
@@ -180,7 +180,7 @@ func TestStrategyMessages(t *testing.T) {
 		{"", sections, nil, []native.Message{{Role: "user", Content: "## A\na\n\n## B C\nb"}}},
 		{"sys", sections, []recipe.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}, []native.Message{{Role: "system", Content: "x"}, {Role: "user", Content: "y"}}},
 	} {
-		if got := strategyMessages(c.system, c.sections, c.override); !reflect.DeepEqual(got, c.want) {
+		if got := StrategyMessages(c.system, c.sections, c.override); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.system, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 // A little agent's home, for tests of what is chosen from it.
 

@@ -1,4 +1,4 @@
-package pack
+package blocks
 
 import (
 	"fmt"
@@ -10,46 +10,46 @@ import (
 
 func TestChildrenText(t *testing.T) {
 	long := strings.Repeat("A sentence of the result.\n", 40)
-	done := func(name, text string) childNow {
-		return childNow{ChildResult: ChildResult{Name: name, Who: "rev/" + name, Status: "done", Finished: true, Text: text, Bytes: len(text)}}
+	done := func(name, text string) ChildNow {
+		return ChildNow{ChildResult: ChildResult{Name: name, Who: "rev/" + name, Status: "done", Finished: true, Text: text, Bytes: len(text)}}
 	}
 	within := func(bytes int) func(string) bool { return func(s string) bool { return len(s) <= bytes } }
 	folded := done("old", "Nothing to object.\nNot much.\n")
-	folded.folded = true
+	folded.Folded = true
 	brought := done("b", "Short.")
 	brought.Brought = "y.go (file)\n"
 	big := done("big", long)
 	big.Bytes = 1 << 20
 	for _, c := range []struct {
 		what     string
-		children []childNow
+		children []ChildNow
 		fits     func(string) bool
 		want     string
 	}{
 		{"none", nil, nil, ""},
-		{"whole", []childNow{done("a", "Two bugs.\r\n# one\n"), {ChildResult: ChildResult{Name: "b", Status: "pending"}}, folded}, nil,
+		{"whole", []ChildNow{done("a", "Two bugs.\r\n# one\n"), {ChildResult: ChildResult{Name: "b", Status: "pending"}}, folded}, nil,
 			"- a: done, rev/a, context/child/a/result.md\n> Two bugs.\n> # one\n- b: pending\n- old: done, rev/old, context/child/old/result.md: Nothing to object.\n"},
-		{"what they brought", []childNow{{ChildResult: ChildResult{Name: "a", Status: "active", Brought: "x.go (file): the retry\ncontext/child/a/artifact/t.log\n"}}, brought}, nil,
+		{"what they brought", []ChildNow{{ChildResult: ChildResult{Name: "a", Status: "active", Brought: "x.go (file): the retry\ncontext/child/a/artifact/t.log\n"}}, brought}, nil,
 			"- a: active\nbrought: x.go (file): the retry; context/child/a/artifact/t.log\n- b: done, rev/b, context/child/b/result.md\nbrought: y.go (file)\n> Short.\n"},
-		{"what they brought has no room", []childNow{brought}, within(50), "- b: done, rev/b, context/child/b/result.md\n"},
-		{"a short one beside a long one", []childNow{done("a", long), done("b", "Short.")}, within(400),
+		{"what they brought has no room", []ChildNow{brought}, within(50), "- b: done, rev/b, context/child/b/result.md\n"},
+		{"a short one beside a long one", []ChildNow{done("a", long), done("b", "Short.")}, within(400),
 			"- a: done, rev/a, context/child/a/result.md\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> A sentence of the result.\n> [32 lines, 831 bytes left out, all of it in context/child/a/result.md]\n- b: done, rev/b, context/child/b/result.md\n> Short.\n"},
-		{"lines only", []childNow{done("a", long), done("b", long)}, within(100),
+		{"lines only", []ChildNow{done("a", long), done("b", long)}, within(100),
 			"- a: done, rev/a, context/child/a/result.md\n- b: done, rev/b, context/child/b/result.md\n"},
-		{"not all lines", []childNow{done("a", long), done("b", long), done("c", long)}, within(100),
+		{"not all lines", []ChildNow{done("a", long), done("b", long), done("c", long)}, within(100),
 			"- a: done, rev/a, context/child/a/result.md\n[2 more in context/child]\n"},
-		{"no room", []childNow{done("a", long)}, within(20), ""},
-		{"more than is looked at", []childNow{big}, nil,
+		{"no room", []ChildNow{done("a", long)}, within(20), ""},
+		{"more than is looked at", []ChildNow{big}, nil,
 			"- big: done, rev/big, context/child/big/result.md\n> " + strings.ReplaceAll(long, "\n", "\n> ") + fmt.Sprintf("[%d bytes more: context/child/big/result.md]\n", 1<<20-len(long))},
 	} {
-		sel := childrenText(c.children, c.fits)
+		sel := ChildrenText(c.children, c.fits)
 		if sel.Text != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, sel.Text, c.want)
 		}
 		parts := ""
 		for i, p := range sel.Parts {
-			if parts += p.text; p.path != c.children[i].path() {
-				t.Errorf("%s: part %d is of %s", c.what, i, p.path)
+			if parts += p.Text; p.Path != c.children[i].path() {
+				t.Errorf("%s: part %d is of %s", c.what, i, p.Path)
 			}
 		}
 		if parts != sel.Text {
@@ -61,20 +61,20 @@ func TestChildrenText(t *testing.T) {
 // What fits says holds for the text, whatever the children.
 func TestChildrenTextKeepsToItsRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var children []childNow
+		var children []ChildNow
 		for i := range rapid.IntRange(0, 6).Draw(t, "children") {
 			text := rapid.StringMatching(`([a-z# \x60]{0,30}\n?){0,30}`).Draw(t, "text")
-			children = append(children, childNow{ChildResult: ChildResult{Name: fmt.Sprint("c", i), Who: "x", Status: "done", Finished: true, Text: text,
-				Bytes: len(text) + rapid.IntRange(0, 1).Draw(t, "more")}, folded: rapid.Bool().Draw(t, "folded")})
+			children = append(children, ChildNow{ChildResult: ChildResult{Name: fmt.Sprint("c", i), Who: "x", Status: "done", Finished: true, Text: text,
+				Bytes: len(text) + rapid.IntRange(0, 1).Draw(t, "more")}, Folded: rapid.Bool().Draw(t, "folded")})
 		}
 		room := rapid.IntRange(0, 1500).Draw(t, "room")
-		sel := childrenText(children, func(s string) bool { return len(s) <= room })
+		sel := ChildrenText(children, func(s string) bool { return len(s) <= room })
 		if len(sel.Text) > room || sel.Text != "" && !strings.HasSuffix(sel.Text, "\n") {
 			t.Fatalf("%d bytes in a room of %d: %q", len(sel.Text), room, sel.Text)
 		}
 		for _, p := range sel.Parts {
-			if !strings.Contains(sel.Text, p.text) {
-				t.Fatalf("a part that is not there: %q", p.text)
+			if !strings.Contains(sel.Text, p.Text) {
+				t.Fatalf("a part that is not there: %q", p.Text)
 			}
 		}
 	})

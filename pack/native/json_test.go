@@ -1,4 +1,4 @@
-package pack
+package native
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 func TestToolsText(t *testing.T) {
@@ -27,12 +26,12 @@ func TestToolsText(t *testing.T) {
 		`{"a":1,"a":2}`:      "{\"a\":2}\n",
 		`["日本\ud83d\ude00"]`: "[\"日本😀\"]\n",
 	} {
-		if got, err := native.ToolsText([]byte(in)); err != nil || got != want {
+		if got, err := ToolsText([]byte(in)); err != nil || got != want {
 			t.Errorf("%q:\n got %q, %v\nwant %q", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"{", "[1,]", "tools", "[] []", "{\"a\":01}", "[1e]"} {
-		if got, err := native.ToolsText([]byte(in)); !errors.Is(err, ctxabi.ErrMalformed) || got != "" {
+		if got, err := ToolsText([]byte(in)); !errors.Is(err, ctxabi.ErrMalformed) || got != "" {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
@@ -89,15 +88,15 @@ func asciiJSON(data []byte) string {
 func TestToolsAreTheSameHoweverTheyAreLaidOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := genJSON(t, 3)
-		x, err := native.ToolsText([]byte(a))
+		x, err := ToolsText([]byte(a))
 		if err != nil {
 			t.Fatalf("%s: %v", a, err)
 		}
-		y, err := native.ToolsText([]byte(b))
+		y, err := ToolsText([]byte(b))
 		if err != nil || x != y {
 			t.Fatalf("%q and %q give\n%q\n%q, %v", a, b, x, y, err)
 		}
-		if again, err := native.ToolsText([]byte(x)); err != nil || again != x {
+		if again, err := ToolsText([]byte(x)); err != nil || again != x {
 			t.Fatalf("not the same again: %q, %q, %v", x, again, err)
 		}
 	})
@@ -107,14 +106,14 @@ func FuzzToolsText(f *testing.F) {
 	f.Add([]byte(`[{"name":"a","parameters":{"b":[1.0,"x"]}}]`))
 	f.Add([]byte("\ufeff{\"tools\":[[],{}]} "))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, err := native.ToolsText(data)
+		text, err := ToolsText(data)
 		if err != nil || text == "" {
 			return
 		}
 		if !json.Valid([]byte(text)) || text[len(text)-1] != '\n' {
 			t.Fatalf("%q", text)
 		}
-		if again, err := native.ToolsText([]byte(text)); err != nil || again != text {
+		if again, err := ToolsText([]byte(text)); err != nil || again != text {
 			t.Fatalf("%q, then %q, %v", text, again, err)
 		}
 	})
