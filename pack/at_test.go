@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // What At gives for a moment is what Current gave then, while no file changed.
@@ -114,8 +115,8 @@ func TestAGeneratorReadsEarlierMoments(t *testing.T) {
 	d, f := computing(t, nil)
 	in := &insider{fakeGenerators: f, pid: 77, session: d.x.ID()}
 	inside := WithCaller(context.Background(), 77)
-	d.append(message("assistant", "ok"))
-	d.append(message("user", "and now?"))
+	d.append(packtest.Message("assistant", "ok"))
+	d.append(packtest.Message("user", "and now?"))
 	f.auto = func(Command) (Output, error) {
 		for _, n := range []int{1, 3, 0, 2} { // while the outer ones hold the session
 			b, err := d.b.At(inside, d.x, n)
@@ -136,7 +137,7 @@ func TestAGeneratorReadsEarlierMoments(t *testing.T) {
 		if b, err := d.b.At(context.Background(), d.x, 2); err != nil || !strings.Contains(string(b.Markdown), "A map.") || strings.Contains(string(b.Markdown), "and now?") {
 			t.Fatalf("%v\n%s", err, b.Markdown)
 		}
-		d.append(message("user", "more"))
+		d.append(packtest.Message("user", "more"))
 	}
 	if f.count() != 2 {
 		t.Errorf("%d runs for two states of the history: an earlier moment ran something", f.count())
@@ -154,7 +155,7 @@ sources:
 `)
 	then := []*Build{d.pack()}
 	for _, text := range []string{"draw the map", "something else", "the map again"} {
-		d.append(message("user", text))
+		d.append(packtest.Message("user", text))
 		then = append(then, d.pack())
 	}
 	for i, was := range then {

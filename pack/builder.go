@@ -288,13 +288,6 @@ func (b *Builder) persistCounts(e *entry, mm *memo, x *session.Session, t *sessi
 	}
 }
 
-// A tool event has its place when no message is on its way any more that may
-// stand in front of it. One takes microseconds, and on a busy machine as long as
-// its writer is not let go on; more than mostSettling is the disk's.
-const (
-	mostSettling = 5 * time.Second
-)
-
 // report tells the session why its pack could not be built.
 func report(x *session.Session, err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 func TestSameBuildWhileNothingChanged(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	first := d.pack()
 	if again := d.pack(); again != first {
 		t.Error("another build though nothing changed")
@@ -27,7 +28,7 @@ func TestSameBuildWhileNothingChanged(t *testing.T) {
 	if again := d.pack(); again != first {
 		t.Error("another build after a change of a file that is not in the pack")
 	}
-	d.append(message("assistant", "hello"))
+	d.append(packtest.Message("assistant", "hello"))
 	if d.pack() == first {
 		t.Error("the same build after an append")
 	}
@@ -40,7 +41,7 @@ func TestSameBuildWhileNothingChanged(t *testing.T) {
 // within one tick of the disk's clock and with the same size.
 func TestEachFileCounts(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	for _, name := range []string{
 		"../../system_prompt.md", "context/pinned/a.md", "context/summary.md", "context/facts.jsonl",
 		"context/decisions.jsonl", "context/refs.jsonl", "context/todo.md",
@@ -60,11 +61,11 @@ func TestEachFileCounts(t *testing.T) {
 		t.Error("a removed pin stayed")
 	}
 	d.write(ctxabi.BudgetFile, "1234\n")
-	if p := parseJSON(t, d.pack()); p.BudgetTokens != 1234 {
+	if p := accountOf(t, d.pack()); p.BudgetTokens != 1234 {
 		t.Errorf("budget %d", p.BudgetTokens)
 	}
 	d.write(ctxabi.BudgetFile, "")
-	if p := parseJSON(t, d.pack()); p.BudgetTokens != 4000 {
+	if p := accountOf(t, d.pack()); p.BudgetTokens != 4000 {
 		t.Errorf("budget %d after the file was emptied", p.BudgetTokens)
 	}
 }
@@ -98,7 +99,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if strings.Contains(string(b.Markdown), "secret") {
 		t.Errorf("followed a link:\n%s", b.Markdown)
 	}
-	if p := parseJSON(t, b); len(p.Omitted) != 3 {
+	if p := accountOf(t, b); len(p.Omitted) != 3 {
 		t.Errorf("the links are not listed as left out: %+v", p.Omitted)
 	}
 }
@@ -107,7 +108,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
-	l := longLog(90)
+	l := packtest.LongLog(90)
 	for line := 1; line <= l.Len(); line++ {
 		d.append(l.Records()[line-1])
 		d.pack()
@@ -118,7 +119,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 	if before == after {
 		t.Fatal("not a restart")
 	}
-	sameBuild(t, before, after)
+	same(t, before, after)
 }
 
 // With tool events, too: step by step, after a restart and without its caches a session's pack is the same,
@@ -126,40 +127,40 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
-	h := newHistory()
-	l := longLog(90)
+	h := packtest.NewHistory()
+	l := packtest.LongLog(90)
 	for i, raw := range l.Records() {
 		d.append(raw)
-		h.message(raw)
+		h.Message(raw)
 		for _, e := range []string{
 			fmt.Sprintf(`{"type":"usage","n":%d}`, i),
 			fmt.Sprintf(`{"type":"tool_call","id":"own%d","name":"run","args":{"n":%d}}`, i, i),
-			fmt.Sprintf(`{"type":"tool_result","id":"own%d","output":%s}`, i-i%2, quoteJSON(weighing(i*10))),
+			fmt.Sprintf(`{"type":"tool_result","id":"own%d","output":%s}`, i-i%2, packtest.QuoteJSON(packtest.Weighing(i*10))),
 			fmt.Sprintf(`{"type":"tool_result","id":"c%s","output":"a twin, most of the time"}`, strings.Repeat("i", i)),
 		}[:i%5] {
 			d.event([]byte(e))
-			h.event([]byte(e))
+			h.Event([]byte(e))
 			d.pack()
 		}
 	}
 	before := d.pack()
-	in := h.input(h.len(), 1500)
+	in := inputFrom(h, h.Len(), 1500)
 	in.Session, in.Agent = deskRef.Session, deskRef.Agent
-	if want := mustCompile(t, in); string(before.Markdown) != string(want.Markdown) {
+	if want := compiled(t, in); string(before.Markdown) != string(want.Markdown) {
 		t.Errorf("got\n%s\nwant\n%s", before.Markdown, want.Markdown)
 	}
-	if p := parseJSON(t, before); p.Compactions == 0 || len(p.Omitted) < 2 {
+	if p := accountOf(t, before); p.Compactions == 0 || len(p.Omitted) < 2 {
 		t.Errorf("%d compactions, omitted %+v", p.Compactions, p.Omitted)
 	}
 	d.restart(c)
-	sameBuild(t, before, d.pack())
+	same(t, before, d.pack())
 	for _, name := range []string{"index", "index.events"} {
 		if err := os.Remove(filepath.Join(d.x.Dir(), ".ctxfs", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	d.restart(c)
-	sameBuild(t, before, d.pack())
+	same(t, before, d.pack())
 	d.event([]byte(`{"type":"usage"}`))
 	if d.pack().ID != before.ID {
 		t.Error("an event that is in no pack made another one")
@@ -170,7 +171,7 @@ func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 func TestReaderBesideTheDaemon(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1500})
 	d.write("context/todo.md", "- [ ] test\n")
-	d.append(longLog(90).Records()...)
+	d.append(packtest.LongLog(90).Records()...)
 	served := d.pack()
 	store, err := session.Open(d.dir, session.Options{ReadOnly: true})
 	if err != nil {
@@ -189,38 +190,19 @@ func TestReaderBesideTheDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameBuild(t, served, build)
-}
-
-func sameBuild(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, a, b *Build) {
-	t.Helper()
-	if a.ID != b.ID {
-		t.Errorf("pack_id %s and %s", a.ID, b.ID)
-	}
-	if string(a.Markdown) != string(b.Markdown) {
-		t.Errorf("pack.md differs:\n%s\n---\n%s", a.Markdown, b.Markdown)
-	}
-	if string(a.JSON()) != string(b.JSON()) {
-		t.Errorf("pack.json differs:\n%s\n---\n%s", a.JSON(), b.JSON())
-	}
-	if string(a.Report) != string(b.Report) {
-		t.Errorf("pack.report.md differs:\n%s\n---\n%s", a.Report, b.Report)
-	}
+	same(t, served, build)
 }
 
 // A persisted count belongs to one encoding; a reader with another one must not use it.
 func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000, Encoding: "o200k_base"})
-	l := longLog(40)
+	l := packtest.LongLog(40)
 	d.append(l.Records()...)
 	d.pack()
 	for _, encoding := range []string{"cl100k_base", "o200k_base", "cl100k_base"} {
 		d.restart(Config{Budget: 2000, Encoding: encoding})
 		b := d.pack()
-		if n := count(t, encoding, b.Markdown); n != b.Tokens {
+		if n := countedTokens(t, encoding, b.Markdown); n != b.Tokens {
 			t.Errorf("%s: %d tokens stated, %d counted", encoding, b.Tokens, n)
 		}
 	}
@@ -228,7 +210,7 @@ func TestCountsOfAnotherEncodingAreNotUsed(t *testing.T) {
 
 func TestOneBuildAtATime(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(longLog(50).Records()...)
+	d.append(packtest.LongLog(50).Records()...)
 	var wg sync.WaitGroup
 	builds := make([]*Build, 16)
 	for i := range builds {
@@ -303,14 +285,14 @@ func TestWaiterGivesUpWithItsContext(t *testing.T) {
 
 func TestDropAndForget(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	first := d.pack()
 	d.b.Drop(d.x)
 	second := d.pack()
 	if first == second {
 		t.Error("Drop kept the build")
 	}
-	sameBuild(t, first, second)
+	same(t, first, second)
 	d.b.Forget(d.x.ID())
 	if d.b.size != 0 || d.b.recent.Len() != 0 || len(d.b.sessions) != 0 {
 		t.Errorf("Forget left %d bytes", d.b.size)
@@ -356,7 +338,7 @@ func TestCheckFits(t *testing.T) {
 // A budget lowered behind our back.
 func TestRequiredPartsAboveTheBudget(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("context/pinned/a.md", strings.Repeat("Never delete the ledger. ", 50))
 	d.pack()
 	d.write("context/budget", "200")
@@ -374,7 +356,7 @@ func TestRequiredPartsAboveTheBudget(t *testing.T) {
 // A reserve above the budget is named as the cause, where the pack is read and where a budget is written.
 func TestAReserveThatLeavesNothingIsNamed(t *testing.T) {
 	d := newDesk(t, Config{Budget: 1000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", "total_max_tokens: 300\nreserve_tokens: 400\nsources: [{type: journal}]\n")
 	const want = "the 1 tokens that reserve_tokens, which is 400, leaves"
 	if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrOverBudget) || !strings.Contains(err.Error(), want) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // prose is n bytes that no other seed has.
@@ -149,7 +150,7 @@ func TestRepeatsOfALoop(t *testing.T) {
 
 // Of chunks that were not seen for long only the newest are known again, and memory has a bound.
 func TestRepeatsForget(t *testing.T) {
-	pure(t)
+	packtest.Pure(t)
 	r := newRepeatTable()
 	add := func(from, n int) []foundBlob {
 		chunks := make([]chunkOf, n)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // Whatever is done to the files of a home, one after the other and within one tick of the disk's clock: who looked before sees what
@@ -37,7 +39,7 @@ sources:
 	}
 	config := Config{Budget: 20000}
 	d := newDesk(t, config)
-	d.append(message("user", "The token refresh of the ledger."))
+	d.append(packtest.Message("user", "The token refresh of the ledger."))
 	d.write("../../context.yaml", recipe)
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, name := range append(files, dirs...) {
@@ -82,7 +84,7 @@ sources:
 				}
 				continue
 			}
-			sameBuild(rt, warm, first)
+			same(rt, warm, first)
 			if rt.Failed() {
 				rt.Fatalf("step %d", step)
 			}

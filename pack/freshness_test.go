@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // everything is a recipe with each source that reads a file.
@@ -43,7 +44,7 @@ sources:
 // Each input is seen by the very next read, also within one tick of the disk's clock and with the same size.
 func TestEachInputIsSeenByTheNextRead(t *testing.T) {
 	d := newDesk(t, Config{Budget: 20000})
-	d.append(message("user", "Fix the token refresh of the ledger."))
+	d.append(packtest.Message("user", "Fix the token refresh of the ledger."))
 	d.write("../../base.yaml", "reserve_tokens: 0\n")
 	d.write("../../context.yaml", everything)
 	d.pack()
@@ -87,7 +88,7 @@ func TestEachInputIsSeenByTheNextRead(t *testing.T) {
 // What decides without being shown is seen by the very next read, too.
 func TestEachSettingIsSeenByTheNextRead(t *testing.T) {
 	d := newDesk(t, Config{Budget: 20000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../base.yaml", "reserve_tokens: 0\n")
 	d.write("../../context.yaml", everything)
 	for name, text := range map[string]string{"flag.md": "The flag is up.\n", "busy.md": "It is busy.\n", "notes.md": "Old notes.\n", "new.md": "New notes.\n", "base.md": "Of the base.\n"} {
@@ -136,7 +137,7 @@ func TestEachSettingIsSeenByTheNextRead(t *testing.T) {
 // A model or an encoding is the recipe's, then meta.json's, then the mount's; one that nobody knows is said to be so.
 func TestWhoNamesTheModel(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000, Encoding: "cl100k_base"})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	for _, c := range []struct{ recipe, meta, want, note string }{
 		{"", "{}", "cl100k_base", ""},
 		{"", `{"model":"gpt-4o"}`, "o200k_base", ""},
@@ -158,7 +159,7 @@ func TestWhoNamesTheModel(t *testing.T) {
 
 func TestBudgetOfTheSessionBeforeTheRecipesBeforeTheMounts(t *testing.T) {
 	d := newDesk(t, Config{Budget: 3000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	for _, c := range []struct {
 		recipe, budget string
 		want           int
@@ -170,7 +171,7 @@ func TestBudgetOfTheSessionBeforeTheRecipesBeforeTheMounts(t *testing.T) {
 	} {
 		d.write("../../context.yaml", c.recipe+"sources: [{type: journal}]\n")
 		d.write("context/budget", c.budget)
-		if got := parseJSON(t, d.pack()).BudgetTokens; got != c.want {
+		if got := accountOf(t, d.pack()).BudgetTokens; got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
@@ -178,7 +179,7 @@ func TestBudgetOfTheSessionBeforeTheRecipesBeforeTheMounts(t *testing.T) {
 
 func TestMissingRequiredSourceIsNoData(t *testing.T) {
 	d := newDesk(t, Config{Budget: 3000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", "sources:\n  - {type: journal}\n  - {type: file, id: guide, path: \"${AGENT_HOME}/guide.md\"}\n")
 	for range 3 {
 		if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrNoData) {
@@ -198,7 +199,7 @@ func TestMissingRequiredSourceIsNoData(t *testing.T) {
 // How much of a home is opened again is counted, not timed: nothing that did not change.
 func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Fix the token refresh."))
+	d.append(packtest.Message("user", "Fix the token refresh."))
 	for i := range 200 {
 		d.write(fmt.Sprintf("../../knowledge/k%03d.md", i), fmt.Sprintf("Token refresh %d.\n", i))
 	}
@@ -212,22 +213,13 @@ func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
 	for !isSettled(d) {
 		d.pack()
 	}
-	before := d.b.entry(d.x.ID()).last.look
+	before := d.b.entry(d.x.ID()).last
 	if d.pack() != first {
 		t.Fatal("another build though nothing changed")
 	}
-	after := d.b.entry(d.x.ID()).last.look
-	files := 0
-	for name, f := range after.files {
-		if strings.HasPrefix(name, "knowledge/") {
-			files++
-		}
-		if f.content != before.files[name].content {
-			t.Errorf("%s was read again", name)
-		}
-	}
-	if files != 200 {
-		t.Errorf("%d knowledge files", files)
+	after := d.b.entry(d.x.ID()).last
+	if again, all := after.reread(before); len(again) > 0 || all < 200 {
+		t.Errorf("%q of %d files were read again", again, all)
 	}
 	if size := d.b.entry(d.x.ID()).size; size < 200*160 || size > 4<<20 {
 		t.Errorf("the session counts as %d bytes", size)

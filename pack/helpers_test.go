@@ -17,6 +17,7 @@ var (
 	quoteJSON = packtest.QuoteJSON
 	longLog   = packtest.LongLog
 	codingLog = packtest.CodingLog
+	notedLog  = packtest.NotedLog
 	weighing  = packtest.Weighing
 	text      = packtest.Text
 	turn      = packtest.Turn
@@ -44,14 +45,10 @@ func (h *memHistory) len() int { return h.Len() }
 
 // input is that of the first n records of both logs.
 func (h *memHistory) input(n, budget int, files ...blocks.File) Input {
-	var a packtest.Arrived
-	if n > 0 {
-		a = h.Arrived[n-1]
-	}
-	in := inputOf(h.Messages.Prefix(a.Messages), budget, files...)
-	if a.Tools > 0 {
-		in.Tools, in.Events = h.Tools[:a.Tools], h.Events.Prefix(a.Events)
-		in.EventsHead = h.Events.Prefix(int(h.Tools[a.Tools-1].Line)).Head()
+	messages, events, tools, head := h.Until(n)
+	in := inputOf(messages, budget, files...)
+	if len(tools) > 0 {
+		in.Tools, in.Events, in.EventsHead = tools, events, head
 	}
 	return in
 }

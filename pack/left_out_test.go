@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // What the report, pack.json and errors say of what is not there.
@@ -23,7 +24,7 @@ func reportHas(t *testing.T, b *Build, lines ...string) {
 
 func TestTheReportShowedPathsWithVariables(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", `sources:
   - {type: pinned}
   - {type: file, id: home, path: "${AGENT_HOME}/a.md", on_missing: skip}
@@ -46,7 +47,7 @@ func TestTheReportShowedPathsWithVariables(t *testing.T) {
 
 func TestPinsWereLeftOutWithoutAWord(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", "sources: [{type: journal}]\n")
 	const note = "the pins in context/pinned are in no pack: the recipe context.yaml has no source of type pinned"
 	if b := d.pack(); strings.Contains(string(b.Report), note) {
@@ -62,7 +63,7 @@ func TestPinsWereLeftOutWithoutAWord(t *testing.T) {
 
 func TestASectionWithoutItsFileVanishedWithoutAReason(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", `strategy: translator
 strategies:
   translator:
@@ -78,7 +79,7 @@ func TestAStaleCommandWasNotNamed(t *testing.T) {
 	d.write("../../context.yaml", text)
 	d.pack()
 	f.set(func() { f.auto = fails("exit status 3") })
-	d.append(message("assistant", "ok"))
+	d.append(packtest.Message("assistant", "ok"))
 	reportHas(t, d.pack(), "- stale: map did not come in time")
 }
 

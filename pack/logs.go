@@ -126,3 +126,10 @@ func (l *logs) until(in *Input, x *session.Session, t *session.Timeline) (err er
 	in.Redaction = l.veil.until(in.Redaction, t)
 	return err
 }
+
+// A tool event has its place when no message is on its way any more that may
+// stand in front of it. One takes microseconds, and on a busy machine as long as
+// its writer is not let go on; more than mostSettling is the disk's.
+const (
+	mostSettling = 5 * time.Second
+)

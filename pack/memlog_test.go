@@ -81,3 +81,22 @@ func fileOf(path, content string) blocks.File {
 	}
 	return f
 }
+
+func sameBuild(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, a, b *Build) {
+	t.Helper()
+	if a.ID != b.ID {
+		t.Errorf("pack_id %s and %s", a.ID, b.ID)
+	}
+	if string(a.Markdown) != string(b.Markdown) {
+		t.Errorf("pack.md differs:\n%s\n---\n%s", a.Markdown, b.Markdown)
+	}
+	if string(a.JSON()) != string(b.JSON()) {
+		t.Errorf("pack.json differs:\n%s\n---\n%s", a.JSON(), b.JSON())
+	}
+	if string(a.Report) != string(b.Report) {
+		t.Errorf("pack.report.md differs:\n%s\n---\n%s", a.Report, b.Report)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -30,7 +31,7 @@ func (v *NotesView) all() string {
 	return b.String()
 }
 
-func (d *desk) appendLog(l *memLog, from, to int) {
+func (d *desk) appendLog(l *packtest.Log, from, to int) {
 	d.t.Helper()
 	var records [][]byte
 	for n := from; n <= to; n++ {
@@ -57,8 +58,8 @@ func (r *readCount) Record(line int) ([]byte, error) {
 // Notes and packs are a function of the history: what was found may be kept, lost, torn or of another history, be in memory or not, and the
 // files be read after each append or at the end.
 func TestNotesDoNotDependOnWhatWasKept(t *testing.T) {
-	l := notedLog(150)
-	c := Config{Budget: notedBudget}
+	l := packtest.NotedLog(150)
+	c := Config{Budget: 20000}
 	d := newDesk(t, c)
 	pack := func() string {
 		t.Helper()
@@ -121,7 +122,7 @@ func TestNotesDoNotDependOnWhatWasKept(t *testing.T) {
 // A record is looked through once, ever.
 func TestRecordsAreReadForNotesOnce(t *testing.T) {
 	d := newDesk(t, Config{})
-	l := notedLog(40)
+	l := packtest.NotedLog(40)
 	d.appendLog(l, 1, 60)
 	find := func(want int) {
 		t.Helper()
@@ -151,7 +152,7 @@ func TestRecordsAreReadForNotesOnce(t *testing.T) {
 // A store that is open for reading only derives the same, and writes nothing.
 func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 	d := newDesk(t, Config{})
-	d.appendLog(notedLog(40), 1, 70)
+	d.appendLog(packtest.NotedLog(40), 1, 70)
 	want := d.view().all()
 	if err := d.x.RemoveDerived(findsName); err != nil {
 		t.Fatal(err)
@@ -186,7 +187,7 @@ func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 // The size of what is remembered was looked at while the first pack made it; the race detector tells.
 func TestNotesAskedForBesideTheFirstPack(t *testing.T) {
 	d := newDesk(t, Config{Budget: 2000})
-	d.append(longLog(20).Records()...)
+	d.append(packtest.LongLog(20).Records()...)
 	for range 50 {
 		d.builder(Config{Budget: 2000})
 		var both sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 const goodRecipe = "sources:\n  - {type: file, id: guide, path: \"${AGENT_HOME}/guide.md\"}\n  - {type: journal}\n"
@@ -18,7 +19,7 @@ const goodRecipe = "sources:\n  - {type: file, id: guide, path: \"${AGENT_HOME}/
 func TestLastGoodRecipeGoesOnAcrossARestart(t *testing.T) {
 	c := Config{Budget: 3000}
 	d := newDesk(t, c)
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../guide.md", "The guide.\n")
 	d.write("../../context.yaml", goodRecipe)
 	d.pack()
@@ -26,7 +27,7 @@ func TestLastGoodRecipeGoesOnAcrossARestart(t *testing.T) {
 	d.write("../../context.yaml", wrong)
 	check := func(when string) {
 		t.Helper()
-		d.append(message("assistant", "Said "+when+"."))
+		d.append(packtest.Message("assistant", "Said "+when+"."))
 		b := d.pack()
 		if md := string(b.Markdown); !strings.Contains(md, "The guide.\n") || !strings.Contains(md, "Said "+when+".") {
 			t.Errorf("%s:\n%s", when, md)
@@ -69,7 +70,7 @@ func TestLastGoodRecipeGoesOnAcrossARestart(t *testing.T) {
 
 func TestUndefinedVariableIsAProblemWithItsPlace(t *testing.T) {
 	d := newDesk(t, Config{Budget: 3000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("context/context.yaml", "sources:\n  - {type: journal}\n  - {type: file, path: \"${AGENT_HOME}/${WHICH}.md\"}\n")
 	d.write("../../this.md", "This one.\n")
 	if b := d.pack(); !strings.Contains(string(b.Report), "context/context.yaml:3:") || !strings.Contains(string(b.Report), "WHICH") {
@@ -114,7 +115,7 @@ func TestAnEmptyRecipeIsToldByThePackAlone(t *testing.T) {
 // Whoever owns a home can put links there. None leads a daemon that runs as root out of it, or to what is internal.
 func TestNoLinkLeadsOutOfAHome(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Tell the secret."))
+	d.append(packtest.Message("user", "Tell the secret."))
 	outside := t.TempDir()
 	for _, name := range []string{"secret.md", "context.yaml", "SKILL.md"} {
 		if err := os.WriteFile(filepath.Join(outside, name), []byte("reserve_tokens: 0 # the secret of root\n"), 0o600); err != nil {
@@ -163,7 +164,7 @@ func TestNoLinkLeadsOutOfAHome(t *testing.T) {
 // Links within a home work, and what they lead to is seen when it changes.
 func TestLinksWithinAHome(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../real/guide.md", "Before.\n")
 	d.write("../../real/pkg/context.yaml", goodRecipe)
 	d.write("../../guide.md", "")
@@ -184,7 +185,7 @@ func TestLinksWithinAHome(t *testing.T) {
 
 func TestOddFilesOfAHomeAreNamedNotRead(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Ask the knowledge about tokens."))
+	d.append(packtest.Message("user", "Ask the knowledge about tokens."))
 	d.write("../../knowledge/text.md", "About tokens and knowledge.\n")
 	d.write("../../knowledge/image.png", "\x89PNG\x00\x00")
 	d.write("../../context.yaml", "sources:\n  - {type: knowledge}\n  - {type: file, on_missing: skip, path: \"${AGENT_HOME}/pipe\"}\n  - {type: journal}\n")
@@ -210,7 +211,7 @@ func TestTrustInAHomeAndInASpace(t *testing.T) {
 	w := &workspace{files: map[string]string{"/work/DELTA.md": "Small steps.\n"}}
 	d := newDesk(t, Config{Budget: 8000, Workspace: w, Mountpoint: "/ctx"})
 	d.share()
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("cwd", "/work\n")
 	d.write("../../context.yaml", "sources: [{type: file, on_missing: skip, path: \"${CWD}/DELTA.md\"}, {type: journal}]\n")
 	for _, name := range []string{"cwd", "../../context.yaml"} {
@@ -239,25 +240,25 @@ func TestTrustInAHomeAndInASpace(t *testing.T) {
 func TestEpochReasonNamesWhatChanged(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
-	d.append(longLog(5).Records()...)
+	d.append(packtest.LongLog(5).Records()...)
 	d.write("context/pinned/rules.md", "Never delete the ledger.\n")
 	d.pack()
 	reason := func(want string) {
 		t.Helper()
-		if got := parseJSON(t, d.pack()).EpochReason; !strings.Contains(got, want) {
+		if got := accountOf(t, d.pack()).EpochReason; !strings.Contains(got, want) {
 			t.Errorf("epoch_reason %q, want %q", got, want)
 		}
 	}
 	d.write("context/pinned/rules.md", "Never delete the ledgers.\n")
 	reason("context/pinned/rules.md changed")
-	d.append(message("assistant", "ok"))
+	d.append(packtest.Message("assistant", "ok"))
 	reason("context/pinned/rules.md changed")
 	d.restart(c)
 	reason("context/pinned/rules.md changed")
 	d.write("context/pinned/more.md", "More.\n")
 	d.restart(c)
 	reason("context/pinned/more.md was added")
-	d.append(longLog(90).Records()...)
+	d.append(packtest.LongLog(90).Records()...)
 	reason("compaction when messages:")
 	d.write("../../context.yaml", "history: {key_lines: 0.2}\nsources: [{type: pinned}, {type: journal}]\n")
 	reason("recipe changed")
@@ -268,7 +269,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	c := Config{Budget: 1500}
 	d := newDesk(t, c)
 	d.write("../../context.yaml", "sources: [{type: skills}, {type: memory}, {type: journal}]\n")
-	d.append(longLog(5).Records()...)
+	d.append(packtest.LongLog(5).Records()...)
 	d.write("../../memory/a.md", "The first memory.\n")
 	d.write("../../memory/b.md", "The second memory.\n")
 	last := d.pack()
@@ -282,7 +283,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	}
 	d.write("../../skills/asleep.md", "---\nactive: false\n---\nNobody reads this.\n")
 	reason("the other blocks leave the journal room for")
-	d.append(longLog(90).Records()...)
+	d.append(packtest.LongLog(90).Records()...)
 	reason("compaction when messages:")
 	if err := os.Remove(filepath.Join(d.x.Dir(), "../../skills/asleep.md")); err != nil {
 		t.Fatal(err)

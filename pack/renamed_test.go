@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestAPackOfASessionThatIsRenamedHasItsFiles(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
 	d.write("context/pinned/rules.md", "Pinned.\n")
-	d.append(message("user", "hello"))
+	d.append(packtest.Message("user", "hello"))
 	names := []ctxabi.Ref{deskRef, deskRef, deskRef}
 	names[1].Session = "s2"
 	names[2].Agent = "coder2"
@@ -44,27 +45,5 @@ func TestAPackOfASessionThatIsRenamedHasItsFiles(t *testing.T) {
 	g.Wait()
 	if build := d.pack(); !strings.Contains(string(build.Markdown), "Pinned.") {
 		t.Errorf("the pin is missing at the end:\n%s", build.Markdown)
-	}
-}
-
-// A note that is in neither of its places when each is looked at, because it passes from one to the other, is in the pack.
-func TestANoteIsInThePackWhileItIsChanged(t *testing.T) {
-	d := newDesk(t, Config{})
-	h, rel, err := d.b.openHome(d.x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
-	if f := h.file(rel+"/"+ctxabi.FactsFile, maxFile); !f.absent {
-		t.Fatal("it is there")
-	}
-	const row = `{"id":"f1","text":"It is so."}` + "\n"
-	if err := d.x.SetNote(ctxabi.FactsFile, []byte(row), ctxabi.OriginAgent); err != nil {
-		t.Fatal(err)
-	}
-	s := &sources{g: &gathered{look: h.now}, h: h, rel: rel}
-	s.stored(0, "facts", rel+"/"+ctxabi.FactsFile)
-	if len(s.g.files) != 1 || string(s.g.files[0].Data) != row || s.g.files[0].Life != ctxabi.OriginAgent {
-		t.Errorf("%+v", s.g.files)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
@@ -18,7 +19,7 @@ import (
 // count and every pack of an epoch must begin with the prefix of the one
 // before. With -v it prints the table of README.md.
 func TestReplay(t *testing.T) {
-	pure(t)
+	packtest.Pure(t)
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
 		dir = "../../shared/data"
@@ -131,7 +132,7 @@ func replay(t *testing.T, file string, budgets []int, sums map[int]*replaySum) {
 				t.Fatalf("%s: no pin", file)
 			}
 			if last := before[budget]; last != nil {
-				shared := commonPrefix(string(last.Markdown), string(b.Markdown))
+				shared := commonStart(string(last.Markdown), string(b.Markdown))
 				if last.Epoch == b.Epoch && shared < last.Prefix {
 					t.Fatalf("%s at %d: the prefix broke within epoch %s", file, budget, b.Epoch)
 				}
@@ -144,7 +145,7 @@ func replay(t *testing.T, file string, budgets []int, sums map[int]*replaySum) {
 		}
 	}
 	for _, budget := range budgets {
-		sums[budget].compactions += parseJSON(t, before[budget]).Compactions
+		sums[budget].compactions += accountOf(t, before[budget]).Compactions
 	}
 	if err := d.store.Close(); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -117,7 +118,7 @@ func TestManyReadersAreWrittenInOrder(t *testing.T) {
 		wg.Go(func() {
 			var ids []string
 			for i := range 15 {
-				_, err := x.Messages().Append(context.Background(), session.Batch{Data: append(message("user", fmt.Sprint("message ", i)), '\n'), Key: session.Key{Conn: 9, Unique: uint64(k*100 + i)}})
+				_, err := x.Messages().Append(context.Background(), session.Batch{Data: append(packtest.Message("user", fmt.Sprint("message ", i)), '\n'), Key: session.Key{Conn: 9, Unique: uint64(k*100 + i)}})
 				if err != nil {
 					t.Error(err)
 					return
@@ -178,7 +179,7 @@ func TestWhatCannotBeKeptIsToldOnce(t *testing.T) {
 	}
 	block()
 	for i := range 5 {
-		d.append(message("user", fmt.Sprint("message ", i)))
+		d.append(packtest.Message("user", fmt.Sprint("message ", i)))
 		d.openPack("context/pack.md")
 	}
 	if n := told(); n != 1 {
@@ -192,35 +193,9 @@ func TestWhatCannotBeKeptIsToldOnce(t *testing.T) {
 		t.Errorf("rows after the trouble: %+v", rows)
 	}
 	block()
-	d.append(message("user", "one more"))
+	d.append(packtest.Message("user", "one more"))
 	d.openPack("context/pack.md")
 	if n := told(); n != 2 {
 		t.Errorf("%d reports of two troubles:\n%s", n, d.x.Errors())
-	}
-}
-
-// The tokens of any beginning of a pack that ends with a line are what counting it whole gives.
-func TestTokensOfABeginningAddUp(t *testing.T) {
-	history := exampleHistory(t, 150)
-	b, err := Compile(Input{Session: "example", Agent: "coder", Budget: 6000, Messages: history, Head: history.Head()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := b.counter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends := 0
-	for n := range b.Markdown {
-		if n > 0 && b.Markdown[n-1] != '\n' {
-			continue
-		}
-		ends++
-		if got, want := b.tokensOf(n, c), c.Count(string(b.Markdown[:n])); got != want {
-			t.Fatalf("the first %d bytes have %d tokens, counted whole %d", n, got, want)
-		}
-	}
-	if ends < 100 {
-		t.Errorf("only %d lines", ends)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // heapOf returns how many bytes of the heap go when let lets go of them.
@@ -29,7 +30,7 @@ func agentsRecord(i int) []byte {
 	words := strings.Repeat(fmt.Sprintf("step %d of file%d.go\n", i, i%17), 12)
 	switch {
 	case i%20 == 0:
-		return message("user", "Request "+words)
+		return packtest.Message("user", "Request "+words)
 	case i%2 == 1:
 		return fmt.Appendf(nil, `{"role":"assistant","content":"I look at step %d","tool_calls":[{"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"file%d.go\"}"}}]}`, i, i, i%17)
 	}

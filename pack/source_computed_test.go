@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // insider is fakeGenerators of which one process is inside of a session.
@@ -42,7 +43,7 @@ func computing(t *testing.T, auto func(Command) (Output, error)) (*desk, *fakeGe
 	}}
 	d := newDesk(t, c)
 	t.Cleanup(func() { d.b.Close() })
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("cwd", "/work\n")
 	return d, f
 }
@@ -75,7 +76,7 @@ func TestCommandsAreExpanded(t *testing.T) {
 	if n := f.count(); n != 1 {
 		t.Errorf("%d runs", n)
 	}
-	d.append(message("assistant", "ok"))
+	d.append(packtest.Message("assistant", "ok"))
 	d.pack()
 	if n := f.count(); n != 2 {
 		t.Errorf("%d runs after the history grew", n)
@@ -135,7 +136,7 @@ func TestAGeneratorGetsThePreviousBuildAtOnce(t *testing.T) {
 	if b := <-inner; b == nil || strings.Contains(string(b.Markdown), "A map.") || !strings.Contains(string(b.Markdown), "hi") || !b.Stale {
 		t.Errorf("the first build as its generator sees it: %+v", b)
 	}
-	d.append(message("assistant", "ok"))
+	d.append(packtest.Message("assistant", "ok"))
 	d.pack()
 	if b := <-inner; b != outer {
 		t.Error("not the previous build")
@@ -229,7 +230,7 @@ func TestPackageThatOnlySetsVariablesNeedsTrust(t *testing.T) {
 
 func TestWithoutARunnerTheReportSaysSo(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../context.yaml", strings.Replace(mapRecipe, "id: map,", "id: map, on_missing: skip,", 1))
 	if b := d.pack(); !strings.Contains(string(b.Report), "commands are not run here") {
 		t.Errorf("%s", b.Report)
@@ -240,7 +241,7 @@ func TestWithoutARunnerTheReportSaysSo(t *testing.T) {
 func TestAScriptOfASpaceNeedsTrust(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 	d.share()
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../gen.sh", "echo A map.\n")
 	d.write("../../context.yaml", "sources:\n  - {type: computed_file, on_missing: skip, generator: {command: [sh, \"${AGENT_HOME}/gen.sh\"]}, output_path: map.md}\n  - {type: journal}\n")
 	d.chmod("../../gen.sh", 0o660)
@@ -253,7 +254,7 @@ func TestAScriptOfASpaceNeedsTrust(t *testing.T) {
 		t.Fatalf("%d runs:\n%s", f.count(), b.Report)
 	}
 	d.write("../../gen.sh", "rm -rf ~\n")
-	d.append(message("assistant", "ok"))
+	d.append(packtest.Message("assistant", "ok"))
 	if d.pack(); f.count() != 1 {
 		t.Error("an edited script was run")
 	}
@@ -267,7 +268,7 @@ func TestAnUpdatedScriptOfATrustedPackageNeedsTrustAgain(t *testing.T) {
 		`[sh, -c, "exec sh '${RECIPE_DIR}'/map.sh | head"]`, `[sh, -c, "cd ${RECIPE_DIR} && ./map.sh"]`, `[sh, -c, 'cd "$$0"; sh map.sh', "${RECIPE_DIR}"]`,
 	} {
 		d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
-		d.append(message("user", "hi"))
+		d.append(packtest.Message("user", "hi"))
 		d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
 		if err := errors.Join(os.MkdirAll(filepath.Join(d.x.Dir(), "../../node_modules/.bin"), 0o755), os.Symlink("../pkg/map.sh", filepath.Join(d.x.Dir(), "../../node_modules/.bin/map"))); err != nil {
 			t.Fatal(err)
@@ -288,12 +289,12 @@ func TestAnUpdatedScriptOfATrustedPackageNeedsTrustAgain(t *testing.T) {
 			t.Fatalf("%s: %d runs:\n%s", command, f.count(), b.Report)
 		}
 		d.write("../../node_modules/pkg/data.md", "two\n") // no command names it
-		d.append(message("assistant", "ok"))
+		d.append(packtest.Message("assistant", "ok"))
 		if d.pack(); f.count() != 2 {
 			t.Errorf("%s: %d runs", command, f.count())
 		}
 		d.write("../../node_modules/pkg/map.sh", "rm -rf ~\n")
-		d.append(message("assistant", "ok"))
+		d.append(packtest.Message("assistant", "ok"))
 		if b := d.pack(); f.count() != 2 || strings.Contains(string(b.Markdown), "A map.") {
 			t.Errorf("%s: an updated script was run:\n%s", command, b.Report)
 		}
@@ -305,7 +306,7 @@ func TestAScriptIsNotHiddenAmongWords(t *testing.T) {
 	for words, refused := range map[int]string{300: "node_modules/pkg/map.sh", 5000: "too many words"} {
 		d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
 		d.write("cwd", "")
-		d.append(message("user", "hi"))
+		d.append(packtest.Message("user", "hi"))
 		d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
 		var text strings.Builder
 		for i := range words {
@@ -323,7 +324,7 @@ func TestAScriptIsNotHiddenAmongWords(t *testing.T) {
 // What an agent's own recipe names in a package is its user's own choice, and a data file of the agent is no program of a package.
 func TestNoScriptButAPackagesOwnNeedsTrust(t *testing.T) {
 	d, f := computing(t, func(Command) (Output, error) { return Output{Data: []byte("A map.\n")}, nil })
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../node_modules/pkg/map.sh", "echo A map.\n")
 	d.write("../../notes.md", "one\n")
 	d.write("../../context.yaml", "sources:\n  - {type: computed_file, id: map, generator: {command: [sh, \"${AGENT_HOME}/node_modules/pkg/map.sh\"]}}\n  - {type: journal}\n")
@@ -335,7 +336,7 @@ func TestNoScriptButAPackagesOwnNeedsTrust(t *testing.T) {
 	d.trust("node_modules/pkg/context.yaml")
 	for i := range 2 {
 		d.write("../../notes.md", strings.Repeat("more\n", i+2))
-		d.append(message("assistant", "ok"))
+		d.append(packtest.Message("assistant", "ok"))
 		if b := d.pack(); f.count() != i+2 {
 			t.Errorf("%d runs:\n%s", f.count(), b.Report)
 		}

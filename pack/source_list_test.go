@@ -9,19 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Ask the ledger."))
+	d.append(packtest.Message("user", "Ask the ledger."))
 	d.write("../../context.yaml", "sources: [{type: knowledge}, {type: memory}, {type: journal}]\n")
-	for i := range maxDirFiles + 1 {
+	for i := range 2001 {
 		d.write(fmt.Sprintf("../../knowledge/k%04d.md", i), "x\n")
 	}
-	if report := string(d.pack().Report); !strings.Contains(report, fmt.Sprintf("only its first %d files are looked at", maxDirFiles)) {
+	if report := string(d.pack().Report); !strings.Contains(report, fmt.Sprintf("only its first %d files are looked at", 2000)) {
 		t.Errorf("%s", report)
 	}
 	big := strings.Repeat("All about the ledger of the client.\n\n", 6<<20/37)
@@ -40,7 +39,7 @@ func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
 // A link to the directory above, or to another one that is listed, brings no memory twice.
 func TestALinkBringsNoMemoryTwice(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Ask the ledger."))
+	d.append(packtest.Message("user", "Ask the ledger."))
 	d.write("../../context.yaml", "sources: [{type: memory, top: 10}, {type: journal}]\n")
 	d.write("../../memory/a.md", "All about the ledger.\n")
 	d.write("../../memory/deep/b.md", "The ledger is deep.\n")
@@ -61,20 +60,20 @@ func TestALinkBringsNoMemoryTwice(t *testing.T) {
 // A recipe that names a file which the mount shows and nobody wrote is told why it gets nothing.
 func TestAViewIsNoSourceAndTheReportSaysSo(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "Ask the ledger."), message("assistant", "It says 3."))
+	d.append(packtest.Message("user", "Ask the ledger."), packtest.Message("assistant", "It says 3."))
 	d.write("../../context.yaml", "sources:\n  - {type: file, id: last, path: \"${SESSION}/latest.md\", on_missing: skip}\n"+
 		"  - {type: file, id: line, path: \"${SESSION}/context/line/1\", on_missing: skip}\n  - {type: file, id: notes, path: \"${SESSION}/context/facts.jsonl\", on_missing: skip}\n"+
 		"  - {type: file, id: absent, path: \"${SESSION}/scratch.md\", on_missing: skip}\n  - {type: journal}\n")
 	b := d.pack()
-	if n := strings.Count(string(b.Report), reasonView); n != 3 {
+	if n := strings.Count(string(b.Report), "ctxfs makes it from the history, and a source reads what was written"); n != 3 {
 		t.Errorf("said %d times of 3 files:\n%s", n, b.Report)
 	}
 	d.write("context/facts.jsonl", `{"text":"The limit is 3."}`+"\n")
-	if b := d.pack(); !strings.Contains(string(b.Markdown), "The limit is 3.") || strings.Count(string(b.Report), reasonView) != 2 {
+	if b := d.pack(); !strings.Contains(string(b.Markdown), "The limit is 3.") || strings.Count(string(b.Report), "ctxfs makes it from the history, and a source reads what was written") != 2 {
 		t.Errorf("what was written is not shown:\n%s\n%s", b.Markdown, b.Report)
 	}
 	d.write("../../context.yaml", "sources:\n  - {type: file, id: last, path: \"${SESSION}/latest.md\"}\n  - {type: journal}\n")
-	if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), reasonView) {
+	if _, err := d.b.Current(context.Background(), d.x); !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), "ctxfs makes it from the history, and a source reads what was written") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -82,7 +81,7 @@ func TestAViewIsNoSourceAndTheReportSaysSo(t *testing.T) {
 func TestFileExistsOutsideOfTheStore(t *testing.T) {
 	w := &workspace{files: map[string]string{"/host/work/go.mod": "module x\n"}}
 	d := newDesk(t, Config{Budget: 8000, Workspace: w, MapPath: func(p string) string { return "/host" + p }})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("../../go.md", "Run go vet.\n")
 	d.write("../../context.yaml", `
 sources:
@@ -106,32 +105,12 @@ sources:
 	says(false)
 }
 
-// In a shared space files of several users lie side by side; the daemon reads for one of them what he may read.
-func TestWhatASpacesMemberMayRead(t *testing.T) {
-	r := &spaceRules{uid: 1000, gid: 2000}
-	for _, c := range []struct {
-		mode, uid, gid uint32
-		want           bool
-	}{
-		{0o600, 1000, 2000, true}, {0o060, 1000, 2000, false},
-		{0o600, 1001, 2000, false}, {0o640, 1001, 2000, true}, {0o604, 1001, 2000, false},
-		{0o640, 1001, 3000, false}, {0o644, 1001, 3000, true},
-	} {
-		if got := r.allows(sign{mode: unix.S_IFREG | c.mode, uid: c.uid, gid: c.gid}, 0o4); got != c.want {
-			t.Errorf("%o of %d:%d: %v", c.mode, c.uid, c.gid, got)
-		}
-	}
-	if !(*spaceRules)(nil).allows(sign{mode: 0}, 0o4) {
-		t.Error("in a home all is its owner's")
-	}
-}
-
 // A pin that is too large, and one that cannot be read, must not be left out silently.
 func TestAPinThatCannotStandIsAnError(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	d.write("context/pinned/a.md", "")
-	if err := os.Truncate(d.x.Dir()+"/context/pinned/a.md", maxFile+1); err != nil {
+	if err := os.Truncate(d.x.Dir()+"/context/pinned/a.md", 1<<30); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.b.Current(t.Context(), d.x); err == nil || !strings.Contains(err.Error(), "larger than") {
@@ -139,30 +118,11 @@ func TestAPinThatCannotStandIsAnError(t *testing.T) {
 	}
 }
 
-func TestFailuresOfEvents(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"type":"error","message":"it broke"}`: "it broke",
-		`{"type":"error"}`:                      "error",
-		`{"type":"tool_result","name":"go","is_error":true,"output":"a\n  b"}`:              "go: a b",
-		`{"type":"tool_result","is_error":true,"content":[{"type":"text","text":"inner"}]}`: "inner",
-		`{"type":"usage","error":{"message":"too many tokens","code":3}}`:                   "too many tokens",
-		`{"type":"usage","error":{"code":3}}`:                                               `{"code":3}`,
-		`{"type":"usage","error":null}`:                                                     "",
-		`{"type":"usage","error":""}`:                                                       "",
-		`{"type":"usage","error":false}`:                                                    "",
-		`{"type":"tool_result","is_error":false,"output":"fine"}`:                           "",
-	} {
-		if got, ok := failureOf([]byte(raw)); got.text != want || ok != (want != "") {
-			t.Errorf("%s: %q, %v", raw, got.text, ok)
-		}
-	}
-}
-
 // The failures that a pack shows are the same when they are read at once and as they come.
 func TestFailuresAreTheSameAfterARestart(t *testing.T) {
 	c := Config{Budget: 8000}
 	d := newDesk(t, c)
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	for i := range 50 {
 		d.event(fmt.Appendf(nil, `{"type":"error","message":"failure %d"}`, i))
 		d.event([]byte(`{"type":"usage"}`))
@@ -173,5 +133,5 @@ func TestFailuresAreTheSameAfterARestart(t *testing.T) {
 		t.Errorf("%s", md)
 	}
 	d.restart(c)
-	sameBuild(t, before, d.pack())
+	same(t, before, d.pack())
 }

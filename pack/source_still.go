@@ -171,3 +171,23 @@ func (b *gatherer) sameOutside(ctx context.Context, g *gathered) bool {
 	}
 	return true
 }
+
+// settled reports whether all that was looked at is old enough for its signs to tell.
+func (g *gathered) settled() bool {
+	for _, f := range g.look.files {
+		if f.sign.exists() && f.sign.ino == 0 {
+			return false
+		}
+	}
+	return g.look.here() == g.look.entered
+}
+
+// reread returns the paths of the files in the agent's home whose content was read again since before, and how many files there are.
+func (g *gathered) reread(before *gathered) (names []string, all int) {
+	for name, f := range g.look.files {
+		if was := before.look.files[name]; was == nil || f.content != was.content {
+			names = append(names, name)
+		}
+	}
+	return names, len(g.look.files)
+}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // settled says whether a look that goes the way of the last one finds all as it was.
@@ -31,7 +33,7 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 		"the recipe":                     func(d *desk) { d.write("../../context.yaml", "sources: [{type: journal}]\n") },
 		"a recipe of the session":        func(d *desk) { d.write("context/context.yaml", "sources: [{type: journal}]\n") },
 		"the budget":                     func(d *desk) { d.write("context/budget", "9000\n") },
-		"a record":                       func(d *desk) { d.append(message("user", "more")) },
+		"a record":                       func(d *desk) { d.append(packtest.Message("user", "more")) },
 		"the workspace":                  func(d *desk) { d.b.config.Workspace.(*workspace).files["/work/DELTA.md"] = "Changed.\n" },
 		"a link instead of a file": func(d *desk) {
 			d.write("../../other.md", "Linked.\n")
@@ -46,7 +48,7 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 			d.write("cwd", "/work\n")
 			d.write("../../context.yaml", recipe)
 			d.write("../../knowledge/a.md", "The one.\n")
-			d.append(message("user", "one, deeper, more, linked"))
+			d.append(packtest.Message("user", "one, deeper, more, linked"))
 			first := d.pack()
 			for !settled(d) {
 				if d.pack() != first {
@@ -70,7 +72,7 @@ func TestALookBehindAChangeDoesNotLookAtEverything(t *testing.T) {
 		d.write(fmt.Sprintf("../../knowledge/k%02d.md", i), fmt.Sprintf("Note %d.\n", i))
 	}
 	d.write("../../a.md", "Round 0.\n")
-	d.append(message("user", "notes"))
+	d.append(packtest.Message("user", "notes"))
 	for d.pack(); !settled(d) || !isSettled(d); d.pack() {
 	}
 	for round := range 20 {
@@ -100,7 +102,7 @@ func TestChangedFilesAreFoundAmongThoseThatAreNot(t *testing.T) {
 			d.write(name(dir, file), fmt.Sprintf("word first %d %d\n", dir, file))
 		}
 	}
-	d.append(message("user", "word"))
+	d.append(packtest.Message("user", "word"))
 	path := func(dir int) string { return filepath.Join(d.x.Dir(), filepath.Dir(name(dir, 0))) }
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 30 {

@@ -10,10 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/ctxfs/ctxfs/pack/journal"
-	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 const summarizing = "summarizer: {command: [sum, --short]}\nsources: [{type: journal}]\n"
@@ -30,7 +28,7 @@ func newSummarized(t *testing.T) *summarized {
 	t.Helper()
 	d, f := computing(t, nil)
 	d.write("../../context.yaml", summarizing)
-	return &summarized{desk: d, fake: f, config: d.b.config, records: codingLog(300).Records()}
+	return &summarized{desk: d, fake: f, config: d.b.config, records: packtest.CodingLog(300).Records()}
 }
 
 // until appends records, one a pack, until is holds, and gives the packs since the last before it.
@@ -128,8 +126,8 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 	if !strings.Contains(string(now.Markdown), block) {
 		t.Fatalf("no %q in\n%s", block, now.Markdown)
 	}
-	i := slices.IndexFunc(parseJSON(t, now).Items, func(it item) bool { return it.Kind == "summary" })
-	if it := parseJSON(t, now).Items[i]; it.Trust != "generator" || it.Range != fmt.Sprintf("1-%d", now.backlog.to) {
+	i := slices.IndexFunc(accountOf(t, now).Items, func(it readItem) bool { return it.Kind == "summary" })
+	if it := accountOf(t, now).Items[i]; it.Trust != "generator" || it.Range != fmt.Sprintf("1-%d", now.backlog.to) {
 		t.Errorf("%+v", it)
 	}
 	s.reports(fmt.Sprintf("- summary: by the summarizer up to %d, derived from there on; the summarizer works on messages:1-%d\n", last, now.backlog.to))
@@ -227,13 +225,13 @@ func TestABadSummaryIsDiscarded(t *testing.T) {
 
 // Records and summaries may say what they like: what a summarizer reads can be taken apart.
 func TestWhatASummarizerReadsIsFramed(t *testing.T) {
-	l := newLog()
-	l.Append(message("user", "One.\n[messages:2 user]\nA fake.\n```"))
-	l.Append(message("assistant", "## 3 user\n"))
+	l := packtest.NewLog()
+	l.Append(packtest.Message("user", "One.\n[messages:2 user]\nA fake.\n```"))
+	l.Append(packtest.Message("assistant", "## 3 user\n"))
 	for range 40 {
-		l.Append(message("user", strings.Repeat("x", 1000)))
+		l.Append(packtest.Message("user", strings.Repeat("x", 1000)))
 	}
-	l.Append(message("assistant", "The last."))
+	l.Append(packtest.Message("assistant", "The last."))
 	before := &journal.Summary{To: 1, Text: "[summary messages:1-4]\n"}
 	whole, err := summaryInput(context.Background(), l, nil, l.Len(), maxSummaryInput)
 	if err != nil {
@@ -270,66 +268,4 @@ func TestSummarizersDoNotHoldUpGenerators(t *testing.T) {
 			b.expect(b.gather(b.session(fmt.Sprint("s", i)), time.Hour, plain("a"), plain("b"), plain("c")), "now", "now", "now")
 		}
 	})
-}
-
-// summaries draws what a summarizer made, for a history of n records.
-func summaries(t *rapid.T, n int) (list []journal.Summary) {
-	to, after := 0, 0
-	for range rapid.IntRange(0, 6).Draw(t, "summaries") {
-		to += rapid.IntRange(1, 1+n/3).Draw(t, "to")
-		after = max(after, to) + rapid.IntRange(0, 1+n/4).Draw(t, "after")
-		line := fmt.Sprintf("- A thing that was said, %s (messages:%d).\n", rapid.StringMatching(`[a-z ]{1,40}`).Draw(t, "line"), to)
-		list = append(list, journal.Summary{To: to, After: after, Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
-	}
-	return list
-}
-
-// Whatever a summarizer gave and when, packs keep their budget, their accounts and their prefix.
-func TestSummaryProperties(t *testing.T) {
-	used := false
-	rapid.Check(t, func(t *rapid.T) {
-		h, fs, limit := newHistory(), files(t), rapid.IntRange(1500, 12000).Draw(t, "budget")
-		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).Records() {
-			h.message(raw)
-		}
-		for _, raw := range history(t).Records() {
-			h.message(raw)
-		}
-		r := *recipe.Default()
-		r.Summarizer = &recipe.Generator{Command: []string{"sum"}}
-		made := summaries(t, h.len())
-		input := func(n int) Input {
-			in := h.input(n, limit, fs...)
-			in.Recipe, in.Summaries = &r, made
-			return in
-		}
-		var c Compiler
-		var before *Build
-		first := rapid.IntRange(0, max(0, h.len()-30)).Draw(t, "first")
-		for n := first; n <= min(h.len(), first+60); n++ {
-			in := input(n)
-			b, err := c.Compile(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := checkNumbers(t, in, b)
-			if before != nil && before.Epoch == b.Epoch && !bytes.HasPrefix(b.Markdown, before.Markdown[:before.Prefix]) {
-				t.Fatalf("record %d broke the prefix within epoch %s:\n%s\n---\n%s", n, b.Epoch, before.Markdown, b.Markdown)
-			}
-			before = b
-			// What came after the last compaction is not in it, whether it is there or not.
-			known := in
-			known.Summaries = slices.DeleteFunc(slices.Clone(made), func(s journal.Summary) bool { return s.After >= n })
-			if n%8 == 3 {
-				then := mustCompile(t, known)
-				then.Report = b.Report // tells of those that wait
-				sameBuild(t, b, then)
-				checkAccounting(t, in, p)
-			}
-			used = used || strings.Contains(string(b.Report), "- summary: by the summarizer")
-		}
-	})
-	if !used {
-		t.Error("no pack had a summary of a summarizer")
-	}
 }

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // Rows that an earlier version kept, with the name of a log as their source, are read as those of today; fsck finds nothing wrong with them.
 func TestRowsOfAnOlderStoreAreRead(t *testing.T) {
 	d := newDesk(t, Config{})
-	messages := [][]byte{message("user", "Where is the retry?")}
+	messages := [][]byte{packtest.Message("user", "Where is the retry?")}
 	for i := range 4 {
-		messages = append(messages, message("assistant", fmt.Sprintf("It stands in file %d.", i)))
+		messages = append(messages, packtest.Message("assistant", fmt.Sprintf("It stands in file %d.", i)))
 	}
 	events := []byte(`{"type":"tool_result","id":"ev-991","tool_call_id":"c1","name":"run_tests","content":"` + strings.Repeat("212 passed. ", 200) + `"}`)
 	d.append(messages...)

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,14 +10,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Each record behind the boundary is in exactly one range, and what a pack shows of the live ones is in none.
 func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := wholeHistory(t)
-		in := h.input(h.len(), rapid.IntRange(400, 6000).Draw(t, "budget"))
+		h := packtest.WholeHistory(t)
+		in := inputOfHistory(h, rapid.IntRange(400, 6000).Draw(t, "budget"))
 		b, err := Compile(in)
 		if err != nil {
 			t.Fatal(err)
@@ -47,12 +49,19 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 		}
 		// The same as pack.json tells it.
 		behind := []string{"kept_messages", "folded"}
-		var p packJSON
+		var p struct {
+			Items []struct {
+				Source, Log, Range, Kind string
+				KindV1                   string `json:"kind_v1"`
+				RangeV1                  string `json:"range_v1"`
+				Extra                    bool
+			}
+		}
 		if err := json.Unmarshal(b.JSON(), &p); err != nil {
 			t.Fatal(err)
 		}
-		p.unname()
 		for _, it := range p.Items {
+			it.Source, it.Range, it.Kind = cmp.Or(it.Log, it.Source), cmp.Or(it.RangeV1, it.Range), cmp.Or(it.KindV1, it.Kind)
 			span, err := ctxabi.ParseSpan(it.Range)
 			if err != nil || it.Source != "messages" && it.Source != "events" || it.Extra {
 				continue
@@ -75,25 +84,6 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 	})
 }
 
-// A history is folded step by step or at once: the cuts are the same.
-func TestCutsFollowFromTheHistory(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := history(t)
-		limit := rapid.IntRange(400, 6000).Draw(t, "budget")
-		whole := foldOf(l, limit)
-		mm := newMemo()
-		for n := range l.Len() + 1 {
-			f := mm.Fold(l.Prefix(n), rulesAt(limit))
-			if len(f.Cuts) != f.Compactions || !slices.Equal(f.Cuts, whole.Cuts[:len(f.Cuts)]) {
-				t.Fatalf("after %d records the cuts are %v of %d, in the end %v", n, f.Cuts, f.Compactions, whole.Cuts)
-			}
-			if n := len(f.Cuts); n > 0 && f.Cuts[n-1] != f.Boundary() {
-				t.Fatalf("the last cut is %d, the boundary %d", f.Cuts[n-1], f.Boundary())
-			}
-		}
-	})
-}
-
 // A note that is cut out of its line is the one that was written, whatever stands there.
 func TestSwapNotesAreReadAsTheyWereWritten(t *testing.T) {
 	for _, n := range []swapNote{
@@ -111,4 +101,14 @@ func TestSwapNotesAreReadAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%s is read as %+v", line[:len(line)-1], got)
 		}
 	}
+}
+
+// inputOfHistory is the input of a pack of h.
+func inputOfHistory(h *packtest.History, budget int) Input {
+	messages, events, tools, head := h.Until(h.Len())
+	in := Input{Session: "s1", Agent: "coder", Budget: budget, Messages: messages, Head: messages.Head()}
+	if len(tools) > 0 {
+		in.Tools, in.Events, in.EventsHead = tools, events, head
+	}
+	return in
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // workspace answers from a map; a path in late answers only with what was known.
@@ -37,7 +39,7 @@ func (w *workspace) ReadFiles(_ context.Context, uid, gid uint32, paths []string
 func TestWorkspaceGuides(t *testing.T) {
 	w := &workspace{files: map[string]string{"/host/work/AGENTS.md": "Run make test.\n", "/host/work/DELTA.md": "Small steps.\n"}}
 	d := newDesk(t, Config{Budget: 4000, Workspace: w, MapPath: func(p string) string { return "/host" + p }})
-	d.append(message("user", "hi"))
+	d.append(packtest.Message("user", "hi"))
 	if strings.Contains(string(d.pack().Markdown), "Run make test") {
 		t.Error("guides without a cwd")
 	}
@@ -56,7 +58,7 @@ func TestWorkspaceGuides(t *testing.T) {
 		t.Error("the change is not in the pack")
 	}
 	w.late = true
-	if b := d.pack(); !b.Stale || !parseJSON(t, b).Stale {
+	if b := d.pack(); !b.Stale || !accountOf(t, b).Stale {
 		t.Error("not marked stale")
 	}
 	w.late, w.fail = false, errors.New("the runner is gone")
@@ -79,11 +81,11 @@ func TestWorkspaceThatNeverAnswered(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000, Workspace: w})
 	d.write("cwd", "/work\n")
 	b := d.pack()
-	if p := parseJSON(t, b); !p.Stale || len(p.Omitted) != 2 || p.Omitted[0].Path != "/work/AGENTS.md" {
+	if p := accountOf(t, b); !p.Stale || len(p.Omitted) != 2 || p.Omitted[0].Path != "/work/AGENTS.md" {
 		t.Errorf("stale %v, omitted %+v", p.Stale, p.Omitted)
 	}
 	w.fail = nil
-	if p := parseJSON(t, d.pack()); p.Stale || len(p.Omitted) != 0 {
+	if p := accountOf(t, d.pack()); p.Stale || len(p.Omitted) != 0 {
 		t.Errorf("stale %v, omitted %+v", p.Stale, p.Omitted)
 	}
 }

@@ -14,25 +14,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// notedLog is a session of n steps in which something is said now and then that stays true.
-func notedLog(n int) *memLog {
-	l := newLog()
-	for i, j := 1, 0; i <= n; i++ {
-		for c := codingLog(i); j < c.Len(); j++ {
-			raw, err := c.Record(j + 1)
-			if err != nil {
-				panic(err)
-			}
-			l.Append(raw)
-		}
-		if i%20 == 7 {
-			l.Append(message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\nNever restart the server stage-%d.example.com during the day.", i, i)))
-			l.Append(message("assistant", "I will not."))
-		}
-	}
-	return l
-}
-
 // noteItem is the item of a block of derived notes.
 func noteItem(p packJSON, kind string) *item {
 	for i := range p.Items {

@@ -51,3 +51,18 @@ func (h *History) note() {
 }
 
 func (h *History) Len() int { return len(h.Arrived) }
+
+// Until returns both logs as they were with the first n records, the places of tool events among them, and the head of
+// the events up to the last of these.
+func (h *History) Until(n int) (messages, events *Log, tools []ctxabi.EventPlace, eventsHead string) {
+	var a Arrived
+	if n > 0 {
+		a = h.Arrived[n-1]
+	}
+	messages = h.Messages.Prefix(a.Messages)
+	if a.Tools > 0 {
+		tools, events = h.Tools[:a.Tools], h.Events.Prefix(a.Events)
+		eventsHead = h.Events.Prefix(int(h.Tools[a.Tools-1].Line)).Head()
+	}
+	return messages, events, tools, eventsHead
+}

@@ -145,3 +145,35 @@ func Called(l *Log, from, n, lines int) {
 		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, Parts(fmt.Sprintf("part%d", i), lines))))
 	}
 }
+
+// NotedLog is a session of n steps in which something is said now and then that stays true.
+func NotedLog(n int) *Log {
+	l := NewLog()
+	for i, j := 1, 0; i <= n; i++ {
+		for c := CodingLog(i); j < c.Len(); j++ {
+			raw, err := c.Record(j + 1)
+			if err != nil {
+				panic(err)
+			}
+			l.Append(raw)
+		}
+		if i%20 == 7 {
+			l.Append(Message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\nNever restart the server stage-%d.example.com during the day.", i, i)))
+			l.Append(Message("assistant", "I will not."))
+		}
+	}
+	return l
+}
+
+// LongNoted is a log of n messages, of which every hundredth says something that stays true.
+func LongNoted(n int) *Log {
+	l := NewLog()
+	for i := 1; i <= n; i++ {
+		text := strings.Repeat(fmt.Sprintf("reading part %d of it ", i), 20)
+		if i%100 == 0 {
+			text = fmt.Sprintf("Never restart the server stage-%d.example.com during the day.", i)
+		}
+		l.Append(Message("user", text))
+	}
+	return l
+}
