@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 )
 
 // awaitedFile stands for a built file whose generators have to be waited for. The kernel lets nobody else look up a name
@@ -54,7 +55,7 @@ func (p *place) standIn(name string) *standIn {
 // standsFor gives what stands for the file n of gen; nil: nothing, since it was not awaited. What is awaited still stands for
 // it from now on, but if only is not nil, no other. A generator that looks at the pack before is no end of the waiting.
 func (p *place) standsFor(ctx context.Context, gen *generation, n *builtFile, only *standIn) *standIn {
-	inside := p.t.builder.IsInside(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+	inside := p.t.builder.IsInside(build.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := n.name()

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/handles"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -29,7 +29,7 @@ type Collector struct {
 }
 
 // NewCollector makes a collector; the store must outlive it.
-func NewCollector(store *session.Store, builder *pack.Builder, o gc.Options) *Collector {
+func NewCollector(store *session.Store, builder *build.Builder, o gc.Options) *Collector {
 	seen := &collected{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
 	return &Collector{Collector: gc.New(seen, o), seen: seen}
 }
@@ -54,7 +54,7 @@ func (c *Collector) use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir(
 // collected is the store as the collector sees it.
 type collected struct {
 	store   *session.Store
-	builder *pack.Builder
+	builder *build.Builder
 	open    atomic.Pointer[openFiles]     // of the mount; nil: nothing is mounted
 	search  atomic.Pointer[search.Engine] // of the mount
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -51,7 +51,7 @@ func (s *collectedSession) Items(ctx context.Context) (list []gc.Item, err error
 	return append(list, whole), err
 }
 
-func memoryItem(r pack.Remembered) gc.Item {
+func memoryItem(r build.Remembered) gc.Item {
 	return gc.Item{Kind: gc.Memory, Path: ctxabi.PackFile, Size: int64(r.Size), Used: r.Used}
 }
 
@@ -139,7 +139,7 @@ func (s *collectedSession) Remove(ctx context.Context, it gc.Item, again func(gc
 	x := s.x
 	switch it.Kind {
 	case gc.Memory:
-		n, done, err := s.c.builder.ForgetIf(x, func(r pack.Remembered) (bool, error) { return again(memoryItem(r)) })
+		n, done, err := s.c.builder.ForgetIf(x, func(r build.Remembered) (bool, error) { return again(memoryItem(r)) })
 		return int64(n), done, err
 	case gc.Blob:
 		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return again(s.blobItem(b)) })

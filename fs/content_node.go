@@ -14,7 +14,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
 // contentDir is context/swap/chunk or, within a [blobDir], context/dedup/blob: contents under their hashes.
@@ -40,7 +41,7 @@ func (d *contentDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno
 var _ = (gofs.NodeLookuper)((*contentDir)(nil))
 
 func (d *contentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	ctx = pack.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
+	ctx = build.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
 	if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 		return nil, syscall.ENOENT
 	} else if err != nil {
@@ -70,7 +71,7 @@ type contentFile struct {
 
 func (n *contentFile) rel() string { return n.dir + "/" + n.id }
 
-func (n *contentFile) node(ctx context.Context) (pack.Node, error) { return n.p.node(ctx, n.dir, n.id) }
+func (n *contentFile) node(ctx context.Context) (swap.Node, error) { return n.p.node(ctx, n.dir, n.id) }
 
 // fill gives the attributes of what is stored. A blob that a user stored may go, a chunk stays.
 func (n *contentFile) fill(ctx context.Context, a *fuse.Attr) syscall.Errno {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
@@ -146,9 +147,9 @@ func (d *sessionDir) lookupPack(ctx context.Context, rel string, out *fuse.Entry
 
 // lookupBuilt looks up n, which says what file of which pack it is to be. No look-up waits for generators.
 func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	build, err := n.build(pack.AtOnce(ctx))
+	compiled, err := n.build(build.AtOnce(ctx))
 	switch {
-	case pack.Waits(err):
+	case build.Waits(err):
 		a := &awaitedFile{what: n, standIn: p.standIn(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
 		return parent.NewInode(ctx, a, a.attr), 0
@@ -161,7 +162,7 @@ func (p *place) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFil
 		f.fill(&out.Attr)
 		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
-	return p.showBuild(ctx, parent, build, n, out)
+	return p.showBuild(ctx, parent, compiled, n, out)
 }
 
 // failureReport returns the page that pack.report.md is while there is no pack.
@@ -245,10 +246,10 @@ func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 }
 
 // opened notes that the file rel of a present build was opened.
-func (p *place) opened(ctx context.Context, rel string, build *pack.Build) {
+func (p *place) opened(ctx context.Context, rel string, compiled *pack.Build) {
 	p.found(rel)
 	who := callerOf(ctx)
-	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
+	p.t.builder.Opened(p.x, compiled, build.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
 func (n *builtFile) facts() facts {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -23,7 +23,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	builder, err := pack.NewBuilder(pack.Config{})
+	builder, err := build.NewBuilder(build.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

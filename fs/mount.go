@@ -23,7 +23,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -34,7 +34,7 @@ const maxWrite = 1 << 20
 // Options say how a store is mounted.
 type Options struct {
 	Store      *session.Store
-	Builder    *pack.Builder
+	Builder    *build.Builder
 	Collector  *Collector     // of the store; nil: one that does what it is asked for and nothing by itself
 	Search     *search.Engine // nil: one that counts by weight
 	Mountpoint string         // absolute

@@ -10,7 +10,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
 // The trees context/swap and context/dedup have one shape: an index of rows, and a directory of contents under their
@@ -23,10 +24,10 @@ var nodeNames = map[string]bool{
 }
 
 // nodes is the tree that the file or directory rel belongs to. With an id, one that is known already will do.
-func (p *place) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
+func (p *place) nodes(ctx context.Context, rel, id string) (*swap.Nodes, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
-	late = pack.WithCaller(late, callerOf(ctx).Pid)
+	late = build.WithCaller(late, callerOf(ctx).Pid)
 	if rel == ctxabi.DedupIndex || rel == ctxabi.DedupBlobDir {
 		return p.t.builder.Dedup(late, p.x, id)
 	}
@@ -38,14 +39,14 @@ func (p *place) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) 
 var errNoNode = ctxabi.E("lookup", "", ctxabi.ErrNotFound, "no content of this session has that hash")
 
 // node finds the content id of the directory rel. What a user stored needs no index.
-func (p *place) node(ctx context.Context, rel, id string) (pack.Node, error) {
+func (p *place) node(ctx context.Context, rel, id string) (swap.Node, error) {
 	if ctxabi.ParseContentID(id) != nil {
-		return pack.Node{}, errNoNode
+		return swap.Node{}, errNoNode
 	}
 	if rel == ctxabi.DedupBlobDir {
 		b, err := p.x.Blob(id)
 		if err == nil || !errors.Is(err, ctxabi.ErrNotFound) {
-			return pack.Node{Size: b.Size}, err
+			return swap.Node{Size: b.Size}, err
 		}
 	}
 	n, err := p.nodes(ctx, rel, id)
@@ -65,7 +66,7 @@ func (p *place) lookupNodes(ctx context.Context, parent *gofs.Inode, rel string,
 	switch rel {
 	case ctxabi.SwapIndexFile, ctxabi.DedupIndex:
 		n := &indexFile{p: p, rel: rel}
-		if errno := n.fill(pack.AtOnce(ctx), &out.Attr); errno != 0 {
+		if errno := n.fill(build.AtOnce(ctx), &out.Attr); errno != 0 {
 			return nil, errno
 		}
 		out.SetEntryTimeout(fixedTimeout)

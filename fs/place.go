@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -145,7 +146,7 @@ func (p *place) commitEdit(ctx context.Context, op, rel string, data []byte, edi
 		return p.refuseTo(by, op, rel, err)
 	}
 	if rel == ctxabi.RecipeFile || rel == ctxabi.EnvFile { // never refused: people save half-finished work
-		p.t.builder.CheckRecipe(pack.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+		p.t.builder.CheckRecipe(build.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	}
 	return 0
 }
@@ -260,7 +261,7 @@ func (p *place) build(ctx context.Context) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
-	return p.t.builder.Current(pack.WithCaller(late, callerOf(ctx).Pid), p.x)
+	return p.t.builder.Current(build.WithCaller(late, callerOf(ctx).Pid), p.x)
 }
 
 // buildAt is the pack of the session's first n messages.
@@ -268,7 +269,7 @@ func (p *place) buildAt(ctx context.Context, n int) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
-	return p.t.builder.At(pack.WithCaller(late, callerOf(ctx).Pid), p.x, n)
+	return p.t.builder.At(build.WithCaller(late, callerOf(ctx).Pid), p.x, n)
 }
 
 // served is what was read of the session's packs.

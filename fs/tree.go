@@ -11,7 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -20,7 +20,7 @@ import (
 type tree struct {
 	// What it stands on.
 	store   *session.Store
-	builder *pack.Builder
+	builder *build.Builder
 	search  *search.Engine
 	log     *slog.Logger
 	raw     *rawFS

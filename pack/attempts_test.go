@@ -40,7 +40,7 @@ func TestFailedAttempts(t *testing.T) {
 		"newest first": {attemptLog([2]string{"make a", "make: *** [a] Error 2"}, [2]string{"make b", "b.c: no such file\nexit status 1"}),
 			[]string{"bash make b: b.c: no such file | exit status 1 (messages:5)", "bash make a: make: *** [a] Error 2 (messages:3)"}},
 	} {
-		got := newMemo().Attempts(c.log, c.log.Len())
+		got := NewMemo().Attempts(c.log, c.log.Len())
 		for i := range c.want {
 			c.want[i] = strings.TrimPrefix(c.want[i], "bash ")
 		}
@@ -48,7 +48,7 @@ func TestFailedAttempts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := newMemo().Attempts(attemptLog([2]string{"go test", fail}), 3); len(got) > 0 {
+	if got := NewMemo().Attempts(attemptLog([2]string{"go test", fail}), 3); len(got) > 0 {
 		t.Errorf("in plain sight: %q", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
 		"a search quotes an error":              {{"grep -rn Error src", "src/a.go:1: x\nsrc/b.go:2: y\nError: \"boom\""}},
 		"tried again in other words, and again": {{"cd /w && go test ./x", fail}, {"go test ./x", fail}, {"go test -count=1 ./x | tail -3", "ok"}},
 	} {
-		if got := newMemo().Attempts(attemptLog(pairs...), attemptLog(pairs...).Len()); len(got) > 0 {
+		if got := NewMemo().Attempts(attemptLog(pairs...), attemptLog(pairs...).Len()); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -77,13 +77,13 @@ func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
 		"it fails in another way":   {[][2]string{{"make check", "lint: x\nexit status 1"}, {"make  check 2>&1", fail}}, "make check 2>&1"},
 		"another of the same tools": {[][2]string{{"python a.py", "Traceback\nValueError: x"}, {"python b.py", "ok"}}, "python a.py"},
 	} {
-		if got := newMemo().Attempts(attemptLog(c.pairs...), attemptLog(c.pairs...).Len()); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
+		if got := NewMemo().Attempts(attemptLog(c.pairs...), attemptLog(c.pairs...).Len()); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	old := attemptLog([2]string{"make a", "make: *** [a] Error 2"})
 	for range journal.AttemptTurns {
-		if got := newMemo().Attempts(old, old.Len()); len(got) != 1 {
+		if got := NewMemo().Attempts(old, old.Len()); len(got) != 1 {
 			t.Errorf("of the last turns: %q", got)
 		}
 		old.Append(message("user", "Now something else."))
@@ -91,7 +91,7 @@ func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
 			old.Append(message("assistant", "Thinking."))
 		}
 	}
-	if got := newMemo().Attempts(old, old.Len()); len(got) > 0 {
+	if got := NewMemo().Attempts(old, old.Len()); len(got) > 0 {
 		t.Errorf("of a turn long ago: %q", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestACallThatWorkedInTheEndIsNotInTheGoal(t *testing.T) {
 	for range journal.PlainSight {
 		l.Append(message("assistant", "Thinking."))
 	}
-	if got := newMemo().Attempts(l, l.Len()); len(got) != 1 || !strings.Contains(got[0], "OTHER1") {
+	if got := NewMemo().Attempts(l, l.Len()); len(got) != 1 || !strings.Contains(got[0], "OTHER1") {
 		t.Errorf("%q", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestTheExampleSessionHasNoOpenFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := logOf(strings.Split(strings.TrimSpace(string(raw)), "\n")...)
-	if got := newMemo().Attempts(l, l.Len()); len(got) > 0 {
+	if got := NewMemo().Attempts(l, l.Len()); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 	if md := string(mustCompile(t, inputOf(l, 32000)).Markdown); strings.Contains(md, "\nFailed: ") {
@@ -157,13 +157,13 @@ func TestDerivedItemsDependOnTheRecordsAlone(t *testing.T) {
 			l.Append(message("assistant", fmt.Sprintf("- [x] step %d\n- [ ] more", i/9)))
 		}
 	}
-	mm := newMemo()
+	mm := NewMemo()
 	for n := 1; n <= l.Len(); n += 37 {
-		if got, want := fmt.Sprint(mm.DerivedItems(l, n)), fmt.Sprint(newMemo().DerivedItems(l, n)); got != want {
+		if got, want := fmt.Sprint(mm.DerivedItems(l, n)), fmt.Sprint(NewMemo().DerivedItems(l, n)); got != want {
 			t.Fatalf("%d records: %s, want %s", n, got, want)
 		}
 	}
-	if got, want := fmt.Sprint(mm.DerivedItems(l, 100)), fmt.Sprint(newMemo().DerivedItems(l, 100)); got != want {
+	if got, want := fmt.Sprint(mm.DerivedItems(l, 100)), fmt.Sprint(NewMemo().DerivedItems(l, 100)); got != want {
 		t.Fatalf("%s, want %s", got, want)
 	}
 }
@@ -179,9 +179,9 @@ func TestFailedAttemptsOfEachForm(t *testing.T) {
 		h.message(message("assistant", "Thinking."))
 	}
 	in := h.input(h.len(), 0)
-	m := in.history()
+	m := in.History()
 	want := []string{`deploy {"to":"prod","dry":true}: quota used up (events:2)`, `read a.go: no such file (messages:2)`}
-	if got := newMemo().Attempts(m, m.Len()); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := NewMemo().Attempts(m, m.Len()); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if b := mustCompile(t, in); !strings.HasSuffix(string(b.Markdown), "# Context Block: goal\nFailed: "+want[0]+"\nFailed: "+want[1]+"\n") {

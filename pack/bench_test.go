@@ -52,9 +52,9 @@ func BenchmarkPackAfterAppend(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			log := cycleOf(n)
 			in := Input{Session: "s1", Budget: 32000, Messages: log}
-			mm := newMemo()
+			mm := NewMemo()
 			build := func() {
-				if _, err := compile(&in, mm); err != nil {
+				if _, err := CompileWith(&in, mm); err != nil {
 					b.Fatal(err)
 				}
 			}

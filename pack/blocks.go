@@ -198,7 +198,7 @@ func commonPrefix(a, b string) int {
 func (y *layout) serve(goal int) int {
 	var order []*block
 	for i := range y.blocks {
-		if b := &y.blocks[i]; b.text != "" && b.class != required {
+		if b := &y.blocks[i]; b.text != "" && b.class != Required {
 			order = append(order, b)
 		}
 	}

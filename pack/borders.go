@@ -9,8 +9,8 @@ import (
 // border is where a block or a record of pack.md ends, and the tokens up to there.
 type border struct{ bytes, tokens int }
 
-// tokensOf counts the first n bytes of pack.md. Counts of whole blocks and records add up; what is left over is counted.
-func (b *Build) tokensOf(n int, c *tokens.Counter) int {
+// TokensOf counts the first n bytes of pack.md. Counts of whole blocks and records add up; what is left over is counted.
+func (b *Build) TokensOf(n int, c *tokens.Counter) int {
 	i := sort.Search(len(b.borders), func(i int) bool { return b.borders[i].bytes > n })
 	var at border
 	if i > 0 {
@@ -19,8 +19,8 @@ func (b *Build) tokensOf(n int, c *tokens.Counter) int {
 	return at.tokens + c.Count(string(b.Markdown[at.bytes:n]))
 }
 
-// counter counts in the encoding of the build.
-func (b *Build) counter() (*tokens.Counter, error) {
+// Counter counts in the encoding of the build.
+func (b *Build) Counter() (*tokens.Counter, error) {
 	if b.native != nil && b.native.Counter != nil {
 		return b.native.Counter, nil
 	}

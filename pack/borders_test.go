@@ -9,7 +9,7 @@ func TestTokensOfABeginningAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := b.counter()
+	c, err := b.Counter()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestTokensOfABeginningAddUp(t *testing.T) {
 			continue
 		}
 		ends++
-		if got, want := b.tokensOf(n, c), c.Count(string(b.Markdown[:n])); got != want {
+		if got, want := b.TokensOf(n, c), c.Count(string(b.Markdown[:n])); got != want {
 			t.Fatalf("the first %d bytes have %d tokens, counted whole %d", n, got, want)
 		}
 	}

@@ -15,20 +15,20 @@ import (
 type class int
 
 const (
-	required class = iota // stands verbatim, or there is no pack
+	Required class = iota // stands verbatim, or there is no pack
 	whole                 // stands whole as long as that leaves the journal its least
 	explicit              // has a max_tokens of the recipe
 	standard              // has the default cap of its type
 )
 
-func classOf(s *recipe.Source) class {
+func ClassOf(s *recipe.Source) class {
 	switch {
 	case s.Type.Required():
-		return required
+		return Required
 	case s.MaxTokens > 0:
 		return explicit
 	case isSystemPrompt(s):
-		return required
+		return Required
 	case s.Type == recipe.TypeFile:
 		return whole
 	}
@@ -149,10 +149,10 @@ func defaultCap(s *recipe.Source, limit int) int {
 
 // capOf is the most that a source may take, in tokens; math.MaxInt: there is no cap of its own.
 func capOf(s *recipe.Source, limit int) int {
-	switch c := classOf(s); {
+	switch c := ClassOf(s); {
 	case c == explicit && !s.Percent:
 		return s.MaxTokens
-	case limit == 0 || c == required || c == whole:
+	case limit == 0 || c == Required || c == whole:
 		return math.MaxInt
 	case c == explicit:
 		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))

@@ -30,11 +30,11 @@ type Build struct {
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
 	Made        time.Time // by a [Builder]; the zero time: by Compile
 	native      *native.Prompt
-	left        left    // what left the prompt
-	backlog     backlog // what a summarizer may be asked for
-	places      int     // of its history
-	room        int     // for the journal, in tokens; 0: no limit
-	encoding    string
+	Left        Left    // what left the prompt
+	Backlog     backlog // what a summarizer may be asked for
+	Places      int     // of its history
+	Room        int     // for the journal, in tokens; 0: no limit
+	Encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
 }
@@ -51,22 +51,22 @@ type HeadBlock struct {
 // bytes. It fails with ctxabi.ErrOverBudget when the required parts leave no
 // room for the conversation, with ctxabi.ErrNoData when a source that must yield something does
 // not, and with ctxabi.ErrIO when a record cannot be read.
-func Compile(in Input) (*Build, error) { return compile(&in, newMemo()) }
+func Compile(in Input) (*Build, error) { return CompileWith(&in, NewMemo()) }
 
 // Compiler compiles packs of one session one after another, as a [Builder] does: of what it
 // made for one it reuses for the next what did not change. Its packs are those of Compile. The zero value
 // is ready; it is not safe for concurrent use.
 type Compiler struct {
-	memo     *memo
+	memo     *Memo
 	encoding string // that memo counts with
 }
 
 // Compile makes the pack of in. Its history begins with that of the call before, or is shorter.
 func (c *Compiler) Compile(in Input) (*Build, error) {
 	if c.memo == nil || c.encoding != in.Encoding {
-		c.memo, c.encoding = newMemo(), in.Encoding
+		c.memo, c.encoding = NewMemo(), in.Encoding
 	}
-	return compile(&in, c.memo)
+	return CompileWith(&in, c.memo)
 }
 
 // draft is a pack before it is rendered.
@@ -89,21 +89,21 @@ type draft struct {
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
-func compile(in *Input, mm *memo) (*Build, error) {
+func CompileWith(in *Input, mm *Memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	d, err := in.complete(mm, c, in.around(c.Encoding()))
+	d, err := in.complete(mm, c, in.Around(c.Encoding()))
 	if err != nil {
 		return nil, err
 	}
 	return d.render(), nil
 }
 
-// compileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
+// CompileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
 // far as the caller knows; see Input.EpochReason.
-func (in *Input) compileEpoch(mm *memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
+func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
 	d, err := in.complete(mm, c, around)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (in *Input) compileEpoch(mm *memo, c *tokens.Counter, around hash.Cloner, w
 }
 
 // complete makes a pack up to its rendering. around is the hash of all but the records.
-func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
+func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
 	defer mm.forget()
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
@@ -130,7 +130,7 @@ func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*dra
 	if err := d.recall(); err != nil {
 		return nil, err
 	}
-	d.id = in.idOf(around)
+	d.id = in.IDOf(around)
 	d.kept = d.since(before)
 	mm.last = in.drafting(around)
 	mm.last.stretches = d.stretches()
@@ -138,7 +138,7 @@ func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*dra
 }
 
 // draft makes a pack up to what it recalls and its rendering.
-func (in *Input) draft(mm *memo, c *tokens.Counter) (*draft, error) {
+func (in *Input) draft(mm *Memo, c *tokens.Counter) (*draft, error) {
 	y, err := in.layout(mm, c)
 	if err != nil {
 		return nil, err
@@ -322,12 +322,12 @@ func (d *draft) render() *Build {
 	build.Markdown, build.Prefix = md, marks.prefix
 	d.native.Footer, build.native = string(md[marks.prefix:]), d.native
 	for _, f := range d.in.Files {
-		if f.At < 0 || d.wanted[f.At] {
+		if f.At < 0 || d.Wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
-	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.N
-	build.room, build.encoding = d.limits.room, d.counter.Encoding()
+	build.Left, build.Backlog, build.Places = d.left(), d.backlog(), d.fold.N
+	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
 	if n := len(d.in.Tools); n > 0 {

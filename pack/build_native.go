@@ -25,7 +25,7 @@ func (b *Build) Size() int {
 }
 
 // toolSet gives the tools of a file, parsed once.
-func (mm *memo) toolSet(f *blocks.File) native.Tools {
+func (mm *Memo) toolSet(f *blocks.File) native.Tools {
 	if sum := f.Digest(); mm.parsed == nil || mm.parsed.of != sum {
 		mm.parsed = &parsedTools{of: sum, Tools: native.ParseTools(f.Data)}
 	}
@@ -33,7 +33,7 @@ func (mm *memo) toolSet(f *blocks.File) native.Tools {
 }
 
 // toolTokens is how many tokens the tools of a file take, counted once.
-func (mm *memo) toolTokens(f *blocks.File, c *tokens.Counter) int {
+func (mm *Memo) toolTokens(f *blocks.File, c *tokens.Counter) int {
 	s := mm.toolSet(f)
 	if p := mm.parsed; p.counted != c.Encoding() {
 		p.counted, p.tokens = c.Encoding(), s.Tokens(c)

@@ -35,7 +35,7 @@ func TestWhatBeganTheEpoch(t *testing.T) {
 	} {
 		in.Recipe, in.Files = r, slices.Clone(files)
 		c.change()
-		if got := mustCompile(t, in).changedFrom(before); got != c.want {
+		if got := mustCompile(t, in).ChangedFrom(before); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -53,16 +53,16 @@ func TestCompactionIsTheReasonOfWhatItChooses(t *testing.T) {
 	b := mustCompile(t, in)
 	in.Files[0].Data = []byte("# Token refresh\n\nAnother word on the token refresh and its retry.\n")
 	edited := mustCompile(t, in)
-	if got := edited.changedFrom(b); got != "memory/refresh.md changed" {
+	if got := edited.ChangedFrom(b); got != "memory/refresh.md changed" {
 		t.Errorf("an edit: %q", got)
 	}
 	before := *b
 	before.Epoch = "7-0"
-	if got := edited.changedFrom(&before); got != "" {
+	if got := edited.ChangedFrom(&before); got != "" {
 		t.Errorf("after a compaction: %q", got)
 	}
 	in.Files[2].Data = []byte("Other rules.\n")
-	if got := mustCompile(t, in).changedFrom(&before); got != "context/pinned/ledger.md changed" {
+	if got := mustCompile(t, in).ChangedFrom(&before); got != "context/pinned/ledger.md changed" {
 		t.Errorf("a compaction and an edit: %q", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestPackID(t *testing.T) {
 		in := inputOf(sampleLog(), 8000)
 		in.Recipe = r
 		change(&in)
-		return in.id("o200k_base")
+		return in.ID("o200k_base")
 	}
 	base, stateful := id(r, func(*Input) {}), id(withState, func(*Input) {})
 	for name, change := range map[string]func(*Input){

@@ -16,7 +16,7 @@ const missing = "missing"
 // useSources decides which sources are used and makes their blocks, of those chains that it is asked to.
 func (y *layout) useSources(journal int, asked func(chain []recipe.Source) bool) {
 	sources := y.recipe.Sources
-	y.wanted = make([]bool, len(sources))
+	y.Wanted = make([]bool, len(sources))
 	y.journal.Present = false
 	for k := 0; k < len(sources); {
 		end := k + 1
@@ -74,7 +74,7 @@ func (y *layout) useChain(from, end, journal int) {
 			why(k, "not needed yet")
 			continue
 		}
-		wanted, y.wanted[k] = true, true
+		wanted, y.Wanted[k] = true, true
 		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
 			waiting = true
 		}
@@ -194,7 +194,7 @@ func (y *layout) since(s *recipe.Source) string {
 	switch {
 	case s.Phase == recipe.Dynamic || !y.hasJournal():
 		return ""
-	case y.compactions > 0:
+	case y.Compactions > 0:
 		return "; before the journal the request at the last compaction decides, after it the last one"
 	}
 	return "; before the journal the first request decides until a compaction, after it the last one"

@@ -26,7 +26,7 @@ func TestMissingSourceNamesItself(t *testing.T) {
 		if len(files) > 0 && files[0].Reason != "" && !strings.Contains(err.Error(), files[0].Reason) {
 			t.Errorf("the reason is missing: %v", err)
 		}
-		if _, err := in.plan(nil, testCounter); err != nil {
+		if _, err := in.Plan(nil, testCounter); err != nil {
 			t.Errorf("plan: %v", err)
 		}
 	}
@@ -70,9 +70,9 @@ func TestFallbackChain(t *testing.T) {
 		{[]blocks.File{failed(0), failed(1), content(2)}, []bool{true, true, true, false}, "a.2"},
 	} {
 		in.Files = c.files
-		p, err := in.plan(nil, testCounter)
-		if err != nil || !slices.Equal(p.wanted, c.wanted) {
-			t.Errorf("%d: wanted %v, want %v (%v)", i, p.wanted, c.wanted, err)
+		p, err := in.Plan(nil, testCounter)
+		if err != nil || !slices.Equal(p.Wanted, c.wanted) {
+			t.Errorf("%d: wanted %v, want %v (%v)", i, p.Wanted, c.wanted, err)
 		}
 		blocks, _, _ := readBack(string(mustCompile(t, in).Markdown))
 		blocks = slices.DeleteFunc(blocks, func(id string) bool { return id == "goal" }) // it names what is still awaited
@@ -89,11 +89,11 @@ func TestOneChangeRendersOneBlock(t *testing.T) {
 		sources = append(sources, recipe.Source{Type: kind})
 	}
 	r := recipeOf(sources...)
-	mm := newMemo()
+	mm := NewMemo()
 	in := inputBy(r, sampleLog(), 32000)
 	build := func() int {
 		before := mm.rendered
-		b, err := compile(&in, mm)
+		b, err := CompileWith(&in, mm)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,10 +131,10 @@ func TestBrokenPlanAndFailedBuilds(t *testing.T) {
 		t.Errorf("the broken plan:\n%s", b.Report)
 	}
 	in.Files[1].Data, in.Files[1].Reason = nil, "permission denied"
-	mm := newMemo()
+	mm := NewMemo()
 	for i := range 50 {
 		in.Files[2].Data = fmt.Appendf(nil, "summary %d\n", i)
-		if _, err := compile(&in, mm); !errors.Is(err, ctxabi.ErrNoData) {
+		if _, err := CompileWith(&in, mm); !errors.Is(err, ctxabi.ErrNoData) {
 			t.Fatal(err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// chooseComputed leaves, of what generators made for another history, what the recipe wants with in's.
+// ChooseComputed leaves, of what generators made for another history, what the recipe wants with in's.
 // Nothing is run: what is wanted and was not made is pending.
-func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
+func (in *Input) ChooseComputed(mm *Memo, c *tokens.Counter) error {
 	if !slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type.Computed() }) {
 		return nil
 	}
@@ -22,14 +22,14 @@ func (in *Input) chooseComputed(mm *memo, c *tokens.Counter) error {
 	}
 	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f blocks.File) bool { _, ok := made[f.At]; return ok })
 	for asked := map[int]bool{}; ; {
-		p, err := in.plan(mm, c)
+		p, err := in.Plan(mm, c)
 		if err != nil {
 			return err
 		}
 		before := len(asked)
 		for i := range in.Recipe.Sources {
 			s := &in.Recipe.Sources[i]
-			if !s.Type.Computed() || !p.wanted[i] || asked[i] {
+			if !s.Type.Computed() || !p.Wanted[i] || asked[i] {
 				continue
 			}
 			asked[i] = true

@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // blank is a block of source k without content.
@@ -18,7 +19,7 @@ func (y *layout) blank(k int, id string) block {
 	if id == "" {
 		id = s.Block
 	}
-	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: classOf(s), path: s.Path}
+	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: ClassOf(s), path: s.Path}
 	if k < len(y.in.Places) {
 		b.path = cmp.Or(y.in.Places[k], b.path)
 	}
@@ -189,11 +190,11 @@ func (y *layout) choose(s *recipe.Source, files []blocks.File, task string, fits
 	case recipe.TypeSkills:
 		return blocks.SkillsText(files, y.in.Skills, fits)
 	case recipe.TypeMemory:
-		return blocks.MemoryText(task, files, s.Top, fits, y.memo.corpora)
+		return blocks.MemoryText(task, files, s.Top, fits, y.memo.Corpora)
 	case recipe.TypeKnowledge:
-		return blocks.KnowledgeText(task, files, s.Top, fits, y.memo.corpora)
+		return blocks.KnowledgeText(task, files, s.Top, fits, y.memo.Corpora)
 	case recipe.TypePlaybook:
-		return blocks.PlaybookText(task, files, fits, y.memo.corpora)
+		return blocks.PlaybookText(task, files, fits, y.memo.Corpora)
 	case recipe.TypePlan:
 		return blocks.Selection{Text: blocks.PlanText(y.plan)}
 	}
@@ -243,4 +244,37 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 		return b
 	}
 	return y.add(nil, b, blocks.NoCap, []any{text}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })[0]
+}
+
+// childrenNow are the session's children as the history stands. Those that are folded come last.
+func (y *layout) childrenNow() (children []blocks.ChildNow) {
+	var folded []blocks.ChildNow
+	for i := range y.in.Children {
+		c := blocks.ChildNow{ChildResult: y.in.Children[i]}
+		if c.Folded = c.Finished && y.shownBefore(c.After); c.Folded {
+			folded = append(folded, c)
+			continue
+		}
+		children = append(children, c)
+	}
+	return append(children, folded...)
+}
+
+// shownBefore says whether what came when the session had so many messages stood in prompts before the last compaction. Two answers
+// stand between: the first may have been on its way already, the second was made from a pack that was read behind it.
+func (y *layout) shownBefore(messages int) bool {
+	answers := 0
+	for at := y.clock.Compacted - 1; at > 0 && answers < 2; at-- {
+		a := record.AddressOf(y.history, at)
+		if a.Event {
+			continue
+		}
+		if a.Line <= messages {
+			return false
+		}
+		if y.history.At(at).Role == ctxabi.Assistant {
+			answers++
+		}
+	}
+	return answers == 2
 }

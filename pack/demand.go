@@ -51,8 +51,8 @@ func (y *layout) demand(journal int) demand {
 
 // add lets a source of a chain, of which one is used, ask for n tokens.
 func (d *demand) add(s *recipe.Source, n, limit int) {
-	switch c := classOf(s); {
-	case c == required:
+	switch c := ClassOf(s); {
+	case c == Required:
 		d.required = max(d.required, n)
 	case c == whole:
 		d.whole = max(d.whole, n)
@@ -70,8 +70,8 @@ func (d *demand) add(s *recipe.Source, n, limit int) {
 // ask is how many tokens source k asks for, and whether it certainly yields something.
 func (y *layout) ask(k int) (n int, yields bool) {
 	s := &y.recipe.Sources[k]
-	switch classOf(s) {
-	case required, whole:
+	switch ClassOf(s) {
+	case Required, whole:
 		blocks := y.contents(k, "", blocks.NoCap)
 		if s.Type == recipe.TypeSystemRole && len(blocks) == 0 {
 			blocks = y.systemPrompt(k)
@@ -99,6 +99,6 @@ func (y *layout) ask(k int) (n int, yields bool) {
 // required gives the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
 // The input needs no history.
 func (in *Input) required(c *tokens.Counter) (n, limit int) {
-	y := in.begin(newMemo(), c)
+	y := in.begin(NewMemo(), c)
 	return y.demand(-1).required, y.limit
 }

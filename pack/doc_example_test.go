@@ -7,19 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/packtest"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // exampleHistory is the session that comes with ctxfs, its first n messages.
-func exampleHistory(t *testing.T, n int) *session.MemLog {
+func exampleHistory(t *testing.T, n int) *packtest.Log {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "examples", "session", "messages.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := session.NewMemLog(ctxabi.MessagesFile)
+	log := packtest.NewLog()
 	for line := range bytes.Lines(data) {
 		if log.Len() < n {
 			log.Append(bytes.TrimSuffix(line, []byte("\n")))

@@ -48,10 +48,10 @@ func (d *draft) epochReason() string {
 	return "no compaction yet"
 }
 
-// changedFrom returns what began the epoch of b, seen from an earlier build of the
+// ChangedFrom returns what began the epoch of b, seen from an earlier build of the
 // same session; "" when that does not show: then it is the journal. Of before it looks at
 // Epoch, Recipe, Redaction and Head.
-func (b *Build) changedFrom(before *Build) string {
+func (b *Build) ChangedFrom(before *Build) string {
 	if b.Recipe != before.Recipe {
 		return "the recipe changed"
 	}

@@ -87,7 +87,7 @@ func (d *draft) staleNote() string {
 		f := &d.in.Files[i]
 		name := cmp.Or(f.ID, f.Path)
 		switch {
-		case f.At >= 0 && !d.wanted[f.At]:
+		case f.At >= 0 && !d.Wanted[f.At]:
 		case f.Pending:
 			none = append(none, name)
 		case f.Stale:
@@ -188,7 +188,7 @@ type quote struct {
 }
 
 // lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
-func (mm *memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string, error) {
+func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8

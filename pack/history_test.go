@@ -18,13 +18,13 @@ func rulesAt(budget int) journal.Rules {
 // rulesOf are those of the default recipe without any files.
 func rulesOf(budget, step int) journal.Rules {
 	in := Input{Budget: budget}
-	y := in.begin(newMemo(), testCounter)
+	y := in.begin(NewMemo(), testCounter)
 	j := y.findJournal()
 	return y.journal.Rules(share(budget, 0, y.demand(j)).space(), step)
 }
 
 func foldOf(l *memLog, budget int) *journal.Fold {
-	return newMemo().Fold(l, rulesAt(budget))
+	return NewMemo().Fold(l, rulesAt(budget))
 }
 
 func TestKeptRecords(t *testing.T) {

@@ -56,21 +56,21 @@ type Input struct {
 	Redaction *Redaction
 }
 
-// recipe is the one that in is compiled by.
-func (in *Input) recipe() *recipe.Recipe {
+// UsedRecipe is the one that in is compiled by.
+func (in *Input) UsedRecipe() *recipe.Recipe {
 	if in.Recipe != nil {
 		return in.Recipe
 	}
 	return recipe.Default()
 }
 
-// id is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
-func (in *Input) id(encoding string) string {
-	return in.idOf(in.around(encoding))
+// ID is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
+func (in *Input) ID(encoding string) string {
+	return in.IDOf(in.Around(encoding))
 }
 
-// idOf is the id where around is the hash of all but the records.
-func (in *Input) idOf(around hash.Cloner) string {
+// IDOf is the id where around is the hash of all but the records.
+func (in *Input) IDOf(around hash.Cloner) string {
 	h := in.withSummaries(around)
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	if n := len(in.Tools); n > 0 {
@@ -79,9 +79,9 @@ func (in *Input) idOf(around hash.Cloner) string {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// around is the hash of all that decides those bytes, but for what depends on the number of records.
-func (in *Input) around(encoding string) hash.Cloner {
-	r := in.recipe()
+// Around is the hash of all that decides those bytes, but for what depends on the number of records.
+func (in *Input) Around(encoding string) hash.Cloner {
+	r := in.UsedRecipe()
 	h := sha256.New().(hash.Cloner)
 	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
 		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
@@ -123,14 +123,14 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	if err != nil {
 		panic(err) // SHA-256 can be cloned
 	}
-	for _, s := range in.usable() {
+	for _, s := range in.Usable() {
 		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.ID())
 	}
 	return h
 }
 
-// history is what the journal is folded over: the messages themselves when there is nothing to merge.
-func (in *Input) history() record.Records {
+// History is what the journal is folded over: the messages themselves when there is nothing to merge.
+func (in *Input) History() record.Records {
 	if len(in.Tools) == 0 {
 		return in.Messages
 	}

@@ -19,7 +19,7 @@ type kept struct{ bytes, tokens int }
 
 // before is the input with one record fewer; false: nothing was sent before this one.
 func (in *Input) before() (Input, bool) {
-	m := in.history()
+	m := in.History()
 	if m.Len() < 2 {
 		return Input{}, false
 	}
@@ -55,7 +55,7 @@ func (in *Input) drafting(around hash.Cloner) (n drafted) {
 }
 
 // stretchesBefore are those of the pack of one record fewer; none where there is no such pack.
-func (in *Input) stretchesBefore(mm *memo, c *tokens.Counter, around hash.Cloner) []journal.Part {
+func (in *Input) stretchesBefore(mm *Memo, c *tokens.Counter, around hash.Cloner) []journal.Part {
 	less, ok := in.before()
 	if !ok {
 		return nil

@@ -61,10 +61,10 @@ func TestKeptProperties(t *testing.T) {
 		shown := 0
 		for n := 0; n <= h.len(); n++ {
 			in := h.input(n, limit, fs...)
-			if at := in.history().Len(); at == shown && n > 0 {
+			if at := in.History().Len(); at == shown && n > 0 {
 				continue // an event that no pack shows
 			}
-			shown = in.history().Len()
+			shown = in.History().Len()
 			b := mustCompile(t, in)
 			if again, err := one.Compile(in); err != nil || !bytes.Equal(again.JSON(), b.JSON()) || !bytes.Equal(again.Report, b.Report) {
 				t.Fatalf("made behind the pack before it: %v\n%s\n---\n%s", err, again.JSON(), b.JSON())

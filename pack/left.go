@@ -5,21 +5,21 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// left is what a build shows gone, by places of its history.
-type left struct {
-	rules journal.Rules
-	cuts  []int // the boundary after each compaction
-	short []int // results that are shown shortened
+// Left is what a build shows gone, by places of its history.
+type Left struct {
+	Rules journal.Rules
+	Cuts  []int // the boundary after each compaction
+	Short []int // results that are shown shortened
 }
 
-func (d *draft) left() left {
+func (d *draft) left() Left {
 	if !d.journal.Present {
-		return left{}
+		return Left{}
 	}
-	l := left{rules: d.fold.Rules, cuts: d.fold.Cuts}
+	l := Left{Rules: d.fold.Rules, Cuts: d.fold.Cuts}
 	for _, p := range d.parts {
 		if p.How != "" && p.Zone == journal.InFull && p.From == p.To && record.IsResult(d.history.At(p.From)) {
-			l.short = append(l.short, p.From)
+			l.Short = append(l.Short, p.From)
 		}
 	}
 	return l

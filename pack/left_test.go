@@ -13,7 +13,7 @@ func TestCutsFollowFromTheHistory(t *testing.T) {
 		l := history(t)
 		limit := rapid.IntRange(400, 6000).Draw(t, "budget")
 		whole := foldOf(l, limit)
-		mm := newMemo()
+		mm := NewMemo()
 		for n := range l.Len() + 1 {
 			f := mm.Fold(l.Prefix(n), rulesAt(limit))
 			if len(f.Cuts) != f.Compactions || !slices.Equal(f.Cuts, whole.Cuts[:len(f.Cuts)]) {

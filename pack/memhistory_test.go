@@ -27,7 +27,7 @@ func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 			before = a
 		}
 		in := h.input(h.len(), 0)
-		m := in.history()
+		m := in.History()
 		if m.Len() != len(want) {
 			t.Fatalf("%d records, want %d", m.Len(), len(want))
 		}
@@ -102,15 +102,15 @@ func TestEventInFrontOfKnownMessages(t *testing.T) {
 	for i := range 40 {
 		h.message(message("assistant", fmt.Sprintf("%d %s", i, weighing(60))))
 	}
-	mm := newMemo()
+	mm := NewMemo()
 	in := h.input(h.len(), 1500)
-	if _, err := compile(&in, mm); err != nil {
+	if _, err := CompileWith(&in, mm); err != nil {
 		t.Fatal(err)
 	}
 	h.event([]byte(`{"type":"tool_call","name":"late"}`))
 	h.Tools[0].After = 38
 	in = h.input(h.len(), 1500)
-	b, err := compile(&in, mm)
+	b, err := CompileWith(&in, mm)
 	if err != nil {
 		t.Fatal(err)
 	}

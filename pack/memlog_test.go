@@ -66,7 +66,7 @@ var optionalFiles = []string{"AGENTS.md", "DELTA.md", "context/summary.md", "con
 func fileOf(path, content string) blocks.File {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	f := blocks.File{At: -100, ID: name, Path: path, Data: []byte(content)}
-	for i, s := range (&Input{}).recipe().Sources {
+	for i, s := range (&Input{}).UsedRecipe().Sources {
 		switch {
 		case s.Type == recipe.TypeSystemRole && name == "system_prompt.md":
 			f.At, f.ID = i, s.Block

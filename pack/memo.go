@@ -8,13 +8,13 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recall"
 )
 
-// memo holds what one build may reuse of the builds before it. Nothing in it
+// Memo holds what one build may reuse of the builds before it. Nothing in it
 // changes what a build is, only how long it takes.
-type memo struct {
+type Memo struct {
 	*recall.Memo
 	blocks   map[[sha256.Size]byte]cached
 	quoted   quote
-	corpora  *blocks.Corpora
+	Corpora  *blocks.Corpora
 	parsed   *parsedTools // of the last build
 	rendered int          // blocks that were made and not found here, so far
 
@@ -22,12 +22,12 @@ type memo struct {
 	last            drafted
 }
 
-func newMemo() *memo {
-	return &memo{Memo: recall.NewMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, corpora: blocks.NewCorpora()}
+func NewMemo() *Memo {
+	return &Memo{Memo: recall.NewMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, Corpora: blocks.NewCorpora()}
 }
 
 // made returns the block that key names, by making it where it is not known.
-func (mm *memo) made(key [sha256.Size]byte, make func() cached) cached {
+func (mm *Memo) made(key [sha256.Size]byte, make func() cached) cached {
 	r, ok := mm.blocks[key]
 	if !ok {
 		r = make()
@@ -41,7 +41,7 @@ func (mm *memo) made(key [sha256.Size]byte, make func() cached) cached {
 }
 
 // forget forgets the renderings that the last build did not use.
-func (mm *memo) forget() {
+func (mm *Memo) forget() {
 	for key, r := range mm.blocks {
 		if !r.used {
 			delete(mm.blocks, key)
@@ -56,7 +56,7 @@ func (mm *memo) forget() {
 // follow forgets what does not hold for in any more. A history grows at its
 // end; only where the end of a log was lost with the power, an event can come
 // to stand in front of messages that were there before it.
-func (mm *memo) follow(in *Input) {
+func (mm *Memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
 		mm.Clear()
 		mm.quoted = quote{}
@@ -64,8 +64,8 @@ func (mm *memo) follow(in *Input) {
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }
 
-// size is about how many bytes of memory mm holds.
-func (mm *memo) size() int {
+// Size is about how many bytes of memory mm holds.
+func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
 	for _, r := range mm.blocks {
 		n += len(r.raw) + len(r.text) + 256

@@ -110,7 +110,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 	}
 	n.Bound += native.MessageTokens*len(n.Messages) + d.toolTokens
 	for k := range d.recipe.Sources {
-		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
+		if d.recipe.Sources[k].Type == recipe.TypeTools && d.Wanted[k] {
 			for _, f := range d.usable(k) {
 				n.Tools = d.memo.toolSet(&f)
 			}

@@ -99,13 +99,13 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 	if !strings.HasPrefix(name, "..") && !filepath.IsAbs(name) {
 		step = 2 // the made ones are few, and have what real ones seldom have
 	}
-	l, mm := newLog(), newMemo()
+	l, mm := newLog(), NewMemo()
 	var before map[native.Format]nativeOf
 	epoch, compactions := "", 0
 	for i, r := range records {
 		l.Append(r)
 		in := withTools(inputOf(l, limit, sampleFiles()...))
-		b, err := compile(&in, mm)
+		b, err := CompileWith(&in, mm)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -195,12 +195,12 @@ func TestNativePrefixProperties(t *testing.T) {
 	pure(t)
 	rapid.Check(t, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
-		mm := newMemo()
+		mm := NewMemo()
 		var before map[native.Format]nativeOf
 		epoch := ""
 		for n := 0; n <= h.len(); n++ {
 			in := h.input(n, limit, fs...)
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +224,7 @@ func nativeGoldens(t *testing.T, dir string, in Input) {
 
 // withTools is in of an agent that has a tools.json.
 func withTools(in Input) Input {
-	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
+	at := slices.IndexFunc(in.UsedRecipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
 	in.Files = append(slices.Clone(in.Files), blocks.File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
 	return in
 }

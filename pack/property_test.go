@@ -63,7 +63,7 @@ func checkPack(t *rapid.T, in Input, b *Build) {
 	md := string(b.Markdown)
 	p := checkNumbers(t, in, b)
 	for _, f := range in.Files {
-		if in.recipe().Sources[f.At].Type.Required() && !strings.Contains(md, string(f.Data)) {
+		if in.UsedRecipe().Sources[f.At].Type.Required() && !strings.Contains(md, string(f.Data)) {
 			t.Fatalf("%s is not in the pack as it is", f.Path)
 		}
 	}

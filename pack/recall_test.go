@@ -42,7 +42,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			shown[strings.TrimSpace(behind)] = true
 		}
 	})
-	m := in.history()
+	m := in.History()
 	whole := text
 	for i, it := range p.Items {
 		if it.Kind != "recall" {

@@ -211,22 +211,22 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 }
 
 // checkPlan: what is planned before generators run is what the pack is made by, though all other chains are left out.
-func checkPlan(t *rapid.T, in Input, mm *memo) {
-	p, err := in.plan(mm, testCounter)
+func checkPlan(t *rapid.T, in Input, mm *Memo) {
+	p, err := in.Plan(mm, testCounter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := in.layout(newMemo(), testCounter)
+	y, err := in.layout(NewMemo(), testCounter)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k := range y.recipe.Sources {
-		if y.recipe.Sources[k].Type.Computed() && p.wanted[k] != y.wanted[k] {
-			t.Fatalf("generator %d: planned %v, used %v", k, p.wanted[k], y.wanted[k])
+		if y.recipe.Sources[k].Type.Computed() && p.Wanted[k] != y.Wanted[k] {
+			t.Fatalf("generator %d: planned %v, used %v", k, p.Wanted[k], y.Wanted[k])
 		}
 	}
-	if p.wanted = y.wanted; !reflect.DeepEqual(p, y.planned) {
-		t.Fatalf("planned %+v, made by %+v", p, y.planned)
+	if p.Wanted = y.Wanted; !reflect.DeepEqual(p, y.Planned) {
+		t.Fatalf("planned %+v, made by %+v", p, y.Planned)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestRecipePrefixProperties(t *testing.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
 		limit := budget().Draw(t, "budget")
-		mm := newMemo()
+		mm := NewMemo()
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
 			if len(files) > 0 && rapid.IntRange(0, 4).Draw(t, "edit") == 0 {
@@ -253,7 +253,7 @@ func TestRecipePrefixProperties(t *testing.T) {
 			if n%3 == 0 {
 				checkPlan(t, in, mm)
 			}
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				if !allowed(t, in, err) {
 					t.Fatal(err)
@@ -316,13 +316,13 @@ func TestMaxIterationsIsExact(t *testing.T) {
 		if rapid.Bool().Draw(t, "system") {
 			l.Append(message("system", "Answer briefly."))
 		}
-		mm := newMemo()
+		mm := NewMemo()
 		var starts []int // of the iterations, by line
 		live := 0        // how many of them are live
 		check := func() {
 			in := inputOf(l.Prefix(l.Len()), rapid.SampledFrom([]int{0, 400_000}).Draw(t, "budget"))
 			in.Recipe = r
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				t.Fatal(err)
 			}

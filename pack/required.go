@@ -5,9 +5,9 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// checkFits checks that what must stand verbatim in the pack of in leaves room for the conversation, once the file called name is as
+// CheckFits checks that what must stand verbatim in the pack of in leaves room for the conversation, once the file called name is as
 // it is in in. The history of in is not looked at. It returns ctxabi.ErrOverBudget with the numbers when it does not.
-func (in *Input) checkFits(name string) error {
+func (in *Input) CheckFits(name string) error {
 	if in.Budget == 0 {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (in *Input) checkFits(name string) error {
 	if err != nil {
 		return err
 	}
-	y, err := only.layout(newMemo(), c)
+	y, err := only.layout(NewMemo(), c)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 
 // layout is a pack before its blocks are cut and its journal is rendered.
 type layout struct {
-	planned
+	Planned
 	in      *Input
-	memo    *memo
+	memo    *Memo
 	counter *tokens.Counter
 	history record.Records
 	recipe  *recipe.Recipe
@@ -43,8 +43,8 @@ type layout struct {
 }
 
 // begin reads what decides which sources there are and what they ask for.
-func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
-	y := &layout{in: in, memo: mm, counter: c, recipe: in.recipe(), files: map[int][]*blocks.File{}}
+func (in *Input) begin(mm *Memo, c *tokens.Counter) *layout {
+	y := &layout{in: in, memo: mm, counter: c, recipe: in.UsedRecipe(), files: map[int][]*blocks.File{}}
 	for i := range in.Files {
 		f := &in.Files[i]
 		y.files[f.At] = append(y.files[f.At], f)
@@ -57,7 +57,7 @@ func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
 	return y
 }
 
-func (in *Input) layout(mm *memo, c *tokens.Counter) (*layout, error) {
+func (in *Input) layout(mm *Memo, c *tokens.Counter) (*layout, error) {
 	y, journal, err := in.settled(mm, c)
 	if err != nil {
 		return nil, err
@@ -68,10 +68,10 @@ func (in *Input) layout(mm *memo, c *tokens.Counter) (*layout, error) {
 }
 
 // settled is a layout that knows its settled point and uses no source yet, and the index of the recipe's journal.
-func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, err error) {
+func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, err error) {
 	mm.follow(in)
 	y = in.begin(mm, c)
-	y.history = in.history()
+	y.history = in.History()
 	journal = y.findJournal()
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
@@ -188,7 +188,7 @@ func (y *layout) findJournal() int {
 // settle finds the settled point: the last compaction or, before any, the first request of the user.
 func (y *layout) settle() (err error) {
 	f := y.clock
-	y.settled, y.compactions = cmp.Or(f.First.Line, f.Opening), f.Compactions
+	y.settled, y.Compactions = cmp.Or(f.First.Line, f.Opening), f.Compactions
 	if f.Compactions > 0 {
 		y.settled = f.Compacted
 		if y.task, err = y.memo.Task(y.history, f.SettledUser.Line, f.SettledRequests); err != nil {

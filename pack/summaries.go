@@ -9,16 +9,16 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// usable are the summaries that were there before the last record came: no others can stand in the pack.
-func (in *Input) usable() []journal.Summary {
-	n := in.history().Len()
+// Usable are the summaries that were there before the last record came: no others can stand in the pack.
+func (in *Input) Usable() []journal.Summary {
+	n := in.History().Len()
 	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })
 }
 
 // backlog is what a build has behind its boundary for a summarizer.
 type backlog struct {
-	to  int // the last record there; 0: nothing is, or there is no summary
-	max int // tokens that a summary may have
+	To  int // the last record there; 0: nothing is, or there is no summary
+	Max int // tokens that a summary may have
 }
 
 func (d *draft) backlog() backlog {
@@ -26,8 +26,8 @@ func (d *draft) backlog() backlog {
 	if !d.journal.Present {
 		return backlog{}
 	}
-	b := backlog{to: f.Boundary() - 1, max: f.OwnSummary()}
-	if b.max == 0 {
+	b := backlog{To: f.Boundary() - 1, Max: f.OwnSummary()}
+	if b.Max == 0 {
 		return backlog{}
 	}
 	return b
@@ -40,7 +40,7 @@ func (d *draft) summaryNote() string {
 	}
 	text := "none, since nothing has left the pack yet"
 	switch own := d.memo.SummaryFor(d.fold); {
-	case d.backlog().to == 0 && d.fold.Boundary() > 1:
+	case d.backlog().To == 0 && d.fold.Boundary() > 1:
 		text = "none, the journal has no summary"
 	case d.fold.Boundary() == 1:
 	case own == nil:

@@ -43,7 +43,7 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 	if len(lines) == 0 {
 		t.Fatal("no key line")
 	}
-	m, whole := in.history(), ""
+	m, whole := in.History(), ""
 	for _, l := range lines {
 		text := strings.TrimPrefix(l, " ")
 		if found := keyLine.FindStringSubmatch(l); found != nil {
@@ -148,7 +148,7 @@ func TestFoldsKeepGroupsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t)
 		in := inputOf(l, rapid.IntRange(1500, 6000).Draw(t, "budget"))
-		mm := newMemo()
+		mm := NewMemo()
 		f := mm.Fold(l, rulesOf(in.Budget, 0))
 		z, err := mm.Zones(l, f, testCounter)
 		if err != nil {

@@ -37,12 +37,15 @@ var arrows = map[string][]string{
 	"pack/blocks":         {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi"},
 	"pack/recall":         {"pack/blocks", "pack/journal", "pack/record", "compress", "tokens", "ctxabi"},
 	"pack/record":         {"compress", "ctxabi"},
-	"pack":                {"pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record", "redact", "pack/recipe", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"pack/source":         {"pack", "pack/blocks", "pack/journal", "pack/record", "pack/recipe", "redact", "compress", "session", "tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory"},
+	"pack/swap":           {"pack/source", "pack", "pack/journal", "pack/record", "compress", "session", "ctxabi"},
+	"pack/build":          {"pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "redact", "compress", "session", "tokens", "ctxabi", "internal/memory"},
+	"pack":                {"pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "redact", "compress", "tokens", "ctxabi"},
 	"eval":                {"pack/record", "pack", "pack/recipe", "session", "compress", "tokens", "ctxabi"},
 	"search":              {"redact", "compress", "session", "ctxabi", "internal/memory"},
-	"inspect":             {"pack/record", "pack", "session", "tokens", "ctxabi"},
+	"inspect":             {"pack/record", "pack", "pack/build", "session", "tokens", "ctxabi"},
 	"gc":                  {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                  {"pack", "pack/native", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
+	"fs":                  {"pack", "pack/build", "pack/swap", "pack/native", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory"},
 	"adapter":             {"ctxabi"},
 	"adapter/adaptertest": {"adapter", "ctxabi"},
 	"redact":              {}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
@@ -54,8 +57,8 @@ var arrows = map[string][]string{
 	"internal/beneath":    {"internal/handles"},
 	"internal/memory":     {"ctxabi"},
 	"internal/mounts":     {},
-	"internal/runner":     {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":           {"fs", "pack", "pack/native", "pack/blocks", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
+	"internal/runner":     {"pack/source", "ctxabi", "internal/beneath"},
+	"cmd/ctxfs":           {"fs", "pack", "pack/build", "pack/source", "pack/native", "pack/blocks", "pack/recipe", "session", "gc", "search", "eval", "inspect", "adapter", "redact", "mcp", "mcp/memory", "volume", "tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory"},
 	"examples/clients/go": {},
 	"examples/gen":        {},
 }
@@ -63,6 +66,7 @@ var arrows = map[string][]string{
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
 	"ctxabi":       {"tokens"}, // weights are measured against exact counts
+	"fs":           {"pack/source"},
 	"examples/gen": {"ctxabi"}, // the example's records pass the check
 }
 
@@ -205,8 +209,8 @@ func TestViolationsAreFound(t *testing.T) {
 		return src
 	}
 	for _, c := range []struct{ name, src, want string }{
-		{"pack/build.go", imports(`"` + module + `/session"`), ""},
-		{"pack/build_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
+		{"pack/build/builder.go", imports(`"` + module + `/session"`), ""},
+		{"pack/build/at_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
 		{"ctxabi/weight_test.go", imports(`"` + module + `/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
@@ -215,7 +219,8 @@ func TestViolationsAreFound(t *testing.T) {
 
 		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},
 		{"session/log_test.go", imports(`"` + module + `/pack"`), "session must not import pack"},
-		{"pack/build.go", imports(`"` + module + `/session/sessiontest"`), "pack must not import session/sessiontest"},
+		{"pack/build.go", imports(`"` + module + `/session"`), "pack must not import session"},
+		{"pack/build/at.go", imports(`"` + module + `/session/sessiontest"`), "pack/build must not import session/sessiontest"},
 		{"pack/build.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
 		{"ctxabi/x.go", imports(`t "` + module + `/tokens"`), "ctxabi must not import tokens"},
 		{"pack/build.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
@@ -232,6 +237,87 @@ func TestViolationsAreFound(t *testing.T) {
 		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.src, got, c.want)
 		}
+	}
+}
+
+// pure are the packages that a pack is a pure function by: they read no file, no clock and no session.
+var pure = []string{"pack", "pack/blocks", "pack/journal", "pack/native", "pack/recall", "pack/record"}
+
+func TestPackIsPure(t *testing.T) {
+	impure := []string{"os", "os/exec", "os/user", "io/fs", "net", "net/http", "syscall", "log", "log/slog", "path/filepath", "math/rand", "math/rand/v2", "crypto/rand", "golang.org/x/sys/unix"}
+	for _, room := range pure {
+		files, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", room, len(files), err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range file.Imports {
+				if target, _ := strconv.Unquote(imp.Path.Value); slices.Contains(impure, target) {
+					t.Errorf("%s imports %s", name, target)
+				}
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" && (sel.Sel.Name == "Now" || sel.Sel.Name == "Since") {
+						t.Errorf("%s asks the clock", name)
+					}
+				}
+				return true
+			})
+		}
+		out, err := exec.Command("go", "list", "-deps", "../"+room).CombinedOutput()
+		if err != nil {
+			t.Fatalf("go list: %v\n%s", err, out)
+		}
+		for _, d := range strings.Fields(string(out)) {
+			if inner, ok := strings.CutPrefix(d, module+"/"); ok && (inner == "session" || strings.HasPrefix(inner, "session/") || strings.HasPrefix(inner, "internal/") || inner == "pack/source" || inner == "pack/build") {
+				t.Errorf("%s depends on %s", room, inner)
+			}
+		}
+	}
+}
+
+// A package below pack can be read in one sitting.
+func TestPackagesOfPacksAreSmall(t *testing.T) {
+	const mostFiles, mostLines = 30, 4000 // lines of code
+	err := filepath.WalkDir("../pack", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || d.Name() == "testdata" {
+			return err
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			return err
+		}
+		files, lines := 0, 0
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			src, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			files++
+			for line := range strings.Lines(string(src)) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+					lines++
+				}
+			}
+		}
+		if files > mostFiles || lines > mostLines {
+			t.Errorf("%s has %d files of %d lines of code, the most are %d and %d", dir, files, lines, mostFiles, mostLines)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/runner"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/redact"
 	"github.com/ctxfs/ctxfs/session"
@@ -132,7 +132,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
-	builder, err := pack.NewBuilder(pack.Config{
+	builder, err := build.NewBuilder(build.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
 	})
@@ -171,7 +171,7 @@ func openToRead(dir string) (*session.Store, error) { return openShown(dir, nil)
 
 // openShown is openToRead, where what is derived shows no secrets; a nil r redacts nothing.
 func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
-	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: pack.Shown(r)})
+	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: build.Shown(r)})
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
 	}

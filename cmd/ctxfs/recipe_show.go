@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
 func recipeShowCmd() *cobra.Command {
@@ -162,7 +162,7 @@ func (s *shownRecipe) fallBack(at place) error {
 		return err
 	}
 	s.instead = "the last good recipe"
-	if s.recipe = pack.LastGoodRecipe(x, env); s.recipe == nil {
+	if s.recipe = packsource.LastGoodRecipe(x, env); s.recipe == nil {
 		s.recipe, s.instead = recipe.Default(), "the built-in recipe"
 	}
 	return s.chooseStrategy(at)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -227,7 +227,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 		t.Fatalf("the store cannot be opened: %v", err)
 	}
 	defer s.Close()
-	b, err := pack.NewBuilder(pack.Config{Budget: 3000})
+	b, err := build.NewBuilder(build.Config{Budget: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -224,9 +224,9 @@ func fsck(t interface {
 }, dir string, repair bool) (found []session.Damage) {
 	t.Helper()
 	_, err := session.Fsck(context.Background(), dir, session.FsckOptions{Repair: repair,
-		Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), fs.FileKinds()),
+		Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), fs.FileKinds()),
 		Deep: func(ctx context.Context, x *session.Session) ([]session.Problem, error) {
-			chunks, err := pack.CheckChunks(ctx, x)
+			chunks, err := build.CheckChunks(ctx, x)
 			index, failed := search.Check(ctx, x)
 			return append(chunks, index...), errors.Join(err, failed)
 		}},

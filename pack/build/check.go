@@ -1,0 +1,117 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/pack/swap"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// FileKinds are the files that packs are remembered by, for [session.Fsck]. All of them are derived content.
+func FileKinds() []session.FileKind {
+	const in = ctxabi.InternalDir + "/"
+	return []session.FileKind{
+		{Name: in + source.KeptFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[source.KeptRecipe])},
+		{Name: in + epochFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[epochNote])},
+		{Name: in + outputsDir + "/", Class: session.Cache},
+		{Name: in + outputsDir + "/*", Class: session.Cache, Check: session.DerivedFile(checkOutput)},
+		{Name: in + session.SummariesFile, Class: session.Kept, Check: session.DerivedLines(jsonOf[summaryRow])},
+		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
+		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + path.Dir(swap.SwapNotes) + "/", Class: session.Cache},
+		{Name: in + swap.SwapNotes, Class: session.Cache, Check: session.DerivedLines(jsonOf[swap.SwapNote])},
+		{Name: in + swap.SwapRows, Class: session.Cache, Check: session.DerivedLines(checkSwapRow)},
+		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
+		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + path.Dir(swap.DedupName) + "/", Class: session.Cache},
+		{Name: in + swap.DedupName, Class: session.Cache, Check: session.DerivedLines(jsonOf[swap.Batch])},
+	}
+}
+
+// jsonOf checks that data is what a T marshals to, and of no other kind.
+func jsonOf[T any](_ *session.CheckedFile, data []byte) error {
+	if err := session.StrictJSON(data, new(T)); err != nil {
+		return fmt.Errorf("it is not of its kind: %w", err)
+	}
+	return nil
+}
+
+func checkSwapRow(_ *session.CheckedFile, line []byte) error {
+	var row swap.StoredRow
+	if err := session.StrictJSON(line, &row); err != nil {
+		return fmt.Errorf("it is not of its kind: %w", err)
+	}
+	if ctxabi.ParseContentID(row.ID) != nil || row.ID != row.Ref.ID() {
+		return errors.New("it is the row of no content")
+	}
+	return nil
+}
+
+// checkOutput checks that what is kept of a generator belongs to the session and stands under its name.
+func checkOutput(f *session.CheckedFile, data []byte) error {
+	head, _, ok := bytes.Cut(data, []byte("\n"))
+	var s storedHead
+	if !ok || json.Unmarshal(head, &s) != nil {
+		return errors.New("it is no output of a generator")
+	}
+	if ctxabi.InternalDir+"/"+storedName(s.Name) != f.Rel {
+		return fmt.Errorf("it is the output of %q, which belongs elsewhere", s.Name)
+	}
+	if id := f.Session(); id != "" && s.Session != id {
+		return errors.New("it is of another session")
+	}
+	return nil
+}
+
+// CheckChunks reads all that the rows of what left prompts and of what repeats stand for, and holds it against their hashes.
+// Rows that were never made are not missing: it looks at what is known, and builds nothing.
+func CheckChunks(ctx context.Context, x *session.Session) (found []session.Problem, err error) {
+	check := func(file string, ref ctxabi.ContentRef) {
+		sum, _, err := x.Measure(ref)
+		switch {
+		case err != nil:
+			found = append(found, session.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: session.Rebuildable,
+				What: fmt.Sprintf("the bytes of %s cannot be read from %s: %v", ref.ID(), swap.SourceOf(ref), err)})
+		case fmt.Sprintf("sha256-%x", sum) != ref.ID():
+			found = append(found, session.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: session.Rebuildable,
+				What: fmt.Sprintf("%s does not give the bytes of %s", swap.SourceOf(ref), ref.ID())})
+		}
+	}
+	for _, file := range []string{swap.SwapRows, swap.DedupName} {
+		lines, err := x.DerivedLines(file)
+		if err != nil {
+			return found, err
+		}
+		for _, line := range lines {
+			if err := ctx.Err(); err != nil {
+				return found, err
+			}
+			if file == swap.SwapRows {
+				var row swap.StoredRow
+				if json.Unmarshal(line, &row) == nil {
+					check(file, row.Ref)
+				}
+				continue
+			}
+			var b swap.Batch
+			if json.Unmarshal(line, &b) != nil {
+				continue
+			}
+			for _, c := range b.Contents {
+				check(file, c.Ref)
+			}
+			for _, p := range b.Payloads {
+				check(file, p.Ref)
+			}
+		}
+	}
+	return found, nil
+}
