@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// class says how a source is treated when room is scarce.
+// class is how a source is treated when room is scarce.
 type class int
 
 const (
@@ -75,7 +75,7 @@ type limits struct {
 // space is what a fold of the journal has.
 func (l limits) space() journal.Space { return journal.Space{Limit: l.limit, Room: l.room} }
 
-// tokens says the limit in words.
+// tokens returns the limit in words.
 func (l limits) tokens() string {
 	if l.reserve > 0 {
 		return fmt.Sprintf("the %d tokens that reserve_tokens, which is %d, leaves", l.limit, l.reserve)

@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// Native gives the rendering of the build in a format, made when it is asked for first. It fails with
+// Native returns the rendering of the build in a format, made when it is asked for first. It fails with
 // ctxabi.ErrOverBudget when so little room is left that only pack.md fits, and with ctxabi.ErrIO when a record cannot be read.
 func (b *Build) Native(f native.Format, logs native.Logs) ([]byte, error) {
 	return b.native.Body(f, logs)
@@ -24,7 +24,7 @@ func (b *Build) Size() int {
 	return size + b.native.Size()
 }
 
-// toolSet gives the tools of a file, parsed once.
+// toolSet returns the tools of a file, parsed once.
 func (mm *Memo) toolSet(f *blocks.File) native.Tools {
 	if sum := f.Digest(); mm.parsed == nil || mm.parsed.of != sum {
 		mm.parsed = &parsedTools{of: sum, Tools: native.ParseTools(f.Data)}

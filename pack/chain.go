@@ -131,7 +131,7 @@ func (y *layout) useChain(from, end, journal int) {
 	}
 }
 
-// lack says why a block has no content: of a file with its path, of a command with the end of what it
+// lack returns why a block has no content: of a file with its path, of a command with the end of what it
 // said, since no report of a pack shows it that cannot be built.
 func (y *layout) lack(b block) string {
 	if b.path != "" {
@@ -148,7 +148,7 @@ func (y *layout) lack(b block) string {
 	return fmt.Sprintf("%s (%.300s)", b.reason, strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// there says whether a source of the chain has a file that can be used, be it empty or of no use for
+// there reports whether a source of the chain has a file that can be used, be it empty or of no use for
 // the task, or may have one yet: a generator has not given anything so far.
 func (y *layout) there(from, end int) bool {
 	for k := from; k < end; k++ {

@@ -64,7 +64,7 @@ func kindOf(s *recipe.Source, file string) string {
 	return string(s.Type)
 }
 
-// trustOf says who wrote what a source yields.
+// trustOf returns who wrote what a source yields.
 func (y *layout) trustOf(s *recipe.Source) string {
 	switch s.Type {
 	case recipe.TypeComputed, recipe.TypePipeline:
@@ -100,7 +100,7 @@ func (y *layout) trustOfOrigin(o recipe.Origin) string {
 	return "owner"
 }
 
-// contents gives the blocks of source k, those without content included where a file says why.
+// contents returns the blocks of source k, those without content included where a file says why.
 // limit is what the block may take; task is what a source that chooses chooses for.
 func (y *layout) contents(k int, task string, limit int) (found []block) {
 	s := &y.recipe.Sources[k]
@@ -260,7 +260,7 @@ func (y *layout) childrenNow() (children []blocks.ChildNow) {
 	return append(children, folded...)
 }
 
-// shownBefore says whether what came when the session had so many messages stood in prompts before the last compaction. Two answers
+// shownBefore reports whether what came when the session had so many messages stood in prompts before the last compaction. Two answers
 // stand between: the first may have been on its way already, the second was made from a pack that was read behind it.
 func (y *layout) shownBefore(messages int) bool {
 	answers := 0

@@ -49,7 +49,7 @@ func (y *layout) demand(journal int) demand {
 	return d
 }
 
-// add lets a source of a chain, of which one is used, ask for n tokens.
+// add makes a source of a chain, of which one is used, ask for n tokens.
 func (d *demand) add(s *recipe.Source, n, limit int) {
 	switch c := ClassOf(s); {
 	case c == Required:
@@ -96,7 +96,7 @@ func (y *layout) ask(k int) (n int, yields bool) {
 	return defaultCap(s, y.limit), false
 }
 
-// required gives the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
+// required returns the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
 // The input needs no history.
 func (in *Input) required(c *tokens.Counter) (n, limit int) {
 	y := in.begin(NewMemo(), c)

@@ -24,7 +24,7 @@ type goal struct {
 	request   string // of the user, where it stands far above
 }
 
-// makeGoal gives the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
+// makeGoal returns the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
 // are out of sight, and the last request of the user when it stands far above. "" when there is nothing to say.
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits

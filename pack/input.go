@@ -50,7 +50,7 @@ type Input struct {
 	Tools      []ctxabi.EventPlace
 	Events     record.Records
 	EventsHead string
-	// NoEvents says that events.jsonl could not be opened: nothing of it is among all of this.
+	// NoEvents means that events.jsonl could not be opened: nothing of it is among all of this.
 	NoEvents bool
 	// Redaction is what was done to all of this so that no secret stands in it; nil: nothing.
 	Redaction *Redaction

@@ -160,7 +160,7 @@ func TestBreakpointsAreWhereMarksStand(t *testing.T) {
 	}
 }
 
-// markedBlocks gives where in md each block of a body ends, the indices of those that bear a mark, and how many are system texts.
+// markedBlocks returns where in md each block of a body ends, the indices of those that bear a mark, and how many are system texts.
 func markedBlocks(t *testing.T, md string, data []byte) (ends, marks []int, system int) {
 	t.Helper()
 	type block struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
-// every says which packs of a replay are rendered natively: of every so many records, and those that a compaction made.
+// every selects the packs of a replay that are rendered natively: of every so many records, and those that a compaction made.
 var every = flag.Int("every", 12, "render every so many packs of a replay of real sessions natively")
 
-// replays gives the bundled sessions and made ones, and real ones where they are, by path.
+// replays returns the bundled sessions and made ones, and real ones where they are, by path.
 func replays(t *testing.T) map[string][][]byte {
 	t.Helper()
 	out := map[string][][]byte{"made": longLog(150).Records(), "thinking": thinkingLog(80)}

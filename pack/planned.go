@@ -19,7 +19,7 @@ type Planned struct {
 	task        string // the last request of the user at the settled point
 	current     string // the last request of the user now, and the open todos
 
-	// Wanted says for each source of the recipe whether its content can matter: its condition
+	// Wanted is for each source of the recipe whether its content can matter: its condition
 	// holds, the strategy does not leave it out, and no source before it in its chain yields something or may still.
 	Wanted []bool
 }

@@ -132,7 +132,7 @@ func recipeInput(h *memHistory, n, budget int, r *recipe.Recipe, files []blocks.
 	return in
 }
 
-// allowed says whether a build may fail with err: a source is missing, or what is required does not fit.
+// allowed reports whether a build may fail with err: a source is missing, or what is required does not fit.
 func allowed(t *rapid.T, in Input, err error) bool {
 	if errors.Is(err, ctxabi.ErrNoData) {
 		for _, s := range in.Recipe.Sources {

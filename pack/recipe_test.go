@@ -76,7 +76,7 @@ const samplePlan = `{"goal":"Make the token refresh retry.","issue":{"title":"Re
 {"id":"t2","title":"Retry","description":"Add RetryMax.","status":"in_progress","acceptance":["TestRefreshExpired passes"],"files":[{"operation":"modify","path":"auth/refresh.go"}],"steps":[{"description":"Add the field.","done":true},{"description":"Use it.","command":"go test ./auth"}]}],
 "current_task_id":"t2"}`
 
-// sampleOf gives files for a source of type t at index at of a recipe.
+// sampleOf returns files for a source of type t at index at of a recipe.
 func sampleOf(t recipe.Type, at int) []blocks.File {
 	file := func(id, path, content string) blocks.File {
 		return blocks.File{At: at, ID: id, Path: path, Data: []byte(content)}

@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/redact"
 )
 
-// Redaction says what was done to an Input; nil: nothing.
+// Redaction describes how an Input was redacted; nil: it was not.
 type Redaction struct {
 	Rules       string // which ones
 	Fingerprint string // of the rules and of what is allowed

@@ -187,7 +187,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	return []byte(w.String())
 }
 
-// howShortened says it for a reader.
+// howShortened returns it for a reader.
 func howShortened(how string) string {
 	if how == record.HeadAndTail {
 		return "head and tail"

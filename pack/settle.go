@@ -160,7 +160,7 @@ func (y *layout) section(s recipe.Section) (text, source string) {
 	return blocks.SectionText(s, y.plan, diff, file)
 }
 
-// leftOut says whether the strategy does without the source.
+// leftOut reports whether the strategy does without the source.
 func (y *layout) leftOut(s *recipe.Source) bool {
 	return slices.ContainsFunc(y.strategy.LeavesOut, func(name string) bool {
 		return name == string(s.Type) || name == s.ID || name == s.Block
@@ -172,7 +172,7 @@ func (y *layout) facts() *blocks.Facts {
 	return &blocks.Facts{State: y.in.State, Exists: y.in.Exists, Limit: y.in.Budget}
 }
 
-// findJournal gives the index of the recipe's journal, -1 for none, and sets the rules of its fold.
+// findJournal returns the index of the recipe's journal, -1 for none, and sets the rules of its fold.
 func (y *layout) findJournal() int {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]

@@ -33,7 +33,7 @@ func (d *draft) backlog() backlog {
 	return b
 }
 
-// summaryNote says which summary stands in the pack and why, where the recipe has a summarizer; "" where it has none.
+// summaryNote returns which summary stands in the pack and why, where the recipe has a summarizer; "" where it has none.
 func (d *draft) summaryNote() string {
 	if d.recipe.Summarizer == nil {
 		return ""

@@ -36,7 +36,7 @@ func blockNamed(md, name string) string {
 const notedBudget = 20000
 
 // What is derived stands before the conversation after a compaction, and not before one, nor where room is scarce; each
-// line says what its record says, and no record of the pack says it itself.
+// line returns what its record says, and no record of the pack says it itself.
 func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	l := notedLog(300)
 	b := mustCompile(t, inputOf(l, notedBudget))

@@ -125,7 +125,7 @@ func (s *snippet) name() string {
 	return strings.TrimRight(bare.String(), "\n")
 }
 
-// mostThat gives the largest n from 0 to most for which ok holds; it holds for all below one for which it holds, and for 0.
+// mostThat returns the largest n from 0 to most for which ok holds; it holds for all below one for which it holds, and for 0.
 func mostThat(most int, ok func(n int) bool) int {
 	low := 0
 	for low < most {
@@ -139,7 +139,7 @@ func mostThat(most int, ok func(n int) bool) int {
 	return low
 }
 
-// usable gives the indices of the files that hold text, in the order of their paths.
+// usable returns the indices of the files that hold text, in the order of their paths.
 func usable(files []File) (order []int) {
 	for i := range files {
 		f := &files[i]
@@ -151,7 +151,7 @@ func usable(files []File) (order []int) {
 	return order
 }
 
-// NoCap lets a source show all that it has.
+// NoCap is the cap of a source that may show all that it has.
 const NoCap = math.MaxInt
 
 // RelevantShare is the part of the best score below which a part of a file is not relevant, however few there are.

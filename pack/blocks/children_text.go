@@ -16,7 +16,7 @@ type ChildNow struct {
 	Folded bool
 }
 
-// ChildrenText says how each child stands, and what came of it:
+// ChildrenText returns how each child stands, and what came of it:
 //
 //   - rev-1: done, rev/r1, context/child/rev-1/result.md
 //     brought: auth/refresh.go (file): the retry; context/child/rev-1/artifact/trace.log

@@ -19,10 +19,10 @@ type Facts struct {
 	Limit  int // tokens of the budget; 0: no limit
 }
 
-// Holds says whether a condition is true; none always is.
+// Holds reports whether a condition is true; none always is.
 func (f *Facts) Holds(c *recipe.Condition) bool { return f.Verdict(c, false) == Yes }
 
-// Possible says whether a condition may be true at some moment of this session with these files
+// Possible reports whether a condition may be true at some moment of this session with these files
 // and this budget: what the history, the task and the state say is left open.
 func (f *Facts) Possible(c *recipe.Condition) bool { return f.Verdict(c, true) != no }
 
@@ -98,10 +98,10 @@ func pattern(expr string) *regexp.Regexp {
 	return re
 }
 
-// DescribeCondition says a condition in words, as the report does.
+// DescribeCondition returns a condition in words, as the report does.
 func DescribeCondition(c *recipe.Condition) string { return Describe(c) }
 
-// Describe says a condition in words, for the report.
+// Describe returns a condition in words, for the report.
 func Describe(c *recipe.Condition) string {
 	several := func(word string, cs []recipe.Condition) string {
 		parts := make([]string, len(cs))
@@ -129,7 +129,7 @@ func Describe(c *recipe.Condition) string {
 	return fmt.Sprintf("%s %d", c.When, c.N)
 }
 
-// Uses says whether a condition looks at what p is about.
+// Uses reports whether a condition looks at what p is about.
 func Uses(c *recipe.Condition, p recipe.Predicate) bool {
 	if c == nil {
 		return false
@@ -147,7 +147,7 @@ func Uses(c *recipe.Condition, p recipe.Predicate) bool {
 	return c.When == p || Uses(c.Not, p)
 }
 
-// UsesState says whether a condition of the recipe looks at the session's state.
+// UsesState reports whether a condition of the recipe looks at the session's state.
 func UsesState(r *recipe.Recipe) bool {
 	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return Uses(s.Condition, recipe.StateIs) })
 }

@@ -39,7 +39,7 @@ type splitFile struct {
 
 func NewCorpora() *Corpora { return &Corpora{Most: MaxCorpora, known: map[corpusKey]*list.Element{}} }
 
-// file gives a file split by way, from what is kept or anew.
+// file returns a file split by way, from what is kept or anew.
 func (c *Corpora) file(f *File, way string, split func(path, text string) *splitFile) *splitFile {
 	if c == nil {
 		return split(f.Path, string(f.Data))

@@ -72,12 +72,12 @@ func plainValues(text string) map[string][]string {
 	return values
 }
 
-// text gives the value of a key in one line; "" without one.
+// text returns the value of a key in one line; "" without one.
 func (m frontMatter) text(key string) string {
 	return record.OneLine(strings.Join(m.values[key], ", "))
 }
 
-// flag says whether a key is true.
+// flag reports whether a key is true.
 func (m frontMatter) flag(key string) bool {
 	v := m.values[key]
 	return len(v) == 1 && (strings.EqualFold(v[0], "true") || strings.EqualFold(v[0], "yes") || strings.EqualFold(v[0], "on"))

@@ -60,7 +60,7 @@ func PlaybookText(task string, files []File, fits func(string) bool, cache *Corp
 	return Selection{}
 }
 
-// triggered says whether all words of one of phrases stand in task; it holds without phrases.
+// triggered reports whether all words of one of phrases stand in task; it holds without phrases.
 func triggered(task string, phrases []string) bool {
 	if len(phrases) == 0 {
 		return true
@@ -73,7 +73,7 @@ func triggered(task string, phrases []string) bool {
 	return false
 }
 
-// mostRelevant gives the top parts of files for task, best first.
+// mostRelevant returns the top parts of files for task, best first.
 func mostRelevant(task string, files []File, top int, way string, split func(path, text string) *splitFile, cache *Corpora) (found []snippet) {
 	order := usable(files)
 	parts, corpus := splitAll(files, order, way, split, cache)
@@ -216,7 +216,7 @@ func listFiles(files []File, fits func(string) bool) Selection {
 	return Selection{Text: list(n)}
 }
 
-// title gives what a file says it is about, at most 80 characters: its front matter's description or title, or its first heading or line.
+// title returns what a file says it is about, at most 80 characters: its front matter's description or title, or its first heading or line.
 func title(text string) string {
 	matter, body := splitFrontMatter(text)
 	t := matter.text("description")

@@ -102,7 +102,7 @@ func TestSelectionsFit(t *testing.T) {
 	}
 }
 
-// checkExcerpt says when the lines that a selection names are not the ones that it shows.
+// checkExcerpt returns when the lines that a selection names are not the ones that it shows.
 func checkExcerpt(t interface{ Errorf(string, ...any) }, text string, files []File, u excerpt) {
 	lines := strings.SplitAfter(strings.TrimPrefix(string(files[u.File].Data), "\ufeff"), "\n")
 	from, to := u.From, u.To

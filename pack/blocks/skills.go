@@ -43,7 +43,7 @@ func SkillsText(files []File, active []string, fits func(string) bool) Selection
 	return sel
 }
 
-// skillName gives the name of the skill that the file at p is; "" when it is none.
+// skillName returns the name of the skill that the file at p is; "" when it is none.
 func skillName(p string) string {
 	_, rest, ok := strings.Cut(p, "skills/")
 	if !ok {

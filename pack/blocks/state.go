@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// PlanText gives the plan's goal, how far it is and what comes next; "" when it says none of these:
+// PlanText returns the plan's goal, how far it is and what comes next; "" when it says none of these:
 //
 //	Goal: make the token refresh retry
 //	Progress 1/3. Current: Retry (step 2/4). Next: Make it pass

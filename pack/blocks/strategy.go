@@ -24,7 +24,7 @@ type Section struct {
 	Source  string `json:"source"`
 }
 
-// ChooseStrategy gives the strategy of a session: the one that the recipe names, else the one whose
+// ChooseStrategy returns the strategy of a session: the one that the recipe names, else the one whose
 // name is in the agent's ([byAgent]), else general. Where a section that it
 // requires has no content (lacks says why), general is used, and wrong, for the report, says so.
 func ChooseStrategy(r *recipe.Recipe, agent string, lacks func(recipe.Section) string) (s recipe.Strategy, wrong string) {
@@ -65,7 +65,7 @@ func strategyNamed(all []recipe.Strategy, name string) (recipe.Strategy, bool) {
 	return all[i], true
 }
 
-// byAgent gives the name of the strategy that stands in an agent's name as whole words, whatever
+// byAgent returns the name of the strategy that stands in an agent's name as whole words, whatever
 // their case: developer-2, senior.developer and team_developer are developers, developers is not. The longest name
 // wins, then the one furthest behind, for a code-architect-reviewer reviews. Without one it is general.
 func byAgent(all []recipe.Strategy, agent string) string {
@@ -93,7 +93,7 @@ func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 }
 
-// SectionText gives what a section says and where that is from; "" when there is
+// SectionText returns what a section says and where that is from; "" when there is
 // nothing. file is that of a section with a path, nil when it is not there.
 func SectionText(s recipe.Section, plan *ctxabi.Plan, diff []byte, file *File) (text, source string) {
 	switch {
@@ -120,7 +120,7 @@ func SectionText(s recipe.Section, plan *ctxabi.Plan, diff []byte, file *File) (
 	return strings.TrimRight(text, "\r\n"), source
 }
 
-// sectionSource says where a section's content is from.
+// sectionSource returns where a section's content is from.
 func sectionSource(s recipe.Section) string {
 	switch {
 	case s.Text != "":
@@ -140,7 +140,7 @@ func sectionSource(s recipe.Section) string {
 	return ctxabi.PlanFile + " " + part
 }
 
-// WhyEmpty says what is to be done about a section without content.
+// WhyEmpty returns what is to be done about a section without content.
 func WhyEmpty(s recipe.Section, plan *ctxabi.Plan) string {
 	part, ofPlan := strings.CutPrefix(s.From, "plan.")
 	switch {
@@ -160,7 +160,7 @@ func WhyEmpty(s recipe.Section, plan *ctxabi.Plan) string {
 	return "the current task of " + ctxabi.PlanFile + " has no " + part
 }
 
-// planSection gives one part of a plan as a prompt shows it.
+// planSection returns one part of a plan as a prompt shows it.
 func planSection(from string, plan *ctxabi.Plan) string {
 	if plan == nil {
 		return ""
@@ -259,7 +259,7 @@ func codeSpan(text string) string {
 	return mark + " " + text + " " + mark
 }
 
-// StrategyMessages gives the messages that a strategy makes: override, which a recipe may
+// StrategyMessages returns the messages that a strategy makes: override, which a recipe may
 // hold, as it stands; else the system prompt, where there is one, and a user message of the sections that
 // have content, each below "## <name>".
 func StrategyMessages(system string, sections []Section, override []recipe.Message) (messages []native.Message) {
@@ -284,7 +284,7 @@ func StrategyMessages(system string, sections []Section, override []recipe.Messa
 	return messages
 }
 
-// StrategyOf gives the name of the strategy that a session of agent has now, and,
+// StrategyOf returns the name of the strategy that a session of agent has now, and,
 // where that is not the one that was asked for, why. planFile and diff are
 // context/plan.json and context/review.diff, empty when they are not there; the
 // files that sections name are taken to be there.

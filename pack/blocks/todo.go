@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// FoldTodo gives a todo list with its finished items folded to one line, where the first of them stood:
+// FoldTodo returns a todo list with its finished items folded to one line, where the first of them stood:
 //
 //   - [x] 12 done, last: write the test (context/todo.md)
 //

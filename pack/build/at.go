@@ -30,7 +30,7 @@ type past struct {
 	failed   string // the last failure that was reported
 }
 
-// At gives the pack of the session's first n messages, and of the events that had arrived before the next one,
+// At returns the pack of the session's first n messages, and of the events that had arrived before the next one,
 // with everything else as it is now: the files and outputs of the current build. With all
 // messages it is the current build. It fails as [Builder.Current] does, and with ctxabi.ErrNotFound when there are not so many.
 //
@@ -57,7 +57,7 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*pack.Buil
 	}
 }
 
-// compilePast gives the pack of in's files and the history of t.
+// compilePast returns the pack of in's files and the history of t.
 func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.Input, t *session.Timeline) (*pack.Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {

@@ -27,7 +27,7 @@ func BenchmarkUnchanged(b *testing.B) {
 	}
 }
 
-// isSettled says whether the files are old enough for their signs to be trusted.
+// isSettled reports whether the files are old enough for their signs to be trusted.
 func isSettled(d *desk) bool { return d.b.entry(d.x.ID()).last.Settled() }
 
 // A home with 30 sources and 200 knowledge files: nothing new, and one file of it changed.

@@ -103,7 +103,7 @@ func (b *Builder) background(do func(ctx context.Context)) {
 	}
 }
 
-// Current gives the session's pack: the last build while nothing it was made from changed, else a new one.
+// Current returns the session's pack: the last build while nothing it was made from changed, else a new one.
 // Callers that come while another one is busy with the same session share the next build, so
 // that a slow workspace holds each of them up twice at most.
 //
@@ -117,7 +117,7 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*pack.Build,
 	return p.build, nil
 }
 
-// errWaits says that generators run which a pack has to wait for.
+// errWaits means that generators run which a pack has to wait for.
 var errWaits = errors.New("generators are waited for")
 
 type atOnceKey struct{}
@@ -126,10 +126,10 @@ type atOnceKey struct{}
 // an error that [Waits].
 func AtOnce(ctx context.Context) context.Context { return context.WithValue(ctx, atOnceKey{}, true) }
 
-// Waits says whether an error is that of a pack that has to be waited for; see [AtOnce].
+// Waits reports whether an error is that of a pack that has to be waited for; see [AtOnce].
 func Waits(err error) bool { return errors.Is(err, errWaits) }
 
-// mustNotWait says whether ctx is of AtOnce.
+// mustNotWait reports whether ctx is of AtOnce.
 func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != nil }
 
 // present is Current with what the build was made from.
@@ -262,11 +262,11 @@ func sameNotes(a, b *pack.Input) bool {
 	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
-// Counts says how many packs Current compiled so far, and how often it gave
+// Counts returns how many packs Current compiled so far, and how often it gave
 // one that was there already.
 func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
 
-// persistCounts lets the memo read and write the exact counts kept beside the index.
+// persistCounts makes the memo read and write the exact counts kept beside the index.
 func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *session.Timeline, encoding string) {
 	key := fmt.Sprintf("%s/%d", encoding, pack.RendererVersion)
 	of := func(at record.Address) (*session.Log, *session.Index) {
@@ -290,7 +290,7 @@ func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *
 	}
 }
 
-// report tells the session why its pack could not be built.
+// report notes in the session's errors.jsonl why its pack could not be built.
 func report(x *session.Session, err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return // whoever asked has gone

@@ -232,7 +232,7 @@ func TestOneBuildAtATime(t *testing.T) {
 	}
 }
 
-// gate lets a workspace answer when the test says so.
+// gate is a workspace that answers when the test wants it to.
 type gate struct {
 	asked chan struct{}
 	open  chan struct{}

@@ -23,12 +23,12 @@ import (
 
 type callerKey struct{}
 
-// WithCaller says which process a pack is built for.
+// WithCaller returns which process a pack is built for.
 func WithCaller(ctx context.Context, pid uint32) context.Context {
 	return context.WithValue(ctx, callerKey{}, pid)
 }
 
-// IsInside says whether whoever asks is part of a generator of x.
+// IsInside reports whether whoever asks is part of a generator of x.
 func (b *Builder) IsInside(ctx context.Context, x *session.Session) bool {
 	if b.config.Inside {
 		return true
@@ -82,7 +82,7 @@ type computed struct {
 	made   []made
 }
 
-// unchanged says that the generators would give the last build the same again.
+// unchanged reports whether the generators would give the last build the same again.
 func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	if b.moved(ctx, x, e, g) {
 		return false

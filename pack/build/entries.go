@@ -108,7 +108,7 @@ func (b *Builder) grow(id string, bytes int) {
 	}
 }
 
-// trim lets go of the least recently used entries beyond the bounds. b.mu is held.
+// trim drops the least recently used entries beyond the bounds. b.mu is held.
 func (b *Builder) trim() {
 	for b.recent.Len() > 1 && (b.size > b.config.Memory.Share(maxRemembered) || b.recent.Len() > maxRememberedCount) {
 		b.remove(b.recent.Back())
@@ -128,7 +128,7 @@ func (b *Builder) remove(at *list.Element) {
 // Drop forgets the session's build; the next Current compiles anew.
 func (b *Builder) Drop(x *session.Session) { b.Forget(x.ID()) }
 
-// Forget lets go of all memory kept for the session id.
+// Forget drops all memory kept for the session id.
 func (b *Builder) Forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -62,7 +62,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *
 	return build, nil
 }
 
-// ended says why the epoch gave way to the next one; "" where the files prove it: a compaction.
+// ended returns why the epoch gave way to the next one; "" where the files prove it: a compaction.
 func (n *epochNote) ended(next *epochNote, build *pack.Build) string {
 	if reason := build.ChangedFrom(&pack.Build{Epoch: n.Epoch, Recipe: n.Recipe, Redaction: n.Redact, Head: n.Head}); reason != "" {
 		return reason

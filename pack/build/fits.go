@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// CheckFits says whether data, written as the session file name (context/budget or a pin, relative to the session),
+// CheckFits reports whether data, written as the session file name (context/budget or a pin, relative to the session),
 // leaves the required parts of a pack within its limit; if not, ctxabi.ErrOverBudget with the numbers.
 func (b *Builder) CheckFits(x *session.Session, name string, data []byte) error {
 	pin, isPin := strings.CutPrefix(name, ctxabi.PinnedDir+"/")

@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Native gives a rendering of build, which is one of x.
+// Native returns a rendering of build, which is one of x.
 func (b *Builder) Native(x *session.Session, build *pack.Build, f native.Format) ([]byte, error) {
 	before := build.Size()
 	e := b.entry(x.ID())

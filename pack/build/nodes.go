@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Swap gives what left the session's prompt, up to now, sorted by log and record. Where id is known already it gives what is
+// Swap returns what left the session's prompt, up to now, sorted by log and record. Where id is known already it gives what is
 // known, which costs nothing.
 func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*swap.Nodes, error) {
 	e := b.use(x)
@@ -33,7 +33,7 @@ func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*swa
 	return n, err
 }
 
-// Dedup gives the blobs of a session: what repeats in its history, images and files in it, and what users stored. Where id is known already it
+// Dedup returns the blobs of a session: what repeats in its history, images and files in it, and what users stored. Where id is known already it
 // gives what is known, which costs nothing.
 func (b *Builder) Dedup(ctx context.Context, x *session.Session, id string) (*swap.Nodes, error) {
 	e := b.use(x)

@@ -37,10 +37,10 @@ type NotesView struct {
 	files map[string][]byte
 }
 
-// File gives what the file of a session called name (ctxabi.FactsFile, ...) holds as long as the agent writes none; nil for other names.
+// File returns what the file of a session called name (ctxabi.FactsFile, ...) holds as long as the agent writes none; nil for other names.
 func (v *NotesView) File(name string) []byte { return v.files[name] }
 
-// Notes gives what is derived of all records of the session, and of what left its prompt. Each record is read for it once, ever.
+// Notes returns what is derived of all records of the session, and of what left its prompt. Each record is read for it once, ever.
 func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, error) {
 	e := b.use(x)
 	was := e.notes.bytes()
@@ -77,13 +77,13 @@ type shownNotes struct {
 	bytes    int
 }
 
-// findsOf gives the entry's findings.
+// findsOf returns the entry's findings.
 func (e *entry) findsOf(x *session.Session) *journal.Finds {
 	e.notes.once.Do(func() { e.notes.finds.Store(journal.NewFinds(e.keeper(x))) })
 	return e.notes.finds.Load()
 }
 
-// near gives the findings without those of a gap.
+// near returns the findings without those of a gap.
 func (n *entryNotes) near(gap ctxabi.Span) *journal.Finds {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,7 +104,7 @@ func (n *entryNotes) bytes() int {
 	return size
 }
 
-// view gives the present view.
+// view returns the present view.
 func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e *entry) (*NotesView, error) {
 	t, err := e.Timeline(x)
 	if err != nil {
@@ -215,7 +215,7 @@ func jsonLines[T any](rows []T) []byte {
 	return b.Bytes()
 }
 
-// Beside gives what a file of notes has in front of what the agent added to it: what is derived, but for the rows that one of
+// Beside returns what a file of notes has in front of what the agent added to it: what is derived, but for the rows that one of
 // the agent's replaces, having its id.
 func (v *NotesView) Beside(name string, own []byte) []byte {
 	data := v.files[name]

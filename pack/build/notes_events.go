@@ -23,7 +23,7 @@ type plainEvents struct {
 	fold compress.Notes
 }
 
-// upTo gives the notes as of the end of a log.
+// upTo returns the notes as of the end of a log.
 func (p *plainEvents) upTo(ctx context.Context, log record.Records) (journal.Notes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

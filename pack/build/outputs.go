@@ -26,9 +26,9 @@ type want struct {
 	history string
 	cache   recipe.Cache
 	dir     string // what the globs of cache are relative to: ${CWD} as this host calls it
-	// feed gives the first stage's standard input, when the run begins; nil: it has none. It is a function of history.
+	// feed is the first stage's standard input, when the run begins; nil: it has none. It is a function of history.
 	feed func(context.Context) ([]byte, error)
-	// hold gives the files that others may replace, as the run finds them, from the directory root on; nil: there are none.
+	// hold is the files that others may replace, as the run finds them, from the directory root on; nil: there are none.
 	hold func() (root string, held []source.Held, err error)
 	// behind: nobody waits for it, and it takes no turn of those that somebody waits for.
 	behind bool
@@ -93,7 +93,7 @@ type outputs struct {
 	behind   runners                       // of what nobody waits for
 }
 
-// newOutputs gives an outputs that must be closed.
+// newOutputs returns an outputs that must be closed.
 func newOutputs(g source.Generators) *outputs {
 	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
@@ -174,7 +174,7 @@ func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint3
 	return all
 }
 
-// unchanged says that gather would give last again, which it gave for the same
+// unchanged reports whether gather would give last again, which it gave for the same
 // wants, and run nothing. It runs nothing itself and waits at most wait for a look at declared inputs.
 // While a run goes on that last was too early for, it is unchanged, unless wait is negative.
 func (o *outputs) unchanged(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, last []made, wait time.Duration) bool {
@@ -239,7 +239,7 @@ func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook)
 	return a
 }
 
-// due says whether st has what w with that key wants, and else whether it has to run for it now. mu is held.
+// due reports whether st has what w with that key wants, and else whether it has to run for it now. mu is held.
 func (o *outputs) due(st *output, w *want, key string) (covered, runs bool) {
 	now, g, f := o.now(), st.good, st.failed
 	switch {
@@ -280,7 +280,7 @@ func (r *goodRun) age(now time.Time) time.Duration {
 // standsHere ends the reason why an earlier output is given.
 const standsHere = "; what it gave before stands here"
 
-// made says what the want came to by now. Outputs.mu is held.
+// made returns what the want came to by now. Outputs.mu is held.
 func (a *ask) made() made {
 	st, j := a.st, a.job
 	fresh := a.covered || j != nil && j.ended && j.ok

@@ -12,7 +12,7 @@ func (o *outputs) remember(id, name string, good *goodRun) {
 	o.sessions[id][name] = st
 }
 
-// changed gives st a version that nothing had before. mu is held.
+// changed returns st a version that nothing had before. mu is held.
 func (o *outputs) changed(st *output) {
 	o.versions++
 	st.version = o.versions
@@ -29,7 +29,7 @@ func (o *outputs) forget(st *output) {
 	}
 }
 
-// leave lets go of a source that is not wanted any more, at once or when its run has ended. mu is held.
+// leave drops a source that is not wanted any more, at once or when its run has ended. mu is held.
 func (o *outputs) leave(st *output) {
 	st.gone, st.good, st.failed = true, nil, nil
 	o.changed(st)
@@ -64,7 +64,7 @@ func (o *outputs) retain(x *session.Session, names []string) {
 	removeStored(x, names)
 }
 
-// evict lets go of the memory held for the session id. Runs go on; what is stored is read again when it is asked for.
+// evict drops the memory held for the session id. Runs go on; what is stored is read again when it is asked for.
 func (o *outputs) evict(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -118,7 +118,7 @@ func (f *fakeGenerators) at(i int) *fakeRun {
 	return f.runs[i]
 }
 
-// of gives the last run of a command.
+// of returns the last run of a command.
 func (f *fakeGenerators) of(name string) *fakeRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()

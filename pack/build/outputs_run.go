@@ -61,7 +61,7 @@ func (r *runners) init(all, user, session int) {
 	r.bySession, r.byUser = map[string]int{}, map[uint32]int{}
 }
 
-// of gives the runners that j is one of.
+// of returns the runners that j is one of.
 func (o *outputs) of(j *job) *runners {
 	if j.want.behind {
 		return &o.behind
@@ -126,13 +126,13 @@ func (j *job) rest(start time.Time, wait time.Duration) time.Duration {
 	return wait - time.Since(start)
 }
 
-// end says how j ended. outputs.mu is held.
+// end returns how j ended. outputs.mu is held.
 func (j *job) end(ok, off bool) {
 	j.ended, j.ok, j.off = true, ok, j.off || off
 	close(j.done)
 }
 
-// join gives the job whose end makes st what fresh wants: one that is there
+// join returns the job whose end makes st what fresh wants: one that is there
 // already, or fresh. mu is held; dispatch must follow.
 func (o *outputs) join(st *output, fresh *job) *job {
 	if j := st.job; j != nil && j.want.entry != fresh.want.entry && !j.off {

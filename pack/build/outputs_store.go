@@ -45,7 +45,7 @@ func keepStored(x *session.Session, name string, r *goodRun) {
 	}
 }
 
-// loadStored gives what was kept, or nil.
+// loadStored returns what was kept, or nil.
 func loadStored(x *session.Session, name string) *goodRun {
 	raw, err := x.Derived(storedName(name))
 	if err != nil {

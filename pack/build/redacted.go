@@ -11,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Shown gives what [session.Options].Shown wants: messages without their secrets; nil for a nil r.
+// Shown returns what [session.Options].Shown wants: messages without their secrets; nil for a nil r.
 func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([]byte, error) {
 	if r == nil {
 		return nil
@@ -26,10 +26,10 @@ func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([
 	}
 }
 
-// Redacts says whether what is derived of sessions is shown without secrets.
+// Redacts reports whether what is derived of sessions is shown without secrets.
 func (b *Builder) Redacts() bool { return b.config.Redact != nil }
 
-// Redacted gives a small derived file of the session without secrets, those included that only its history tells to be some; data
+// Redacted returns a small derived file of the session without secrets, those included that only its history tells to be some; data
 // itself where nothing is redacted.
 func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 	r := b.config.Redact
@@ -52,7 +52,7 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 // quotedByReason is a text that a reason repeats, shortened it may be: of a secret no part may stand there.
 var quotedByReason = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// RedactedErrors gives errors.jsonl without what was refused: its reasons quote the beginning of that, and a secret that is cut off looks like
+// RedactedErrors returns errors.jsonl without what was refused: its reasons quote the beginning of that, and a secret that is cut off looks like
 // none.
 func (b *Builder) RedactedErrors(x *session.Session, rows []byte) ([]byte, error) {
 	if b.config.Redact == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Remembered tells what a builder remembers of a session.
+// Remembered is what a builder remembers of a session.
 type Remembered struct {
 	Size  int         // bytes, about
 	Used  time.Time   // when somebody asked for a pack, a chunk or a blob of it last, by the store's clock
 	Build *pack.Build // the last one; nil: there is none
 }
 
-// Remembered tells what is remembered of x; false: nothing is. Nothing is made for it.
+// Remembered returns what is remembered of x; false: nothing is. Nothing is made for it.
 func (b *Builder) Remembered(x *session.Session) (r Remembered, ok bool) {
 	b.mu.Lock()
 	at, ok := b.sessions[x.ID()]
@@ -46,7 +46,7 @@ func (b *Builder) ForgetIf(x *session.Session, again func(Remembered) (bool, err
 	return r.Size, true, nil
 }
 
-// Dropped tells that rows of packs.jsonl went: a pack that is opened again gets a new one.
+// Dropped must be called when rows of packs.jsonl were removed: a pack that is opened again gets a new one.
 func (b *Builder) Dropped(x *session.Session) {
 	o := &b.opened
 	o.mu.Lock()

@@ -58,7 +58,7 @@ const (
 	maxOpenedKept = 64              // sessions that are remembered
 )
 
-// Opened tells that a file of build, which is one of x, was opened. It waits for nothing while
+// Opened records that a file of build, which is one of x, was opened. It waits for nothing while
 // the disk keeps up, and never fails: that something could not be written stands in errors.jsonl, once.
 func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
 	o := &b.opened
@@ -86,7 +86,7 @@ func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
 	o.mu.Unlock()
 }
 
-// session gives what is known of a session. o.mu is held.
+// session returns what is known of a session. o.mu is held.
 func (o *opened) session(id string) *openedSession {
 	if o.sessions == nil {
 		o.sessions, o.failing = map[string]*list.Element{}, map[string]bool{}
@@ -205,7 +205,7 @@ func keptLines(before, now []byte) int {
 	return bytes.LastIndexByte(now[:n], '\n') + 1
 }
 
-// Served gives the packs of x that were read, after all that was opened until now is written or could not be.
+// Served returns the packs of x that were read, after all that was opened until now is written or could not be.
 func (b *Builder) Served(ctx context.Context, x *session.Session) (*session.Served, error) {
 	o := &b.opened
 	o.mu.Lock()

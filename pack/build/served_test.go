@@ -18,14 +18,14 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// open tells that a file of the present pack was opened.
+// open records that a file of the present pack was opened.
 func (d *desk) openPack(file string) *pack.Build {
 	b := d.pack()
 	d.b.Opened(d.x, b, Opening{File: file, UID: 5, PID: 6, At: time.Now()})
 	return b
 }
 
-// served gives the rows and what is kept.
+// served returns the rows and what is kept.
 func (d *desk) served() (rows []session.ServedRow, s *session.Served) {
 	d.t.Helper()
 	s, err := d.b.Served(context.Background(), d.x)

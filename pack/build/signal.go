@@ -10,7 +10,7 @@ type signal struct {
 
 func newSignal() *signal { return &signal{up: make(chan struct{})} }
 
-// raised gives what is closed when the flag is raised, or is up already.
+// raised returns what is closed when the flag is raised, or is up already.
 func (f *signal) raised() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()

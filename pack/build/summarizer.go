@@ -129,7 +129,7 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 	}
 }
 
-// moved says that there is more to say of the summarizer than in what was compiled last.
+// moved reports whether there is more to say of the summarizer than in what was compiled last.
 func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	s := &e.summarizer
 	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {

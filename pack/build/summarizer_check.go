@@ -53,7 +53,7 @@ func checkSummary(m record.Records, before *journal.Summary, to, max int, text s
 	return text, checkCitations(text, record.StretchOf(m, ctxabi.Span{From: 1, To: to}))
 }
 
-// checkCitations says what is wrong with the records that a summary cites, of those it was given, or "".
+// checkCitations returns what is wrong with the records that a summary cites, of those it was given, or "".
 func checkCitations(text string, given record.Stretch) string {
 	found := citation.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {

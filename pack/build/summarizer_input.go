@@ -99,7 +99,7 @@ func summaryRecord(ctx context.Context, m record.Records, at int) (string, error
 	return b.String(), nil
 }
 
-// likeAddress says whether a line of text could be taken for one that says where what follows is from.
+// likeAddress reports whether a line of text could be taken for one that says where what follows is from.
 func likeAddress(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(line, " \t")

@@ -36,7 +36,7 @@ func (b *Builder) acceptedSummary(ctx context.Context, x *session.Session, e *en
 	return &list[len(list)-1]
 }
 
-// summariesNow gives the summaries of the recipe as it is, which hang on no generator.
+// summariesNow returns the summaries of the recipe as it is, which hang on no generator.
 func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry) ([]journal.Summary, error) {
 	g, err := b.inputs.Gather(ctx, x, &e.Logs, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry
 	return in.Summaries, nil
 }
 
-// summariesOf gives those that stand in packs of in, or wait to, where the summarizer is trusted.
+// summariesOf returns those that stand in packs of in, or wait to, where the summarizer is trusted.
 func summariesOf(x *session.Session, g *source.Gathered, in *pack.Input) []journal.Summary {
 	maker := g.Chosen.Recipe.Summarizer
 	if maker == nil || g.Refused[source.OfSummarizer] != "" {
@@ -68,7 +68,7 @@ func summariesOf(x *session.Session, g *source.Gathered, in *pack.Input) []journ
 // citesOne is the end of a derived line: the record that it is from.
 var citesOne = regexp.MustCompile(`\((messages|events):(\d+)\)\n$`)
 
-// withDerived gives summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
+// withDerived returns summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
 func withDerived(s *journal.Summary, m record.Records, derived string) string {
 	if s == nil || s.To > m.Len() {
 		return derived

@@ -69,7 +69,7 @@ func (s *summarizer) before(to int) *journal.Summary {
 	return nil
 }
 
-// decided says that the records up to a place need no run: what one made of these is accepted or discarded.
+// decided reports whether the records up to a place need no run: what one made of these is accepted or discarded.
 func (s *summarizer) decided(to int) bool {
 	return slices.ContainsFunc(s.rows, func(r summaryRow) bool {
 		return r.Maker == s.maker && (r.Text != "" && r.To >= to || r.Discarded != "" && r.To == to)

@@ -49,7 +49,7 @@ func (s *summarized) until(what string, is func(b *pack.Build) bool) (packs []*p
 	return nil
 }
 
-// compacted gives the packs up to the next compaction.
+// compacted returns the packs up to the next compaction.
 func (s *summarized) compacted() []*pack.Build {
 	s.t.Helper()
 	before := s.pack().Compactions

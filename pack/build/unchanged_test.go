@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
-// settled says whether a look that goes the way of the last one finds all as it was.
+// settled reports whether a look that goes the way of the last one finds all as it was.
 func settled(d *desk) bool {
 	ok, _ := d.b.inputs.Unchanged(context.Background(), d.x, d.b.entry(d.x.ID()).last)
 	return ok

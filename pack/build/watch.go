@@ -55,7 +55,7 @@ func (w *watcher) close() {
 	<-w.done
 }
 
-// Use says that a session is in use: the recipe of its agent is looked after.
+// Use marks a session as in use: from then on the recipe of its agent is watched.
 func (b *Builder) Use(x *session.Session) {
 	if w := b.watcher.Load(); w != nil {
 		w.use(x)
@@ -80,7 +80,7 @@ func (w *watcher) use(x *session.Session) {
 	}
 }
 
-// tire says once that not everything is watched; mu is held.
+// tire returns once that not everything is watched; mu is held.
 func (w *watcher) tire(key string, value any) {
 	if !w.tired {
 		w.tired = true
@@ -118,7 +118,7 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// forget lets a home be watched again that was removed or renamed.
+// forget removes a home that was removed or renamed, so that it can be watched again.
 func (w *watcher) forget(dir string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

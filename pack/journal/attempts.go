@@ -134,7 +134,7 @@ func (mm *Memo) TryAll(o *Outcomes, m record.Records, from, n int) {
 	}
 }
 
-// forgetTried lets go of what is out of every window of a history of n records.
+// forgetTried drops what is out of every window of a history of n records.
 func (mm *Memo) forgetTried(n int) {
 	if len(mm.tried) > 2*RecallRecords {
 		maps.DeleteFunc(mm.tried, func(at int, _ []Attempt) bool { return at <= n-RecallRecords || at > n })
@@ -286,7 +286,7 @@ func exitStatus(output string) string {
 	return ""
 }
 
-// BothEnds gives n bytes of each end of a text, or all of it; it keeps nothing else alive.
+// BothEnds returns n bytes of each end of a text, or all of it; it keeps nothing else alive.
 func BothEnds(text string, n int) (short string, whole bool) {
 	if len(text) <= 2*n {
 		return strings.Clone(text), true

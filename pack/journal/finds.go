@@ -110,7 +110,7 @@ func (mm *Memo) foundUpTo(places int) *Finds {
 // maxNotesBehind is how many records somebody who looks at notes waits for.
 const maxNotesBehind = FindsNewest
 
-// Behind says whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
+// Behind reports whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
 func (f *Finds) Behind(m record.Records) bool {
 	if GapBefore(m.Len()) == (ctxabi.Span{}) {
 		return false
@@ -152,7 +152,7 @@ func (f *Finds) CatchUp(ctx context.Context, m record.Records, room func(bytes i
 	return nil
 }
 
-// At gives the notes as of the first places of m. With a counter they have their summary.
+// At returns the notes as of the first places of m. With a counter they have their summary.
 func (f *Finds) At(ctx context.Context, m record.Records, places int, count func(string) int) (Notes, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -314,7 +314,7 @@ func (f *Finds) weigh() {
 // BatchBytes is how many bytes of records one batch tells of, about.
 const BatchBytes = 4 << 20
 
-// BatchOf says which records a batch tells of.
+// BatchOf names the records that a batch covers.
 type BatchOf struct {
 	From  int    `json:"from"` // places of the timeline
 	To    int    `json:"to"`

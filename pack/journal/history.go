@@ -27,9 +27,9 @@ type Fold struct {
 
 	// exactly counts the tokens of all records as they are shown before the first compaction; nil: weights decide that one, too.
 	exactly func() (int64, bool)
-	// images says what the images of the record at a line cost; nil: nothing.
+	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// idle says whether the user record at a line says nothing by itself; nil: none does.
+	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 
 	N               int    // records folded so far
@@ -117,7 +117,7 @@ type start struct {
 // OrphansTogether is how many results without a known call in a row stay with the record before them.
 const OrphansTogether = 32
 
-// clone gives a fold that goes on by itself.
+// clone returns a fold that goes on by itself.
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
@@ -182,7 +182,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	}
 }
 
-// fitsExactly says whether all records fit by an exact count, as long as there was no compaction.
+// fitsExactly reports whether all records fit by an exact count, as long as there was no compaction.
 func (f *Fold) fitsExactly() bool {
 	if f.Boundary() != 1 || f.exactly == nil || f.Compactions > 0 {
 		return false
@@ -278,7 +278,7 @@ func (f *Fold) noteRequest(e ctxabi.Entry, line int) {
 	}
 }
 
-// startsHere says whether the live part may begin at this record, and takes
+// startsHere reports whether the live part may begin at this record, and takes
 // back the starts between a call and the result that just came.
 func (f *Fold) startsHere(e ctxabi.Entry, line int) bool {
 	if len(f.starts) == 0 {

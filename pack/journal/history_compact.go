@@ -45,7 +45,7 @@ func (f *Fold) keptRecords(s start) int64 {
 	return w
 }
 
-// keptUsers gives the lines of the first user record and of the last one that
+// keptUsers returns the lines of the first user record and of the last one that
 // stand before s and are kept; they may be the same, 0 means none.
 func (f *Fold) keptUsers(s start) (first, user int) {
 	if f.First.Line < s.line && f.Rules.firstCap > 0 {
@@ -57,7 +57,7 @@ func (f *Fold) keptUsers(s start) (first, user int) {
 	return first, user
 }
 
-// compact lets results of turns that are over take less and moves the boundary, if that frees enough.
+// compact makes results of turns that are over take less and moves the boundary, if that frees enough.
 func (f *Fold) compact() {
 	before := f.weight()
 	undo := f.age()
@@ -111,7 +111,7 @@ func (f *Fold) turn() int {
 	return f.Last.Line
 }
 
-// endTurn lets results of the turns that are over take less, if that frees enough.
+// endTurn makes results of the turns that are over take less, if that frees enough.
 func (f *Fold) endTurn() {
 	before := f.weight()
 	undo := f.age()

@@ -31,7 +31,7 @@ type Rules struct {
 	step       int // how many leave at a time
 }
 
-// shareRule says how much of one record is shown: all of it up to above, else
+// shareRule decides how much of one record is shown: all of it up to above, else
 // to. What weighs more but has at most exact tokens is shown whole all the same;
 // only who renders the record can know that, the fold counts it as cut.
 type shareRule struct{ above, to, exact int }
@@ -134,7 +134,7 @@ func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	return j
 }
 
-// Rules gives the numbers of a fold. Weights are estimates: should the
+// Rules returns the numbers of a fold. Weights are estimates: should the
 // exact count of the pack overflow, or should one group of calls and results
 // not fit, the next step is tried. Which one fits is a function of the inputs.
 // Steps 1 to 6 let weights count for more; 7 to 14 also show less of

@@ -154,7 +154,7 @@ func (mm *Memo) Clear() {
 	mm.items = nil
 }
 
-// Use says for which space the next build folds.
+// Use returns for which space the next build folds.
 func (mm *Memo) Use(l Space) {
 	if mm.space != l {
 		mm.space = l

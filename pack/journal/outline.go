@@ -5,7 +5,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// outlineAt gives what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
+// outlineAt returns what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
 func outlineAt(m record.Records, at int, r rendered) (ctxabi.Role, []record.Portion, error) {
 	log, a := m, record.AddressOf(m, at)
 	if t, ok := m.(*record.Merged); ok {

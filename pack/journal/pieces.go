@@ -17,7 +17,7 @@ type Piece struct {
 	Sums         // of a range left out
 }
 
-// pieces gives the journal in order; each record stands in exactly one piece. The records behind
+// pieces returns the journal in order; each record stands in exactly one piece. The records behind
 // the boundary from folded on have a line each of their own; 0: none has.
 func (f *Fold) pieces(m record.Records, folded int) []Piece {
 	var out []Piece

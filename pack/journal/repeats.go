@@ -59,7 +59,7 @@ type sighting struct {
 	how      string // its record is shortened
 }
 
-// reference says that a part of a record is shown as a reference.
+// reference is a part of a record that is shown as a reference.
 type reference struct {
 	part, to int // to the record at this place
 	text     string
@@ -76,7 +76,7 @@ func (refs references) String() string {
 	return b.String()
 }
 
-// repeats gives those of f; nil for a journal without a limit, where all is shown as it is.
+// repeats returns those of f; nil for a journal without a limit, where all is shown as it is.
 func (mm *Memo) repeats(f *Fold) *repeats {
 	if f.Rules.room == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (r *repeats) size() int {
 	return n
 }
 
-// show gives the record at a place of m as it is shown; plain is how it is without references. It is called for each
+// show returns the record at a place of m as it is shown; plain is how it is without references. It is called for each
 // live record in turn.
 func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Counter) (rendered, error) {
 	if at <= r.upto {
@@ -259,7 +259,7 @@ func (r *repeats) find(m record.Records, s record.Rendering, i int, f features, 
 	return best, ok
 }
 
-// shows says whether a content is shown as far as one would be that is shortened so.
+// shows reports whether a content is shown as far as one would be that is shortened so.
 func (r *repeats) shows(n int32, how string) bool {
 	return r.contents[n].how == "" || r.contents[n].how == how
 }

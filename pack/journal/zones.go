@@ -98,7 +98,7 @@ func (z *zones) size() int {
 	return n
 }
 
-// Zones gives those of a fold.
+// Zones returns those of a fold.
 func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*zones, error) {
 	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
 		return &zones{}, nil
@@ -229,7 +229,7 @@ func (b *zoner) room() (int64, error) {
 	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
 }
 
-// isKept says whether the record at a place behind the boundary stands there as it is.
+// isKept reports whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) isKept(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
 	return at <= b.f.Lead.N || at == first || at == user

@@ -33,7 +33,7 @@ var NoteCaps = map[recipe.Type]int{recipe.TypeFacts: 600, recipe.TypeDecisions: 
 // DerivedNotes are the types of sources whose notes may be derived, in the order of their blocks.
 var DerivedNotes = []recipe.Type{recipe.TypeFacts, recipe.TypeDecisions, recipe.TypeRefs}
 
-// NoteWants says which notes a pack shows.
+// NoteWants are the notes that a pack shows.
 type NoteWants struct {
 	Kinds []recipe.Type
 	Own   map[recipe.Type]map[string]bool // ids of rows of the agent, which take the place of derived ones

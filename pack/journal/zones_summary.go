@@ -103,7 +103,7 @@ func (b *zoner) derived(after, room int) []string {
 	return lines
 }
 
-// SummaryFor gives the summary that enters at the last compaction of f, or nil.
+// SummaryFor returns the summary that enters at the last compaction of f, or nil.
 func (mm *Memo) SummaryFor(f *Fold) *Summary {
 	for i := range slices.Backward(mm.Summaries) {
 		if s := &mm.Summaries[i]; s.After < f.Compacted && s.To < f.Boundary() {

@@ -105,7 +105,7 @@ func spread(marks []int, blocks []object) []int {
 	return marks
 }
 
-// isThought says whether a block is one that no mark may stand on.
+// isThought reports whether a block is one that no mark may stand on.
 func isThought(block object) bool {
 	return block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
@@ -156,7 +156,7 @@ func anthropicImage(im record.Image) object {
 	return object{"type": "image", "source": object{"type": "base64", "media_type": im.MIME, "data": im.Data}}
 }
 
-// argumentsObject gives arguments as the object that they are. What is none stands in one, as it was written.
+// argumentsObject returns arguments as the object that they are. What is none stands in one, as it was written.
 func argumentsObject(text string) object {
 	if text == "" {
 		return object{}

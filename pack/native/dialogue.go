@@ -54,7 +54,7 @@ const (
 // ExtraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
 const ExtraDialogue = 36
 
-// Heads gives the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
+// Heads returns the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
 func Heads(blocks []Head, limit int) (texts []Head) {
 	together := limit > 0 && MessageTokens*len(blocks) > limit/50
 	for _, b := range blocks {
@@ -136,7 +136,7 @@ func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, 
 	return texts, nil
 }
 
-// fill gives a slot with its texts.
+// fill returns a slot with its texts.
 func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.Text, failed: s.failed}
 	if s.Line < 0 {

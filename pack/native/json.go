@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// ToolsText gives tools.json in one form: keys sorted, no blanks, strings in one
+// ToolsText returns tools.json in one form: keys sorted, no blanks, strings in one
 // spelling, numbers as they were written, one tool a line where the file is a list
 // or an object that holds one. The same tools give the same bytes however their file
 // is laid out. An empty file gives "". The error is of kind ctxabi.ErrMalformed.

@@ -53,7 +53,7 @@ type Prompt struct {
 // MessageTokens is what a message costs beside its content.
 const MessageTokens = 4
 
-// Logs gives both logs of a session, as they were when a build was made or longer.
+// Logs returns both logs of a session, as they were when a build was made or longer.
 type Logs func() (messages, events record.Records, err error)
 
 // Body is the rendering in a format, made when it is asked for first.
@@ -121,7 +121,7 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 	return data, stable, nil
 }
 
-// Count gives the tokens of a dialogue, at least as many as any rendering has: its texts, the
+// Count returns the tokens of a dialogue, at least as many as any rendering has: its texts, the
 // names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
 func (n *Prompt) Count(talk *dialogue) int {
 	total := ExtraDialogue + n.Tools.Tokens(n.Counter)

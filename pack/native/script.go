@@ -277,7 +277,7 @@ func (w *scripter) call(at, i, n int) {
 	w.open = append(w.open, openCall{id: c.ID, call: s})
 }
 
-// isCallID says whether every provider takes an id.
+// isCallID reports whether every provider takes an id.
 func isCallID(id string) bool {
 	if id == "" || len(id) > 40 {
 		return false

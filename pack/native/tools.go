@@ -122,7 +122,7 @@ func (s *Tools) add(v object, seen map[string]bool) {
 	s.tools = append(s.tools, t)
 }
 
-// define gives each tool as an object with the schema under key.
+// define returns each tool as an object with the schema under key.
 func (s Tools) define(key string) (list []object) {
 	for _, t := range s.tools {
 		o := object{"name": t.name, key: t.schema}

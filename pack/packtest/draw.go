@@ -190,7 +190,7 @@ func Weights(t *rapid.T) *Log {
 	return l
 }
 
-// Pure says of a test that it is the work of one goroutine on values of its own: it shares the processors with its like, and the race detector,
+// Pure marks a test as the work of one goroutine on values of its own: it shares the processors with its like, and the race detector,
 // which makes it many times longer and finds nothing there, leaves it to the plain run (-short).
 func Pure(t *testing.T) {
 	t.Helper()

@@ -97,10 +97,10 @@ func CodingLog(n int) *Log {
 	return l
 }
 
-// Weighing gives a text of about n tokens.
+// Weighing returns a text of about n tokens.
 func Weighing(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 
-// Document gives one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
+// Document returns one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
 func Document(n int) string {
 	of, edit := n%3, n/3
 	var b strings.Builder

@@ -127,7 +127,7 @@ type oldRecord struct {
 	passages int
 }
 
-// old gives the records behind a boundary.
+// old returns the records behind a boundary.
 func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	before := mm.recalled
 	if before != nil && before.boundary == boundary {
@@ -161,7 +161,7 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	return o
 }
 
-// recallWindow gives where the segments begin that are looked at, oldest first.
+// recallWindow returns where the segments begin that are looked at, oldest first.
 func recallWindow(m record.Records, boundary int) (firsts []int) {
 	bytes := 0
 	for first := (boundary-2)/segmentLen*segmentLen + 1; first > 0 && boundary > 1; first -= segmentLen {

@@ -165,7 +165,7 @@ type oldHit struct {
 // oldLine is a line of a passage, without blanks at its ends.
 type oldLine struct{ from, to int }
 
-// rank gives the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
+// rank returns the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
 func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
 	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
@@ -224,7 +224,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 	return hits, working, nil
 }
 
-// besides lets a record that is one passage count for more where those before and after it answer.
+// besides makes a record that is one passage count for more where those before and after it answer.
 func (o *oldRecords) besides(scores []float64, share float64) {
 	if share == 0 || len(o.passages) == 0 {
 		return
@@ -243,7 +243,7 @@ func (o *oldRecords) besides(scores []float64, share float64) {
 	}
 }
 
-// best gives the places of the n highest scores above 0, the highest first, of equal ones the newest.
+// best returns the places of the n highest scores above 0, the highest first, of equal ones the newest.
 func best(scores []float64, n int) (places []int) {
 	for i, s := range scores {
 		if s <= 0 || len(places) == n && s < scores[places[n-1]] {
@@ -260,7 +260,7 @@ func best(scores []float64, n int) (places []int) {
 // decay is what is left of 1 after n steps of which each half halves it, the same on every machine.
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
 
-// newest gives what the newest of n records say, in short.
+// newest returns what the newest of n records say, in short.
 func (mm *Memo) newest(m record.Records, n int) (string, error) {
 	known := map[int]string{}
 	var b strings.Builder

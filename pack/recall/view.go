@@ -35,7 +35,7 @@ func (mm *Memo) amongst(texts []string) *amongst {
 	return mm.stands
 }
 
-// line says whether a line stands in them.
+// line reports whether a line stands in them.
 func (a *amongst) line(line string) bool {
 	if a.all == "" { // and would stay so for as long as the session lives
 		return false
@@ -88,7 +88,7 @@ func boxOf(line string) (box checkbox, ok bool) {
 	return checkbox{compress.ItemKey(text), done}, true
 }
 
-// inventory gives that of a text. Most texts of a pack stand in the next one, too.
+// inventory returns that of a text. Most texts of a pack stand in the next one, too.
 func (mm *Memo) inventory(text string) *inventory {
 	v, ok := mm.inventories[text]
 	if !ok {
@@ -162,7 +162,7 @@ func (s *view) freshen(hits []oldHit) {
 	}
 }
 
-// unseen gives the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
+// unseen returns the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
 func (s *view) unseen(h *oldHit) (from, to int) {
 	text := h.text()
 	begin, end := -1, -1

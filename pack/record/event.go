@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// RenderEvent gives the tool event at a line of events as a pack shows it, as [RenderRecord] does a message.
+// RenderEvent returns the tool event at a line of events as a pack shows it, as [RenderRecord] does a message.
 func RenderEvent(events Records, line, body int) (string, error) {
 	s, err := readEvent(events, line, body)
 	if err != nil {

@@ -101,7 +101,7 @@ func ExcerptOf(m Records, at int) (Excerpt, error) {
 	return s, nil
 }
 
-// Ends gives both ends of a text that is very long.
+// Ends returns both ends of a text that is very long.
 func Ends(text string) string {
 	if len(text) <= LongText {
 		return text

@@ -10,7 +10,7 @@ import (
 // known encodings reaches over a newline that '#' follows.
 const BlockHeading = "# Context Block: "
 
-// Frame gives a block: its heading and its content, which is never altered.
+// Frame returns a block: its heading and its content, which is never altered.
 func Frame(id, content string) string {
 	var b strings.Builder
 	b.Grow(len(BlockHeading) + len(id) + len(content) + 2)
@@ -42,7 +42,7 @@ func WriteContent(b *strings.Builder, content string, fenced bool) {
 	}
 }
 
-// NeedsFence says whether content could be taken for framing, or would swallow
+// NeedsFence reports whether content could be taken for framing, or would swallow
 // the framing after it: a line of it looks like a heading or a mark of pack.md,
 // or a fence that it opens is not closed.
 func NeedsFence(content string) bool {
@@ -81,7 +81,7 @@ func NeedsFence(content string) bool {
 	return fence != 0
 }
 
-// LikeFraming says whether a line, without leading blanks, looks like a heading of
+// LikeFraming reports whether a line, without leading blanks, looks like a heading of
 // a block or a record, or like the mark of a call or a result.
 func LikeFraming(line string) bool {
 	for _, mark := range []string{"# Context Block", "[call ", "[result of "} {

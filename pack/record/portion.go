@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// PortionKind says what a portion is.
+// PortionKind is the kind of a portion.
 type PortionKind uint8
 
 const (
@@ -48,9 +48,9 @@ const (
 	standsAbove  = "(it stands in the result before this one)"
 )
 
-// ContentsOf gives what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
+// ContentsOf returns what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
 // instead are the texts that stand in the place of results, where some are references.
-// turn gives the number of the turn that the record belongs to.
+// turn returns the number of the turn that the record belongs to.
 func ContentsOf(log Records, at Address, shown string, instead []string, turn func() int) (ctxabi.Role, []Portion, error) {
 	raw, err := log.Record(at.Line)
 	if err != nil {
@@ -298,7 +298,7 @@ func thoughtText(raw []byte) string {
 	return text
 }
 
-// ReadJSON gives a value with its numbers as they were written; ok is false for what is not one JSON value.
+// ReadJSON returns a value with its numbers as they were written; ok is false for what is not one JSON value.
 func ReadJSON(text string) (v any, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

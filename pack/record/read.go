@@ -22,7 +22,7 @@ func Read(m Records, at, body int) (Rendering, error) {
 	return readRecord(t.Messages, a.Line)
 }
 
-// RenderRecord gives the message at a line of m as a pack shows it in full, or shortened to about
+// RenderRecord returns the message at a line of m as a pack shows it in full, or shortened to about
 // body tokens (by weight) of content where body is not 0.
 func RenderRecord(m Records, line, body int) (string, error) {
 	r, err := readRecord(m, line)
@@ -203,13 +203,13 @@ func TurnOf(m Records, line int) int {
 	return turn
 }
 
-// IsUser says whether a record is a request of the user; Anthropic's user
+// IsUser reports whether a record is a request of the user; Anthropic's user
 // records that carry tool results are not.
 func IsUser(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.User && e.Flags&ctxabi.HasResults == 0
 }
 
-// IsResult says whether a record answers calls.
+// IsResult reports whether a record answers calls.
 func IsResult(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.Tool || e.Flags&ctxabi.HasResults != 0
 }

@@ -46,7 +46,7 @@ func (s *Rendering) text() string {
 	return c.String()
 }
 
-// Write gives it as it stands in pack.md, with at most body tokens below the heading (by weight; 0: all), and says how it was shortened.
+// Write returns it as it stands in pack.md, with at most body tokens below the heading (by weight; 0: all), and says how it was shortened.
 func (s Rendering) Write(body int) (text, how string) {
 	var b strings.Builder
 	b.WriteString(s.heading)
@@ -103,7 +103,7 @@ func (s *Rendering) shorten(body int) (how string) {
 	return how
 }
 
-// unclosed says whether shown leaves a fence open; marks of calls in it are our own.
+// unclosed reports whether shown leaves a fence open; marks of calls in it are our own.
 func unclosed(shown string) bool {
 	lines := strings.Split(shown, "\n")
 	return NeedsFence(strings.Join(slices.DeleteFunc(lines, func(l string) bool {

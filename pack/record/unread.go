@@ -39,14 +39,14 @@ func (u *Unread) Note(a Address, bad bool) {
 	}
 }
 
-// Has says whether a record is one of them.
+// Has reports whether a record is one of them.
 func (u *Unread) Has(a Address) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.lines[a]
 }
 
-// unreadOf gives what was found unreadable in a history; nil of one that is in no store.
+// unreadOf returns what was found unreadable in a history; nil of one that is in no store.
 func unreadOf(m Records) *Unread {
 	if r, ok := LogOfPlaces(m).(interface{ Unread() *Unread }); ok {
 		return r.Unread()
@@ -54,7 +54,7 @@ func unreadOf(m Records) *Unread {
 	return nil
 }
 
-// IsUnread says whether the record at a place was not read, when it was last tried.
+// IsUnread reports whether the record at a place was not read, when it was last tried.
 func IsUnread(m Records, at int) bool {
 	u := unreadOf(m)
 	return u != nil && u.Has(AddressOf(m, at))
@@ -68,7 +68,7 @@ func UnreadSoFar(m Records) uint64 {
 	return 0
 }
 
-// UnreadNote says in one line which records could not be read; "" when all could.
+// UnreadNote returns a line that names the records which could not be read; "" when all could.
 func UnreadNote(m Records) string {
 	u := unreadOf(m)
 	if u == nil || u.Count.Load() == 0 {

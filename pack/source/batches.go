@@ -11,7 +11,7 @@ import (
 // What reading a history taught is kept in lines of derived content, each of which tells of a batch of records in the order of the
 // timeline, so that the next daemon goes on where this one was.
 
-// LoadBatches gives the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
+// LoadBatches returns the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
 func LoadBatches(x *session.Session, m record.Records, name string, add func(of journal.BatchOf, line []byte) bool) (places, tools int, fits bool) {
 	head, any := "", false

@@ -20,12 +20,12 @@ import (
 // maxBrought is the most that a pack shows of one file that a child brought, in bytes.
 const maxBrought = 200
 
-// showsChildren says whether packs by r show children.
+// showsChildren reports whether packs by r show children.
 func showsChildren(r *recipe.Recipe) bool {
 	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeChildren })
 }
 
-// sameChildren says whether the session's children, and the sessions that they are linked to, are as they were.
+// sameChildren reports whether the session's children, and the sessions that they are linked to, are as they were.
 func (g *Gathered) sameChildren(x *session.Session) bool {
 	if !showsChildren(g.Chosen.Recipe) {
 		return true
@@ -34,7 +34,7 @@ func (g *Gathered) sameChildren(x *session.Session) bool {
 	return err == nil && slices.Equal(now, g.children)
 }
 
-// sameHandover says whether what the session's parent hands over to it is as it was.
+// sameHandover reports whether what the session's parent hands over to it is as it was.
 func (g *Gathered) sameHandover(x *session.Session) bool {
 	if g.parent == "" {
 		return true

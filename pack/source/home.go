@@ -107,7 +107,7 @@ func (b *Gatherer) openHome(x *session.Session, last *look) (h *home, rel string
 	return h, rel, nil
 }
 
-// moved says whether the session was moved, or removed, since the home was opened: what was not found in it may be elsewhere.
+// moved reports whether the session was moved, or removed, since the home was opened: what was not found in it may be elsewhere.
 func (h *home) moved(x *session.Session) (moved bool) {
 	x.InPlace(func(_ ctxabi.Ref, n uint64) { moved = n != h.moves })
 	return moved
@@ -120,7 +120,7 @@ func (h *home) close() {
 	unix.Close(h.fd)
 }
 
-// within says whether rel names something that sources may see: beneath the home and not internal.
+// within reports whether rel names something that sources may see: beneath the home and not internal.
 func within(rel string) bool {
 	if rel == ".." || strings.HasPrefix(rel, "../") || path.IsAbs(rel) {
 		return false
@@ -172,7 +172,7 @@ func (h *home) follow(rel string, flags int) (int, error) {
 	return fd, nil
 }
 
-// allows says whether the session's owner may do what bits say (of one class) with a file or directory.
+// allows reports whether the session's owner may do what bits say (of one class) with a file or directory.
 func (r *spaceRules) allows(s sign, bits uint32) bool {
 	switch {
 	case r == nil: // in a home, all is its owner's

@@ -111,7 +111,7 @@ func (h *home) dir(rel string) *dirFD {
 	return d
 }
 
-// list gives the names in the directory rel, dot-names left out; nil when there is none.
+// list returns the names in the directory rel, dot-names left out; nil when there is none.
 func (h *home) list(rel string) *listed {
 	rel = path.Clean(rel)
 	if l := h.now.lists[rel]; l != nil {
@@ -161,7 +161,7 @@ func (h *home) readList(rel string, d *dirFD) *listed {
 	return l
 }
 
-// walk gives the files below the directory rel, in the order of their paths, with maxDirDepth directories one in another at most.
+// walk returns the files below the directory rel, in the order of their paths, with maxDirDepth directories one in another at most.
 // A directory that links lead to as well is gone through once. more says that there are others beyond the bound of files.
 func (h *home) walk(rel string) (files []string, more bool) {
 	return h.walkOn(rel, maxDirDepth, map[uint64]bool{})

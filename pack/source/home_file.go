@@ -37,10 +37,10 @@ const (
 	reasonView    = "ctxfs makes it from the history, and a source reads what was written"
 )
 
-// ReasonPack says of a file of the workspace that it leads to a pack, of which no pack is made.
+// ReasonPack is of a file of the workspace that it leads to a pack, of which no pack is made.
 const ReasonPack = "it leads to a pack; " + reasonView
 
-// file gives the file rel, read anew only when it may have changed. At most most bytes of it are used.
+// file returns the file rel, read anew only when it may have changed. At most most bytes of it are used.
 func (h *home) file(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
 	if f := h.now.files[rel]; f != nil {
@@ -58,7 +58,7 @@ func (h *home) internal(rel string, most int64) *stocked {
 	return f
 }
 
-// again gives a file that was absent, if it is there by now.
+// again returns a file that was absent, if it is there by now.
 func (h *home) again(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
 	if s := h.sign(rel); s.exists() {

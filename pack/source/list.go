@@ -123,7 +123,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 	return nil
 }
 
-// viewed says of a file of the session that a reader of the mount may see and that was never written why it yields nothing.
+// viewed returns why a file of the session yields nothing that a reader of the mount may see and that was never written.
 func (s *sources) viewed(at int, src *recipe.Source, where string) {
 	name := s.place(where, src.Origin)
 	if ctxabi.IsView(name) || session.IsNote(name) {

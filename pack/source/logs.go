@@ -16,7 +16,7 @@ type Logs struct {
 	Veil   *veil         // what packs must not show; nil: they show all
 }
 
-// Redacts says whether packs show the session without its secrets.
+// Redacts reports whether packs show the session without its secrets.
 func (l *Logs) Redacts() bool { return l.Veil != nil }
 
 // Redact leaves no secret in what a pack is made from beside its records, and notes what was found.
@@ -24,7 +24,7 @@ func (l *Logs) Redact(in *pack.Input, t *session.Timeline) error {
 	return l.Veil.input(in, t, &l.Unread)
 }
 
-// Stored gives a log of the session as it is stored.
+// Stored returns a log of the session as it is stored.
 func (l *Logs) Stored(ix *session.Index, event bool) record.Records {
 	return ReadableOf(&l.Unread, ix, event)
 }
@@ -34,7 +34,7 @@ func historyOf(t *session.Timeline, u *record.Unread) redact.History {
 	return redact.History{Messages: ReadableOf(u, t.Messages, false), Events: ReadableOf(u, t.Events, true), Before: t.Before}
 }
 
-// Readable gives a log of the session as packs show it.
+// Readable returns a log of the session as packs show it.
 func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
 	ix := t.Messages
 	if event {
@@ -55,12 +55,12 @@ func (l *Logs) Timeline(x *session.Session) (*session.Timeline, error) {
 	return x.Timeline()
 }
 
-// Veiled says whether the record at an address is shown otherwise than it is stored.
+// Veiled reports whether the record at an address is shown otherwise than it is stored.
 func (l *Logs) Veiled(t *session.Timeline, at record.Address) bool {
 	return l.Veil != nil && l.Veil.changes(historyOf(t, &l.Unread), at)
 }
 
-// placesOf says up to which record of messages and of events packs know the logs.
+// placesOf returns the last records of messages and of events that packs know.
 func placesOf(t *session.Timeline) [2]int {
 	upTo := [2]int{t.Messages.Len(), 0}
 	if n := len(t.Tools); n > 0 {
@@ -113,7 +113,7 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 	return t, err
 }
 
-// Until gives in the history of t.
+// Until replaces the history of in by that of t. It returns an error when a log cannot be read.
 func (l *Logs) Until(in *pack.Input, x *session.Session, t *session.Timeline) (err error) {
 	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", l.Readable(t, false), nil, nil, ""
 	in.NoEvents = t.EventsErr != nil

@@ -48,7 +48,7 @@ func NewMask(r *redact.Redactor, id string) *veil {
 	return &veil{r: r, ledger: r.Ledger(id), weights: map[record.Address]int32{}, files: map[fileKey]veiledFile{}}
 }
 
-// Record gives a record without its secrets.
+// Record returns a record without its secrets.
 func (v *veil) record(h redact.History, a record.Address, raw []byte) ([]byte, error) {
 	return v.ledger.Record(h, a.Event, a.Line, raw)
 }
@@ -76,7 +76,7 @@ func (v *veil) entryOf(r *readable, a record.Address, e ctxabi.Entry) ctxabi.Ent
 	return e
 }
 
-// changes says whether a record is shown otherwise than it is stored.
+// changes reports whether a record is shown otherwise than it is stored.
 func (v *veil) changes(h redact.History, a record.Address) bool {
 	if v == nil {
 		return false
@@ -139,7 +139,7 @@ func (v *veil) input(in *pack.Input, t *session.Timeline, u *record.Unread) erro
 	return nil
 }
 
-// until gives the redaction r of an earlier moment.
+// until returns the redaction r of an earlier moment.
 func (v *veil) until(r *pack.Redaction, t *session.Timeline) *pack.Redaction {
 	if r == nil || v == nil {
 		return r
@@ -157,7 +157,7 @@ func mapped(list []string, by func(string) string) []string {
 	return out
 }
 
-// file gives a file without its secrets; what was looked at once is known.
+// file returns a file without its secrets; what was looked at once is known.
 func (v *veil) file(data []byte, sum [sha256.Size]byte, known redact.Known) veiledFile {
 	key := fileKey{sum, len(known)}
 	v.mu.Lock()

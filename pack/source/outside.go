@@ -31,13 +31,13 @@ type Generators interface {
 	// the error is for a runner that cannot do its work.
 	Run(ctx context.Context, uid, gid uint32, c Command) (Output, error)
 
-	// Inputs gives a fingerprint of the files that match globs (doublestar, relative to
+	// Inputs returns a fingerprint of the files that match globs (doublestar, relative to
 	// dir) as the user sees them: it changes when one is added, removed or changed.
-	// reason says why it cannot be known (dir is not readable, too many files). It waits at most wait, and
-	// stale says that the answer is an earlier one.
+	// reason returns why it cannot be known (dir is not readable, too many files). It waits at most wait, and
+	// stale is true when the answer is an earlier one.
 	Inputs(ctx context.Context, uid, gid uint32, dir string, globs []string, wait time.Duration) (fingerprint string, stale bool, reason string)
 
-	// Inside says of which session a process is a generator of, or was started by one of.
+	// Inside returns the session that a process is a generator of, or was started by a generator of.
 	Inside(pid uint32) (session string, ok bool)
 }
 

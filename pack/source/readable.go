@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// ReadableOf gives a snapshot of a log of which records may be damaged.
+// ReadableOf returns a snapshot of a log of which records may be damaged.
 func ReadableOf(u *record.Unread, ix *session.Index, event bool) record.Records {
 	return &readable{Index: ix, event: event, unread: u}
 }
@@ -25,7 +25,7 @@ type readable struct {
 	history redact.History
 }
 
-// At gives what the index says of a record.
+// At returns what the index says of a record.
 func (r *readable) At(line int) ctxabi.Entry {
 	e := r.Index.At(line)
 	if r.veil == nil {
@@ -37,7 +37,7 @@ func (r *readable) At(line int) ctxabi.Entry {
 // Unread returns the records of the session that were found unreadable.
 func (r *readable) Unread() *record.Unread { return r.unread }
 
-// Record gives a record, or what stands in for one that is damaged.
+// Record returns a record, or what stands in for one that is damaged.
 func (r *readable) Record(line int) ([]byte, error) {
 	raw, err := r.Index.Record(line)
 	a := record.Address{Line: line, Event: r.event}

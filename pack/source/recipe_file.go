@@ -28,7 +28,7 @@ type Chosen struct {
 	owners map[string]uint32   // of the files it was read from
 }
 
-// same says whether nothing that c was made from changed.
+// same reports whether nothing that c was made from changed.
 func (c *Chosen) same(h *home, entry string, env *content) bool {
 	if c == nil || c.entry != entry || c.env != env {
 		return false
@@ -51,7 +51,7 @@ func recipeEntry(h *home, rel string) string {
 	return ""
 }
 
-// choose gives the recipe of the session whose directory in h is rel: what its files say, else
+// choose returns the recipe of the session whose directory in h is rel: what its files say, else
 // the last good one, else the default one. What is wrong with the files is reported once.
 func choose(x *session.Session, h *home, rel string, env *content, last *Chosen) *Chosen {
 	entry := recipeEntry(h, rel)

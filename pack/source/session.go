@@ -51,7 +51,7 @@ type Gathered struct {
 	Refused  map[int]string           // why the commands of one must not run, by its index
 }
 
-// same says whether g gives the same pack as last, as far as its files decide.
+// same reports whether g gives the same pack as last, as far as its files decide.
 func (g *Gathered) same(last *Gathered) bool {
 	return last != nil && g.Length == last.Length && g.Events == last.Events && g.Ref == last.Ref &&
 		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state &&
@@ -284,7 +284,7 @@ func eachCondition(r *recipe.Recipe, do func(s *recipe.Source, c *recipe.Conditi
 	}
 }
 
-// isText says whether a file may stand in a prompt.
+// isText reports whether a file may stand in a prompt.
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // Input is what the compiler is given, but for the records.

@@ -31,7 +31,7 @@ func (s sign) fresh(now time.Time) bool {
 // of the time of an lstat goes into walking a long path.
 type directory int
 
-// sign gives the sign of a file by its path from d.
+// sign returns the sign of a file by its path from d.
 func (d directory) sign(rel string) sign {
 	var st unix.Stat_t
 	if unix.Fstatat(int(d), rel, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {

@@ -41,7 +41,7 @@ func (b *Gatherer) newTrust(x *session.Session, g *Gathered, rel string, cwd, en
 	return t
 }
 
-// needed says whether anything depends on what the owner trusts.
+// needed reports whether anything depends on what the owner trusts.
 func (t *trust) needed() bool {
 	if t.ref.Space != "" {
 		return true
@@ -54,13 +54,13 @@ func (t *trust) needed() bool {
 	return false
 }
 
-// foreign says that a recipe file is not the session owner's, as far as is known.
+// foreign reports whether a recipe file is not the session owner's, as far as is known.
 func (t *trust) foreign(name string) bool {
 	uid, known := t.chosen.owners[name]
 	return !known || uid != t.owner
 }
 
-// ask says why the file name (relative to the agent's home) with that content must be trusted first, or "".
+// ask returns why the file name (relative to the agent's home) with that content must be trusted first, or "".
 func (t *trust) ask(name, sum string) string {
 	if t.rows[ctxabi.Trust{Path: path.Join(t.ref.AgentHome(), name), SHA256: sum}] {
 		return ""
@@ -68,7 +68,7 @@ func (t *trust) ask(name, sum string) string {
 	return t.untrusted(name, "")
 }
 
-// untrusted says what is to be done about a file that is not trusted; wrong is why it cannot be as it is.
+// untrusted returns what is to be done about a file that is not trusted; wrong is why it cannot be as it is.
 func (t *trust) untrusted(name, wrong string) string {
 	at := path.Join(t.mountpoint, t.ref.AgentHome(), name)
 	if wrong != "" {
@@ -77,7 +77,7 @@ func (t *trust) untrusted(name, wrong string) string {
 	return fmt.Sprintf("not trusted; look at the file and run: ctxfs trust %s", at)
 }
 
-// noted says whether a file was trusted once, whatever it held.
+// noted reports whether a file was trusted once, whatever it held.
 func (t *trust) noted(name string) bool {
 	at := path.Join(t.ref.AgentHome(), name)
 	for row := range t.rows {
@@ -88,7 +88,7 @@ func (t *trust) noted(name string) bool {
 	return false
 }
 
-// own says why a file (by its path in the agent's home) in a shared space does not speak for the session's owner, or "".
+// own returns why a file (by its path in the agent's home) in a shared space does not speak for the session's owner, or "".
 func (t *trust) own(name string, f *stocked) string {
 	says := len(bytes.TrimSpace(f.data)) > 0 || f.reason != ""
 	if f.absent || !says || t.isOwn(f) {
@@ -100,7 +100,7 @@ func (t *trust) own(name string, f *stocked) string {
 // isOwn reports whether a file is the session owner's, and that nobody else can write it.
 func (t *trust) isOwn(f *stocked) bool { return f.sign.UID == t.owner && f.sign.mode&0o022 == 0 }
 
-// outside says why files outside of the store are not read, or "".
+// outside returns why files outside of the store are not read, or "".
 func (t *trust) outside() string {
 	if t.ref.Space == "" {
 		return ""
@@ -160,7 +160,7 @@ func (t *trust) look(h *home, words *Variables, at int, s *recipe.Source) {
 	}
 }
 
-// refuse says why the command of the source at is not run.
+// refuse returns why the command of the source at is not run.
 func (t *trust) refuse(at int, reason string) {
 	if t.scripts == nil {
 		t.scripts = map[int]string{}
@@ -168,7 +168,7 @@ func (t *trust) refuse(at int, reason string) {
 	t.scripts[at] = reason
 }
 
-// InPackage says whether a file of an agent's home, by its path there, is one of a package.
+// InPackage reports whether a file of an agent's home, by its path there, is one of a package.
 func InPackage(rel string) bool {
 	return strings.HasPrefix(rel, "node_modules/") || strings.HasPrefix(rel, "packages/")
 }
@@ -226,7 +226,7 @@ func distinct(list []string) []string {
 // maxGuessed bounds what relative words may name.
 const maxGuessed = 4000
 
-// wordsOf gives the words of an argument that may be paths: itself, what stands behind a =, and the words of a text, as a shell parts them.
+// wordsOf returns the words of an argument that may be paths: itself, what stands behind a =, and the words of a text, as a shell parts them.
 func wordsOf(arg string) []string {
 	words := []string{arg}
 	if _, value, ok := strings.Cut(arg, "="); ok {
@@ -278,7 +278,7 @@ func Programs(r *recipe.Recipe, home string, space bool) (all []Program) {
 	return all
 }
 
-// generator says why the generators of the source at are not run, or "".
+// generator returns why the generators of the source at are not run, or "".
 func (t *trust) generator(at int, s *recipe.Source) string {
 	if reason := t.outside(); reason != "" {
 		return reason

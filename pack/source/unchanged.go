@@ -27,7 +27,7 @@ type sightedFile struct {
 	*stocked
 }
 
-// path gives what must be as it was for the look to hold, nil when its signs cannot tell: a directory changed
+// path returns what must be as it was for the look to hold, nil when its signs cannot tell: a directory changed
 // lately, or something was reached by a link.
 func (l *look) path() []sighted {
 	if l.linked || l.here() != l.entered {
@@ -74,13 +74,13 @@ func (l *look) here() (n int) {
 	return n
 }
 
-// absentDir says that the directory rel is known not to be there.
+// absentDir reports whether the directory rel is known not to be there.
 func (l *look) absentDir(rel string) bool {
 	s, ok := l.dirs[rel]
 	return ok && !s.exists()
 }
 
-// Unchanged says whether all that g was made from is as it was. When it cannot tell, it says no, and which files it found as they were.
+// Unchanged reports whether all that g was made from is as it was. When it cannot tell, it says no, and which files it found as they were.
 func (b *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gathered) (ok bool, found map[*stocked]bool) {
 	if x.Messages().Len() != g.Length || x.Events().Len() != g.Events || x.Ref() != g.Ref || g.Ref.Space != "" || g.trust.needed() {
 		return false, nil

@@ -47,7 +47,7 @@ func (x *Variables) value(o recipe.Origin) func(string) (string, bool) {
 	}
 }
 
-// Expand gives a text of the recipe as commands see it. Variables without a value were a problem of the recipe before.
+// Expand returns a text of the recipe as commands see it. Variables without a value were a problem of the recipe before.
 func (x *Variables) Expand(text string, o recipe.Origin) string {
 	out, err := recipe.Expand(text, x.value(o))
 	if err != nil {
@@ -63,7 +63,7 @@ type location struct {
 	path   string // outside: absolute, as the session's owner calls it; "": cwd is needed and there is none
 }
 
-// locate says where text, a path of a recipe, leads.
+// locate returns where text, a path of a recipe, leads.
 func (x *Variables) locate(text string, o recipe.Origin) location {
 	for name, base := range map[string]string{recipe.VarAgentHome: ".", recipe.VarSession: x.Rel, recipe.VarRecipeDir: path.Dir(o.File)} {
 		rest, ok := strings.CutPrefix(text, "${"+name+"}")

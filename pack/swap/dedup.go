@@ -244,7 +244,7 @@ func sumIn(r ctxabi.ContentRef) (sum contentSum, ok bool) {
 	return sum, err == nil && copy(sum[:], b) == len(sum)
 }
 
-// packChunks gives each chunk 14 bytes.
+// packChunks returns each chunk 14 bytes.
 func packChunks(chunks []chunkOf) (b []byte) {
 	for _, c := range chunks {
 		b = append(b, c.sum[:]...)
@@ -261,7 +261,7 @@ func unpackChunks(b []byte) (chunks []chunkOf, whole bool) {
 	return chunks, len(b) == 0
 }
 
-// found tells of all that was found, in the order of the history.
+// found lists all that was found, in the order of the history.
 func (d *Dedup) found() []ctxabi.BlobRow {
 	var rows []ctxabi.BlobRow
 	counts := d.repeats.counts()

@@ -21,7 +21,7 @@ type chunkSum [12]byte
 // contentSum is the SHA-256 of a content.
 type contentSum [sha256.Size]byte
 
-// MarshalText gives hex digits.
+// MarshalText returns hex digits.
 func (s contentSum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
 // UnmarshalText reads them.
@@ -176,7 +176,7 @@ func (r *repeatTable) note(b foundBlob) {
 	r.blobs = append(r.blobs, b)
 }
 
-// counts says of each blob how often it stands in all contents; where it would overlap itself it counts once.
+// counts returns how often each blob stands in all contents; where it would overlap itself it counts once.
 func (r *repeatTable) counts() []standing {
 	counts := make([]standing, len(r.blobs))
 	type place struct{ content, end int }
@@ -219,7 +219,7 @@ func equalRuns(a, b []int32) bool {
 	return true
 }
 
-// row tells of a blob.
+// row returns the row of a blob.
 func (r *repeatTable) row(b *foundBlob, in standing) ctxabi.BlobRow {
 	c := &r.contents[b.Content]
 	ref, size, offset := c.ref, 0, 0

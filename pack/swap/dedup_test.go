@@ -50,7 +50,7 @@ func rowsOf(r *repeatTable) (rows []ctxabi.BlobRow) {
 	return rows
 }
 
-// meant gives the bytes that a row means.
+// meant returns the bytes that a row means.
 func meant(t *rapid.T, contents []string, row ctxabi.BlobRow) string {
 	text := contents[row.Ref.Start-1]
 	if row.Ref.Offset+row.Ref.Length > int64(len(text)) {

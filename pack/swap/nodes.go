@@ -22,7 +22,7 @@ type Node struct {
 	Ref    ctxabi.ContentRef // the zero value: a blob that a user stored
 }
 
-// Find gives the content called id.
+// Find returns the content called id.
 func (n *Nodes) Find(id string) (Node, bool) {
 	if n == nil {
 		return Node{}, false

@@ -28,7 +28,7 @@ type swapReader struct {
 	unread *record.Unread
 }
 
-// rows gives the rows of a note that are not in have: that of the range, and those of the results in it.
+// rows returns the rows of a note that are not in have: that of the range, and those of the results in it.
 func (r *swapReader) rows(n SwapNote, have map[ctxabi.ContentRef]bool) (rows []ctxabi.SwapRow, err error) {
 	span, err := ctxabi.ParseSpan(n.Range)
 	if err != nil {
@@ -128,7 +128,7 @@ func textOf(said []resultText, i int) string {
 	return ""
 }
 
-// edges gives whole lines of both ends of a text, as many as are looked at for its summary.
+// edges returns whole lines of both ends of a text, as many as are looked at for its summary.
 func edges(text string) string {
 	if len(text) <= 2*swapEdge {
 		return text
@@ -199,7 +199,7 @@ func outputsAt(ix record.Records, event bool, line int) (list []resultText, err 
 	return list, nil
 }
 
-// rangeSummary says in one line what a range begins and ends with: the first request in it and the last answer.
+// rangeSummary returns a line that tells what a range begins and ends with: the first request in it and the last answer.
 func rangeSummary(ix record.Records, event bool, span ctxabi.Span) string {
 	sentence := func(line int) string {
 		raw, err := ix.Record(line)

@@ -90,7 +90,7 @@ func (s *Swap) Note(x *session.Session, m record.Records, l pack.Left) {
 	}
 }
 
-// rangesOf gives what each compaction but the first done ones let go of each log.
+// rangesOf returns what each compaction but the first done ones let go of each log.
 func rangesOf(m record.Records, cuts []int, done int) (notes []SwapNote) {
 	from := 1
 	if done > 0 {
