@@ -20,6 +20,7 @@ func (b *Build) TokensOf(n int, c *tokens.Counter) int {
 }
 
 // Counter counts in the encoding of the build.
+// It returns an error for an unknown encoding.
 func (b *Build) Counter() (*tokens.Counter, error) {
 	if b.native != nil && b.native.Counter != nil {
 		return b.native.Counter, nil

@@ -21,6 +21,7 @@ const (
 	standard              // has the default cap of its type
 )
 
+// ClassOf returns the class of a source.
 func ClassOf(s *recipe.Source) class {
 	switch {
 	case s.Type.Required():

@@ -62,6 +62,7 @@ type Compiler struct {
 }
 
 // Compile makes the pack of in. Its history begins with that of the call before, or is shorter.
+// It returns errors as [Compile] does.
 func (c *Compiler) Compile(in Input) (*Build, error) {
 	if c.memo == nil || c.encoding != in.Encoding {
 		c.memo, c.encoding = NewMemo(), in.Encoding
@@ -89,6 +90,8 @@ type draft struct {
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
+// CompileWith makes the pack of in as [Compile] does, with what mm has of the builds before. It
+// returns errors as Compile does.
 func CompileWith(in *Input, mm *Memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
@@ -103,6 +106,7 @@ func CompileWith(in *Input, mm *Memo) (*Build, error) {
 
 // CompileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
 // far as the caller knows; see Input.EpochReason.
+// It returns errors as [Compile] does.
 func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
 	d, err := in.complete(mm, c, around)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 // ChooseComputed leaves, of what generators made for another history, what the recipe wants with in's.
 // Nothing is run: what is wanted and was not made is pending.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (in *Input) ChooseComputed(mm *Memo, c *tokens.Counter) error {
 	if !slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type.Computed() }) {
 		return nil

@@ -22,6 +22,7 @@ type Memo struct {
 	last            drafted
 }
 
+// NewMemo returns an empty memo.
 func NewMemo() *Memo {
 	return &Memo{Memo: recall.NewMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, Corpora: blocks.NewCorpora()}
 }

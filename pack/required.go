@@ -36,4 +36,5 @@ func (noRecords) Len() int { return 0 }
 
 func (noRecords) At(int) ctxabi.Entry { return ctxabi.Entry{} }
 
+// Record returns ctxabi.ErrNotFound as an error for every line.
 func (noRecords) Record(int) ([]byte, error) { return nil, ctxabi.ErrNotFound }

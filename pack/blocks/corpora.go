@@ -37,6 +37,7 @@ type splitFile struct {
 	size   int
 }
 
+// NewCorpora returns corpora of the usual size.
 func NewCorpora() *Corpora { return &Corpora{Most: MaxCorpora, known: map[corpusKey]*list.Element{}} }
 
 // file returns a file split by way, from what is kept or anew.

@@ -73,6 +73,7 @@ func checkOutput(f *session.CheckedFile, data []byte) error {
 
 // CheckChunks reads all that the rows of what left prompts and of what repeats stand for, and holds it against their hashes.
 // Rows that were never made are not missing: it looks at what is known, and builds nothing.
+// It returns an error when the rows cannot be read, and that of ctx when ctx ends.
 func CheckChunks(ctx context.Context, x *session.Session) (found []session.Problem, err error) {
 	check := func(file string, ref ctxabi.ContentRef) {
 		sum, _, err := x.Measure(ref)

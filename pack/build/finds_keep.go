@@ -14,6 +14,7 @@ const findsName = "notes/finds"
 // keptFinds keeps what was found as derived content of a session.
 type keptFinds struct{ x *session.Session }
 
+// Load implements [journal.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err error) {
 	t, err := k.x.Timeline()
 	if err != nil {
@@ -27,10 +28,13 @@ func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err erro
 	return places, tools, nil
 }
 
+// Each implements [journal.Keeper]; it returns an error when the lines cannot be read.
 func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(findsName, do) }
 
+// Head implements [journal.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
 
+// Append implements [journal.Keeper]; it returns an error when the line is not kept.
 func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(findsName, line) }
 
 func (k keptFinds) Remove() { k.x.RemoveDerived(findsName) }

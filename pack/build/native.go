@@ -8,6 +8,7 @@ import (
 )
 
 // Native returns a rendering of build, which is one of x.
+// It returns an error as [pack.Build.Native] does, which stands in errors.jsonl, too.
 func (b *Builder) Native(x *session.Session, build *pack.Build, f native.Format) ([]byte, error) {
 	before := build.Size()
 	e := b.entry(x.ID())

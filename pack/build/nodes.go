@@ -9,6 +9,8 @@ import (
 
 // Swap returns what left the session's prompt, up to now, sorted by log and record. Where id is known already it gives what is
 // known, which costs nothing.
+// It returns an error when a log cannot be read or there is no memory for it, and that of ctx when ctx
+// ends.
 func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*swap.Nodes, error) {
 	e := b.use(x)
 	if n := e.swap.Shown.Load(); id != "" && n != nil {
@@ -35,6 +37,8 @@ func (b *Builder) Swap(ctx context.Context, x *session.Session, id string) (*swa
 
 // Dedup returns the blobs of a session: what repeats in its history, images and files in it, and what users stored. Where id is known already it
 // gives what is known, which costs nothing.
+// It returns an error when a log cannot be read or there is no memory for it, and that of ctx when ctx
+// ends.
 func (b *Builder) Dedup(ctx context.Context, x *session.Session, id string) (*swap.Nodes, error) {
 	e := b.use(x)
 	if n := e.dedup.Shown.Load(); id != "" && n != nil {

@@ -41,6 +41,8 @@ type NotesView struct {
 func (v *NotesView) File(name string) []byte { return v.files[name] }
 
 // Notes returns what is derived of all records of the session, and of what left its prompt. Each record is read for it once, ever.
+// It returns an error when a log cannot be read or there is no memory for it, and that of ctx when ctx
+// ends.
 func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, error) {
 	e := b.use(x)
 	was := e.notes.bytes()

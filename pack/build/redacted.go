@@ -31,6 +31,7 @@ func (b *Builder) Redacts() bool { return b.config.Redact != nil }
 
 // Redacted returns a small derived file of the session without secrets, those included that only its history tells to be some; data
 // itself where nothing is redacted.
+// It returns an error when the history cannot be read.
 func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 	r := b.config.Redact
 	if r == nil || len(data) == 0 {

@@ -34,6 +34,7 @@ func (b *Builder) Remembered(x *session.Session) (r Remembered, ok bool) {
 }
 
 // ForgetIf forgets the session x when again says so of what is remembered then. Whoever compiles it meanwhile goes on.
+// It returns the error of again.
 func (b *Builder) ForgetIf(x *session.Session, again func(Remembered) (bool, error)) (freed int, done bool, err error) {
 	r, ok := b.Remembered(x)
 	if !ok {

@@ -206,6 +206,7 @@ func keptLines(before, now []byte) int {
 }
 
 // Served returns the packs of x that were read, after all that was opened until now is written or could not be.
+// It returns an error when packs.jsonl cannot be read, and that of ctx when ctx ends.
 func (b *Builder) Served(ctx context.Context, x *session.Session) (*session.Served, error) {
 	o := &b.opened
 	o.mu.Lock()

@@ -39,6 +39,7 @@ func (mm *Memo) sense(m record.Records, at int) (compress.Sense, string, error) 
 
 // Asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
 // what it answers. Where none says anything, that is the last one.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) Asked(m record.Records, last int, requests []request) (asked, error) {
 	for i, r := range slices.Backward(requests) {
 		if r.user > last {
@@ -66,6 +67,7 @@ func (mm *Memo) Asked(m record.Records, last int, requests []request) (asked, er
 }
 
 // Task is what sources are chosen for: what the user asked last, behind what that answers.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) Task(m record.Records, last int, requests []request) (string, error) {
 	if last == 0 {
 		return "", nil

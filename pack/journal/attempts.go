@@ -210,6 +210,7 @@ type End struct {
 	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
 }
 
+// HowEnded returns how a call ended that put out output, with an exit status that is not in it.
 func HowEnded(output, exit string, failed bool) End {
 	e := End{exit: exit, told: failed}
 	if exit == "" {

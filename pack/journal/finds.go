@@ -78,6 +78,7 @@ type Notes struct {
 	summarized    bool
 }
 
+// NewFinds returns findings that k keeps; nil: nothing keeps them.
 func NewFinds(k Keeper) *Finds { return &Finds{keep: k} }
 
 // Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
@@ -124,6 +125,7 @@ func (f *Finds) Behind(m record.Records) bool {
 
 // CatchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
 // bytes of records.
+// It returns the error of room or of ctx, and ctxabi.ErrIO when a record cannot be read.
 func (f *Finds) CatchUp(ctx context.Context, m record.Records, room func(bytes int64) (release func(), err error)) error {
 	defer f.Catching.Store(false)
 	step := func() (done bool, err error) {
@@ -153,6 +155,7 @@ func (f *Finds) CatchUp(ctx context.Context, m record.Records, room func(bytes i
 }
 
 // At returns the notes as of the first places of m. With a counter they have their summary.
+// It returns the error of ctx when that ends, and ctxabi.ErrIO when a record cannot be read.
 func (f *Finds) At(ctx context.Context, m record.Records, places int, count func(string) int) (Notes, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -119,6 +119,7 @@ type Policy struct {
 	Present            bool // the recipe has a journal
 }
 
+// PolicyOf returns what r says of its journal s; nil: there is none.
 func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
 	j := Policy{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}

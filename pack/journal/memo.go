@@ -33,6 +33,7 @@ type Memo struct {
 	Counted func(at record.Address, tokens int) // told of each new one
 }
 
+// NewMemo returns an empty memo.
 func NewMemo() *Memo {
 	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
 }
@@ -46,6 +47,7 @@ func (mm *Memo) found() *Finds {
 }
 
 // Request is the text of the user record at a place of m; "" for place 0.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) Request(m record.Records, at int) (string, error) {
 	if at == 0 {
 		return "", nil

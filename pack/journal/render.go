@@ -110,6 +110,7 @@ func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n in
 const Conversation = record.BlockHeading + "conversation\n"
 
 // RenderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (parts []Part, total int, err error) {
 	if f.N == 0 {
 		return nil, 0, nil

@@ -99,6 +99,7 @@ func (z *zones) size() int {
 }
 
 // Zones returns those of a fold.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*zones, error) {
 	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
 		return &zones{}, nil

@@ -68,6 +68,7 @@ func Heads(blocks []Head, limit int) (texts []Head) {
 }
 
 // Dialogue fills in the texts.
+// It returns ctxabi.ErrIO or ctxabi.ErrNotFound when a record cannot be read again as it was.
 func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 	talk := &dialogue{head: Heads(n.Head, n.Limit)}
 	for _, m := range n.Messages {

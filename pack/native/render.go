@@ -57,6 +57,7 @@ const MessageTokens = 4
 type Logs func() (messages, events record.Records, err error)
 
 // Body is the rendering in a format, made when it is asked for first.
+// It returns errors as [Prompt.Render] does.
 func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,6 +87,8 @@ func (n *Prompt) Size() int {
 
 // Render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
 // system prompt first) the pack of the next record begins with while the epoch is the same.
+// It returns ctxabi.ErrOverBudget when the rendering does not fit, ctxabi.ErrIO when a record cannot
+// be read, and an error for an unknown format.
 func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error) {
 	messages, events, err := logs()
 	if err != nil {

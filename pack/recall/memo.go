@@ -10,6 +10,7 @@ type Memo struct {
 	stands      *amongst              // what of them stands in the zones of the last build
 }
 
+// NewMemo returns an empty memo beside that of the journal.
 func NewMemo(mm *journal.Memo) *Memo {
 	return &Memo{Memo: mm, inventories: map[string]*inventory{}}
 }

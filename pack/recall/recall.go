@@ -62,6 +62,7 @@ type Query struct {
 }
 
 // Passages chooses passages for room tokens, in the order of the records.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	o := q.Memo.old(q.History, boundary)
 	hits, working, err := q.rank(o)

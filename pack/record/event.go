@@ -8,6 +8,7 @@ import (
 )
 
 // RenderEvent returns the tool event at a line of events as a pack shows it, as [RenderRecord] does a message.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func RenderEvent(events Records, line, body int) (string, error) {
 	s, err := readEvent(events, line, body)
 	if err != nil {
@@ -84,6 +85,7 @@ func readEvent(events Records, n, body int) (s Rendering, err error) {
 }
 
 // EventCall is the call that event n is.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func EventCall(events Records, n int) (ctxabi.ToolEvent, error) {
 	raw, err := events.Record(n)
 	if err != nil {

@@ -36,6 +36,7 @@ func (s *Excerpt) Whole() string {
 }
 
 // ExcerptOf reads the record at a place. Of a text that is very long, both ends are given.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func ExcerptOf(m Records, at int) (Excerpt, error) {
 	a := AddressOf(m, at)
 	log := m

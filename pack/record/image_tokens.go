@@ -26,11 +26,13 @@ func imageTokens(width, height int) int {
 	return max(AnthropicTokens(width, height), OpenAITokens(width, height), GeminiTokens(width, height))
 }
 
+// AnthropicTokens returns what an image of a size costs at Anthropic.
 func AnthropicTokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 1568)
 	return min(unknownImage, int(w*h/750)+1)
 }
 
+// OpenAITokens returns what an image of a size costs at OpenAI.
 func OpenAITokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 2048)
 	if short := min(w, h); short > 768 {
@@ -39,6 +41,7 @@ func OpenAITokens(width, height int) int {
 	return 85 + 170*tiles(w, 512)*tiles(h, 512)
 }
 
+// GeminiTokens returns what an image of a size costs at Google.
 func GeminiTokens(width, height int) int {
 	if width <= 384 && height <= 384 {
 		return 258

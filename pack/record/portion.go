@@ -51,6 +51,7 @@ const (
 // ContentsOf returns what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
 // instead are the texts that stand in the place of results, where some are references.
 // turn returns the number of the turn that the record belongs to.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func ContentsOf(log Records, at Address, shown string, instead []string, turn func() int) (ctxabi.Role, []Portion, error) {
 	raw, err := log.Record(at.Line)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 )
 
 // Read reads the record at a place of m for a rendering; see readRecord and readEvent.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func Read(m Records, at, body int) (Rendering, error) {
 	t, ok := m.(*Merged)
 	if !ok {
@@ -24,6 +25,7 @@ func Read(m Records, at, body int) (Rendering, error) {
 
 // RenderRecord returns the message at a line of m as a pack shows it in full, or shortened to about
 // body tokens (by weight) of content where body is not 0.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func RenderRecord(m Records, line, body int) (string, error) {
 	r, err := readRecord(m, line)
 	if err != nil {
@@ -138,10 +140,13 @@ func WriteCall(c *strings.Builder, ref, name, arguments string) (fenced bool) {
 	return false
 }
 
+// Unreadable returns the error, of kind ctxabi.ErrIO, that the record at an address cannot be read
+// because of err.
 func Unreadable(at Address, err error) error {
 	return &ctxabi.Error{Op: "pack", Path: at.Log(), Kind: ctxabi.ErrIO, Why: fmt.Sprintf("record %d cannot be read", at.Line), Err: err}
 }
 
+// WriteWord writes a word behind a blank; nothing for "".
 func WriteWord(b *strings.Builder, word string) {
 	if word != "" {
 		b.WriteByte(' ')
@@ -155,6 +160,8 @@ type Answers struct {
 	calls []ctxabi.Call
 }
 
+// CallsAt returns the calls that the record at a line makes. It returns ctxabi.ErrIO when a record
+// cannot be read.
 func CallsAt(m Records, line int) (Answers, error) {
 	raw, err := m.Record(line)
 	if err != nil {

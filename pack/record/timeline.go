@@ -63,6 +63,7 @@ func (t *Merged) At(at int) ctxabi.Entry {
 	return e
 }
 
+// Record returns the record at a place. It returns the error of its log.
 func (t *Merged) Record(at int) ([]byte, error) {
 	a := t.address(at)
 	return t.Log(a).Record(a.Line)
@@ -117,6 +118,7 @@ type Stretch struct {
 	Count            int
 }
 
+// StretchOf returns the numbers of the records at the places s of m.
 func StretchOf(m Records, s ctxabi.Span) Stretch {
 	t, ok := m.(*Merged)
 	if !ok {

@@ -36,6 +36,7 @@ func LoadBatches(x *session.Session, m record.Records, name string, add func(of 
 }
 
 // HeadAt stands for the first at places of m: the values of both logs' chains.
+// It returns an error when a log cannot be read.
 func HeadAt(x *session.Session, m record.Records, at int) (string, error) {
 	var sizes [2]int64
 	events := record.ToolsUpTo(m, at)

@@ -24,6 +24,7 @@ type Decided struct {
 
 // UpTo returns the newest decisions of a log as it stands, oldest first; none where the recipe shows none. before says how many
 // messages had arrived before an event.
+// It returns ctxabi.ErrIO when a record cannot be read.
 func (d *Decided) UpTo(r *recipe.Recipe, log record.Records, before func(line int) int) ([]journal.Decided, error) {
 	if !slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions }) {
 		return nil, nil

@@ -41,6 +41,7 @@ type failedEvent struct {
 
 // Newest returns the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
 // told in the words of the result of that call, if that is among the newest messages.
+// It returns the error of a record that cannot be read.
 func (f *Failures) Newest(r *recipe.Recipe, log, messages record.Records) ([]blocks.ErrorEvent, error) {
 	shows := false
 	for i := range r.Sources {

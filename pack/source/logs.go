@@ -20,6 +20,7 @@ type Logs struct {
 func (l *Logs) Redacts() bool { return l.Veil != nil }
 
 // Redact leaves no secret in what a pack is made from beside its records, and notes what was found.
+// It returns an error when the history cannot be read.
 func (l *Logs) Redact(in *pack.Input, t *session.Timeline) error {
 	return l.Veil.input(in, t, &l.Unread)
 }
@@ -82,6 +83,7 @@ const settlePause = 200 * time.Microsecond
 
 // Snapshot fills in both logs as they were at one moment. An event whose place
 // is not certain in time stands in a later pack.
+// It returns an error when a log cannot be read, and that of ctx when ctx ends.
 func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, err error) {
 	begin, asked := time.Now(), int64(-1)
 	for {

@@ -41,6 +41,7 @@ type veiledFile struct {
 // maxVeiled is how many files are remembered without their secrets.
 const maxVeiled = 512
 
+// NewMask returns the mask of session id by the rules of r; nil, which hides nothing, for a nil r.
 func NewMask(r *redact.Redactor, id string) *veil {
 	if r == nil {
 		return nil

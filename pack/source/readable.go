@@ -38,6 +38,7 @@ func (r *readable) At(line int) ctxabi.Entry {
 func (r *readable) Unread() *record.Unread { return r.unread }
 
 // Record returns a record, or what stands in for one that is damaged.
+// It returns the errors of the log but for damage.
 func (r *readable) Record(line int) ([]byte, error) {
 	raw, err := r.Index.Record(line)
 	a := record.Address{Line: line, Event: r.event}

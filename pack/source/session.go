@@ -87,6 +87,9 @@ func (g *Gathered) Bytes() int {
 }
 
 // Gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
+// It returns ctxabi.ErrIO when the agent's home cannot be read, ctxabi.ErrNoFiles or
+// ctxabi.ErrNoMemory when there are no descriptors or no memory for it, and the error of ctx when ctx
+// ends.
 func (b *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (*Gathered, error) {
 	for begin := time.Now(); time.Since(begin) < mostMoving; {
 		g, moved, err := b.lookAround(ctx, x, own, last)
@@ -242,6 +245,7 @@ func (b *Gatherer) Fallback(r *recipe.Recipe) int {
 }
 
 // Required gathers only what stands verbatim in the session's pack.
+// It returns errors as [Gatherer.Gather] does.
 func (b *Gatherer) Required(x *session.Session) (*Gathered, error) {
 	h, rel, err := b.openHome(x, nil)
 	if err != nil {

@@ -63,6 +63,8 @@ type keptPayload struct {
 	Kind string            `json:"kind"`
 }
 
+// Update reads the records that were not read yet and returns what repeats. It returns an error when
+// one cannot be read, and that of ctx when ctx ends.
 func (d *Dedup) Update(ctx context.Context, x *session.Session, e *source.Logs) (*Nodes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,9 +22,11 @@ type chunkSum [12]byte
 type contentSum [sha256.Size]byte
 
 // MarshalText returns hex digits.
+// It returns no error.
 func (s contentSum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
 
 // UnmarshalText reads them.
+// It returns an error for what is not as many hex digits.
 func (s *contentSum) UnmarshalText(b []byte) error {
 	if hex.DecodedLen(len(b)) != len(s) {
 		return hex.ErrLength

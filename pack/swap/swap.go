@@ -145,6 +145,7 @@ func (s *Swap) add(n SwapNote) {
 }
 
 // Update makes rows of the notes that are none yet.
+// It returns an error when a record cannot be read, and that of ctx when ctx ends.
 func (s *Swap) Update(ctx context.Context, x *session.Session, e *source.Logs) (*Nodes, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
