@@ -201,10 +201,6 @@ func (y *layout) choose(s *recipe.Source, files []blocks.File, task string, fits
 	return blocks.Selection{Text: string(files[0].Data)}
 }
 
-func (y *layout) hasJournal() bool {
-	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
-}
-
 // systemPrompt is the block of the strategy's system prompt in place of source k.
 func (y *layout) systemPrompt(k int) []block {
 	text := y.in.shown(y.strategy.SystemPrompt)

@@ -94,3 +94,8 @@ func (b *Build) ChangedFrom(before *Build) string {
 	}
 	return ""
 }
+
+func hexOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

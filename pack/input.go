@@ -136,3 +136,9 @@ func (in *Input) History() record.Records {
 	}
 	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }
+
+// Usable are the summaries that were there before the last record came: no others can stand in the pack.
+func (in *Input) Usable() []journal.Summary {
+	n := in.History().Len()
+	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })
+}

@@ -83,3 +83,6 @@ func where(records []redact.Address) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// cell makes text fit for a table.
+func cell(s string) string { return strings.ReplaceAll(record.OneLine(s), "|", "\\|") }

@@ -2,8 +2,6 @@ package pack
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -249,9 +247,4 @@ func (d *draft) whyLeftOut() string {
 		return "truncated"
 	}
 	return "compacted"
-}
-
-func hexOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

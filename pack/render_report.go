@@ -201,15 +201,9 @@ func howShortened(how string) string {
 	return "shortened as " + how
 }
 
-// name is how the report calls the record at a place.
-func (d *draft) name(at int) string { return record.AddressOf(d.history, at).String() }
-
 func percent(part, whole int) string {
 	if whole == 0 {
 		return "0 %"
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
-
-// cell makes text fit for a table.
-func cell(s string) string { return strings.ReplaceAll(record.OneLine(s), "|", "\\|") }

@@ -9,12 +9,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Usable are the summaries that were there before the last record came: no others can stand in the pack.
-func (in *Input) Usable() []journal.Summary {
-	n := in.History().Len()
-	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })
-}
-
 // backlog is what a build has behind its boundary for a summarizer.
 type backlog struct {
 	To  int // the last record there; 0: nothing is, or there is no summary
@@ -62,3 +56,6 @@ func (d *draft) summaryNote() string {
 	}
 	return text
 }
+
+// name is how the report calls the record at a place.
+func (d *draft) name(at int) string { return record.AddressOf(d.history, at).String() }

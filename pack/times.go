@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -54,4 +55,8 @@ func (d *draft) timesNote() string {
 		}
 	}
 	return b.String()
+}
+
+func (y *layout) hasJournal() bool {
+	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
 }

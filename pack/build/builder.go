@@ -94,15 +94,6 @@ func (b *Builder) Close() {
 	}
 }
 
-// background does what nobody waits for, until Close.
-func (b *Builder) background(do func(ctx context.Context)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.work.Err() == nil {
-		b.working.Go(func() { do(b.work) })
-	}
-}
-
 // Current returns the session's pack: the last build while nothing it was made from changed, else a new one.
 // Callers that come while another one is busy with the same session share the next build, so
 // that a slow workspace holds each of them up twice at most.

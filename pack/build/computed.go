@@ -271,3 +271,13 @@ func (b *Builder) homeOf(uid uint32) string {
 	b.homes.Store(uid, dir)
 	return dir
 }
+
+// moved reports whether there is more to say of the summarizer than in what was compiled last.
+func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
+	s := &e.summarizer
+	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {
+		return true
+	}
+	a := s.asked
+	return a != nil && !b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, []made{a.made}, 0)
+}

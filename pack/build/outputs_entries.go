@@ -1,6 +1,10 @@
 package build
 
-import "github.com/ctxfs/ctxfs/session"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/session"
+)
 
 // remember makes the memory of a source, with what was stored of it. mu is held.
 func (o *outputs) remember(id, name string, good *goodRun) {
@@ -117,4 +121,17 @@ func (o *outputs) Close() {
 	o.mu.Unlock()
 	o.cancel()
 	o.runs.Wait()
+}
+
+// removeStored removes the outputs of all sources but those named.
+func removeStored(x *session.Session, names []string) {
+	var keep []string
+	for _, name := range names {
+		keep = append(keep, storedName(name))
+	}
+	for _, file := range x.DerivedNames(outputsDir) {
+		if !slices.Contains(keep, file) {
+			x.RemoveDerived(file)
+		}
+	}
 }

@@ -61,19 +61,6 @@ func loadStored(x *session.Session, name string) *goodRun {
 		sha256: hex.EncodeToString(sum[:]), path: s.Path, note: s.Note}
 }
 
-// removeStored removes the outputs of all sources but those named.
-func removeStored(x *session.Session, names []string) {
-	var keep []string
-	for _, name := range names {
-		keep = append(keep, storedName(name))
-	}
-	for _, file := range x.DerivedNames(outputsDir) {
-		if !slices.Contains(keep, file) {
-			x.RemoveDerived(file)
-		}
-	}
-}
-
 // load reads what is stored of sources that nothing is remembered of. It returns with mu held.
 func (o *outputs) load(x *session.Session, wants []want) {
 	read := map[string]*goodRun{}

@@ -109,3 +109,12 @@ func (b *Builder) catchUp(x *session.Session, e *entry, all *journal.Finds, m re
 		}
 	})
 }
+
+// background does what nobody waits for, until Close.
+func (b *Builder) background(do func(ctx context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.work.Err() == nil {
+		b.working.Go(func() { do(b.work) })
+	}
+}

@@ -129,16 +129,6 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 	}
 }
 
-// moved reports whether there is more to say of the summarizer than in what was compiled last.
-func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
-	s := &e.summarizer
-	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {
-		return true
-	}
-	a := s.asked
-	return a != nil && !b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, []made{a.made}, 0)
-}
-
 // summaryWant is the run of the summarizer for the records up to a place.
 func (b *Builder) summaryWant(x *session.Session, g *source.Gathered, in *pack.Input, s *summarizer, to, max int) want {
 	m := in.History()

@@ -75,3 +75,24 @@ func (mm *Memo) Task(m record.Records, last int, requests []request) (string, er
 	a, err := mm.Asked(m, last, requests)
 	return strings.TrimLeft(a.Answers+"\n"+a.Text, "\n"), err
 }
+
+// Request is the text of the user record at a place of m; "" for place 0.
+// It returns ctxabi.ErrIO when a record cannot be read.
+func (mm *Memo) Request(m record.Records, at int) (string, error) {
+	if at == 0 {
+		return "", nil
+	}
+	if text, ok := mm.requests[at]; ok {
+		return text, nil
+	}
+	raw, err := m.Record(at)
+	if err != nil {
+		return "", record.Unreadable(record.AddressOf(m, at), err)
+	}
+	if len(mm.requests) > 2 {
+		clear(mm.requests)
+	}
+	text := ctxabi.DecodeMessage(raw).Text
+	mm.requests[at] = text
+	return text, nil
+}

@@ -326,3 +326,11 @@ type BatchOf struct {
 }
 
 const summaryTokens = 1000 // of summary.md
+
+// found is what was found in the records.
+func (mm *Memo) found() *Finds {
+	if mm.Finds == nil {
+		mm.Finds = NewFinds(nil)
+	}
+	return mm.Finds
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tokens"
 )
@@ -36,35 +35,6 @@ type Memo struct {
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
 	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
-}
-
-// found is what was found in the records.
-func (mm *Memo) found() *Finds {
-	if mm.Finds == nil {
-		mm.Finds = NewFinds(nil)
-	}
-	return mm.Finds
-}
-
-// Request is the text of the user record at a place of m; "" for place 0.
-// It returns ctxabi.ErrIO when a record cannot be read.
-func (mm *Memo) Request(m record.Records, at int) (string, error) {
-	if at == 0 {
-		return "", nil
-	}
-	if text, ok := mm.requests[at]; ok {
-		return text, nil
-	}
-	raw, err := m.Record(at)
-	if err != nil {
-		return "", record.Unreadable(record.AddressOf(m, at), err)
-	}
-	if len(mm.requests) > 2 {
-		clear(mm.requests)
-	}
-	text := ctxabi.DecodeMessage(raw).Text
-	mm.requests[at] = text
-	return text, nil
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.

@@ -23,48 +23,14 @@ const (
 // ByFold is how a folded record is shortened.
 const ByFold = "folded"
 
-// zoneRules are the shares that zones take of the room, in thousandths.
-type zoneRules struct{ summary, lines, folds int64 }
-
-// zoneRules are those of a step of [journalRule.foldRules]; a journal that drops what does not fit has no zones.
-func (j Policy) zoneRules(step int) zoneRules {
-	if j.Truncate || j.iterations > 0 || step > 14 {
-		return zoneRules{}
-	}
-	z := zoneRules{summary: zoneSummary, lines: j.keyLines, folds: zoneFolds}
-	// What is live keeps at least a fifth of what stays.
-	if most := j.low * 8 / 10; z.all() > most {
-		z = zoneRules{z.summary * most / z.all(), z.lines * most / z.all(), z.folds * most / z.all()}
-	}
-	for range max(0, step-6) / 2 {
-		z = zoneRules{z.summary * 2 / 3, z.lines * 2 / 3, z.folds * 2 / 3}
-	}
-	return z
-}
-
 // Numbers of zones.
 const (
-	zoneSummary = 30  // thousandths of the room
-	zoneFolds   = 100 // likewise
-	MaxSummary  = 500 // tokens
-	minRefold   = 100 // tokens that key lines leave over: more records are folded
-	minZoned    = 600 // tokens of room below which there are no zones
+	minRefold = 100 // tokens that key lines leave over: more records are folded
 
 	WindowRecords = 1024    // that are looked at to choose key lines
 	windowBytes   = 2 << 20 // likewise, of the log
 
 )
-
-func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
-
-// zonesIn are the tokens that zones may take where so many are left beside the records that are kept.
-func (r *Rules) zonesIn(room int64) zoneRules {
-	if room < minZoned || r.zones.all() == 0 {
-		return zoneRules{}
-	}
-	z := r.zones
-	return zoneRules{min(MaxSummary, room*z.summary/1000), room * z.lines / 1000, room * z.folds / 1000}
-}
 
 // zones are what stands in a pack for the records behind the boundary. They follow from
 // the records up to the last compaction alone and do not change before the next one.
@@ -230,12 +196,6 @@ func (b *zoner) room() (int64, error) {
 	return max(0, min(b.f.settledWeight, before-b.f.leastGain(b.f.starts[0]))-shown), nil
 }
 
-// isKept reports whether the record at a place behind the boundary stands there as it is.
-func (b *zoner) isKept(at int) bool {
-	first, user := b.f.keptUsers(b.f.starts[0])
-	return at <= b.f.Lead.N || at == first || at == user
-}
-
 // group is where the group begins that ends with the record at a place: a call with all up to its last result.
 func (b *zoner) group(end int) int {
 	begin := end
@@ -280,11 +240,4 @@ func (b *zoner) fold(room int) {
 		slices.Reverse(back)
 		b.z.From, b.z.folds = end+1, back
 	}
-}
-
-// said reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.
-func (b *zoner) said(at int) (record.Excerpt, bool) {
-	r, err := record.ExcerptOf(b.m, at)
-	b.unread = b.unread || err != nil
-	return r, err == nil && !record.IsUnread(b.m, at)
 }

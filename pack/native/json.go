@@ -94,3 +94,23 @@ func writeCompact(b *bytes.Buffer, v any) {
 	}
 	b.Truncate(b.Len() - 1) // its newline
 }
+
+// object is a JSON object; its keys are written sorted.
+type object = map[string]any
+
+// writeBody writes a request's body: its keys sorted, each item of its lists on a line of its own.
+func writeBody(body object) []byte {
+	var b bytes.Buffer
+	writeHolder(&b, body)
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// itemLines makes a list that [writeBody] writes item by item.
+func itemLines(items []object) []any {
+	list := make([]any, len(items))
+	for i, item := range items {
+		list[i] = item
+	}
+	return list
+}

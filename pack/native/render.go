@@ -148,26 +148,6 @@ func (n *Prompt) Count(talk *dialogue) int {
 	return total
 }
 
-// object is a JSON object; its keys are written sorted.
-type object = map[string]any
-
-// writeBody writes a request's body: its keys sorted, each item of its lists on a line of its own.
-func writeBody(body object) []byte {
-	var b bytes.Buffer
-	writeHolder(&b, body)
-	b.WriteByte('\n')
-	return b.Bytes()
-}
-
-// itemLines makes a list that [writeBody] writes item by item.
-func itemLines(items []object) []any {
-	list := make([]any, len(items))
-	for i, item := range items {
-		list[i] = item
-	}
-	return list
-}
-
 // Message is one message as a model is sent it.
 type Message struct {
 	Role    string `json:"role"`
