@@ -78,7 +78,7 @@ func (y *layout) useChain(from, end, journal int) {
 		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
 			waiting = true
 		}
-		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall.go
+		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall_block.go
 			if s.Phase != recipe.Dynamic {
 				why(k, "it stands after the journal or nowhere: what it shows changes with each record")
 				continue

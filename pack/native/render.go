@@ -30,10 +30,10 @@ var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
 //
 //	what pack.md shows ──► script ──► dialogue ──► the provider's JSON
 //
-// The script (native_script.go) knows of each record only what its parts are, and
+// The script (script.go) knows of each record only what its parts are, and
 // puts calls and results together; it is made with every pack, because the repairs that it makes
 // are reported, and because a pack must be folded so that every rendering fits. The texts are read again and
-// put in (native_dialogue.go) when somebody asks for a rendering.
+// put in (dialogue.go) when somebody asks for a rendering.
 
 // Prompt is what a build keeps for its native renderings. It never changes but for what was made.
 type Prompt struct {
