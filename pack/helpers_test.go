@@ -20,10 +20,8 @@ var (
 	notedLog  = packtest.NotedLog
 	weighing  = packtest.Weighing
 	text      = packtest.Text
-	turn      = packtest.Turn
 	history   = packtest.Messages
 	document  = packtest.Document
-	weights   = packtest.Weights
 	pure      = packtest.Pure
 	called    = packtest.Called
 	golden    = packtest.Golden
