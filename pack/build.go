@@ -32,7 +32,7 @@ type Build struct {
 	native      *native.Prompt
 	Left        Left    // what left the prompt
 	Backlog     backlog // what a summarizer may be asked for
-	Places      int     // of its history
+	HistoryLen  int     // of its history
 	Room        int     // for the journal, in tokens; 0: no limit
 	Encoding    string
 	borders     []border // of the blocks and records before the footer
@@ -84,7 +84,7 @@ type draft struct {
 	reserved   int // tokens behind the journal for recorded decisions
 	imagesFrom int // the first place whose images may be shown; 0: all may
 	tokens     struct{ head, journal, footer int }
-	kept       kept
+	shared     shared
 	native     *native.Prompt
 }
 
@@ -135,7 +135,7 @@ func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*dra
 		return nil, err
 	}
 	d.id = in.IDOf(around)
-	d.kept = d.since(before)
+	d.shared = d.since(before)
 	mm.last = in.drafting(around)
 	mm.last.stretches = d.stretches()
 	return d, nil
@@ -330,7 +330,7 @@ func (d *draft) render() *Build {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
-	build.Left, build.Backlog, build.Places = d.left(), d.backlog(), d.fold.N
+	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions

@@ -162,7 +162,7 @@ func (y *layout) there(from, end int) bool {
 // absence is why source k has no content though none of its files says why.
 func (y *layout) absence(k int) string {
 	switch s := &y.recipe.Sources[k]; {
-	case len(y.files[k]) == 0 && s.Type == recipe.TypeFile && k < len(y.in.Places) && y.in.Places[k] == "":
+	case len(y.files[k]) == 0 && s.Type == recipe.TypeFile && k < len(y.in.Locations) && y.in.Locations[k] == "":
 		return missing + ": cwd names no workspace"
 	case len(y.files[k]) == 0:
 		return missing

@@ -20,8 +20,8 @@ func (y *layout) blank(k int, id string) block {
 		id = s.Block
 	}
 	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: ClassOf(s), path: s.Path}
-	if k < len(y.in.Places) {
-		b.path = cmp.Or(y.in.Places[k], b.path)
+	if k < len(y.in.Locations) {
+		b.path = cmp.Or(y.in.Locations[k], b.path)
 	}
 	if files := y.files[k]; len(files) == 1 {
 		b.path = files[0].Path

@@ -37,7 +37,7 @@
 //	content            what a source shows
 //	required           what must stand verbatim, and whether it fits
 //	render_json_items  items and omissions of pack.json
-//	kept               what a pack shares with the one before
+//	shared             what a pack shares with the one before
 //	settle             the settled point and the layout
 //	recall_block       the block of old records
 //	notes_wanted       which derived notes are shown

@@ -35,8 +35,8 @@ func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 			if got := record.AddressOf(m, i+1); got != a {
 				t.Fatalf("at %d stands %v, want %v", i+1, got, a)
 			}
-			if tl, ok := m.(*record.Merged); ok && tl.PlaceOf(a) != i+1 {
-				t.Fatalf("%v is at %d, want %d", a, tl.PlaceOf(a), i+1)
+			if tl, ok := m.(*record.Merged); ok && tl.PositionOf(a) != i+1 {
+				t.Fatalf("%v is at %d, want %d", a, tl.PositionOf(a), i+1)
 			}
 			if e := m.At(i + 1); (e.Role == ctxabi.Event) != a.Event || int(e.CallOf) > i {
 				t.Fatalf("%v: %+v", a, e)

@@ -67,7 +67,7 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.Path())
 	}
 	if strings.TrimSpace(text) == "" {
-		text = record.NothingSaid
+		text = record.EmptyMessage
 	}
 	s := &native.Script{Turns: []native.Turn{{By: native.ByUser, Slots: []native.Slot{{Line: -1, Text: text}}}}}
 	s.Bound = d.counter.CountCached(text) + native.MessageTokens

@@ -58,7 +58,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		a := record.Address{Line: n, Event: it.Source == "events"}
 		at := n
 		if tl, ok := m.(*record.Merged); ok {
-			at = tl.PlaceOf(a)
+			at = tl.PositionOf(a)
 		}
 		r, err := record.ExcerptOf(m, at)
 		if err != nil {

@@ -27,7 +27,7 @@ type packJSON struct {
 	Fresh        int             `json:"fresh_tokens"`   // of what stands behind the prefix
 	HeadSHA256   string          `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
 	Items        []item          `json:"items"`
-	KeptBytes    int             `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [kept]
+	KeptBytes    int             `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [shared]
 	KeptSHA256   string          `json:"kept_sha256"`
 	KeptTokens   int             `json:"kept_tokens"`
 	Omitted      []omitted       `json:"omitted"`
@@ -136,8 +136,8 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		EpochReason:  d.epochReason(),
 		Fresh:        d.tokens.footer,
 		Items:        []item{},
-		KeptBytes:    d.kept.bytes,
-		KeptTokens:   d.kept.tokens,
+		KeptBytes:    d.shared.bytes,
+		KeptTokens:   d.shared.tokens,
 		Omitted:      d.omissions(),
 		PackID:       b.ID,
 		PrefixBytes:  b.Prefix,

@@ -182,8 +182,8 @@ func (d *draft) renderReport(b *Build) []byte {
 	default:
 		line("Record %s was added.", d.name(n))
 	}
-	line("The first %d bytes (%s of this pack) are those of the pack before.", d.kept.bytes, percent(d.kept.bytes, len(b.Markdown)))
-	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.kept.tokens, d.written(), d.tokens.footer)
+	line("The first %d bytes (%s of this pack) are those of the pack before.", d.shared.bytes, percent(d.shared.bytes, len(b.Markdown)))
+	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.shared.tokens, d.written(), d.tokens.footer)
 	return []byte(w.String())
 }
 

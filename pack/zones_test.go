@@ -51,7 +51,7 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 			text = found[3]
 			at := n
 			if tl, ok := m.(*record.Merged); ok {
-				at = tl.PlaceOf(record.Address{Line: n, Event: found[1] != ""})
+				at = tl.PositionOf(record.Address{Line: n, Event: found[1] != ""})
 			}
 			r, err := record.ExcerptOf(m, at)
 			if err != nil {

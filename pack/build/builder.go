@@ -270,13 +270,13 @@ func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *
 		return x.Messages(), t.Messages
 	}
 	mm.Known = func(at record.Address) int {
-		if _, ix := of(at); ix.Encoding() == key && !e.Veiled(t, at) {
+		if _, ix := of(at); ix.Encoding() == key && !e.Masked(t, at) {
 			return int(ix.At(at.Line).Tokens)
 		}
 		return 0
 	}
 	mm.Counted = func(at record.Address, tokens int) {
-		if e.Veiled(t, at) {
+		if e.Masked(t, at) {
 			return // the count is that of what is shown
 		}
 		log, _ := of(at)

@@ -19,7 +19,7 @@ import (
 func FileKinds() []session.FileKind {
 	const in = ctxabi.InternalDir + "/"
 	return []session.FileKind{
-		{Name: in + source.KeptFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[source.KeptRecipe])},
+		{Name: in + source.LastRecipeFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[source.LastRecipe])},
 		{Name: in + epochFile, Class: session.Cache, Check: session.DerivedFile(jsonOf[epochNote])},
 		{Name: in + outputsDir + "/", Class: session.Cache},
 		{Name: in + outputsDir + "/*", Class: session.Cache, Check: session.DerivedFile(checkOutput)},

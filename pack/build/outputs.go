@@ -144,7 +144,7 @@ const (
 // and runs nothing where it would have to wait.
 func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, wait time.Duration) []made {
 	start := time.Now()
-	looks := o.lookAll(ctx, uid, gid, wants, wait)
+	looks := o.checkAll(ctx, uid, gid, wants, wait)
 	asks := make([]ask, len(wants))
 	o.load(x, wants)
 	if mustNotWait(ctx) {
@@ -184,10 +184,10 @@ func (o *outputs) unchanged(ctx context.Context, x *session.Session, uid, gid ui
 	if !o.still(x, wants, last, nil, wait) { // without a look first, which costs the most
 		return false
 	}
-	return o.still(x, wants, last, o.lookAll(ctx, uid, gid, wants, wait), wait)
+	return o.still(x, wants, last, o.checkAll(ctx, uid, gid, wants, wait), wait)
 }
 
-func (o *outputs) still(x *session.Session, wants []want, last []made, looks []inputLook, wait time.Duration) bool {
+func (o *outputs) still(x *session.Session, wants []want, last []made, looks []inputCheck, wait time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.now()
@@ -223,7 +223,7 @@ type ask struct {
 
 // ask finds out whether w has to run, and if so sees to it. mu is held, and the
 // source is loaded; dispatch must follow.
-func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputLook) ask {
+func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputCheck) ask {
 	st := o.sessions[x.ID()][w.name]
 	st.gone = false
 	a := ask{st: st, key: st.key(w, l), maker: w.maker, must: w.patience > 0, late: l.late}
@@ -252,7 +252,7 @@ func (o *outputs) due(st *output, w *want, key string) (covered, runs bool) {
 }
 
 // hasToWait reports whether a gather since start would wait for w. mu is held, and the source is loaded.
-func (o *outputs) hasToWait(x *session.Session, w *want, l inputLook, start time.Time, wait time.Duration) bool {
+func (o *outputs) hasToWait(x *session.Session, w *want, l inputCheck, start time.Time, wait time.Duration) bool {
 	if wait = w.waits(wait); wait == 0 {
 		return false
 	}
@@ -277,8 +277,8 @@ func (r *goodRun) age(now time.Time) time.Duration {
 	return 1<<63 - 1
 }
 
-// standsHere ends the reason why an earlier output is given.
-const standsHere = "; what it gave before stands here"
+// servedInstead ends the reason why an earlier output is given.
+const servedInstead = "; what it gave before stands here"
 
 // made returns what the want came to by now. Outputs.mu is held.
 func (a *ask) made() made {
@@ -323,7 +323,7 @@ func (a *ask) made() made {
 		m.pending, m.data, m.sha256, m.path = false, nil, "", ""
 	case own:
 		m.pending, m.stale = false, true
-		m.reason += standsHere
+		m.reason += servedInstead
 	}
 	return m
 }

@@ -14,33 +14,33 @@ import (
 // forAll is how long a look at inputs may take when a caller waits for everything.
 const forAll = time.Hour
 
-// patientLook is how long a run looks at inputs that no reader had the time for.
-const patientLook = 30 * time.Second
+// patientCheck is how long a run looks at inputs that no reader had the time for.
+const patientCheck = 30 * time.Second
 
-// inputLook is what a look at the declared inputs of a want came to.
-type inputLook struct {
+// inputCheck is what a look at the declared inputs of a want came to.
+type inputCheck struct {
 	fingerprint string
 	late        bool // fingerprint is an earlier one, or "" when there is none
 	unknowable  bool
 }
 
-func (o *outputs) look(ctx context.Context, uid, gid uint32, w *want, wait time.Duration) (l inputLook) {
+func (o *outputs) check(ctx context.Context, uid, gid uint32, w *want, wait time.Duration) (l inputCheck) {
 	if w.cache.Strategy != recipe.CacheFileHash {
-		return inputLook{}
+		return inputCheck{}
 	}
 	fingerprint, late, reason := o.generators.Inputs(ctx, uid, gid, w.dir, w.cache.InvalidateOn, wait)
 	if late {
-		return inputLook{fingerprint: fingerprint, late: true}
+		return inputCheck{fingerprint: fingerprint, late: true}
 	}
 	if reason != "" {
-		return inputLook{unknowable: true}
+		return inputCheck{unknowable: true}
 	}
-	return inputLook{fingerprint: fingerprint}
+	return inputCheck{fingerprint: fingerprint}
 }
 
-// lookAll looks at the inputs of all wants at once, and once at those that several have in common. A look takes as
+// checkAll looks at the inputs of all wants at once, and once at those that several have in common. A look takes as
 // long as a gather waits for the want, under AtOnce no longer than wait.
-func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wait time.Duration) []inputLook {
+func (o *outputs) checkAll(ctx context.Context, uid, gid uint32, wants []want, wait time.Duration) []inputCheck {
 	atMost := func(w *want) time.Duration {
 		switch {
 		case wait < 0:
@@ -50,7 +50,7 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 		}
 		return w.waits(wait)
 	}
-	looks := make([]inputLook, len(wants))
+	looks := make([]inputCheck, len(wants))
 	var all sync.WaitGroup
 	last := -1 // is looked at by this goroutine: mostly there is but one
 	first := func(i int) int {
@@ -61,12 +61,12 @@ func (o *outputs) lookAll(ctx context.Context, uid, gid uint32, wants []want, wa
 			continue
 		}
 		if j := last; j >= 0 {
-			all.Go(func() { looks[j] = o.look(ctx, uid, gid, &wants[j], atMost(&wants[j])) })
+			all.Go(func() { looks[j] = o.check(ctx, uid, gid, &wants[j], atMost(&wants[j])) })
 		}
 		last = i
 	}
 	if last >= 0 {
-		looks[last] = o.look(ctx, uid, gid, &wants[last], atMost(&wants[last]))
+		looks[last] = o.check(ctx, uid, gid, &wants[last], atMost(&wants[last]))
 	}
 	all.Wait()
 	for i := range wants {
@@ -83,7 +83,7 @@ func (w *want) sameInputs(v *want) bool {
 }
 
 // key is a hash of all that w has to run again for; "" when the inputs are not known yet.
-func (w *want) key(l inputLook) string {
+func (w *want) key(l inputCheck) string {
 	h := sha256.New()
 	part := func(s string) { // hashed, so that parts cannot run into each other
 		sum := sha256.Sum256([]byte(s))
@@ -108,7 +108,7 @@ func (w *want) key(l inputLook) string {
 
 // key is w's, where nobody had the time to look at its inputs the one that the source last ran
 // for. outputs.mu is held.
-func (st *output) key(w *want, l inputLook) string {
+func (st *output) key(w *want, l inputCheck) string {
 	key := w.key(l)
 	switch {
 	case key != "":

@@ -19,7 +19,7 @@ func TestInputsThatSourcesShareAreLookedAtOnce(t *testing.T) {
 	g.files["/a"], g.files["/b"] = inputs{fingerprint: "of a"}, inputs{fingerprint: "of b"}
 	wants := []want{{dir: "/a"}, of("/a", "*.go"), of("/b", "*.go"), of("/a", "*.go"), of("/a", "*.go", "*.md"), of("/b", "*.go"), {dir: "/b"}}
 	var got []string
-	for _, l := range o.lookAll(t.Context(), 1, 1, wants, time.Minute) {
+	for _, l := range o.checkAll(t.Context(), 1, 1, wants, time.Minute) {
 		got = append(got, l.fingerprint)
 	}
 	if want := []string{"", "of a", "of b", "of a", "of a", "of b", ""}; fmt.Sprint(got) != fmt.Sprint(want) {

@@ -198,7 +198,7 @@ func (o *outputs) lead(ctx context.Context, j *job) {
 	defer j.cancel()
 	key := j.key // changed by nobody else once it has started
 	if key == "" {
-		l := o.look(ctx, j.uid, j.gid, &j.want, patientLook)
+		l := o.check(ctx, j.uid, j.gid, &j.want, patientCheck)
 		l.late = false // what is not known by now counts as no input
 		key = j.want.key(l)
 		o.mu.Lock()

@@ -24,7 +24,7 @@ func (b *Builder) room(t *session.Timeline, op, path string) (release func(), er
 	if b.config.Memory == nil {
 		return func() {}, nil
 	}
-	longest := max(longestLooked(t.Messages), longestLooked(t.Events))
+	longest := max(longestRead(t.Messages), longestRead(t.Events))
 	need := min(workTimes*(t.Messages.Size()+t.Events.Size()), workBytes+workTimes*int64(longest))
 	return b.config.Memory.Reserve(op, path, need)
 }
@@ -38,9 +38,9 @@ func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
 	return b.room(t, "read", "")
 }
 
-// longestLooked returns the length of the longest of the records that are looked at: of a long history those at its beginning and
+// longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
 // its newest.
-func longestLooked(ix *session.Index) (longest int) {
+func longestRead(ix *session.Index) (longest int) {
 	gap := journal.GapBefore(ix.Len())
 	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
 		return longest

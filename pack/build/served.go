@@ -39,7 +39,7 @@ type openedSession struct {
 	build  string          // id of the build that was opened last; "": not known; guarded by opened.mu
 	queued int             // guarded by opened.mu
 	last   <-chan struct{} // closed when what was queued last is written; nil: nothing was; guarded by opened.mu
-	kept   *session.Served // nil: not known; the goroutine's alone
+	served *session.Served // nil: not known; the goroutine's alone
 }
 
 // openedBuild is an opening that is to be written.
@@ -53,9 +53,9 @@ type openedBuild struct {
 }
 
 const (
-	maxOpened     = 64 << 20        // bytes of packs that wait to be written
-	maxOpenedWait = 2 * time.Second // how long somebody waits when there are more
-	maxOpenedKept = 64              // sessions that are remembered
+	maxOpened         = 64 << 20        // bytes of packs that wait to be written
+	maxOpenedWait     = 2 * time.Second // how long somebody waits when there are more
+	maxOpenedSessions = 64              // sessions that are remembered
 )
 
 // Opened records that a file of build, which is one of x, was opened. It waits for nothing while
@@ -71,7 +71,7 @@ func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
 		tell := o.fails(x)
 		o.mu.Unlock()
 		if tell {
-			reportUnkept(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; what is read is not kept"))
+			reportUnserved(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; what is read is not kept"))
 		}
 		return
 	}
@@ -95,7 +95,7 @@ func (o *opened) session(id string) *openedSession {
 		o.recent.MoveToFront(at)
 		return at.Value.(*openedSession)
 	}
-	for at := o.recent.Back(); at != nil && o.recent.Len() >= maxOpenedKept; {
+	for at := o.recent.Back(); at != nil && o.recent.Len() >= maxOpenedSessions; {
 		before := at.Prev()
 		if old := at.Value.(*openedSession); old.queued == 0 {
 			delete(o.sessions, old.id)
@@ -151,7 +151,7 @@ func (o *opened) work() {
 		}
 		if tell {
 			o.mu.Unlock()
-			reportUnkept(w.x, err)
+			reportUnserved(w.x, err)
 			o.mu.Lock()
 		}
 		close(w.done)
@@ -166,7 +166,7 @@ func (o *opened) fails(x *session.Session) bool {
 	return !was
 }
 
-func reportUnkept(x *session.Session, err error) {
+func reportUnserved(x *session.Session, err error) {
 	row := session.RowOf("serve", ctxabi.PacksFile, 0, err)
 	row.Op = "serve"
 	x.Report(row)
@@ -175,12 +175,12 @@ func reportUnkept(x *session.Session, err error) {
 // write adds the row, unless the last one is of this pack.
 func (w *openedBuild) write() (err error) {
 	s, b := w.of, w.build
-	if s.kept == nil {
-		if s.kept, err = w.x.Served(); err != nil {
+	if s.served == nil {
+		if s.served, err = w.x.Served(); err != nil {
 			return err
 		}
 	}
-	id, before := s.kept.Last()
+	id, before := s.served.Last()
 	if id == b.ID {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (w *openedBuild) write() (err error) {
 		return err
 	}
 	kept := keptLines(before, b.Markdown)
-	return s.kept.Add(session.ServedRow{
+	return s.served.Add(session.ServedRow{
 		At: w.by.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: w.after,
 		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: b.TokensOf(kept, c), Messages: b.Messages,
 		PackID: b.ID, PID: w.by.PID, PrefixBytes: b.Prefix, Redact: b.Redaction, Tokens: b.Tokens, UID: w.by.UID,

@@ -72,7 +72,7 @@ func (b *Builder) summarize(ctx context.Context, x *session.Session, e *entry, g
 	case s.asked != nil:
 		after := in.History().Len()
 		if e.build != nil {
-			after = e.build.Places // no pack of more records was given to anybody
+			after = e.build.HistoryLen // no pack of more records was given to anybody
 		}
 		s.asked.want = b.summaryWant(x, g, in, s, s.asked.to, s.asked.max)
 		b.ask(ctx, x, g, in, c, s, after)
@@ -91,7 +91,7 @@ func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entr
 		return
 	}
 	s.asked = &summaryOf{to: to, max: build.Backlog.Max, want: b.summaryWant(x, g, in, s, to, build.Backlog.Max)}
-	b.ask(ctx, x, g, in, c, s, build.Places)
+	b.ask(ctx, x, g, in, c, s, build.HistoryLen)
 }
 
 // ask asks for the summary that s wants, and deals with what there is. Nothing is waited for.
@@ -105,7 +105,7 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 	case m.running:
 		s.note = "the summarizer works on " + of
 	case m.reason != "" || m.sha256 == "":
-		a.failed = strings.TrimSuffix(m.reason, standsHere)
+		a.failed = strings.TrimSuffix(m.reason, servedInstead)
 		s.note = fmt.Sprintf("the summarizer failed for %s: %s", of, a.failed)
 		s.tell(x, summaryRow{Maker: s.maker, Failed: a.failed}, s.note)
 	default:

@@ -78,7 +78,7 @@ func withDerived(s *journal.Summary, m record.Records, derived string) string {
 		found := citesOne.FindStringSubmatch(line)
 		if found != nil {
 			n, _ := strconv.Atoi(found[2])
-			if record.PlaceIn(m, record.Address{Line: n, Event: found[1] == "events"}) <= s.To {
+			if record.PositionIn(m, record.Address{Line: n, Event: found[1] == "events"}) <= s.To {
 				continue
 			}
 		}

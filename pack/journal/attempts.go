@@ -26,7 +26,7 @@ const (
 	maxAttempts   = 5
 	maxFailing    = 64       // failures that are remembered at a time
 	attemptCall   = 100      // bytes of what was called
-	attemptSaid   = 24       // tokens of how it failed
+	attemptText   = 24       // tokens of how it failed
 	AttemptRead   = 16 << 10 // bytes at each end of a result
 	nearTheEnds   = 400      // bytes in which an exit code is looked for
 	fewLines      = 2        // of an output that is about the call itself, and not what it shows
@@ -263,7 +263,7 @@ func AttemptLine(name, arguments, output string) string {
 		what += " " + arguments
 	}
 	line := compress.Clip(record.OneLine(strings.Join(strings.Fields(what), " ")), attemptCall)
-	if said := record.OneLine(compress.Fold(output, attemptSaid)); said != "" {
+	if said := record.OneLine(compress.Fold(output, attemptText)); said != "" {
 		line += ": " + said
 	}
 	return line

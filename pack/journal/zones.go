@@ -217,8 +217,8 @@ func (b *zoner) fold(room int) {
 		n, readable := 0, true
 		for at := end; at >= begin && readable; at-- {
 			p := Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
-			if !b.isKept(at) {
-				r, ok := b.said(at)
+			if !b.staysWhole(at) {
+				r, ok := b.excerpt(at)
 				readable = ok
 				cut := false
 				if p.Text, cut = record.Fold(b.m, at, r); cut {

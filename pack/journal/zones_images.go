@@ -36,14 +36,14 @@ func (b *zoner) pictures(at int) (int64, error) {
 	return int64(n), err
 }
 
-// isKept reports whether the record at a place behind the boundary stands there as it is.
-func (b *zoner) isKept(at int) bool {
+// staysWhole reports whether the record at a place behind the boundary stands there as it is.
+func (b *zoner) staysWhole(at int) bool {
 	first, user := b.f.keptUsers(b.f.starts[0])
 	return at <= b.f.Lead.N || at == first || at == user
 }
 
-// said reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.
-func (b *zoner) said(at int) (record.Excerpt, bool) {
+// excerpt reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.
+func (b *zoner) excerpt(at int) (record.Excerpt, bool) {
 	r, err := record.ExcerptOf(b.m, at)
 	b.unread = b.unread || err != nil
 	return r, err == nil && !record.IsUnread(b.m, at)

@@ -42,7 +42,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	var sources []compress.Source
 	reports := map[int]string{} // of other agents, by place
 	for at := first; at <= b.z.at; at++ {
-		r, _ := b.said(at)
+		r, _ := b.excerpt(at)
 		sources = append(sources, compress.Source{Text: r.Whole(), Age: b.z.at - at, Tool: r.Result, Shown: whole[at]})
 		if r.Result && !whole[at] && compress.IsSubAgent(r.Name) {
 			reports[at] = r.Text

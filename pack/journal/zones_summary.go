@@ -60,13 +60,13 @@ func (b *zoner) derived(after, room int) []string {
 	for i := len(requests) - 1; i >= 0; i-- {
 		q := requests[i]
 		if q.answer > after && q.answer < folded {
-			r, _ := b.said(q.answer)
+			r, _ := b.excerpt(q.answer)
 			if !add(q.answer, "Answered", compress.Sentence(r.Text, 200)) {
 				break
 			}
 		}
-		if q.user > after && q.user < folded && !b.isKept(q.user) {
-			r, _ := b.said(q.user)
+		if q.user > after && q.user < folded && !b.staysWhole(q.user) {
+			r, _ := b.excerpt(q.user)
 			if !add(q.user, "Asked", compress.Sentence(r.Text, 200)) {
 				break
 			}
@@ -77,7 +77,7 @@ func (b *zoner) derived(after, room int) []string {
 		if b.m.At(at).Len > record.LongText {
 			continue
 		}
-		r, _ := b.said(at)
+		r, _ := b.excerpt(at)
 		what, text := "", ""
 		switch {
 		case r.Result:

@@ -70,7 +70,7 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		if n := len(m.parts); n == 0 || m.parts[n-1].kind != record.ThoughtPortion {
 			continue
 		}
-		m.parts = append(m.parts, filled{text: record.NothingSaid})
+		m.parts = append(m.parts, filled{text: record.EmptyMessage})
 		if i+1 < len(a.messages) && a.messages[i+1].stable > 0 {
 			m.stable = len(m.parts)
 		}

@@ -26,7 +26,7 @@ func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 		switch u.by {
 		case byTools:
 			for _, p := range u.parts {
-				add(object{"role": "tool", "tool_call_id": p.id, "content": p.said()}, 1)
+				add(object{"role": "tool", "tool_call_id": p.id, "content": p.content()}, 1)
 			}
 		case byAssistant:
 			m := object{"role": "assistant"}
@@ -118,8 +118,8 @@ func (u *utterance) content(textType string, ofImage func(record.Image) object) 
 	return list, len(list)
 }
 
-// said is a result as a text.
-func (p *filled) said() string {
+// content is a result as a text.
+func (p *filled) content() string {
 	if p.failed {
 		return toolFailed + p.text
 	}

@@ -22,7 +22,7 @@ func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 		switch u.by {
 		case byTools:
 			for _, p := range u.parts {
-				add(object{"type": "function_call_output", "call_id": p.id, "output": p.said()}, 1)
+				add(object{"type": "function_call_output", "call_id": p.id, "output": p.content()}, 1)
 			}
 		case byAssistant:
 			for _, p := range u.parts {

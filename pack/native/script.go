@@ -179,7 +179,7 @@ func (w *scripter) line(i int) {
 	if len(t.Slots) == 0 && !results {
 		w.repair(l.Address, "it says nothing: a text in its place says so")
 		w.Bound += extraNothing
-		t.Slots = []Slot{{Line: -1, Text: record.NothingSaid}}
+		t.Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
 	if len(t.Slots) > 0 {
 		w.say(t)
@@ -239,7 +239,7 @@ func (w *scripter) assistant(i int) {
 	default:
 		w.repair(l.Address, "it says nothing: a text in its place says so")
 		w.Bound += extraNothing
-		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.NothingSaid}}
+		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
 	for n, c := range l.Contents {
 		if c.Kind == record.ResultPortion {

@@ -7,7 +7,7 @@ type Memo struct {
 	*journal.Memo
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
-	stands      *amongst              // what of them stands in the zones of the last build
+	inZones     *amongst              // what of them stands in the zones of the last build
 }
 
 // NewMemo returns an empty memo beside that of the journal.
@@ -41,8 +41,8 @@ func (mm *Memo) Size() int {
 	if mm.recalled != nil {
 		n += mm.recalled.size()
 	}
-	if mm.stands != nil {
-		n += mm.stands.size()
+	if mm.inZones != nil {
+		n += mm.inZones.size()
 	}
 	return n
 }

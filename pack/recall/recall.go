@@ -34,7 +34,7 @@ const (
 	recallTask   = 2000 // bytes of the request
 	recallNewest = 4    // records that ask, beside the request
 	recallAsks   = 750  // bytes at each end of one of these
-	recallAgain  = 3    // passages whose identifiers ask once more
+	recallMore   = 3    // passages whose identifiers ask once more
 	recallFades  = 50   // records after which a passage counts for less
 	freshEnough  = 3    // identifiers that stand nowhere else
 )
@@ -183,7 +183,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 		}
 		ask(newest, working)
 		var names strings.Builder
-		for _, doc := range best(scores, recallAgain) {
+		for _, doc := range best(scores, recallMore) {
 			for _, w := range o.passages[doc].words() {
 				names.WriteString(w + "\n")
 			}

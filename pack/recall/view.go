@@ -28,11 +28,11 @@ type amongst struct {
 
 // amongst is that of some texts, as it was where they are those of the last build.
 func (mm *Memo) amongst(texts []string) *amongst {
-	if a := mm.stands; a != nil && slices.Equal(a.texts, texts) {
+	if a := mm.inZones; a != nil && slices.Equal(a.texts, texts) {
 		return a
 	}
-	mm.stands = &amongst{texts: texts, all: strings.Join(texts, ""), has: map[string]bool{}}
-	return mm.stands
+	mm.inZones = &amongst{texts: texts, all: strings.Join(texts, ""), has: map[string]bool{}}
+	return mm.inZones
 }
 
 // line reports whether a line stands in them.

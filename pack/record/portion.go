@@ -43,7 +43,7 @@ type Portion struct {
 const TokensOfOne = 48
 
 const (
-	NothingSaid  = "(empty message)"
+	EmptyMessage = "(empty message)"
 	NothingGiven = "(no output)"
 	standsAbove  = "(it stands in the result before this one)"
 )

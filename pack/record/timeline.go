@@ -35,8 +35,8 @@ func (t *Merged) address(at int) Address {
 	return Address{Line: at - k}
 }
 
-// PlaceOf is where a record stands; 0 when it stands nowhere.
-func (t *Merged) PlaceOf(a Address) int {
+// PositionOf is where a record stands; 0 when it stands nowhere.
+func (t *Merged) PositionOf(a Address) int {
 	if !a.Event {
 		return a.Line + sort.Search(len(t.Tools), func(i int) bool { return int(t.Tools[i].After) >= a.Line })
 	}
@@ -58,7 +58,7 @@ func (t *Merged) At(at int) ctxabi.Entry {
 	a := t.address(at)
 	e := t.Log(a).At(a.Line)
 	if e.CallOf > 0 {
-		e.CallOf = int32(t.PlaceOf(Address{int(e.CallOf), a.Event}))
+		e.CallOf = int32(t.PositionOf(Address{int(e.CallOf), a.Event}))
 	}
 	return e
 }
@@ -160,18 +160,18 @@ func ToolsUpTo(m Records, at int) int {
 	return 0
 }
 
-// LogOfPlaces is the log of messages among m.
-func LogOfPlaces(m Records) Records {
+// MessagesOf is the log of messages among m.
+func MessagesOf(m Records) Records {
 	if t, ok := m.(*Merged); ok {
 		return t.Messages
 	}
 	return m
 }
 
-// PlaceIn is where the record at an address stands in m; 0: nowhere.
-func PlaceIn(m Records, a Address) int {
+// PositionIn is where the record at an address stands in m; 0: nowhere.
+func PositionIn(m Records, a Address) int {
 	if t, ok := m.(*Merged); ok {
-		return t.PlaceOf(a)
+		return t.PositionOf(a)
 	}
 	if a.Event {
 		return 0

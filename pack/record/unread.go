@@ -48,7 +48,7 @@ func (u *Unread) Has(a Address) bool {
 
 // unreadOf returns what was found unreadable in a history; nil of one that is in no store.
 func unreadOf(m Records) *Unread {
-	if r, ok := LogOfPlaces(m).(interface{ Unread() *Unread }); ok {
+	if r, ok := MessagesOf(m).(interface{ Unread() *Unread }); ok {
 		return r.Unread()
 	}
 	return nil

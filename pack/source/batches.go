@@ -41,7 +41,7 @@ func HeadAt(x *session.Session, m record.Records, at int) (string, error) {
 	var sizes [2]int64
 	events := record.ToolsUpTo(m, at)
 	if n := at - events; n > 0 {
-		e := record.LogOfPlaces(m).At(n)
+		e := record.MessagesOf(m).At(n)
 		sizes[0] = e.Offset + int64(e.Len) + 1
 	}
 	if events > 0 {

@@ -45,7 +45,7 @@ func (g *Gathered) sameHandover(x *session.Session) bool {
 
 // lookAtChildren reads the results of the session's children, where they changed since last. Of linked sessions it reads the last answer
 // and the state, never their packs: that they may be linked back does not matter.
-func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *veil) (err error) {
+func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *mask) (err error) {
 	if !showsChildren(g.Chosen.Recipe) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *veil) (
 	return nil
 }
 
-func resultOf(x *session.Session, c *session.Child, v *veil) (r blocks.ChildResult, err error) {
+func resultOf(x *session.Session, c *session.Child, v *mask) (r blocks.ChildResult, err error) {
 	r = blocks.ChildResult{Name: c.Name, Status: c.Status, Finished: c.Finished(), Who: c.Who()}
 	for _, row := range c.Brought() {
 		text := row.Path

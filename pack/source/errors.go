@@ -31,12 +31,12 @@ type Failures struct {
 
 // failedEvent is an event that tells of a failure.
 type failedEvent struct {
-	line   int
-	text   string
-	call   string // the id of the call that failed, where the event does not say how; "": it does
-	looked int    // messages that were looked at for what was answered to it
-	at     int    // the one that says it; 0: none did yet
-	said   string // what that says
+	line     int
+	text     string
+	call     string // the id of the call that failed, where the event does not say how; "": it does
+	searched int    // messages that were looked at for what was answered to it
+	at       int    // the one that says it; 0: none did yet
+	answer   string // what that says
 }
 
 // Newest returns the failures in the log as it stands, oldest first; none where the recipe shows none. One that names a call and not what went wrong is
@@ -78,8 +78,8 @@ func (f *Failures) Newest(r *recipe.Recipe, log, messages record.Records) ([]blo
 	}
 	out := make([]blocks.ErrorEvent, len(f.list))
 	for i, e := range f.list {
-		if out[i] = (blocks.ErrorEvent{Line: e.line, Text: e.text}); e.said != "" {
-			out[i].Text = e.said
+		if out[i] = (blocks.ErrorEvent{Line: e.line, Text: e.text}); e.answer != "" {
+			out[i].Text = e.answer
 		}
 	}
 	return out, nil
@@ -92,11 +92,11 @@ func (f *Failures) ask(messages record.Records) error {
 	from := n + 1
 	for i := range f.list {
 		e := &f.list[i]
-		if e.looked > n || e.at > 0 && e.at < oldest {
-			e.looked, e.at, e.said = 0, 0, ""
+		if e.searched > n || e.at > 0 && e.at < oldest {
+			e.searched, e.at, e.answer = 0, 0, ""
 		}
 		if e.call != "" && e.at == 0 {
-			from = min(from, max(e.looked+1, oldest))
+			from = min(from, max(e.searched+1, oldest))
 		}
 	}
 	for at := from; at <= n; at++ {
@@ -113,7 +113,7 @@ func (f *Failures) ask(messages record.Records) error {
 		}
 		for i := range f.list {
 			e := &f.list[i]
-			if e.call == "" || e.at > 0 || at <= e.looked || !bytes.Contains(raw, []byte(e.call)) {
+			if e.call == "" || e.at > 0 || at <= e.searched || !bytes.Contains(raw, []byte(e.call)) {
 				continue
 			}
 			msg := ctxabi.DecodeMessage(raw)
@@ -131,12 +131,12 @@ func (f *Failures) ask(messages record.Records) error {
 						return err
 					}
 				}
-				e.at, e.said = at, journal.AttemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
+				e.at, e.answer = at, journal.AttemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
 			}
 		}
 	}
 	for i := range f.list {
-		f.list[i].looked = n
+		f.list[i].searched = n
 	}
 	return nil
 }

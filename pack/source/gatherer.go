@@ -37,5 +37,5 @@ func (b *Gatherer) CheckRecipe(x *session.Session) {
 	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
 		return // somebody is between truncating it and writing; if not, the next pack says so
 	}
-	b.setUp(x, &Gathered{Ref: h.ref, look: h.now}, h, rel, nil)
+	b.setUp(x, &Gathered{Ref: h.ref, scan: h.now}, h, rel, nil)
 }

@@ -25,8 +25,8 @@ type home struct {
 	ref   ctxabi.Ref // of the session, when it was opened
 	moves uint64     // of it until then
 	space *spaceRules
-	last  *look
-	now   *look
+	last  *scan
+	now   *scan
 	at    time.Time
 	dirs  map[string]*dirFD
 	held  []*dirFD          // those of dirs whose descriptors are open, the one opened first in front
@@ -37,8 +37,8 @@ type home struct {
 	starved error // there was no memory for a file
 }
 
-// look is what was seen in a home. It does not change once the look is over, but for the signs of files that begin to tell; see still.
-type look struct {
+// scan is what was seen in a home. It does not change once the look is over, but for the signs of files that begin to tell; see still.
+type scan struct {
 	files map[string]*stocked // by path relative to the home
 	lists map[string]*listed
 	dirs  map[string]sign
@@ -70,7 +70,7 @@ func (b *Gatherer) storeRoot(dir string) (*os.File, error) {
 }
 
 // openHome opens the home of the session's agent. rel is the session's directory in it.
-func (b *Gatherer) openHome(x *session.Session, last *look) (h *home, rel string, err error) {
+func (b *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string, err error) {
 	failed := func(err error) error {
 		kind := ctxabi.ErrIO
 		if handles.IsShort(err) {
@@ -93,10 +93,10 @@ func (b *Gatherer) openHome(x *session.Session, last *look) (h *home, rel string
 		return nil, "", failed(err)
 	}
 	if last == nil {
-		last = &look{}
+		last = &scan{}
 	}
 	h = &home{memory: b.Config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
-		now: &look{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
+		now: &scan{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {
 		var st unix.Stat_t

@@ -46,20 +46,20 @@ func (h *home) file(rel string, most int64) *stocked {
 	if f := h.now.files[rel]; f != nil {
 		return f
 	}
-	f := h.lookAt(rel, most, within(rel))
+	f := h.inspect(rel, most, within(rel))
 	h.now.files[rel] = f
 	return f
 }
 
 // internal is file for one that no source of a recipe may name.
 func (h *home) internal(rel string, most int64) *stocked {
-	f := h.lookAt(rel, most, true)
+	f := h.inspect(rel, most, true)
 	h.now.files[rel] = f
 	return f
 }
 
-// again returns a file that was absent, if it is there by now.
-func (h *home) again(rel string, most int64) *stocked {
+// recheck returns a file that was absent, if it is there by now.
+func (h *home) recheck(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
 	if s := h.sign(rel); s.exists() {
 		s.ino = 0 // the look at its directory was before: the next one reads both
@@ -68,7 +68,7 @@ func (h *home) again(rel string, most int64) *stocked {
 	return h.now.files[rel]
 }
 
-func (h *home) lookAt(rel string, most int64, allowed bool) *stocked {
+func (h *home) inspect(rel string, most int64, allowed bool) *stocked {
 	before := h.last.files[rel]
 	refused := func(reason string) *stocked {
 		if before != nil && before.reason == reason && !before.sign.exists() {

@@ -31,7 +31,7 @@ func (s *sources) all() error {
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
 		todo = todo || src.Type == recipe.TypeTodo
-		s.g.places = append(s.g.places, s.place(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
+		s.g.locations = append(s.g.locations, s.location(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *sources) all() error {
 	}
 	s.sections()
 	if src := SummarizerSource(s.recipe); src != nil {
-		s.g.trust.look(s.h, s.g.Words, OfSummarizer, src)
+		s.g.trust.check(s.h, s.g.Words, OfSummarizer, src)
 	}
 	s.unlistedPins()
 	eachCondition(s.recipe, func(src *recipe.Source, c *recipe.Condition) {
@@ -54,9 +54,9 @@ func (s *sources) all() error {
 	return nil
 }
 
-// place is where a path of the recipe leads, as a reader in the session's directory finds it; "" when
+// location is where a path of the recipe leads, as a reader in the session's directory finds it; "" when
 // it reads none, or when that needs a workspace and there is none.
-func (s *sources) place(where string, o recipe.Origin) string {
+func (s *sources) location(where string, o recipe.Origin) string {
 	if where == "" {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (s *sources) source(at int, src *recipe.Source) error {
 	case recipe.TypeMemory, recipe.TypeKnowledge, recipe.TypePlaybook:
 		s.directory(at, src, where)
 	case recipe.TypeComputed, recipe.TypePipeline:
-		s.g.trust.look(s.h, s.g.Words, at, src)
+		s.g.trust.check(s.h, s.g.Words, at, src)
 	case recipe.TypeFile:
 		if c := s.file(at, src.Block, where, src.Origin); c != nil && c.absent {
 			s.viewed(at, src, where)
@@ -125,7 +125,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 
 // viewed returns why a file of the session yields nothing that a reader of the mount may see and that was never written.
 func (s *sources) viewed(at int, src *recipe.Source, where string) {
-	name := s.place(where, src.Origin)
+	name := s.location(where, src.Origin)
 	if ctxabi.IsView(name) || session.IsNote(name) {
 		s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: name, Reason: reasonView})
 	}
@@ -140,7 +140,7 @@ func (s *sources) stored(at int, id, rel string) *content {
 		if c.absent {
 			c, life = s.h.internal(path.Join(s.rel, ctxabi.OwnNote(name)), maxFile).content, ctxabi.OriginMixed
 			if c.absent { // the note may have taken its place between the two looks
-				c, life = s.h.again(rel, maxFile).content, ctxabi.OriginAgent
+				c, life = s.h.recheck(rel, maxFile).content, ctxabi.OriginAgent
 			}
 			if c.absent {
 				return c
@@ -284,7 +284,7 @@ func (s *sources) sections() {
 				if s.g.sections == nil {
 					s.g.sections = map[string]string{}
 				}
-				s.g.sections[sec.Name] = s.place(sec.Path, st.Origin)
+				s.g.sections[sec.Name] = s.location(sec.Path, st.Origin)
 				s.file(blocks.OfSection, sec.Name, sec.Path, st.Origin)
 			}
 		}

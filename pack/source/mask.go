@@ -16,14 +16,14 @@ import (
 // counted or compared. So nothing of a secret can be left where something was cut in two, and what is made from redacted
 // inputs needs no second look. References (swap, dedup) go by the hash of what is stored, and are not redacted.
 
-// veil redacts what packs of one session are made from. A nil veil redacts nothing.
-type veil struct {
+// mask redacts what packs of one session are made from. A nil veil redacts nothing.
+type mask struct {
 	r      *redact.Redactor
 	ledger *redact.Ledger
 
 	mu      sync.Mutex
 	weights map[record.Address]int32 // of records that hold secrets, as they are shown; guarded by mu
-	files   map[fileKey]veiledFile   // guarded by mu
+	files   map[fileKey]maskedFile   // guarded by mu
 }
 
 // fileKey is a file's content and how many values were known to be secrets.
@@ -32,30 +32,30 @@ type fileKey struct {
 	known int
 }
 
-type veiledFile struct {
+type maskedFile struct {
 	data  []byte
 	sum   *[sha256.Size]byte
 	rules []string
 }
 
-// maxVeiled is how many files are remembered without their secrets.
-const maxVeiled = 512
+// maxMasked is how many files are remembered without their secrets.
+const maxMasked = 512
 
 // NewMask returns the mask of session id by the rules of r; nil, which hides nothing, for a nil r.
-func NewMask(r *redact.Redactor, id string) *veil {
+func NewMask(r *redact.Redactor, id string) *mask {
 	if r == nil {
 		return nil
 	}
-	return &veil{r: r, ledger: r.Ledger(id), weights: map[record.Address]int32{}, files: map[fileKey]veiledFile{}}
+	return &mask{r: r, ledger: r.Ledger(id), weights: map[record.Address]int32{}, files: map[fileKey]maskedFile{}}
 }
 
 // Record returns a record without its secrets.
-func (v *veil) record(h redact.History, a record.Address, raw []byte) ([]byte, error) {
+func (v *mask) record(h redact.History, a record.Address, raw []byte) ([]byte, error) {
 	return v.ledger.Record(h, a.Event, a.Line, raw)
 }
 
 // entryOf is what the index says of a record, as it is shown.
-func (v *veil) entryOf(r *readable, a record.Address, e ctxabi.Entry) ctxabi.Entry {
+func (v *mask) entryOf(r *readable, a record.Address, e ctxabi.Entry) ctxabi.Entry {
 	if !v.changes(r.history, a) {
 		return e
 	}
@@ -78,7 +78,7 @@ func (v *veil) entryOf(r *readable, a record.Address, e ctxabi.Entry) ctxabi.Ent
 }
 
 // changes reports whether a record is shown otherwise than it is stored.
-func (v *veil) changes(h redact.History, a record.Address) bool {
+func (v *mask) changes(h redact.History, a record.Address) bool {
 	if v == nil {
 		return false
 	}
@@ -87,7 +87,7 @@ func (v *veil) changes(h redact.History, a record.Address) bool {
 }
 
 // input leaves no secret in what a pack is made from beside its records, and notes what was found.
-func (v *veil) input(in *pack.Input, t *session.Timeline, u *record.Unread) error {
+func (v *mask) input(in *pack.Input, t *session.Timeline, u *record.Unread) error {
 	if v == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (v *veil) input(in *pack.Input, t *session.Timeline, u *record.Unread) erro
 }
 
 // until returns the redaction r of an earlier moment.
-func (v *veil) until(r *pack.Redaction, t *session.Timeline) *pack.Redaction {
+func (v *mask) until(r *pack.Redaction, t *session.Timeline) *pack.Redaction {
 	if r == nil || v == nil {
 		return r
 	}
@@ -159,7 +159,7 @@ func mapped(list []string, by func(string) string) []string {
 }
 
 // file returns a file without its secrets; what was looked at once is known.
-func (v *veil) file(data []byte, sum [sha256.Size]byte, known redact.Known) veiledFile {
+func (v *mask) file(data []byte, sum [sha256.Size]byte, known redact.Known) maskedFile {
 	key := fileKey{sum, len(known)}
 	v.mu.Lock()
 	f, ok := v.files[key]
@@ -170,14 +170,14 @@ func (v *veil) file(data []byte, sum [sha256.Size]byte, known redact.Known) veil
 	out, found := v.r.File(data, known)
 	if len(found) > 0 {
 		sum := sha256.Sum256(out)
-		f = veiledFile{data: out, sum: &sum}
+		f = maskedFile{data: out, sum: &sum}
 		for _, x := range found {
 			f.rules = append(f.rules, x.Rule)
 		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.files) >= maxVeiled {
+	if len(v.files) >= maxMasked {
 		clear(v.files)
 	}
 	v.files[key] = f

@@ -33,7 +33,7 @@ func TestANoteIsInThePackWhileItIsChanged(t *testing.T) {
 	if err := x.SetNote(ctxabi.FactsFile, []byte(row), ctxabi.OriginAgent); err != nil {
 		t.Fatal(err)
 	}
-	s := &sources{g: &Gathered{look: h.now}, h: h, rel: rel}
+	s := &sources{g: &Gathered{scan: h.now}, h: h, rel: rel}
 	s.stored(0, "facts", rel+"/"+ctxabi.FactsFile)
 	if len(s.g.files) != 1 || string(s.g.files[0].Data) != row || s.g.files[0].Life != ctxabi.OriginAgent {
 		t.Errorf("%+v", s.g.files)

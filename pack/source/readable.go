@@ -21,17 +21,17 @@ type readable struct {
 	event  bool
 	unread *record.Unread
 
-	veil    *veil // nil: records are shown as they are stored
+	mask    *mask // nil: records are shown as they are stored
 	history redact.History
 }
 
 // At returns what the index says of a record.
 func (r *readable) At(line int) ctxabi.Entry {
 	e := r.Index.At(line)
-	if r.veil == nil {
+	if r.mask == nil {
 		return e
 	}
-	return r.veil.entryOf(r, record.Address{Line: line, Event: r.event}, e)
+	return r.mask.entryOf(r, record.Address{Line: line, Event: r.event}, e)
 }
 
 // Unread returns the records of the session that were found unreadable.
@@ -50,8 +50,8 @@ func (r *readable) Record(line int) ([]byte, error) {
 		return standIn(a, r.Index.At(line)), nil
 	}
 	r.unread.Note(a, false)
-	if r.veil != nil {
-		return r.veil.record(r.history, a, raw)
+	if r.mask != nil {
+		return r.mask.record(r.history, a, raw)
 	}
 	return raw, nil
 }

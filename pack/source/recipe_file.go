@@ -59,11 +59,11 @@ func choose(x *session.Session, h *home, rel string, env *content, last *Chosen)
 		return last
 	}
 	c := &Chosen{entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
-	kept := readKept(x)
+	kept := readLast(x)
 	if entry == "" {
 		c.Recipe = recipe.Default()
-		if kept != (KeptRecipe{}) {
-			x.RemoveDerived(KeptFile)
+		if kept != (LastRecipe{}) {
+			x.RemoveDerived(LastRecipeFile)
 		}
 		return c
 	}
@@ -110,36 +110,36 @@ func asProblems(entry string, err error) recipe.Problems {
 	return problems
 }
 
-// KeptFile is what is remembered of a session's recipe, in its internal directory.
-const KeptFile = "recipe.json"
+// LastRecipeFile is what is remembered of a session's recipe, in its internal directory.
+const LastRecipeFile = "recipe.json"
 
-// KeptRecipe is the content of keptFile.
-type KeptRecipe struct {
+// LastRecipe is the content of keptFile.
+type LastRecipe struct {
 	Recipe   *recipe.Recipe `json:"recipe,omitempty"`   // the last good one
 	Reported string         `json:"reported,omitempty"` // hash of the problems that errors.jsonl has been told
 }
 
-func readKept(x *session.Session) (k KeptRecipe) {
-	if data, err := x.Derived(KeptFile); err != nil || json.Unmarshal(data, &k) != nil {
-		return KeptRecipe{}
+func readLast(x *session.Session) (k LastRecipe) {
+	if data, err := x.Derived(LastRecipeFile); err != nil || json.Unmarshal(data, &k) != nil {
+		return LastRecipe{}
 	}
 	return k
 }
 
-func (k KeptRecipe) write(x *session.Session) {
+func (k LastRecipe) write(x *session.Session) {
 	if data, err := json.Marshal(k); err == nil {
-		x.SetDerived(KeptFile, data) // at worst the next recipe that is wrong finds an older one, or none
+		x.SetDerived(LastRecipeFile, data) // at worst the next recipe that is wrong finds an older one, or none
 	}
 }
 
 // LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.
 // nil: the default one is.
 func LastGoodRecipe(x *session.Session, env []byte) *recipe.Recipe {
-	return readKept(x).usable(env, path.Join(ctxabi.SessionDir, x.Ref().Session))
+	return readLast(x).usable(env, path.Join(ctxabi.SessionDir, x.Ref().Session))
 }
 
 // usable is the last good recipe, or nil where a variable of it has no value any more.
-func (k KeptRecipe) usable(env []byte, rel string) *recipe.Recipe {
+func (k LastRecipe) usable(env []byte, rel string) *recipe.Recipe {
 	if k.Recipe == nil || len(newLexicon(k.Recipe, env, "", "", rel).undefined(k.Recipe)) > 0 {
 		return nil
 	}
@@ -147,15 +147,15 @@ func (k KeptRecipe) usable(env []byte, rel string) *recipe.Recipe {
 }
 
 // keep remembers a good recipe.
-func (k KeptRecipe) keep(x *session.Session, r *recipe.Recipe) {
+func (k LastRecipe) keep(x *session.Session, r *recipe.Recipe) {
 	if k.Recipe != nil && k.Recipe.Hash == r.Hash && k.Recipe.Name == r.Name && k.Reported == "" {
 		return
 	}
-	KeptRecipe{Recipe: r}.write(x)
+	LastRecipe{Recipe: r}.write(x)
 }
 
 // report writes the problems of a recipe into errors.jsonl, once.
-func (k KeptRecipe) report(x *session.Session, rel string, problems recipe.Problems, instead string) {
+func (k LastRecipe) report(x *session.Session, rel string, problems recipe.Problems, instead string) {
 	sum := sha256.Sum256([]byte(problems.Error()))
 	if hash := hex.EncodeToString(sum[:]); hash != k.Reported {
 		k.Reported = hash

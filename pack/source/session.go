@@ -26,29 +26,29 @@ type Gathered struct {
 	Length int64 // of messages.jsonl
 	Events int64 // of events.jsonl
 	Ref    ctxabi.Ref
-	look   *look
+	scan   *scan
 	Chosen *Chosen
 	Words  *Variables
 	trust  *trust
 	Owner  sign // of the session's directory
 
-	Budget   int
-	Encoding string
-	state    string
-	skills   []string
-	notes    []string
-	files    []blocks.File
-	places   []string // as Input has them
-	sections map[string]string
-	exists   map[string]bool
-	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
-	asked    []string                 // these paths
-	Computes bool                     // the recipe has sources that run commands
-	parent   string                   // of meta.json: whose child the session is
-	handover []byte                   // what that one wrote for it
-	children []session.Child          // as they were when results was made; none where the recipe shows none
-	results  []blocks.ChildResult     // of these
-	Refused  map[int]string           // why the commands of one must not run, by its index
+	Budget    int
+	Encoding  string
+	state     string
+	skills    []string
+	notes     []string
+	files     []blocks.File
+	locations []string // as Input has them
+	sections  map[string]string
+	exists    map[string]bool
+	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	asked     []string                 // these paths
+	Computes  bool                     // the recipe has sources that run commands
+	parent    string                   // of meta.json: whose child the session is
+	handover  []byte                   // what that one wrote for it
+	children  []session.Child          // as they were when results was made; none where the recipe shows none
+	results   []blocks.ChildResult     // of these
+	Refused   map[int]string           // why the commands of one must not run, by its index
 }
 
 // same reports whether g gives the same pack as last, as far as its files decide.
@@ -67,10 +67,10 @@ func equalFiles(a, b blocks.File) bool {
 
 func (g *Gathered) Bytes() int {
 	n := 0
-	for name, f := range g.look.files {
+	for name, f := range g.scan.files {
 		n += 160 + len(name) + len(f.data)
 	}
-	for name, l := range g.look.lists {
+	for name, l := range g.scan.lists {
 		n += 64 + len(name) + 40*len(l.names)
 	}
 	for _, a := range g.outside {
@@ -92,7 +92,7 @@ func (g *Gathered) Bytes() int {
 // ends.
 func (b *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (*Gathered, error) {
 	for begin := time.Now(); time.Since(begin) < mostMoving; {
-		g, moved, err := b.lookAround(ctx, x, own, last)
+		g, moved, err := b.gatherOnce(ctx, x, own, last)
 		switch {
 		case !moved:
 			return g, err
@@ -106,9 +106,9 @@ func (b *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, la
 // mostMoving is how long a session may be moved again and again while it is looked at.
 const mostMoving = 30 * time.Second
 
-// lookAround is gather, unless the session was moved meanwhile.
-func (b *Gatherer) lookAround(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
-	var before *look
+// gatherOnce is gather, unless the session was moved meanwhile.
+func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
+	var before *scan
 	var answers map[string]WorkspaceFile
 	var found map[*stocked]bool
 	if last != nil {
@@ -116,7 +116,7 @@ func (b *Gatherer) lookAround(ctx context.Context, x *session.Session, own *Logs
 		if same, found = b.Unchanged(ctx, x, last); same {
 			return last, false, nil
 		}
-		before, answers = last.look, last.outside
+		before, answers = last.scan, last.outside
 	}
 	h, rel, err := b.openHome(x, before)
 	if err != nil {
@@ -125,9 +125,9 @@ func (b *Gatherer) lookAround(ctx context.Context, x *session.Session, own *Logs
 	defer h.close()
 	defer func() { moved = h.moved(x) }()
 	h.found = found
-	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, look: h.now, exists: map[string]bool{}}
+	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, scan: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, last)
-	if err := g.lookAtChildren(x, last, own.Veil); err != nil {
+	if err := g.lookAtChildren(x, last, own.Mask); err != nil {
 		return nil, false, err
 	}
 	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
@@ -156,7 +156,7 @@ func (b *Gatherer) lookAround(ctx context.Context, x *session.Session, own *Logs
 		}
 	}
 	if g.same(last) {
-		last.look = g.look // a look that is over tells more: what was fresh is not any more
+		last.scan = g.scan // a look that is over tells more: what was fresh is not any more
 		last.trust = g.trust
 		last.outside, last.asked = g.outside, g.asked
 		last.children, last.parent, last.handover = g.children, g.parent, g.handover
@@ -252,7 +252,7 @@ func (b *Gatherer) Required(x *session.Session) (*Gathered, error) {
 		return nil, err
 	}
 	defer h.close()
-	g := &Gathered{Ref: h.ref, look: h.now, exists: map[string]bool{}}
+	g := &Gathered{Ref: h.ref, scan: h.now, exists: map[string]bool{}}
 	b.setUp(x, g, h, rel, nil)
 	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
 	for at := range s.recipe.Sources {
@@ -294,5 +294,5 @@ func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data,
 // Input is what the compiler is given, but for the records.
 func (g *Gathered) Input() pack.Input {
 	return pack.Input{Session: g.Ref.Session, Agent: g.Ref.Agent, Recipe: g.Chosen.Recipe, Notes: g.notes, Budget: g.Budget, Encoding: g.Encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Places: g.places, Sections: g.sections, Children: g.results}
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Locations: g.locations, Sections: g.sections, Children: g.results}
 }

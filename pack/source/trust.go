@@ -119,9 +119,9 @@ func (t *trust) outside() string {
 	return t.own(path.Join(t.rel, ctxabi.EnvFile), t.env)
 }
 
-// look finds the files that the commands of the source at name, and that must be trusted as they are: those of a shared space,
+// check finds the files that the commands of the source at name, and that must be trusted as they are: those of a shared space,
 // which others may write, and where a package says the commands, those of packages, which an update replaces.
-func (t *trust) look(h *home, words *Variables, at int, s *recipe.Source) {
+func (t *trust) check(h *home, words *Variables, at int, s *recipe.Source) {
 	space := t.ref.Space != ""
 	if !space && !InPackage(s.Origin.File) {
 		return

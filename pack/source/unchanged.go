@@ -29,7 +29,7 @@ type sightedFile struct {
 
 // path returns what must be as it was for the look to hold, nil when its signs cannot tell: a directory changed
 // lately, or something was reached by a link.
-func (l *look) path() []sighted {
+func (l *scan) path() []sighted {
 	if l.linked || l.here() != l.entered {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (l *look) path() []sighted {
 }
 
 // here counts the directories whose signs tell.
-func (l *look) here() (n int) {
+func (l *scan) here() (n int) {
 	for _, s := range l.dirs {
 		if s.exists() {
 			n++
@@ -75,7 +75,7 @@ func (l *look) here() (n int) {
 }
 
 // absentDir reports whether the directory rel is known not to be there.
-func (l *look) absentDir(rel string) bool {
+func (l *scan) absentDir(rel string) bool {
 	s, ok := l.dirs[rel]
 	return ok && !s.exists()
 }
@@ -88,13 +88,13 @@ func (b *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gathere
 	if !g.sameChildren(x) || !g.sameHandover(x) {
 		return false, nil
 	}
-	if !g.look.walked {
-		g.look.walked, g.look.way = true, g.look.path()
+	if !g.scan.walked {
+		g.scan.walked, g.scan.way = true, g.scan.path()
 	}
-	if g.look.way == nil {
+	if g.scan.way == nil {
 		return false, nil
 	}
-	ok, found = b.same(x, g.look.way)
+	ok, found = b.same(x, g.scan.way)
 	return ok && b.sameOutside(ctx, g), found
 }
 
@@ -174,20 +174,20 @@ func (b *Gatherer) sameOutside(ctx context.Context, g *Gathered) bool {
 
 // Settled reports whether all that was looked at is old enough for its signs to tell.
 func (g *Gathered) Settled() bool {
-	for _, f := range g.look.files {
+	for _, f := range g.scan.files {
 		if f.sign.exists() && f.sign.ino == 0 {
 			return false
 		}
 	}
-	return g.look.here() == g.look.entered
+	return g.scan.here() == g.scan.entered
 }
 
 // Reread returns the paths of the files in the agent's home whose content was read again since before, and how many files there are.
 func (g *Gathered) Reread(before *Gathered) (names []string, all int) {
-	for name, f := range g.look.files {
-		if was := before.look.files[name]; was == nil || f.content != was.content {
+	for name, f := range g.scan.files {
+		if was := before.scan.files[name]; was == nil || f.content != was.content {
 			names = append(names, name)
 		}
 	}
-	return names, len(g.look.files)
+	return names, len(g.scan.files)
 }

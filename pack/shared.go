@@ -9,13 +9,13 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// kept is what a pack has in common with the pack of one record fewer and the same files, from its beginning on: whole
+// shared is what a pack has in common with the pack of one record fewer and the same files, from its beginning on: whole
 // blocks and records before the footer. That is what a provider finds in its cache when each pack is sent in its turn.
 // Of the first record and of none it is nothing, since nothing was sent before.
 //
 // It is worked out by making that other pack up to its footer, so that it holds through compactions and tighter folds, too,
 // and depends on no earlier build. Where that pack was the last one made, what stood in it is known.
-type kept struct{ bytes, tokens int }
+type shared struct{ bytes, tokens int }
 
 // before is the input with one record fewer; false: nothing was sent before this one.
 func (in *Input) before() (Input, bool) {
@@ -71,7 +71,7 @@ func (in *Input) stretchesBefore(mm *Memo, c *tokens.Counter, around hash.Cloner
 }
 
 // since compares d with the pack of one record fewer.
-func (d *draft) since(was []journal.Part) (k kept) {
+func (d *draft) since(was []journal.Part) (k shared) {
 	for i, s := range d.stretches() {
 		if i == len(was) || s.Text != was[i].Text {
 			break
@@ -98,7 +98,7 @@ func (d *draft) stretches() (list []journal.Part) {
 }
 
 // written are the tokens that a provider adds to its cache: the prefix, but for what it has.
-func (d *draft) written() int { return d.tokens.head + d.tokens.journal - d.kept.tokens }
+func (d *draft) written() int { return d.tokens.head + d.tokens.journal - d.shared.tokens }
 
 // inHead are the parts of the journal that stand in the head: the leading records, below their heading.
 func (d *draft) inHead() []journal.Part {
