@@ -98,7 +98,7 @@ func resultOf(x *session.Session, c *session.Child, v *mask) (r blocks.ChildResu
 		data, _, _, err := x.ChildFile(c.Name, ctxabi.ChildResult)
 		if err != nil {
 			if session.Gone(err) {
-				return r, nil // removed meanwhile: the next look sees that
+				return r, nil // removed meanwhile: the next scan sees that
 			}
 			return r, err
 		}

@@ -28,8 +28,8 @@ type Gatherer struct {
 }
 
 // CheckRecipe reports what is wrong with the session's recipe in its errors.jsonl, where that was not done before.
-func (b *Gatherer) CheckRecipe(x *session.Session) {
-	h, rel, err := b.openHome(x, nil)
+func (gr *Gatherer) CheckRecipe(x *session.Session) {
+	h, rel, err := gr.openHome(x, nil)
 	if err != nil {
 		return // the next pack says so
 	}
@@ -37,5 +37,5 @@ func (b *Gatherer) CheckRecipe(x *session.Session) {
 	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
 		return // somebody is between truncating it and writing; if not, the next pack says so
 	}
-	b.setUp(x, &Gathered{Ref: h.ref, scan: h.now}, h, rel, nil)
+	gr.setUp(x, &Gathered{Ref: h.ref, scan: h.now}, h, rel, nil)
 }

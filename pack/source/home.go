@@ -17,9 +17,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// home is an agent's home as one look at it finds it. The names in it belong to whoever owns
+// home is an agent's home as one scan of it finds it. The names in it belong to whoever owns
 // it, so all of it is opened beneath its descriptor: a link may lead about within the home, and never out of it.
-// What did not change since the last look is taken from there.
+// What did not change since the last scan is taken from there.
 type home struct {
 	fd    int        // O_PATH
 	ref   ctxabi.Ref // of the session, when it was opened
@@ -37,7 +37,7 @@ type home struct {
 	starved error // there was no memory for a file
 }
 
-// scan is what was seen in a home. It does not change once the look is over, but for the signs of files that begin to tell; see still.
+// scan is what was seen in a home. It does not change once the scan is over, but for the signs of files that begin to tell; see still.
 type scan struct {
 	files map[string]*stocked // by path relative to the home
 	lists map[string]*listed
@@ -54,15 +54,15 @@ type scan struct {
 type spaceRules struct{ uid, gid uint32 }
 
 // storeRoot is the open directory of a store; it stays open as long as it is the builder's.
-func (b *Gatherer) storeRoot(dir string) (*os.File, error) {
-	if f, ok := b.roots.Load(dir); ok {
+func (gr *Gatherer) storeRoot(dir string) (*os.File, error) {
+	if f, ok := gr.roots.Load(dir); ok {
 		return f.(*os.File), nil
 	}
 	f, err := handles.Open(func() (*os.File, error) { return os.OpenFile(dir, unix.O_PATH|unix.O_DIRECTORY, 0) })
 	if err != nil {
 		return nil, err
 	}
-	if first, loaded := b.roots.LoadOrStore(dir, f); loaded {
+	if first, loaded := gr.roots.LoadOrStore(dir, f); loaded {
 		f.Close()
 		return first.(*os.File), nil
 	}
@@ -70,7 +70,7 @@ func (b *Gatherer) storeRoot(dir string) (*os.File, error) {
 }
 
 // openHome opens the home of the session's agent. rel is the session's directory in it.
-func (b *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string, err error) {
+func (gr *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string, err error) {
 	failed := func(err error) error {
 		kind := ctxabi.ErrIO
 		if handles.IsShort(err) {
@@ -78,7 +78,7 @@ func (b *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string
 		}
 		return &ctxabi.Error{Op: "pack", Kind: kind, Why: "the agent's home cannot be opened", Err: err}
 	}
-	root, err := b.storeRoot(x.Store().Dir())
+	root, err := gr.storeRoot(x.Store().Dir())
 	if err != nil {
 		return nil, "", failed(err)
 	}
@@ -95,7 +95,7 @@ func (b *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string
 	if last == nil {
 		last = &scan{}
 	}
-	h = &home{memory: b.Config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
+	h = &home{memory: gr.Config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
 		now: &scan{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {
@@ -145,7 +145,7 @@ func (h *home) open(rel string, flags int) (int, error) {
 	return h.follow(rel, flags)
 }
 
-// lacks reports whether err is that there are no descriptors. Then what the look finds is not what there is.
+// lacks reports whether err is that there are no descriptors. Then what the scan finds is not what there is.
 func (h *home) lacks(err error) bool {
 	if !handles.IsShort(err) {
 		return false

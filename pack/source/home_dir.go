@@ -21,13 +21,13 @@ const (
 	maxDirDepth = 16
 )
 
-// dirFD is a directory that was opened for this look; fd is -1 when it is not there or must not be entered. It is that of the home's own
+// dirFD is a directory that was opened for this scan; fd is -1 when it is not there or must not be entered. It is that of the home's own
 // or one of home.held, which the next call of home.dir may close.
 type dirFD struct {
 	fd     int
 	closed bool // it is opened again when it is needed
 	sign   sign
-	same   bool // its sign is that of the last look, and tells
+	same   bool // its sign is that of the last scan, and tells
 	reason string
 }
 
@@ -38,10 +38,10 @@ type listed struct {
 	subs  map[string]bool // which of names are directories
 }
 
-// maxHeldDirs is how many directories a look has open at once, where the limit allows it.
+// maxHeldDirs is how many directories a scan has open at once, where the limit allows it.
 const maxHeldDirs = 64
 
-// hold keeps a directory open until the look is over, or many others were opened.
+// hold keeps a directory open until the scan is over, or many others were opened.
 func (h *home) hold(d *dirFD, fd int) {
 	d.fd, d.closed = fd, false
 	h.held = append(h.held, d)
@@ -53,7 +53,7 @@ func (h *home) hold(d *dirFD, fd int) {
 	}
 }
 
-// dir opens the directory rel of the home for this look.
+// dir opens the directory rel of the home for this scan.
 func (h *home) dir(rel string) *dirFD {
 	if d := h.dirs[rel]; d != nil {
 		if d.closed {

@@ -62,7 +62,7 @@ func (h *home) internal(rel string, most int64) *stocked {
 func (h *home) recheck(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
 	if s := h.sign(rel); s.exists() {
-		s.ino = 0 // the look at its directory was before: the next one reads both
+		s.ino = 0 // the scan of its directory was before: the next one reads both
 		h.now.files[rel] = &stocked{sign: s, content: h.read(rel, s, most)}
 	}
 	return h.now.files[rel]
@@ -96,7 +96,7 @@ func (h *home) inspect(rel string, most int64, allowed bool) *stocked {
 		c = before.content
 	}
 	if s.fresh(h.at) {
-		s.ino = 0 // it may hide another change: no look will find the same
+		s.ino = 0 // it may hide another change: no scan will find the same
 	}
 	return &stocked{sign: s, content: c}
 }

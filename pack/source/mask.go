@@ -16,7 +16,7 @@ import (
 // counted or compared. So nothing of a secret can be left where something was cut in two, and what is made from redacted
 // inputs needs no second look. References (swap, dedup) go by the hash of what is stored, and are not redacted.
 
-// mask redacts what packs of one session are made from. A nil veil redacts nothing.
+// mask redacts what packs of one session are made from. A nil mask redacts nothing.
 type mask struct {
 	r      *redact.Redactor
 	ledger *redact.Ledger

@@ -21,22 +21,22 @@ type outsideFile struct {
 }
 
 // readOutside fills in the files outside of the store. Where no answer comes, the last known ones are used.
-func (b *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, before map[string]WorkspaceFile) {
+func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, before map[string]WorkspaceFile) {
 	g.outside = map[string]WorkspaceFile{}
 	if len(s.asks) == 0 {
 		return
 	}
 	reason := g.trust.outside()
-	if reason == "" && b.Config.Workspace == nil {
+	if reason == "" && gr.Config.Workspace == nil {
 		reason = "files outside of the store are not read here"
 	}
 	var paths []string
 	for _, a := range s.asks {
-		paths = append(paths, b.Mapped(a.path))
+		paths = append(paths, gr.Mapped(a.path))
 	}
 	g.asked = paths
 	if reason == "" {
-		b.answers(ctx, g, s, paths, before)
+		gr.answers(ctx, g, s, paths, before)
 	}
 	gone := map[int]bool{}
 	for i, ask := range s.asks {
@@ -66,12 +66,12 @@ func (b *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, bef
 }
 
 // answers asks the runner for paths.
-func (b *Gatherer) answers(ctx context.Context, g *Gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
-	wait := b.WaitFor(g.Chosen.Recipe)
+func (gr *Gatherer) answers(ctx context.Context, g *Gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
+	wait := gr.WaitFor(g.Chosen.Recipe)
 	if wait < 0 {
 		wait = time.Minute // a dead disk must not keep whoever waits for all else
 	}
-	answers, err := b.Config.Workspace.ReadFiles(ctx, g.Owner.UID, g.Owner.GID, paths, maxWorkspaceFile, wait)
+	answers, err := gr.Config.Workspace.ReadFiles(ctx, g.Owner.UID, g.Owner.GID, paths, maxWorkspaceFile, wait)
 	for i, p := range paths {
 		a := before[p]
 		if err == nil && i < len(answers) {
@@ -84,20 +84,20 @@ func (b *Gatherer) answers(ctx context.Context, g *Gathered, s *sources, paths [
 }
 
 // Mapped is a path as this machine calls it.
-func (b *Gatherer) Mapped(p string) string {
-	if b.Config.MapPath != nil {
-		return b.Config.MapPath(p)
+func (gr *Gatherer) Mapped(p string) string {
+	if gr.Config.MapPath != nil {
+		return gr.Config.MapPath(p)
 	}
 	return p
 }
 
 // WaitFor is how long a read may wait for what is outside of the store; negative: until all is there.
-func (b *Gatherer) WaitFor(r *recipe.Recipe) time.Duration {
+func (gr *Gatherer) WaitFor(r *recipe.Recipe) time.Duration {
 	switch {
-	case b.Config.WaitForAll:
+	case gr.Config.WaitForAll:
 		return -1
-	case b.Config.Wait != 0:
-		return b.Config.Wait
+	case gr.Config.Wait != 0:
+		return gr.Config.Wait
 	}
 	return r.Wait
 }

@@ -90,9 +90,9 @@ func (g *Gathered) Bytes() int {
 // It returns ctxabi.ErrIO when the agent's home cannot be read, ctxabi.ErrNoFiles or
 // ctxabi.ErrNoMemory when there are no descriptors or no memory for it, and the error of ctx when ctx
 // ends.
-func (b *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (*Gathered, error) {
+func (gr *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (*Gathered, error) {
 	for begin := time.Now(); time.Since(begin) < mostMoving; {
-		g, moved, err := b.gatherOnce(ctx, x, own, last)
+		g, moved, err := gr.gatherOnce(ctx, x, own, last)
 		switch {
 		case !moved:
 			return g, err
@@ -107,18 +107,18 @@ func (b *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, la
 const mostMoving = 30 * time.Second
 
 // gatherOnce is gather, unless the session was moved meanwhile.
-func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
+func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
 	var before *scan
 	var answers map[string]WorkspaceFile
 	var found map[*stocked]bool
 	if last != nil {
 		var same bool
-		if same, found = b.Unchanged(ctx, x, last); same {
+		if same, found = gr.Unchanged(ctx, x, last); same {
 			return last, false, nil
 		}
 		before, answers = last.scan, last.outside
 	}
-	h, rel, err := b.openHome(x, before)
+	h, rel, err := gr.openHome(x, before)
 	if err != nil {
 		return nil, false, err
 	}
@@ -126,7 +126,7 @@ func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs
 	defer func() { moved = h.moved(x) }()
 	h.found = found
 	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, scan: h.now, exists: map[string]bool{}}
-	b.setUp(x, g, h, rel, last)
+	gr.setUp(x, g, h, rel, last)
 	if err := g.lookAtChildren(x, last, own.Mask); err != nil {
 		return nil, false, err
 	}
@@ -141,7 +141,7 @@ func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs
 	if h.starved != nil {
 		return nil, false, h.starved
 	}
-	b.readOutside(ctx, g, s, answers)
+	gr.readOutside(ctx, g, s, answers)
 	g.Refused = map[int]string{}
 	for at := range s.recipe.Sources {
 		if src := &s.recipe.Sources[at]; src.Type.Computed() {
@@ -156,7 +156,7 @@ func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs
 		}
 	}
 	if g.same(last) {
-		last.scan = g.scan // a look that is over tells more: what was fresh is not any more
+		last.scan = g.scan // a scan that is over tells more: what was fresh is not any more
 		last.trust = g.trust
 		last.outside, last.asked = g.outside, g.asked
 		last.children, last.parent, last.handover = g.children, g.parent, g.handover
@@ -166,7 +166,7 @@ func (b *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs
 }
 
 // setUp finds the recipe and the settings.
-func (b *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, last *Gathered) {
+func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, last *Gathered) {
 	control := func(name string) *stocked { return h.file(path.Join(rel, name), ctxabi.MaxControl) }
 	if last == nil {
 		last = &Gathered{}
@@ -179,20 +179,20 @@ func (b *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, l
 	if !path.IsAbs(dir) {
 		dir = ""
 	}
-	at := path.Join(cmp.Or(b.Config.Mountpoint, x.Store().Dir()), g.Ref.AgentHome())
+	at := path.Join(cmp.Or(gr.Config.Mountpoint, x.Store().Dir()), g.Ref.AgentHome())
 	if w := last.Words; w != nil && g.Chosen == last.Chosen && w.Cwd == dir && w.Home == at && w.Rel == rel {
 		g.Words = w
 	} else {
 		g.Words = newLexicon(g.Chosen.Recipe, env.data, dir, at, rel)
 	}
-	g.trust = b.newTrust(x, g, rel, cwd, env)
-	b.settings(g, control)
+	g.trust = gr.newTrust(x, g, rel, cwd, env)
+	gr.settings(g, control)
 }
 
 // settings reads the small files that say how a pack is made.
-func (b *Gatherer) settings(g *Gathered, control func(string) *stocked) {
+func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	r := g.Chosen.Recipe
-	g.Budget = b.Fallback(r)
+	g.Budget = gr.Fallback(r)
 	g.Computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
 	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
 		g.Budget = n
@@ -212,7 +212,7 @@ func (b *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 		}
 	}
 	g.parent, _ = meta.Parent.(string)
-	g.Encoding = b.Config.Encoding
+	g.Encoding = gr.Config.Encoding
 	for _, say := range []struct {
 		who  string
 		name any
@@ -237,23 +237,23 @@ func (b *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 }
 
 // Fallback is the budget of a session that has none of its own.
-func (b *Gatherer) Fallback(r *recipe.Recipe) int {
+func (gr *Gatherer) Fallback(r *recipe.Recipe) int {
 	if r.TotalMaxTokens >= 0 {
 		return r.TotalMaxTokens
 	}
-	return b.Config.Budget
+	return gr.Config.Budget
 }
 
 // Required gathers only what stands verbatim in the session's pack.
 // It returns errors as [Gatherer.Gather] does.
-func (b *Gatherer) Required(x *session.Session) (*Gathered, error) {
-	h, rel, err := b.openHome(x, nil)
+func (gr *Gatherer) Required(x *session.Session) (*Gathered, error) {
+	h, rel, err := gr.openHome(x, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer h.close()
 	g := &Gathered{Ref: h.ref, scan: h.now, exists: map[string]bool{}}
-	b.setUp(x, g, h, rel, nil)
+	gr.setUp(x, g, h, rel, nil)
 	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
 	for at := range s.recipe.Sources {
 		if src := &s.recipe.Sources[at]; pack.ClassOf(src) == pack.Required {

@@ -27,8 +27,8 @@ type trust struct {
 	pinned     map[int][]pin  // what the commands of a source find of the files that they name in a shared space; by the source's index
 }
 
-func (b *Gatherer) newTrust(x *session.Session, g *Gathered, rel string, cwd, env *stocked) *trust {
-	t := &trust{ref: g.Ref, rel: rel, owner: g.Owner.UID, mountpoint: b.Config.Mountpoint, chosen: g.Chosen, cwd: cwd, env: env, rows: map[ctxabi.Trust]bool{}}
+func (gr *Gatherer) newTrust(x *session.Session, g *Gathered, rel string, cwd, env *stocked) *trust {
+	t := &trust{ref: g.Ref, rel: rel, owner: g.Owner.UID, mountpoint: gr.Config.Mountpoint, chosen: g.Chosen, cwd: cwd, env: env, rows: map[ctxabi.Trust]bool{}}
 	if t.needed() {
 		data, err := x.Store().Trust(t.owner)
 		rows, perr := ctxabi.ParseTrust(data)

@@ -21,7 +21,7 @@ import (
 const maxHeld = 32 << 20
 
 // pin is what was found under a name that the commands of a source may run, in a shared space. There any member may put
-// another file in its place, after the look and before the run.
+// another file in its place, after the scan and before the run.
 type pin struct {
 	rel  string // in the agent's home
 	kind HeldKind
@@ -34,7 +34,7 @@ func (t *trust) pin(at int, rel string, f *stocked) {
 	switch {
 	case !within(p.rel):
 		return
-	case f.reason == reasonLink && f.sign.exists(): // look takes none but the owner's
+	case f.reason == reasonLink && f.sign.exists(): // check takes none but the owner's
 		p.kind = HeldOwn
 	case !f.sign.regular():
 	case t.isOwn(f):
@@ -50,13 +50,13 @@ func (t *trust) pin(at int, rel string, f *stocked) {
 
 // Holder returns the files of a shared space as the commands of the source at find them, to be called when the run
 // begins, and the outputs of these commands. It fails where a file is not what it was when it was looked at.
-func (b *Gatherer) Holder(x *session.Session, g *Gathered, at int, outputs []string) func() (root string, held []Held, err error) {
+func (gr *Gatherer) Holder(x *session.Session, g *Gathered, at int, outputs []string) func() (root string, held []Held, err error) {
 	pins := g.trust.pinned[at]
 	if len(pins) == 0 {
 		return nil
 	}
 	return func() (string, []Held, error) {
-		h, _, err := b.openHome(x, nil)
+		h, _, err := gr.openHome(x, nil)
 		if err != nil {
 			return "", nil, err
 		}
@@ -80,7 +80,7 @@ func (b *Gatherer) Holder(x *session.Session, g *Gathered, at int, outputs []str
 			}
 			held[i].Data, held[i].Exec = data, mode&0o111 != 0
 		}
-		root := cmp.Or(b.Config.Mountpoint, x.Store().Dir())
+		root := cmp.Or(gr.Config.Mountpoint, x.Store().Dir())
 		for _, out := range outputs {
 			rel, inside := strings.CutPrefix(out, path.Join(root, h.ref.AgentHome())+"/")
 			named := slices.ContainsFunc(pins, func(p pin) bool { return p.rel == rel })

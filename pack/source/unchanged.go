@@ -15,7 +15,7 @@ import (
 // Most looks at a pack find nothing new. Who looked before knows what there is to look at, so that
 // the recipe need not be gone through again: the same directories and files are asked for their signs.
 
-// sighted is what a look saw, directory by directory.
+// sighted is what a scan saw, directory by directory.
 type sighted struct {
 	rel   string
 	sign  sign
@@ -27,7 +27,7 @@ type sightedFile struct {
 	*stocked
 }
 
-// path returns what must be as it was for the look to hold, nil when its signs cannot tell: a directory changed
+// path returns what must be as it was for the scan to hold, nil when its signs cannot tell: a directory changed
 // lately, or something was reached by a link.
 func (l *scan) path() []sighted {
 	if l.linked || l.here() != l.entered {
@@ -81,7 +81,7 @@ func (l *scan) absentDir(rel string) bool {
 }
 
 // Unchanged reports whether all that g was made from is as it was. When it cannot tell, it says no, and which files it found as they were.
-func (b *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gathered) (ok bool, found map[*stocked]bool) {
+func (gr *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gathered) (ok bool, found map[*stocked]bool) {
 	if x.Messages().Len() != g.Length || x.Events().Len() != g.Events || x.Ref() != g.Ref || g.Ref.Space != "" || g.trust.needed() {
 		return false, nil
 	}
@@ -94,13 +94,13 @@ func (b *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gathere
 	if g.scan.way == nil {
 		return false, nil
 	}
-	ok, found = b.same(x, g.scan.way)
-	return ok && b.sameOutside(ctx, g), found
+	ok, found = gr.same(x, g.scan.way)
+	return ok && gr.sameOutside(ctx, g), found
 }
 
 // same compares the signs of what was seen with what is there now, and gives the files that it found the same, up to the first other one.
-func (b *Gatherer) same(x *session.Session, way []sighted) (ok bool, found map[*stocked]bool) {
-	h, _, err := b.openHome(x, nil)
+func (gr *Gatherer) same(x *session.Session, way []sighted) (ok bool, found map[*stocked]bool) {
+	h, _, err := gr.openHome(x, nil)
 	if err != nil {
 		return false, nil
 	}
@@ -151,15 +151,15 @@ func (h *home) sameContent(rel string, s sign, f *stocked) bool {
 }
 
 // sameOutside asks for the files outside of the store again.
-func (b *Gatherer) sameOutside(ctx context.Context, g *Gathered) bool {
+func (gr *Gatherer) sameOutside(ctx context.Context, g *Gathered) bool {
 	if len(g.asked) == 0 {
 		return true
 	}
-	wait := b.WaitFor(g.Chosen.Recipe)
-	if wait < 0 || b.Config.Workspace == nil {
+	wait := gr.WaitFor(g.Chosen.Recipe)
+	if wait < 0 || gr.Config.Workspace == nil {
 		return false
 	}
-	answers, err := b.Config.Workspace.ReadFiles(ctx, g.Owner.UID, g.Owner.GID, g.asked, maxWorkspaceFile, wait)
+	answers, err := gr.Config.Workspace.ReadFiles(ctx, g.Owner.UID, g.Owner.GID, g.asked, maxWorkspaceFile, wait)
 	if err != nil || len(answers) != len(g.asked) {
 		return false
 	}
