@@ -34,7 +34,7 @@ type block struct {
 	kind     string // as pack.json calls it
 	phase    phase
 	trust    string // who wrote it: owner, package, workspace, generator, agent, history
-	class    class
+	class    Class
 	path     string   // where a reader finds the whole
 	shown    []string // of a source that chooses: the files that it shows
 	raw      string   // not framed

@@ -11,18 +11,18 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// class is how a source is treated when room is scarce.
-type class int
+// Class is how a source is treated when room is scarce.
+type Class int
 
 const (
-	Required class = iota // stands verbatim, or there is no pack
+	Required Class = iota // stands verbatim, or there is no pack
 	whole                 // stands whole as long as that leaves the journal its least
 	explicit              // has a max_tokens of the recipe
 	standard              // has the default cap of its type
 )
 
 // ClassOf returns the class of a source.
-func ClassOf(s *recipe.Source) class {
+func ClassOf(s *recipe.Source) Class {
 	switch {
 	case s.Type.Required():
 		return Required

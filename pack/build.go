@@ -28,10 +28,10 @@ type Build struct {
 	Compactions int         // how often the boundary moved
 	EpochReason string
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
-	Made        time.Time // by a [Builder]; the zero time: by Compile
+	Made        time.Time // when a builder made it; the zero time: Compile did
 	native      *native.Prompt
 	Left        Left    // what left the prompt
-	Backlog     backlog // what a summarizer may be asked for
+	Backlog     Backlog // what a summarizer may be asked for
 	HistoryLen  int     // of its history
 	Room        int     // for the journal, in tokens; 0: no limit
 	Encoding    string
@@ -53,7 +53,7 @@ type HeadBlock struct {
 // not, and with ctxabi.ErrIO when a record cannot be read.
 func Compile(in Input) (*Build, error) { return CompileWith(&in, NewMemo()) }
 
-// Compiler compiles packs of one session one after another, as a [Builder] does: of what it
+// Compiler compiles packs of one session one after another, as a builder does: of what it
 // made for one it reuses for the next what did not change. Its packs are those of Compile. The zero value
 // is ready; it is not safe for concurrent use.
 type Compiler struct {

@@ -22,7 +22,7 @@ type layout struct {
 	counter *tokens.Counter
 	history record.Records
 	recipe  *recipe.Recipe
-	files   map[int][]*blocks.File // by [File.At]
+	files   map[int][]*blocks.File // by At
 	limit   int                    // of tokens, before anything is shared out; 0: none
 
 	plan     *ctxabi.Plan

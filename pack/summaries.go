@@ -9,20 +9,20 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// backlog is what a build has behind its boundary for a summarizer.
-type backlog struct {
+// Backlog is what a build has behind its boundary for a summarizer.
+type Backlog struct {
 	To  int // the last record there; 0: nothing is, or there is no summary
 	Max int // tokens that a summary may have
 }
 
-func (d *draft) backlog() backlog {
+func (d *draft) backlog() Backlog {
 	f := d.fold
 	if !d.journal.Present {
-		return backlog{}
+		return Backlog{}
 	}
-	b := backlog{To: f.Boundary() - 1, Max: f.OwnSummary()}
+	b := Backlog{To: f.Boundary() - 1, Max: f.OwnSummary()}
 	if b.Max == 0 {
-		return backlog{}
+		return Backlog{}
 	}
 	return b
 }

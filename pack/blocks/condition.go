@@ -26,15 +26,15 @@ func (f *Facts) Holds(c *recipe.Condition) bool { return f.Verdict(c, false) == 
 // and this budget: what the history, the task and the state say is left open.
 func (f *Facts) Possible(c *recipe.Condition) bool { return f.Verdict(c, true) != no }
 
-type verdict int
+type Verdict int
 
 const (
-	no verdict = iota
+	no Verdict = iota
 	open
 	Yes
 )
 
-func is(b bool) verdict {
+func is(b bool) Verdict {
 	if b {
 		return Yes
 	}
@@ -42,7 +42,7 @@ func is(b bool) verdict {
 }
 
 // Verdict of a condition; with static set, what changes with the history or the state is open.
-func (f *Facts) Verdict(c *recipe.Condition, static bool) verdict {
+func (f *Facts) Verdict(c *recipe.Condition, static bool) Verdict {
 	switch {
 	case c == nil:
 		return Yes

@@ -26,9 +26,9 @@ func FileKinds() []session.FileKind {
 		{Name: in + session.SummariesFile, Class: session.Kept, Check: session.DerivedLines(jsonOf[summaryRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
 		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
-		{Name: in + path.Dir(swap.SwapNotes) + "/", Class: session.Cache},
-		{Name: in + swap.SwapNotes, Class: session.Cache, Check: session.DerivedLines(jsonOf[swap.SwapNote])},
-		{Name: in + swap.SwapRows, Class: session.Cache, Check: session.DerivedLines(checkSwapRow)},
+		{Name: in + path.Dir(swap.NotesName) + "/", Class: session.Cache},
+		{Name: in + swap.NotesName, Class: session.Cache, Check: session.DerivedLines(jsonOf[swap.Departure])},
+		{Name: in + swap.RowsName, Class: session.Cache, Check: session.DerivedLines(checkSwapRow)},
 		{Name: in + path.Dir(findsName) + "/", Class: session.Cache},
 		{Name: in + findsName, Class: session.Cache, Check: session.DerivedLines(jsonOf[journal.FindBatch])},
 		{Name: in + path.Dir(swap.DedupName) + "/", Class: session.Cache},
@@ -86,7 +86,7 @@ func CheckChunks(ctx context.Context, x *session.Session) (found []session.Probl
 				What: fmt.Sprintf("%s does not give the bytes of %s", swap.SourceOf(ref), ref.ID())})
 		}
 	}
-	for _, file := range []string{swap.SwapRows, swap.DedupName} {
+	for _, file := range []string{swap.RowsName, swap.DedupName} {
 		lines, err := x.DerivedLines(file)
 		if err != nil {
 			return found, err
@@ -95,7 +95,7 @@ func CheckChunks(ctx context.Context, x *session.Session) (found []session.Probl
 			if err := ctx.Err(); err != nil {
 				return found, err
 			}
-			if file == swap.SwapRows {
+			if file == swap.RowsName {
 				var row swap.StoredRow
 				if json.Unmarshal(line, &row) == nil {
 					check(file, row.Ref)

@@ -64,7 +64,7 @@ func (b *Builder) entry(id string) *entry {
 		b.recent.MoveToFront(at)
 		return at.Value.(*entry)
 	}
-	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.Logs{Mask: source.NewMask(b.config.Redact, id)}}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.NewLogs(b.config.Redact, id)}
 	b.sessions[id] = b.recent.PushFront(e)
 	return e
 }

@@ -36,7 +36,7 @@ func TestRowsOfAnOlderStoreAreRead(t *testing.T) {
 		}
 		lines = append(lines, line)
 	}
-	if err := d.x.AppendDerived(swap.SwapRows, lines...); err != nil {
+	if err := d.x.AppendDerived(swap.RowsName, lines...); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := CheckChunks(t.Context(), d.x); err != nil || len(found) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// asked is what the user asked last.
-type asked struct {
+// Asked is what the user asked last.
+type Asked struct {
 	Line    int    // the record; 0: none says anything
 	Text    string // of it
 	To      int    // the record that it answers, where it says nothing without that
@@ -40,30 +40,30 @@ func (mm *Memo) sense(m record.Records, at int) (compress.Sense, string, error) 
 // Asked finds what the user asked up to the record last: the newest of the requests that says something. A short reply is shown with
 // what it answers. Where none says anything, that is the last one.
 // It returns ctxabi.ErrIO when a record cannot be read.
-func (mm *Memo) Asked(m record.Records, last int, requests []request) (asked, error) {
+func (mm *Memo) Asked(m record.Records, last int, requests []request) (Asked, error) {
 	for i, r := range slices.Backward(requests) {
 		if r.user > last {
 			continue
 		}
 		w, text, err := mm.sense(m, r.user)
 		if err != nil {
-			return asked{}, err
+			return Asked{}, err
 		}
 		if w == compress.Idle {
 			continue
 		}
-		a := asked{Line: r.user, Text: text}
+		a := Asked{Line: r.user, Text: text}
 		if w == compress.Reply && i > 0 && requests[i-1].answer > 0 && !(i == 1 && len(requests) == maxRequests) { // those between may be forgotten
 			s, err := record.ExcerptOf(m, requests[i-1].answer)
 			if err != nil {
-				return asked{}, err
+				return Asked{}, err
 			}
 			a.To, a.Answers = requests[i-1].answer, compress.Question(s.Text, AnsweredBytes)
 		}
 		return a, nil
 	}
 	text, err := mm.Request(m, last)
-	return asked{Line: last, Text: text}, err
+	return Asked{Line: last, Text: text}, err
 }
 
 // Task is what sources are chosen for: what the user asked last, behind what that answers.

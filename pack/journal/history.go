@@ -36,11 +36,11 @@ type Fold struct {
 	Total           Sums   // over all of them
 	shown           int64  // what they would weigh as a pack shows them, scaled
 	pictures        int64  // of that, their images
-	Lead            lead   // the system and developer records that it begins with
+	Lead            Lead   // the system and developer records that it begins with
 	Opening         int    // the first user record
 	skipped         int    // user records before the first that says something
-	First           anchor // that one
-	Last            anchor // the newest user record
+	First           Anchor // that one
+	Last            Anchor // the newest user record
 	starts          []start
 	odd             []odd // results that came when there was little or much room, of those from the boundary before on
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
@@ -58,7 +58,7 @@ type Fold struct {
 	Previous        int       // the boundary before it
 	Moved           string    // why it was: byRoom, byIterations or byTurn
 	LeftBy          string    // why the boundary moved last; "": it never did
-	SettledUser     anchor    // the newest user record when it was
+	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
 	opened          bool      // by a user record, and no assistant has answered yet
 	Requests        []request // the first of the user and the newest ones
@@ -96,8 +96,8 @@ func (s Sums) minus(t Sums) Sums {
 	return s
 }
 
-// anchor is a record and what lies before it.
-type anchor struct {
+// Anchor is a record and what lies before it.
+type Anchor struct {
 	Line   int // 0: there is none
 	Weight int // in full
 	Before Sums
@@ -109,7 +109,7 @@ type start struct {
 	shown  int64 // weight shown by all records before it
 	before Sums
 	isUser bool
-	user   anchor // the last user record before it
+	user   Anchor // the last user record before it
 	// iteration is the one that the record belongs to; 0: none.
 	iteration int
 }
@@ -243,7 +243,7 @@ func (f *Fold) noteUser(e ctxabi.Entry, line int, before Sums) {
 	if !record.IsUser(e) {
 		return
 	}
-	f.Last = anchor{line, int(e.Weight), before}
+	f.Last = Anchor{line, int(e.Weight), before}
 	if f.Opening == 0 {
 		f.Opening = line
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// lead are the system and developer records that a history begins with. They stand in the head of a pack, behind the
+// Lead are the system and developer records that a history begins with. They stand in the head of a pack, behind the
 // blocks of STABLE, for as long as the session goes on: a compaction does not move them.
 //
 // Each is shown whole as long as all of them fit in their cap. Where they do not, small ones stand whole, and the others are shown
 // head and tail, in what these leave. Those that come when the cap has no room for another are records like all others.
-type lead struct {
+type Lead struct {
 	N       int
 	weights []int32 // of these, in order of size; none where there is no limit
 	most    int     // what one of them may show, unscaled
@@ -24,10 +24,10 @@ type lead struct {
 const leadFloor = 48
 
 // takes reports whether one more can be shown within a cap.
-func (l *lead) takes(most int) bool { return most/leadFloor > l.N }
+func (l *Lead) takes(most int) bool { return most/leadFloor > l.N }
 
 // add adds the next one and returns what all of them show more now, scaled.
-func (l *lead) add(weight int, r *Rules) int64 {
+func (l *Lead) add(weight int, r *Rules) int64 {
 	before := l.shown
 	l.N++
 	if r.room == 0 {
@@ -49,7 +49,7 @@ func (l *lead) add(weight int, r *Rules) int64 {
 }
 
 // rule is how much is shown of each of them.
-func (l *lead) rule() shareRule { return shareRule{above: l.most, to: l.most} }
+func (l *Lead) rule() shareRule { return shareRule{above: l.most, to: l.most} }
 
 func isLeading(e ctxabi.Entry) bool {
 	return e.Role == ctxabi.System || e.Role == ctxabi.Developer

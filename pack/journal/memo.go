@@ -12,7 +12,7 @@ import (
 type Memo struct {
 	space     Space // that the folds were made for
 	folds     map[Rules]*folded
-	zoned     map[zonesOf]*zones
+	zoned     map[zonesOf]*Zones
 	repeated  map[repeatsOf]*repeats
 	Counter   *tokens.Counter // of the build going on
 	Summaries []Summary       // likewise
@@ -34,7 +34,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.

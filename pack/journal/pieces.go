@@ -11,7 +11,7 @@ type Piece struct {
 	Omitted bool
 	Lead    bool // stands in the head
 	Kept    bool // stands behind the boundary
-	Zone    zone // it is no record as it is, but what stands for records behind the boundary
+	Zone    Zone // it is no record as it is, but what stands for records behind the boundary
 	body    int  // of a record shown: the weight it may show, 0: in full
 	exact   int  // of such a record: the tokens up to which it is shown in full nevertheless
 	Sums         // of a range left out

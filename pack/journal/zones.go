@@ -9,11 +9,11 @@ import (
 	"github.com/ctxfs/ctxfs/tokens"
 )
 
-// zone is what a part of the journal is that is no record as it stands in the log.
-type zone uint8
+// Zone is what a part of the journal is that is no record as it stands in the log.
+type Zone uint8
 
 const (
-	InFull    zone = iota
+	InFull    Zone = iota
 	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
 	InLines        // the block of key lines: likewise
 	InNotes        // a block of facts, decisions or refs: likewise
@@ -32,9 +32,9 @@ const (
 
 )
 
-// zones are what stands in a pack for the records behind the boundary. They follow from
+// Zones are what stands in a pack for the records behind the boundary. They follow from
 // the records up to the last compaction alone and do not change before the next one.
-type zones struct {
+type Zones struct {
 	boundary, at int    // of the compaction: the first live record, and the one that brought it
 	blocks       []Part // before the conversation
 	From         int    // the first folded record; 0: none is
@@ -53,7 +53,7 @@ type zonesOf struct {
 	notes        string // see noteWants
 }
 
-func (z *zones) size() int {
+func (z *Zones) size() int {
 	n := 256
 	for _, p := range z.blocks {
 		n += len(p.Text)
@@ -66,9 +66,9 @@ func (z *zones) size() int {
 
 // Zones returns those of a fold.
 // It returns ctxabi.ErrIO when a record cannot be read.
-func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*zones, error) {
+func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*Zones, error) {
 	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
-		return &zones{}, nil
+		return &Zones{}, nil
 	}
 	own := mm.SummaryFor(f)
 	key := zonesOf{f.Rules, f.Boundary(), f.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, f.Compacted)}
@@ -78,7 +78,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*zones, err
 	}
 	s := f.starts[0]
 	rooms := f.Rules.zonesIn(f.Rules.room - f.keptRecords(s))
-	z := &zones{boundary: s.line, at: f.Compacted}
+	z := &Zones{boundary: s.line, at: f.Compacted}
 	if rooms.all() > 0 {
 		b := &zoner{m: m, mm: mm, f: f, c: c, z: z, own: own}
 		if err := b.make(rooms); err != nil || b.unread {
@@ -95,7 +95,7 @@ type zoner struct {
 	mm *Memo
 	f  *Fold
 	c  *tokens.Counter
-	z  *zones
+	z  *Zones
 
 	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
 	unread bool     // a record could not be read

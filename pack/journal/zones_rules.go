@@ -3,7 +3,7 @@ package journal
 // zoneRules are the shares that zones take of the room, in thousandths.
 type zoneRules struct{ summary, lines, folds int64 }
 
-// zoneRules are those of a step of [journalRule.foldRules]; a journal that drops what does not fit has no zones.
+// zoneRules are those of a step of [Policy.Rules]; a journal that drops what does not fit has no zones.
 func (j Policy) zoneRules(step int) zoneRules {
 	if j.Truncate || j.iterations > 0 || step > 14 {
 		return zoneRules{}

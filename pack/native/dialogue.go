@@ -18,12 +18,12 @@ type dialogue struct {
 type Head struct {
 	Text   string
 	Stable bool    // of the phase of that name
-	by     speaker // bySystem or byDeveloper
+	by     Speaker // bySystem or byDeveloper
 }
 
 // utterance is a turn with its texts.
 type utterance struct {
-	by    speaker
+	by    Speaker
 	parts []filled
 	lead  bool // system messages of a strategy
 	past  bool
@@ -72,7 +72,7 @@ func Heads(blocks []Head, limit int) (texts []Head) {
 func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 	talk := &dialogue{head: Heads(n.Head, n.Limit)}
 	for _, m := range n.Messages {
-		by := map[string]speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
+		by := map[string]Speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
 		if m.Role == "user" {
 			by = ByUser
 		}

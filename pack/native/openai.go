@@ -7,7 +7,7 @@ import (
 )
 
 // openAIRoles are the roles of all who speak but for the assistant and tools.
-var openAIRoles = map[speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", ByUser: "user"}
+var openAIRoles = map[Speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", ByUser: "user"}
 
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks and what ctxfs says are system messages.
 func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {

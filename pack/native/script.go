@@ -9,11 +9,11 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// speaker is whose turn it is.
-type speaker uint8
+// Speaker is whose turn it is.
+type Speaker uint8
 
 const (
-	bySystem speaker = iota
+	bySystem Speaker = iota
 	byDeveloper
 	byNote // what ctxfs says of records that are left out
 	ByUser
@@ -48,7 +48,7 @@ type Slot struct {
 
 // Turn is what one speaker says at once.
 type Turn struct {
-	By    speaker
+	By    Speaker
 	Slots []Slot
 	lead  bool // of a leading record: it stands in the head
 	past  bool // of records behind the boundary

@@ -41,7 +41,7 @@ type home struct {
 type scan struct {
 	files map[string]*stocked // by path relative to the home
 	lists map[string]*listed
-	dirs  map[string]sign
+	dirs  map[string]Sign
 	// entered counts the directories that were; those that changed so lately that their sign does not tell are not in dirs.
 	entered int
 	linked  bool // something was reached by a link
@@ -96,7 +96,7 @@ func (gr *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel strin
 		last = &scan{}
 	}
 	h = &home{memory: gr.Config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
-		now: &scan{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]sign{}}}
+		now: &scan{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]Sign{}}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {
 		var st unix.Stat_t
@@ -173,7 +173,7 @@ func (h *home) follow(rel string, flags int) (int, error) {
 }
 
 // allows reports whether the session's owner may do what bits say (of one class) with a file or directory.
-func (r *spaceRules) allows(s sign, bits uint32) bool {
+func (r *spaceRules) allows(s Sign, bits uint32) bool {
 	switch {
 	case r == nil: // in a home, all is its owner's
 		return true
@@ -186,10 +186,10 @@ func (r *spaceRules) allows(s sign, bits uint32) bool {
 }
 
 // sign looks at rel; that of a link is what the link leads to within the home, or its own where it leads elsewhere.
-func (h *home) sign(rel string) sign {
+func (h *home) sign(rel string) Sign {
 	d := h.dir(path.Dir(rel))
 	if d.fd < 0 {
-		return sign{}
+		return Sign{}
 	}
 	s := directory(d.fd).sign(path.Base(rel))
 	if s.mode&unix.S_IFMT == unix.S_IFLNK {

@@ -26,14 +26,14 @@ const (
 type dirFD struct {
 	fd     int
 	closed bool // it is opened again when it is needed
-	sign   sign
+	sign   Sign
 	same   bool // its sign is that of the last scan, and tells
 	reason string
 }
 
 // listed is one directory.
 type listed struct {
-	sign  sign
+	sign  Sign
 	names []string        // of files, links and what else is no directory; in order
 	subs  map[string]bool // which of names are directories
 }
@@ -86,8 +86,8 @@ func (h *home) dir(rel string) *dirFD {
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.reason = err.Error()
-		} else if h.sign(rel) == (sign{}) { // no link that leads to nothing yet
-			h.now.dirs[rel] = sign{}
+		} else if h.sign(rel) == (Sign{}) { // no link that leads to nothing yet
+			h.now.dirs[rel] = Sign{}
 		}
 		return d
 	}

@@ -14,7 +14,7 @@ import (
 
 // stocked is one file as it was read. The same content read again is the same *content.
 type stocked struct {
-	sign sign
+	sign Sign
 	*content
 }
 
@@ -109,7 +109,7 @@ func (c *content) equal(d *content) bool {
 const timesRead = 3
 
 // read reads a file that exists. It waits for no FIFO and follows no link out of the home.
-func (h *home) read(rel string, s sign, most int64) *content {
+func (h *home) read(rel string, s Sign, most int64) *content {
 	switch {
 	case s.mode&unix.S_IFMT == unix.S_IFLNK:
 		return &content{reason: reasonLink}

@@ -13,16 +13,19 @@ import (
 // Logs are both logs of a session as packs show them: what is damaged has a stand-in, and no secret stands in them.
 type Logs struct {
 	Unread record.Unread // records that are damaged
-	Mask   *mask         // what packs must not show; nil: they show all
+	mask   *mask         // what packs must not show; nil: they show all
 }
 
+// NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.
+func NewLogs(r *redact.Redactor, id string) Logs { return Logs{mask: newMask(r, id)} }
+
 // Redacts reports whether packs show the session without its secrets.
-func (l *Logs) Redacts() bool { return l.Mask != nil }
+func (l *Logs) Redacts() bool { return l.mask != nil }
 
 // Redact leaves no secret in what a pack is made from beside its records, and notes what was found.
 // It returns an error when the history cannot be read.
 func (l *Logs) Redact(in *pack.Input, t *session.Timeline) error {
-	return l.Mask.input(in, t, &l.Unread)
+	return l.mask.input(in, t, &l.Unread)
 }
 
 // Stored returns a log of the session as it is stored.
@@ -42,15 +45,15 @@ func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
 		ix = t.Events
 	}
 	raw := &readable{Index: ix, event: event, unread: &l.Unread}
-	if l.Mask != nil {
-		raw.mask, raw.history = l.Mask, historyOf(t, &l.Unread)
+	if l.mask != nil {
+		raw.mask, raw.history = l.mask, historyOf(t, &l.Unread)
 	}
 	return raw
 }
 
 // Timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
 func (l *Logs) Timeline(x *session.Session) (*session.Timeline, error) {
-	if l.Mask != nil {
+	if l.mask != nil {
 		return WholeTimeline(x)
 	}
 	return x.Timeline()
@@ -58,7 +61,7 @@ func (l *Logs) Timeline(x *session.Session) (*session.Timeline, error) {
 
 // Masked reports whether the record at an address is shown otherwise than it is stored.
 func (l *Logs) Masked(t *session.Timeline, at record.Address) bool {
-	return l.Mask != nil && l.Mask.changes(historyOf(t, &l.Unread), at)
+	return l.mask != nil && l.mask.changes(historyOf(t, &l.Unread), at)
 }
 
 // placesOf returns the last records of messages and of events that packs know.
@@ -128,7 +131,7 @@ func (l *Logs) Until(in *pack.Input, x *session.Session, t *session.Timeline) (e
 		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
 	}
 	in.Summaries, in.SummaryNote = in.Usable(), ""
-	in.Redaction = l.Mask.until(in.Redaction, t)
+	in.Redaction = l.mask.until(in.Redaction, t)
 	return err
 }
 

@@ -41,8 +41,8 @@ type maskedFile struct {
 // maxMasked is how many files are remembered without their secrets.
 const maxMasked = 512
 
-// NewMask returns the mask of session id by the rules of r; nil, which hides nothing, for a nil r.
-func NewMask(r *redact.Redactor, id string) *mask {
+// newMask returns the mask of session id by the rules of r; nil, which hides nothing, for a nil r.
+func newMask(r *redact.Redactor, id string) *mask {
 	if r == nil {
 		return nil
 	}

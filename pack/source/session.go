@@ -30,7 +30,7 @@ type Gathered struct {
 	Chosen *Chosen
 	Words  *Variables
 	trust  *trust
-	Owner  sign // of the session's directory
+	Owner  Sign // of the session's directory
 
 	Budget    int
 	Encoding  string
@@ -127,7 +127,7 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 	h.found = found
 	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, scan: h.now, exists: map[string]bool{}}
 	gr.setUp(x, g, h, rel, last)
-	if err := g.lookAtChildren(x, last, own.Mask); err != nil {
+	if err := g.lookAtChildren(x, last, own.mask); err != nil {
 		return nil, false, err
 	}
 	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}

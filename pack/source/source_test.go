@@ -17,11 +17,11 @@ func TestWhatASpacesMemberMayRead(t *testing.T) {
 		{0o600, 1001, 2000, false}, {0o640, 1001, 2000, true}, {0o604, 1001, 2000, false},
 		{0o640, 1001, 3000, false}, {0o644, 1001, 3000, true},
 	} {
-		if got := r.allows(sign{mode: unix.S_IFREG | c.mode, UID: c.uid, GID: c.gid}, 0o4); got != c.want {
+		if got := r.allows(Sign{mode: unix.S_IFREG | c.mode, UID: c.uid, GID: c.gid}, 0o4); got != c.want {
 			t.Errorf("%o of %d:%d: %v", c.mode, c.uid, c.gid, got)
 		}
 	}
-	if !(*spaceRules)(nil).allows(sign{mode: 0}, 0o4) {
+	if !(*spaceRules)(nil).allows(Sign{mode: 0}, 0o4) {
 		t.Error("in a home all is its owner's")
 	}
 }

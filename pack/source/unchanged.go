@@ -18,7 +18,7 @@ import (
 // sighted is what a scan saw, directory by directory.
 type sighted struct {
 	rel   string
-	sign  sign
+	sign  Sign
 	files []sightedFile
 }
 
@@ -139,7 +139,7 @@ func (h *home) sameDirectory(d *sighted, found map[*stocked]bool) bool {
 
 // sameContent is for the file rel that had changed so lately, when f was read, that its sign hid another change: it says whether it
 // holds what it held then. Once its sign, which is s now, tells, f has it.
-func (h *home) sameContent(rel string, s sign, f *stocked) bool {
+func (h *home) sameContent(rel string, s Sign, f *stocked) bool {
 	ino := s.ino
 	if s.ino = 0; s != f.sign || !f.content.equal(h.read(rel, s, maxFile)) || h.now.linked {
 		return false

@@ -29,7 +29,7 @@ type swapReader struct {
 }
 
 // rows returns the rows of a note that are not in have: that of the range, and those of the results in it.
-func (r *swapReader) rows(n SwapNote, have map[ctxabi.ContentRef]bool) (rows []ctxabi.SwapRow, err error) {
+func (r *swapReader) rows(n Departure, have map[ctxabi.ContentRef]bool) (rows []ctxabi.SwapRow, err error) {
 	span, err := ctxabi.ParseSpan(n.Range)
 	if err != nil {
 		return nil, nil // not ours

@@ -23,8 +23,8 @@ import (
 // read once, hashed and described, and that is kept as well. So a row that was given
 // stays, whatever budget or recipe comes later.
 
-// SwapNote is something that left the prompt: a range of records of one log, or the results of one record.
-type SwapNote struct {
+// Departure is something that left the prompt: a range of records of one log, or the results of one record.
+type Departure struct {
 	Source string // "messages" or "events"
 	Range  string
 	Short  bool `json:",omitempty"` // shown shortened
@@ -32,8 +32,8 @@ type SwapNote struct {
 
 // Names of the derived content that remembers notes and rows.
 const (
-	SwapNotes = "swap/notes"
-	SwapRows  = "swap/rows"
+	NotesName = "swap/notes"
+	RowsName  = "swap/rows"
 )
 
 // Swap is what a session's prompts let go.
@@ -42,8 +42,8 @@ type Swap struct {
 
 	mu     sync.Mutex // held for moments only: packs are built meanwhile
 	loaded bool
-	notes  []SwapNote
-	known  map[SwapNote]bool
+	notes  []Departure
+	known  map[Departure]bool
 	noted  map[journal.Rules]int // how many cuts of each fold are
 	short  map[int]bool          // places that are
 
@@ -73,7 +73,7 @@ func (s *Swap) Note(x *session.Session, m record.Records, l pack.Left) {
 	notes := rangesOf(m, l.Cuts, done)
 	for _, at := range fresh {
 		a := record.AddressOf(m, at)
-		notes = append(notes, SwapNote{Source: a.Scheme(), Range: ctxabi.Span{From: a.Line, To: a.Line}.String(), Short: true})
+		notes = append(notes, Departure{Source: a.Scheme(), Range: ctxabi.Span{From: a.Line, To: a.Line}.String(), Short: true})
 		s.short[at] = true
 	}
 	s.noted[l.Rules] = len(l.Cuts)
@@ -86,12 +86,12 @@ func (s *Swap) Note(x *session.Session, m record.Records, l pack.Left) {
 		}
 	}
 	if len(lines) > 0 {
-		x.AppendDerived(SwapNotes, lines...) // a note that is lost is made again by the first build of the next daemon
+		x.AppendDerived(NotesName, lines...) // a note that is lost is made again by the first build of the next daemon
 	}
 }
 
 // rangesOf returns what each compaction but the first done ones let go of each log.
-func rangesOf(m record.Records, cuts []int, done int) (notes []SwapNote) {
+func rangesOf(m record.Records, cuts []int, done int) (notes []Departure) {
 	from := 1
 	if done > 0 {
 		from = cuts[done-1]
@@ -102,10 +102,10 @@ func rangesOf(m record.Records, cuts []int, done int) (notes []SwapNote) {
 		}
 		part := record.StretchOf(m, ctxabi.Span{From: from, To: boundary - 1})
 		if part.Messages.From > 0 {
-			notes = append(notes, SwapNote{Source: "messages", Range: part.Messages.String()})
+			notes = append(notes, Departure{Source: "messages", Range: part.Messages.String()})
 		}
 		if part.Events.From > 0 {
-			notes = append(notes, SwapNote{Source: "events", Range: part.Events.String()})
+			notes = append(notes, Departure{Source: "events", Range: part.Events.String()})
 		}
 		from = boundary
 	}
@@ -117,8 +117,8 @@ func (s *Swap) load(x *session.Session) {
 	if s.loaded {
 		return
 	}
-	s.loaded, s.known = true, map[SwapNote]bool{}
-	x.EachDerivedLine(SwapNotes, func(line []byte) bool {
+	s.loaded, s.known = true, map[Departure]bool{}
+	x.EachDerivedLine(NotesName, func(line []byte) bool {
 		if n, ok := readSwapNote(line); ok && !s.known[n] {
 			s.add(n)
 		}
@@ -128,17 +128,17 @@ func (s *Swap) load(x *session.Session) {
 
 // readSwapNote reads a note as it is kept. The first pack after a start waits for all of them, tens of thousands in a long session: nearly
 // all are ranges of messages, which are cut out of their lines.
-func readSwapNote(line []byte) (n SwapNote, ok bool) {
+func readSwapNote(line []byte) (n Departure, ok bool) {
 	if rest, found := bytes.CutPrefix(line, []byte(`{"Source":"messages","Range":"`)); found {
 		if span, found := bytes.CutSuffix(rest, []byte(`"}`)); found && !bytes.ContainsAny(span, `"\`) {
-			return SwapNote{Source: "messages", Range: string(span)}, true
+			return Departure{Source: "messages", Range: string(span)}, true
 		}
 	}
 	err := json.Unmarshal(line, &n)
 	return n, err == nil
 }
 
-func (s *Swap) add(n SwapNote) {
+func (s *Swap) add(n Departure) {
 	s.notes = append(s.notes, n)
 	s.known[n] = true
 	s.Size.Add(128)
@@ -180,7 +180,7 @@ func (s *Swap) Update(ctx context.Context, x *session.Session, e *source.Logs) (
 			lines = append(lines, line)
 		}
 		if len(lines) > 0 && !e.Redacts() && e.Unread.Count.Load() == met { // else a row might be kept that lacks what could not be read
-			x.AppendDerived(SwapRows, lines...) // what is lost is read again
+			x.AppendDerived(RowsName, lines...) // what is lost is read again
 		}
 		s.read++
 	}
@@ -205,7 +205,7 @@ type StoredRow struct {
 }
 
 func (s *Swap) loadRows(x *session.Session) {
-	x.EachDerivedLine(SwapRows, func(line []byte) bool {
+	x.EachDerivedLine(RowsName, func(line []byte) bool {
 		var row StoredRow
 		if json.Unmarshal(line, &row) == nil && row.ID == row.Ref.ID() && !s.have[unhashed(row.Ref)] {
 			row.SwapRow.Ref = row.Ref

@@ -87,7 +87,7 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 
 // A note that is cut out of its line is the one that was written, whatever stands there.
 func TestSwapNotesAreReadAsTheyWereWritten(t *testing.T) {
-	for _, n := range []SwapNote{
+	for _, n := range []Departure{
 		{Source: "messages", Range: "1-118"}, {Source: "messages", Range: "7", Short: true}, {Source: "events", Range: "3-4"},
 		{Source: "messages"}, {Source: "messages", Range: `1"},{"Source":"messages`}, {Source: "messages", Range: `\`}, {},
 	} {
