@@ -5,4 +5,5 @@
 //	history  both logs of a session
 //	draw     what is drawn
 //	golden   what was written down once
+//	picture  images
 package packtest

@@ -16,11 +16,11 @@ import (
 // captionBytes is the most that a mark repeats of the text beside an image.
 const captionBytes = 48
 
-// ImageMark is the line that stands in place of an image, a sound or a file: what is said beside it, its format, its size in pixels
+// imageMark is the line that stands in place of an image, a sound or a file: what is said beside it, its format, its size in pixels
 // where its header tells, and where it is.
 //
 //	[Image at Turn 3: The login page after the fix · png 1280×720 · context/line/9]
-func ImageMark(part []byte, beside string, turn int, at Address) string {
+func imageMark(part []byte, beside string, turn int, at Address) string {
 	var about []string
 	if caption := strings.ReplaceAll(OneLine(compress.Sentence(beside, captionBytes)), "]", ")"); caption != "" {
 		about = append(about, caption)
@@ -50,7 +50,7 @@ func imageMarks(parts []ctxabi.Part, beside string, turn int, at Address) (marks
 	for _, p := range parts {
 		switch p.Kind {
 		case ctxabi.PartData:
-			marks = append(marks, ImageMark(p.Raw, beside, turn, at))
+			marks = append(marks, imageMark(p.Raw, beside, turn, at))
 		case ctxabi.PartResult:
 			marks = append(marks, imageMarks(p.Inner, p.Result.Text, turn, at)...)
 		}

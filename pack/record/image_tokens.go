@@ -23,17 +23,17 @@ const unknownImage = 1600
 
 // imageTokens is what an image of a size costs at most.
 func imageTokens(width, height int) int {
-	return max(AnthropicTokens(width, height), OpenAITokens(width, height), GeminiTokens(width, height))
+	return max(anthropicTokens(width, height), openAITokens(width, height), geminiTokens(width, height))
 }
 
-// AnthropicTokens returns what an image of a size costs at Anthropic.
-func AnthropicTokens(width, height int) int {
+// anthropicTokens returns what an image of a size costs at Anthropic.
+func anthropicTokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 1568)
 	return min(unknownImage, int(w*h/750)+1)
 }
 
-// OpenAITokens returns what an image of a size costs at OpenAI.
-func OpenAITokens(width, height int) int {
+// openAITokens returns what an image of a size costs at OpenAI.
+func openAITokens(width, height int) int {
 	w, h := fitted(float64(width), float64(height), 2048)
 	if short := min(w, h); short > 768 {
 		w, h = w*768/short, h*768/short
@@ -41,8 +41,8 @@ func OpenAITokens(width, height int) int {
 	return 85 + 170*tiles(w, 512)*tiles(h, 512)
 }
 
-// GeminiTokens returns what an image of a size costs at Google.
-func GeminiTokens(width, height int) int {
+// geminiTokens returns what an image of a size costs at Google.
+func geminiTokens(width, height int) int {
 	if width <= 384 && height <= 384 {
 		return 258
 	}

@@ -144,7 +144,7 @@ func (c *Portion) Forget() {
 
 // wholeContents are the parts of a record that stands in full: results in front, texts that follow each other joined.
 func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, turn func() int) (list []Portion) {
-	mark := func(part []byte, beside string) string { return ImageMark(part, beside, turn(), at) }
+	mark := func(part []byte, beside string) string { return imageMark(part, beside, turn(), at) }
 	if m.Role == ctxabi.Tool && len(m.Results) == 0 {
 		r := Portion{Kind: ResultPortion, ID: m.CallID, Name: m.Name, Text: m.Text}
 		for _, p := range parts {
