@@ -24,6 +24,7 @@
 //	payload.go  the images, sounds and files of a message, out of base64
 //	outline.go  what an index keeps of a message
 //	event.go    the events of tools in one form
+//	entry.go    what an index keeps of a record
 //	usage.go    what a provider says that a call took
 //	said.go     what a person or a search reads of a record
 //	ordered.go  a message as a list of parts

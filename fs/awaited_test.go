@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
 // countingGenerators run nothing and count how often their inputs are looked at.
 type countingGenerators struct{ looks atomic.Int64 }
 
-func (g *countingGenerators) Run(context.Context, uint32, uint32, pack.Command) (pack.Output, error) {
-	return pack.Output{Data: []byte("made\n")}, nil
+func (g *countingGenerators) Run(context.Context, uint32, uint32, packsource.Command) (packsource.Output, error) {
+	return packsource.Output{Data: []byte("made\n")}, nil
 }
 
 func (g *countingGenerators) Inputs(context.Context, uint32, uint32, string, []string, time.Duration) (string, bool, string) {
@@ -29,7 +30,7 @@ func (g *countingGenerators) Inside(uint32) (string, bool) { return "", false }
 // the open, however long ago it was made.
 func TestOpeningAnUnchangedAwaitedPackLooksAtItsInputsOnce(t *testing.T) {
 	g := &countingGenerators{}
-	m := mountWith(t, pack.Config{Budget: 32000, Generators: g})
+	m := mountWith(t, build.Config{Budget: 32000, Generators: g})
 	file := strings.TrimSpace(m.sh(os.Geteuid(), newSessionScript+`echo / > cwd
 echo 'wait_ms: 60000
 sources: [{type: computed_file, id: gen, generator: {command: [make]}, cache: {strategy: file_hash, invalidate_on: [input]}}, {type: journal}]' > context/context.yaml

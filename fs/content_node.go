@@ -14,7 +14,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
 // context/swap/chunk and context/dedup/blob have contents under their hashes.
@@ -32,7 +33,7 @@ func listContents(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Er
 }
 
 func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	ctx = pack.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
+	ctx = build.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
 	if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 		return nil, syscall.ENOENT
 	} else if err != nil {
@@ -63,7 +64,7 @@ type contentFile struct {
 
 func (n *contentFile) rel() string { return n.dir + "/" + n.id }
 
-func (n *contentFile) node(ctx context.Context) (pack.Node, error) { return n.p.node(ctx, n.dir, n.id) }
+func (n *contentFile) node(ctx context.Context) (swap.Node, error) { return n.p.node(ctx, n.dir, n.id) }
 
 // fill fills in the attributes of the stored content. A blob that a user stored may go, a chunk
 // stays.

@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 // The texts of the small derived files of a session, each with the time that its file shows.
@@ -51,8 +52,8 @@ func packJSON(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.JSON(
 
 func report(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.Report, nil }
 
-// native returns the rendering that is the body of a request in the format f. It is rendered when
+// nativeRendering returns the rendering that is the body of a request in the format f. It is rendered when
 // it is asked for.
-func native(f pack.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
+func nativeRendering(f native.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -76,11 +77,11 @@ var entries = []entry{
 	{path: ctxabi.PackFile, kind: built, mode: modeFile, always: true, render: markdown},
 	{path: ctxabi.PackJSONFile, kind: built, mode: modeFile, always: true, render: packJSON},
 	{path: ctxabi.ReportFile, kind: built, mode: modeFile, always: true, render: report},
-	{path: ctxabi.OpenAIFile, kind: built, mode: modeFile, always: true, render: native(pack.OpenAI)},
-	{path: ctxabi.AnthropicFile, kind: built, mode: modeFile, always: true, render: native(pack.Anthropic)},
-	{path: ctxabi.ResponsesFile, kind: built, mode: modeFile, always: true, render: native(pack.Responses)},
-	{path: ctxabi.GeminiFile, kind: built, mode: modeFile, always: true, render: native(pack.Gemini)},
-	{path: ctxabi.GenAIFile, kind: built, mode: modeFile, always: true, render: native(pack.GenAI)},
+	{path: ctxabi.OpenAIFile, kind: built, mode: modeFile, always: true, render: nativeRendering(native.OpenAI)},
+	{path: ctxabi.AnthropicFile, kind: built, mode: modeFile, always: true, render: nativeRendering(native.Anthropic)},
+	{path: ctxabi.ResponsesFile, kind: built, mode: modeFile, always: true, render: nativeRendering(native.Responses)},
+	{path: ctxabi.GeminiFile, kind: built, mode: modeFile, always: true, render: nativeRendering(native.Gemini)},
+	{path: ctxabi.GenAIFile, kind: built, mode: modeFile, always: true, render: nativeRendering(native.GenAI)},
 	{path: ctxabi.ErrorsFile, kind: derivedName, mode: modeFile, always: true, text: errorRows},
 	{path: ctxabi.GCReportFile, kind: derivedName, mode: modeFile, always: true, text: gcReport},
 	{path: ctxabi.PinnedDir, kind: protected, mode: modeDir, always: true, node: sessionDirNode},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 )
 
 // A built file has one inode per build. Looking its name up makes the build if it is stale, and
@@ -125,9 +126,9 @@ func (p *mountedSession) generation(build *pack.Build) *generation {
 // lookupBuilt answers a look-up of n, of which the pack and the file are set. It does not wait for
 // generators.
 func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	build, err := n.build(pack.AtOnce(ctx))
+	compiled, err := n.build(build.AtOnce(ctx))
 	switch {
-	case pack.Waits(err):
+	case build.Waits(err):
 		a := &awaitedFile{what: n, placeholder: p.placeholder(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
 		return parent.NewInode(ctx, newView(a), a.attr), 0
@@ -140,7 +141,7 @@ func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n 
 		f.fill(ctx, nil, &out.Attr)
 		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
-	return p.showBuild(ctx, parent, build, n, out)
+	return p.showBuild(ctx, parent, compiled, n, out)
 }
 
 // failureReport returns the page that pack.report.md shows while no pack can be made. ok is false
@@ -215,10 +216,10 @@ func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 }
 
 // opened records that the file rel of the present build was opened.
-func (p *mountedSession) opened(ctx context.Context, rel string, build *pack.Build) {
+func (p *mountedSession) opened(ctx context.Context, rel string, compiled *pack.Build) {
 	p.forgetRemoval(rel)
 	who := callerOf(ctx)
-	p.t.builder.Opened(p.x, build, pack.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
+	p.t.builder.Opened(p.x, compiled, build.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
 func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -23,7 +23,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	builder, err := pack.NewBuilder(pack.Config{})
+	builder, err := build.NewBuilder(build.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

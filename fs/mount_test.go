@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -28,11 +28,11 @@ type mounted struct {
 
 func mountStore(t *testing.T) *mounted {
 	t.Helper()
-	return mountWith(t, pack.Config{Budget: 32000})
+	return mountWith(t, build.Config{Budget: 32000})
 }
 
 // mountWith is mountStore with packs of its own kind.
-func mountWith(t *testing.T, c pack.Config) *mounted {
+func mountWith(t *testing.T, c build.Config) *mounted {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := session.Open(filepath.Join(dir, "store"), session.Options{})
@@ -40,7 +40,7 @@ func mountWith(t *testing.T, c pack.Config) *mounted {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	builder, err := pack.NewBuilder(c)
+	builder, err := build.NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}

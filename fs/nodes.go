@@ -9,7 +9,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
 // The trees context/swap and context/dedup have one shape: an index of rows, and a directory of
@@ -18,10 +19,10 @@ import (
 
 // nodes returns the tree that the file or directory rel belongs to, up to date. With an id that is
 // known already it may return an older one.
-func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*pack.Nodes, error) {
+func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*swap.Nodes, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
-	late = pack.WithCaller(late, callerOf(ctx).Pid)
+	late = build.WithCaller(late, callerOf(ctx).Pid)
 	if rel == ctxabi.DedupIndex || rel == ctxabi.DedupBlobDir {
 		return p.t.builder.Dedup(late, p.x, id)
 	}
@@ -34,14 +35,14 @@ var errNoNode = ctxabi.E("lookup", "", ctxabi.ErrNotFound, "no content of this s
 
 // node returns the content id of the directory rel, or errNoNode. A content that a user stored
 // needs no index.
-func (p *mountedSession) node(ctx context.Context, rel, id string) (pack.Node, error) {
+func (p *mountedSession) node(ctx context.Context, rel, id string) (swap.Node, error) {
 	if ctxabi.ParseContentID(id) != nil {
-		return pack.Node{}, errNoNode
+		return swap.Node{}, errNoNode
 	}
 	if rel == ctxabi.DedupBlobDir {
 		b, err := p.x.Blob(id)
 		if err == nil || !errors.Is(err, ctxabi.ErrNotFound) {
-			return pack.Node{Size: b.Size}, err
+			return swap.Node{Size: b.Size}, err
 		}
 	}
 	n, err := p.nodes(ctx, rel, id)

@@ -12,7 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 )
 
 // rootDir is the mount's own directory.
@@ -182,7 +182,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 		if err != nil {
 			return nil, errnoOf(err)
 		}
-		return p.lookup(pack.AtOnce(ctx), r.EmbeddedInode(), e, e.path, out)
+		return p.lookup(build.AtOnce(ctx), r.EmbeddedInode(), e, e.path, out)
 	}
 	return nil, syscall.ESTALE
 }

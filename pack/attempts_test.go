@@ -8,7 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // attemptLog calls a tool with each argument and gives what it printed.
@@ -18,7 +21,7 @@ func attemptLog(pairs ...[2]string) *memLog {
 		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":"c%d","name":"bash","arguments":%q}]}`, i, `{"command":"`+p[0]+`"}`)))
 		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, p[1])))
 	}
-	for range plainSight {
+	for range journal.PlainSight {
 		l.Append(message("assistant", "Thinking."))
 	}
 	return l
@@ -37,7 +40,7 @@ func TestFailedAttempts(t *testing.T) {
 		"newest first": {attemptLog([2]string{"make a", "make: *** [a] Error 2"}, [2]string{"make b", "b.c: no such file\nexit status 1"}),
 			[]string{"bash make b: b.c: no such file | exit status 1 (messages:5)", "bash make a: make: *** [a] Error 2 (messages:3)"}},
 	} {
-		got := newMemo().attempts(c.log, c.log.Len())
+		got := NewMemo().Attempts(c.log, c.log.Len())
 		for i := range c.want {
 			c.want[i] = strings.TrimPrefix(c.want[i], "bash ")
 		}
@@ -45,7 +48,7 @@ func TestFailedAttempts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := newMemo().attempts(attemptLog([2]string{"go test", fail}), 3); len(got) > 0 {
+	if got := NewMemo().Attempts(attemptLog([2]string{"go test", fail}), 3); len(got) > 0 {
 		t.Errorf("in plain sight: %q", got)
 	}
 }
@@ -61,7 +64,7 @@ func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
 		"a search quotes an error":              {{"grep -rn Error src", "src/a.go:1: x\nsrc/b.go:2: y\nError: \"boom\""}},
 		"tried again in other words, and again": {{"cd /w && go test ./x", fail}, {"go test ./x", fail}, {"go test -count=1 ./x | tail -3", "ok"}},
 	} {
-		if got := newMemo().attempts(attemptLog(pairs...), attemptLog(pairs...).Len()); len(got) > 0 {
+		if got := NewMemo().Attempts(attemptLog(pairs...), attemptLog(pairs...).Len()); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -74,21 +77,21 @@ func TestAMendedFailureIsNotInTheGoal(t *testing.T) {
 		"it fails in another way":   {[][2]string{{"make check", "lint: x\nexit status 1"}, {"make  check 2>&1", fail}}, "make check 2>&1"},
 		"another of the same tools": {[][2]string{{"python a.py", "Traceback\nValueError: x"}, {"python b.py", "ok"}}, "python a.py"},
 	} {
-		if got := newMemo().attempts(attemptLog(c.pairs...), attemptLog(c.pairs...).Len()); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
+		if got := NewMemo().Attempts(attemptLog(c.pairs...), attemptLog(c.pairs...).Len()); len(got) != 1 || !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	old := attemptLog([2]string{"make a", "make: *** [a] Error 2"})
-	for range attemptTurns {
-		if got := newMemo().attempts(old, old.Len()); len(got) != 1 {
+	for range journal.AttemptTurns {
+		if got := NewMemo().Attempts(old, old.Len()); len(got) != 1 {
 			t.Errorf("of the last turns: %q", got)
 		}
 		old.Append(message("user", "Now something else."))
-		for range plainSight {
+		for range journal.PlainSight {
 			old.Append(message("assistant", "Thinking."))
 		}
 	}
-	if got := newMemo().attempts(old, old.Len()); len(got) > 0 {
+	if got := NewMemo().Attempts(old, old.Len()); len(got) > 0 {
 		t.Errorf("of a turn long ago: %q", got)
 	}
 }
@@ -103,10 +106,10 @@ func TestACallThatWorkedInTheEndIsNotInTheGoal(t *testing.T) {
 	call(0, `{"reservation_id":"OBUT9V","payment_id":"gift_card_1"}`, "Error: gift card balance is not enough")
 	call(1, `{"reservation_id":"OTHER1","payment_id":"gift_card_1"}`, "Error: gift card balance is not enough")
 	call(2, `{"reservation_id":"OBUT9V","payment_id":"credit_card_9"}`, `{"reservation_id":"OBUT9V"}`)
-	for range plainSight {
+	for range journal.PlainSight {
 		l.Append(message("assistant", "Thinking."))
 	}
-	if got := newMemo().attempts(l, l.Len()); len(got) != 1 || !strings.Contains(got[0], "OTHER1") {
+	if got := NewMemo().Attempts(l, l.Len()); len(got) != 1 || !strings.Contains(got[0], "OTHER1") {
 		t.Errorf("%q", got)
 	}
 }
@@ -118,7 +121,7 @@ func TestTheExampleSessionHasNoOpenFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := logOf(strings.Split(strings.TrimSpace(string(raw)), "\n")...)
-	if got := newMemo().attempts(l, l.Len()); len(got) > 0 {
+	if got := NewMemo().Attempts(l, l.Len()); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 	if md := string(mustCompile(t, inputOf(l, 32000)).Markdown); strings.Contains(md, "\nFailed: ") {
@@ -135,7 +138,7 @@ func TestDerivedItemsAreTheProgressOfTheGoal(t *testing.T) {
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/3. Next: Add jitter\n") {
 		t.Errorf("%s", md)
 	}
-	in.Files = append(in.Files, File{At: ofTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "Progress 1/2. Next: last\n") {
 		t.Errorf("beside a list of the agent: %s", md)
 	}
@@ -148,19 +151,19 @@ func TestDerivedItemsAreTheProgressOfTheGoal(t *testing.T) {
 // Items of a window that moves are those of the records in it, whatever was looked at before.
 func TestDerivedItemsDependOnTheRecordsAlone(t *testing.T) {
 	l := logOf()
-	for i := range 3 * itemsNewest {
+	for i := range 3 * journal.ItemsNewest {
 		l.Append(message("assistant", fmt.Sprintf("- [ ] step %d", i/7)))
 		if i%3 == 0 {
 			l.Append(message("assistant", fmt.Sprintf("- [x] step %d\n- [ ] more", i/9)))
 		}
 	}
-	mm := newMemo()
+	mm := NewMemo()
 	for n := 1; n <= l.Len(); n += 37 {
-		if got, want := fmt.Sprint(mm.derivedItems(l, n)), fmt.Sprint(newMemo().derivedItems(l, n)); got != want {
+		if got, want := fmt.Sprint(mm.DerivedItems(l, n)), fmt.Sprint(NewMemo().DerivedItems(l, n)); got != want {
 			t.Fatalf("%d records: %s, want %s", n, got, want)
 		}
 	}
-	if got, want := fmt.Sprint(mm.derivedItems(l, 100)), fmt.Sprint(newMemo().derivedItems(l, 100)); got != want {
+	if got, want := fmt.Sprint(mm.DerivedItems(l, 100)), fmt.Sprint(NewMemo().DerivedItems(l, 100)); got != want {
 		t.Fatalf("%s, want %s", got, want)
 	}
 }
@@ -172,13 +175,13 @@ func TestFailedAttemptsOfEachForm(t *testing.T) {
 	h.message([]byte(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"no such file","is_error":true},{"type":"tool_result","tool_use_id":"t2","content":"package b"}]}`))
 	h.event([]byte(`{"type":"tool_call","name":"deploy","id":"e","args":{"to":"prod","dry":true}}`))
 	h.event([]byte(`{"type":"tool_result","id":"e","output":"quota used up","exit_code":3}`))
-	for range plainSight {
+	for range journal.PlainSight {
 		h.message(message("assistant", "Thinking."))
 	}
 	in := h.input(h.len(), 0)
-	m := in.history()
+	m := in.History()
 	want := []string{`deploy {"to":"prod","dry":true}: quota used up (events:2)`, `read a.go: no such file (messages:2)`}
-	if got := newMemo().attempts(m, m.Len()); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := NewMemo().Attempts(m, m.Len()); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if b := mustCompile(t, in); !strings.HasSuffix(string(b.Markdown), "# Context Block: goal\nFailed: "+want[0]+"\nFailed: "+want[1]+"\n") {
@@ -241,7 +244,7 @@ func readGoal(t *rapid.T, text string) (g goal) {
 			for _, form := range []string{"%d/%d", "%d of %d"} {
 				for i := range numbers {
 					var done, all int
-					if n, _ := fmt.Sscanf(numbers[i:], form, &done, &all); n == 2 && (i == 0 || !isDigit(numbers[i-1])) {
+					if n, _ := fmt.Sscanf(numbers[i:], form, &done, &all); n == 2 && (i == 0 || !record.IsDigit(numbers[i-1])) {
 						g.done, g.all, label = done, all, numbers[:i]
 					}
 				}
@@ -263,7 +266,7 @@ func TestVariationStaysInTheFooter(t *testing.T) {
 	rehash(varied)
 	texts := map[string]bool{}
 	for n := 20; n < l.Len(); n++ {
-		a, b := mustCompile(t, inputBy(plain, l.prefix(n), 8000)), mustCompile(t, inputBy(varied, l.prefix(n), 8000))
+		a, b := mustCompile(t, inputBy(plain, l.Prefix(n), 8000)), mustCompile(t, inputBy(varied, l.Prefix(n), 8000))
 		if string(a.Markdown[:a.Prefix]) != string(b.Markdown[:b.Prefix]) {
 			t.Fatalf("%d records: the prefix is another one", n)
 		}
@@ -282,7 +285,7 @@ func TestVariationStaysInTheFooter(t *testing.T) {
 func TestPlanProgressWhereThereIsNoTodo(t *testing.T) {
 	l := sampleLog()
 	in := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)
-	in.Files = append(in.Files, File{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/2. Next: Retry\n") {
 		t.Errorf("%s", md)
 	}

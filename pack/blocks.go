@@ -3,7 +3,6 @@ package pack
 import (
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,10 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // phase is a part of a pack. Nothing in an earlier phase depends on what changes in a later one.
@@ -32,7 +34,7 @@ type block struct {
 	kind     string // as pack.json calls it
 	phase    phase
 	trust    string // who wrote it: owner, package, workspace, generator, agent, history
-	class    class
+	class    Class
 	path     string   // where a reader finds the whole
 	shown    []string // of a source that chooses: the files that it shows
 	raw      string   // not framed
@@ -44,13 +46,10 @@ type block struct {
 	reason   string // why it is cut or left out
 	stale    bool
 	notes    []string
-	selected string     // the task that it was chosen for
-	recalled []recalled // of old records, what it shows of them
-	parts    []textPart // what raw consists of, where pack.json names each
+	selected string            // the task that it was chosen for
+	recalled []recall.Passage  // of old records, what it shows of them
+	parts    []blocks.TextPart // what raw consists of, where pack.json names each
 }
-
-// noCap lets a source show all that it has.
-const noCap = math.MaxInt
 
 // cached is a block as it was rendered, kept by what it was rendered from.
 type cached struct {
@@ -60,7 +59,7 @@ type cached struct {
 	left      int
 	cut       bool
 	shown     []string
-	parts     []textPart
+	parts     []blocks.TextPart
 	notes     []string
 	used      bool // by the build going on
 }
@@ -74,8 +73,8 @@ func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
 			key = append(key, x[:]...)
 		case string:
 			key = append(append(strconv.AppendInt(key, int64(len(x)), 10), ' '), x...)
-		case *File:
-			sum := x.digest()
+		case *blocks.File:
+			sum := x.Digest()
 			key = append(append(key, sum[:]...), x.ID...)
 			key = append(append(append(key, 0), x.Path...), 0)
 		default:
@@ -87,11 +86,13 @@ func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
 
 // add renders b within limit tokens and appends it to blocks; make is called where that was not done before.
 // A block without content is appended only when there is something to say of it.
-func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fits func(string) bool) selection) []block {
+func (y *layout) add(found []block, b block, limit int, of []any, make func(fits func(string) bool) blocks.Selection) []block {
 	r := y.memo.made(y.keyOf(&b, limit, of), func() cached {
 		var fits func(string) bool
-		if limit != noCap {
-			fits = func(text string) bool { return len(text) <= 256*limit && y.counter.Count(frame(b.id, text)) <= limit }
+		if limit != blocks.NoCap {
+			fits = func(text string) bool {
+				return len(text) <= 256*limit && y.counter.Count(record.Frame(b.id, text)) <= limit
+			}
 		}
 		s := make(fits)
 		r := cached{raw: s.Text, notes: s.Notes, parts: s.Parts}
@@ -101,7 +102,7 @@ func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fit
 			}
 		}
 		if s.Text != "" {
-			r.text = frame(b.id, s.Text)
+			r.text = record.Frame(b.id, s.Text)
 			r.asked = wanted(r.text, y.limit, y.counter)
 			r.tokens = r.asked
 		}
@@ -110,11 +111,11 @@ func (y *layout) add(blocks []block, b block, limit int, of []any, make func(fit
 	b.raw, b.text, b.tokens, b.asked, b.shown, b.notes, b.parts = r.raw, r.text, r.tokens, r.asked, r.shown, r.notes, r.parts
 	if b.text == "" {
 		if len(b.notes) == 0 {
-			return blocks
+			return found
 		}
 		b.reason = strings.Join(b.notes, "; ")
 	}
-	return append(blocks, b)
+	return append(found, b)
 }
 
 // shownPath is the path of the n-th usable file of source k.
@@ -162,14 +163,14 @@ func (y *layout) fit(b *block, limit int) {
 		}
 	}
 	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
-		if text := frame(b.id, raw); len(raw) < len(b.raw) {
+		if text := record.Frame(b.id, raw); len(raw) < len(b.raw) {
 			if n := y.counter.CountCached(text); n <= limit {
 				return cached{text: text, tokens: n, cut: true, left: len(b.raw) - len(raw)}
 			}
 		}
 		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
 			short, cut := compress.Head(raw, room, b.path)
-			text := frame(b.id, short)
+			text := record.Frame(b.id, short)
 			if n = y.counter.CountCached(text); n <= limit {
 				r := cached{text: text, tokens: n, cut: cut}
 				if cut {
@@ -197,7 +198,7 @@ func commonPrefix(a, b string) int {
 func (y *layout) serve(goal int) int {
 	var order []*block
 	for i := range y.blocks {
-		if b := &y.blocks[i]; b.text != "" && b.class != required {
+		if b := &y.blocks[i]; b.text != "" && b.class != Required {
 			order = append(order, b)
 		}
 	}
@@ -228,4 +229,14 @@ func (y *layout) serve(goal int) int {
 		}
 	}
 	return l.footer
+}
+
+// todoFolded is a todo list in as few lines as it has open items, where that is shorter.
+func todoFolded(b *block) (string, bool) {
+	path := b.path
+	if path == "" {
+		path = ctxabi.TodoFile
+	}
+	folded := blocks.FoldTodo(b.raw, path)
+	return folded, len(folded) < len(b.raw)
 }

@@ -7,27 +7,29 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// class says how a source is treated when room is scarce.
-type class int
+// Class is how a source is treated when room is scarce.
+type Class int
 
 const (
-	required class = iota // stands verbatim, or there is no pack
+	Required Class = iota // stands verbatim, or there is no pack
 	whole                 // stands whole as long as that leaves the journal its least
 	explicit              // has a max_tokens of the recipe
 	standard              // has the default cap of its type
 )
 
-func classOf(s *recipe.Source) class {
+// ClassOf returns the class of a source.
+func ClassOf(s *recipe.Source) Class {
 	switch {
 	case s.Type.Required():
-		return required
+		return Required
 	case s.MaxTokens > 0:
 		return explicit
 	case isSystemPrompt(s):
-		return required
+		return Required
 	case s.Type == recipe.TypeFile:
 		return whole
 	}
@@ -46,7 +48,7 @@ const capScale = 32000
 var defaultCaps = map[recipe.Type]int{
 	recipe.TypeTools: 3000, recipe.TypeSkills: 1000,
 	recipe.TypeMemory: 500, recipe.TypeKnowledge: 800, recipe.TypePlaybook: 300, recipe.TypeHandoff: 1000,
-	recipe.TypeSummary: 500, recipe.TypeFacts: 600, recipe.TypeDecisions: 600, recipe.TypeRefs: 400,
+	recipe.TypeSummary: 500, recipe.TypeFacts: journal.NoteCaps[recipe.TypeFacts], recipe.TypeDecisions: journal.NoteCaps[recipe.TypeDecisions], recipe.TypeRefs: journal.NoteCaps[recipe.TypeRefs],
 	recipe.TypeChildren: 600, recipe.TypeRecall: 600, recipe.TypeErrors: 300, recipe.TypePlan: 300, recipe.TypeTodo: 300,
 	recipe.TypeComputed: 4000, recipe.TypePipeline: 4000,
 }
@@ -71,7 +73,10 @@ type limits struct {
 	room     int // for the journal; 0: no limit
 }
 
-// tokens says the limit in words.
+// space is what a fold of the journal has.
+func (l limits) space() journal.Space { return journal.Space{Limit: l.limit, Room: l.room} }
+
+// tokens returns the limit in words.
 func (l limits) tokens() string {
 	if l.reserve > 0 {
 		return fmt.Sprintf("the %d tokens that reserve_tokens, which is %d, leaves", l.limit, l.reserve)
@@ -145,10 +150,10 @@ func defaultCap(s *recipe.Source, limit int) int {
 
 // capOf is the most that a source may take, in tokens; math.MaxInt: there is no cap of its own.
 func capOf(s *recipe.Source, limit int) int {
-	switch c := classOf(s); {
+	switch c := ClassOf(s); {
 	case c == explicit && !s.Percent:
 		return s.MaxTokens
-	case limit == 0 || c == required || c == whole:
+	case limit == 0 || c == Required || c == whole:
 		return math.MaxInt
 	case c == explicit:
 		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))
@@ -157,129 +162,4 @@ func capOf(s *recipe.Source, limit int) int {
 		return max(defaultCap(s, limit), defaultCaps[s.Type]/2)
 	}
 	return defaultCap(s, limit)
-}
-
-// firstScale is what weights count for at first, in thousandths. They err upwards, which costs little: the first compaction is
-// decided by an exact count, and what a later one leaves is counted, too. Where it overflows nevertheless, the next step counts
-// weights for more.
-const firstScale = 1000
-
-// promiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
-const promiseStep = 15
-
-// maxStep is the last of the steps that foldRules knows.
-const maxStep = 24
-
-// journalRule is what a recipe says of the journal.
-type journalRule struct {
-	high, low, minGain int64 // thousandths of its room
-	keyLines           int64 // likewise
-	iterations, step   int
-	truncate           bool
-	present            bool // the recipe has a journal
-}
-
-func journalOf(r *recipe.Recipe, s *recipe.Source) journalRule {
-	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
-	j := journalRule{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
-	if r.History == (recipe.History{}) {
-		j.high, j.low, j.minGain, j.keyLines = 1000, 820, 150, 420
-	}
-	if s != nil {
-		j.present, j.iterations, j.step, j.truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
-	}
-	if j.truncate { // no more than is needed
-		j.low, j.minGain = 1000, 0
-	}
-	return j
-}
-
-// foldRules gives the numbers of a fold. Weights are estimates: should the
-// exact count of the pack overflow, or should one group of calls and results
-// not fit, the next step is tried. Which one fits is a function of the inputs.
-// Steps 1 to 6 let weights count for more; 7 to 14 also show less of
-// large records; then the boundary may fall inside a group and the kept
-// records are shortened too; the last ones keep none but the last request and the ends of the first leading record, the very
-// last one the request alone.
-func (j journalRule) foldRules(l limits, step int) foldRules {
-	f := foldRules{scale: firstScale, iterations: j.iterations, step: max(1, j.step)}
-	if l.room == 0 {
-		all := shareRule{above: math.MaxInt}
-		f.leadCap, f.firstCap, f.tool, f.user, f.other = math.MaxInt32, math.MaxInt32, all, all, all
-		if j.truncate {
-			f.firstCap = 0
-		}
-		return f
-	}
-	limit := l.limit
-	if limit == 0 {
-		limit = 8 * l.room
-	}
-	overhead := min(64, l.room/8) // the conversation's heading and the notes of what is left out
-	room := max(1, l.room-overhead)
-	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
-	f.zones = j.zoneRules(step)
-	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
-	most := min(limit/4, room/2)
-	f.other = shareRule{above: most, to: most}
-	f.user = f.other
-	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
-	tool := min(max(toolFloor, room*toolShare/1000), toolMost, room/3)
-	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
-	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
-	f.tight.to = min(f.tight.to, f.tight.above)
-	f.free, f.image = most, most
-
-	for range min(step, 6) {
-		f.scale = f.scale * 11 / 10
-	}
-	if step > 0 {
-		f.minGain, f.free = 0, 0
-	}
-	for range min(max(step-6, 0), 8) {
-		f.tool = f.tool.less()
-		f.tight = f.tight.less()
-		f.other = f.other.less()
-	}
-	if step > 14 {
-		f.anywhere = true
-		for range step - 15 {
-			f.scale = f.scale * 13 / 10
-			f.user = f.user.less()
-			f.leadCap = f.leadCap * 2 / 3
-			f.firstCap = f.firstCap * 2 / 3
-		}
-		f.leadCap = max(f.leadCap, leadFloor)
-		if step > 20 {
-			f.leadCap, f.firstCap = leadFloor, 0
-		}
-		if step == maxStep {
-			f.leadCap = 0
-		}
-	}
-	if j.truncate { // it is always full
-		f.firstCap, f.tight, f.free = 0, f.tool, 0
-	}
-	return f
-}
-
-// What a tool result may show whole, in tokens: 1500 characters or toolShare thousandths of the room, whichever is more, but never
-// above toolMost; a tenth of the room where it would bring a compaction by itself.
-const (
-	toolFloor = 400
-	toolShare = 180
-	toolMost  = 3000
-)
-
-// What is left of one that shows more: at most resultShown tokens at a limit of resultScale or less, and in proportion above.
-// That is what the kind with the most is given; the fold does not know kinds and counts all results as if they were of it.
-const (
-	resultShown = 500
-	resultScale = 8000
-)
-
-// less is two thirds of a share, down to a heading and the note that names the record's path.
-func (s shareRule) less() shareRule {
-	to := max(36, s.to*2/3)
-	return shareRule{above: to, to: to}
 }

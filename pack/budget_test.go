@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -48,7 +49,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 		in.Recipe = r
 		for i, s := range r.Sources {
 			if s.Type != recipe.TypeJournal {
-				in.Files = append(in.Files, File{At: i, ID: s.Block, Path: s.Block + ".md", Data: lines(c.asks)})
+				in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Path: s.Block + ".md", Data: lines(c.asks)})
 			}
 		}
 		b := mustCompile(t, in)
@@ -90,7 +91,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 func TestReserveAndNoLimit(t *testing.T) {
 	r := recipeOf(recipe.Source{Type: recipe.TypeFile, ID: "a", MaxTokens: 300}, recipe.Source{Type: recipe.TypeFile, ID: "b"}, recipe.Source{Type: recipe.TypeJournal, MaxTokens: 2000})
 	in := inputOf(longLog(400), 8000)
-	in.Recipe, in.Files = r, []File{{At: 0, ID: "a", Path: "a.md", Data: lines(2000)}, {At: 1, ID: "b", Path: "b.md", Data: lines(9000)}}
+	in.Recipe, in.Files = r, []blocks.File{{At: 0, ID: "a", Path: "a.md", Data: lines(2000)}, {At: 1, ID: "b", Path: "b.md", Data: lines(9000)}}
 	r.ReserveTokens = 3000
 	if b := mustCompile(t, in); b.Tokens > 5000 || b.Tokens < 4000 {
 		t.Errorf("%d tokens of 8000 with 3000 reserved", b.Tokens)

@@ -6,6 +6,9 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -24,14 +27,14 @@ type Build struct {
 	Events      int         // records of events.jsonl up to the last one that stands in it
 	Compactions int         // how often the boundary moved
 	EpochReason string
-	Stale       bool // a workspace file did not answer in time: its last known content was used
-	Made        time.Time
-	native      *native
-	left        left    // what left the prompt
-	backlog     backlog // what a summarizer may be asked for
-	places      int     // of its history
-	room        int     // for the journal, in tokens; 0: no limit
-	encoding    string
+	Stale       bool      // a workspace file did not answer in time: its last known content was used
+	Made        time.Time // when a builder made it; the zero time: Compile did
+	native      *native.Prompt
+	Left        Left    // what left the prompt
+	Backlog     Backlog // what a summarizer may be asked for
+	HistoryLen  int     // of its history
+	Room        int     // for the journal, in tokens; 0: no limit
+	Encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
 }
@@ -48,22 +51,23 @@ type HeadBlock struct {
 // bytes. It fails with ctxabi.ErrOverBudget when the required parts leave no
 // room for the conversation, with ctxabi.ErrNoData when a source that must yield something does
 // not, and with ctxabi.ErrIO when a record cannot be read.
-func Compile(in Input) (*Build, error) { return compile(&in, newMemo()) }
+func Compile(in Input) (*Build, error) { return CompileWith(&in, NewMemo()) }
 
-// Compiler compiles packs of one session one after another, as a [Builder] does: of what it
+// Compiler compiles packs of one session one after another, as a builder does: of what it
 // made for one it reuses for the next what did not change. Its packs are those of Compile. The zero value
 // is ready; it is not safe for concurrent use.
 type Compiler struct {
-	memo     *memo
+	memo     *Memo
 	encoding string // that memo counts with
 }
 
 // Compile makes the pack of in. Its history begins with that of the call before, or is shorter.
+// It returns errors as [Compile] does.
 func (c *Compiler) Compile(in Input) (*Build, error) {
 	if c.memo == nil || c.encoding != in.Encoding {
-		c.memo, c.encoding = newMemo(), in.Encoding
+		c.memo, c.encoding = NewMemo(), in.Encoding
 	}
-	return compile(&in, c.memo)
+	return CompileWith(&in, c.memo)
 }
 
 // draft is a pack before it is rendered.
@@ -71,8 +75,8 @@ type draft struct {
 	*layout
 	id         string
 	head       []block
-	parts      []part // the journal
-	fold       *fold
+	parts      []journal.Part // the journal
+	fold       *journal.Fold
 	step       int
 	footer     []block
 	goal       block
@@ -80,26 +84,44 @@ type draft struct {
 	reserved   int // tokens behind the journal for recorded decisions
 	imagesFrom int // the first place whose images may be shown; 0: all may
 	tokens     struct{ head, journal, footer int }
-	kept       kept
-	native     *native
+	shared     shared
+	native     *native.Prompt
 }
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
-func compile(in *Input, mm *memo) (*Build, error) {
+// CompileWith makes the pack of in as [Compile] does, with what mm has of the builds before. It
+// returns errors as Compile does.
+func CompileWith(in *Input, mm *Memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	d, err := in.complete(mm, c, in.around(c.Encoding()))
+	d, err := in.complete(mm, c, in.Around(c.Encoding()))
 	if err != nil {
 		return nil, err
 	}
 	return d.render(), nil
 }
 
+// CompileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
+// far as the caller knows; see Input.EpochReason.
+// It returns errors as [Compile] does.
+func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
+	d, err := in.complete(mm, c, around)
+	if err != nil {
+		return nil, err
+	}
+	build := d.render()
+	if reason := why(build); reason != in.EpochReason {
+		in.EpochReason = reason
+		build = d.render()
+	}
+	return build, nil
+}
+
 // complete makes a pack up to its rendering. around is the hash of all but the records.
-func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
+func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
 	defer mm.forget()
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
@@ -112,15 +134,15 @@ func (in *Input) complete(mm *memo, c *tokens.Counter, around hash.Cloner) (*dra
 	if err := d.recall(); err != nil {
 		return nil, err
 	}
-	d.id = in.idOf(around)
-	d.kept = d.since(before)
+	d.id = in.IDOf(around)
+	d.shared = d.since(before)
 	mm.last = in.drafting(around)
 	mm.last.stretches = d.stretches()
 	return d, nil
 }
 
 // draft makes a pack up to what it recalls and its rendering.
-func (in *Input) draft(mm *memo, c *tokens.Counter) (*draft, error) {
+func (in *Input) draft(mm *Memo, c *tokens.Counter) (*draft, error) {
 	y, err := in.layout(mm, c)
 	if err != nil {
 		return nil, err
@@ -175,14 +197,14 @@ func (d *draft) frame() error {
 // fill folds the history until what it shows fits.
 func (d *draft) fill() error {
 	l, m := d.limits, d.history
-	if !d.journal.present {
+	if !d.journal.Present {
 		d.fold = d.clock
-		if n := d.fold.n; n > 0 {
-			d.parts = []part{{piece: piece{Span: ctxabi.Span{From: 1, To: n}, omitted: true, sums: d.fold.total}}}
+		if n := d.fold.N; n > 0 {
+			d.parts = []journal.Part{{Piece: journal.Piece{Span: ctxabi.Span{From: 1, To: n}, Omitted: true, Sums: d.fold.Total}}}
 		}
 		return d.frameNative(nil)
 	}
-	room := noCap
+	room := blocks.NoCap
 	if l.limit > 0 {
 		room = l.limit - d.tokens.head - d.tokens.footer
 	}
@@ -190,16 +212,16 @@ func (d *draft) fill() error {
 		room = min(room, d.most)
 	}
 	fits := false
-	for step := 0; step <= maxStep; step++ {
-		if fits && step > promiseStep {
+	for step := 0; step <= journal.MaxStep; step++ {
+		if fits && step > journal.PromiseStep {
 			break // a rendering that does not fit is no reason to cut the user's last request
 		}
-		rules := d.journal.foldRules(l, step)
-		f := d.memo.fold(m, rules)
-		if room != noCap && step < maxStep && f.weight()*1000/rules.scale > int64(room)*2 {
+		rules := d.journal.Rules(l.space(), step)
+		f := d.memo.Fold(m, rules)
+		if room != blocks.NoCap && step < journal.MaxStep && f.Exceeds(2*int64(room)) {
 			continue // no use counting it
 		}
-		parts, n, err := d.memo.renderJournal(m, f, d.counter)
+		parts, n, err := d.memo.RenderJournal(m, f, d.counter)
 		if err != nil {
 			return err
 		}
@@ -211,7 +233,7 @@ func (d *draft) fill() error {
 		if err := d.frameNative(d.script()); err != nil {
 			return err
 		}
-		if d.native.bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
+		if d.native.Bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
 			return nil
 		}
 		if fits { // pack.md alone
@@ -227,16 +249,16 @@ func (d *draft) fill() error {
 
 // showFewerImages leaves out the images of old records where they are why the native renderings do not fit.
 func (d *draft) showFewerImages() error {
-	left := d.limits.limit - d.native.bound // less than nothing
+	left := d.limits.limit - d.native.Bound // less than nothing
 	from := 0
-	for _, l := range d.native.script.lines {
-		if l.carried {
-			left += costOf(l.contents)
+	for _, l := range d.native.Script.Lines {
+		if l.Carried {
+			left += journal.CostOf(l.Contents)
 		}
 	}
 	for i := len(d.parts) - 1; i >= 0 && from == 0; i-- {
-		if p := &d.parts[i]; costOf(p.contents) > 0 && d.carried(p) {
-			if left -= costOf(p.contents); left < 0 {
+		if p := &d.parts[i]; journal.CostOf(p.Contents) > 0 && d.carried(p) {
+			if left -= journal.CostOf(p.Contents); left < 0 {
 				from = p.From + 1
 			}
 		}
@@ -271,7 +293,7 @@ func (d *draft) render() *Build {
 			end(b.tokens)
 			if b.text != "" {
 				build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
-					Chosen: b.source.Type.Selected() || uses(b.source.Condition, recipe.TaskContains)})
+					Chosen: b.source.Type.Selected() || blocks.Uses(b.source.Condition, recipe.TaskContains)})
 			}
 		}
 	}
@@ -279,21 +301,21 @@ func (d *draft) render() *Build {
 	blocks(stable)
 	marks.lead = len(md)
 	for _, p := range d.inHead() {
-		md = append(md, p.text...)
-		end(p.tokens)
+		md = append(md, p.Text...)
+		end(p.Tokens)
 	}
-	if n := d.fold.lead.n; marks.lead < len(md) {
-		build.Head = append(build.Head, HeadBlock{ID: leadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf(md[marks.lead:])})
+	if n := d.fold.Lead.N; marks.lead < len(md) {
+		build.Head = append(build.Head, HeadBlock{ID: journal.LeadID, Source: "messages:" + ctxabi.Span{From: 1, To: n}.String(), SHA256: hexOf(md[marks.lead:])})
 	}
 	marks.stable = len(md)
 	blocks(session)
 	marks.head = len(md)
 	for _, p := range d.behindHead() {
-		if d.fold.boundary() > 1 && (p.kept || p.omitted) {
-			marks.past = len(md) + len(p.text)
+		if d.fold.Boundary() > 1 && (p.Kept || p.Omitted) {
+			marks.past = len(md) + len(p.Text)
 		}
-		md = append(md, p.text...)
-		end(p.tokens)
+		md = append(md, p.Text...)
+		end(p.Tokens)
 	}
 	marks.prefix = len(md)
 	for _, b := range d.footer {
@@ -301,17 +323,17 @@ func (d *draft) render() *Build {
 	}
 	md = append(md, d.goal.text...)
 
-	build.Markdown, build.Prefix, build.Made = md, marks.prefix, time.Now()
-	d.native.footer, build.native = string(md[marks.prefix:]), d.native
+	build.Markdown, build.Prefix = md, marks.prefix
+	d.native.Footer, build.native = string(md[marks.prefix:]), d.native
 	for _, f := range d.in.Files {
-		if f.At < 0 || d.wanted[f.At] {
+		if f.At < 0 || d.Wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending
 		}
 	}
-	build.left, build.backlog, build.places = d.left(), d.backlog(), d.fold.n
-	build.room, build.encoding = d.limits.room, d.counter.Encoding()
+	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
+	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
-	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.compactions
+	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}
@@ -326,7 +348,7 @@ func (d *draft) bytes() (n int) {
 		n += len(b.text)
 	}
 	for _, p := range d.parts {
-		n += len(p.text)
+		n += len(p.Text)
 	}
 	for _, b := range d.footer {
 		n += len(b.text)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -24,7 +26,7 @@ func TestWhatBeganTheEpoch(t *testing.T) {
 		{"edit", "context/pinned/rules.md changed", func() { in.Files[1].Data = []byte("Other rules.\n") }},
 		{"removal", "context/summary.md was removed", func() { in.Files = in.Files[:2] }},
 		{"addition", "context/pinned/new.md was added", func() {
-			in.Files = append(in.Files, File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
+			in.Files = append(in.Files, blocks.File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
 		}},
 		{"order", "the order of the blocks changed", func() { in.Files[0], in.Files[1] = in.Files[1], in.Files[0] }},
 		{"recipe", "the recipe changed", func() {
@@ -33,7 +35,7 @@ func TestWhatBeganTheEpoch(t *testing.T) {
 	} {
 		in.Recipe, in.Files = r, slices.Clone(files)
 		c.change()
-		if got := mustCompile(t, in).changedFrom(before); got != c.want {
+		if got := mustCompile(t, in).ChangedFrom(before); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -51,16 +53,16 @@ func TestCompactionIsTheReasonOfWhatItChooses(t *testing.T) {
 	b := mustCompile(t, in)
 	in.Files[0].Data = []byte("# Token refresh\n\nAnother word on the token refresh and its retry.\n")
 	edited := mustCompile(t, in)
-	if got := edited.changedFrom(b); got != "memory/refresh.md changed" {
+	if got := edited.ChangedFrom(b); got != "memory/refresh.md changed" {
 		t.Errorf("an edit: %q", got)
 	}
 	before := *b
 	before.Epoch = "7-0"
-	if got := edited.changedFrom(&before); got != "" {
+	if got := edited.ChangedFrom(&before); got != "" {
 		t.Errorf("after a compaction: %q", got)
 	}
 	in.Files[2].Data = []byte("Other rules.\n")
-	if got := mustCompile(t, in).changedFrom(&before); got != "context/pinned/ledger.md changed" {
+	if got := mustCompile(t, in).ChangedFrom(&before); got != "context/pinned/ledger.md changed" {
 		t.Errorf("a compaction and an edit: %q", got)
 	}
 }
@@ -73,15 +75,15 @@ func TestPackID(t *testing.T) {
 		in := inputOf(sampleLog(), 8000)
 		in.Recipe = r
 		change(&in)
-		return in.id("o200k_base")
+		return in.ID("o200k_base")
 	}
 	base, stateful := id(r, func(*Input) {}), id(withState, func(*Input) {})
 	for name, change := range map[string]func(*Input){
 		"skills":    func(in *Input) { in.Skills = []string{"a"} },
 		"errors":    func(in *Input) { in.Errors = sampleErrors },
 		"exists":    func(in *Input) { in.Exists = map[string]bool{"a": true} },
-		"files":     func(in *Input) { in.Files = []File{{At: ofDiff, Data: []byte("x")}} },
-		"summaries": func(in *Input) { in.Summaries = []Summary{{To: 1, After: 2, Text: "x"}} },
+		"files":     func(in *Input) { in.Files = []blocks.File{{At: blocks.OfDiff, Data: []byte("x")}} },
+		"summaries": func(in *Input) { in.Summaries = []journal.Summary{{To: 1, After: 2, Text: "x"}} },
 		"recipe":    func(in *Input) { in.Recipe = withState },
 	} {
 		if id(r, change) == base {
@@ -100,14 +102,14 @@ func TestPackID(t *testing.T) {
 // A pack keeps its id when ctxfs is updated: what is kept of it (context/served, ctxfs why) goes by that.
 func TestPackIDIsThatOfEarlierVersions(t *testing.T) {
 	sum := sha256.Sum256([]byte("other"))
-	for _, f := range []File{
+	for _, f := range []blocks.File{
 		{At: 3, ID: "knowledge/a.md", Path: "knowledge/a \"b\"\n\x01é\u2028.md", Data: []byte("text"), Stale: true},
-		{At: ofTodo, Reason: "it is not text", Pending: true, Life: ctxabi.OriginMixed},
-		{ID: "made", Data: []byte("text"), sum: &sum},
+		{At: blocks.OfTodo, Reason: "it is not text", Pending: true, Life: ctxabi.OriginMixed},
+		{ID: "made", Data: []byte("text"), Sum: &sum},
 	} {
 		want := fmt.Sprintf("file %d %q %q life %q stale %v pending %v reason %q bytes %d sha256 %x\n",
-			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.digest())
-		if got := string(f.appendTo(nil)); got != want {
+			f.At, f.ID, f.Path, f.Life, f.Stale, f.Pending, f.Reason, len(f.Data), f.Digest())
+		if got := string(f.AppendTo(nil)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -131,10 +133,10 @@ func TestTrustOfFiles(t *testing.T) {
 	in := inputOf(sampleLog(), 8000)
 	in.Recipe = rehash(r)
 	for i, s := range r.Sources {
-		in.Files = append(in.Files, File{At: i, ID: s.Block, Path: strings.NewReplacer("${AGENT_HOME}/", "", "${SESSION}/", "", "${RECIPE_DIR}/", "", "notes", "/work/notes").Replace(s.Path), Data: []byte("content\n")})
+		in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Path: strings.NewReplacer("${AGENT_HOME}/", "", "${SESSION}/", "", "${RECIPE_DIR}/", "", "notes", "/work/notes").Replace(s.Path), Data: []byte("content\n")})
 	}
-	in.Files = append(in.Files, File{At: ofSection, ID: "read", Path: "/work/issue.md", Data: []byte(strings.Repeat("a line of the issue\n", 50))},
-		File{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
+	in.Files = append(in.Files, blocks.File{At: blocks.OfSection, ID: "read", Path: "/work/issue.md", Data: []byte(strings.Repeat("a line of the issue\n", 50))},
+		blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	p := parseJSON(t, mustCompile(t, in))
 	want := map[string]string{"home": "system owner", "session": "file agent", "beside": "file owner", "package": "file package", "work": "file workspace",
 		"goal": "goal history", // the plan's progress

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -15,8 +16,8 @@ const missing = "missing"
 // useSources decides which sources are used and makes their blocks, of those chains that it is asked to.
 func (y *layout) useSources(journal int, asked func(chain []recipe.Source) bool) {
 	sources := y.recipe.Sources
-	y.wanted = make([]bool, len(sources))
-	y.journal.present = false
+	y.Wanted = make([]bool, len(sources))
+	y.journal.Present = false
 	for k := 0; k < len(sources); {
 		end := k + 1
 		for end < len(sources) && sources[end].Fallback > 0 {
@@ -52,19 +53,19 @@ func (y *layout) useChain(from, end, journal int) {
 	for k := from; k < end; k++ {
 		s := &y.recipe.Sources[k]
 		f := y.facts()
-		f.turns, f.task = y.clock.turns, y.task
+		f.Turns, f.Task = y.clock.Turns, y.task
 		if s.Phase == recipe.Dynamic {
-			f.task = y.current
+			f.Task = y.current
 		}
 		switch {
 		case y.leftOut(s):
 			why(k, "left out by the strategy "+y.strategy.Name)
 			continue
-		case !f.holds(s.Condition):
+		case !f.Holds(s.Condition):
 			why(k, y.unmet(s))
 			continue
 		case s.Type == recipe.TypeJournal:
-			y.journal.present = y.journal.present || k == journal
+			y.journal.Present = y.journal.Present || k == journal
 			return
 		case found >= 0:
 			why(k, "not needed: "+y.recipe.Sources[found].Block+" yields something")
@@ -73,11 +74,11 @@ func (y *layout) useChain(from, end, journal int) {
 			why(k, "not needed yet")
 			continue
 		}
-		wanted, y.wanted[k] = true, true
+		wanted, y.Wanted[k] = true, true
 		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
 			waiting = true
 		}
-		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall.go
+		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall_block.go
 			if s.Phase != recipe.Dynamic {
 				why(k, "it stands after the journal or nowhere: what it shows changes with each record")
 				continue
@@ -86,7 +87,7 @@ func (y *layout) useChain(from, end, journal int) {
 			found = k
 			continue
 		}
-		blocks := y.contents(k, f.task, noCap)
+		blocks := y.contents(k, f.Task, blocks.NoCap)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.text != "" }) {
 			if s.Type == recipe.TypeSystemRole {
 				if prompt := y.systemPrompt(k); len(prompt) > 0 {
@@ -130,7 +131,7 @@ func (y *layout) useChain(from, end, journal int) {
 	}
 }
 
-// lack says why a block has no content: of a file with its path, of a command with the end of what it
+// lack returns why a block has no content: of a file with its path, of a command with the end of what it
 // said, since no report of a pack shows it that cannot be built.
 func (y *layout) lack(b block) string {
 	if b.path != "" {
@@ -147,11 +148,11 @@ func (y *layout) lack(b block) string {
 	return fmt.Sprintf("%s (%.300s)", b.reason, strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// there says whether a source of the chain has a file that can be used, be it empty or of no use for
+// there reports whether a source of the chain has a file that can be used, be it empty or of no use for
 // the task, or may have one yet: a generator has not given anything so far.
 func (y *layout) there(from, end int) bool {
 	for k := from; k < end; k++ {
-		if slices.ContainsFunc(y.files[k], func(f *File) bool { return f.Pending || f.Reason == "" }) {
+		if slices.ContainsFunc(y.files[k], func(f *blocks.File) bool { return f.Pending || f.Reason == "" }) {
 			return true
 		}
 	}
@@ -161,7 +162,7 @@ func (y *layout) there(from, end int) bool {
 // absence is why source k has no content though none of its files says why.
 func (y *layout) absence(k int) string {
 	switch s := &y.recipe.Sources[k]; {
-	case len(y.files[k]) == 0 && s.Type == recipe.TypeFile && k < len(y.in.Places) && y.in.Places[k] == "":
+	case len(y.files[k]) == 0 && s.Type == recipe.TypeFile && k < len(y.in.Locations) && y.in.Locations[k] == "":
 		return missing + ": cwd names no workspace"
 	case len(y.files[k]) == 0:
 		return missing
@@ -175,14 +176,14 @@ func (y *layout) absence(k int) string {
 
 // unmet returns why the condition of s keeps it out of the pack.
 func (y *layout) unmet(s *recipe.Source) string {
-	text := "the condition does not hold: " + describe(s.Condition)
-	if s.Phase == recipe.Dynamic || !uses(s.Condition, recipe.TaskContains) {
+	text := "the condition does not hold: " + blocks.Describe(s.Condition)
+	if s.Phase == recipe.Dynamic || !blocks.Uses(s.Condition, recipe.TaskContains) {
 		return text
 	}
 	now := y.facts()
-	now.turns, now.task = y.clock.turns, y.current
-	if now.holds(s.Condition) {
-		text = "the condition holds for the last request alone: " + describe(s.Condition)
+	now.Turns, now.Task = y.clock.Turns, y.current
+	if now.Holds(s.Condition) {
+		text = "the condition holds for the last request alone: " + blocks.Describe(s.Condition)
 	}
 	return text + y.since(s)
 }
@@ -193,7 +194,7 @@ func (y *layout) since(s *recipe.Source) string {
 	switch {
 	case s.Phase == recipe.Dynamic || !y.hasJournal():
 		return ""
-	case y.compactions > 0:
+	case y.Compactions > 0:
 		return "; before the journal the request at the last compaction decides, after it the last one"
 	}
 	return "; before the journal the first request decides until a compaction, after it the last one"

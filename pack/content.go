@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // blank is a block of source k without content.
@@ -16,9 +19,9 @@ func (y *layout) blank(k int, id string) block {
 	if id == "" {
 		id = s.Block
 	}
-	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: classOf(s), path: s.Path}
-	if k < len(y.in.Places) {
-		b.path = cmp.Or(y.in.Places[k], b.path)
+	b := block{source: s, at: k, id: id, phase: phase(s.Phase), class: ClassOf(s), path: s.Path}
+	if k < len(y.in.Locations) {
+		b.path = cmp.Or(y.in.Locations[k], b.path)
 	}
 	if files := y.files[k]; len(files) == 1 {
 		b.path = files[0].Path
@@ -61,7 +64,7 @@ func kindOf(s *recipe.Source, file string) string {
 	return string(s.Type)
 }
 
-// trustOf says who wrote what a source yields.
+// trustOf returns who wrote what a source yields.
 func (y *layout) trustOf(s *recipe.Source) string {
 	switch s.Type {
 	case recipe.TypeComputed, recipe.TypePipeline:
@@ -97,16 +100,16 @@ func (y *layout) trustOfOrigin(o recipe.Origin) string {
 	return "owner"
 }
 
-// contents gives the blocks of source k, those without content included where a file says why.
+// contents returns the blocks of source k, those without content included where a file says why.
 // limit is what the block may take; task is what a source that chooses chooses for.
-func (y *layout) contents(k int, task string, limit int) (blocks []block) {
+func (y *layout) contents(k int, task string, limit int) (found []block) {
 	s := &y.recipe.Sources[k]
-	usable := make([]File, 0, len(y.files[k]))
+	usable := make([]blocks.File, 0, len(y.files[k]))
 	for _, f := range y.files[k] {
 		if f.Reason != "" {
 			b := y.blank(k, f.ID)
 			b.path, b.reason = f.Path, f.Reason
-			blocks = append(blocks, b)
+			found = append(found, b)
 		} else if len(f.Data) > 0 {
 			usable = append(usable, *f)
 		}
@@ -118,23 +121,23 @@ func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 			b := y.blank(k, f.ID)
 			b.path = f.Path
 			b.stale = f.Stale
-			blocks = y.add(blocks, b, limit, []any{f.digest()}, func(func(string) bool) selection { return selection{Text: string(f.Data)} })
+			found = y.add(found, b, limit, []any{f.Digest()}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: string(f.Data)} })
 		}
-		return blocks
+		return found
 	case recipe.TypePlan:
-		usable = slices.DeleteFunc(append(usable, y.usable(ofPlan)...), func(f File) bool { return y.plan == nil })
+		usable = slices.DeleteFunc(append(usable, y.usable(blocks.OfPlan)...), func(f blocks.File) bool { return y.plan == nil })
 	case recipe.TypeErrors:
-		return y.add(blocks, y.blank(k, ""), limit, []any{y.in.Errors}, func(fits func(string) bool) selection {
-			return selection{Text: errorsText(y.in.Errors, fits)}
+		return y.add(found, y.blank(k, ""), limit, []any{y.in.Errors}, func(fits func(string) bool) blocks.Selection {
+			return blocks.Selection{Text: blocks.ErrorsText(y.in.Errors, fits)}
 		})
 	case recipe.TypeChildren:
 		children := y.childrenNow()
-		return y.add(blocks, y.blank(k, ""), limit, []any{children}, func(fits func(string) bool) selection {
-			return childrenText(children, fits)
+		return y.add(found, y.blank(k, ""), limit, []any{children}, func(fits func(string) bool) blocks.Selection {
+			return blocks.ChildrenText(children, fits)
 		})
 	}
 	if len(usable) == 0 {
-		return blocks
+		return found
 	}
 	b := y.blank(k, "")
 	if b.path == b.id && len(usable) == 1 {
@@ -153,20 +156,20 @@ func (y *layout) contents(k int, task string, limit int) (blocks []block) {
 	}
 	if s.Type.Computed() {
 		if l, ok := y.liftedTimes()[k]; ok {
-			return y.add(blocks, b, limit, append(of, "lifted"), func(func(string) bool) selection { return selection{Text: l.text} })
+			return y.add(found, b, limit, append(of, "lifted"), func(func(string) bool) blocks.Selection { return blocks.Selection{Text: l.text} })
 		}
 	}
-	blocks = y.add(blocks, b, limit, of, func(fits func(string) bool) selection {
+	found = y.add(found, b, limit, of, func(fits func(string) bool) blocks.Selection {
 		return y.choose(s, usable, task, fits)
 	})
-	if last := len(blocks) - 1; last >= 0 && blocks[last].text != "" && len(blocks[last].shown) == 1 {
-		blocks[last].path = blocks[last].shown[0]
+	if last := len(found) - 1; last >= 0 && found[last].text != "" && len(found[last].shown) == 1 {
+		found[last].path = found[last].shown[0]
 	}
-	return blocks
+	return found
 }
 
-func (y *layout) usable(at int) []File {
-	files := make([]File, 0, len(y.files[at]))
+func (y *layout) usable(at int) []blocks.File {
+	files := make([]blocks.File, 0, len(y.files[at]))
 	for _, f := range y.files[at] {
 		if f.Reason == "" && len(f.Data) > 0 {
 			files = append(files, *f)
@@ -176,30 +179,26 @@ func (y *layout) usable(at int) []File {
 }
 
 // choose makes the text of a source from its files.
-func (y *layout) choose(s *recipe.Source, files []File, task string, fits func(string) bool) selection {
+func (y *layout) choose(s *recipe.Source, files []blocks.File, task string, fits func(string) bool) blocks.Selection {
 	switch s.Type {
 	case recipe.TypeTools:
-		text, err := toolsText(files[0].Data)
+		text, err := native.ToolsText(files[0].Data)
 		if err != nil {
-			return selection{Notes: []string{err.Error()}}
+			return blocks.Selection{Notes: []string{err.Error()}}
 		}
-		return selection{Text: text}
+		return blocks.Selection{Text: text}
 	case recipe.TypeSkills:
-		return skillsText(files, y.in.Skills, fits)
+		return blocks.SkillsText(files, y.in.Skills, fits)
 	case recipe.TypeMemory:
-		return memoryText(task, files, s.Top, fits, y.memo.corpora)
+		return blocks.MemoryText(task, files, s.Top, fits, y.memo.Corpora)
 	case recipe.TypeKnowledge:
-		return knowledgeText(task, files, s.Top, fits, y.memo.corpora)
+		return blocks.KnowledgeText(task, files, s.Top, fits, y.memo.Corpora)
 	case recipe.TypePlaybook:
-		return playbookText(task, files, fits, y.memo.corpora)
+		return blocks.PlaybookText(task, files, fits, y.memo.Corpora)
 	case recipe.TypePlan:
-		return selection{Text: planText(y.plan)}
+		return blocks.Selection{Text: blocks.PlanText(y.plan)}
 	}
-	return selection{Text: string(files[0].Data)}
-}
-
-func (y *layout) hasJournal() bool {
-	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
+	return blocks.Selection{Text: string(files[0].Data)}
 }
 
 // systemPrompt is the block of the strategy's system prompt in place of source k.
@@ -210,7 +209,7 @@ func (y *layout) systemPrompt(k int) []block {
 	}
 	b := y.blank(k, "")
 	b.path, b.trust = "strategy "+y.strategy.Name, y.trustOfOrigin(y.strategy.Origin)
-	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })
+	return y.add(nil, b, blocks.NoCap, []any{text}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })
 }
 
 // sectionBlock is the block of a section of the strategy.
@@ -240,5 +239,38 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 		b.reason = missing
 		return b
 	}
-	return y.add(nil, b, noCap, []any{text}, func(func(string) bool) selection { return selection{Text: text} })[0]
+	return y.add(nil, b, blocks.NoCap, []any{text}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })[0]
+}
+
+// childrenNow are the session's children as the history stands. Those that are folded come last.
+func (y *layout) childrenNow() (children []blocks.ChildNow) {
+	var folded []blocks.ChildNow
+	for i := range y.in.Children {
+		c := blocks.ChildNow{ChildResult: y.in.Children[i]}
+		if c.Folded = c.Finished && y.shownBefore(c.After); c.Folded {
+			folded = append(folded, c)
+			continue
+		}
+		children = append(children, c)
+	}
+	return append(children, folded...)
+}
+
+// shownBefore reports whether what came when the session had so many messages stood in prompts before the last compaction. Two answers
+// stand between: the first may have been on its way already, the second was made from a pack that was read behind it.
+func (y *layout) shownBefore(messages int) bool {
+	answers := 0
+	for at := y.clock.Compacted - 1; at > 0 && answers < 2; at-- {
+		a := record.AddressOf(y.history, at)
+		if a.Event {
+			continue
+		}
+		if a.Line <= messages {
+			return false
+		}
+		if y.history.At(at).Role == ctxabi.Assistant {
+			answers++
+		}
+	}
+	return answers == 2
 }

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -16,12 +17,12 @@ func (y *layout) demand(journal int) demand {
 		for k == head || k < len(sources) && sources[k].Fallback > 0 {
 			s, at := &sources[k], k
 			k++
-			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().possible(s.Condition) {
+			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().Possible(s.Condition) {
 				continue
 			}
 			n, yields := y.ask(at)
 			most.add(s, n, y.limit)
-			if yields && y.facts().verdict(s.Condition, true) == yes {
+			if yields && y.facts().Verdict(s.Condition, true) == blocks.Yes {
 				for k < len(sources) && sources[k].Fallback > 0 {
 					k++
 				}
@@ -48,10 +49,10 @@ func (y *layout) demand(journal int) demand {
 	return d
 }
 
-// add lets a source of a chain, of which one is used, ask for n tokens.
+// add makes a source of a chain, of which one is used, ask for n tokens.
 func (d *demand) add(s *recipe.Source, n, limit int) {
-	switch c := classOf(s); {
-	case c == required:
+	switch c := ClassOf(s); {
+	case c == Required:
 		d.required = max(d.required, n)
 	case c == whole:
 		d.whole = max(d.whole, n)
@@ -69,9 +70,9 @@ func (d *demand) add(s *recipe.Source, n, limit int) {
 // ask is how many tokens source k asks for, and whether it certainly yields something.
 func (y *layout) ask(k int) (n int, yields bool) {
 	s := &y.recipe.Sources[k]
-	switch classOf(s) {
-	case required, whole:
-		blocks := y.contents(k, "", noCap)
+	switch ClassOf(s) {
+	case Required, whole:
+		blocks := y.contents(k, "", blocks.NoCap)
 		if s.Type == recipe.TypeSystemRole && len(blocks) == 0 {
 			blocks = y.systemPrompt(k)
 		}
@@ -95,9 +96,9 @@ func (y *layout) ask(k int) (n int, yields bool) {
 	return defaultCap(s, y.limit), false
 }
 
-// required gives the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
+// required returns the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
 // The input needs no history.
 func (in *Input) required(c *tokens.Counter) (n, limit int) {
-	y := in.begin(newMemo(), c)
+	y := in.begin(NewMemo(), c)
 	return y.demand(-1).required, y.limit
 }

@@ -2,9 +2,55 @@
 //
 // A pack is a pure function of the recipe, the history's prefix, the files that
 // the recipe names and what its generators made, the budget, the encoding and
-// [RendererVersion]. [Compile] is that function;
-// [Builder] gathers its inputs, remembers the last build of each session and
-// gives the same *Build as long as nothing changed.
+// [RendererVersion]. [Compile] is that function: it reads no file, no clock and no session.
+//
+// # The way of a pack
+//
+//	inputs  session, agent's home, workspace ─► source.Gatherer ─► Input
+//	        commands of the recipe ─► build.Builder ──────────────► Input
+//	build   Input ─► layout:   strategy, conditions, chains of sources
+//	              ─► budget:   who gets how many tokens
+//	              ─► journal:  fold ─► pieces and zones ─► parts
+//	              ─► footer:   recorded decisions, recall, goal
+//	              ─► script:   whether every provider's form fits; if not, fold tighter
+//	              ─► render:   pack.md, pack.json, pack.report.md ─► Build
+//	view    Build ─► fs: the files of a session; native: bodies of requests
+//
+// # Packages
+//
+// pack rests on blocks, recall, native, journal and record, in this order, and on recipe. source, swap and build stand above it.
+//
+// # Files, from top to bottom
+//
+//	demand.go             what a recipe's sources ask for
+//	computed_past.go      outputs of generators for an earlier moment
+//	planned.go            what is known before generators run
+//	build.go              Compile: a pack from its inputs
+//	render_report.go      pack.report.md
+//	render_json.go        pack.json
+//	native_frame.go       what native renderings are made from
+//	epoch.go              what must not change for the prefix to stay
+//	chain.go              sources and their fallbacks
+//	blocks.go             one block, its cap and its cut
+//	content.go            what a source shows
+//	required.go           what must stand verbatim, and whether it fits
+//	render_json_items.go  items and omissions of pack.json
+//	shared.go             what a pack shares with the one before
+//	settle.go             the settled point and the layout
+//	recall_block.go       the block of old records
+//	notes_wanted.go       which derived notes are shown
+//	build_native.go       renderings and size of a build
+//	footer.go             the goal
+//	times.go              the present time, lifted out of the head
+//	left.go               what left the prompt
+//	memo.go               what a build reuses of those before
+//	decisions.go          recorded decisions behind the journal
+//	budget.go             who gets how many tokens
+//	borders.go            tokens of a beginning
+//	input.go              all that a pack is made from, and its id
+//	redaction.go          what was redacted
+//	footer_style.go       the words of the goal
+//	summaries.go          summaries that may stand in the pack
 //
 // # Order
 //
@@ -38,12 +84,12 @@
 //
 // # What is computed
 //
-// computed_file and pipeline run commands through [Generators]. A source has one run at a time, shared by
+// computed_file and pipeline run commands through source.Generators. A source has one run at a time, shared by
 // all who ask, and a new one when what its cache goes by has changed: the command, its declared inputs or
-// the history, or its age (outputs.go). A build waits as long as the
-// recipe says; then it takes the last good output and is marked stale. Outputs are inputs of [Compile], and
+// the history, or its age (build/outputs.go). A build waits as long as the
+// recipe states; then it takes the last good output and is marked stale. Outputs are inputs of [Compile], and
 // are kept with the session, so that a restart alone runs nothing. What was imported or
-// may be written by others runs only when the owner trusts it (trust.go).
+// may be written by others runs only when the owner trusts it (source/trust.go).
 //
 // # Promises
 //
@@ -62,21 +108,21 @@
 //
 // A tool_call or tool_result of events.jsonl that no message speaks of stands
 // in the journal, too, where it arrived: behind the messages that were there
-// before it (session.Timeline). It is left out when a message in front of it,
+// before it (record.Merged). It is left out when a message in front of it,
 // no more than 1,024 back, makes the call of its id or carries its result:
 // that message is its twin, or will be followed by it. An event without an id
 // has no twin. One that was shown stays when a message speaks of the same call
-// later, since a pack's prefix does not change. Decisions that events record stand in blocks (decided.go): behind the journal, and
+// later, since a pack's prefix does not change. Decisions that events record stand in blocks (decisions.go): behind the journal, and
 // before the conversation once a compaction came. All other events have no part in a pack, and none of these is accounted for.
 //
 // From there on an event is a record like a message. The result of an event's
 // call stays with it, it weighs what it shows, and one more event is one record
-// more. The journal is folded over the places of that one order (timeline.go);
+// more. The journal is folded over the places of that one order (record/timeline.go);
 // a session without such events is folded over its messages as they are.
 //
 // # How the journal stays within its room
 //
-// A fold over the index (history.go) decides by weights, so that it
+// A fold over the index (journal/history.go) decides by weights, so that it
 // depends on the records' prefix and on nothing else; only until the first compaction it counts
 // exactly. It shows every record
 // in full or, above its share, head and tail; when the records since the
@@ -89,7 +135,7 @@
 //
 // # What stands for the records behind the boundary
 //
-// At a compaction, and only then, three zones are made (zones.go) of what lies
+// At a compaction, and only then, three zones are made (journal/zones.go) of what lies
 // behind the boundary: the newest groups of calls and results are folded, one
 // line a record; key lines of the older ones are chosen by the identifiers that nothing
 // else in the pack shows; a summary cites what was asked, concluded and what failed.
@@ -107,12 +153,12 @@
 // # What stands above already
 //
 // A result among the live records that repeats an earlier one of them, exactly or mostly, is shown as a reference to it and
-// what differs (repeats.go). It weighs in the fold what it weighs without; so the boundary knows nothing of it, and when
+// what differs (journal/repeats.go). It weighs in the fold what it weighs without; so the boundary knows nothing of it, and when
 // a compaction takes the earlier one away there is room for it in full.
 //
 // # Recall
 //
-// After the journal a pack shows parts of old records that matter for what is asked now (recall.go): the passages of the
+// After the journal a pack shows parts of old records that matter for what is asked now (recall/recall.go): the passages of the
 // records behind the boundary that answer the last request best and, the longer the agent has been at work, what it does
 // at the moment. They stand word by word, each below the heading of its record, and repeat nothing that stands in the
 // pack. They take what the journal and all others leave of the footer's share, so that they never move the boundary or
@@ -121,9 +167,9 @@
 //
 // # Native renderings
 //
-// The bodies of requests to providers (native.go) are made from what pack.md shows, when they are asked for. What
+// The bodies of requests to providers (native/render.go) are made from what pack.md shows, when they are asked for. What
 // decides whether they fit and are valid is worked out with every pack from
-// ids and weights alone (native_script.go): a fold whose renderings may not fit is done a step tighter.
+// ids and weights alone (native/script.go): a fold whose renderings may not fit is done a step tighter.
 //
 // # Framing
 //

@@ -7,18 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
 // exampleHistory is the session that comes with ctxfs, its first n messages.
-func exampleHistory(t *testing.T, n int) *session.MemLog {
+func exampleHistory(t *testing.T, n int) *packtest.Log {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "examples", "session", "messages.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := session.NewMemLog(ctxabi.MessagesFile)
+	log := packtest.NewLog()
 	for line := range bytes.Lines(data) {
 		if log.Len() < n {
 			log.Append(bytes.TrimSuffix(line, []byte("\n")))
@@ -61,7 +60,7 @@ func TestTheDocumentShowsWhatACompactionMakes(t *testing.T) {
 	stop := begin + len("<!-- journal -->\n````\n")
 	stop += bytes.Index(doc[stop:], []byte("````\n")) + len("````\n")
 	if got := string(doc[begin:stop]); got != want {
-		if !*update {
+		if !*packtest.Update {
 			t.Fatalf("it shows\n%s\nnot\n%s", got, want)
 		}
 		doc = append(append(append([]byte{}, doc[:begin]...), want...), doc[stop:]...)

@@ -9,7 +9,10 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // goal is what the last block of a pack says.
@@ -22,7 +25,7 @@ type goal struct {
 	request   string // of the user, where it stands far above
 }
 
-// makeGoal gives the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
+// makeGoal returns the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
 // are out of sight, and the last request of the user when it stands far above. "" when there is nothing to say.
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
@@ -31,7 +34,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		g.done, g.all, g.next = planProgress(d.plan)
 	}
 	if d.todo == "" && d.plan == nil {
-		g.done, g.all, g.next = derivedProgress(mm.derivedItems(m, m.Len()))
+		g.done, g.all, g.next = derivedProgress(mm.DerivedItems(m, m.Len()))
 	}
 	if g.request, err = mm.lastRequest(m, f, l); err != nil {
 		return "", 0, err
@@ -40,7 +43,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if l.limit > 0 {
 		room = min(room, l.footer/4)
 	}
-	for _, line := range mm.attempts(m, m.Len()) {
+	for _, line := range mm.Attempts(m, m.Len()) {
 		if room -= d.counter.CountCached(line) + 4; room < 0 {
 			break
 		}
@@ -55,7 +58,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		if text = g.text(s); text == "" {
 			return "", 0, nil
 		}
-		text = frame("goal", text)
+		text = record.Frame("goal", text)
 		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
 			return text, tokens, nil
 		}
@@ -85,7 +88,7 @@ func (d *draft) staleNote() string {
 		f := &d.in.Files[i]
 		name := cmp.Or(f.ID, f.Path)
 		switch {
-		case f.At >= 0 && !d.wanted[f.At]:
+		case f.At >= 0 && !d.Wanted[f.At]:
 		case f.Pending:
 			none = append(none, name)
 		case f.Stale:
@@ -102,8 +105,8 @@ func (d *draft) staleNote() string {
 	if len(says) == 0 {
 		return ""
 	}
-	line, _ := compress.ClipTokens(oneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
-	return oneLine(line) + "\n"
+	line, _ := compress.ClipTokens(record.OneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
+	return record.OneLine(line) + "\n"
 }
 
 // failedTokens is the most that failed attempts take of the goal.
@@ -131,9 +134,9 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 		all++
 	}
 	if current != nil {
-		next, _ = compress.HeadTail(taskName(current), 40, ctxabi.PlanFile)
+		next, _ = compress.HeadTail(blocks.TaskName(current), 40, ctxabi.PlanFile)
 	}
-	return done, all, oneLine(next)
+	return done, all, record.OneLine(next)
 }
 
 // progress reads the check boxes of a todo list.
@@ -146,8 +149,8 @@ func progress(todo string) (done, all int, next string) {
 		case finished:
 			done++
 		case next == "":
-			next, _ = compress.HeadTail(oneLine(text), 40, ctxabi.TodoFile)
-			next = oneLine(next)
+			next, _ = compress.HeadTail(record.OneLine(text), 40, ctxabi.TodoFile)
+			next = record.OneLine(next)
 		}
 		all++
 	}
@@ -172,8 +175,8 @@ func derivedProgress(items []derived.Item) (done, all int, next string) {
 	if done == all {
 		return 0, 0, ""
 	}
-	next, _ = compress.HeadTail(oneLine(next), 40, ctxabi.TodoFile)
-	return done, all, oneLine(next)
+	next, _ = compress.HeadTail(record.OneLine(next), 40, ctxabi.TodoFile)
+	return done, all, record.OneLine(next)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.
@@ -186,42 +189,42 @@ type quote struct {
 }
 
 // lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
-func (mm *memo) lastRequest(m Records, f *fold, l limits) (string, error) {
+func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
 	}
-	if f.last.line == 0 || l.limit > 0 && l.footer < quoteWeight {
+	if f.Last.Line == 0 || l.limit > 0 && l.footer < quoteWeight {
 		return "", nil
 	}
-	a, err := mm.asked(m, f.last.line, f.requests)
+	a, err := mm.Asked(m, f.Last.Line, f.Requests)
 	if err != nil {
 		return "", err
 	}
-	since := f.total.weight - f.last.before.weight - int64(f.last.weight)
-	for at := a.line + 1; at <= f.last.line && since < int64(far); at++ {
+	since := f.Total.Weight - f.Last.Before.Weight - int64(f.Last.Weight)
+	for at := a.Line + 1; at <= f.Last.Line && since < int64(far); at++ {
 		since += int64(m.At(at).Weight)
 	}
 	if since < int64(far) {
 		return "", nil
 	}
-	if mm.quoted.line == f.last.line {
+	if mm.quoted.line == f.Last.Line {
 		return mm.quoted.text, nil
 	}
-	text := strings.TrimSpace(a.text)
+	text := strings.TrimSpace(a.Text)
 	if text != "" {
-		at := addressOf(m, a.line)
-		text, _ = compress.Head(text, quoteWeight-20, at.path())
+		at := record.AddressOf(m, a.Line)
+		text, _ = compress.Head(text, quoteWeight-20, at.Path())
 		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
-		room := answeredBytes
+		room := journal.AnsweredBytes
 		if l.limit > 0 {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
 		}
-		if a.answers != "" && room >= 64 {
-			text += fmt.Sprintf("It answers message %s:\n> %s\n", addressOf(m, a.to), quotation(derived.Question(a.answers, room)))
+		if a.Answers != "" && room >= 64 {
+			text += fmt.Sprintf("It answers message %s:\n> %s\n", record.AddressOf(m, a.To), quotation(derived.Question(a.Answers, room)))
 		}
 	}
-	mm.quoted = quote{f.last.line, text}
+	mm.quoted = quote{f.Last.Line, text}
 	return text, nil
 }
 

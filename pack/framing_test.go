@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // checkFraming reads the pack back, by nothing but its lines and fences, and
@@ -35,7 +36,7 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 		}
 		span, _ := ctxabi.ParseSpan(it.Range)
 		for line := span.From; line <= span.To; line++ {
-			want = append(want, address{line, it.Source == "events"}.String())
+			want = append(want, record.Address{Line: line, Event: it.Source == "events"}.String())
 		}
 	}
 	if p.Framing > 0 {
@@ -69,8 +70,8 @@ func readBack(md string) (blocks, records []string, fence string) {
 			}
 		case opens:
 			fence = run
-		case strings.HasPrefix(line, blockHeading):
-			blocks = append(blocks, strings.TrimPrefix(line, blockHeading))
+		case strings.HasPrefix(line, record.BlockHeading):
+			blocks = append(blocks, strings.TrimPrefix(line, record.BlockHeading))
 		case strings.HasPrefix(line, "## "):
 			number, rest, _ := strings.Cut(line[3:], " ")
 			if from, _, _ := strings.Cut(strings.TrimPrefix(number, "e"), "-"); isNumber(from) && !strings.HasSuffix(rest, "(recalled)") && (strings.Contains(rest, "(folded)") || !strings.Contains(rest, "left out: ") && !strings.HasPrefix(rest, "left out")) {
@@ -89,7 +90,7 @@ func FuzzFrame(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		a, b := frame("a", content), frame("b", "x\n")
+		a, b := record.Frame("a", content), record.Frame("b", "x\n")
 		blocks, records, fence := readBack(a + b)
 		if len(blocks) != 2 || len(records) != 0 || fence != "" {
 			t.Fatalf("blocks %q, records %q, open fence %q in\n%s", blocks, records, fence, a+b)

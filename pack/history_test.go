@@ -10,26 +10,25 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 )
 
-func rulesAt(budget int) foldRules {
+func rulesAt(budget int) journal.Rules {
 	return rulesOf(budget, 0)
 }
 
 // rulesOf are those of the default recipe without any files.
-func rulesOf(budget, step int) foldRules {
+func rulesOf(budget, step int) journal.Rules {
 	in := Input{Budget: budget}
-	y := in.begin(newMemo(), testCounter)
+	y := in.begin(NewMemo(), testCounter)
 	j := y.findJournal()
-	return y.journal.foldRules(share(budget, 0, y.demand(j)), step)
+	return y.journal.Rules(share(budget, 0, y.demand(j)).space(), step)
 }
 
-func foldOf(l *memLog, budget int) *fold {
-	return newMemo().fold(l, rulesAt(budget))
+func foldOf(l *memLog, budget int) *journal.Fold {
+	return NewMemo().Fold(l, rulesAt(budget))
 }
-
-// weighing gives a text of about n tokens.
-func weighing(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 
 func TestKeptRecords(t *testing.T) {
 	l := logOf(
@@ -57,21 +56,6 @@ func TestKeptRecords(t *testing.T) {
 	}
 }
 
-// When the live part begins with a request, the one before it is over and is not kept.
-func TestNoOldRequestBeforeANewOne(t *testing.T) {
-	l := logOf()
-	for i := range 60 {
-		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
-	}
-	f := foldOf(l, 1500)
-	if f.compactions == 0 {
-		t.Fatal("no compaction")
-	}
-	if first, user := f.keptUsers(f.starts[0]); first != 1 || user != 0 {
-		t.Errorf("kept %d and %d, want 1 and none", first, user)
-	}
-}
-
 // A result that comes long after its call was compacted still stands in the pack and names it.
 func TestLateResult(t *testing.T) {
 	l := logOf(
@@ -85,30 +69,6 @@ func TestLateResult(t *testing.T) {
 	md := string(mustCompile(t, inputOf(l, 2000)).Markdown)
 	if !strings.Contains(md, "\n## 63 tool deploy [call 2.1]\ndeployed\n") {
 		t.Error(md)
-	}
-}
-
-// Each compaction frees the least gain.
-func TestCompactionsAreRare(t *testing.T) {
-	l := longLog(3000)
-	f := &fold{rules: rulesAt(8000)}
-	last := 0
-	for n := 1; n <= l.Len(); n++ {
-		before, weight := f.compactions, f.weight()
-		f.add(l.At(n))
-		if f.compactions == before {
-			continue
-		}
-		if freed := weight - f.weight(); freed < f.rules.room*f.rules.minGain/1000 {
-			t.Errorf("compaction %d at record %d freed %d of %d", f.compactions, n, freed, f.rules.room)
-		}
-		if last > 0 && n-last < 15 {
-			t.Errorf("compactions at %d and %d", last, n)
-		}
-		last = n
-	}
-	if f.compactions < 5 {
-		t.Errorf("only %d compactions", f.compactions)
 	}
 }
 
@@ -214,7 +174,7 @@ func TestUnreadableRecord(t *testing.T) {
 // Optional blocks never take more than their share, and an edit of one never moves the boundary.
 func TestOptionalBlocks(t *testing.T) {
 	l := longLog(400)
-	var fs, small []File
+	var fs, small []blocks.File
 	for _, name := range optionalFiles {
 		small = append(small, fileOf(name, "a line\n"))
 		fs = append(fs, fileOf(name, strings.Repeat("a line of some length in this file\n", 2000)))

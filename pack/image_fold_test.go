@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/record"
 	"pgregory.net/rapid"
 )
 
@@ -31,12 +32,12 @@ type appended struct {
 func (a *appended) add(record string) *Build {
 	a.t.Helper()
 	a.log.Append([]byte(record))
-	b, err := a.c.Compile(inputOf(a.log.prefix(a.log.Len()), a.limit))
+	b, err := a.c.Compile(inputOf(a.log.Prefix(a.log.Len()), a.limit))
 	if err != nil {
 		a.t.Fatalf("%v", err)
 	}
-	if b.native.bound > a.limit {
-		a.t.Fatalf("at %d, %d records: native renderings may take %d tokens", a.limit, a.log.Len(), b.native.bound)
+	if b.native.Bound > a.limit {
+		a.t.Fatalf("at %d, %d records: native renderings may take %d tokens", a.limit, a.log.Len(), b.native.Bound)
 	}
 	if p := a.before; p != nil {
 		switch {
@@ -68,8 +69,8 @@ func TestImagesOfKeptRequestsFoldedThePackBackAndForth(t *testing.T) {
 				if strings.Contains(b.EpochReason, "tighter") {
 					t.Errorf("at %d, %d records: %s", limit, a.log.Len(), b.EpochReason)
 				}
-				for i := range b.native.script.lines {
-					if l := &b.native.script.lines[i]; l.past && l.carried {
+				for i := range b.native.Script.Lines {
+					if l := &b.native.Script.Lines[i]; l.Past && l.Carried {
 						shown++
 					}
 				}
@@ -104,12 +105,12 @@ func TestImagesOfSystemMessagesCostWhatTheyDoNotTake(t *testing.T) {
 	record := func(role string) Input {
 		return inputOf(logOf(fmt.Sprintf(`{"role":"%s","content":[{"type":"text","text":"So it looks."},%s]}`, role, shot), string(message("user", "Repair it."))), 8000)
 	}
-	user := mustCompile(t, record("user")).native.bound
+	user := mustCompile(t, record("user")).native.Bound
 	for _, role := range []string{"system", "developer", "assistant"} {
 		in := record(role)
 		b := mustCompile(t, in)
-		if b.native.bound > user-1548+2*extraSystem {
-			t.Errorf("%s: %d tokens at most, of a user %d", role, b.native.bound, user)
+		if b.native.Bound > user-1548+2*6 {
+			t.Errorf("%s: %d tokens at most, of a user %d", role, b.native.Bound, user)
 		}
 		for f, r := range natives(t, b, logsOf(&in), 8000, "") {
 			if bytes.Contains(r.data, []byte("iVBOR")) {
@@ -155,8 +156,8 @@ func TestImagesNeverTakeACompactionBack(t *testing.T) {
 		}
 		// Nor does it matter who looked when.
 		in := inputOf(a.log, a.limit)
-		if b, fresh := a.before, mustCompile(t, in); b.Epoch != fresh.Epoch || !bytes.Equal(b.Markdown, fresh.Markdown) || b.native.bound != fresh.native.bound {
-			t.Fatalf("after %s: the pack compiled at once is another", address{n: a.log.Len()})
+		if b, fresh := a.before, mustCompile(t, in); b.Epoch != fresh.Epoch || !bytes.Equal(b.Markdown, fresh.Markdown) || b.native.Bound != fresh.native.Bound {
+			t.Fatalf("after %s: the pack compiled at once is another", record.Address{Line: a.log.Len()})
 		}
 	})
 }

@@ -10,26 +10,11 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
-
-// The examples that providers give of their formulas.
-func TestImagesCostWhatProvidersSay(t *testing.T) {
-	for _, c := range []struct{ width, height, anthropic, openAI, gemini int }{
-		{200, 200, 54, 255, 258},
-		{384, 384, 197, 255, 258},
-		{960, 540, 692, 765, 1548},
-		{1000, 1000, 1334, 765, 1032},
-		{1024, 1024, 1399, 765, 1032},
-		{1092, 1092, 1590, 765, 1032},
-		{2048, 4096, 1600, 1105, 4644},
-		{1, 5000, 1, 765, 5160},
-	} {
-		if a, o, g := anthropicTokens(c.width, c.height), openAITokens(c.width, c.height), geminiTokens(c.width, c.height); a != c.anthropic || o != c.openAI || g != c.gemini {
-			t.Errorf("%d×%d: Anthropic %d, OpenAI %d, Gemini %d, want %+v", c.width, c.height, a, o, g, c)
-		}
-	}
-}
 
 // screenshot is a part with a PNG of a size.
 func screenshot(width, height int) string {
@@ -45,7 +30,7 @@ func screenshot(width, height int) string {
 func TestImagesDidNotCountTowardsTheBudget(t *testing.T) {
 	l := logOf(string(message("user", "Click through the shop.")))
 	shot := screenshot(1280, 720)
-	cost := tokensOfImage([]byte(shot))
+	cost := record.TokensOfImage([]byte(shot))
 	if cost != 1548 {
 		t.Fatalf("a screenshot costs %d", cost)
 	}
@@ -58,11 +43,11 @@ func TestImagesDidNotCountTowardsTheBudget(t *testing.T) {
 		var before *Build
 		most, compactions := 0, 0
 		for n := 1; n <= l.Len(); n++ {
-			b, err := c.Compile(inputOf(l.prefix(n), budget))
+			b, err := c.Compile(inputOf(l.Prefix(n), budget))
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := natives(t, b, logsOf(&Input{Messages: l.prefix(n)}), budget, "")[Anthropic].data
+			data := natives(t, b, logsOf(&Input{Messages: l.Prefix(n)}), budget, "")[native.Anthropic].data
 			images := strings.Count(string(data), `"type":"image"`)
 			if total := b.Tokens + images*cost; total > budget {
 				t.Fatalf("at %d, %d records: %d images, with them %d tokens", budget, n, images, total)
@@ -106,19 +91,19 @@ func TestToolsDidNotCountTowardsTheBudget(t *testing.T) {
 			at = k
 		}
 	}
-	file := File{At: at, ID: "tools", Path: ctxabi.ToolsFile, Data: []byte("[" + strings.Join(tools, ",") + "]")}
+	file := blocks.File{At: at, ID: "tools", Path: ctxabi.ToolsFile, Data: []byte("[" + strings.Join(tools, ",") + "]")}
 	l := longLog(300)
 	in := inputOf(l, 16000, file)
 	b := mustCompile(t, in)
 	n := b.native
-	if tokens := n.tools.tokens(n.counter); tokens < 4000 || n.bound > 16000 {
-		t.Errorf("tools take %d tokens, all at most %d", tokens, n.bound)
+	if tokens := n.Tools.Tokens(n.Counter); tokens < 4000 || n.Bound > 16000 {
+		t.Errorf("tools take %d tokens, all at most %d", tokens, n.Bound)
 	}
-	talk, err := n.dialogue(in.Messages, in.Events)
+	talk, err := n.Dialogue(in.Messages, in.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count := n.count(talk); count > 16000 || count < 12000 {
+	if count := n.Count(talk); count > 16000 || count < 12000 {
 		t.Errorf("the renderings take %d tokens", count)
 	}
 	if b.Compactions == 0 || len(b.Markdown) == 0 {

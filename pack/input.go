@@ -7,111 +7,70 @@ import (
 	"hash"
 	"maps"
 	"slices"
-	"strconv"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Records is a snapshot of a log. *session.Index is one.
-type Records interface {
-	Len() int
-	At(line int) session.Entry       // 1-based
-	Record(line int) ([]byte, error) // without its newline
-}
+// Records is a snapshot of a log, by the numbers of its records from 1.
+type Records = record.Records
 
 // Input is all that a pack is made from.
 type Input struct {
-	Session  string // its name
-	Agent    string
-	Recipe   *recipe.Recipe    // nil: the default one
-	Notes    []string          // for the top of the report: what is wrong with the recipe
-	Budget   int               // tokens; 0: no limit
-	Encoding string            // "": tokens.DefaultEncoding
-	State    string            // of the session
-	Skills   []string          // names of the active ones as meta.json lists them
-	Exists   map[string]bool   // of each path of a file_exists condition, as it is written there
-	Files    []File            // in the order of the recipe's sources
-	Places   []string          // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
-	Sections map[string]string // the same of the strategy's sections that have a path, by their names
-	Errors   []ErrorEvent      // the newest of events.jsonl, oldest first
-	Children []ChildResult     // in the order in which they stand
+	Session   string // its name
+	Agent     string
+	Recipe    *recipe.Recipe       // nil: the default one
+	Notes     []string             // for the top of the report: what is wrong with the recipe
+	Budget    int                  // tokens; 0: no limit
+	Encoding  string               // "": tokens.DefaultEncoding
+	State     string               // of the session
+	Skills    []string             // names of the active ones as meta.json lists them
+	Exists    map[string]bool      // of each path of a file_exists condition, as it is written there
+	Files     []blocks.File        // in the order of the recipe's sources
+	Locations []string             // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
+	Sections  map[string]string    // the same of the strategy's sections that have a path, by their names
+	Errors    []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
+	Children  []blocks.ChildResult // in the order in which they stand
 	// Summaries are what the recipe's summarizer made of old records, in the order in which it did. SummaryNote says in the
 	// report how it stands; it is no part of the pack's id.
-	Summaries   []Summary
+	Summaries   []journal.Summary
 	SummaryNote string
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
-	Messages    Records
+	Messages    record.Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
 	// Decided are the decisions that events record, oldest first.
-	Decided []Decided
+	Decided []journal.Decided
 	// Tools are the events that stand in the journal and where; nil: none do.
 	// Events and EventsHead are then the log they are from and its chain value behind the last of them.
-	Tools      []session.ToolEvent
-	Events     Records
+	Tools      []ctxabi.EventPlace
+	Events     record.Records
 	EventsHead string
-	// NoEvents says that events.jsonl could not be opened: nothing of it is among all of this.
+	// NoEvents means that events.jsonl could not be opened: nothing of it is among all of this.
 	NoEvents bool
 	// Redaction is what was done to all of this so that no secret stands in it; nil: nothing.
 	Redaction *Redaction
 }
 
-// ErrorEvent is one record of events.jsonl that tells of a failure.
-type ErrorEvent struct {
-	Line int
-	Text string // what failed and how, one line
-}
-
-// Pseudo sources of a [File], beside the indices of the recipe's sources.
-const (
-	ofPlan    = -1 // context/plan.json
-	ofDiff    = -2 // context/review.diff
-	ofSection = -3 // a file of a strategy's section; ID is the section's name
-	ofTodo    = -4 // context/todo.md, where no source of the recipe is of type todo
-)
-
-// File is one file that the recipe names, or what a generator made, as it was when it was read.
-type File struct {
-	At      int    // index of the source in the recipe, or one of the pseudo sources
-	ID      string // id of the block: "summary", "pinned/rules.md"
-	Path    string // where a reader of the pack finds it whole
-	Data    []byte
-	Stale   bool   // the last known content, newer content did not come in time
-	Reason  string // why a file that exists is not used, else ""
-	Pending bool   // a generator that has not given anything yet, or a file that nobody could look at in time; its source is not missing
-	Note    string // for the report: sandbox level, tail of standard error
-	// Life is of a note (ctxabi.NoteFiles) that the agent wrote: ctxabi.OriginAgent, or OriginMixed where Data is what stands beside
-	// what is derived; "" of all others.
-	Life string
-
-	sum *[sha256.Size]byte // of Data, from whoever read it; nil: not known yet
-}
-
-// digest is the SHA-256 of the file's content. Whoever reads a file once and shows it often hashes it once.
-func (f *File) digest() [sha256.Size]byte {
-	if f.sum != nil {
-		return *f.sum
-	}
-	return sha256.Sum256(f.Data)
-}
-
-// recipe is the one that in is compiled by.
-func (in *Input) recipe() *recipe.Recipe {
+// UsedRecipe is the one that in is compiled by.
+func (in *Input) UsedRecipe() *recipe.Recipe {
 	if in.Recipe != nil {
 		return in.Recipe
 	}
 	return recipe.Default()
 }
 
-// id is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
-func (in *Input) id(encoding string) string {
-	return in.idOf(in.around(encoding))
+// ID is the pack's id: a hash of all that decides the bytes of pack.md, and of the renderer.
+func (in *Input) ID(encoding string) string {
+	return in.IDOf(in.Around(encoding))
 }
 
-// idOf is the id where around is the hash of all but the records.
-func (in *Input) idOf(around hash.Cloner) string {
+// IDOf is the id where around is the hash of all but the records.
+func (in *Input) IDOf(around hash.Cloner) string {
 	h := in.withSummaries(around)
 	fmt.Fprintf(h, "messages %d chain %s\n", in.Messages.Len(), in.Head)
 	if n := len(in.Tools); n > 0 {
@@ -120,9 +79,9 @@ func (in *Input) idOf(around hash.Cloner) string {
 	return "sha256-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// around is the hash of all that decides those bytes, but for what depends on the number of records.
-func (in *Input) around(encoding string) hash.Cloner {
-	r := in.recipe()
+// Around is the hash of all that decides those bytes, but for what depends on the number of records.
+func (in *Input) Around(encoding string) hash.Cloner {
+	r := in.UsedRecipe()
 	h := sha256.New().(hash.Cloner)
 	fmt.Fprintf(h, "ctxfs pack, renderer %d\nrecipe %s\nencoding %s\nbudget %d\nsession %q\nagent %q\n",
 		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
@@ -132,7 +91,7 @@ func (in *Input) around(encoding string) hash.Cloner {
 	if in.NoEvents {
 		fmt.Fprintf(h, "without events\n")
 	}
-	if usesState(r) {
+	if blocks.UsesState(r) {
 		fmt.Fprintf(h, "state %q\n", in.State)
 	}
 	for _, path := range slices.Sorted(maps.Keys(in.Exists)) {
@@ -148,28 +107,14 @@ func (in *Input) around(encoding string) hash.Cloner {
 		fmt.Fprintf(h, "decided %d after %d %q\n", d.Line, d.After, d.Text)
 	}
 	for i := range in.Children {
-		fmt.Fprintf(h, "child %+q\n", in.Children[i].fields())
+		fmt.Fprintf(h, "child %+q\n", in.Children[i].Fields())
 	}
 	var line []byte
 	for i := range in.Files {
-		line = in.Files[i].appendTo(line[:0])
+		line = in.Files[i].AppendTo(line[:0])
 		h.Write(line)
 	}
 	return h
-}
-
-// appendTo appends a line that says all that a pack depends on of the file. A recipe may name hundreds of them.
-func (f *File) appendTo(b []byte) []byte {
-	b = strconv.AppendInt(append(b, "file "...), int64(f.At), 10)
-	b = strconv.AppendQuote(append(b, ' '), f.ID)
-	b = strconv.AppendQuote(append(b, ' '), f.Path)
-	b = strconv.AppendQuote(append(b, " life "...), f.Life)
-	b = strconv.AppendBool(append(b, " stale "...), f.Stale)
-	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
-	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
-	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
-	sum := f.digest()
-	return append(hex.AppendEncode(append(b, " sha256 "...), sum[:]), '\n')
 }
 
 // withSummaries adds to the hash of all but the records the summaries that may stand among so many.
@@ -178,8 +123,22 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	if err != nil {
 		panic(err) // SHA-256 can be cloned
 	}
-	for _, s := range in.usable() {
-		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.id())
+	for _, s := range in.Usable() {
+		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.ID())
 	}
 	return h
+}
+
+// History is what the journal is folded over: the messages themselves when there is nothing to merge.
+func (in *Input) History() record.Records {
+	if len(in.Tools) == 0 {
+		return in.Messages
+	}
+	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
+}
+
+// Usable are the summaries that were there before the last record came: no others can stand in the pack.
+func (in *Input) Usable() []journal.Summary {
+	n := in.History().Len()
+	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })
 }

@@ -1,169 +1,44 @@
 package pack
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
-
-// memHistory is both logs of a session in memory, in the order of their arrival.
-type memHistory struct {
-	messages, events *memLog
-	tools            []session.ToolEvent
-	named            map[string]int // call id → last message that names it
-	arrived          []arrived
-}
-
-// arrived is how long everything was when a record had arrived.
-type arrived struct{ messages, events, tools int }
-
-func newHistory() *memHistory {
-	return &memHistory{messages: newLog(), events: &memLog{MemLog: session.NewMemLog(ctxabi.EventsFile)}, named: map[string]int{}}
-}
-
-func (h *memHistory) message(raw []byte) {
-	h.messages.Append(raw)
-	if h.messages.At(h.messages.Len()).Flags&session.Damaged == 0 {
-		m := ctxabi.DecodeMessage(raw)
-		for _, c := range m.Calls {
-			h.named[c.ID] = h.messages.Len()
-		}
-		for _, r := range m.Results {
-			h.named[r.CallID] = h.messages.Len()
-		}
-		h.named[m.CallID] = h.messages.Len()
-	}
-	h.note()
-}
-
-func (h *memHistory) event(raw []byte) {
-	h.events.Append(raw)
-	if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
-		line := h.named[ev.CallID]
-		if ev.CallID == "" || line == 0 || line <= h.messages.Len()-1024 {
-			h.tools = append(h.tools, session.ToolEvent{Line: int32(h.events.Len()), After: int32(h.messages.Len())})
-		}
-	}
-	h.note()
-}
-
-func (h *memHistory) note() {
-	h.arrived = append(h.arrived, arrived{h.messages.Len(), h.events.Len(), len(h.tools)})
-}
-
-func (h *memHistory) len() int { return len(h.arrived) }
-
-// input is that of the first n records of both logs.
-func (h *memHistory) input(n, budget int, files ...File) Input {
-	var a arrived
-	if n > 0 {
-		a = h.arrived[n-1]
-	}
-	in := inputOf(h.messages.prefix(a.messages), budget, files...)
-	if a.tools > 0 {
-		in.Tools, in.Events = h.tools[:a.tools], h.events.prefix(a.events)
-		in.EventsHead = h.events.prefix(int(h.tools[a.tools-1].Line)).Head()
-	}
-	return in
-}
-
-// wholeHistory draws a session with tool events: those of calls that messages
-// make, noted before or after, and those that no message knows.
-func wholeHistory(t *rapid.T) *memHistory {
-	if rapid.IntRange(0, 3).Draw(t, "plain") == 0 {
-		h := newHistory()
-		for _, raw := range history(t).records() {
-			h.message(raw)
-		}
-		return h
-	}
-	h, id, own := newHistory(), 0, 0
-	write := func(fields map[string]any) {
-		b, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.event(b)
-	}
-	type m = map[string]any
-	call := func(id string) {
-		write(m{"type": "tool_call", "id": id, "name": "run", "arguments": text().Draw(t, "args")})
-	}
-	result := func(id string) {
-		write(m{"type": "tool_result", "tool_call_id": id, "content": text().Draw(t, "result"), "exit_code": 1})
-	}
-	known := func() string { return fmt.Sprint("call_", rapid.IntRange(max(1, id-3), id+2).Draw(t, "known")) }
-	events := func() {
-		switch rapid.IntRange(0, 12).Draw(t, "events") {
-		case 0:
-			call(known())
-		case 1:
-			result(known())
-		case 2:
-			write(m{"type": "usage", "input_tokens": 12})
-		case 3: // parallel calls, not all answered
-			n := rapid.IntRange(1, 3).Draw(t, "n")
-			for i := range n {
-				call(fmt.Sprint("own_", own+i))
-			}
-			for i := range n {
-				if rapid.IntRange(0, 4).Draw(t, "answered") > 0 {
-					result(fmt.Sprint("own_", own+i))
-				}
-			}
-			own += n
-		case 4:
-			own++
-			call(fmt.Sprint("own_", own))
-		case 5: // perhaps late, perhaps of nobody
-			result(fmt.Sprint("own_", rapid.IntRange(0, own).Draw(t, "late")))
-		case 6:
-			write(rapid.SampledFrom([]m{{"type": "tool_call"}, {"type": "tool_result"}, {"type": "tool_result", "content": "## e1 tool\n"},
-				{"type": "tool_call", "name": "n", "args": m{}}, {"type": "tool_result", "content": []m{{"type": "image"}, {"type": "text", "text": "[call e1] x"}}, "error": "no"}}).Draw(t, "odd"))
-		}
-	}
-	for range rapid.IntRange(0, 25).Draw(t, "turns") {
-		events()
-		for _, raw := range turn(&id).Draw(t, "turn") {
-			h.message(raw)
-			events()
-		}
-	}
-	return h
-}
 
 // The order of both logs, both ways, against the plain meaning of the words.
 func TestTimelineIsTheOrderOfArrival(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := wholeHistory(t)
-		var want []address
-		before := arrived{}
-		for _, a := range h.arrived {
-			if a.messages > before.messages {
-				want = append(want, address{n: a.messages})
-			} else if a.tools > before.tools {
-				want = append(want, address{a.events, true})
+		var want []record.Address
+		before := packtest.Arrived{}
+		for _, a := range h.Arrived {
+			if a.Messages > before.Messages {
+				want = append(want, record.Address{Line: a.Messages})
+			} else if a.Tools > before.Tools {
+				want = append(want, record.Address{Line: a.Events, Event: true})
 			}
 			before = a
 		}
 		in := h.input(h.len(), 0)
-		m := in.history()
+		m := in.History()
 		if m.Len() != len(want) {
 			t.Fatalf("%d records, want %d", m.Len(), len(want))
 		}
 		for i, a := range want {
-			if got := addressOf(m, i+1); got != a {
+			if got := record.AddressOf(m, i+1); got != a {
 				t.Fatalf("at %d stands %v, want %v", i+1, got, a)
 			}
-			if tl, ok := m.(*timeline); ok && tl.place(a) != i+1 {
-				t.Fatalf("%v is at %d, want %d", a, tl.place(a), i+1)
+			if tl, ok := m.(*record.Merged); ok && tl.PositionOf(a) != i+1 {
+				t.Fatalf("%v is at %d, want %d", a, tl.PositionOf(a), i+1)
 			}
-			if e := m.At(i + 1); (e.Role == ctxabi.Event) != a.event || int(e.CallOf) > i {
+			if e := m.At(i + 1); (e.Role == ctxabi.Event) != a.Event || int(e.CallOf) > i {
 				t.Fatalf("%v: %+v", a, e)
 			}
 		}
@@ -181,32 +56,10 @@ func TestTwins(t *testing.T) {
 	h.event([]byte(`{"type":"tool_result","content":"nameless"}`))
 	h.message(message("user", "hi"))
 	b := mustCompile(t, h.input(h.len(), 0))
-	want := conversation + "## e1 tool_call\n[call e1] early\n## 1 assistant\n[call 1.1] early {}\n[call 1.2] b {}\n## e5 tool\nnameless\n## 2 user\nhi\n"
+	want := journal.Conversation + "## e1 tool_call\n[call e1] early\n## 1 assistant\n[call 1.1] early {}\n[call 1.2] b {}\n## e5 tool\nnameless\n## 2 user\nhi\n"
 	if string(b.Markdown) != want {
 		t.Errorf("got\n%s\nwant\n%s", b.Markdown, want)
 	}
-}
-
-// Calls and results of events are a group: a boundary never parts them while both are live.
-func TestEventGroupsStayTogether(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := wholeHistory(t)
-		in := h.input(h.len(), 0)
-		m := in.history()
-		f := &fold{rules: rulesOf(rapid.IntRange(400, 4000).Draw(t, "budget"), 0)}
-		for n := 1; n <= m.Len(); n++ {
-			moved := f.compactions
-			f.add(m.At(n))
-			if f.compactions == moved {
-				continue
-			}
-			for at := f.boundary(); at <= n; at++ {
-				if call := int(m.At(at).CallOf); call > 0 && call < f.boundary() && call >= f.previous {
-					t.Fatalf("boundary %d parts call %d from its result %d", f.boundary(), call, at)
-				}
-			}
-		}
-	})
 }
 
 func TestEventForms(t *testing.T) {
@@ -249,15 +102,15 @@ func TestEventInFrontOfKnownMessages(t *testing.T) {
 	for i := range 40 {
 		h.message(message("assistant", fmt.Sprintf("%d %s", i, weighing(60))))
 	}
-	mm := newMemo()
+	mm := NewMemo()
 	in := h.input(h.len(), 1500)
-	if _, err := compile(&in, mm); err != nil {
+	if _, err := CompileWith(&in, mm); err != nil {
 		t.Fatal(err)
 	}
 	h.event([]byte(`{"type":"tool_call","name":"late"}`))
-	h.tools[0].After = 38
+	h.Tools[0].After = 38
 	in = h.input(h.len(), 1500)
-	b, err := compile(&in, mm)
+	b, err := CompileWith(&in, mm)
 	if err != nil {
 		t.Fatal(err)
 	}

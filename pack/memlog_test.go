@@ -7,44 +7,11 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/session"
 )
 
-// memLog is a log in memory that counts what is read of it, for tests of the compiler alone.
-type memLog struct {
-	*session.MemLog
-	reads int // of records
-}
-
-func newLog() *memLog { return &memLog{MemLog: &session.MemLog{}} }
-
-func (l *memLog) Record(line int) ([]byte, error) {
-	l.reads++
-	return l.MemLog.Record(line)
-}
-
-// prefix is the log with its first n records.
-func (l *memLog) prefix(n int) *memLog { return &memLog{MemLog: l.Prefix(n)} }
-
-// records are the bytes of all of them.
-func (l *memLog) records() (out [][]byte) {
-	for line := range l.Len() {
-		raw, _ := l.MemLog.Record(line + 1)
-		out = append(out, raw)
-	}
-	return out
-}
-
-func logOf(records ...string) *memLog {
-	l := newLog()
-	for _, r := range records {
-		l.Append([]byte(r))
-	}
-	return l
-}
-
-func inputOf(l *memLog, budget int, files ...File) Input {
+func inputOf(l *memLog, budget int, files ...blocks.File) Input {
 	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.Head()}
 }
 
@@ -82,22 +49,6 @@ func (p *packJSON) unname() {
 	}
 }
 
-func message(role, content string) []byte {
-	b, err := json.Marshal(map[string]string{"role": role, "content": content})
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func quoteJSON(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
 func counterFor(encoding string) (*tokens.Counter, error) { return tokens.For(encoding) }
 
 var testCounter = func() *tokens.Counter {
@@ -112,10 +63,10 @@ var testCounter = func() *tokens.Counter {
 var optionalFiles = []string{"AGENTS.md", "DELTA.md", "context/summary.md", "context/facts.jsonl", "context/decisions.jsonl", "context/refs.jsonl", "context/todo.md"}
 
 // fileOf is a file of the default recipe by its path.
-func fileOf(path, content string) File {
+func fileOf(path, content string) blocks.File {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	f := File{At: -100, ID: name, Path: path, Data: []byte(content)}
-	for i, s := range (&Input{}).recipe().Sources {
+	f := blocks.File{At: -100, ID: name, Path: path, Data: []byte(content)}
+	for i, s := range (&Input{}).UsedRecipe().Sources {
 		switch {
 		case s.Type == recipe.TypeSystemRole && name == "system_prompt.md":
 			f.At, f.ID = i, s.Block
@@ -129,4 +80,23 @@ func fileOf(path, content string) File {
 		panic("no source of " + path)
 	}
 	return f
+}
+
+func sameBuild(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, a, b *Build) {
+	t.Helper()
+	if a.ID != b.ID {
+		t.Errorf("pack_id %s and %s", a.ID, b.ID)
+	}
+	if string(a.Markdown) != string(b.Markdown) {
+		t.Errorf("pack.md differs:\n%s\n---\n%s", a.Markdown, b.Markdown)
+	}
+	if string(a.JSON()) != string(b.JSON()) {
+		t.Errorf("pack.json differs:\n%s\n---\n%s", a.JSON(), b.JSON())
+	}
+	if string(a.Report) != string(b.Report) {
+		t.Errorf("pack.report.md differs:\n%s\n---\n%s", a.Report, b.Report)
+	}
 }

@@ -6,125 +6,88 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// outlineAt gives what native renderings must know of the record at a place of m without its texts. r is how pack.md shows it.
-func outlineAt(m Records, at int, r rendered) (ctxabi.Role, []portion, error) {
-	log, a := m, addressOf(m, at)
-	if t, ok := m.(*timeline); ok {
-		log = t.log(a)
-	}
-	shown := ""
-	if r.how != "" && r.instead == nil {
-		shown = r.text
-	}
-	turn := 0
-	role, list, err := contentsOf(log, a, shown, r.instead, func() int {
-		if turn == 0 {
-			turn = max(1, turnOf(log, a.n))
-		}
-		return turn
-	})
-	for i := range list {
-		c := &list[i]
-		if c.kind == aDatum && showsImages(role) {
-			c.cost = tokensOfImage(c.raw)
-		}
-		for _, raw := range c.data {
-			c.cost += tokensOfImage(raw)
-		}
-		c.forget()
-	}
-	if list == nil {
-		list = []portion{} // a record without parts is one nevertheless
-	}
-	return role, list, err
-}
-
 // script makes the script of the journal as it is folded.
-func (d *draft) script() *script {
-	lines := make([]scriptLine, 0, len(d.parts))
+func (d *draft) script() *native.Script {
+	lines := make([]native.Line, 0, len(d.parts))
 	for i := range d.parts {
 		p := &d.parts[i]
 		if p.From == 0 { // the conversation's heading
 			continue
 		}
-		l := scriptLine{at: addressOf(d.history, p.From), lead: p.lead, past: p.kept || p.omitted, tokens: p.tokens}
-		if p.omitted || p.contents == nil {
-			l.note = p.text
+		l := native.Line{Address: record.AddressOf(d.history, p.From), Lead: p.Lead, Past: p.Kept || p.Omitted, Tokens: p.Tokens}
+		if p.Omitted || p.Contents == nil {
+			l.Note = p.Text
 		} else {
-			l.role, l.contents = p.role, p.contents
-			l.instead = p.instead
-			if p.how != "" && p.instead == nil {
-				l.shown = p.text
+			l.Role, l.Contents = p.Role, p.Contents
+			l.Instead = p.Instead
+			if p.How != "" && p.Instead == nil {
+				l.Shown = p.Text
 			}
-			l.carried = d.carried(p)
+			l.Carried = d.carried(p)
 		}
 		lines = append(lines, l)
 	}
-	return write(lines)
+	return native.NewScript(lines)
 }
 
-// costOf is what the images of a record cost.
-func costOf(contents []portion) (n int) {
-	for i := range contents {
-		n += contents[i].cost
-	}
-	return n
-}
-
-// carried reports whether the images of a record are shown: until the first compaction after imageTurns requests, where there is room
-// for them. Behind the boundary the fold decides; see [fold.keptImages].
-func (d *draft) carried(p *part) bool {
-	if !slices.ContainsFunc(p.contents, func(c portion) bool { return c.kind == aDatum || len(c.marks) > 0 }) {
+// carried reports whether the images of a record are shown: until the first compaction after ImageTurns requests, where there is room
+// for them. Behind the boundary the fold decides; see [journal.Fold.KeepsImages].
+func (d *draft) carried(p *journal.Part) bool {
+	if !slices.ContainsFunc(p.Contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
-	if cost := costOf(p.contents); p.From < d.imagesFrom || cost > d.fold.rules.image && d.fold.rules.room > 0 {
+	if cost := journal.CostOf(p.Contents); p.From < d.imagesFrom || d.fold.Rules.HidesImages(cost) {
 		return false
 	}
-	if p.kept && d.fold.rules.room > 0 {
-		return d.fold.keepsImages(p.From)
+	if p.Kept && d.fold.Rules.Bounded() {
+		return d.fold.KeepsImages(p.From)
 	}
 	turns := 0
-	for at := p.From + 1; at <= d.fold.compacted && turns < imageTurns; at++ {
-		if isUser(d.history.At(at)) {
+	for at := p.From + 1; at <= d.fold.Compacted && turns < journal.ImageTurns; at++ {
+		if record.IsUser(d.history.At(at)) {
 			turns++
 		}
 	}
-	return turns < imageTurns
+	return turns < journal.ImageTurns
 }
 
 // lastRequestOnly is the script of a recipe without a journal: the last request of the user.
-func (d *draft) lastRequestOnly() (*script, error) {
-	at := d.clock.last.line
-	text, err := d.memo.request(d.history, at)
+func (d *draft) lastRequestOnly() (*native.Script, error) {
+	at := d.clock.Last.Line
+	text, err := d.memo.Request(d.history, at)
 	if at == 0 || err != nil {
-		return write(nil), err
+		return native.NewScript(nil), err
 	}
-	a := addressOf(d.history, at)
+	a := record.AddressOf(d.history, at)
 	if l := d.limits; l.limit > 0 {
-		room := l.limit - d.tokens.head - d.tokens.footer - messageTokens*(len(d.head)+2) - extraDialogue
-		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.path())
+		room := l.limit - d.tokens.head - d.tokens.footer - native.MessageTokens*(len(d.head)+2) - native.ExtraDialogue
+		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.Path())
 	}
 	if strings.TrimSpace(text) == "" {
-		text = nothingSaid
+		text = record.EmptyMessage
 	}
-	s := &script{turns: []scriptTurn{{by: byUser, slots: []slot{{line: -1, text: text}}}}}
-	s.bound = d.counter.CountCached(text) + messageTokens
+	s := &native.Script{Turns: []native.Turn{{By: native.ByUser, Slots: []native.Slot{{Line: -1, Text: text}}}}}
+	s.Bound = d.counter.CountCached(text) + native.MessageTokens
 	return s, nil
 }
 
 // frameNative makes what native renderings are made from; s is the script of the journal, nil when there is none.
-func (d *draft) frameNative(s *script) (err error) {
+func (d *draft) frameNative(s *native.Script) (err error) {
 	if s == nil {
 		if s, err = d.lastRequestOnly(); err != nil {
 			return err
 		}
 	}
-	n := &native{script: s, limit: d.limits.limit, counter: d.counter}
-	var sections []section
-	n.bound = s.bound + d.tokens.footer + extraDialogue
+	n := &native.Prompt{Script: s, Limit: d.limits.limit, Counter: d.counter}
+	var sections []blocks.Section
+	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue
 	for _, b := range d.head {
 		switch {
 		case b.text == "":
@@ -134,26 +97,26 @@ func (d *draft) frameNative(s *script) (err error) {
 			if b.cut {
 				_, text, _ = strings.Cut(b.text, "\n")
 			}
-			sections = append(sections, section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
+			sections = append(sections, blocks.Section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
 		case b.source.Type == recipe.TypeTools:
 			continue
 		default:
-			n.head = append(n.head, b)
+			n.Head = append(n.Head, native.Head{Text: b.text, Stable: b.phase == phaseStable})
 		}
-		n.bound += b.tokens
+		n.Bound += b.tokens
 	}
-	n.bound += messageTokens * len(headTexts(n.head, n.limit))
-	n.said = strategyMessages("", sections, d.recipe.Messages)
+	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
+	n.Messages = blocks.StrategyMessages("", sections, d.recipe.Messages)
 	if len(d.recipe.Messages) > 0 {
-		for _, m := range n.said {
-			n.bound += d.counter.CountCached(m.Content)
+		for _, m := range n.Messages {
+			n.Bound += d.counter.CountCached(m.Content)
 		}
 	}
-	n.bound += messageTokens*len(n.said) + d.toolTokens
+	n.Bound += native.MessageTokens*len(n.Messages) + d.toolTokens
 	for k := range d.recipe.Sources {
-		if d.recipe.Sources[k].Type == recipe.TypeTools && d.wanted[k] {
+		if d.recipe.Sources[k].Type == recipe.TypeTools && d.Wanted[k] {
 			for _, f := range d.usable(k) {
-				n.tools = d.memo.toolSet(&f)
+				n.Tools = d.memo.toolSet(&f)
 			}
 		}
 	}
@@ -162,10 +125,10 @@ func (d *draft) frameNative(s *script) (err error) {
 }
 
 // repairs lists what was done so that native renderings are valid.
-func (d *draft) repairs() []repair {
-	list := d.native.script.repairs
-	for _, r := range d.native.tools.repairs {
-		list = append(slices.Clip(list), repair{r, ctxabi.ToolsFile})
+func (d *draft) repairs() []native.Repair {
+	list := d.native.Script.Repairs
+	for _, r := range d.native.Tools.Repairs {
+		list = append(slices.Clip(list), native.Repair{Repair: r, Source: ctxabi.ToolsFile})
 	}
 	return list
 }

@@ -11,15 +11,16 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
-// every says which packs of a replay are rendered natively: of every so many records, and those that a compaction made.
+// every selects the packs of a replay that are rendered natively: of every so many records, and those that a compaction made.
 var every = flag.Int("every", 12, "render every so many packs of a replay of real sessions natively")
 
-// replays gives the bundled sessions and made ones, and real ones where they are, by path.
+// replays returns the bundled sessions and made ones, and real ones where they are, by path.
 func replays(t *testing.T) map[string][][]byte {
 	t.Helper()
-	out := map[string][][]byte{"made": longLog(150).records(), "thinking": thinkingLog(80)}
+	out := map[string][][]byte{"made": longLog(150).Records(), "thinking": thinkingLog(80)}
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
 		dir = "../../shared/data"
@@ -103,13 +104,13 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 	if !strings.HasPrefix(name, "..") && !filepath.IsAbs(name) {
 		step = 2 // the made ones are few, and have what real ones seldom have
 	}
-	l, mm := newLog(), newMemo()
-	var before map[Format]nativeOf
+	l, mm := newLog(), NewMemo()
+	var before map[native.Format]nativeOf
 	epoch, compactions := "", 0
 	for i, r := range records {
 		l.Append(r)
 		in := withTools(inputOf(l, limit, sampleFiles()...))
-		b, err := compile(&in, mm)
+		b, err := CompileWith(&in, mm)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -130,7 +131,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 		if b.Epoch == epoch {
 			keepsPrefix(t, before, now)
 			sum.kept++
-			sum.units, sum.stayed = sum.units+len(now[Anthropic].units), sum.stayed+before[Anthropic].stable
+			sum.units, sum.stayed = sum.units+len(now[native.Anthropic].units), sum.stayed+before[native.Anthropic].stable
 		}
 		before, epoch = now, b.Epoch
 		sum.renderings += len(now)
@@ -138,7 +139,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 }
 
 // hasTools fails unless the tools of toolsJSON stand under the key where the format's provider reads them.
-func hasTools(t failer, f Format, data []byte) {
+func hasTools(t failer, f native.Format, data []byte) {
 	t.Helper()
 	type defined []struct {
 		Name     string                  `json:"name"`

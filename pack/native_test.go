@@ -12,8 +12,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // nativeOf is one native rendering, checked.
@@ -29,20 +32,20 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-func logsOf(in *Input) Logs {
-	return func() (Records, Records, error) { return in.Messages, in.Events, nil }
+func logsOf(in *Input) native.Logs {
+	return func() (record.Records, record.Records, error) { return in.Messages, in.Events, nil }
 }
 
 // natives renders b in all formats and holds each to the rules of its provider, to the budget and to the bound that it was folded by.
-func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Format]nativeOf {
+func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) map[native.Format]nativeOf {
 	t.Helper()
 	counter, err := counterFor(encoding)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	out := map[Format]nativeOf{}
-	for _, f := range Formats {
-		data, stable, err := b.native.render(f, logs)
+	out := map[native.Format]nativeOf{}
+	for _, f := range native.Formats {
+		data, stable, err := b.native.Render(f, logs)
 		if errors.Is(err, ctxabi.ErrOverBudget) && limit > 0 && limit < 1200 && strings.Contains(string(b.Report), "so little room is left that they may not fit") {
 			continue // so small a limit has room for pack.md alone, and the report says so
 		}
@@ -54,10 +57,10 @@ func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Form
 			t.Fatalf("%s: %s\n%s", f, strings.Join(violations, "\n"), clip(string(data)))
 		}
 		if limit > 0 && body.Tokens > limit {
-			t.Fatalf("%s: %d tokens, the limit is %d, the bound was %d", f, body.Tokens, limit, b.native.bound)
+			t.Fatalf("%s: %d tokens, the limit is %d, the bound was %d", f, body.Tokens, limit, b.native.Bound)
 		}
-		if body.Tokens > b.native.bound {
-			t.Fatalf("%s: %d tokens, the bound was %d\n%s\n%s", f, body.Tokens, b.native.bound, clip(string(data)), clip(string(b.Markdown)))
+		if body.Tokens > b.native.Bound {
+			t.Fatalf("%s: %d tokens, the bound was %d\n%s\n%s", f, body.Tokens, b.native.Bound, clip(string(data)), clip(string(b.Markdown)))
 		}
 		if stable > len(body.Units) {
 			t.Fatalf("%s: %d units are to stay, there are %d", f, stable, len(body.Units))
@@ -70,9 +73,9 @@ func natives(t failer, b *Build, logs Logs, limit int, encoding string) map[Form
 func clip(s string) string { return s[:min(len(s), 6000)] }
 
 // keepsPrefix: the units of before that were to stay begin those of after.
-func keepsPrefix(t failer, before, after map[Format]nativeOf) {
+func keepsPrefix(t failer, before, after map[native.Format]nativeOf) {
 	t.Helper()
-	for _, f := range Formats {
+	for _, f := range native.Formats {
 		was := before[f].units[:before[f].stable]
 		if now := after[f].units; len(now) < len(was) || !slices.Equal(was, now[:len(was)]) {
 			for i := range was {
@@ -177,7 +180,7 @@ func TestNativeProperties(t *testing.T) {
 		}
 		got := natives(t, b, logsOf(&in), limit, "")
 		again := natives(t, mustCompile(t, in), logsOf(&in), limit, "")
-		for _, f := range Formats {
+		for _, f := range native.Formats {
 			if tools && (limit == 0 || limit >= 8000) {
 				hasTools(t, f, got[f].data)
 			}
@@ -193,12 +196,12 @@ func TestNativePrefixProperties(t *testing.T) {
 	pure(t)
 	suite.Check(t, 20, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
-		mm := newMemo()
-		var before map[Format]nativeOf
+		mm := NewMemo()
+		var before map[native.Format]nativeOf
 		epoch := ""
 		for n := 0; n <= h.len(); n++ {
 			in := h.input(n, limit, fs...)
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,8 +225,8 @@ func nativeGoldens(t *testing.T, dir string, in Input) {
 
 // withTools is in of an agent that has a tools.json.
 func withTools(in Input) Input {
-	at := slices.IndexFunc(in.recipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
-	in.Files = append(slices.Clone(in.Files), File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
+	at := slices.IndexFunc(in.UsedRecipe().Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeTools })
+	in.Files = append(slices.Clone(in.Files), blocks.File{At: at, ID: "tools", Path: "tools.json", Data: []byte(toolsJSON)})
 	return in
 }
 
@@ -261,14 +264,14 @@ func TestNativeImagesAndThinking(t *testing.T) {
 	}
 	in := inputOf(l, 0)
 	whole := natives(t, mustCompile(t, in), logsOf(&in), 0, "")
-	if n := strings.Count(string(whole[Anthropic].data), `"signature":"c2ln`); n != 5 {
+	if n := strings.Count(string(whole[native.Anthropic].data), `"signature":"c2ln`); n != 5 {
 		t.Errorf("%d thoughts", n)
 	}
 	for f, n := range whole {
 		if images := strings.Count(string(n.data), "iVBORw0KGgo="); images != 2 {
 			t.Errorf("%s: %d images", f, images)
 		}
-		if f != Anthropic && strings.Contains(string(n.data), "I should read") {
+		if f != native.Anthropic && strings.Contains(string(n.data), "I should read") {
 			t.Errorf("%s holds another provider's thinking", f)
 		}
 	}
@@ -304,7 +307,7 @@ func TestArgumentsOfAFreeformCallAreAnObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range []Format{OpenAI, Responses} {
+		for _, f := range []native.Format{native.OpenAI, native.Responses} {
 			if text := string(got[f].data); !strings.Contains(text, `"arguments":`+string(quoted)) {
 				t.Errorf("%s of %q:\n%s", f, arguments, text)
 			}
@@ -317,7 +320,7 @@ func TestThinkingOfResponsesHasNoNull(t *testing.T) {
 	in := inputOf(logOf(`{"role":"user","content":"Go on."}`,
 		`{"role":"assistant","content":[{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"gAAA"},{"type":"text","text":"Yes."}]}`,
 		`{"role":"user","content":"And then?"}`), 8000)
-	text := string(natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "")[Responses].data)
+	text := string(natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "")[native.Responses].data)
 	if !strings.Contains(text, `{"encrypted_content":"gAAA","id":"rs_1","summary":[],"type":"reasoning"}`) {
 		t.Errorf("the item of reasoning:\n%s", text)
 	}

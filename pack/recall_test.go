@@ -12,22 +12,25 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // recallBlock is the block's text without its heading, and the rest of the pack.
-func recallBlock(b *Build) (recall, rest string) {
+func recallBlock(b *Build) (shown, rest string) {
 	md := string(b.Markdown)
-	at := strings.Index(md[b.Prefix:], recallHeading)
+	at := strings.Index(md[b.Prefix:], recall.Heading)
 	if at < 0 {
 		return "", md
 	}
 	begin := b.Prefix + at
 	end := len(md)
-	if i := strings.LastIndex(md, "\n"+blockHeading+"goal\n"); i > begin {
+	if i := strings.LastIndex(md, "\n"+record.BlockHeading+"goal\n"); i > begin {
 		end = i + 1
 	}
-	return md[begin+len(recallHeading) : end], md[:begin] + md[end:]
+	return md[begin+len(recall.Heading) : end], md[:begin] + md[end:]
 }
 
 // checkRecall: each part stands in its record word by word, says where it is from, and repeats nothing of the pack.
@@ -40,7 +43,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			shown[strings.TrimSpace(behind)] = true
 		}
 	})
-	m := in.history()
+	m := in.History()
 	whole := text
 	for i, it := range p.Items {
 		if it.Kind != "recall" {
@@ -53,16 +56,16 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		if err != nil {
 			t.Fatalf("range %q", it.Range)
 		}
-		a := address{n, it.Source == "events"}
+		a := record.Address{Line: n, Event: it.Source == "events"}
 		at := n
-		if tl, ok := m.(*timeline); ok {
-			at = tl.place(a)
+		if tl, ok := m.(*record.Merged); ok {
+			at = tl.PositionOf(a)
 		}
-		r, err := said(m, at)
+		r, err := record.ExcerptOf(m, at)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		heading := "## " + a.String() + " " + r.who(m, at) + " (recalled)\n"
+		heading := "## " + a.String() + " " + recall.Speaker(&r, m, at) + " (recalled)\n"
 		after, ok := strings.CutPrefix(text, heading)
 		if !ok {
 			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)
@@ -90,15 +93,15 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			fence, inner, _ := strings.Cut(content, "\n")
 			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
 		}
-		said, _ := bothEnds(r.whole(), recallEnds)
+		said, _ := journal.BothEnds(r.Whole(), recall.Ends)
 		if !strings.Contains(said, content) {
 			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
 		}
-		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.whole()) != content {
+		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.Whole()) != content {
 			t.Fatalf("%+v: %q", it, content)
 		}
 		compress.EachLine(content, func(_ int, line string) {
-			if len(line) >= tellingLine && shown[line] {
+			if len(line) >= recall.LineBytes && shown[line] {
 				t.Fatalf("%s: %q stands in the pack already:\n%s", it.Range, line, b.Markdown)
 			}
 		})
@@ -150,11 +153,11 @@ func TestRecallMovesNothing(t *testing.T) {
 	var with, without Compiler
 	shown := 0
 	for n := 100; n <= l.Len(); n += 3 {
-		a, err := with.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeRecall}), l.prefix(n), 8000))
+		a, err := with.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeRecall}), l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := without.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l.prefix(n), 8000))
+		b, err := without.Compile(inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,34 +205,6 @@ func TestRecallProperties(t *testing.T) {
 	})
 }
 
-// The window of recall does not grow, and a boundary that moves reads only what is new.
-func TestRecallReadsAWindow(t *testing.T) {
-	l := codingLog(4000)
-	mm := newMemo()
-	first := mm.old(l, 7000)
-	if got := first.passages[0].of.at; got < 7000-recallRecords || l.reads > 2*recallRecords {
-		t.Errorf("from %d on, %d records read", got, l.reads)
-	}
-	before := l.reads
-	second := mm.old(l, 7010)
-	if n := l.reads - before; n > 4*segmentLen {
-		t.Errorf("10 records more, %d read", n)
-	}
-	fresh := newMemo().old(l, 7010)
-	text := func(o *oldRecords) (out []string) {
-		for i := range o.passages {
-			out = append(out, fmt.Sprint(o.passages[i].of.at, o.passages[i].text()))
-		}
-		return out
-	}
-	if !slices.Equal(text(second), text(fresh)) || !slices.Equal(second.corpus.Rank("refresh client"), fresh.corpus.Rank("refresh client")) {
-		t.Error("an index that was moved is not the one that is made at once")
-	}
-	if before := l.reads; mm.old(l, 7010) != second || l.reads != before {
-		t.Error("the same boundary was read again")
-	}
-}
-
 // Tool events are recalled under their own numbers.
 func TestRecallOfEvents(t *testing.T) {
 	h := newHistory()
@@ -250,31 +225,6 @@ func TestRecallOfEvents(t *testing.T) {
 	}
 	if text, _ := recallBlock(b); !strings.Contains(text, "## e2 tool pump_status (recalled)\nP-77 valve stuck") {
 		t.Errorf("%s", text)
-	}
-}
-
-// What stands in folds and the like is looked up once for all builds that show the same of them. A journal that
-// drops what does not fit has none of these, ever: nothing is kept for it.
-func TestRecallRemembersLinesNoLongerThanTheTextsTheyStandIn(t *testing.T) {
-	mm := newMemo()
-	first := mm.amongst([]string{"## 1 user (folded) run the tests\n", "## 2 tool (folded) 3 failed\n"})
-	if !first.line("run the tests") || first.line("4 failed") || len(first.has) != 2 {
-		t.Fatalf("remembers %v", first.has)
-	}
-	if mm.amongst([]string{"## 1 user (folded) run the tests\n", "## 2 tool (folded) 3 failed\n"}) != first {
-		t.Error("the same texts are looked through again")
-	}
-	if next := mm.amongst([]string{"## 2 tool (folded) 4 failed\n"}); next.line("run the tests") || !next.line("4 failed") {
-		t.Error("other texts are taken for the last ones")
-	}
-	none := mm.amongst(nil)
-	for _, line := range []string{"run the tests", "4 failed"} {
-		if none.line(line) {
-			t.Errorf("%q stands in nothing", line)
-		}
-	}
-	if len(none.has) != 0 {
-		t.Errorf("remembers %v", none.has)
 	}
 }
 

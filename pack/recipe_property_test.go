@@ -13,7 +13,9 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // condition draws one of any form.
@@ -48,9 +50,9 @@ func condition(depth int) *rapid.Generator[recipe.Condition] {
 }
 
 // anyRecipe draws a recipe and the files of its sources, some missing, failed, stale or pending.
-func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
+func anyRecipe(t *rapid.T) (*recipe.Recipe, []blocks.File) {
 	var sources []recipe.Source
-	var all []File
+	var all []blocks.File
 	small := rapid.Map(text(), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), 150)], "") })
 	large := rapid.Map(rapid.IntRange(100, 3000), func(n int) string { return strings.Repeat("a line of what is large\n", n) })
 	n := rapid.IntRange(0, 9).Draw(t, "sources")
@@ -125,13 +127,13 @@ func anyRecipe(t *rapid.T) (*recipe.Recipe, []File) {
 }
 
 // recipeInput is the input of the first n records with a drawn recipe.
-func recipeInput(h *memHistory, n, budget int, r *recipe.Recipe, files []File) Input {
+func recipeInput(h *memHistory, n, budget int, r *recipe.Recipe, files []blocks.File) Input {
 	in := h.input(n, budget, files...)
 	in.Recipe, in.State, in.Exists, in.Errors = r, "running", map[string]bool{"a": true}, sampleErrors
 	return in
 }
 
-// allowed says whether a build may fail with err: a source is missing, or what is required does not fit.
+// allowed reports whether a build may fail with err: a source is missing, or what is required does not fit.
 func allowed(t *rapid.T, in Input, err error) bool {
 	if errors.Is(err, ctxabi.ErrNoData) {
 		for _, s := range in.Recipe.Sources {
@@ -199,7 +201,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 			t.Fatalf("the journal takes %d tokens, max_tokens is %d", takes, s.MaxTokens)
 		}
 		for line := in.Messages.Len(); line > 0; line-- {
-			if isUser(in.Messages.At(line)) {
+			if record.IsUser(in.Messages.At(line)) {
 				if !strings.Contains(md, fmt.Sprintf("\n## %d user", line)) {
 					t.Fatalf("the last user record %d is not in the pack:\n%s", line, md)
 				}
@@ -210,22 +212,22 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 }
 
 // checkPlan: what is planned before generators run is what the pack is made by, though all other chains are left out.
-func checkPlan(t *rapid.T, in Input, mm *memo) {
-	p, err := in.plan(mm, testCounter)
+func checkPlan(t *rapid.T, in Input, mm *Memo) {
+	p, err := in.Plan(mm, testCounter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := in.layout(newMemo(), testCounter)
+	y, err := in.layout(NewMemo(), testCounter)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k := range y.recipe.Sources {
-		if y.recipe.Sources[k].Type.Computed() && p.wanted[k] != y.wanted[k] {
-			t.Fatalf("generator %d: planned %v, used %v", k, p.wanted[k], y.wanted[k])
+		if y.recipe.Sources[k].Type.Computed() && p.Wanted[k] != y.Wanted[k] {
+			t.Fatalf("generator %d: planned %v, used %v", k, p.Wanted[k], y.Wanted[k])
 		}
 	}
-	if p.wanted = y.wanted; !reflect.DeepEqual(p, y.planned) {
-		t.Fatalf("planned %+v, made by %+v", p, y.planned)
+	if p.Wanted = y.Wanted; !reflect.DeepEqual(p, y.Planned) {
+		t.Fatalf("planned %+v, made by %+v", p, y.Planned)
 	}
 }
 
@@ -237,7 +239,7 @@ func TestRecipePrefixProperties(t *testing.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
 		limit := budget().Draw(t, "budget")
-		mm := newMemo()
+		mm := NewMemo()
 		var before *Build
 		for n := 0; n <= h.len(); n++ {
 			if len(files) > 0 && rapid.IntRange(0, 4).Draw(t, "edit") == 0 {
@@ -252,7 +254,7 @@ func TestRecipePrefixProperties(t *testing.T) {
 			if n%3 == 0 {
 				checkPlan(t, in, mm)
 			}
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				if !allowed(t, in, err) {
 					t.Fatal(err)
@@ -315,13 +317,13 @@ func TestMaxIterationsIsExact(t *testing.T) {
 		if rapid.Bool().Draw(t, "system") {
 			l.Append(message("system", "Answer briefly."))
 		}
-		mm := newMemo()
+		mm := NewMemo()
 		var starts []int // of the iterations, by line
 		live := 0        // how many of them are live
 		check := func() {
-			in := inputOf(l.prefix(l.Len()), rapid.SampledFrom([]int{0, 400_000}).Draw(t, "budget"))
+			in := inputOf(l.Prefix(l.Len()), rapid.SampledFrom([]int{0, 400_000}).Draw(t, "budget"))
 			in.Recipe = r
-			b, err := compile(&in, mm)
+			b, err := CompileWith(&in, mm)
 			if err != nil {
 				t.Fatal(err)
 			}

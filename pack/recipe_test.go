@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -74,42 +76,44 @@ const samplePlan = `{"goal":"Make the token refresh retry.","issue":{"title":"Re
 {"id":"t2","title":"Retry","description":"Add RetryMax.","status":"in_progress","acceptance":["TestRefreshExpired passes"],"files":[{"operation":"modify","path":"auth/refresh.go"}],"steps":[{"description":"Add the field.","done":true},{"description":"Use it.","command":"go test ./auth"}]}],
 "current_task_id":"t2"}`
 
-// sampleOf gives files for a source of type t at index at of a recipe.
-func sampleOf(t recipe.Type, at int) []File {
-	file := func(id, path, content string) File { return File{At: at, ID: id, Path: path, Data: []byte(content)} }
+// sampleOf returns files for a source of type t at index at of a recipe.
+func sampleOf(t recipe.Type, at int) []blocks.File {
+	file := func(id, path, content string) blocks.File {
+		return blocks.File{At: at, ID: id, Path: path, Data: []byte(content)}
+	}
 	switch t {
 	case recipe.TypeSystemRole:
-		return []File{file("system_role", "system_prompt.md", "You are a careful coding agent.\n")}
+		return []blocks.File{file("system_role", "system_prompt.md", "You are a careful coding agent.\n")}
 	case recipe.TypeTools:
-		return []File{file("tools", "tools.json", `[{"name":"bash","description":"Run a command.","parameters":{"type":"object","properties":{"cmd":{"type":"string"}}}}]`)}
+		return []blocks.File{file("tools", "tools.json", `[{"name":"bash","description":"Run a command.","parameters":{"type":"object","properties":{"cmd":{"type":"string"}}}}]`)}
 	case recipe.TypeSkills:
-		return []File{file("review", "skills/review.md", "---\nname: review\nactive: true\n---\n# Review\n\nRead the diff first.\n"),
+		return []blocks.File{file("review", "skills/review.md", "---\nname: review\nactive: true\n---\n# Review\n\nRead the diff first.\n"),
 			file("deploy", "skills/deploy.md", "---\nname: deploy\n---\n# Deploy\n\nNever on a Friday.\n")}
 	case recipe.TypePinned:
-		return []File{file("pinned/ledger.md", "context/pinned/ledger.md", "Never delete the ledger."), file("pinned/rules.md", "context/pinned/rules.md", "Ask before a push.\n")}
+		return []blocks.File{file("pinned/ledger.md", "context/pinned/ledger.md", "Never delete the ledger."), file("pinned/rules.md", "context/pinned/rules.md", "Ask before a push.\n")}
 	case recipe.TypeMemory:
-		return []File{file("a", "memory/refresh.md", "# Token refresh\n\nThe token refresh needs a retry when the clock is off.\n"), file("b", "memory/lunch.md", "# Lunch\n\nThe user likes soup.\n")}
+		return []blocks.File{file("a", "memory/refresh.md", "# Token refresh\n\nThe token refresh needs a retry when the clock is off.\n"), file("b", "memory/lunch.md", "# Lunch\n\nThe user likes soup.\n")}
 	case recipe.TypeKnowledge:
-		return []File{file("k", "knowledge/auth.md", "# Auth\n\nThe token refresh lives in auth/refresh.go and has no retry.\n\n# Paint\n\nThe walls are white.\n")}
+		return []blocks.File{file("k", "knowledge/auth.md", "# Auth\n\nThe token refresh lives in auth/refresh.go and has no retry.\n\n# Paint\n\nThe walls are white.\n")}
 	case recipe.TypePlaybook:
-		return []File{file("p", "playbooks/retry.md", "# Make something retry\n\n1. Write a failing test.\n2. Add the retry to the token refresh.\n"), file("q", "playbooks/paint.md", "# Paint a wall\n\n1. Buy paint.\n")}
+		return []blocks.File{file("p", "playbooks/retry.md", "# Make something retry\n\n1. Write a failing test.\n2. Add the retry to the token refresh.\n"), file("q", "playbooks/paint.md", "# Paint a wall\n\n1. Buy paint.\n")}
 	case recipe.TypePlan:
-		return []File{file("plan", "context/plan.json", samplePlan)}
+		return []blocks.File{file("plan", "context/plan.json", samplePlan)}
 	case recipe.TypeTodo:
-		return []File{file("todo", "context/todo.md", "- [x] reproduce\n- [ ] add RetryMax to config.go\n")}
+		return []blocks.File{file("todo", "context/todo.md", "- [x] reproduce\n- [ ] add RetryMax to config.go\n")}
 	case recipe.TypeFacts, recipe.TypeDecisions, recipe.TypeRefs:
-		return []File{file(string(t), "context/"+string(t)+".jsonl", `{"id":"x1","text":"one of the `+string(t)+`","source":"messages:3"}`+"\n")}
+		return []blocks.File{file(string(t), "context/"+string(t)+".jsonl", `{"id":"x1","text":"one of the `+string(t)+`","source":"messages:3"}`+"\n")}
 	case recipe.TypeErrors, recipe.TypeJournal, recipe.TypeRecall, recipe.TypeChildren:
 		return nil
 	case recipe.TypeFile:
-		return []File{file("file", "/work/DELTA.md", "Run the tests with make test.\n")}
+		return []blocks.File{file("file", "/work/DELTA.md", "Run the tests with make test.\n")}
 	}
-	return []File{file(string(t), "context/"+string(t)+".md", "The content of "+string(t)+".\n")}
+	return []blocks.File{file(string(t), "context/"+string(t)+".md", "The content of "+string(t)+".\n")}
 }
 
-var sampleErrors = []ErrorEvent{{Line: 4, Text: "run_tests: exit 1"}, {Line: 9, Text: "write_file: permission denied"}}
+var sampleErrors = []blocks.ErrorEvent{{Line: 4, Text: "run_tests: exit 1"}, {Line: 9, Text: "write_file: permission denied"}}
 
-var sampleChildren = []ChildResult{
+var sampleChildren = []blocks.ChildResult{
 	{Name: "rev-1", Who: "rev/r1", Status: "done", Finished: true, Text: "Two bugs:\n# Context Block: no\n1. the retry has no limit\n", Bytes: 56, SHA256: "a", After: 2},
 	{Name: "map", Who: "scout/m1", Status: "error", Finished: true, After: 1},
 	{Name: "long", Who: "scout/m2", Status: "active"},
@@ -186,7 +190,7 @@ func TestEveryPairOfSourceTypes(t *testing.T) {
 			}
 			for _, kind := range []recipe.Type{a, b} {
 				if kind == recipe.TypeJournal {
-					if !strings.Contains(string(build.Markdown), conversation) {
+					if !strings.Contains(string(build.Markdown), journal.Conversation) {
 						t.Errorf("%s and %s: no conversation", a, b)
 					}
 				} else if all := kind == recipe.TypeRecall && (a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {
@@ -220,15 +224,15 @@ func TestWholeRecipe(t *testing.T) {
 	in.Recipe, in.Notes, in.EpochReason = r, []string{"The recipe context.yaml is wrong, so the last good one is used:", "context.yaml:7:5: unknown key colour"}, "DELTA.md changed"
 	in.Exists = map[string]bool{"${CWD}/no": false}
 	file := func(at int, path, content string) {
-		in.Files = append(in.Files, File{At: at, ID: r.Sources[at].Block, Path: path, Data: []byte(content)})
+		in.Files = append(in.Files, blocks.File{At: at, ID: r.Sources[at].Block, Path: path, Data: []byte(content)})
 	}
 	file(0, "system_prompt.md", "Be careful.\n")
 	file(1, "/work/AGENTS.md", "Use Go.\n")
 	file(2, "/work/api.md", "GET /token\n")
 	file(3, "tokens.md", "Tokens expire.\n")
-	in.Files = append(in.Files, File{At: 4, ID: "map", Path: "outputs/map", Reason: "exit status 3", Note: "uid 1000, no_new_privs\nctags: not found\n"})
+	in.Files = append(in.Files, blocks.File{At: 4, ID: "map", Path: "outputs/map", Reason: "exit status 3", Note: "uid 1000, no_new_privs\nctags: not found\n"})
 	file(5, "/work/map.md", strings.Repeat("func F() // does something or other\n", 80))
-	in.Files = append(in.Files, File{At: 6, ID: "slow", Path: "outputs/slow", Pending: true})
+	in.Files = append(in.Files, blocks.File{At: 6, ID: "slow", Path: "outputs/slow", Pending: true})
 	file(9, "/work/late.md", "waiting\n")
 	file(10, "context/todo.md", "- [ ] add RetryMax\n")
 	in.Files[1].Stale = true
@@ -261,11 +265,11 @@ func TestWholeRecipe(t *testing.T) {
 func TestStrategies(t *testing.T) {
 	for _, c := range []struct {
 		name, agent, want string
-		files             []File
+		files             []blocks.File
 	}{
-		{"architect", "coder", "architect", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
-		{"", "developer", "developer", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
-		{"reviewer", "coder", "reviewer", []File{{At: ofPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}, {At: ofDiff, ID: "diff", Path: "context/review.diff", Data: []byte("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")}}},
+		{"architect", "coder", "architect", []blocks.File{{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
+		{"", "developer", "developer", []blocks.File{{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}}},
+		{"reviewer", "coder", "reviewer", []blocks.File{{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)}, {At: blocks.OfDiff, ID: "diff", Path: "context/review.diff", Data: []byte("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")}}},
 		{"developer", "coder", "general", nil},
 		{"no such", "coder", "general", nil},
 	} {

@@ -1,22 +1,15 @@
 package pack
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Where packs are redacted, all that they are made from is: each record, file and output as a whole, before anything is cut, folded,
-// counted or compared. So nothing of a secret can be left where something was cut in two, and what is made from redacted
-// inputs needs no second look. References (swap, dedup) go by the hash of what is stored, and are not redacted.
-
-// Redaction says what was done to an Input; nil: nothing.
+// Redaction describes how an Input was redacted; nil: it was not.
 type Redaction struct {
 	Rules       string // which ones
 	Fingerprint string // of the rules and of what is allowed
@@ -30,233 +23,6 @@ type Redaction struct {
 type FileSecrets struct {
 	Path  string
 	Rules []string // one for each secret, in order
-}
-
-// veil redacts what packs of one session are made from. A nil veil redacts nothing.
-type veil struct {
-	r      *redact.Redactor
-	ledger *redact.Ledger
-
-	mu      sync.Mutex
-	weights map[address]int32      // of records that hold secrets, as they are shown; guarded by mu
-	files   map[fileKey]veiledFile // guarded by mu
-}
-
-// fileKey is a file's content and how many values were known to be secrets.
-type fileKey struct {
-	sum   [sha256.Size]byte
-	known int
-}
-
-type veiledFile struct {
-	data  []byte
-	sum   *[sha256.Size]byte
-	rules []string
-}
-
-// maxVeiled is how many files are remembered without their secrets.
-const maxVeiled = 512
-
-func newVeil(r *redact.Redactor, id string) *veil {
-	if r == nil {
-		return nil
-	}
-	return &veil{r: r, ledger: r.Ledger(id), weights: map[address]int32{}, files: map[fileKey]veiledFile{}}
-}
-
-// historyOf is both logs as they are stored.
-func historyOf(t *session.Timeline, u *unread) redact.History {
-	return redact.History{Messages: u.readable(t.Messages, false), Events: u.readable(t.Events, true), Before: t.Before}
-}
-
-// readable gives a log of the session as packs show it.
-func (e *entry) readable(t *session.Timeline, event bool) Records {
-	ix := t.Messages
-	if event {
-		ix = t.Events
-	}
-	raw := &readable{Index: ix, event: event, unread: &e.unread}
-	if e.veil != nil {
-		raw.veil, raw.history = e.veil, historyOf(t, &e.unread)
-	}
-	return raw
-}
-
-// timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
-func (e *entry) timeline(x *session.Session) (*session.Timeline, error) {
-	if e.veil != nil {
-		return wholeTimeline(x)
-	}
-	return x.Timeline()
-}
-
-// Record gives a record without its secrets.
-func (v *veil) record(h redact.History, a address, raw []byte) ([]byte, error) {
-	return v.ledger.Record(h, a.event, a.n, raw)
-}
-
-// entryOf is what the index says of a record, as it is shown.
-func (v *veil) entryOf(r *readable, a address, e session.Entry) session.Entry {
-	if !v.changes(r.history, a) {
-		return e
-	}
-	e.Tokens = 0
-	v.mu.Lock()
-	w, ok := v.weights[a]
-	v.mu.Unlock()
-	if !ok {
-		raw, err := r.Record(a.n)
-		if err != nil {
-			return e
-		}
-		w = weightOf(raw, a.event)
-		v.mu.Lock()
-		v.weights[a] = w
-		v.mu.Unlock()
-	}
-	e.Weight = w
-	return e
-}
-
-// keeper is where findings are kept: nowhere, where they are those of redacted records.
-func (e *entry) keeper(x *session.Session) *session.Session {
-	if e.veil != nil {
-		return nil
-	}
-	return x
-}
-
-// veiled says whether the record at an address is shown otherwise than it is stored.
-func (e *entry) veiled(t *session.Timeline, at address) bool {
-	return e.veil != nil && e.veil.changes(historyOf(t, &e.unread), at)
-}
-
-// changes says whether a record is shown otherwise than it is stored.
-func (v *veil) changes(h redact.History, a address) bool {
-	if v == nil {
-		return false
-	}
-	changed, err := v.ledger.Changes(h, a.event, a.n)
-	return changed || err != nil
-}
-
-// input leaves no secret in what a pack is made from beside its records, and notes what was found.
-func (v *veil) input(in *Input, t *session.Timeline, u *unread) error {
-	if v == nil {
-		return nil
-	}
-	h := historyOf(t, u)
-	upTo := placesOf(t)
-	known, err := v.ledger.Known(h, upTo)
-	if err != nil {
-		return err
-	}
-	text := func(s string) string {
-		out, _ := v.r.File([]byte(s), known)
-		return string(out)
-	}
-	var files []FileSecrets
-	if in.Redaction != nil { // what was there then has none any more
-		files = in.Redaction.Files
-	}
-	in.Redaction = &Redaction{Files: files, Rules: redact.Version(), Fingerprint: v.r.Fingerprint(), Allowed: v.r.Allowed(), Text: text, Counts: v.ledger.Counts(upTo)}
-	in.Files = slices.Clone(in.Files)
-	for i := range in.Files {
-		f := &in.Files[i]
-		f.Note, f.Reason = text(f.Note), text(f.Reason)
-		if len(f.Data) == 0 {
-			continue
-		}
-		veiled := v.file(f.Data, f.digest(), known)
-		if len(veiled.rules) > 0 {
-			f.Data, f.sum = veiled.data, veiled.sum
-			in.Redaction.Files = append(in.Redaction.Files, FileSecrets{f.Path, veiled.rules})
-		}
-	}
-	in.Notes = mapped(in.Notes, text)
-	in.SummaryNote = text(in.SummaryNote)
-	in.Errors = slices.Clone(in.Errors)
-	for i := range in.Errors {
-		in.Errors[i].Text = text(in.Errors[i].Text)
-	}
-	in.Children = slices.Clone(in.Children)
-	for i := range in.Children {
-		if c := &in.Children[i]; c.Text != "" {
-			c.Text = text(c.Text)
-		}
-	}
-	in.Summaries = slices.Clone(in.Summaries)
-	for i := range in.Summaries {
-		if s := text(in.Summaries[i].Text); s != in.Summaries[i].Text {
-			in.Summaries[i].Text, in.Summaries[i].sum = s, nil
-		}
-	}
-	return nil
-}
-
-// until gives the redaction of an earlier moment.
-func (r *Redaction) until(v *veil, t *session.Timeline) *Redaction {
-	if r == nil || v == nil {
-		return r
-	}
-	past := *r
-	past.Counts = v.ledger.Counts(placesOf(t))
-	return &past
-}
-
-// placesOf says up to which record of messages and of events packs know the logs.
-func placesOf(t *session.Timeline) [2]int {
-	upTo := [2]int{t.Messages.Len(), 0}
-	if n := len(t.Tools); n > 0 {
-		upTo[1] = int(t.Tools[n-1].Line)
-	}
-	return upTo
-}
-
-func mapped(list []string, by func(string) string) []string {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i] = by(out[i])
-	}
-	return out
-}
-
-// file gives a file without its secrets; what was looked at once is known.
-func (v *veil) file(data []byte, sum [sha256.Size]byte, known redact.Known) veiledFile {
-	key := fileKey{sum, len(known)}
-	v.mu.Lock()
-	f, ok := v.files[key]
-	v.mu.Unlock()
-	if ok {
-		return f
-	}
-	out, found := v.r.File(data, known)
-	if len(found) > 0 {
-		sum := sha256.Sum256(out)
-		f = veiledFile{data: out, sum: &sum}
-		for _, x := range found {
-			f.rules = append(f.rules, x.Rule)
-		}
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.files) >= maxVeiled {
-		clear(v.files)
-	}
-	v.files[key] = f
-	return f
-}
-
-// weightOf is what the index would note of a record that says raw.
-func weightOf(raw []byte, event bool) int32 {
-	if !event {
-		m := ctxabi.DecodeMessage(raw)
-		return int32(m.Weight())
-	}
-	if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
-		return int32(ev.Weight())
-	}
-	return int32(ctxabi.Weight(raw))
 }
 
 // shown is a text of the recipe as packs show it.
@@ -310,10 +76,13 @@ func allowedIn(n int) string {
 func where(records []redact.Address) string {
 	var list []string
 	for _, a := range records[:min(len(records), maxWhere)] {
-		list = append(list, address{a.Line, a.Event}.source())
+		list = append(list, record.Address{Line: a.Line, Event: a.Event}.Source())
 	}
 	if n := len(records) - maxWhere; n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(list, ", ")
 }
+
+// cell makes text fit for a table.
+func cell(s string) string { return strings.ReplaceAll(record.OneLine(s), "|", "\\|") }

@@ -2,8 +2,6 @@ package pack
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,35 +9,38 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // packJSON is pack.json. Fields stand in the order of their names.
 type packJSON struct {
-	Agent        string       `json:"agent"`
-	Breakpoints  []int        `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
-	BudgetTokens int          `json:"budget_tokens"`
-	Compactions  int          `json:"compactions"`
-	Encoding     string       `json:"encoding"`
-	Epoch        string       `json:"epoch"`
-	EpochReason  string       `json:"epoch_reason"`
-	Framing      int          `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
-	Fresh        int          `json:"fresh_tokens"`   // of what stands behind the prefix
-	HeadSHA256   string       `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
-	Items        []item       `json:"items"`
-	KeptBytes    int          `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [kept]
-	KeptSHA256   string       `json:"kept_sha256"`
-	KeptTokens   int          `json:"kept_tokens"`
-	Omitted      []omitted    `json:"omitted"`
-	PackID       string       `json:"pack_id"`
-	PrefixBytes  int          `json:"prefix_bytes"`
-	PrefixSHA256 string       `json:"prefix_sha256"`
-	Recipe       recipeJSON   `json:"recipe"`
-	Repairs      []repair     `json:"repairs,omitempty"` // what native renderings make valid
-	Session      string       `json:"session"`
-	Stale        bool         `json:"stale"`
-	Strategy     strategyJSON `json:"strategy"`
-	Tokens       int          `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
-	Written      int          `json:"written_tokens"` // of the prefix, behind what is kept
+	Agent        string          `json:"agent"`
+	Breakpoints  []int           `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
+	BudgetTokens int             `json:"budget_tokens"`
+	Compactions  int             `json:"compactions"`
+	Encoding     string          `json:"encoding"`
+	Epoch        string          `json:"epoch"`
+	EpochReason  string          `json:"epoch_reason"`
+	Framing      int             `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	Fresh        int             `json:"fresh_tokens"`   // of what stands behind the prefix
+	HeadSHA256   string          `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
+	Items        []item          `json:"items"`
+	KeptBytes    int             `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [shared]
+	KeptSHA256   string          `json:"kept_sha256"`
+	KeptTokens   int             `json:"kept_tokens"`
+	Omitted      []omitted       `json:"omitted"`
+	PackID       string          `json:"pack_id"`
+	PrefixBytes  int             `json:"prefix_bytes"`
+	PrefixSHA256 string          `json:"prefix_sha256"`
+	Recipe       recipeJSON      `json:"recipe"`
+	Repairs      []native.Repair `json:"repairs,omitempty"` // what native renderings make valid
+	Session      string          `json:"session"`
+	Stale        bool            `json:"stale"`
+	Strategy     strategyJSON    `json:"strategy"`
+	Tokens       int             `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
+	Written      int             `json:"written_tokens"` // of the prefix, behind what is kept
 
 	head int // bytes before the journal
 }
@@ -129,14 +130,14 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Agent:        d.in.Agent,
 		Breakpoints:  []int{},
 		BudgetTokens: d.in.Budget,
-		Compactions:  d.fold.compactions,
+		Compactions:  d.fold.Compactions,
 		Encoding:     d.counter.Encoding(),
 		Epoch:        b.Epoch,
 		EpochReason:  d.epochReason(),
 		Fresh:        d.tokens.footer,
 		Items:        []item{},
-		KeptBytes:    d.kept.bytes,
-		KeptTokens:   d.kept.tokens,
+		KeptBytes:    d.shared.bytes,
+		KeptTokens:   d.shared.tokens,
 		Omitted:      d.omissions(),
 		PackID:       b.ID,
 		PrefixBytes:  b.Prefix,
@@ -159,7 +160,7 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 	for _, block := range stable {
 		p.Items = d.addBlock(p.Items, block)
 	}
-	journal := func(parts []part, begin int) {
+	journal := func(parts []journal.Part, begin int) {
 		items, framing := d.journalItems(parts, begin)
 		p.Items, p.Framing = append(p.Items, items...), p.Framing+framing
 	}
@@ -210,13 +211,13 @@ func (d *draft) omissions() []omitted {
 		block(b)
 	}
 	for _, p := range d.parts {
-		if p.omitted {
-			s := stretchOf(d.history, p.Span)
-			if s.messages.From > 0 {
-				list = append(list, d.leftOutOf(address{n: s.messages.From}, s.messages, p.bytes-p.events.bytes, p.weight-p.events.weight))
+		if p.Omitted {
+			s := record.StretchOf(d.history, p.Span)
+			if s.Messages.From > 0 {
+				list = append(list, d.leftOutOf(record.Address{Line: s.Messages.From}, s.Messages, p.Bytes-p.Events.Bytes, p.Weight-p.Events.Weight))
 			}
-			if s.events.From > 0 {
-				list = append(list, d.leftOutOf(address{s.events.From, true}, s.events, p.events.bytes, p.events.weight))
+			if s.Events.From > 0 {
+				list = append(list, d.leftOutOf(record.Address{Line: s.Events.From, Event: true}, s.Events, p.Events.Bytes, p.Events.Weight))
 			}
 		}
 	}
@@ -227,8 +228,8 @@ func (d *draft) omissions() []omitted {
 }
 
 // leftOutOf is the omission of records of one log, from the one at first on.
-func (d *draft) leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omitted {
-	o := omitted{Source: first.scheme(), Range: s.String(), Bytes: bytes, Reason: d.whyLeftOut(), TokensEst: weight, Path: ctxabi.LineDir}
+func (d *draft) leftOutOf(first record.Address, s ctxabi.Span, bytes, weight int64) omitted {
+	o := omitted{Source: first.Scheme(), Range: s.String(), Bytes: bytes, Reason: d.whyLeftOut(), TokensEst: weight, Path: ctxabi.LineDir}
 	if s.Len() == 1 {
 		o.Path += "/" + first.String()
 	}
@@ -238,17 +239,12 @@ func (d *draft) leftOutOf(first address, s ctxabi.Span, bytes, weight int64) omi
 // whyLeftOut is why records do not stand in the journal.
 func (d *draft) whyLeftOut() string {
 	switch {
-	case !d.journal.present:
+	case !d.journal.Present:
 		return "not_in_recipe"
-	case d.fold.leftBy == byIterations:
-		return byIterations
-	case d.journal.truncate:
+	case d.fold.LeftBy == journal.ByIterations:
+		return journal.ByIterations
+	case d.journal.Truncate:
 		return "truncated"
 	}
 	return "compacted"
-}
-
-func hexOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

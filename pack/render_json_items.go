@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // item is something that stands in the pack. SHA256 is of its bytes in pack.md.
@@ -77,10 +79,10 @@ func (d *draft) addBlock(items []item, b block) []item {
 // addRecalled adds an item for each part of an old record; the first one has the block's heading.
 func addRecalled(items []item, b block) []item {
 	for _, r := range b.recalled {
-		it := item{ID: b.id, Kind: b.kind, Source: r.address.scheme(), Range: strconv.Itoa(r.address.n), Phase: b.phase, Trust: b.trust,
-			Extra: true, Tokens: r.tokens, text: r.text, Cut: r.cut}
-		if r.cut {
-			it.Path = r.address.path()
+		it := item{ID: b.id, Kind: b.kind, Source: r.Address.Scheme(), Range: strconv.Itoa(r.Address.Line), Phase: b.phase, Trust: b.trust,
+			Extra: true, Tokens: r.Tokens, text: r.Text, Cut: r.Cut}
+		if r.Cut {
+			it.Path = r.Address.Path()
 		}
 		items = append(items, it)
 	}
@@ -91,13 +93,13 @@ func addRecalled(items []item, b block) []item {
 func (d *draft) addParts(items []item, b block) []item {
 	first, left := len(items), b.tokens
 	for i, p := range b.parts {
-		text := p.text
+		text := p.Text
 		if i == 0 {
-			text = b.text[:len(b.text)-len(b.raw)+len(p.text)]
+			text = b.text[:len(b.text)-len(b.raw)+len(p.Text)]
 		}
-		it := item{ID: b.id, Kind: b.kind, Source: p.path, Phase: b.phase, Trust: b.trust, text: text, Cut: p.cut, Stale: b.stale}
+		it := item{ID: b.id, Kind: b.kind, Source: p.Path, Phase: b.phase, Trust: b.trust, text: text, Cut: p.Cut, Stale: b.stale}
 		if it.Cut {
-			it.Path = p.path
+			it.Path = p.Path
 		}
 		if i > 0 {
 			it.Tokens = d.counter.CountCached(text)
@@ -111,7 +113,7 @@ func (d *draft) addParts(items []item, b block) []item {
 
 // journalItems returns one item for each run of records that stand in full and
 // one for each record that is cut. The parts begin at offset in pack.md.
-func (d *draft) journalItems(parts []part, offset int) (items []item, framing int) {
+func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, framing int) {
 	begun := 0 // offset of the item; the other one is the part's
 	var run ctxabi.Span
 	var event bool
@@ -122,60 +124,60 @@ func (d *draft) journalItems(parts []part, offset int) (items []item, framing in
 			items, last = append(items, *last), nil
 		}
 	}
-	behind := piece{}
+	behind := journal.Piece{}
 	for _, p := range parts {
-		if p.zone == inSummary || p.zone == inLines || p.zone == inNotes {
+		if p.Zone == journal.InSummary || p.Zone == journal.InLines || p.Zone == journal.InNotes {
 			finish()
 			items = append(items, d.extra(p))
-			offset += len(p.text)
+			offset += len(p.Text)
 			continue
 		}
-		if p.From == 0 || p.omitted {
+		if p.From == 0 || p.Omitted {
 			finish()
-			framing += p.tokens
-			offset += len(p.text)
+			framing += p.Tokens
+			offset += len(p.Text)
 			continue
 		}
-		at := addressOf(d.history, p.From)
-		if last == nil || p.how != "" || last.Cut || p.kept != behind.kept || p.zone != behind.zone || at.event != event || at.n != run.To+1 {
+		at := record.AddressOf(d.history, p.From)
+		if last == nil || p.How != "" || last.Cut || p.Kept != behind.Kept || p.Zone != behind.Zone || at.Event != event || at.Line != run.To+1 {
 			finish()
-			last = &item{Kind: "recent_" + at.scheme(), Source: at.scheme(), Phase: phaseJournal, Trust: "history", Cut: p.how != "", Shortened: p.how}
-			run, begun, behind, event = ctxabi.Span{From: at.n, To: at.n}, offset, p.piece, at.event
+			last = &item{Kind: "recent_" + at.Scheme(), Source: at.Scheme(), Phase: phaseJournal, Trust: "history", Cut: p.How != "", Shortened: p.How}
+			run, begun, behind, event = ctxabi.Span{From: at.Line, To: at.Line}, offset, p.Piece, at.Event
 			switch {
-			case p.zone == inFolds:
+			case p.Zone == journal.InFolds:
 				last.Kind = "folded"
-			case p.lead:
+			case p.Lead:
 				last.Kind, last.Phase = "system", phaseStable
-			case p.kept:
-				last.Kind = "kept_" + at.scheme()
+			case p.Kept:
+				last.Kind = "kept_" + at.Scheme()
 			}
 			if last.Cut {
-				last.Path = at.path()
+				last.Path = at.Path()
 			}
 		}
-		run.To = at.n
-		last.Tokens += p.tokens
-		offset += len(p.text)
+		run.To = at.Line
+		last.Tokens += p.Tokens
+		offset += len(p.Text)
 	}
 	finish()
 	return items, framing
 }
 
 // extra is the item of a block that says again what of the records of a span may be needed.
-func (d *draft) extra(p part) item {
-	s := stretchOf(d.history, p.Span)
-	it := item{Kind: "key_lines", Source: "messages", Range: s.messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.tokens, text: p.text}
-	switch p.zone {
-	case inSummary:
+func (d *draft) extra(p journal.Part) item {
+	s := record.StretchOf(d.history, p.Span)
+	it := item{Kind: "key_lines", Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.Tokens, text: p.Text}
+	switch p.Zone {
+	case journal.InSummary:
 		it.Kind = "summary"
-	case inNotes:
-		it.Kind = p.notes
+	case journal.InNotes:
+		it.Kind = p.Notes
 	}
-	if p.summarized > 0 {
+	if p.Summarized > 0 {
 		it.Trust = "generator"
 	}
-	if s.messages.From == 0 {
-		it.Source, it.Range = "events", s.events.String()
+	if s.Messages.From == 0 {
+		it.Source, it.Range = "events", s.Events.String()
 	}
 	return it
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // renderReport writes pack.report.md. Like the pack it is a function of the
@@ -19,7 +22,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	for _, note := range d.in.Notes {
 		line("%s", note)
 	}
-	unread := unreadNote(d.in.Messages)
+	unread := record.UnreadNote(d.in.Messages)
 	if unread != "" {
 		line("%s", unread)
 	}
@@ -35,20 +38,20 @@ func (d *draft) renderReport(b *Build) []byte {
 	} else {
 		line("- tokens: %d exact (%s) of %d, %s", b.Tokens, d.counter.Encoding(), l.limit, percent(b.Tokens, l.limit))
 	}
-	line("- records: %d, live from %s on", d.fold.n, d.name(d.fold.boundary()))
-	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.compactions, d.epochReason())
+	line("- records: %d, live from %s on", d.fold.N, d.name(d.fold.Boundary()))
+	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.Compactions, d.epochReason())
 	line("- recipe: %s; strategy: %s", cell(d.recipe.Name), cell(d.strategy.Name))
 	if d.settled > 0 {
 		line("- settled: what is chosen before the journal is chosen by the records up to %s", d.name(d.settled))
 	}
 	if note := d.summaryNote(); note != "" {
-		line("- summary: %s", oneLine(note))
+		line("- summary: %s", record.OneLine(note))
 	}
 	if d.wrong != "" {
-		line("- error: %s", oneLine(d.wrong))
+		line("- error: %s", record.OneLine(d.wrong))
 	}
 	for _, note := range d.notes {
-		line("- note: %s", oneLine(note))
+		line("- note: %s", record.OneLine(note))
 	}
 	for _, f := range d.in.Files {
 		switch {
@@ -69,7 +72,7 @@ func (d *draft) renderReport(b *Build) []byte {
 	}
 	session, lead := d.tokens.head-stable, 0
 	for _, p := range d.inHead() {
-		lead += p.tokens
+		lead += p.Tokens
 	}
 	for _, row := range []struct {
 		name   string
@@ -104,10 +107,10 @@ func (d *draft) renderReport(b *Build) []byte {
 	var left int64
 	cuts := 0
 	for _, p := range d.parts {
-		if p.omitted {
-			left += p.bytes
+		if p.Omitted {
+			left += p.Bytes
 		}
-		if p.how != "" {
+		if p.How != "" {
 			cuts++
 		}
 	}
@@ -115,12 +118,12 @@ func (d *draft) renderReport(b *Build) []byte {
 	if left > 0 {
 		why = d.whyLeftOut()
 	}
-	if d.fold.n > 0 {
+	if d.fold.N > 0 {
 		logs := ctxabi.MessagesFile
 		if len(d.in.Tools) > 0 {
 			logs += ", " + ctxabi.EventsFile
 		}
-		line("| %s | about %d | %d | %d | %s |", logs, d.fold.total.weight, d.tokens.journal, left, why)
+		line("| %s | about %d | %d | %d | %s |", logs, d.fold.Total.Weight, d.tokens.journal, left, why)
 	}
 	for _, x := range d.footer {
 		source(x)
@@ -145,61 +148,58 @@ func (d *draft) renderReport(b *Build) []byte {
 		line("\n## Records left out or shortened\n\n| records | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
 		for _, p := range d.parts {
 			switch {
-			case p.omitted:
-				line("| %s | left out | %d | %d | %s |", stretchOf(d.history, p.Span), p.bytes, p.weight, ctxabi.LineDir)
-			case p.how != "":
-				e, at := d.history.At(p.From), addressOf(d.history, p.From)
-				line("| %s | %s | %d | %d | %s |", at, howShortened(p.how), e.Len+1, e.Weight, at.path())
+			case p.Omitted:
+				line("| %s | left out | %d | %d | %s |", record.StretchOf(d.history, p.Span), p.Bytes, p.Weight, ctxabi.LineDir)
+			case p.How != "":
+				e, at := d.history.At(p.From), record.AddressOf(d.history, p.From)
+				line("| %s | %s | %d | %d | %s |", at, howShortened(p.How), e.Len+1, e.Weight, at.Path())
 			}
 		}
 	}
 
-	if repairs := summary(d.repairs()); len(repairs) > 0 || d.native.bound > l.limit && l.limit > 0 {
+	if repairs := native.Summary(d.repairs()); len(repairs) > 0 || d.native.Bound > l.limit && l.limit > 0 {
 		line("\n## Repairs in native renderings\n")
 		for _, row := range repairs {
-			line("- %s", oneLine(row))
+			line("- %s", record.OneLine(row))
 		}
-		if d.native.bound > l.limit && l.limit > 0 {
+		if d.native.Bound > l.limit && l.limit > 0 {
 			line("- so little room is left that they may not fit, which then fails")
 		}
 	}
 
 	line("\n## Since the pack of one record fewer\n")
-	switch n := d.fold.n; {
+	switch n := d.fold.N; {
 	case n == 0:
 		line("There is no record yet.")
-	case !d.journal.present:
+	case !d.journal.Present:
 		line("The recipe has no journal: records stand in no pack.")
 	case d.step > 0:
-		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, maxStep)
-	case d.fold.compacted == n && d.fold.previous == d.fold.boundary():
+		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, journal.MaxStep)
+	case d.fold.Compacted == n && d.fold.Previous == d.fold.Boundary():
 		line("Record %s brought a compaction: large results of earlier turns are shortened.", d.name(n))
-	case d.fold.compacted == n:
-		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.previous), d.name(d.fold.boundary()))
+	case d.fold.Compacted == n:
+		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.Previous), d.name(d.fold.Boundary()))
 	default:
 		line("Record %s was added.", d.name(n))
 	}
-	line("The first %d bytes (%s of this pack) are those of the pack before.", d.kept.bytes, percent(d.kept.bytes, len(b.Markdown)))
-	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.kept.tokens, d.written(), d.tokens.footer)
+	line("The first %d bytes (%s of this pack) are those of the pack before.", d.shared.bytes, percent(d.shared.bytes, len(b.Markdown)))
+	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.shared.tokens, d.written(), d.tokens.footer)
 	return []byte(w.String())
 }
 
-// howShortened says it for a reader.
+// howShortened returns it for a reader.
 func howShortened(how string) string {
-	if how == headAndTail {
+	if how == record.HeadAndTail {
 		return "head and tail"
 	}
-	if how == byFold {
+	if how == journal.ByFold {
 		return how
 	}
-	if how == byRepeat {
+	if how == journal.ByRepeat {
 		return "a reference to what it repeats"
 	}
 	return "shortened as " + how
 }
-
-// name is how the report calls the record at a place.
-func (d *draft) name(at int) string { return addressOf(d.history, at).String() }
 
 func percent(part, whole int) string {
 	if whole == 0 {
@@ -207,6 +207,3 @@ func percent(part, whole int) string {
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
-
-// cell makes text fit for a table.
-func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", "\\|") }

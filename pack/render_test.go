@@ -1,39 +1,15 @@
 package pack
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got) {
-		t.Errorf("%s differs; run with -update if that is meant.\n--- got\n%s\n--- want\n%s", file, got, want)
-	}
-}
-
-func sampleFiles() []File {
-	return []File{
+func sampleFiles() []blocks.File {
+	return []blocks.File{
 		fileOf("system_prompt.md", "You are a careful coding agent.\n"),
 		fileOf("context/pinned/rules.md", "Never delete the ledger."),
 		fileOf("/work/AGENTS.md", "# Commands\n\n```sh\nmake test\n```\n"),
@@ -82,25 +58,6 @@ func TestCompacted(t *testing.T) {
 	nativeGoldens(t, "compacted", in)
 }
 
-// longLog is a session of user requests with a few turns of calls each.
-func longLog(n int) *memLog {
-	l := logOf(`{"role":"system","content":"Answer briefly."}`)
-	for i := 0; l.Len() < n; i++ {
-		switch i % 7 {
-		case 0:
-			l.Append(message("user", "Please look at module "+strings.Repeat("m", i%9+1)+" and repair what is broken in it."))
-		case 6:
-			l.Append(message("assistant", "Done: "+strings.Repeat("the module works again. ", 5)))
-		case 1, 3, 5:
-			l.Append([]byte(`{"role":"assistant","content":"Reading on.","tool_calls":[{"id":"c` + strings.Repeat("i", i) + `","name":"read_file","arguments":"{\"path\":\"a.go\"}"}]}`))
-		default:
-			rows := strings.Repeat("ok  \tgithub.com/example/module\t0.01s\n", i%5*4+3)
-			l.Append([]byte(`{"role":"tool","tool_call_id":"c` + strings.Repeat("i", i-1) + `","content":` + quoteJSON(rows) + `}`))
-		}
-	}
-	return l
-}
-
 func TestFences(t *testing.T) {
 	for _, c := range []struct {
 		content string
@@ -122,7 +79,7 @@ func TestFences(t *testing.T) {
 		{"inline ``` ticks", false},
 		{"``` a ` b\n", false},
 	} {
-		if got := needsFence(c.content); got != c.want {
+		if got := record.NeedsFence(c.content); got != c.want {
 			t.Errorf("needsFence(%q) = %v", c.content, got)
 		}
 	}

@@ -11,36 +11,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
-
-// document gives one of a few contents as they repeat: a file, a test run and a response, each with one of eight edits.
-func document(n int) string {
-	of, edit := n%3, n/3
-	var b strings.Builder
-	for i := range 60 {
-		switch {
-		case of == 2:
-		case i == 7*edit:
-			fmt.Fprintf(&b, "an edit of it: number %d, ``` and more\n", edit)
-		case of == 0:
-			fmt.Fprintf(&b, "\tif err := l.post(%d, \"account-%d\"); err != nil { // R-%d\n", i, i*37, i)
-		default:
-			fmt.Fprintf(&b, "ok  \tgithub.com/example/shop/pkg%d\t%d.%03ds\n", i, edit, i*edit)
-		}
-	}
-	if of < 2 {
-		return b.String()
-	}
-	var rows []map[string]any
-	for i := range 20 {
-		rows = append(rows, map[string]any{"id": fmt.Sprint("ord_", i+edit), "status": "paid", "total": 1000 + i + edit, "email": fmt.Sprintf("c%d@example.com", i+edit)})
-	}
-	data, err := json.Marshal(map[string]any{"page": edit, "data": rows})
-	if err != nil {
-		panic(err)
-	}
-	return string(data)
-}
 
 var referenceLine = regexp.MustCompile(`(?m)^[{[]?"?\[?(?:mostly )?the same as (?:lines? [0-9-]+ of )?(e?\d+) above.*`)
 
@@ -63,7 +37,7 @@ func checkRepeats(t failer, p packJSON, md string) {
 	}
 	each(func(it item, name string) { how[name] = it.Kind + " " + it.Shortened })
 	each(func(it item, name string) {
-		if it.Shortened != byRepeat {
+		if it.Shortened != journal.ByRepeat {
 			return
 		}
 		at := strings.Index(md, "\n## "+name+" ")
@@ -133,7 +107,7 @@ func TestRepeats(t *testing.T) {
 	}
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
 		golden(t, fmt.Sprintf("repeats/pack.%s.json", f), n.data)
-		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), nothingGiven) || strings.Contains(string(n.data), noResult) {
+		if strings.Count(string(n.data), "the same as ") != 5 || strings.Contains(string(n.data), record.NothingGiven) || strings.Contains(string(n.data), native.NoResult) {
 			t.Errorf("%s: not all references stand in the place of results", f)
 		}
 	}
@@ -149,7 +123,7 @@ func TestRepeats(t *testing.T) {
 		p = parseJSON(t, b)
 	}
 	for _, it := range p.Items {
-		if it.Range == "7" && strings.HasPrefix(it.Kind, "recent") && it.Shortened == byRepeat {
+		if it.Range == "7" && strings.HasPrefix(it.Kind, "recent") && it.Shortened == journal.ByRepeat {
 			t.Errorf("%+v refers to what has left", it)
 		}
 	}
@@ -184,7 +158,7 @@ func TestRepeatProperties(t *testing.T) {
 		limit := rapid.SampledFrom([]int{1500, 4000, 8000, 20000, 60000}).Draw(t, "budget")
 		var c Compiler
 		var before *Build
-		var nativeBefore map[Format]nativeOf
+		var nativeBefore map[native.Format]nativeOf
 		for n := 1; n <= h.len(); n++ {
 			in := h.input(n, limit)
 			b, err := c.Compile(in)

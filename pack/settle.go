@@ -8,53 +8,22 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
-
-// planned is what can be known of a pack before its generators run.
-//
-// The builder gathers the files that need no command, calls [Input.plan], runs
-// the generators that are wanted, adds their outputs to Files and plans again:
-// a computed fallback is wanted only when what stands before it in its chain
-// came to nothing. When nothing new is wanted it compiles the same Input.
-type planned struct {
-	settled     int    // how many records the sources before the journal see
-	compactions int    // what moved the settled point so far
-	task        string // the last request of the user at the settled point
-	current     string // the last request of the user now, and the open todos
-
-	// wanted says for each source of the recipe whether its content can matter: its condition
-	// holds, the strategy does not leave it out, and no source before it in its chain yields something or may still.
-	wanted []bool
-}
-
-// plan finds the settled point and which sources are wanted, of the chains that have a generator: the others are not
-// looked at. mm may be kept from one call to the next for the same session, and shared with compile; nil: a new one.
-// That a source is missing is no error here.
-func (in *Input) plan(mm *memo, c *tokens.Counter) (planned, error) {
-	if mm == nil {
-		mm = newMemo()
-	}
-	y, journal, err := in.settled(mm, c)
-	if err != nil {
-		return planned{}, err
-	}
-	y.useSources(journal, func(chain []recipe.Source) bool {
-		return slices.ContainsFunc(chain, func(s recipe.Source) bool { return s.Type.Computed() })
-	})
-	return y.planned, nil
-}
 
 // layout is a pack before its blocks are cut and its journal is rendered.
 type layout struct {
-	planned
+	Planned
 	in      *Input
-	memo    *memo
+	memo    *Memo
 	counter *tokens.Counter
-	history Records
+	history record.Records
 	recipe  *recipe.Recipe
-	files   map[int][]*File // by [File.At]
-	limit   int             // of tokens, before anything is shared out; 0: none
+	files   map[int][]*blocks.File // by At
+	limit   int                    // of tokens, before anything is shared out; 0: none
 
 	plan     *ctxabi.Plan
 	strategy recipe.Strategy
@@ -62,11 +31,11 @@ type layout struct {
 	notes    []string // for the report
 	prompt   bool     // the strategy's system prompt stands in the pack
 
-	journal    journalRule
+	journal    journal.Policy
 	limits     limits
-	most       int     // tokens of the journal, by its max_tokens; 0: no cap of its own
-	clock      *fold   // of step 0, which says when compactions were
-	blocks     []block // uncut, in the order of the recipe, then the strategy's sections; those without text say why
+	most       int           // tokens of the journal, by its max_tokens; 0: no cap of its own
+	clock      *journal.Fold // of step 0, which says when compactions were
+	blocks     []block       // uncut, in the order of the recipe, then the strategy's sections; those without text say why
 	todo       string
 	toolTokens int            // of the definitions of tools in native renderings
 	missing    error          // a source that must yield something and does not
@@ -74,8 +43,8 @@ type layout struct {
 }
 
 // begin reads what decides which sources there are and what they ask for.
-func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
-	y := &layout{in: in, memo: mm, counter: c, recipe: in.recipe(), files: map[int][]*File{}}
+func (in *Input) begin(mm *Memo, c *tokens.Counter) *layout {
+	y := &layout{in: in, memo: mm, counter: c, recipe: in.UsedRecipe(), files: map[int][]*blocks.File{}}
 	for i := range in.Files {
 		f := &in.Files[i]
 		y.files[f.At] = append(y.files[f.At], f)
@@ -88,7 +57,7 @@ func (in *Input) begin(mm *memo, c *tokens.Counter) *layout {
 	return y
 }
 
-func (in *Input) layout(mm *memo, c *tokens.Counter) (*layout, error) {
+func (in *Input) layout(mm *Memo, c *tokens.Counter) (*layout, error) {
 	y, journal, err := in.settled(mm, c)
 	if err != nil {
 		return nil, err
@@ -99,18 +68,18 @@ func (in *Input) layout(mm *memo, c *tokens.Counter) (*layout, error) {
 }
 
 // settled is a layout that knows its settled point and uses no source yet, and the index of the recipe's journal.
-func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, err error) {
+func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, err error) {
 	mm.follow(in)
 	y = in.begin(mm, c)
-	y.history = in.history()
+	y.history = in.History()
 	journal = y.findJournal()
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	y.reserveTools()
-	mm.use(y.limits)
-	mm.counter, mm.summaries, mm.wants = c, in.Summaries, y.wantNotes()
-	mm.decided = mm.wants.decidedOf(in)
-	y.clock = mm.fold(y.history, y.journal.foldRules(y.limits, 0))
+	mm.Use(y.limits.space())
+	mm.Counter, mm.Summaries, mm.Wants = c, in.Summaries, y.wantNotes()
+	mm.Decided = in.decidedFor(&mm.Wants)
+	y.clock = mm.Fold(y.history, y.journal.Rules(y.limits.space(), 0))
 	return y, journal, y.settle()
 }
 
@@ -118,7 +87,7 @@ func (in *Input) settled(mm *memo, c *tokens.Counter) (y *layout, journal int, e
 func (y *layout) reserveTools() {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if s.Type != recipe.TypeTools || y.leftOut(s) || y.facts().verdict(s.Condition, true) != yes {
+		if s.Type != recipe.TypeTools || y.leftOut(s) || y.facts().Verdict(s.Condition, true) != blocks.Yes {
 			continue
 		}
 		for _, f := range y.usable(k) {
@@ -133,7 +102,7 @@ func (y *layout) reserveTools() {
 
 // readState reads the plan and the todo list.
 func (y *layout) readState() {
-	plans := y.files[ofPlan]
+	plans := y.files[blocks.OfPlan]
 	for k := range y.recipe.Sources {
 		switch y.recipe.Sources[k].Type {
 		case recipe.TypePlan:
@@ -142,7 +111,7 @@ func (y *layout) readState() {
 			y.readTodo(k)
 		}
 	}
-	y.readTodo(ofTodo)
+	y.readTodo(blocks.OfTodo)
 	for _, f := range plans {
 		if f.Reason != "" || len(f.Data) == 0 {
 			continue
@@ -166,32 +135,32 @@ func (y *layout) readTodo(at int) {
 }
 
 func (y *layout) chooseStrategy() {
-	y.strategy, y.wrong = chooseStrategy(y.recipe, y.in.Agent, func(s recipe.Section) string {
+	y.strategy, y.wrong = blocks.ChooseStrategy(y.recipe, y.in.Agent, func(s recipe.Section) string {
 		if text, _ := y.section(s); strings.TrimSpace(text) != "" {
 			return ""
 		}
-		return whyEmpty(s, y.plan)
+		return blocks.WhyEmpty(s, y.plan)
 	})
 }
 
 // section is what a section of a strategy says now, and where that is from.
 func (y *layout) section(s recipe.Section) (text, source string) {
 	var diff []byte
-	for _, f := range y.files[ofDiff] {
+	for _, f := range y.files[blocks.OfDiff] {
 		if f.Reason == "" {
 			diff = f.Data
 		}
 	}
-	var file *File
-	for _, f := range y.files[ofSection] {
+	var file *blocks.File
+	for _, f := range y.files[blocks.OfSection] {
 		if f.ID == s.Name && f.Reason == "" {
 			file = f
 		}
 	}
-	return sectionText(s, y.plan, diff, file)
+	return blocks.SectionText(s, y.plan, diff, file)
 }
 
-// leftOut says whether the strategy does without the source.
+// leftOut reports whether the strategy does without the source.
 func (y *layout) leftOut(s *recipe.Source) bool {
 	return slices.ContainsFunc(y.strategy.LeavesOut, func(name string) bool {
 		return name == string(s.Type) || name == s.ID || name == s.Block
@@ -199,40 +168,40 @@ func (y *layout) leftOut(s *recipe.Source) bool {
 }
 
 // facts of the budget and the files: what does not change while the history grows.
-func (y *layout) facts() *facts {
-	return &facts{state: y.in.State, exists: y.in.Exists, limit: y.in.Budget}
+func (y *layout) facts() *blocks.Facts {
+	return &blocks.Facts{State: y.in.State, Exists: y.in.Exists, Limit: y.in.Budget}
 }
 
-// findJournal gives the index of the recipe's journal, -1 for none, and sets the rules of its fold.
+// findJournal returns the index of the recipe's journal, -1 for none, and sets the rules of its fold.
 func (y *layout) findJournal() int {
 	for k := range y.recipe.Sources {
 		s := &y.recipe.Sources[k]
-		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().possible(s.Condition) {
-			y.journal = journalOf(y.recipe, s)
+		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().Possible(s.Condition) {
+			y.journal = journal.PolicyOf(y.recipe, s)
 			return k
 		}
 	}
-	y.journal = journalOf(y.recipe, nil)
+	y.journal = journal.PolicyOf(y.recipe, nil)
 	return -1
 }
 
 // settle finds the settled point: the last compaction or, before any, the first request of the user.
 func (y *layout) settle() (err error) {
 	f := y.clock
-	y.settled, y.compactions = cmp.Or(f.first.line, f.opening), f.compactions
-	if f.compactions > 0 {
-		y.settled = f.compacted
-		if y.task, err = y.memo.task(y.history, f.settledUser.line, f.settledRequests); err != nil {
+	y.settled, y.Compactions = cmp.Or(f.First.Line, f.Opening), f.Compactions
+	if f.Compactions > 0 {
+		y.settled = f.Compacted
+		if y.task, err = y.memo.Task(y.history, f.SettledUser.Line, f.SettledRequests); err != nil {
 			return err
 		}
-	} else if y.task, err = y.memo.request(y.history, y.settled); err != nil {
+	} else if y.task, err = y.memo.Request(y.history, y.settled); err != nil {
 		return err
 	}
-	if y.current, err = y.memo.task(y.history, f.last.line, f.requests); err != nil {
+	if y.current, err = y.memo.Task(y.history, f.Last.Line, f.Requests); err != nil {
 		return err
 	}
 	for line := range strings.Lines(y.todo) {
-		if _, open, item := todoItem(line); open {
+		if _, open, item := blocks.TodoItem(line); open {
 			y.current += "\n" + item
 		}
 	}

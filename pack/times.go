@@ -1,10 +1,12 @@
 package pack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // lifted is the output of a program before the journal without the present time that it told, which stands in the goal: there
@@ -36,8 +38,8 @@ func (y *layout) liftedTimes() map[int]lifted {
 			continue
 		}
 		if text, lines := compress.LiftTimes(string(y.files[k][0].Data)); lines != nil {
-			short, _ := compress.ClipTokens(oneLine(s.Block+": "+strings.Join(lines, "; ")), liftedTokens)
-			y.times[k] = lifted{text, oneLine(short) + "\n"}
+			short, _ := compress.ClipTokens(record.OneLine(s.Block+": "+strings.Join(lines, "; ")), liftedTokens)
+			y.times[k] = lifted{text, record.OneLine(short) + "\n"}
 		}
 	}
 	return y.times
@@ -53,4 +55,8 @@ func (d *draft) timesNote() string {
 		}
 	}
 	return b.String()
+}
+
+func (y *layout) hasJournal() bool {
+	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
 }

@@ -8,27 +8,11 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
-
-// notedLog is a session of n steps in which something is said now and then that stays true.
-func notedLog(n int) *memLog {
-	l := newLog()
-	for i, j := 1, 0; i <= n; i++ {
-		for c := codingLog(i); j < c.Len(); j++ {
-			raw, err := c.Record(j + 1)
-			if err != nil {
-				panic(err)
-			}
-			l.Append(raw)
-		}
-		if i%20 == 7 {
-			l.Append(message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\nNever restart the server stage-%d.example.com during the day.", i, i)))
-			l.Append(message("assistant", "I will not."))
-		}
-	}
-	return l
-}
 
 // noteItem is the item of a block of derived notes.
 func noteItem(p packJSON, kind string) *item {
@@ -41,18 +25,18 @@ func noteItem(p packJSON, kind string) *item {
 }
 
 func blockNamed(md, name string) string {
-	_, block, found := strings.Cut(md, blockHeading+name)
+	_, block, found := strings.Cut(md, record.BlockHeading+name)
 	if !found {
 		return ""
 	}
-	block, _, _ = strings.Cut(block, "\n"+blockHeading)
+	block, _, _ = strings.Cut(block, "\n"+record.BlockHeading)
 	return block
 }
 
 const notedBudget = 20000
 
 // What is derived stands before the conversation after a compaction, and not before one, nor where room is scarce; each
-// line says what its record says, and no record of the pack says it itself.
+// line returns what its record says, and no record of the pack says it itself.
 func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	l := notedLog(300)
 	b := mustCompile(t, inputOf(l, notedBudget))
@@ -61,7 +45,7 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	if it == nil || b.Compactions == 0 {
 		t.Fatalf("no facts after %d compactions", b.Compactions)
 	}
-	if room := notedBudget * zoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "history" {
+	if room := notedBudget * journal.ZoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "history" {
 		t.Errorf("%+v", it)
 	}
 	lines := strings.Split(blockNamed(md, "facts ("), "\n")[1:]
@@ -84,7 +68,7 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	}
 	for what, in := range map[string]Input{
 		"a small budget": inputOf(l, 8000), "no budget": inputOf(l, 0), "no compaction": inputOf(notedLog(20), notedBudget),
-		"the agent's own": inputOf(l, notedBudget, File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Data: []byte(`{"id":"a","text":"b"}` + "\n"), Life: ctxabi.OriginAgent}),
+		"the agent's own": inputOf(l, notedBudget, blocks.File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Data: []byte(`{"id":"a","text":"b"}` + "\n"), Life: ctxabi.OriginAgent}),
 	} {
 		if it := noteItem(parseJSON(t, mustCompile(t, in)), "facts"); it != nil {
 			t.Errorf("%s: %+v", what, it)
@@ -104,18 +88,18 @@ func sourceOfType(kind recipe.Type) int {
 // A row of the agent with the id of a derived one takes its place.
 func TestOwnRowsReplaceDerivedOnes(t *testing.T) {
 	l := notedLog(300)
-	f := newFinds(nil)
-	n, err := f.at(context.Background(), l, l.Len(), nil)
-	if err != nil || len(n.facts) < 8 {
-		t.Fatalf("%d facts, %v", len(n.facts), err)
+	f := journal.NewFinds(nil)
+	n, err := f.At(context.Background(), l, l.Len(), nil)
+	if err != nil || len(n.Facts) < 8 {
+		t.Fatalf("%d facts, %v", len(n.Facts), err)
 	}
-	row := n.facts[3]
+	row := n.Facts[3]
 	before := string(mustCompile(t, inputOf(l, notedBudget)).Markdown)
-	text := oneLine(row.Text)
+	text := record.OneLine(row.Text)
 	if !strings.Contains(blockNamed(before, "facts ("), text) {
 		t.Fatalf("%q is not shown", text)
 	}
-	own := File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Life: ctxabi.OriginMixed,
+	own := blocks.File{At: sourceOfType(recipe.TypeFacts), ID: "facts", Path: ctxabi.FactsFile, Life: ctxabi.OriginMixed,
 		Data: []byte(`{"id":"` + row.ID + `","text":"it may be restarted at noon"}` + "\n")}
 	b := mustCompile(t, inputOf(l, notedBudget, own))
 	md := string(b.Markdown)
@@ -134,7 +118,7 @@ func TestDerivedNotesKeepThePrefix(t *testing.T) {
 	last, shown, changed := "", 0, 0
 	compactions := 0
 	for n := 150; n <= l.Len(); n++ {
-		in := inputOf(l.prefix(n), notedBudget)
+		in := inputOf(l.Prefix(n), notedBudget)
 		b, err := c.Compile(in)
 		if err != nil {
 			t.Fatal(err)
@@ -167,28 +151,28 @@ func TestFindsAtAnyPlace(t *testing.T) {
 	want := func(places int) string {
 		var n derived.State
 		for at := 1; at <= places; at++ {
-			r, err := said(l, at)
+			r, err := record.ExcerptOf(l, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := derived.Record{Role: l.At(at).Role.String(), Text: r.text, Result: r.result, Failed: r.failed, Bytes: r.bytes}
-			if r.result {
-				s.Tool = r.name
+			s := derived.Record{Role: l.At(at).Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes}
+			if r.Result {
+				s.Tool = r.Name
 			}
-			for _, c := range r.calls {
+			for _, c := range r.Calls {
 				s.Calls = append(s.Calls, derived.Call{Name: c.Name, Arguments: c.Arguments})
 			}
 			n.Add(derived.Position{Line: at}, l.At(at).Role.String(), derived.Find(s))
 		}
 		return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo())
 	}
-	f := newFinds(nil)
+	f := journal.NewFinds(nil)
 	for _, places := range []int{40, 41, 200, 7, 0, 260, 41, 199, l.Len(), 100, 150, 99, 98, 97, 96, 95, 94, 93, 40} {
-		n, err := f.at(context.Background(), l, min(places, l.Len()), nil)
+		n, err := f.At(context.Background(), l, min(places, l.Len()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(n.facts, n.decisions, n.refs, n.todo); got != want(min(places, l.Len())) {
+		if got := fmt.Sprint(n.Facts, n.Decisions, n.Refs, n.Todo); got != want(min(places, l.Len())) {
 			t.Errorf("at %d:\n%s\nwant\n%s", places, got, want(min(places, l.Len())))
 		}
 	}

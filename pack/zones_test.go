@@ -9,7 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 var keyLine = regexp.MustCompile(`^\[(e?)(\d+)\] (.*)$`)
@@ -22,7 +24,7 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 		if it.Extra && it.Kind != "recall" {
 			extra[it.Kind]++
 		}
-		if it.Kind == "summary" && it.Extra && it.Tokens > maxSummary {
+		if it.Kind == "summary" && it.Extra && it.Tokens > journal.MaxSummary {
 			t.Fatalf("a summary of %d tokens", it.Tokens)
 		}
 		if it.Kind == "folded" && it.Cut && !strings.Contains(md, " · "+it.Path+"\n") {
@@ -41,47 +43,26 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 	if len(lines) == 0 {
 		t.Fatal("no key line")
 	}
-	m, whole := in.history(), ""
+	m, whole := in.History(), ""
 	for _, l := range lines {
 		text := strings.TrimPrefix(l, " ")
 		if found := keyLine.FindStringSubmatch(l); found != nil {
 			n, _ := strconv.Atoi(found[2])
 			text = found[3]
 			at := n
-			if tl, ok := m.(*timeline); ok {
-				at = tl.place(address{n, found[1] != ""})
+			if tl, ok := m.(*record.Merged); ok {
+				at = tl.PositionOf(record.Address{Line: n, Event: found[1] != ""})
 			}
-			r, err := said(m, at)
+			r, err := record.ExcerptOf(m, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole = r.whole()
+			whole = r.Whole()
 		}
 		if !strings.Contains(whole, text) {
 			t.Fatalf("%q does not stand in its record:\n%s", l, block)
 		}
 	}
-}
-
-// codingLog is a session of n steps of an agent that reads, edits and tests files.
-func codingLog(n int) *memLog {
-	l := newLog()
-	l.Append(message("user", "Make the token refresh retry. Never touch the ledger."))
-	for i := range n {
-		file := fmt.Sprintf("auth/refresh_%d.go", i%17)
-		if i%40 == 39 {
-			l.Append(message("assistant", fmt.Sprintf("Step %d is done: the root cause is in %s.", i, file)))
-			l.Append(message("user", fmt.Sprintf("Now make limit%d configurable. And keep it small.", i)))
-		}
-		l.Append([]byte(fmt.Sprintf(`{"role":"assistant","content":"I will look at %s.","tool_calls":[{"id":"c%d","function":{"name":"run_tests","arguments":"{\"path\":\"%s\"}"}}]}`, file, i, file)))
-		var out strings.Builder
-		for k := range 12 {
-			fmt.Fprintf(&out, "%s:%d: func (c *Client) refresh%d_%d(ctx context.Context) error\n", file, k*3+i, i%29, k)
-		}
-		fmt.Fprintf(&out, "%d passed, 1 failed: TestRefresh%d\n", 200+i, i)
-		l.Append([]byte(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":%q}`, i, out.String())))
-	}
-	return l
 }
 
 func TestZonesStandBehindTheBoundary(t *testing.T) {
@@ -125,7 +106,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 	var c Compiler
 	last, most, compactions := 0, 0, 0
 	for n := l.Len() - 120; n <= l.Len(); n++ {
-		pre := l.prefix(n)
+		pre := l.Prefix(n)
 		b, err := c.Compile(inputOf(pre, 8000))
 		if err != nil {
 			t.Fatal(err)
@@ -133,12 +114,12 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 		if k := parseJSON(t, b).Compactions; k != last {
 			last = k
 			compactions++
-			if pre.reads > 2*windowRecords+2*recallRecords+2*itemsNewest {
-				t.Errorf("a compaction read %d records", pre.reads)
+			if pre.Reads > 2*journal.WindowRecords+2*journal.RecallRecords+2*journal.ItemsNewest {
+				t.Errorf("a compaction read %d records", pre.Reads)
 			}
 			continue
 		}
-		most = max(most, pre.reads)
+		most = max(most, pre.Reads)
 	}
 	if compactions < 3 || most > 16 {
 		t.Errorf("%d compactions; up to %d records were read for one more", compactions, most)
@@ -151,7 +132,7 @@ func TestBudgetIsUsed(t *testing.T) {
 	var c Compiler
 	least, most := 8000, 0
 	for n := l.Len() / 2; n <= l.Len(); n++ {
-		b, err := c.Compile(inputOf(l.prefix(n), 8000))
+		b, err := c.Compile(inputOf(l.Prefix(n), 8000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,15 +148,15 @@ func TestFoldsKeepGroupsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t)
 		in := inputOf(l, rapid.IntRange(1500, 6000).Draw(t, "budget"))
-		mm := newMemo()
-		f := mm.fold(l, rulesOf(in.Budget, 0))
-		z, err := mm.zones(l, f, testCounter)
+		mm := NewMemo()
+		f := mm.Fold(l, rulesOf(in.Budget, 0))
+		z, err := mm.Zones(l, f, testCounter)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := max(z.from, 1); z.from > 0 && at < f.boundary(); at++ {
-			if call := int(l.At(at).CallOf); call > f.lead.n && call < z.from && at-call < 4*orphansTogether {
-				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.from)
+		for at := max(z.From, 1); z.From > 0 && at < f.Boundary(); at++ {
+			if call := int(l.At(at).CallOf); call > f.Lead.N && call < z.From && at-call < 4*journal.OrphansTogether {
+				t.Fatalf("record %d is folded, its call %d is not: folded from %d", at, call, z.From)
 			}
 		}
 	})

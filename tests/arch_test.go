@@ -31,13 +31,13 @@ var arrows = map[string][]string{
 	"compress":                     {"internal/tokens", "ctxabi"},
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
-	"pack":                         {"internal/redact", "pack/recipe", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/result", "compress/notes", "session/check"},
-	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record"},
+	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
 	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check"},
 	"internal/lru":                 {},
-	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi"},
+	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check"},
+	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/swap", "pack/native"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
@@ -61,20 +61,29 @@ var arrows = map[string][]string{
 	"internal/beneath":             {"internal/handles"},
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
-	"internal/runner":              {"pack", "ctxabi", "internal/beneath"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "session/check"},
+	"internal/runner":              {"ctxabi", "internal/beneath", "pack/source"},
+	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
 	"compress/notes":               {"compress", "internal/tokens", "ctxabi"},
 	"internal/suite":               {},
-	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles"},
+	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/build"},
 	"session/archive":              {"ctxabi", "session/disk", "internal/vfs"},
 	"session/blob":                 {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
 	"session/check":                {"ctxabi", "session", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
 	"session/log":                  {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":                 {"ctxabi", "internal/vfs"},
 	"internal/vfs":                 {"ctxabi", "internal/handles"},
+	"pack/packtest":                {"session", "ctxabi"},
+	"pack/journal":                 {"pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/native":                  {"pack/record", "internal/tokens", "ctxabi"},
+	"pack/blocks":                  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes"},
+	"pack/recall":                  {"pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/record":                  {"compress", "ctxabi", "compress/notes", "compress/result"},
+	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
+	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/record", "compress", "session", "ctxabi"},
+	"pack/build":                   {"pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check"},
 }
 
 // testArrows are what a room's test files may import beside that.
@@ -84,10 +93,12 @@ var testArrows = map[string][]string{
 	"session/blob": {"session"},                  // a session is what keeps them
 	"session":      {"session/check"},            // each test ends with a check of its store
 	"session/log":  {"session", "session/check"}, // a store is what its logs are tested in
+	"fs":           {"pack/source"},
+	"pack":         {"session"}, // the example of a history in memory
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite"}
 
 // outside reports whether a room stands outside of the program, as its users do, and may
 // know all of it.
@@ -240,8 +251,9 @@ func TestViolationsAreFound(t *testing.T) {
 		return src
 	}
 	for _, c := range []struct{ name, src, want string }{
-		{"pack/build.go", imports(`"` + module + `/session"`), ""},
-		{"pack/build_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
+		{"pack/build/builder.go", imports(`"` + module + `/session"`), ""},
+		{"pack/build/at_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
+		{"pack/build.go", imports(`"` + module + `/session"`), "pack must not import session"},
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
 		{"ctxabi/weight_test.go", imports(`"` + module + `/internal/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
@@ -250,7 +262,7 @@ func TestViolationsAreFound(t *testing.T) {
 
 		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},
 		{"session/log_test.go", imports(`"` + module + `/pack"`), "session must not import pack"},
-		{"pack/build.go", imports(`"` + module + `/session/sessiontest"`), "pack must not import session/sessiontest"},
+		{"pack/build/at.go", imports(`"` + module + `/session/sessiontest"`), "pack/build must not import session/sessiontest"},
 		{"pack/build.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
 		{"ctxabi/x.go", imports(`t "` + module + `/internal/tokens"`), "ctxabi must not import internal/tokens"},
 		{"pack/build.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
@@ -266,6 +278,46 @@ func TestViolationsAreFound(t *testing.T) {
 		got := violations(c.name, c.src)
 		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.src, got, c.want)
+		}
+	}
+}
+
+// pure are the packages that a pack is a pure function by: they read no file, no clock and no session.
+var pure = []string{"pack", "pack/blocks", "pack/journal", "pack/native", "pack/recall", "pack/record"}
+
+func TestPackIsPure(t *testing.T) {
+	impure := []string{"os", "os/exec", "os/user", "io/fs", "net", "net/http", "syscall", "log", "log/slog", "path/filepath", "math/rand", "math/rand/v2", "crypto/rand", "golang.org/x/sys/unix"}
+	for _, room := range pure {
+		files, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", room, len(files), err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range file.Imports {
+				if target, _ := strconv.Unquote(imp.Path.Value); slices.Contains(impure, target) {
+					t.Errorf("%s imports %s", name, target)
+				}
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" && (sel.Sel.Name == "Now" || sel.Sel.Name == "Since") {
+						t.Errorf("%s asks the clock", name)
+					}
+				}
+				return true
+			})
+		}
+		for _, d := range deps(t, room) {
+			if inner, ok := strings.CutPrefix(d, module+"/"); ok && (inner == "session" || strings.HasPrefix(inner, "session/") || strings.HasPrefix(inner, "internal/") && inner != "internal/tokens" && inner != "internal/redact" || inner == "pack/source" || inner == "pack/build") {
+				t.Errorf("%s depends on %s", room, inner)
+			}
 		}
 	}
 }

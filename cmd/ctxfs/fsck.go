@@ -18,7 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -88,7 +88,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 			printDamage(out, d, repair)
 		}
 	}
-	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
+	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
 	for _, at := range wanted {
 		o.Sessions = append(o.Sessions, at.ref)
 	}
@@ -230,7 +230,7 @@ func isTerminal(f *os.File) bool {
 
 // checkDerived looks at what packs and the search index keep of a session's history.
 func checkDerived(ctx context.Context, x *session.Session) ([]check.Problem, error) {
-	chunks, err := pack.CheckChunks(ctx, x)
+	chunks, err := build.CheckChunks(ctx, x)
 	if err != nil {
 		return chunks, err
 	}

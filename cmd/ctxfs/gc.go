@@ -20,7 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -123,7 +123,7 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []place) (re
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	builder, err := pack.NewBuilder(pack.Config{Budget: ctxabi.DefaultBudget})
+	builder, err := build.NewBuilder(build.Config{Budget: ctxabi.DefaultBudget})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/runner"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 )
 
 // looking is a session that a verb looks at; close ends it.
@@ -87,7 +87,7 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 		return nil, err
 	}
 	closers = append(closers, workspace.Close)
-	builder, err := pack.NewBuilder(pack.Config{
+	builder, err := build.NewBuilder(build.Config{
 		Budget: flags.budget, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: flags.mountpoint, WaitForAll: true, Redact: redactor,
 	})

@@ -12,7 +12,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/runner"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/native"
 )
 
 type packFlags struct {
@@ -81,7 +82,7 @@ not give, that daemon's value is used, so that both print the same.
 }
 
 // packFormats are the renderings of a pack: the last five are bodies of requests to providers.
-var packFormats = []string{"md", "json", "report", string(pack.OpenAI), string(pack.Anthropic), string(pack.Responses), string(pack.Gemini), string(pack.GenAI)}
+var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
 // inherit takes from the daemon what the command line does not say.
 func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
@@ -126,7 +127,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
-	builder, err := pack.NewBuilder(pack.Config{
+	builder, err := build.NewBuilder(build.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
 	})
@@ -149,7 +150,7 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	case "report":
 		return b.Report, nil
 	}
-	return builder.Native(x, b, pack.Format(f.format))
+	return builder.Native(x, b, native.Format(f.format))
 }
 
 // insideGenerator reports whether this is part of a generator of the session: it must not start itself. A generator

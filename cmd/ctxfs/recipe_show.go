@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
 func recipeShowCmd() *cobra.Command {
@@ -139,7 +140,7 @@ func (s *shownRecipe) chooseStrategy(at place) error {
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	s.strategy, s.note = pack.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
+	s.strategy, s.note = blocks.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
 	return nil
 }
 
@@ -161,7 +162,7 @@ func (s *shownRecipe) fallBack(at place) error {
 		return err
 	}
 	s.instead = "the last good recipe"
-	if s.recipe = pack.LastGoodRecipe(x, env); s.recipe == nil {
+	if s.recipe = packsource.LastGoodRecipe(x, env); s.recipe == nil {
 		s.recipe, s.instead = recipe.Default(), "the built-in recipe"
 	}
 	return s.chooseStrategy(at)

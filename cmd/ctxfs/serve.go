@@ -26,7 +26,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -53,7 +53,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	takeBack := newStore(f)
 	limit := memory.OfProcess()
-	store, err := openStore(f.store, session.Options{Logger: log, Shown: pack.Shown(redactor), Memory: limit})
+	store, err := openStore(f.store, session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	builder, err := pack.NewBuilder(pack.Config{
+	builder, err := build.NewBuilder(build.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor, Memory: limit,
 	})

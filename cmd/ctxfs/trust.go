@@ -21,7 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/pack"
+	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
 func trustCmd() *cobra.Command {
@@ -265,7 +265,7 @@ func (t trusts) revoke(out io.Writer, name string) error {
 			return true
 		case path.Base(name) != ctxabi.AgentRecipeFile || !strings.HasPrefix(r.Path, dir):
 			return false
-		case pack.InPackage(entry):
+		case packsource.InPackage(entry):
 			return true
 		}
 		return inSpace(home) && isScript(strings.TrimPrefix(r.Path, home+"/"))

@@ -14,8 +14,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
 // tellGenerators prints what the recipe called name in a mount would run; arg is what
@@ -45,7 +45,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + redactValue(secrets, v.Name, v.Value)}))
 		}
 	}
-	for _, p := range pack.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
+	for _, p := range packsource.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
 		if p.Origin.File != entry {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -127,7 +127,7 @@ func verifySession(ctx context.Context, store *session.Store, at place, heads []
 	found, err := check.Verify(ctx, store, at.ref)
 	if x, opened := store.Session(at.ref); err == nil && opened == nil {
 		var chunks []check.Problem
-		chunks, err = pack.CheckChunks(ctx, x)
+		chunks, err = build.CheckChunks(ctx, x)
 		found = append(found, chunks...)
 	}
 	for _, h := range heads {

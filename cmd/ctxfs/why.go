@@ -12,7 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -248,7 +248,7 @@ func ruleOf(s *recipe.Source) string {
 		out = append(out, "on_missing "+string(s.OnMissing))
 	}
 	if s.Condition != nil {
-		out = append(out, "condition "+pack.DescribeCondition(s.Condition))
+		out = append(out, "condition "+blocks.DescribeCondition(s.Condition))
 	}
 	if s.Origin.File != "" {
 		out = append(out, fmt.Sprintf("%s:%d", s.Origin.File, s.Origin.Line))

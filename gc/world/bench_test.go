@@ -11,19 +11,19 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // benchStore is a store whose clock says that all in it is old.
-func benchStore(b *testing.B) (*session.Store, *pack.Builder, *Collector) {
+func benchStore(b *testing.B) (*session.Store, *build.Builder, *Collector) {
 	b.Helper()
 	store, err := session.Open(filepath.Join(b.TempDir(), "store"), session.Options{Now: func() time.Time { return time.Now().Add(40 * 24 * time.Hour) }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	builder, err := pack.NewBuilder(pack.Config{})
+	builder, err := build.NewBuilder(build.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

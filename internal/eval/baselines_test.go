@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-func record(fields ...string) []byte {
+func recordOf(fields ...string) []byte {
 	m := map[string]string{}
 	for i := 0; i < len(fields); i += 2 {
 		m[fields[i]] = fields[i+1]
@@ -60,16 +60,16 @@ func packBy(t interface{ Fatal(...any) }, s *Session, method string, budget int)
 
 // history draws a session: a system prompt, requests, answers, tool outputs of all sizes.
 func history(t *rapid.T) *Session {
-	records := [][]byte{record("role", "system", "content", "Be brief."), record("role", "user", "content", "first request "+sentence(t))}
+	records := [][]byte{recordOf("role", "system", "content", "Be brief."), recordOf("role", "user", "content", "first request "+sentence(t))}
 	for range rapid.IntRange(3, 25).Draw(t, "records") {
 		text := strings.Repeat(sentence(t)+"\n", rapid.SampledFrom([]int{1, 2, 5, 30, 100}).Draw(t, "size"))
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
-			records = append(records, record("role", "user", "content", text))
+			records = append(records, recordOf("role", "user", "content", text))
 		case 1:
-			records = append(records, record("role", "assistant", "content", text))
+			records = append(records, recordOf("role", "assistant", "content", text))
 		default:
-			records = append(records, record("role", "tool", "name", "run", "content", text))
+			records = append(records, recordOf("role", "tool", "name", "run", "content", text))
 		}
 	}
 	return sessionOf(t, records...)
@@ -112,12 +112,12 @@ func TestBaselinesKeepTheBudget(t *testing.T) {
 
 // numbered is a session of n small records, alternately of the agent and of a tool; the first two are a system prompt and a request.
 func numbered(t *testing.T, n int) *Session {
-	records := [][]byte{record("role", "system", "content", "Be brief."), record("role", "user", "content", "Find the pearl.")}
+	records := [][]byte{recordOf("role", "system", "content", "Be brief."), recordOf("role", "user", "content", "Find the pearl.")}
 	for i := 3; i <= n; i++ {
 		if i%2 == 1 {
-			records = append(records, record("role", "assistant", "content", fmt.Sprintf("I look into box %d now.", i)))
+			records = append(records, recordOf("role", "assistant", "content", fmt.Sprintf("I look into box %d now.", i)))
 		} else {
-			records = append(records, record("role", "tool", "name", "look", "content", fmt.Sprintf("Box %d holds %s.", i, strings.Repeat("sand and ", 12))))
+			records = append(records, recordOf("role", "tool", "name", "look", "content", fmt.Sprintf("Box %d holds %s.", i, strings.Repeat("sand and ", 12))))
 		}
 	}
 	return sessionOf(t, records...)
@@ -181,11 +181,11 @@ func TestRankedFindsWhatIsAskedFor(t *testing.T) {
 	for line := 1; line <= 60; line++ {
 		raw, _ := s.Messages.Record(line)
 		if line == 20 {
-			raw = record("role", "tool", "name", "look", "content", "An oyster with a pearl lies in cellar_7.")
+			raw = recordOf("role", "tool", "name", "look", "content", "An oyster with a pearl lies in cellar_7.")
 		}
 		records = append(records, raw)
 	}
-	records = append(records, record("role", "user", "content", "Where was the oyster?"))
+	records = append(records, recordOf("role", "user", "content", "Where was the oyster?"))
 	s = sessionOf(t, records...)
 	if p := packBy(t, s, "BM25 half + tail", 600); !strings.Contains(p.Text, "cellar_7") {
 		t.Errorf("the oyster is not found:\n%s", p.Text)

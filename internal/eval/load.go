@@ -16,7 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -153,7 +153,7 @@ func load(p place, counter *tokens.Counter) (*Session, error) {
 // prepare renders and counts the records that have not been yet.
 func (s *Session) prepare(counter *tokens.Counter) error {
 	for line := len(s.texts) + 1; line <= s.Messages.Len(); line++ {
-		text, err := pack.RenderRecord(s.Messages, line, 0)
+		text, err := record.RenderRecord(s.Messages, line, 0)
 		if err != nil {
 			return err
 		}

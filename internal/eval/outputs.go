@@ -7,7 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Outputs is what is left of large tool outputs when they are shortened to a cap.
@@ -73,7 +73,7 @@ func (s *Session) outputs(r *reader) ([]Outputs, error) {
 // shortened is a tool output cut to a cap by a method.
 func (s *Session) shortened(line, most int, method string) (string, error) {
 	if method == Ctxfs {
-		return pack.RenderRecord(s.Messages, line, most)
+		return record.RenderRecord(s.Messages, line, most)
 	}
 	return s.headTail(line, most), nil
 }

@@ -37,9 +37,9 @@ func TestNeedles(t *testing.T) {
 		}
 	}
 	s := sessionOf(t,
-		record("role", "user", "content", "known_before"),
-		record("role", "tool", "name", "run", "content", log.String()),
-		record("role", "assistant", "content", "I see number_0 and number_110, known_before and never_seen."),
+		recordOf("role", "user", "content", "known_before"),
+		recordOf("role", "tool", "name", "run", "content", log.String()),
+		recordOf("role", "assistant", "content", "I see number_0 and number_110, known_before and never_seen."),
 	)
 	out, err := s.outputs(newReader())
 	if err != nil {

@@ -239,11 +239,11 @@ func TestBrokenPromisesAreSeen(t *testing.T) {
 
 func TestQuestions(t *testing.T) {
 	var records [][]byte
-	records = append(records, record("role", "user", "content", "My sister Ada lives in Ghent since the spring."))
+	records = append(records, recordOf("role", "user", "content", "My sister Ada lives in Ghent since the spring."))
 	for range 100 {
-		records = append(records, record("role", "assistant", "content", strings.Repeat("We talk of other things for a while. ", 3)))
+		records = append(records, recordOf("role", "assistant", "content", strings.Repeat("We talk of other things for a while. ", 3)))
 	}
-	records = append(records, record("role", "user", "content", "My brother Bo keeps bees."))
+	records = append(records, recordOf("role", "user", "content", "My brother Bo keeps bees."))
 	s := sessionOf(t, records...)
 	s.Questions = []Question{
 		{Question: "Where does the sister live?", Evidence: []int{1}, Answer: "in  GHENT"},

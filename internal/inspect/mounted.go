@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -40,8 +40,8 @@ func (m *Mounted) read(name string, log *session.MemLog) error {
 	return nil
 }
 
-func (m *Mounted) Messages() pack.Records { return m.messages }
-func (m *Mounted) Events() pack.Records   { return m.events }
+func (m *Mounted) Messages() record.Records { return m.messages }
+func (m *Mounted) Events() record.Records   { return m.events }
 
 // Pack implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Pack(_ context.Context, n int) (markdown, account []byte, err error) {

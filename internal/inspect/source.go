@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -36,13 +37,13 @@ type Served = session.ServedRow
 
 // Stored is a session in a store.
 type Stored struct {
-	b        *pack.Builder
+	b        *build.Builder
 	x        *session.Session
 	timeline *session.Timeline
 }
 
-// FromStore looks at a session of a store that is open. It fails as [pack.Builder.Current] does.
-func FromStore(ctx context.Context, b *pack.Builder, x *session.Session) (*Stored, error) {
+// FromStore looks at a session of a store that is open. It fails as [build.Builder.Current] does.
+func FromStore(ctx context.Context, b *build.Builder, x *session.Session) (*Stored, error) {
 	if _, err := b.Current(ctx, x); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -198,7 +198,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 		}
 		whole := int(e.Weight)
 		if n <= maxRendered {
-			text, err := pack.RenderRecord(m, n, 0)
+			text, err := record.RenderRecord(m, n, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -225,7 +225,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 			asked, _ := ctxabi.DecodeToolEvent(raw)
 			name = asked.Name
 		}
-		text, err := pack.RenderEvent(events, n, 0)
+		text, err := record.RenderEvent(events, n, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -240,7 +240,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 }
 
 // toolOf names the tool or tools whose results a message carries.
-func toolOf(m pack.Records, n int) (string, error) {
+func toolOf(m record.Records, n int) (string, error) {
 	raw, err := m.Record(n)
 	if err != nil {
 		return "", err

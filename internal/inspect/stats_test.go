@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // memory is a source with packs that were served.
@@ -152,7 +152,7 @@ func checkGrowing(t *testing.T, h *History, s *Stats) {
 		upTo[0] += c.Count("# Context Block: system messages\n")
 	}
 	for n := 1; n <= h.Len(); n++ {
-		text, err := pack.RenderRecord(h.Messages(), n, 0)
+		text, err := record.RenderRecord(h.Messages(), n, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -143,7 +143,7 @@ func (h *History) describe(a Address) (what string, whole int, err error) {
 		return "", 0, err
 	}
 	if !a.Event {
-		text, err := pack.RenderRecord(h.Messages(), a.N, 0)
+		text, err := record.RenderRecord(h.Messages(), a.N, 0)
 		if err != nil {
 			return "", 0, err
 		}
@@ -151,7 +151,7 @@ func (h *History) describe(a Address) (what string, whole int, err error) {
 		_, what, _ = strings.Cut(strings.TrimPrefix(head, "## "), " ")
 		return what, p.CountCached(text), nil
 	}
-	text, err := pack.RenderEvent(h.Events(), a.N, 0)
+	text, err := record.RenderEvent(h.Events(), a.N, 0)
 	if err != nil {
 		return "", 0, err
 	}

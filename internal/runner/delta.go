@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ctxfs/ctxfs/internal/beneath"
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
-// delta is a pack.Delta on its way to a launcher.
+// delta is a source.Delta on its way to a launcher.
 type delta struct {
 	Run     []byte `json:"run"`
 	Journal []byte `json:"journal"`
@@ -31,12 +32,12 @@ const (
 // to be made.
 func (d *delta) put() error {
 	if d.Make {
-		if err := unix.Mkdir(pack.DeltaDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := unix.Mkdir(source.DeltaDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW
-	top, err := beneath.At(unix.AT_FDCWD, pack.DeltaDir, flags, 0)
+	top, err := beneath.At(unix.AT_FDCWD, source.DeltaDir, flags, 0)
 	if err != nil {
 		return err
 	}

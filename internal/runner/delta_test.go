@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // In all the ways to run a command, it finds its journal where Delta Engine has it, and nothing of anybody else is touched.
@@ -68,7 +68,7 @@ func TestARunFindsItsJournalInDelta(t *testing.T) {
 				}
 				const show = `test -L .delta || cd .delta 2> /dev/null || exit 0; test -L .delta && exit 0
 					for f in LATEST */journal.jsonl s1; do if test -L "$f"; then echo "$f -> $(readlink "$f")"; elif test -f "$f"; then echo "$f $(cat "$f")"; elif test -p "$f"; then echo "$f"; fi; done`
-				o := m.run(t, pack.Command{Args: []string{"sh", "-c", show}, Env: []string{searchPath}, Dir: work, Delta: &pack.Delta{Run: "s1", Journal: journal, Make: c.make}})
+				o := m.run(t, source.Command{Args: []string{"sh", "-c", show}, Env: []string{searchPath}, Dir: work, Delta: &source.Delta{Run: "s1", Journal: journal, Make: c.make}})
 				if got := strings.TrimSpace(string(o.Data)); got != c.want || o.Failed != "" || (o.Stderr != "") != (c.note != "") || !strings.Contains(o.Stderr, c.note) {
 					t.Errorf("%s: there is\n%s, want\n%s\n%q %q", m.name, got, c.want, o.Failed, o.Stderr)
 				}

@@ -12,17 +12,17 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // runEnd is what a run came to.
 type runEnd struct {
-	pack.Output
+	source.Output
 	err error
 }
 
 // running begins a run and returns when the command has made the file ready in its directory.
-func running(t *testing.T, c *Client, ctx context.Context, uid int, cmd pack.Command) <-chan runEnd {
+func running(t *testing.T, c *Client, ctx context.Context, uid int, cmd source.Command) <-chan runEnd {
 	t.Helper()
 	done := make(chan runEnd, 1)
 	go func() {
@@ -104,7 +104,7 @@ func deadly(plain bool, dir, mark string, uid uint32) {
 	}
 	c.plain = plain
 	fmt.Println("ready")
-	c.Run(context.Background(), uid, uid, pack.Command{
+	c.Run(context.Background(), uid, uid, source.Command{
 		Args: []string{"sh", "-c", `(setsid sleep 1000 &); : >ready; sleep 1000`}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long,
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 	reasonSurvives  = "it does not end when it is killed"
 )
 
-var _ pack.Generators = (*Client)(nil)
+var _ source.Generators = (*Client)(nil)
 
 // run is one run of a command, from the order of its shim until nothing is left of it.
 type run struct {
@@ -44,37 +44,37 @@ type run struct {
 	gone  chan struct{} // closed when nothing is left
 }
 
-// Run implements pack.Generators. A command waits until less than
+// Run implements source.Generators. A command waits until less than
 // maxRunsOfUser of its user run. What the kernel holds although it
 // was killed (a dead network mount) is not waited for longer than grace; it
 // keeps its user's place until it is gone.
 // It returns an error if the runner is gone; a command that fails is an Output that says why.
-func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd pack.Command) (pack.Output, error) {
+func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd source.Command) (source.Output, error) {
 	if why := unfit(cmd); why != "" {
-		return pack.Output{Failed: why}, nil
+		return source.Output{Failed: why}, nil
 	}
 	if cmd.Timeout <= 0 {
 		cmd.Timeout = defaultTimeout
 	}
 	leave, ok := c.turns.take(ctx, uid)
 	if !ok {
-		return pack.Output{Failed: reasonCancelled}, nil
+		return source.Output{Failed: reasonCancelled}, nil
 	}
 	before, why := c.outputFile(ctx, identityOf, uid, gid, cmd.Output)
 	if why != "" {
 		leave()
-		return pack.Output{Failed: why}, nil
+		return source.Output{Failed: why}, nil
 	}
 	r, err := c.orderRun(uid, gid, cmd.Session, leave)
 	if err != nil {
 		leave()
-		return pack.Output{}, err
+		return source.Output{}, err
 	}
 	out, data, why := c.follow(ctx, r, cmd)
 	if why == reasonGone {
-		return pack.Output{}, ctxabi.E("run", "", ctxabi.ErrIO, "%s", reasonGone)
+		return source.Output{}, ctxabi.E("run", "", ctxabi.ErrIO, "%s", reasonGone)
 	}
-	o := pack.Output{Data: data, Failed: out.Failed, Stderr: strings.ToValidUTF8(string(out.Stderr), "\uFFFD"), Sandbox: out.Sandbox}
+	o := source.Output{Data: data, Failed: out.Failed, Stderr: strings.ToValidUTF8(string(out.Stderr), "\uFFFD"), Sandbox: out.Sandbox}
 	if why != "" {
 		o.Failed = why
 	}
@@ -86,7 +86,7 @@ func (c *Client) Run(ctx context.Context, uid, gid uint32, cmd pack.Command) (pa
 }
 
 // unfit returns why a command cannot even be tried, or "".
-func unfit(cmd pack.Command) string {
+func unfit(cmd source.Command) string {
 	size := 0
 	for _, list := range [][]string{cmd.Args, cmd.Env, {cmd.Dir, cmd.Output}} {
 		for _, s := range list {
@@ -116,7 +116,7 @@ func (c *Client) outputFile(ctx context.Context, what kind, uid, gid uint32, pat
 	if path == "" {
 		return content{}, ""
 	}
-	f := c.query(ctx, owner{uid, gid}, []fileKey{{what, uid, gid, pack.MaxGenerated, path}}, outputTime)[0]
+	f := c.query(ctx, owner{uid, gid}, []fileKey{{what, uid, gid, source.MaxGenerated, path}}, outputTime)[0]
 	switch {
 	case ctx.Err() != nil:
 		return content{}, reasonCancelled
@@ -198,7 +198,7 @@ func (c *Client) hear(r *run, s started, conn *net.UnixConn) {
 
 // follow returns the run its command, and returns with what it came to when
 // nothing of it is left.
-func (c *Client) follow(ctx context.Context, r *run, cmd pack.Command) (out outcome, data []byte, why string) {
+func (c *Client) follow(ctx context.Context, r *run, cmd source.Command) (out outcome, data []byte, why string) {
 	birth := time.NewTimer(birthTime)
 	defer birth.Stop()
 	select {
@@ -284,8 +284,8 @@ func (c *Client) isBroken() bool {
 	return c.broken
 }
 
-// talk returns a shim its command and takes what that came to.
-func talk(conn *net.UnixConn, cmd pack.Command) (out outcome, data []byte, err error) {
+// talk sends a shim its command and takes what that came to.
+func talk(conn *net.UnixConn, cmd source.Command) (out outcome, data []byte, err error) {
 	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Timeout: cmd.Timeout, Root: []byte(cmd.Root)}
 	if d := cmd.Delta; d != nil {
 		j.Delta = &delta{[]byte(d.Run), []byte(d.Journal), d.Make}

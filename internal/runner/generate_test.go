@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // Users that nothing else belongs to, another run of these tests included: one
@@ -35,7 +35,7 @@ type mode struct {
 	uid   int
 	self  bool // the daemon runs as the same user
 	plain bool
-	run   func(t *testing.T, cmd pack.Command) pack.Output
+	run   func(t *testing.T, cmd source.Command) source.Output
 }
 
 // isolated reports whether a command cannot reach what watches over it.
@@ -45,10 +45,10 @@ func (m mode) isolated() bool { return !m.self || !m.plain }
 // never those of root, whose processes a test must not kill.
 func modes(t *testing.T) []mode {
 	t.Helper()
-	own := func(uid int, plain bool) func(*testing.T, pack.Command) pack.Output {
+	own := func(uid int, plain bool) func(*testing.T, source.Command) source.Output {
 		c := start(t)
 		c.plain = plain
-		return func(t *testing.T, cmd pack.Command) pack.Output {
+		return func(t *testing.T, cmd source.Command) source.Output {
 			t.Helper()
 			o, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
 			if err != nil {
@@ -73,7 +73,7 @@ func modes(t *testing.T) []mode {
 }
 
 // asUser runs commands in a daemon that is a process of the user.
-func asUser(t *testing.T, plain bool) func(*testing.T, pack.Command) pack.Output {
+func asUser(t *testing.T, plain bool) func(*testing.T, source.Command) source.Output {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "generate", strconv.FormatBool(plain))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(alone), Gid: uint32(alone)}, Setsid: true}
@@ -96,7 +96,7 @@ func asUser(t *testing.T, plain bool) func(*testing.T, pack.Command) pack.Output
 		}
 	})
 	in, out := json.NewEncoder(stdin), json.NewDecoder(stdout)
-	return func(t *testing.T, cmd pack.Command) (o pack.Output) {
+	return func(t *testing.T, cmd source.Command) (o source.Output) {
 		t.Helper()
 		if err := in.Encode(cmd); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func generate(plain bool) {
 	c.plain = plain
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
-		var cmd pack.Command
+		var cmd source.Command
 		if err := in.Decode(&cmd); err == io.EOF {
 			c.Close()
 			return
@@ -135,9 +135,9 @@ func generate(plain bool) {
 var marks atomic.Int64
 
 // marked returns a command of the shell whose processes carry a mark.
-func marked(dir, script string) (cmd pack.Command, mark string) {
+func marked(dir, script string) (cmd source.Command, mark string) {
 	mark = fmt.Sprintf("CTXFS_TEST_MARK=%d.%d", os.Getpid(), marks.Add(1))
-	return pack.Command{Session: "s1", Args: []string{"sh", "-c", script}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long}, mark
+	return source.Command{Session: "s1", Args: []string{"sh", "-c", script}, Env: []string{searchPath, mark}, Dir: dir, Timeout: long}, mark
 }
 
 // bearers returns the processes that carry a mark and are not mere zombies.

@@ -10,22 +10,23 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/internal/beneath"
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/beneath"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
-// held is a pack.Held on its way to a shim; its bytes follow the job.
+// held is a source.Held on its way to a shim; its bytes follow the job.
 type held struct {
-	Path []byte        `json:"path"`
-	Kind pack.HeldKind `json:"kind"`
-	Exec bool          `json:"exec,omitempty"`
-	Size int           `json:"size,omitempty"`
+	Path []byte          `json:"path"`
+	Kind source.HeldKind `json:"kind"`
+	Exec bool            `json:"exec,omitempty"`
+	Size int             `json:"size,omitempty"`
 	data []byte
 }
 
 // unfitHeld returns why what a command holds makes no sense, or "".
-func unfitHeld(cmd pack.Command) string {
+func unfitHeld(cmd source.Command) string {
 	if len(cmd.Held) == 0 {
 		return ""
 	}
@@ -273,11 +274,11 @@ func (p *picture) name(rel string, n *node, to int) error {
 	name := path.Base(rel)
 	if n.held != nil {
 		switch n.held.Kind {
-		case pack.HeldCopy:
+		case source.HeldCopy:
 			return p.copy(n.held, name, to)
-		case pack.HeldOwn:
+		case source.HeldOwn:
 			return p.own(rel, name, to)
-		case pack.HeldOutput:
+		case source.HeldOutput:
 			return p.output(rel, name, to)
 		}
 	}

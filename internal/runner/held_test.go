@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // In all the ways to run a command, what is held is what runs, or nothing does.
@@ -26,11 +26,11 @@ func TestARunFindsWhatIsHeldOrDoesNotRun(t *testing.T) {
 			write(t, filepath.Join(root, "a/bin/x"), "echo the swapped one\n")
 			write(t, filepath.Join(root, "a/bin/new"), "echo a new one\n")
 			write(t, filepath.Join(root, "a/bin/beside"), "beside\n")
-			o := m.run(t, pack.Command{
+			o := m.run(t, source.Command{
 				Args: []string{"sh", "-c", `bin/x; cat bin/beside; test -e bin/new || echo none; cat ../top`}, Env: []string{searchPath}, Dir: filepath.Join(root, "a"),
-				Root: root, Held: []pack.Held{
+				Root: root, Held: []source.Held{
 					{Path: "a/bin/x", Data: []byte("#!/bin/sh\necho the one that was looked at\n"), Exec: true},
-					{Path: "a/bin/new", Kind: pack.HeldNone}, {Path: "top", Data: []byte("on top\n")}},
+					{Path: "a/bin/new", Kind: source.HeldNone}, {Path: "top", Data: []byte("on top\n")}},
 			})
 			want := "the one that was looked at\nbeside\nnone\non top\n"
 			if m.plain {
@@ -66,9 +66,9 @@ func TestWhatIsHeldOpensNothingThatIsClosedToTheUser(t *testing.T) {
 			if err := os.Symlink("closed/open", filepath.Join(root, "way")); err != nil {
 				t.Fatal(err)
 			}
-			o := m.run(t, pack.Command{
+			o := m.run(t, source.Command{
 				Args: []string{"sh", "-c", `cat way/secret closed/open/secret; cat x`}, Env: []string{searchPath}, Dir: root, Root: root,
-				Held: []pack.Held{{Path: "way/x", Kind: pack.HeldNone}, {Path: "closed/open/x", Kind: pack.HeldNone}, {Path: "x", Data: []byte("ran\n")}},
+				Held: []source.Held{{Path: "way/x", Kind: source.HeldNone}, {Path: "closed/open/x", Kind: source.HeldNone}, {Path: "x", Data: []byte("ran\n")}},
 			})
 			if string(o.Data) != "ran\n" {
 				t.Errorf("%q, %+v", o.Data, o)
@@ -78,12 +78,12 @@ func TestWhatIsHeldOpensNothingThatIsClosedToTheUser(t *testing.T) {
 }
 
 func TestWhatIsHeldMustMakeSense(t *testing.T) {
-	for name, c := range map[string]pack.Command{
-		"no path of a file": {Root: "/", Held: []pack.Held{{Path: "../x"}}},
-		"is no path":        {Root: "/", Held: []pack.Held{{Path: "/x"}}},
-		"are larger than":   {Root: "/", Held: []pack.Held{{Path: "x", Data: make([]byte, maxHeld+1)}}},
-		"are longer than":   {Root: "/", Held: []pack.Held{{Path: strings.Repeat("x", maxHeldNames+1)}}},
-		"not an absolute":   {Root: "home", Held: []pack.Held{{Path: "x"}}},
+	for name, c := range map[string]source.Command{
+		"no path of a file": {Root: "/", Held: []source.Held{{Path: "../x"}}},
+		"is no path":        {Root: "/", Held: []source.Held{{Path: "/x"}}},
+		"are larger than":   {Root: "/", Held: []source.Held{{Path: "x", Data: make([]byte, maxHeld+1)}}},
+		"are longer than":   {Root: "/", Held: []source.Held{{Path: strings.Repeat("x", maxHeldNames+1)}}},
+		"not an absolute":   {Root: "home", Held: []source.Held{{Path: "x"}}},
 	} {
 		c.Args, c.Dir = []string{"true"}, "/"
 		if why := unfit(c); !strings.Contains(why, name) {

@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack"
 	"go.uber.org/goleak"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
+
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // The test binary is the runner, too, as the program is.
@@ -57,7 +59,7 @@ func start(t *testing.T) *Client {
 	return c
 }
 
-func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...string) []pack.WorkspaceFile {
+func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...string) []source.WorkspaceFile {
 	t.Helper()
 	files, err := c.ReadFiles(context.Background(), uint32(uid), uint32(uid), paths, limit, wait)
 	if err != nil || len(files) != len(paths) {
@@ -71,7 +73,7 @@ func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...strin
 	return files
 }
 
-func read(t *testing.T, c *Client, wait time.Duration, path string) pack.WorkspaceFile {
+func read(t *testing.T, c *Client, wait time.Duration, path string) source.WorkspaceFile {
 	t.Helper()
 	return readAs(t, c, os.Getuid(), wait, path)[0]
 }

@@ -27,7 +27,7 @@ const (
 	reasonPattern = "not a pattern"
 )
 
-// Inputs implements pack.Generators. The fingerprint is made of the paths of
+// Inputs implements source.Generators. The fingerprint is made of the paths of
 // the files and their content (sums.go), by the user's reader, which looks at nothing but the directories that a
 // glob can match in. All files count, those
 // below .git, too, where a glob matches them, and all files below a directory that is named without a wildcard. A symlink to a file stands for that file; one to a directory is not

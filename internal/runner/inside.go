@@ -3,7 +3,7 @@ package runner
 // maxSteps is further up than any process of a run that pid limits bound needs to look.
 const maxSteps = 1100
 
-// Inside implements pack.Generators by the ancestry of the process: all of a
+// Inside implements source.Generators by the ancestry of the process: all of a
 // run stands below its shim, in whatever namespace or session it is.
 // A thread's number will do, too.
 func (c *Client) Inside(pid uint32) (session string, ok bool) {

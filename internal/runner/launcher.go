@@ -15,8 +15,9 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // launch is what a launcher is told, as JSON in the file at descriptor 3. The
@@ -72,7 +73,7 @@ func become(spec *os.File) error {
 	}
 	if l.Delta != nil {
 		if err := l.Delta.put(); err != nil && l.Delta.Make { // else the command has nothing to do with it, most likely
-			fmt.Fprintf(os.Stderr, "ctxfs: %s/%s could not be put in place: %v\n", pack.DeltaDir, l.Delta.Run, err)
+			fmt.Fprintf(os.Stderr, "ctxfs: %s/%s could not be put in place: %v\n", source.DeltaDir, l.Delta.Run, err)
 		}
 	}
 	args, env := texts(l.Args), texts(l.Env)

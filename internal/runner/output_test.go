@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // someUser is whom tests run commands for: another one where that is possible.
@@ -22,7 +22,7 @@ func someUser() int {
 	return os.Getuid()
 }
 
-func runAs(t *testing.T, c *Client, uid int, cmd pack.Command) pack.Output {
+func runAs(t *testing.T, c *Client, uid int, cmd source.Command) source.Output {
 	t.Helper()
 	o, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestCommandsThatCannotRun(t *testing.T) {
 		locked = "/root"
 	}
 	many := strings.Repeat("x", maxCommand)
-	for want, cmd := range map[string]pack.Command{
+	for want, cmd := range map[string]source.Command{
 		"ctags-map: not found in PATH /usr/local/bin:/usr/bin:/bin":                {Args: []string{"ctags-map", "."}, Env: []string{searchPath}},
 		"sh: not found in PATH ":                                                   {Args: []string{"sh"}},
 		"./nowhere: not found":                                                     {Args: []string{"./nowhere"}},
@@ -154,14 +154,14 @@ func TestCommandsThatCannotRun(t *testing.T) {
 			t.Errorf("%q: %+v, want %q", cmd.Args, o, want)
 		}
 	}
-	for _, cmd := range []pack.Command{{Args: []string{"./good"}}, {Args: []string{"good"}, Env: []string{"PATH=" + dir}}, {Args: []string{"good"}, Env: []string{"PATH=/nowhere:."}}} {
+	for _, cmd := range []source.Command{{Args: []string{"./good"}}, {Args: []string{"good"}, Env: []string{"PATH=" + dir}}, {Args: []string{"good"}, Env: []string{"PATH=/nowhere:."}}} {
 		cmd.Dir = dir
 		if o := runAs(t, c, uid, cmd); string(o.Data) != "good\n" {
 			t.Errorf("%v: %+v", cmd.Args, o)
 		}
 	}
 	if os.Getuid() == 0 {
-		if o, err := c.Run(t.Context(), 1<<32-1, 0, pack.Command{Args: []string{"/bin/true"}, Dir: "/"}); err != nil || o.Failed != "it cannot be started: not a uid" {
+		if o, err := c.Run(t.Context(), 1<<32-1, 0, source.Command{Args: []string{"/bin/true"}, Dir: "/"}); err != nil || o.Failed != "it cannot be started: not a uid" {
 			t.Errorf("uid -1: %+v, %v", o, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestInsideKnowsWhatARunStarted(t *testing.T) {
 			t.Errorf("this test is inside of %q", s)
 		}
 		cmd, mark := marked(dir, `(setsid sh -c 'sleep 1000; :' &); sh -c 'sh -c "sleep 1000; :"; :' & mkfifo go; : >ready; read x <go`)
-		done := make(chan pack.Output)
+		done := make(chan source.Output)
 		go func() { done <- runAs(t, c, uid, cmd) }()
 		until(t, "all run", func() bool {
 			_, err := os.Stat(filepath.Join(dir, "ready"))

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // settleTime is longer than the steps in which any filesystem counts time: a
@@ -76,7 +76,7 @@ func readFile(req request) answer {
 
 // openUnlessPack opens a path through O_PATH; fd is negative where it does not.
 func openUnlessPack(name string) (fd int, a answer) {
-	itself := answer{Exists: true, Reason: pack.ReasonPack}
+	itself := answer{Exists: true, Reason: source.ReasonPack}
 	if isPack(name) {
 		return -1, itself
 	}

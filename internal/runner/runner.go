@@ -9,8 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // overdue is when a read counts as hanging: nobody waits for it any more.
@@ -27,8 +28,8 @@ const (
 	reasonGone  = "the runner process is gone; restart ctxfs to read workspace files"
 )
 
-// Client talks to the runner's processes. It implements pack.Workspace and
-// pack.Generators and is safe for concurrent use.
+// Client talks to the runner's processes. It implements source.Workspace and
+// source.Generators and is safe for concurrent use.
 type Client struct {
 	control *net.UnixConn // to the broker
 	proc    *exec.Cmd     // the broker
@@ -51,7 +52,7 @@ type Client struct {
 	plain   bool // for tests: shims without namespaces
 }
 
-var _ pack.Workspace = (*Client)(nil)
+var _ source.Workspace = (*Client)(nil)
 
 // Start starts the runner process from the running binary (hidden verb
 // "runner"). Call it before the mount is made. It returns ctx.Err(), or the error that kept the process from starting.
@@ -101,18 +102,18 @@ func Start(ctx context.Context) (*Client, error) {
 	return c, nil
 }
 
-// ReadFiles implements pack.Workspace. A file that was not read in time, or
+// ReadFiles implements source.Workspace. A file that was not read in time, or
 // that nobody can read now because the runner failed, is Stale: with its last
 // known content if there is one, else with a Reason. The Data must not be changed. The error
 // is always nil.
-func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string, max int64, wait time.Duration) ([]pack.WorkspaceFile, error) {
+func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string, max int64, wait time.Duration) ([]source.WorkspaceFile, error) {
 	keys := make([]fileKey, len(paths))
 	for i, p := range paths {
 		keys[i] = fileKey{wholeFile, uid, gid, min(max, maxFile), p}
 	}
-	files := make([]pack.WorkspaceFile, len(paths))
+	files := make([]source.WorkspaceFile, len(paths))
 	for i, a := range c.query(ctx, owner{uid, gid}, keys, wait) {
-		f := pack.WorkspaceFile{Path: paths[i], Exists: a.exists, Data: a.data, Reason: a.reason, Stale: a.stale != ""}
+		f := source.WorkspaceFile{Path: paths[i], Exists: a.exists, Data: a.data, Reason: a.reason, Stale: a.stale != ""}
 		if f.Stale && !a.seen {
 			f.Reason = a.stale
 		}

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 func TestReadFiles(t *testing.T) {
@@ -30,7 +31,7 @@ func TestReadFiles(t *testing.T) {
 		}
 	}
 	odd := write(t, filepath.Join(dir, "not UTF-8 \xff\xfe"), "odd")
-	for path, want := range map[string]pack.WorkspaceFile{
+	for path, want := range map[string]source.WorkspaceFile{
 		odd:                                     {Exists: true, Data: []byte("odd")},
 		ok:                                      {Exists: true, Data: []byte("Be careful.\n")},
 		link:                                    {Exists: true, Data: []byte("Be careful.\n")},
@@ -183,7 +184,7 @@ func TestPathThatHangsHoldsNobodyElse(t *testing.T) {
 	})
 	ok := write(t, filepath.Join(dir, "f"), "fine")
 	ctx, cancel := context.WithCancel(t.Context())
-	answered := make(chan []pack.WorkspaceFile, 1)
+	answered := make(chan []source.WorkspaceFile, 1)
 	go func() {
 		files, _ := c.ReadFiles(ctx, 0, 0, []string{filepath.Join(hang, "a"), ok}, limit, long)
 		answered <- files
@@ -355,7 +356,7 @@ func TestManyReadersAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				var files []pack.WorkspaceFile
+				var files []source.WorkspaceFile
 				until(t, "both were looked at", func() bool { // at once, unless what another one asked for took as long as a read that hangs
 					files, _ = c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{mine, "/nowhere"}, limit, long)
 					return !files[0].Stale && !files[1].Stale || time.Since(begun) < overdue

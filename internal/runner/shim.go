@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // job is the head of the one frame that a shim gets; standard input follows it, and then the bytes of what is held.
@@ -116,12 +117,12 @@ func holdThreads() {
 	all.Wait()
 }
 
-var flooded = fmt.Sprintf("wrote more than %d MiB", pack.MaxGenerated>>20)
+var flooded = fmt.Sprintf("wrote more than %d MiB", source.MaxGenerated>>20)
 
 // run is one run of a command. Nothing of it is left when it returns.
 func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byte) {
-	stdout, err1 := s.capture(pack.MaxGenerated, false)
-	stderr, err2 := s.capture(pack.StderrTail, true)
+	stdout, err1 := s.capture(source.MaxGenerated, false)
+	stderr, err2 := s.capture(source.StderrTail, true)
 	status, err3 := s.capture(1<<10, false)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return outcome{Failed: "it cannot be started: " + err.Error()}, nil
@@ -152,7 +153,7 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 	switch {
 	case len(said) > 0: // it was never the command that ran
 		out.Failed = string(said)
-	case out.Failed == "" && len(data) > pack.MaxGenerated: // and ended before anybody saw it
+	case out.Failed == "" && len(data) > source.MaxGenerated: // and ended before anybody saw it
 		out.Failed = flooded
 	}
 	if out.Failed != "" {

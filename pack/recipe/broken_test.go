@@ -114,7 +114,7 @@ func TestHugeFilesAreRefusedOrReadWithoutQuadraticWork(t *testing.T) {
 	}
 }
 
-// many gives 20,000 lines.
+// many returns 20,000 lines.
 func many(format string) string {
 	var b strings.Builder
 	for i := range 20_000 {

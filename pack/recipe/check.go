@@ -42,7 +42,7 @@ func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.
 	}
 }
 
-// oneOf says so when not exactly one of the keys stands in a mapping.
+// oneOf adds a problem when not exactly one of the keys stands in a mapping.
 func (r *reader) oneOf(n *yaml.Node, is string, get func(string) *yaml.Node, keys ...string) {
 	var have []string
 	for _, k := range keys {
@@ -72,7 +72,7 @@ func (r *reader) title(n *yaml.Node, key, s string) {
 	}
 }
 
-// few says whether a mapping from names has no more of them than a recipe may have.
+// few reports whether a mapping from names has no more of them than a recipe may have.
 func (r *reader) few(n *yaml.Node, key string, ps []pair) bool {
 	if len(ps) > maxSources {
 		r.bad(n, "%s has %d entries; at most %d are allowed", key, len(ps), maxSources)

@@ -81,7 +81,7 @@ func objectOf(name string) *object {
 	panic("recipe: no object " + name)
 }
 
-// allows says whether a mapping whose tag has this value may hold the field.
+// allows reports whether a mapping whose tag has this value may hold the field.
 func (f *field) allows(tag string) bool { return f.For == nil || slices.Contains(f.For, tag) }
 
 // fallback is the field's value where a mapping whose tag has this value does not give it.
@@ -181,7 +181,7 @@ func ofSection(at func(*Section) any) func(any) any {
 	return func(v any) any { return at(v.(*Section)) }
 }
 
-// only gives the one stage of a computed_file.
+// only returns the one stage of a computed_file.
 func (s *Source) only() *Stage {
 	if len(s.Stages) == 0 {
 		s.Stages = make([]Stage, 1)

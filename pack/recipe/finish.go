@@ -59,7 +59,7 @@ func (l *loader) strategy() {
 	}
 }
 
-// place gives a source its phase and, where it is built in, its path.
+// place returns a source its phase and, where it is built in, its path.
 func (s *Source) place(head *Source, afterJournal bool) {
 	i := slices.IndexFunc(types, func(t typeInfo) bool { return t.Type == s.Type })
 	if types[i].Path != "" {
@@ -94,7 +94,7 @@ func (l *loader) ids() {
 	}
 }
 
-// blocks gives every source the id of its block. Ids that were written come
+// blocks returns every source the id of its block. Ids that were written come
 // first; where another name is taken already, it is given a number.
 func (l *loader) blocks() {
 	taken := map[string]Origin{}

@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Read gives the content of a file by its path relative to the agent's home; fs.ErrNotExist when it is not there.
+// Read returns the content of a file by its path relative to the agent's home; fs.ErrNotExist when it is not there.
 type Read func(path string) ([]byte, error)
 
 // Bounds of a recipe with all that it imports.
@@ -145,7 +145,7 @@ func (l *loader) add(p Problem) {
 	}
 }
 
-// said says whether something is wrong at a place already.
+// said reports whether something is wrong at a place already.
 func (l *loader) said(at Origin) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Origin == at })
 }
@@ -157,7 +157,7 @@ func (l *loader) must() {
 	}
 }
 
-// sorted gives the problems in the order of files and lines.
+// sorted returns the problems in the order of files and lines.
 func (l *loader) sorted() Problems {
 	order := func(p Problem) int {
 		return slices.IndexFunc(l.out.Files, func(f File) bool { return f.Path == p.File })
@@ -224,7 +224,7 @@ func (l *loader) recipe(r *reader, root *yaml.Node) {
 	}
 }
 
-// lookup gives the value of a key of a mapping, those of merged ones behind its own, or nil.
+// lookup returns the value of a key of a mapping, those of merged ones behind its own, or nil.
 func lookup(n *yaml.Node, key string) *yaml.Node {
 	if n = follow(n); n.Kind != yaml.MappingNode {
 		return nil
@@ -309,7 +309,7 @@ func (l *loader) importOne(r *reader, f File, n *yaml.Node, what string) {
 	r.bad(n, "import %.80q: not found; looked for %s in the agent's home%s", what, strings.Join(places, " and "), hint)
 }
 
-// candidates gives the paths at which an import may be, in order.
+// candidates returns the paths at which an import may be, in order.
 func candidates(f File, what string) (places []string, pkg, why string) {
 	local := strings.HasPrefix(what, "./") || strings.HasPrefix(what, "../") || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml")
 	switch {
@@ -332,7 +332,7 @@ func candidates(f File, what string) (places []string, pkg, why string) {
 	return []string{"node_modules/" + what + "/context.yaml", "packages/" + what + "/context.yaml"}, what, ""
 }
 
-// validPackage says whether s is a name as npm has them.
+// validPackage reports whether s is a name as npm has them.
 func validPackage(s string) bool {
 	parts := strings.Split(s, "/")
 	if scope, ok := strings.CutPrefix(parts[0], "@"); ok {

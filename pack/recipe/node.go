@@ -76,7 +76,7 @@ func decode(d *yaml.Decoder) (doc *yaml.Node, err error) {
 	return doc, nil
 }
 
-// invalid gives the offset of the first byte that is NUL or not UTF-8, or -1.
+// invalid returns the offset of the first byte that is NUL or not UTF-8, or -1.
 func invalid(data []byte) int {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
@@ -88,7 +88,7 @@ func invalid(data []byte) int {
 	return -1
 }
 
-// place gives line and column of an offset, from 1.
+// place returns line and column of an offset, from 1.
 func place(data []byte, at int) (line, column int) {
 	before := data[:at]
 	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
@@ -127,10 +127,10 @@ func (m *measure) walk(n *yaml.Node, depth int) {
 // pair is one key of a mapping.
 type pair struct{ key, value *yaml.Node }
 
-// isMerge says whether a key is <<.
+// isMerge reports whether a key is <<.
 func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" }
 
-// mergedBy gives the mappings that the value of << names.
+// mergedBy returns the mappings that the value of << names.
 func mergedBy(v *yaml.Node) []*yaml.Node {
 	if to := follow(v); to.Kind == yaml.SequenceNode {
 		return to.Content
@@ -138,7 +138,7 @@ func mergedBy(v *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{v}
 }
 
-// follow gives what an alias stands for.
+// follow returns what an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -146,7 +146,7 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// instead says what to write instead of a value that must be a mapping, or "".
+// instead returns what to write instead of a value that must be a mapping, or "".
 func instead(n *yaml.Node) string {
 	s := follow(n).Value
 	key, value, colon := strings.Cut(s, ":")
@@ -161,7 +161,7 @@ func instead(n *yaml.Node) string {
 	return ""
 }
 
-// what says in words of which type a value is.
+// what returns the type of a value in words.
 func what(n *yaml.Node) string {
 	switch n = follow(n); n.Kind {
 	case yaml.MappingNode:

@@ -28,7 +28,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives the errors of files that could not be read.
+// Unwrap returns the errors of files that could not be read.
 func (p Problems) Unwrap() (errs []error) {
 	for _, q := range p {
 		if q.err != nil {
@@ -38,7 +38,7 @@ func (p Problems) Unwrap() (errs []error) {
 	return errs
 }
 
-// nearest gives the candidate that word was meant to be, or "".
+// nearest returns the candidate that word was meant to be, or "".
 func nearest(word string, candidates []string) (best string) {
 	least := (min(len(word), 24)+2)/3 + 1
 	for _, c := range candidates {

@@ -16,7 +16,7 @@ var packages = home{
 	"packages/@team/context-react/context.yaml":          "sources:\n  - {type: file, id: react, path: \"${RECIPE_DIR}/react.md\"}\n",
 }
 
-// protocol gives the names of the recipes of testdata/protocol.
+// protocol returns the names of the recipes of testdata/protocol.
 func protocol(t testing.TB) (h home, names []string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/protocol/*.yaml")

@@ -39,7 +39,7 @@ func (r *reader) mark(key string, n *yaml.Node) {
 	r.origins[key] = r.origin(n)
 }
 
-// pairs gives the keys of a mapping, those of merged ones (<<) behind its own.
+// pairs returns the keys of a mapping, those of merged ones (<<) behind its own.
 func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
 	if follow(n).Kind != yaml.MappingNode {
 		r.bad(n, "%s must be a mapping, it is %s%s", is, what(n), instead(n))
@@ -153,7 +153,7 @@ func keysOf(o *object, tag string, known, tunes bool) (keys []string) {
 	return keys
 }
 
-// defaults gives all fields of v that have one their default.
+// defaults returns all fields of v that have one their default.
 func (r *reader) defaults(o *object, v any, tag string) {
 	for i := range o.Fields {
 		f := &o.Fields[i]

@@ -21,7 +21,7 @@ type Recipe struct {
 	Messages       []Message  // instead of the strategy's sections
 	Strategies     []Strategy // built-in ones and those defined here, in order of their names
 	Sources        []Source   // flat: the fallbacks of a source follow it
-	// Origins says where each key was written ("model", "history.low", "env.NAME"). A key that it lacks has its default.
+	// Origins is where each key was written ("model", "history.low", "env.NAME"). A key that it lacks has its default.
 	Origins map[string]Origin
 	Hash    string // SHA-256, hex, of all above that decides what a pack is; not of Name, Files and origins
 }
@@ -78,7 +78,7 @@ type Source struct {
 	TruncateHead  bool // instead of compactions, the oldest records go
 
 	Origin Origin
-	// Origins says where each key was written ("path", "generator.command[1]"). A key that it lacks has its default.
+	// Origins is where each key was written ("path", "generator.command[1]"). A key that it lacks has its default.
 	Origins map[string]Origin
 }
 
@@ -94,7 +94,7 @@ type Generator struct {
 	Timeout time.Duration
 }
 
-// Cache says when an output is used again.
+// Cache decides when an output is used again.
 type Cache struct {
 	Strategy     CacheStrategy // "" : by Refresh
 	InvalidateOn []string      // globs relative to ${CWD}; ** stands for any directories
@@ -166,13 +166,13 @@ const (
 	TypeHandoff    Type = "handoff" // context/handoff.md
 )
 
-// Computed says whether sources of this type run commands.
+// Computed reports whether sources of this type run commands.
 func (t Type) Computed() bool { return t == TypeComputed || t == TypePipeline }
 
-// Selected says whether sources of this type are chosen by relevance to the task.
+// Selected reports whether sources of this type are chosen by relevance to the task.
 func (t Type) Selected() bool { return t == TypeMemory || t == TypeKnowledge || t == TypePlaybook }
 
-// Required says whether sources of this type stand verbatim in every pack and are never cut.
+// Required reports whether sources of this type stand verbatim in every pack and are never cut.
 func (t Type) Required() bool { return t == TypeSystemRole || t == TypePinned }
 
 // Phase is a part of a pack.
@@ -185,7 +185,7 @@ const (
 	Dynamic Phase = "dynamic"
 )
 
-// OnMissing says what happens when a source yields nothing.
+// OnMissing decides what happens when a source yields nothing.
 type OnMissing string
 
 // What happens when a source yields nothing: it is left out, or no pack can be built.
@@ -194,7 +194,7 @@ const (
 	Error OnMissing = "error"
 )
 
-// Refresh says when a generator runs again.
+// Refresh decides when a generator runs again.
 type Refresh string
 
 // A generator runs again when the history grew, or when it was compacted.
@@ -203,7 +203,7 @@ const (
 	Compaction Refresh = "compaction"
 )
 
-// CacheStrategy says when an output is used again whatever the history does.
+// CacheStrategy decides when an output is used again whatever the history does.
 type CacheStrategy string
 
 // The strategies of caches.

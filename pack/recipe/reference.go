@@ -43,7 +43,7 @@ func Reference() []byte {
 	return []byte(b.String())
 }
 
-// value says in words what a field holds.
+// value returns what a field holds, in words.
 func (f *field) value() string {
 	switch f.Kind {
 	case template:
@@ -96,7 +96,7 @@ func (f *field) value() string {
 	return "string"
 }
 
-// notes says when a field is allowed, whether it must be there, and its default.
+// notes returns when a field is allowed, whether it must be there, and its default.
 func (f *field) notes(o *object) string {
 	var s string
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// withKey gives a recipe in which one key of an object has its example's value, and beside it only what must stand there.
+// withKey returns a recipe in which one key of an object has its example's value, and beside it only what must stand there.
 func withKey(t *testing.T, o *object, f *field) string {
 	t.Helper()
 	tag := ""

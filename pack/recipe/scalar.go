@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// items gives the elements of a list, if there are as many as the field may have.
+// items returns the elements of a list, if there are as many as the field may have.
 func (r *reader) items(n *yaml.Node, f *field) (items []*yaml.Node, ok bool) {
 	to := follow(n)
 	if to.Kind != yaml.SequenceNode {

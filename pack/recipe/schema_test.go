@@ -30,7 +30,7 @@ func compiled(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// valid says what the schema has against a YAML text.
+// valid returns what the schema has against a YAML text.
 func valid(t testing.TB, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	var v any

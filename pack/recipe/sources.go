@@ -88,7 +88,7 @@ func (r *reader) group(n *yaml.Node, imported []group) group {
 	return g
 }
 
-// unknown says that a source without a type changes one that no import brought.
+// unknown reports that a source without a type changes one that no import brought.
 func (r *reader) unknown(id *yaml.Node, imported []group) {
 	var ids []string
 	for _, g := range imported {

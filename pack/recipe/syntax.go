@@ -74,7 +74,7 @@ type search struct {
 	left int // bytes that may still be parsed; below 0 nothing is known any more
 }
 
-// isYAML says whether the first n bytes are any number of documents.
+// isYAML reports whether the first n bytes are any number of documents.
 func (s *search) isYAML(n int) bool {
 	if s.left -= n; s.left < 0 {
 		return false
@@ -87,7 +87,7 @@ func (s *search) isYAML(n int) bool {
 	}
 }
 
-// firstBad gives the line behind the longest beginning that is YAML; told where that is not found in time.
+// firstBad returns the line behind the longest beginning that is YAML; told where that is not found in time.
 func (s *search) firstBad(told int) int {
 	for at := bytes.LastIndexByte(bytes.TrimRight(s.data, "\n"), '\n'); at > 0 && s.left > 0; at = bytes.LastIndexByte(s.data[:at], '\n') {
 		if s.isYAML(at) {
@@ -100,7 +100,7 @@ func (s *search) firstBad(told int) int {
 	return told
 }
 
-// remedy says what to do at data[at], before which all is YAML; first is where the text of that line begins.
+// remedy returns what to do at data[at], before which all is YAML; first is where the text of that line begins.
 // It may find that the mistake is elsewhere. Of what it does not know it says what the library does.
 func remedy(data []byte, first, at int, why string) (int, string) {
 	rest := data[at:]
@@ -153,7 +153,7 @@ type flow struct {
 	open   []int // where the brackets stand that are not closed yet
 }
 
-// find gives the place of the first mistake from at on, and what to do; "" where it knows none.
+// find returns the place of the first mistake from at on, and what to do; "" where it knows none.
 func (f *flow) find(at int) (int, string) {
 	fresh, closed := true, -1 // a value or a key may begin here; where the last quoted string ended
 	for i := at; i < len(f.data); i++ {
@@ -214,7 +214,7 @@ func (f *flow) find(at int) (int, string) {
 	return f.unclosed()
 }
 
-// ends says whether the line behind the line break at i cannot belong to what is open: it is not indented deeper.
+// ends reports whether the line behind the line break at i cannot belong to what is open: it is not indented deeper.
 func (f *flow) ends(i int) bool {
 	next := bytes.TrimLeft(f.data[i:], " \n")
 	if len(next) == 0 || next[0] == ']' || next[0] == '}' {
@@ -231,7 +231,7 @@ func (f *flow) unclosed() (int, string) {
 	return at, fmt.Sprintf("%c has no closing %c", f.data[at], f.data[at]+2)
 }
 
-// quoted gives the offset of the end of the string that begins at i, or what is wrong with it.
+// quoted returns the offset of the end of the string that begins at i, or what is wrong with it.
 func (f *flow) quoted(i int) (end, at int, why string) {
 	q := f.data[i]
 	for j := i + 1; j < len(f.data); j++ {

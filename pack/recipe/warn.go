@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Warnings says what is allowed but unwise, in the order of the recipe's lines.
+// Warnings returns what is allowed but unwise, in the order of the recipe's lines.
 func (r *Recipe) Warnings() (w []Problem) {
 	journal := slices.IndexFunc(r.Sources, func(s Source) bool { return s.Type == TypeJournal })
 	for i := range r.Sources {
@@ -98,7 +98,7 @@ func (s *Source) warnTask(warn func(key, format string, args ...any)) {
 	}
 }
 
-// warnPrefix says why a source of the head, or the journal, makes the prefix of a pack change often.
+// warnPrefix returns why a source of the head, or the journal, makes the prefix of a pack change often.
 func (s *Source) warnPrefix(warn func(key, format string, args ...any)) {
 	const breaks = "so the prefix of the pack changes each time"
 	switch {

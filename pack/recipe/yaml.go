@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// YAML gives the effective recipe in full: Load reads it again to a recipe of the
+// YAML returns the effective recipe in full: Load reads it again to a recipe of the
 // same Hash. The comment of every line says where it was written: "# context.yaml:7",
 // "# built in", or "# default" where nobody did.
 func (r *Recipe) YAML() []byte {
@@ -52,7 +52,7 @@ func (w *writer) line(level int, s, comment string) {
 	w.b.WriteByte('\n')
 }
 
-// origin says where a key was written.
+// origin returns where a key was written.
 func (w *writer) origin(key string) string {
 	at, ok := w.origins[key]
 	if !ok {
@@ -98,7 +98,7 @@ func (w *writer) object(o *object, v any, prefix string, level int) {
 	}
 }
 
-// empty says whether a field holds what it holds when its key is not there.
+// empty reports whether a field holds what it holds when its key is not there.
 func (f *field) empty(at any, fallback string) bool {
 	switch to := at.(type) {
 	case ratio:
@@ -184,7 +184,7 @@ var (
 	notPlain  = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 )
 
-// quoted gives a string as a YAML scalar.
+// quoted returns a string as a YAML scalar.
 func quoted(s string) string {
 	if plainText.MatchString(s) && !slices.Contains(notPlain, strings.ToLower(s)) {
 		return s

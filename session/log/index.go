@@ -12,29 +12,17 @@ import (
 )
 
 // Entry is what the index keeps of one record.
-type Entry struct {
-	Offset int64       // of the record's first byte
-	Len    int32       // bytes without the newline
-	Weight int32       // ctxabi.Weight of what a pack would show of it in full
-	Tokens int32       // exact count of the full rendering in Index.Encoding, or 0 when not counted yet
-	CallOf int32       // for a tool result: the line of the call in the same log that it answers, else 0
-	Events int32       // number of events that had arrived before it (messages only)
-	Role   ctxabi.Role // RoleUnknown for a record that is damaged
-	Flags  EntryFlags
-}
-
-// End is where the next record begins.
-func (e Entry) End() int64 { return e.Offset + int64(e.Len) + 1 }
+type Entry = ctxabi.Entry
 
 // EntryFlags are facts about a record.
-type EntryFlags uint8
+type EntryFlags = ctxabi.EntryFlags
 
 // The flags.
 const (
-	HasCalls   EntryFlags = 1 << iota // an assistant record that calls tools; a tool_call event
-	HasResults                        // carries tool results as parts (Anthropic's form); a tool_result event
-	HasImages                         // carries image parts
-	Damaged                           // does not pass the check: served, reported, carried as text
+	HasCalls   = ctxabi.HasCalls
+	HasResults = ctxabi.HasResults
+	HasImages  = ctxabi.HasImages
+	Damaged    = ctxabi.Damaged
 )
 
 // row is an Entry in memory and on disk, tokens aside. It follows from the log

@@ -23,12 +23,8 @@ type Timeline struct {
 	EventsErr error
 }
 
-// ToolEvent is the place of a tool_call or tool_result event that has no twin
-// among the messages.
-type ToolEvent struct {
-	Line  int32 // in events.jsonl
-	After int32 // the message behind which it stands; 0: in front of all
-}
+// ToolEvent is the place of a tool event that has no twin among the messages.
+type ToolEvent = ctxabi.EventPlace
 
 // merge finds the places of tool events. It goes forward only and its state
 // follows from the two logs and the messages' arrival rows.

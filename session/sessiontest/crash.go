@@ -173,3 +173,12 @@ func each(n *node, visit func(*node)) {
 func sortedNames(m map[string]*node) []string {
 	return slices.Sorted(maps.Keys(m))
 }
+
+func (n *node) truncate(size int64) {
+	if size <= int64(len(n.data)) {
+		n.data = n.data[:size:size]
+	} else {
+		n.data = append(n.data, make([]byte, size-int64(len(n.data)))...)
+	}
+	n.ops = append(n.ops, fileOp{size: size})
+}

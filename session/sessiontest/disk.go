@@ -88,12 +88,6 @@ func (d *Disk) parent(name string) (*node, string, error) {
 	return dir, path.Base(name), err
 }
 
-// tick moves the clock and stamps n.
-func (d *Disk) tick(n *node) {
-	d.now = d.now.Add(time.Millisecond)
-	n.mtime = d.now
-}
-
 // OpenFile knows O_CREATE, O_EXCL and O_TRUNC; writes always go to the end.
 func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
 	d.mu.Lock()
@@ -124,15 +118,6 @@ func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, 
 		d.tick(n)
 	}
 	return &file{d: d, n: n, name: name, born: d.born}, nil
-}
-
-func (n *node) truncate(size int64) {
-	if size <= int64(len(n.data)) {
-		n.data = n.data[:size:size]
-	} else {
-		n.data = append(n.data, make([]byte, size-int64(len(n.data)))...)
-	}
-	n.ops = append(n.ops, fileOp{size: size})
 }
 
 func (d *Disk) Mkdir(name string, perm fs.FileMode) error {

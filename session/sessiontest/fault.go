@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -114,3 +115,9 @@ func (f *faults) step(d *Disk, op, name string, changes bool) error {
 }
 
 func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
+
+// tick moves the clock and stamps n.
+func (d *Disk) tick(n *node) {
+	d.now = d.now.Add(time.Millisecond)
+	n.mtime = d.now
+}

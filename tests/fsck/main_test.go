@@ -18,7 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -225,9 +225,9 @@ func fsck(t interface {
 }, dir string, repair bool) (found []check.Damage) {
 	t.Helper()
 	_, err := check.Fsck(context.Background(), dir, check.FsckOptions{Repair: repair,
-		Kinds: slices.Concat(pack.FileKinds(), search.FileKinds(), world.FileKinds()),
+		Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()),
 		Deep: func(ctx context.Context, x *session.Session) ([]check.Problem, error) {
-			chunks, err := pack.CheckChunks(ctx, x)
+			chunks, err := build.CheckChunks(ctx, x)
 			index, failed := search.Check(ctx, x)
 			return append(chunks, index...), errors.Join(err, failed)
 		}},

@@ -21,7 +21,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -33,7 +34,7 @@ type fire struct {
 	ctx     context.Context
 	store   *session.Store
 	x       *session.Session
-	builder *pack.Builder
+	builder *build.Builder
 
 	counts sync.Map // of what was done, by name
 
@@ -191,7 +192,7 @@ func (f *fire) reader(rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	f.builder.Opened(f.x, b, pack.Opening{File: ctxabi.PackFile, At: time.Now()})
+	f.builder.Opened(f.x, b, build.Opening{File: ctxabi.PackFile, At: time.Now()})
 	f.did("pack")
 	s, err := f.builder.Served(f.ctx, f.x)
 	if err != nil {
@@ -214,7 +215,7 @@ func (f *fire) reader(rng *rand.Rand) error {
 		return err
 	}
 	f.did("notes")
-	for _, tree := range []func(context.Context, *session.Session, string) (*pack.Nodes, error){f.builder.Swap, f.builder.Dedup} {
+	for _, tree := range []func(context.Context, *session.Session, string) (*swap.Nodes, error){f.builder.Swap, f.builder.Dedup} {
 		nodes, err := tree(f.ctx, f.x, "")
 		if err != nil {
 			return err
@@ -248,7 +249,7 @@ func TestCollectUnderFire(t *testing.T) {
 	if err := x.SetControl(ctxabi.PolicyFile, []byte(atOnce)); err != nil {
 		t.Fatal(err)
 	}
-	builder, err := pack.NewBuilder(pack.Config{Budget: 4000})
+	builder, err := build.NewBuilder(build.Config{Budget: 4000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +331,7 @@ func TestCollectUnderFire(t *testing.T) {
 		}
 	}
 	// What was derived all the while, from caches that went and came, is what is derived from the history alone.
-	fresh, err := pack.NewBuilder(pack.Config{Budget: 4000})
+	fresh, err := build.NewBuilder(build.Config{Budget: 4000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func TestCollectUnderFire(t *testing.T) {
 	}
 }
 
-func notesOf(t *testing.T, b *pack.Builder, x *session.Session, name string) string {
+func notesOf(t *testing.T, b *build.Builder, x *session.Session, name string) string {
 	t.Helper()
 	v, err := b.Notes(context.Background(), x)
 	if err != nil {

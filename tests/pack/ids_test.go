@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/eval"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -81,7 +82,7 @@ func packed(t *testing.T, s *eval.Session, budget int) (key, value string) {
 		}
 		bytes.Write(b.Markdown)
 		bytes.Write(b.JSON())
-		for _, f := range pack.Formats {
+		for _, f := range native.Formats {
 			native, err := b.Native(f, func() (messages, events pack.Records, err error) { return history, nil, nil })
 			if err != nil && !errors.Is(err, ctxabi.ErrOverBudget) {
 				t.Fatalf("%s at %d, %v: %v", s.Name, budget, f, err)

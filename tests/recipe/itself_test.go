@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -44,7 +44,7 @@ sources:
 					s.want(b, "gen", "made\n")
 					s.want(b, "there", "It is there.\n")
 				}
-				if report := s.Read("context/pack.report.md"); strings.Count(report, pack.ReasonPack) < want {
+				if report := s.Read("context/pack.report.md"); strings.Count(report, source.ReasonPack) < want {
 					t.Errorf("%s: the reason is not %d times in\n%s", to, want, report)
 				}
 			}
@@ -69,7 +69,7 @@ func TestSourcesThatLeadInACircleAreRefusedAtOnce(t *testing.T) {
 		if got := s.pack(); got.Stale || got.block("other.md") != "" {
 			t.Errorf("stale %v, the pack is\n%s", got.Stale, got.md)
 		}
-		if report := s.Read("context/pack.report.md"); !strings.Contains(report, pack.ReasonPack) {
+		if report := s.Read("context/pack.report.md"); !strings.Contains(report, source.ReasonPack) {
 			t.Errorf("no reason in\n%s", report)
 		}
 	}

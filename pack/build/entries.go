@@ -1,0 +1,138 @@
+package build
+
+import (
+	"container/list"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/pack/swap"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// entry is what a builder remembers of one session.
+type entry struct {
+	id   string
+	size int // guarded by Builder.mu
+
+	used    atomic.Int64            // when it was used last, in ns since 1970
+	flights atomic.Uint64           // begun so far
+	shown   atomic.Pointer[present] // the last build, for whoever must not wait
+	waits   *signal                 // whoever compiles waits for generators
+
+	busy       chan struct{} // holds one token while somebody compiles; guards what follows
+	done       uint64        // the last flight that gave a build
+	last       *source.Gathered
+	build      *pack.Build
+	made       pack.Input // what build was made from, but for the records
+	memo       *pack.Memo
+	encoding   string // that memo counts with
+	epoch      *epochNote
+	failures   source.Failures
+	decided    source.Decided
+	summarizer summarizer
+	computed   computed
+	failed     string // the last failure that was reported
+
+	swap  swap.Swap  // what left the prompt of Current
+	dedup swap.Dedup // what repeats in the history
+	notes entryNotes
+
+	source.Logs // of the session, as packs show them
+
+	past past // the packs of earlier moments
+}
+
+// What a builder remembers at most. An evicted session is compiled from its index again.
+const (
+	maxRemembered      = 48 << 20 // bytes
+	maxRememberedCount = 2048     // sessions
+)
+
+// use is entry for somebody who asks for something that is made of the session.
+func (b *Builder) use(x *session.Session) *entry {
+	e := b.entry(x.ID())
+	e.used.Store(x.Store().Now().UnixNano())
+	return e
+}
+
+// entry finds or makes what is remembered of a session.
+func (b *Builder) entry(id string) *entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		b.recent.MoveToFront(at)
+		return at.Value.(*entry)
+	}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.NewLogs(b.config.Redact, id)}
+	b.sessions[id] = b.recent.PushFront(e)
+	return e
+}
+
+func (e *entry) bytes() int {
+	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes()
+	if e.build != nil {
+		n += e.build.Size()
+	}
+	if e.last != nil {
+		n += e.last.Bytes()
+	}
+	for i := range e.made.Files {
+		if f := &e.made.Files[i]; f.Sum == nil { // outputs; the others are counted where they were read
+			n += len(f.Data)
+		}
+	}
+	return n
+}
+
+// weigh notes the size of an entry.
+func (b *Builder) weigh(e *entry, size int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[e.id]; !ok || at.Value != e {
+		return // forgotten meanwhile
+	}
+	b.size += size - e.size
+	e.size = size
+	b.trim()
+}
+
+// grow notes that the entry of a session takes so many bytes more.
+func (b *Builder) grow(id string, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		at.Value.(*entry).size += bytes
+		b.size += bytes
+		b.trim()
+	}
+}
+
+// trim drops the least recently used entries beyond the bounds. b.mu is held.
+func (b *Builder) trim() {
+	for b.recent.Len() > 1 && (b.size > b.config.Memory.Share(maxRemembered) || b.recent.Len() > maxRememberedCount) {
+		b.remove(b.recent.Back())
+	}
+}
+
+// remove forgets an entry. A build of it that is going on ends unremembered. b.mu is held.
+func (b *Builder) remove(at *list.Element) {
+	e := b.recent.Remove(at).(*entry)
+	b.size -= e.size
+	delete(b.sessions, e.id)
+	if b.outputs != nil {
+		b.outputs.evict(e.id)
+	}
+}
+
+// Drop forgets the session's build; the next Current compiles anew.
+func (b *Builder) Drop(x *session.Session) { b.Forget(x.ID()) }
+
+// Forget drops all memory kept for the session id.
+func (b *Builder) Forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, ok := b.sessions[id]; ok {
+		b.remove(at)
+	}
+}

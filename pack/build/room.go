@@ -1,0 +1,120 @@
+package build
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// What it takes to make something of a session, beside the index of its records, about.
+const (
+	workBytes = 8 << 20 // of memory, however long the session is
+	workTimes = 4       // bytes of memory for each byte of a record that is worked at
+)
+
+// room keeps memory free for making something of the session as it is in t, until release. It returns ctxabi.ErrNoMemory if
+// there is none; see [memory.Limit].
+func (b *Builder) room(t *session.Timeline, op, path string) (release func(), err error) {
+	if b.config.Memory == nil {
+		return func() {}, nil
+	}
+	longest := max(longestRead(t.Messages), longestRead(t.Events))
+	need := min(workTimes*(t.Messages.Size()+t.Events.Size()), workBytes+workTimes*int64(longest))
+	return b.config.Memory.Reserve(op, path, need)
+}
+
+// roomNow is room for the session as it is now.
+func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
+	t, err := x.Timeline()
+	if err != nil {
+		return nil, err
+	}
+	return b.room(t, "read", "")
+}
+
+// longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
+// its newest.
+func longestRead(ix *session.Index) (longest int) {
+	gap := journal.GapBefore(ix.Len())
+	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
+		return longest
+	}
+	longest = 0
+	for at := 1; at <= ix.Len(); at++ {
+		if at == gap.From {
+			at = gap.To + 1
+		}
+		longest = max(longest, int(ix.At(at).Len))
+	}
+	return longest
+}
+
+// newMemo is newMemo for a builder's limit of memory.
+func (b *Builder) newMemo() *pack.Memo {
+	mm := pack.NewMemo()
+	mm.Corpora.Most = b.config.Memory.Share(blocks.MaxCorpora)
+	return mm
+}
+
+// remembered is what a builder remembers as a cache of memory.Limit.
+type remembered struct{ *Builder }
+
+func (b remembered) Loosen() {}
+
+// LetGo forgets all sessions of which nothing is being made.
+func (b remembered) LetGo() {
+	if !b.mu.TryLock() {
+		return
+	}
+	defer b.mu.Unlock()
+	for at := b.recent.Back(); at != nil; {
+		before := at.Prev()
+		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {
+			b.remove(at)
+		}
+		at = before
+	}
+}
+
+// Size returns how many bytes all of them take, about.
+func (b remembered) Size() (n int64) {
+	if !b.mu.TryLock() {
+		return 0
+	}
+	defer b.mu.Unlock()
+	for at := b.recent.Front(); at != nil; at = at.Next() {
+		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {
+			n += int64(e.size)
+		}
+	}
+	return n
+}
+
+// catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
+func (b *Builder) catchUp(x *session.Session, e *entry, all *journal.Finds, m record.Records) {
+	b.background(func(ctx context.Context) {
+		err := all.CatchUp(ctx, m, func(bytes int64) (func(), error) {
+			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
+		})
+		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
+			x.Report(session.RowOf("read", ctxabi.FactsFile, 0, err))
+		} else if err == nil {
+			e.notes.starved.Store(false)
+		}
+	})
+}
+
+// background does what nobody waits for, until Close.
+func (b *Builder) background(do func(ctx context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.work.Err() == nil {
+		b.working.Go(func() { do(b.work) })
+	}
+}

@@ -1,0 +1,80 @@
+package pack
+
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// decidedFor are those decisions of in that a pack shows: none where the agent has taken over the file, and not those that its rows replace.
+func (in *Input) decidedFor(w *journal.NoteWants) []journal.Decided {
+	if !slices.Contains(w.Kinds, recipe.TypeDecisions) {
+		return nil
+	}
+	own := w.Own[recipe.TypeDecisions]
+	return slices.DeleteFunc(slices.Clone(in.Decided), func(d journal.Decided) bool { return own[d.ID()] })
+}
+
+// decidedID names the block of those decisions that came since the last compaction.
+const decidedID = "new decisions"
+
+// newDecisions is the block of the decisions that do not stand before the conversation when it is folded as f is, in at most room tokens.
+func (d *draft) newDecisions(f *journal.Fold, room int) (text string, tokens int, err error) {
+	list := d.memo.Decided
+	if len(list) == 0 {
+		return "", 0, nil
+	}
+	if d.journal.Present {
+		z, err := d.memo.Zones(d.history, f, d.counter)
+		if err != nil {
+			return "", 0, err
+		}
+		list = list[z.Decided:]
+	}
+	heading := record.BlockHeading + decidedID + "\n"
+	text, _ = journal.DecidedText(list, room-d.counter.CountCached(heading), d.counter.CountCached)
+	if text == "" {
+		return "", 0, nil
+	}
+	return heading + text, d.counter.CountCached(heading + text), nil
+}
+
+// reserveDecisions keeps room behind the journal for the decisions that stand there: half of the footer at most.
+func (d *draft) reserveDecisions() (err error) {
+	room := blocks.NoCap
+	if d.limits.limit > 0 {
+		room = min(max(scaled(defaultCaps[recipe.TypeDecisions], d.limits.limit), defaultCaps[recipe.TypeDecisions]/2), d.limits.footer/2)
+	}
+	if _, d.reserved, err = d.newDecisions(d.clock, room); err != nil {
+		return err
+	}
+	d.limits.footer -= d.reserved
+	d.tokens.footer += d.reserved
+	return nil
+}
+
+// decide shows the decisions behind the journal as it was folded, in the room that was kept for them and what the others left.
+func (d *draft) decide() error {
+	room := blocks.NoCap
+	if l := d.limits.limit; l > 0 {
+		room = d.reserved + max(0, min(d.footerLeft, l-d.total(), l-d.native.Bound))
+	}
+	text, n, err := d.newDecisions(d.fold, room)
+	if err != nil {
+		return err
+	}
+	d.tokens.footer += n - d.reserved
+	d.native.Bound += n - d.reserved
+	d.footerLeft += d.reserved - n
+	if text != "" {
+		k := slices.IndexFunc(d.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions })
+		b := block{source: &d.recipe.Sources[k], at: k, id: decidedID, kind: string(recipe.TypeDecisions), phase: phaseDynamic, trust: "history",
+			path: ctxabi.DecisionsFile, text: text, tokens: n, asked: n}
+		d.footer = slices.Insert(d.footer, 0, b)
+	}
+	return nil
+}

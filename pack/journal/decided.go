@@ -1,0 +1,70 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Decided is a decision that an event of events.jsonl records. It is no record of the journal, and so a pack shows it by itself, at
+// every budget: behind the journal until a compaction, then in the block of decisions before the conversation, in front of those that
+// are derived. So it is told once, and the prefix does not change between compactions.
+type Decided struct {
+	Line  int    // of events.jsonl
+	After int    // messages that had arrived before it
+	Text  string // one line
+}
+
+// ID is that of its row in decisions.jsonl.
+func (d *Decided) ID() string { return fmt.Sprintf("de%d", d.Line) }
+
+// decidedBefore is how many of the decisions had arrived before the record at a place of m.
+func (mm *Memo) decidedBefore(m record.Records, at int) int {
+	a := record.AddressOf(m, at)
+	n := slices.IndexFunc(mm.Decided, func(d Decided) bool {
+		if a.Event {
+			return d.Line >= a.Line
+		}
+		return d.After >= a.Line
+	})
+	if n < 0 {
+		return len(mm.Decided)
+	}
+	return n
+}
+
+// earlierDecisions is the line that stands for those that there is no room for.
+const earlierDecisions = "- earlier ones: " + ctxabi.DecisionsFile + "\n"
+
+// DecidedText is a list of decisions in at most room tokens, the newest of them where not all fit, and how many tokens it takes; "" where
+// none fits. Of those that say the same the last one stands.
+func DecidedText(list []Decided, room int, count func(string) int) (text string, tokens int) {
+	var lines []string // newest first
+	said := map[string]bool{}
+	for i, d := range slices.Backward(list) {
+		if said[d.Text] {
+			continue
+		}
+		said[d.Text] = true
+		short, _ := compress.ClipTokens(d.Text, noteTextShown)
+		line, more := fmt.Sprintf("- %s (events:%d)\n", record.OneLine(short), d.Line), 0
+		if i > 0 {
+			more = count(earlierDecisions)
+		}
+		if n := count(line); tokens+n+more <= room {
+			lines, tokens = append(lines, line), tokens+n
+			continue
+		}
+		if len(lines) > 0 {
+			lines = append(lines, earlierDecisions)
+		}
+		break
+	}
+	slices.Reverse(lines)
+	text = strings.Join(lines, "")
+	return text, count(text)
+}

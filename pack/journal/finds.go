@@ -1,0 +1,336 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// What records say that is worth a note is found in each of them once, ever: by whoever reads the notes of a session first, or by the first
+// pack after a compaction. What was found is kept, and folded into rows up to the places of the timeline that are asked for.
+
+// Bounds of what is remembered.
+const (
+	maxFoldings = 3 // one follows the end of the history, one its compactions
+	maxNotes    = 8 // places whose notes are remembered
+)
+
+// Finds is what was found in the records of one history.
+type Finds struct {
+	Size     atomic.Int64 // about, in bytes
+	Catching atomic.Bool  // somebody goes through the records behind the readers' backs
+	Gap      ctxabi.Span  // places that are not looked at
+
+	mu       sync.Mutex // held while records are read
+	keep     Keeper     // nil: nothing outlives this memory
+	loaded   bool
+	places   int        // of the timeline that were gone through
+	tools    int        // tool events among them
+	lines    [][]byte   // the batches that are not on the disk: they come behind those that are
+	lost     bool       // what was kept went while it was in use: nothing is kept any more
+	foldings []*folding // the most recently used last
+	notes    []*Notes   // likewise
+}
+
+// Keeper keeps what was found in the records of a session, beyond this process.
+type Keeper interface {
+	// Load calls add for each batch that is kept, one after another, as long as they fit together and add takes them. It returns how
+	// many places and tool events these tell of; none where they are not of this history. It returns an error when the history cannot be read.
+	Load(add func(line []byte) bool) (places, tools int, err error)
+	// Each calls do for each batch that is kept, until it returns false. It returns an error when they cannot be read.
+	Each(do func(line []byte) bool) error
+	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
+	Head(m record.Records, at int) (string, error)
+	// Append keeps one more batch. It returns an error when it is not kept.
+	Append(line []byte) error
+	// Remove forgets all of them.
+	Remove()
+}
+
+// FindBatch is what was found in some records, as it is kept.
+type FindBatch struct {
+	BatchOf
+	Version int          `json:"version"`
+	Found   []findRecord `json:"found,omitempty"`
+	partial bool         // a record could not be read, so that it is not kept
+}
+
+// findRecord is what was found in one.
+type findRecord struct {
+	At    int               `json:"at"` // its place
+	Found []derived.Finding `json:"found"`
+}
+
+// Notes are the rows as of a place.
+type Notes struct {
+	places, tools int
+	Facts         []ctxabi.FactRow
+	Decisions     []ctxabi.DecisionRow
+	Refs          []ctxabi.RefRow
+	Todo          string
+	Summary       string // made for whoever reads it, see summarize
+	summarized    bool
+}
+
+// NewFinds returns findings that k keeps; nil: nothing keeps them.
+func NewFinds(k Keeper) *Finds { return &Finds{keep: k} }
+
+// Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
+// gigabyte is not read for a few lines.
+const (
+	FindsFirst  = 512
+	FindsNewest = 4096 // or twice as many
+)
+
+// GapBefore is what is not looked at of the first places of a history; none of a short one. It moves in large steps.
+func GapBefore(places int) ctxabi.Span {
+	if places <= FindsFirst+2*FindsNewest {
+		return ctxabi.Span{}
+	}
+	return ctxabi.Span{From: FindsFirst + 1, To: (places/FindsNewest - 1) * FindsNewest}
+}
+
+// foundUpTo is what was found in those of the first places of a history that a pack looks at.
+func (mm *Memo) foundUpTo(places int) *Finds {
+	gap := GapBefore(places)
+	if gap == (ctxabi.Span{}) {
+		return mm.found()
+	}
+	if mm.nearby == nil || mm.nearby.Gap != gap {
+		mm.nearby = &Finds{Gap: gap}
+	}
+	return mm.nearby
+}
+
+// maxNotesBehind is how many records somebody who looks at notes waits for.
+const maxNotesBehind = FindsNewest
+
+// Behind reports whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
+func (f *Finds) Behind(m record.Records) bool {
+	if GapBefore(m.Len()) == (ctxabi.Span{}) {
+		return false
+	}
+	if !f.mu.TryLock() {
+		return true
+	}
+	defer f.mu.Unlock()
+	return !f.loaded && f.load() != nil || m.Len()-f.places > maxNotesBehind
+}
+
+// CatchUp goes through the records that were not yet, until ctx ends. Each step is made in memory that room keeps free, for so many
+// bytes of records.
+// It returns the error of room or of ctx, and ctxabi.ErrIO when a record cannot be read.
+func (f *Finds) CatchUp(ctx context.Context, m record.Records, room func(bytes int64) (release func(), err error)) error {
+	defer f.Catching.Store(false)
+	step := func() (done bool, err error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		places, bytes := min(f.places+maxNotesBehind, m.Len()), int64(0)
+		for at := f.places + 1; at <= places; at++ {
+			bytes += int64(m.At(at).Len)
+		}
+		release, err := room(bytes)
+		if err != nil {
+			return false, err
+		}
+		defer release()
+		return places == m.Len(), f.readUpTo(ctx, m, places)
+	}
+	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if done, err = step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// At returns the notes as of the first places of m. With a counter they have their summary.
+// It returns the error of ctx when that ends, and ctxabi.ErrIO when a record cannot be read.
+func (f *Finds) At(ctx context.Context, m record.Records, places int, count func(string) int) (Notes, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tools := record.ToolsUpTo(m, places)
+	for i, n := range f.notes {
+		if n.places == places && n.tools == tools && (count == nil || n.summarized) {
+			f.notes = append(slices.Delete(f.notes, i, i+1), n)
+			return *n, nil
+		}
+	}
+	if err := f.readUpTo(ctx, m, places); err != nil {
+		return Notes{}, err
+	}
+	g, err := f.folded(ctx, m, places)
+	if err != nil {
+		return Notes{}, err
+	}
+	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo()}
+	if count != nil {
+		n.Summary, n.summarized = g.fold.Summary(summaryTokens, count), true
+	}
+	f.notes = slices.DeleteFunc(f.notes, func(o *Notes) bool { return o.places == places })
+	if f.notes = append(f.notes, n); len(f.notes) > maxNotes {
+		f.notes = slices.Delete(f.notes, 0, 1)
+	}
+	f.weigh()
+	return *n, nil
+}
+
+// readUpTo goes through the records up to a place that were not yet; f.mu is held.
+func (f *Finds) readUpTo(ctx context.Context, m record.Records, places int) error {
+	if !f.loaded {
+		if err := f.load(); err != nil {
+			return err
+		}
+	}
+	if f.places <= m.Len() && record.ToolsUpTo(m, f.places) != f.tools { // a tool event got a place before others, or the end of a log was lost
+		f.reset()
+	}
+	for f.places < places {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := f.read(m, places)
+		if err != nil {
+			return err
+		}
+		if f.keep != nil {
+			if b.Head, err = f.keep.Head(m, b.To); err != nil {
+				return err
+			}
+		}
+		line, err := json.Marshal(b)
+		if err != nil {
+			return err
+		}
+		if f.keep == nil || f.lost || b.partial || len(f.lines) > 0 || f.keep.Append(line) != nil {
+			f.lines = append(f.lines, line)
+		}
+		f.advance(m, &b)
+		f.places, f.tools = b.To, b.Tools
+	}
+	return nil
+}
+
+// read finds what the next records say, up to a place.
+func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
+	b := FindBatch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion}
+	at, before := f.places, record.UnreadSoFar(m)
+	for bytes := 0; at < upTo && bytes < BatchBytes; {
+		at++
+		if f.Gap.From <= at && at <= f.Gap.To {
+			at = min(f.Gap.To, upTo)
+			continue
+		}
+		e := m.At(at)
+		bytes += int(e.Len) + 1
+		s, err := saidTo(m, at)
+		if err != nil {
+			return b, err
+		}
+		if record.IsUnread(m, at) {
+			continue // it says nothing
+		}
+		if found := derived.Find(s); len(found) > 0 {
+			b.Found = append(b.Found, findRecord{at, found})
+		}
+	}
+	b.To, b.Tools, b.partial = at, record.ToolsUpTo(m, at), record.UnreadSoFar(m) > before
+	return b, nil
+}
+
+// saidTo is the record at a place as those see it who find.
+func saidTo(m record.Records, at int) (derived.Record, error) {
+	e := m.At(at)
+	r, err := record.ExcerptOf(m, at)
+	if err != nil {
+		return derived.Record{}, err
+	}
+	s := derived.Record{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers}
+	if r.Result {
+		s.Tool = r.Name
+	}
+	if e.Role == ctxabi.Event {
+		s.Type = record.CallType
+		if r.Result {
+			s.Type = record.ResultType
+		}
+	}
+	for _, c := range r.Calls {
+		s.Calls = append(s.Calls, derived.Call{Name: c.Name, Arguments: c.Arguments, ID: c.ID})
+	}
+	return s, nil
+}
+
+// saysAs is the role that what was found in the record at a place counts for.
+func saysAs(m record.Records, at int) string {
+	e := m.At(at)
+	if e.Role == ctxabi.User && record.IsResult(e) {
+		return ctxabi.Tool.String()
+	}
+	return e.Role.String()
+}
+
+// reset forgets all that was found; f.mu is held.
+func (f *Finds) reset() {
+	f.places, f.tools, f.lines, f.foldings, f.notes = 0, 0, nil, nil, nil
+	if f.keep != nil {
+		f.keep.Remove()
+	}
+}
+
+// load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
+func (f *Finds) load() (err error) {
+	f.loaded = true
+	if f.keep == nil {
+		return nil
+	}
+	f.places, f.tools, err = f.keep.Load(func(line []byte) bool {
+		var v struct{ Version int }
+		return json.Unmarshal(line, &v) == nil && v.Version == derived.FindVersion
+	})
+	f.loaded = err == nil
+	return err
+}
+
+// weigh notes about how much memory f takes.
+func (f *Finds) weigh() {
+	n := 512
+	for _, line := range f.lines {
+		n += len(line)
+	}
+	for _, o := range f.notes {
+		n += 256 + len(o.Todo) + len(o.Summary) + 300*(len(o.Facts)+len(o.Decisions)+len(o.Refs))
+	}
+	f.Size.Store(int64(n + 64<<10*len(f.foldings)))
+}
+
+// BatchBytes is how many bytes of records one batch tells of, about.
+const BatchBytes = 4 << 20
+
+// BatchOf names the records that a batch covers.
+type BatchOf struct {
+	From  int    `json:"from"` // places of the timeline
+	To    int    `json:"to"`
+	Tools int    `json:"tools"` // tool events up to there
+	Head  string `json:"head"`  // of both logs up to there
+}
+
+const summaryTokens = 1000 // of summary.md
+
+// found is what was found in the records.
+func (mm *Memo) found() *Finds {
+	if mm.Finds == nil {
+		mm.Finds = NewFinds(nil)
+	}
+	return mm.Finds
+}

@@ -1,0 +1,234 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
+func (f *Fold) after(i int) int64 {
+	s := f.starts[i]
+	live := f.shown - s.shown
+	if s.line == 1 {
+		return live
+	}
+	kept := f.keptRecords(s)
+	z := f.Rules.zonesIn(f.Rules.room - kept).all()
+	if z == 0 {
+		return kept + live
+	}
+	return max(f.low(kept), kept+live+z/3)
+}
+
+// low is what a compaction brings the journal to where so much of it stays as it is.
+func (f *Fold) low(kept int64) int64 {
+	return f.Rules.room - f.movable(kept)*(1000-f.Rules.low)/1000
+}
+
+// movable is what marks and gains are shares of: the room, but no more than twice what is not kept anyway.
+func (f *Fold) movable(kept int64) int64 {
+	return min(f.Rules.room, 2*max(0, f.Rules.room-kept))
+}
+
+// keptRecords is what the records before s take that stay as they are.
+func (f *Fold) keptRecords(s start) int64 {
+	first, user := f.keptImages(s)
+	return f.keptTexts(s) + f.scaled(first+user)
+}
+
+// keptTexts is what they take without their images.
+func (f *Fold) keptTexts(s start) int64 {
+	w := f.Lead.shown
+	first, user := f.keptUsers(s)
+	if first > 0 && first != user {
+		w += f.scaled(min(f.First.Weight, f.Rules.firstCap))
+	}
+	if user > 0 {
+		w += f.scaled(f.Rules.user.shown(s.user.Weight))
+	}
+	return w
+}
+
+// beyondAt returns the tokens that native renderings take for the record at a line beyond its text in pack.md: its images, and from
+// the first record with images on its frame. Images leave no other room for frames; before them the fold does not count frames.
+func (f *Fold) beyondAt(line, images int) int {
+	if f.imagesFrom == 0 || line < f.imagesFrom {
+		return 0
+	}
+	return images + record.FrameTokens
+}
+
+// ImageTurns is the number of later requests at which a compaction takes the images of a record away.
+const ImageTurns = 2
+
+// keptImages returns the tokens of the images that the two user records before s show while s is the boundary. A record shows its
+// images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most. A record that is the
+// first and the last one counts as the last.
+func (f *Fold) keptImages(s start) (first, user int) {
+	w := f.keptTexts(s)
+	keeps := func(a Anchor) int {
+		if f.Last.turn-a.turn >= ImageTurns || w+f.scaled(a.images) > f.Rules.room/2 {
+			return 0
+		}
+		w += f.scaled(a.images)
+		return a.images
+	}
+	atFirst, atUser := f.keptUsers(s)
+	if atUser > 0 {
+		user = keeps(s.user)
+	}
+	if atFirst > 0 && atFirst != atUser && f.First.Weight <= f.Rules.firstCap {
+		first = keeps(f.First)
+	}
+	return first, user
+}
+
+// KeepsImages reports whether the images of the kept user record at a line are shown.
+func (f *Fold) KeepsImages(line int) bool {
+	s := f.starts[0]
+	first, user := f.settled().keptImages(s)
+	atFirst, atUser := f.keptUsers(s)
+	return line == atFirst && first > 0 || line == atUser && user > 0
+}
+
+// settled returns the fold with what keptImages looked at when the boundary was moved last.
+func (f *Fold) settled() *Fold {
+	g := *f
+	g.Last = f.SettledUser
+	return &g
+}
+
+// keptUsers returns the lines of the first user record and of the last one that
+// stand before s and are kept; they may be the same, 0 means none.
+func (f *Fold) keptUsers(s start) (first, user int) {
+	if f.First.Line < s.line && f.Rules.firstCap > 0 {
+		first = f.First.Line
+	}
+	if !s.isUser {
+		user = s.user.Line
+	}
+	return first, user
+}
+
+// compact makes results of turns that are over take less and moves the boundary, if that frees enough.
+func (f *Fold) compact() {
+	before := f.weight()
+	undo := f.age()
+	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(f.starts[0])) {
+		f.moveTo(0, f.weight(), byRoom)
+		return
+	}
+	newest := len(f.starts) - 1
+	if newest == 0 {
+		undo()
+		return
+	}
+	fits := func(i int) bool {
+		s := f.starts[i]
+		kept := f.keptRecords(s)
+		return kept+f.shown-s.shown+f.Rules.zonesIn(f.Rules.room-kept).all() <= f.low(kept)
+	}
+	to := newest
+	if fits(newest) {
+		for to = 1; !fits(to); to++ {
+		}
+	}
+	// Zones take less before a compaction frees too little.
+	after, least := f.after(to), f.leastGain(f.starts[to])
+	after = min(after, max(before-least, f.keptRecords(f.starts[to])+f.shown-f.starts[to].shown))
+	if gain := before - after; gain <= 0 || gain < least {
+		undo()
+		return
+	}
+	f.moveTo(to, after, byRoom)
+}
+
+// turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
+const turnCalls = 8
+
+func (f *Fold) noteCall(e ctxabi.Entry, line int) {
+	switch {
+	case record.IsUser(e):
+		f.calls = 0
+	case record.IsResult(e):
+		f.newest[f.calls%turnCalls] = line
+		f.calls++
+	}
+}
+
+// turn is where what belongs to the turn that goes on begins: with the last request of the user, and of more calls than that with the last ones.
+func (f *Fold) turn() int {
+	if f.calls > turnCalls {
+		return f.newest[f.calls%turnCalls]
+	}
+	return f.Last.Line
+}
+
+// endTurn makes results of the turns that are over take less, if that frees enough.
+func (f *Fold) endTurn() {
+	before := f.weight()
+	undo := f.age()
+	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
+		undo()
+		return
+	}
+	f.moveTo(0, f.weight(), byTurn)
+}
+
+// age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to the
+// one that they have otherwise. undo takes it back.
+func (f *Fold) age() (undo func()) {
+	turn, shown, surplus := f.turn(), f.shown, f.surplus
+	first, _ := f.oddAt(f.Boundary())
+	last, _ := f.oddAt(turn)
+	var aged []int
+	for i := first; i < last; i++ {
+		if o := &f.odd[i]; o.rule.shown(o.weight) > f.Rules.tool.shown(o.weight) {
+			aged = append(aged, i)
+		}
+	}
+	if len(aged) == 0 {
+		return func() {}
+	}
+	odds, starts := f.odd, f.starts
+	f.odd, f.starts = slices.Clone(odds), slices.Clone(starts)
+	k, freed := 0, int64(0)
+	for i := range f.starts {
+		for ; k < len(aged) && f.odd[aged[k]].line < f.starts[i].line; k++ {
+			freed += f.ageOne(&f.odd[aged[k]])
+		}
+		f.starts[i].shown -= freed
+	}
+	for ; k < len(aged); k++ {
+		freed += f.ageOne(&f.odd[aged[k]])
+	}
+	f.shown -= freed
+	if shown > 0 {
+		f.surplus = surplus * f.shown / shown // the exact count was of more
+	}
+	return func() { f.odd, f.starts, f.shown, f.surplus = odds, starts, shown, surplus }
+}
+
+func (f *Fold) ageOne(o *odd) (freed int64) {
+	o.aged, o.was, o.rule = f.N, o.rule, f.Rules.tool
+	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
+}
+
+// beforeCompaction is the fold as its records were shown when the last compaction had not yet been.
+func (f *Fold) beforeCompaction() Fold {
+	g := *f
+	g.odd = slices.Clone(f.odd)
+	for i := range g.odd {
+		if o := &g.odd[i]; o.aged == f.Compacted {
+			o.rule = o.was
+		}
+	}
+	return g
+}
+
+// leastGain is what a compaction frees at least that makes s the boundary.
+func (f *Fold) leastGain(s start) int64 {
+	return f.movable(f.keptRecords(s)) * f.Rules.minGain / 1000
+}

@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"context"
+
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Memo holds what one journal may reuse of those before it.
+type Memo struct {
+	space     Space // that the folds were made for
+	folds     map[Rules]*folded
+	zoned     map[zonesOf]*Zones
+	repeated  map[repeatsOf]*repeats
+	Counter   *tokens.Counter // of the build going on
+	Summaries []Summary       // likewise
+	records   map[shownAs]rendered
+	requests  map[int]string    // what users asked, by place
+	costs     map[int]int32     // of images, by place
+	tried     map[int][]Attempt // how calls of the newest records ended, by place
+	Asks      map[int]string    // what the newest records say, by place
+	Finds     *Finds            // what records say that is worth a note; see found
+	nearby    *Finds            // of a long history; see foundUpTo
+	items     *items            // see derivedItems
+	Wants     NoteWants         // of the build going on
+	Decided   []Decided         // that it shows
+	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
+
+	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
+	Counted func(at record.Address, tokens int) // told of each new one
+}
+
+// NewMemo returns an empty memo.
+func NewMemo() *Memo {
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
+}
+
+// folded are the folds of all records and of all but the last. Neither changes any more.
+type folded struct{ before, now *Fold }
+
+// Fold folds m by rules, from where an earlier build left off.
+func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
+	n, f := m.Len(), mm.folds[rules]
+	switch {
+	case f != nil && f.now.N == n:
+		return f.now
+	case f != nil && f.before.N == n:
+		return f.before
+	case f == nil || f.now.N > n:
+		f = &folded{now: &Fold{Rules: rules}}
+	}
+	now := f.now.clone()
+	before := f.now
+	unread := false
+	if c := mm.Counter; c != nil && rules.scale == firstScale {
+		now.exactly = func() (int64, bool) {
+			n, err := mm.count(m, now.pieces(m, 0), c)
+			unread = unread || err != nil
+			return n, err == nil
+		}
+	}
+	now.images = func(line int) int {
+		n, err := mm.pictures(m, line)
+		unread = unread || err != nil
+		return n
+	}
+	now.idle = func(line int) bool {
+		w, _, err := mm.sense(m, line)
+		unread = unread || err != nil
+		return err == nil && w != derived.Request
+	}
+	for now.N < n {
+		if now.N == n-1 && before.N < n-1 {
+			before = now.clone()
+		}
+		now.add(m.At(now.N + 1))
+	}
+	if n == 0 {
+		before = now
+	}
+	now.exactly, now.idle, now.images = nil, nil, nil
+	if unread { // a record that could not be read may be there next time
+		delete(mm.folds, rules)
+	} else {
+		mm.folds[rules] = &folded{before, now}
+	}
+	return now
+}
+
+// Forget forgets what the last build did not use.
+func (mm *Memo) Forget() {
+	for key, r := range mm.records {
+		if !r.used {
+			delete(mm.records, key)
+			continue
+		}
+		r.used = false
+		mm.records[key] = r
+	}
+	for key, z := range mm.zoned {
+		if !z.used {
+			delete(mm.zoned, key)
+		}
+		z.used = false
+	}
+	for key, r := range mm.repeated {
+		if !r.used {
+			delete(mm.repeated, key)
+		}
+		r.used = false
+	}
+}
+
+// Clear forgets what hangs on the places of records.
+func (mm *Memo) Clear() {
+	clear(mm.folds)
+	clear(mm.zoned)
+	clear(mm.repeated)
+	clear(mm.records)
+	clear(mm.requests)
+	clear(mm.costs)
+	clear(mm.Asks)
+	clear(mm.tried)
+	mm.items = nil
+}
+
+// Use returns for which space the next build folds.
+func (mm *Memo) Use(l Space) {
+	if mm.space != l {
+		mm.space = l
+		clear(mm.folds)
+		clear(mm.zoned)
+		clear(mm.repeated)
+	}
+}
+
+// Size is about how many bytes of memory mm holds.
+func (mm *Memo) Size() int {
+	n := 0
+	for _, r := range mm.records {
+		n += len(r.text) + 128 + 192*len(r.contents)
+		for _, text := range r.instead {
+			n += len(text) + 16
+		}
+	}
+	n += 256*len(mm.tried) + 24*len(mm.costs)
+	if mm.items != nil {
+		n += mm.items.size()
+	}
+	for _, text := range mm.requests {
+		n += len(text)
+	}
+	for _, f := range mm.folds {
+		n += (cap(f.before.starts)+cap(f.now.starts))*128 + cap(f.now.Cuts)*16 + 1024
+	}
+	for _, z := range mm.zoned {
+		n += z.size()
+	}
+	for _, r := range mm.repeated {
+		n += r.size()
+	}
+	return n
+}

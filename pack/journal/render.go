@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"fmt"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Part is a piece of the journal as it stands in the pack.
+type Part struct {
+	Piece
+	Text   string
+	Tokens int
+	How    string // a record that is shortened: by what
+	Notes  string // of a block of notes: which
+
+	Role     ctxabi.Role      // of a record
+	Contents []record.Portion // of a record, without their texts
+	Instead  []string         // see rendered
+
+	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
+}
+
+// shownAs names one rendering of the record at one place.
+type shownAs struct {
+	at, body int
+	repeats  string // the records that it refers to; "": none
+}
+
+type rendered struct {
+	text   string
+	tokens int
+	how    string // it is shortened: by what
+	used   bool   // by the build going on
+
+	role     ctxabi.Role      // of the record
+	contents []record.Portion // without their texts
+	body     int              // that it was rendered with
+	// instead are the texts that stand in the place of the record's results, in their order; "": the result itself. It is nil where
+	// no result is a reference, and where the rest of the record is shortened, too.
+	instead []string
+}
+
+// render renders and counts the record at a place of m, with references where refs says so.
+func (mm *Memo) render(m record.Records, at, body int, refs references, c *tokens.Counter) (rendered, error) {
+	key := shownAs{at, body, refs.String()}
+	r, ok := mm.records[key]
+	if !ok {
+		before := record.UnreadSoFar(m)
+		s, err := record.Read(m, at, body)
+		if err != nil {
+			return r, err
+		}
+		r.body = body
+		if len(refs) == 0 {
+			r.text, r.how = s.Write(body)
+		} else {
+			r.text, r.how, r.instead = refer(s, refs, body)
+		}
+		if r.role, r.contents, err = outlineAt(m, at, r); err != nil {
+			return r, err
+		}
+		whole := r.how == "" && record.UnreadSoFar(m) == before // else what is kept of its count is not that of r
+		if whole && mm.Known != nil {
+			r.tokens = mm.Known(record.AddressOf(m, at))
+		}
+		if r.tokens == 0 {
+			r.tokens = c.CountCached(r.text)
+			if whole && mm.Counted != nil {
+				mm.Counted(record.AddressOf(m, at), r.tokens)
+			}
+		}
+	}
+	if !r.used {
+		r.used = true
+		mm.records[key] = r
+	}
+	return r, nil
+}
+
+// show renders the record of a piece as far as its share goes.
+func (mm *Memo) show(m record.Records, p Piece, c *tokens.Counter) (rendered, error) {
+	// No text weighs sixteen times its tokens but for rows of one character, and those can be cut.
+	if p.exact > 0 && int(m.At(p.From).Weight)/16 < p.exact {
+		if r, err := mm.render(m, p.From, 0, nil, c); err != nil || r.tokens <= p.exact {
+			return r, err
+		}
+	}
+	return mm.render(m, p.From, p.body, nil, c)
+}
+
+// count sums up the tokens of pieces of the journal.
+func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n int64, err error) {
+	for _, p := range pieces {
+		if p.Omitted {
+			n += int64(c.CountCached(leftOut(p, record.StretchOf(m, p.Span))))
+			continue
+		}
+		r, err := mm.show(m, p, c)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(r.tokens)
+	}
+	return n, nil
+}
+
+const Conversation = record.BlockHeading + "conversation\n"
+
+// RenderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
+// It returns ctxabi.ErrIO when a record cannot be read.
+func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (parts []Part, total int, err error) {
+	if f.N == 0 {
+		return nil, 0, nil
+	}
+	z, err := mm.Zones(m, f, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	pieces := f.pieces(m, z.From)
+	parts = make([]Part, 0, len(pieces)+8)
+	if f.Lead.N > 0 {
+		parts = append(parts, Part{Piece: Piece{Lead: true}, Text: leading, Tokens: c.CountCached(leading)})
+	}
+	repeats := mm.repeats(f)
+	begin := func() {
+		parts = append(parts, z.blocks...)
+		parts = append(parts, Part{Piece: Piece{Kept: true}, Text: Conversation, Tokens: c.CountCached(Conversation)})
+	}
+	for i, p := range pieces {
+		if i == f.Lead.N {
+			begin()
+		}
+		q := Part{Piece: p}
+		if p.Zone == InFolds {
+			q = z.folds[p.From-z.From]
+		} else if p.Omitted {
+			q.Text = leftOut(p, record.StretchOf(m, p.Span))
+			q.Tokens = c.CountCached(q.Text)
+		} else {
+			r, err := mm.show(m, p, c)
+			if err == nil && repeats != nil && !p.Kept && !p.Lead {
+				r, err = repeats.show(m, p.From, r, c)
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			q.Text, q.Tokens, q.How, q.Role, q.Contents, q.Instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
+		}
+		parts = append(parts, q)
+	}
+	if len(pieces) == f.Lead.N {
+		begin()
+	}
+	for _, q := range parts {
+		total += q.Tokens
+	}
+	return parts, total, nil
+}
+
+// leftOut is the line that stands in place of a range of records.
+func leftOut(p Piece, s record.Stretch) string {
+	if s.Count == 1 {
+		return fmt.Sprintf("## %s left out: about %d tokens, %s/%s\n", s, p.Weight, ctxabi.LineDir, s)
+	}
+	return fmt.Sprintf("## %s left out: %d records, about %d tokens, %s/<number>\n", s, s.Count, p.Weight, ctxabi.LineDir)
+}

@@ -1,0 +1,245 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Zone is what a part of the journal is that is no record as it stands in the log.
+type Zone uint8
+
+const (
+	InFull    Zone = iota
+	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
+	InLines        // the block of key lines: likewise
+	InNotes        // a block of facts, decisions or refs: likewise
+	InFolds        // one record, shortened to what it comes to
+)
+
+// ByFold is how a folded record is shortened.
+const ByFold = "folded"
+
+// Numbers of zones.
+const (
+	minRefold = 100 // tokens that key lines leave over: more records are folded
+
+	WindowRecords = 1024    // that are looked at to choose key lines
+	windowBytes   = 2 << 20 // likewise, of the log
+
+)
+
+// Zones are what stands in a pack for the records behind the boundary. They follow from
+// the records up to the last compaction alone and do not change before the next one.
+type Zones struct {
+	boundary, at int    // of the compaction: the first live record, and the one that brought it
+	blocks       []Part // before the conversation
+	From         int    // the first folded record; 0: none is
+	folds        []Part // of the records from there to the boundary
+	Decided      int    // of the recorded decisions, how many the blocks tell of
+
+	used bool // by the build going on
+}
+
+// zonesOf names the zones of one compaction: its rules, the boundary, the record that brought it, and
+// the summary that stands in it.
+type zonesOf struct {
+	rules        Rules
+	boundary, at int
+	summary      [sha256.Size]byte
+	notes        string // see noteWants
+}
+
+func (z *Zones) size() int {
+	n := 256
+	for _, p := range z.blocks {
+		n += len(p.Text)
+	}
+	for _, p := range z.folds {
+		n += len(p.Text) + 160
+	}
+	return n
+}
+
+// Zones returns those of a fold.
+// It returns ctxabi.ErrIO when a record cannot be read.
+func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*Zones, error) {
+	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
+		return &Zones{}, nil
+	}
+	own := mm.SummaryFor(f)
+	key := zonesOf{f.Rules, f.Boundary(), f.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, f.Compacted)}
+	if z := mm.zoned[key]; z != nil {
+		z.used = true
+		return z, nil
+	}
+	s := f.starts[0]
+	rooms := f.Rules.zonesIn(f.Rules.room - f.settled().keptRecords(s))
+	z := &Zones{boundary: s.line, at: f.Compacted}
+	if rooms.all() > 0 {
+		b := &zoner{m: m, mm: mm, f: f, c: c, z: z, own: own}
+		if err := b.make(rooms); err != nil || b.unread {
+			return z, err
+		}
+	}
+	z.used, mm.zoned[key] = true, z
+	return z, nil
+}
+
+// zoner makes the zones of one compaction.
+type zoner struct {
+	m  record.Records
+	mm *Memo
+	f  *Fold
+	c  *tokens.Counter
+	z  *Zones
+
+	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
+	unread bool     // a record could not be read
+}
+
+func (b *zoner) make(rooms zoneRules) error {
+	room, err := b.room()
+	if err != nil {
+		return err
+	}
+	if all := rooms.all(); all > room {
+		rooms = zoneRules{rooms.summary * room / all, rooms.lines * room / all, rooms.folds * room / all}
+	}
+	told, toldTokens := b.decided(room)
+	room -= int64(toldTokens)
+	b.fold(int(rooms.folds))
+	covered, whole, err := b.covered()
+	if err != nil {
+		return err
+	}
+	if summary := b.summary(rooms); summary.Text != "" {
+		b.z.blocks = append(b.z.blocks, summary)
+		covered = append(covered, summary.Text)
+	}
+	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
+		room -= int64(p.Tokens + b.frame())
+	}
+	room += int64(toldTokens) // of the block that begins with them
+	notes, err := b.notes(room, covered, told)
+	if err != nil {
+		return err
+	}
+	for _, p := range notes {
+		b.z.blocks = append(b.z.blocks, p)
+		covered = append(covered, p.Text)
+		room -= int64(p.Tokens)
+	}
+	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
+		b.z.blocks = append(b.z.blocks, lines)
+		room -= int64(lines.Tokens)
+	}
+	if room > minRefold {
+		for _, p := range b.z.folds {
+			room += int64(p.Tokens + b.frame())
+		}
+		b.fold(int(room))
+	}
+	return nil
+}
+
+// room is what the zones may take in exact tokens: what the records that are shown leave of what the
+// journal is to come to, and so little that the compaction frees what it must.
+func (b *zoner) room() (int64, error) {
+	at := *b.f
+	at.N = b.z.at
+	shown, err := b.mm.count(b.m, at.pieces(b.m, 0), b.c)
+	if err != nil {
+		return 0, err
+	}
+	if at.beyond > 0 {
+		first, user := at.settled().keptImages(at.starts[0])
+		shown += int64(first + user)
+		for line := b.z.boundary; line <= at.N; line++ {
+			n, err := b.beyond(line)
+			if err != nil {
+				return 0, err
+			}
+			shown += n
+		}
+	}
+	before, was := int64(0), b.f.beforeCompaction()
+	was.N = b.z.at
+	if b.f.heldAt == 0 {
+		first := was
+		first.starts = []start{{line: 1}}
+		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
+			return 0, err
+		}
+		for line := 1; at.beyond > 0 && line <= at.N; line++ {
+			n, err := b.beyond(line)
+			if err != nil {
+				return 0, err
+			}
+			before += n
+		}
+	} else {
+		for line := b.f.heldAt + 1; line <= at.N; line++ {
+			r, err := b.mm.show(b.m, was.alive(b.m, line), b.c)
+			if err != nil {
+				return 0, err
+			}
+			n, err := b.beyond(line)
+			if err != nil {
+				return 0, err
+			}
+			before += int64(r.tokens) + n
+		}
+		before += b.f.held
+	}
+	return max(0, min(b.f.settledWeight, before-b.f.settled().leastGain(b.f.starts[0]))-shown), nil
+}
+
+// group is where the group begins that ends with the record at a place: a call with all up to its last result.
+func (b *zoner) group(end int) int {
+	begin := end
+	for at := end; at >= begin; at-- {
+		if call := int(b.m.At(at).CallOf); call > 0 && call < begin && end-call < 4*OrphansTogether {
+			begin = call
+		}
+	}
+	return begin
+}
+
+// fold folds records from the boundary backwards, as many groups as there is room for.
+func (b *zoner) fold(room int) {
+	var back []Part // newest first
+	end := b.z.boundary - 1
+	for end > b.f.Lead.N {
+		begin := max(b.group(end), b.f.Lead.N+1)
+		var group []Part
+		n, readable := 0, true
+		for at := end; at >= begin && readable; at-- {
+			p := Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
+			if !b.staysWhole(at) {
+				r, ok := b.excerpt(at)
+				readable = ok
+				cut := false
+				if p.Text, cut = record.Fold(b.m, at, r); cut {
+					p.How = ByFold
+				}
+				p.Tokens = b.c.CountCached(p.Text)
+				n += p.Tokens + b.frame()
+			}
+			group = append(group, p)
+		}
+		if n > room || !readable {
+			break
+		}
+		room -= n
+		back = append(back, group...)
+		end = begin - 1
+	}
+	if len(back) > 0 {
+		slices.Reverse(back)
+		b.z.From, b.z.folds = end+1, back
+	}
+}

@@ -1,0 +1,91 @@
+package native
+
+import "github.com/ctxfs/ctxfs/pack/record"
+
+// alternating is a conversation for providers that know two roles, which take turns: what all but the assistant says
+// is the user's. The first message is the user's and so is the last.
+type alternating struct {
+	system   []Head
+	messages []roleMessage
+}
+
+type roleMessage struct {
+	assistant bool
+	parts     []filled
+	past      int // of these, how many are of the past
+	stable    int // of these, how many the next pack begins with
+}
+
+func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {
+	last := len(a.messages) - 1
+	if last < 0 || a.messages[last].assistant != assistant {
+		a.messages = append(a.messages, roleMessage{assistant: assistant})
+		last++
+	}
+	m := &a.messages[last]
+	m.parts = append(m.parts, parts...)
+	if u.past {
+		m.past = len(m.parts)
+	}
+	if !u.tail {
+		m.stable = len(m.parts)
+	}
+}
+
+// alternate returns d in two roles; thinks says which thoughts are shown.
+func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
+	a := &alternating{system: d.head}
+	for i := range d.turns {
+		u := &d.turns[i]
+		if u.lead {
+			text, _ := u.text()
+			a.system = append(a.system, Head{Text: text})
+			continue
+		}
+		var parts []filled
+		for _, p := range u.parts {
+			switch {
+			case p.kind == record.ThoughtPortion && !thinks(p.raw):
+				continue
+			case p.kind == record.TextPortion && (u.by == bySystem || u.by == byDeveloper):
+				p.text = systemSays + p.text
+			}
+			parts = append(parts, p)
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		if u.by != byAssistant {
+			a.add(false, u, parts...)
+			continue
+		}
+		if len(a.messages) == 0 {
+			a.add(false, &utterance{past: u.past}, filled{text: firstSpeaks})
+		}
+		a.add(true, u, parts...)
+	}
+	// No message ends in a thought.
+	for i := range a.messages {
+		m := &a.messages[i]
+		if n := len(m.parts); n == 0 || m.parts[n-1].kind != record.ThoughtPortion {
+			continue
+		}
+		m.parts = append(m.parts, filled{text: record.EmptyMessage})
+		if i+1 < len(a.messages) && a.messages[i+1].stable > 0 {
+			m.stable = len(m.parts)
+		}
+	}
+	if last := len(a.messages) - 1; last < 0 || a.messages[last].assistant {
+		a.add(false, &utterance{tail: true}, filled{text: noMore})
+	}
+	return a
+}
+
+// stable is how many units the next pack begins with.
+func (a *alternating) stable() int {
+	n := len(a.system)
+	for _, m := range a.messages {
+		n += m.stable
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package native
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// dialogue is a script with its texts.
+type dialogue struct {
+	head  []Head // what stands before the conversation
+	turns []utterance
+}
+
+// Head is a block, or several of one phase, or a leading record.
+type Head struct {
+	Text   string
+	Stable bool    // of the phase of that name
+	by     Speaker // bySystem or byDeveloper
+}
+
+// utterance is a turn with its texts.
+type utterance struct {
+	by    Speaker
+	parts []filled
+	lead  bool // system messages of a strategy
+	past  bool
+	tail  bool // not part of what the next pack begins with
+}
+
+// filled is one part of an utterance.
+type filled struct {
+	kind   record.PortionKind
+	id     string // of a call
+	name   string // of its tool
+	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
+	words  string // of a thought
+	failed bool   // of a result
+	raw    []byte // of a thought
+	images []record.Image
+}
+
+const (
+	noUser      = "(The user has said nothing yet.)"
+	noMore      = "(Nothing more from the user.)"
+	firstSpeaks = "(The assistant speaks first.)"
+	systemSays  = "[System message]\n"
+	ofResults   = "[Images of the results above]"
+	toolFailed  = "[error]\n"
+)
+
+// ExtraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
+const ExtraDialogue = 36
+
+// Heads returns the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
+func Heads(blocks []Head, limit int) (texts []Head) {
+	together := limit > 0 && MessageTokens*len(blocks) > limit/50
+	for _, b := range blocks {
+		if last := len(texts) - 1; together && last >= 0 && texts[last].Stable == b.Stable {
+			texts[last].Text += b.Text
+			continue
+		}
+		texts = append(texts, b)
+	}
+	return texts
+}
+
+// Dialogue fills in the texts.
+// It returns ctxabi.ErrIO or ctxabi.ErrNotFound when a record cannot be read again as it was.
+func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
+	talk := &dialogue{head: Heads(n.Head, n.Limit)}
+	for _, m := range n.Messages {
+		by := map[string]Speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
+		if m.Role == "user" {
+			by = ByUser
+		}
+		talk.add(utterance{by: by, lead: by == bySystem || by == byDeveloper, parts: []filled{{text: m.Content}}})
+	}
+	texts, err := n.contents(messages, events)
+	if err != nil {
+		return nil, err
+	}
+	stable := 0 // texts of that phase, and leading records behind them
+	for stable < len(talk.head) && talk.head[stable].Stable {
+		stable++
+	}
+	for _, t := range n.Script.Turns {
+		u := utterance{by: t.By, past: t.past, tail: t.tail}
+		for _, s := range t.Slots {
+			u.parts = append(u.parts, s.fill(n.Script.Lines, texts))
+		}
+		if !t.lead {
+			talk.add(u)
+			continue
+		}
+		text, _ := u.text()
+		talk.head = slices.Insert(talk.head, stable, Head{Text: text, Stable: true, by: t.By})
+		stable++
+	}
+	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == ByUser }) {
+		talk.add(utterance{by: ByUser, tail: true, parts: []filled{{text: noUser}}})
+	}
+	if n.Footer != "" {
+		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: n.Footer}}})
+	}
+	return talk, nil
+}
+
+func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }
+
+// contents reads the records of the script again.
+func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, error) {
+	texts := make([][]record.Portion, len(n.Script.Lines))
+	for i := range n.Script.Lines {
+		l := &n.Script.Lines[i]
+		if l.Note != "" {
+			continue
+		}
+		log := messages
+		if l.Address.Event {
+			log = events
+		}
+		if l.Address.Line > log.Len() {
+			return nil, record.Unreadable(l.Address, ctxabi.ErrNotFound)
+		}
+		_, list, err := record.ContentsOf(log, l.Address, l.Shown, l.Instead, func() int { return 0 })
+		if err != nil {
+			return nil, err
+		}
+		if len(list) != len(l.Contents) { // its bytes were changed on the disk
+			return nil, record.Unreadable(l.Address, ctxabi.ErrIO)
+		}
+		texts[i] = list
+	}
+	return texts, nil
+}
+
+// fill returns a slot with its texts.
+func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
+	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.Text, failed: s.failed}
+	if s.Line < 0 {
+		return p
+	}
+	c, known := &texts[s.Line][s.n], &lines[s.Line].Contents[s.n]
+	carried := lines[s.Line].Carried
+	if s.Text == "" {
+		p.text = s.front + c.Text
+	}
+	switch s.kind {
+	case record.DataPortion:
+		p.text = known.Text
+		if im, ok := record.ReadImage(c.Raw); ok && carried {
+			p.images = []record.Image{im}
+		} else {
+			p.kind = record.TextPortion
+		}
+	case record.ThoughtPortion:
+		p.raw, p.words, p.text = c.Raw, c.Words, ""
+	case record.ResultPortion:
+		for i, raw := range c.Data {
+			if im, ok := record.ReadImage(raw); ok && carried {
+				im.Mark = known.Marks[i]
+				p.images = append(p.images, im)
+				continue
+			}
+			p.text = strings.TrimLeft(p.text+"\n"+known.Marks[i], "\n")
+		}
+	}
+	return p
+}
+
+// withoutImagesInResults puts the images of results into a turn of the user behind them, for providers whose results are texts.
+func (d *dialogue) withoutImagesInResults() {
+	var turns []utterance
+	var images []filled
+	for i, u := range d.turns {
+		if u.by == byTools {
+			u.parts = slices.Clone(u.parts)
+			for k := range u.parts {
+				p := &u.parts[k]
+				for _, im := range p.images {
+					p.text = strings.TrimLeft(p.text+"\n"+im.Mark, "\n")
+					images = append(images, filled{kind: record.DataPortion, text: im.Mark, images: []record.Image{im}})
+				}
+				p.images = nil
+			}
+		}
+		turns = append(turns, u)
+		if len(images) > 0 && (i+1 == len(d.turns) || d.turns[i+1].by != byTools) {
+			turns = append(turns, utterance{by: ByUser, past: u.past, tail: u.tail, parts: append([]filled{{text: ofResults}}, images...)})
+			images = nil
+		}
+	}
+	d.turns = turns
+}

@@ -1,0 +1,66 @@
+package native
+
+import "github.com/ctxfs/ctxfs/pack/record"
+
+// gemini makes the body of a request to Gemini's generateContent.
+func (d *dialogue) gemini(tools Tools) (body object, stable int) {
+	d.withoutImagesInResults()
+	a := d.alternate(func([]byte) bool { return false })
+	var contents []object
+	for _, m := range a.messages {
+		var parts []object
+		for _, p := range m.parts {
+			parts = append(parts, geminiPart(p))
+		}
+		role := "user"
+		if m.assistant {
+			role = "model"
+		}
+		contents = append(contents, object{"role": role, "parts": parts})
+	}
+	body = object{"contents": itemLines(contents)}
+	if len(a.system) > 0 {
+		var parts []object
+		for _, h := range a.system {
+			parts = append(parts, object{"text": h.Text})
+		}
+		body["systemInstruction"] = object{"parts": itemLines(parts)}
+	}
+	if list := tools.gemini(); len(list) > 0 {
+		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
+	}
+	return body, a.stable()
+}
+
+// genAI makes of the body what Google's Gen AI SDK takes: what stands beside the contents stands in config. Outside of it the SDK
+// would leave it out without an error.
+func genAI(body object) object {
+	config := object{}
+	for key, v := range body {
+		if key != "contents" {
+			config[key] = v
+		}
+	}
+	if len(config) == 0 {
+		return body
+	}
+	return object{"contents": body["contents"], "config": config}
+}
+
+func geminiPart(p filled) object {
+	switch p.kind {
+	case record.CallPortion:
+		return object{"functionCall": object{"name": p.name, "args": argumentsObject(p.text)}}
+	case record.ResultPortion:
+		key := "output"
+		if p.failed {
+			key = "error"
+		}
+		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
+	case record.DataPortion:
+		if im := p.images[0]; im.URL == "" {
+			return object{"inlineData": object{"mimeType": im.MIME, "data": im.Data}}
+		}
+	}
+	return object{"text": p.text}
+}

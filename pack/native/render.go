@@ -1,0 +1,155 @@
+package native
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Format is the form in which a provider takes a conversation.
+type Format string
+
+// The formats.
+const (
+	OpenAI    Format = "openai"    // Chat Completions: messages, tools
+	Anthropic Format = "anthropic" // Messages: system, messages, tools
+	Responses Format = "responses" // OpenAI's Responses: input, tools
+	Gemini    Format = "gemini"    // generateContent over HTTP: systemInstruction, contents, tools
+	GenAI     Format = "genai"     // generateContent of Google's Gen AI SDK: contents, and config with the rest
+)
+
+// Formats are all of them.
+var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
+
+// The native renderings are made in three steps.
+//
+//	what pack.md shows ──► script ──► dialogue ──► the provider's JSON
+//
+// The script (script.go) knows of each record only what its parts are, and
+// puts calls and results together; it is made with every pack, because the repairs that it makes
+// are reported, and because a pack must be folded so that every rendering fits. The texts are read again and
+// put in (dialogue.go) when somebody asks for a rendering.
+
+// Prompt is what a build keeps for its native renderings. It never changes but for what was made.
+type Prompt struct {
+	Script   *Script
+	Head     []Head // blocks before the journal, with content
+	Messages []Message
+	Footer   string
+	Tools    Tools
+	Limit    int // of tokens; 0: none
+	Counter  *tokens.Counter
+	Bound    int // of tokens, by [native.count]; see script.bound
+
+	mu   sync.Mutex
+	made map[Format][]byte // guarded by mu
+}
+
+// MessageTokens is what a message costs beside its content.
+const MessageTokens = 4
+
+// Logs returns both logs of a session, as they were when a build was made or longer.
+type Logs func() (messages, events record.Records, err error)
+
+// Body is the rendering in a format, made when it is asked for first.
+// It returns errors as [Prompt.Render] does.
+func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if data, ok := n.made[f]; ok {
+		return data, nil
+	}
+	data, _, err := n.Render(f, logs)
+	if err == nil {
+		if n.made == nil {
+			n.made = map[Format][]byte{}
+		}
+		n.made[f] = data
+	}
+	return data, err
+}
+
+// Size is about how many bytes of memory n holds.
+func (n *Prompt) Size() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	size := n.Script.size() + len(n.Footer) + int(unsafe.Sizeof(Head{}))*len(n.Head)
+	for _, data := range n.made {
+		size += len(data)
+	}
+	return size
+}
+
+// Render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
+// system prompt first) the pack of the next record begins with while the epoch is the same.
+// It returns ctxabi.ErrOverBudget when the rendering does not fit, ctxabi.ErrIO when a record cannot
+// be read, and an error for an unknown format.
+func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error) {
+	messages, events, err := logs()
+	if err != nil {
+		return nil, 0, err
+	}
+	talk, err := n.Dialogue(messages, events)
+	if err != nil {
+		return nil, 0, err
+	}
+	if n.Limit > 0 && n.Bound > n.Limit { // the bound is a little high
+		if count := n.Count(talk); count > n.Limit {
+			return nil, 0, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
+				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.Limit, n.Tools.Tokens(n.Counter), ctxabi.BudgetFile)
+		}
+	}
+	tools := n.Tools
+	switch f {
+	case OpenAI:
+		data, stable = talk.openAI(tools)
+	case Anthropic:
+		data, stable = talk.anthropic(tools)
+	case Responses:
+		data, stable = talk.responses(tools)
+	case Gemini:
+		body, units := talk.gemini(tools)
+		data, stable = writeBody(body), units
+	case GenAI:
+		body, units := talk.gemini(tools)
+		data, stable = writeBody(genAI(body)), units
+	default:
+		return nil, 0, fmt.Errorf("there is no native rendering %q", f)
+	}
+	return data, stable, nil
+}
+
+// Count returns the tokens of a dialogue, at least as many as any rendering has: its texts, the
+// names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
+func (n *Prompt) Count(talk *dialogue) int {
+	total := ExtraDialogue + n.Tools.Tokens(n.Counter)
+	for _, h := range talk.head {
+		total += MessageTokens + n.Counter.CountCached(h.Text)
+	}
+	for _, m := range talk.turns {
+		for _, p := range m.parts {
+			text := n.Counter.CountCached(p.text)
+			if p.kind == record.CallPortion {
+				var b bytes.Buffer
+				writeCompact(&b, argumentsObject(p.text))
+				text = max(text, n.Counter.CountCached(b.String()))
+			}
+			for _, im := range p.images {
+				total += im.Tokens()
+			}
+			total += MessageTokens + text + n.Counter.CountCached(p.name) + n.Counter.CountCached(p.words)
+		}
+	}
+	return total
+}
+
+// Message is one message as a model is sent it.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}

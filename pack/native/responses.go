@@ -1,0 +1,54 @@
+package native
+
+import "github.com/ctxfs/ctxfs/pack/record"
+
+// responses writes the body of a request to OpenAI's Responses.
+func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
+	d.withoutImagesInResults()
+	w := unitWriter{}
+	var input []object
+	add := func(item object, units int) {
+		input = append(input, item)
+		w.units += units
+	}
+	message := func(role string, content any, units int) {
+		add(object{"type": "message", "role": role, "content": content}, units)
+	}
+	for _, h := range d.head {
+		message(openAIRoles[h.by], h.Text, 1)
+	}
+	for _, u := range d.turns {
+		w.reach(u.tail)
+		switch u.by {
+		case byTools:
+			for _, p := range u.parts {
+				add(object{"type": "function_call_output", "call_id": p.id, "output": p.content()}, 1)
+			}
+		case byAssistant:
+			for _, p := range u.parts {
+				switch p.kind {
+				case record.TextPortion:
+					message("assistant", p.text, 1)
+				case record.ThoughtPortion:
+					if t := thought(p.raw, Responses); t != nil {
+						add(t, 1)
+					}
+				case record.CallPortion:
+					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
+				}
+			}
+		default:
+			role := openAIRoles[u.by]
+			if content, units := u.content("input_text", func(im record.Image) object {
+				return object{"type": "input_image", "image_url": im.DataURL(), "detail": "auto"}
+			}); units > 0 {
+				message(role, content, units)
+			}
+		}
+	}
+	body := object{"input": itemLines(input)}
+	if list := tools.responses(); len(list) > 0 {
+		body["tools"] = itemLines(list)
+	}
+	return writeBody(body), w.stable()
+}

@@ -1,0 +1,382 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Speaker is whose turn it is.
+type Speaker uint8
+
+const (
+	bySystem Speaker = iota
+	byDeveloper
+	byNote // what ctxfs says of records that are left out
+	ByUser
+	byAssistant
+	byTools // results of the calls in the turn before
+)
+
+// Line is a record, or a note, on its way into a script.
+type Line struct {
+	Address  record.Address
+	Role     ctxabi.Role
+	Note     string   // not a record: this text
+	Shown    string   // as pack.md shows it, where it is cut
+	Instead  []string // in the place of its results, where some are references
+	Lead     bool     // in the head
+	Past     bool     // behind the boundary
+	Carried  bool     // its images are shown
+	Tokens   int      // that it takes in pack.md
+	Contents []record.Portion
+}
+
+// Slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
+type Slot struct {
+	kind    record.PortionKind
+	Line, n int
+	id      string // of the call, as providers take it
+	name    string // of the tool, likewise
+	front   string // stands before the content's text
+	Text    string // in its place
+	failed  bool
+}
+
+// Turn is what one speaker says at once.
+type Turn struct {
+	By    Speaker
+	Slots []Slot
+	lead  bool // of a leading record: it stands in the head
+	past  bool // of records behind the boundary
+	tail  bool // may be another one when the next record has come
+}
+
+// Script is the conversation without its texts. In it each call has its result, right behind the turn that made
+// it, in the order of the calls; a turn of the assistant ends with its calls.
+//
+// A call whose result has not come is open. While it is, what others than the assistant say stands behind the results
+// to come. When the assistant speaks again, the missing ones are given up for good and have
+// a text in their place; one that comes after that is a text of its own. So the next record changes
+// nothing but what stands behind the first open call: the tail.
+type Script struct {
+	Lines   []Line
+	Turns   []Turn
+	Repairs []Repair
+	Bound   int // tokens that the conversation takes at most in any rendering
+}
+
+// scripter makes a script.
+type scripter struct {
+	Script
+	ids      map[string]bool // of the calls so far, as providers take them
+	unpaired int             // the line whose results had no call last
+
+	given map[string]string // the tools of calls that have their results, by the id in the record
+
+	open     []openCall // the turn that makes them is the last one
+	answered int        // of these
+	waiting  []Turn     // what was said since
+}
+
+type openCall struct {
+	id     string // in the record
+	call   Slot
+	answer *Slot
+}
+
+// NewScript makes the script of lines.
+func NewScript(lines []Line) *Script {
+	w := scripter{Script: Script{Lines: lines}, ids: map[string]bool{}, given: map[string]string{}, unpaired: -1}
+	for i := range lines {
+		w.line(i)
+	}
+	w.close(true)
+	s := w.Script // and nothing of what it took to make it
+	s.Turns = slices.Clone(s.Turns)
+	return &s
+}
+
+// size is about how many bytes s takes. The texts of records are not its own.
+func (s *Script) size() int {
+	n := len(s.Lines)*int(unsafe.Sizeof(Line{})) + len(s.Turns)*int(unsafe.Sizeof(Turn{})) + len(s.Repairs)*128
+	for i := range s.Turns {
+		for k := range s.Turns[i].Slots {
+			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front)
+		}
+	}
+	return n
+}
+
+// What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.
+const (
+	extraSystem   = 6  // systemSays
+	extraNothing  = 6  // a text in the place of one that is empty
+	extraStrange  = 16 // the text in front of what is not a message
+	extraUnpaired = 24 // the text in front of a result without call
+	extraNoResult = 10 // the text in the place of a result
+)
+
+func (w *scripter) line(i int) {
+	l := &w.Lines[i]
+	w.Bound += l.Tokens
+	if l.Note != "" {
+		w.Bound += record.NoteFrameTokens
+		w.say(Turn{By: byNote, Slots: []Slot{{Line: -1, Text: l.Note}}, past: l.Past})
+		return
+	}
+	w.Bound += record.FrameTokens
+	for n := range l.Contents {
+		w.Bound += l.Contents[n].Extra
+		if l.Carried {
+			w.Bound += l.Contents[n].Cost
+		}
+	}
+	if l.Role == ctxabi.Assistant {
+		w.assistant(i)
+		return
+	}
+	for n := range l.Contents {
+		if l.Contents[n].Kind == record.ResultPortion {
+			w.result(i, n)
+		}
+	}
+	t := Turn{By: ByUser, past: l.Past}
+	switch l.Role {
+	case ctxabi.System:
+		t.By, t.lead = bySystem, l.Lead
+		w.Bound += extraSystem
+	case ctxabi.Developer:
+		t.By, t.lead = byDeveloper, l.Lead
+		w.Bound += extraSystem
+	}
+	results := false
+	for n, c := range l.Contents {
+		s := Slot{kind: c.Kind, Line: i, n: n}
+		switch {
+		case c.Kind == record.ResultPortion:
+			results = true
+			continue
+		case c.Kind == record.TextPortion && c.Unknown:
+			s.front = "[Record " + l.Address.String() + " is not a message]\n"
+			w.Bound += extraStrange
+			w.repair(l.Address, "it is not a message: it stands as a text of the user")
+		case c.Kind == record.TextPortion && c.Blank:
+			continue
+		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
+			s.front = "[Results of calls]\n"
+			w.Bound += extraStrange
+		case c.Kind == record.DataPortion && !(l.Carried && record.ShowsImages(l.Role)):
+			s.kind, s.Text = record.TextPortion, c.Text
+		}
+		t.Slots = append(t.Slots, s)
+	}
+	if len(t.Slots) == 0 && !results {
+		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.Bound += extraNothing
+		t.Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
+	}
+	if len(t.Slots) > 0 {
+		w.say(t)
+	}
+}
+
+// say adds a turn that is not the assistant's.
+func (w *scripter) say(t Turn) {
+	if len(w.open) > 0 {
+		w.waiting = append(w.waiting, t)
+		return
+	}
+	w.Turns = append(w.Turns, t)
+}
+
+// assistant adds what an assistant says. Calls alone, before any result, are made in parallel with those before.
+func (w *scripter) assistant(i int) {
+	l := &w.Lines[i]
+	callsAlone := !slices.ContainsFunc(l.Contents, func(c record.Portion) bool {
+		return c.Kind == record.ResultPortion || c.Kind == record.ThoughtPortion || c.Kind == record.DataPortion || c.Kind == record.TextPortion && !c.Blank
+	})
+	if len(w.open) > 0 && !(callsAlone && w.answered == 0 && len(w.waiting) == 0) {
+		w.close(false)
+	}
+	t := Turn{By: byAssistant, past: l.Past}
+	results := false
+	for n, c := range l.Contents {
+		s := Slot{kind: c.Kind, Line: i, n: n}
+		switch {
+		case c.Kind == record.CallPortion || c.Kind == record.TextPortion && c.Blank:
+			continue
+		case c.Kind == record.ResultPortion:
+			results = true
+			continue
+		case c.Kind == record.DataPortion:
+			s.kind, s.Text = record.TextPortion, c.Text
+		}
+		t.Slots = append(t.Slots, s)
+	}
+	at := len(w.Turns)
+	if len(w.open) > 0 {
+		at--
+	} else {
+		w.Turns = append(w.Turns, t)
+	}
+	calls := 0
+	for n, c := range l.Contents {
+		if c.Kind == record.CallPortion {
+			w.call(at, i, n)
+			calls++
+		}
+	}
+	switch {
+	case len(w.Turns[at].Slots) > 0:
+	case results:
+		w.Turns = w.Turns[:at]
+	default:
+		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.Bound += extraNothing
+		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
+	}
+	for n, c := range l.Contents {
+		if c.Kind == record.ResultPortion {
+			w.repair(l.Address, "the assistant gives a result: it counts as the tool's")
+			w.result(i, n)
+		}
+	}
+}
+
+// call adds a call to the turn at.
+func (w *scripter) call(at, i, n int) {
+	l := &w.Lines[i]
+	c := &l.Contents[n]
+	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
+	if s.name != c.Name {
+		w.repair(l.Address, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
+	}
+	if c.Broken {
+		w.repair(l.Address, "the arguments of a call are not an object of JSON: they stand in one as a text")
+	}
+	switch {
+	case c.ID == "":
+		w.repair(l.Address, "a call has no id: it is given one")
+	case w.ids[s.id]:
+		w.repair(l.Address, "a call has the id of an earlier one: it is given another")
+	}
+	if !isCallID(s.id) || w.ids[s.id] {
+		s.id = fmt.Sprintf("call_%s_%d", l.Address, n+1)
+	}
+	for w.ids[s.id] {
+		s.id += "_"
+	}
+	w.ids[s.id] = true
+	w.Turns[at].Slots = append(w.Turns[at].Slots, s)
+	w.open = append(w.open, openCall{id: c.ID, call: s})
+}
+
+// isCallID reports whether every provider takes an id.
+func isCallID(id string) bool {
+	if id == "" || len(id) > 40 {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; !(record.IsDigit(c) || c < 0x80 && record.IsLetter(c) || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// result answers an open call, or adds a text.
+func (w *scripter) result(i, n int) {
+	l := &w.Lines[i]
+	c := &l.Contents[n]
+	s := Slot{kind: record.ResultPortion, Line: i, n: n, failed: c.Failed}
+	if c.Blank {
+		w.repair(l.Address, "a result is empty: a text in its place says so")
+		w.Bound += extraNothing
+	}
+	at := slices.IndexFunc(w.open, func(o openCall) bool {
+		if c.ID == "" && c.Name != "" && record.ToolName(c.Name) != o.call.name {
+			return false
+		}
+		return o.answer == nil && (c.ID == o.id || c.ID == "")
+	})
+	if at >= 0 {
+		if c.ID == "" {
+			w.repair(l.Address, "a result names no call: it is taken for that of the first open call")
+		}
+		o := &w.open[at]
+		s.id, s.name, o.answer = o.call.id, o.call.name, &s
+		if w.answered++; w.answered == len(w.open) {
+			w.close(false)
+		}
+		return
+	}
+	name, known := w.given[c.ID]
+	if o := slices.IndexFunc(w.open, func(o openCall) bool { return o.id == c.ID }); o >= 0 {
+		name, known = w.open[o].call.name, true
+	}
+	s.kind = record.TextPortion
+	if known = known && c.ID != ""; known {
+		s.front = "[Another result of " + name + ", for a call that has one]\n"
+		w.repair(l.Address, "a result came for a call that has one, or was given up: it stands as a text of the user")
+	} else {
+		if name = record.ToolName(c.Name); c.Name == "" {
+			name = "a tool"
+		}
+		s.front = "[Result of " + name + ", for a call that is not shown]\n"
+		w.repair(l.Address, "a result has no call: it stands as a text of the user")
+	}
+	if i == w.unpaired {
+		s.front = "[Result]\n" // the one before said it
+	} else {
+		w.Bound += extraUnpaired + 2*ctxabi.Weight(name)
+		w.unpaired = i
+	}
+	t := Turn{By: ByUser, Slots: []Slot{s}, past: l.Past}
+	for k := range c.Marks {
+		t.Slots = append(t.Slots, Slot{kind: record.TextPortion, Line: -1, Text: c.Marks[k]})
+	}
+	w.say(t)
+}
+
+const NoResult = "(no result)"
+
+// close ends the wait for the results of the open calls. At the end of the history they may still come.
+func (w *scripter) close(end bool) {
+	if len(w.open) == 0 {
+		return
+	}
+	past := w.Turns[len(w.Turns)-1].past
+	results := Turn{By: byTools, past: past}
+	flush := func() {
+		if len(results.Slots) > 0 {
+			w.Turns = append(w.Turns, results)
+			results.Slots = nil
+		}
+	}
+	for _, o := range w.open {
+		w.given[o.id] = o.call.name
+		s := Slot{kind: record.ResultPortion, Line: -1, id: o.call.id, name: o.call.name, Text: NoResult}
+		if o.answer != nil {
+			s = *o.answer
+		} else {
+			w.repair(w.Lines[o.call.Line].Address, "a call has no result: a text in its place says so")
+			w.Bound += extraNoResult
+			if end && !results.tail {
+				flush()
+				results.tail = true
+			}
+		}
+		results.Slots = append(results.Slots, s)
+	}
+	tail := results.tail
+	flush()
+	for _, t := range w.waiting {
+		t.tail = tail
+		w.Turns = append(w.Turns, t)
+	}
+	w.open, w.waiting, w.answered = nil, nil, 0
+}

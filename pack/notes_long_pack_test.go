@@ -1,0 +1,73 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// factsOf are the messages that the facts of a pack cite.
+func factsOf(b *Build) (cited []string) {
+	for _, line := range strings.Split(blockNamed(string(b.Markdown), "facts ("), "\n")[1:] {
+		if _, source, ok := strings.Cut(line, "(messages:"); ok {
+			cited = append(cited, strings.TrimSuffix(source, ")"))
+		}
+	}
+	return cited
+}
+
+// The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
+func TestNotesOfALongHistoryInPacks(t *testing.T) {
+	pure(t)
+	const n = journal.FindsFirst + 4*journal.FindsNewest
+	l := packtest.LongNoted(n)
+	read := counted{l, map[int]bool{}}
+	in := inputOf(l, notedBudget)
+	in.Messages = read
+	first, err := Compile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(factsOf(first)) < 2 {
+		t.Fatalf("facts of %v", factsOf(first))
+	}
+	if most := journal.FindsFirst + 3*journal.FindsNewest; len(read.read) > most {
+		t.Errorf("%d records were read of %d, want %d at most", len(read.read), n, most)
+	}
+	gap := journal.GapBefore(n)
+	if read.read[gap.From+journal.FindsNewest/2] || gap.Len() < journal.FindsNewest {
+		t.Errorf("%v is not left out", gap)
+	}
+	var one Compiler
+	for at := n - 40; at <= n; at++ {
+		in.Messages = l.Prefix(at)
+		if at < n {
+			in.Head = fmt.Sprint(at)
+		} else {
+			in.Head = inputOf(l, notedBudget).Head
+		}
+		b, err := one.Compile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at == n && !bytes.Equal(b.Markdown, first.Markdown) {
+			t.Errorf("made record by record:\n%s\n---\n%s", b.Markdown, first.Markdown)
+		}
+	}
+}
+
+func (c counted) Record(line int) ([]byte, error) {
+	c.read[line] = true
+	return c.Records.Record(line)
+}
+
+// counted counts which records are read.
+type counted struct {
+	record.Records
+	read map[int]bool
+}

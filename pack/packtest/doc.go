@@ -1,0 +1,11 @@
+// Package packtest has histories for the tests of packs: logs in memory, sessions of several kinds, and
+// generators that draw them, the hostile included. It does not know the compiler.
+//
+// # Files, from top to bottom
+//
+//	draw.go     what is drawn
+//	history.go  both logs of a session
+//	picture.go  images
+//	log.go      logs in memory, and sessions of a kind
+//	golden.go   what was written down once
+package packtest

@@ -1,0 +1,230 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Numbers of the index over old records. Its window is wider than that of the zones, which
+// choose their lines from the newest: what is asked for again may lie further back, and to rank a
+// passage costs less than to weigh its words.
+const (
+	recallBytes  = 2 << 20 // likewise, of the log, no more than the ends of each
+	segmentLen   = 32      // records
+	passageBytes = 400     // about a hundred tokens
+	Ends         = 8 << 10 // bytes that are looked at at each end of a record
+)
+
+// oldRecords are the passages of the records behind a boundary, ranked against each other. The window that they are
+// from does not grow with the history. They are read in segments of records that begin at the same places wherever
+// the boundary is, so that only what is new is read when it moves.
+type oldRecords struct {
+	boundary int
+	segments []*segment
+	passages []oldPassage // of all segments: the documents of the corpus
+	corpus   *compress.Corpus
+}
+
+// segment is some records in a row.
+type segment struct {
+	first, n int
+	passages []oldPassage
+	index    *compress.Index
+	tries    []try
+	size     int // bytes, about
+}
+
+// try is a call in a record, or how one ended whose call stands at another place.
+type try struct {
+	at     int
+	call   callAt
+	result bool
+	what   uint64 // of a call
+	deed   derived.Action
+	end    journal.End // of a result
+}
+
+// callAt names a call: the place of its record, and its id there.
+type callAt struct {
+	at int
+	id string
+}
+
+// triesAt are those of the record at a place.
+func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
+	event := record.AddressOf(m, at).Event
+	id := func(id string) string {
+		if event {
+			return ""
+		}
+		return id
+	}
+	for _, c := range r.Calls {
+		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: journal.WhatOf(c.Name, c.Arguments), deed: derived.ActionOf(c.Name, c.Arguments)})
+	}
+	if r.Result {
+		for _, a := range r.Answers {
+			text, _ := journal.BothEnds(a.Text, journal.AttemptRead)
+			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: journal.HowEnded(text, r.Exit, a.Failed)})
+		}
+	}
+	return out
+}
+
+// mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
+func (mm *Memo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
+	var o journal.Outcomes
+	calls := map[callAt]try{}
+	for _, s := range old.segments {
+		for _, t := range s.tries {
+			if !t.result {
+				calls[t.call] = t
+				continue
+			}
+			if c, ok := calls[t.call]; ok {
+				o.Add(t.at, journal.Attempt{What: c.what, Deed: c.deed, Failed: t.end.Failed(c.deed)})
+			}
+		}
+	}
+	mm.TryAll(&o, m, old.boundary, n)
+	return o.Mended
+}
+
+// oldPassage is a part of what a record says.
+type oldPassage struct {
+	compress.Passage
+	of    *oldRecord
+	named []string // the identifiers in it, once somebody asked
+}
+
+func (p *oldPassage) text() string { return p.of.text[p.From:p.To] }
+
+// words are the identifiers in the passage.
+func (p *oldPassage) words() []string {
+	if p.named == nil {
+		p.named = append([]string{}, compress.Identifiers(p.text(), recallHits)...)
+	}
+	return p.named
+}
+
+// tellsFailure reports whether a line of the passage tells that something failed.
+func (p *oldPassage) tellsFailure() (tells bool) {
+	compress.EachLine(p.text(), func(_ int, line string) { tells = tells || compress.TellsFailure(line) })
+	return tells
+}
+
+// oldRecord is a record as far as it can be recalled.
+type oldRecord struct {
+	at       int    // its place
+	who      string // "user", "tool run_tests"
+	text     string // what is looked at of it
+	whole    bool   // which is all of it
+	passages int
+}
+
+// old returns the records behind a boundary.
+func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
+	before := mm.recalled
+	if before != nil && before.boundary == boundary {
+		return before
+	}
+	known := map[int]*segment{}
+	if before != nil {
+		for _, s := range before.segments {
+			known[s.first] = s
+		}
+	}
+	o := &oldRecords{boundary: boundary}
+	var indexes []*compress.Index
+	readable := true
+	for _, first := range recallWindow(m, boundary) {
+		n := min(segmentLen, boundary-first)
+		s := known[first]
+		if s == nil || s.n != n {
+			var ok bool
+			s, ok = readSegment(m, first, n)
+			readable = readable && ok
+		}
+		o.segments = append(o.segments, s)
+		o.passages = append(o.passages, s.passages...)
+		indexes = append(indexes, s.index)
+	}
+	o.corpus = compress.JoinIndexes(indexes...)
+	if readable { // else the next build tries again
+		mm.recalled = o
+	}
+	return o
+}
+
+// recallWindow returns where the segments begin that are looked at, oldest first.
+func recallWindow(m record.Records, boundary int) (firsts []int) {
+	bytes := 0
+	for first := (boundary-2)/segmentLen*segmentLen + 1; first > 0 && boundary > 1; first -= segmentLen {
+		for at := first; at < min(first+segmentLen, boundary); at++ {
+			bytes += min(int(m.At(at).Len), 2*Ends)
+		}
+		if len(firsts) > 0 && (bytes > recallBytes || boundary-first > journal.RecallRecords) {
+			break
+		}
+		firsts = append(firsts, first)
+	}
+	slices.Reverse(firsts)
+	return firsts
+}
+
+// readSegment reads n records from first on; ok is false when one cannot be read.
+func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
+	s, ok = &segment{first: first, n: n}, true
+	var docs []string
+	for at := first; at < first+n; at++ {
+		r, err := record.ExcerptOf(m, at)
+		if err != nil || record.IsUnread(m, at) {
+			ok = false
+			continue
+		}
+		old := &oldRecord{at: at, who: Speaker(&r, m, at)}
+		s.tries = append(s.tries, triesAt(m, at, &r)...)
+		r.Calls = slices.DeleteFunc(r.Calls, func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
+		old.text, old.whole = journal.BothEnds(r.Whole(), Ends)
+		found := compress.Passages(old.text, passageBytes)
+		old.passages = len(found)
+		for _, p := range found {
+			s.passages = append(s.passages, oldPassage{Passage: p, of: old})
+			docs = append(docs, old.text[p.From:p.To])
+		}
+		s.size += len(old.text) + 96 + 32*len(found)
+	}
+	s.size += 256 * len(s.tries)
+	s.index = compress.NewIndex(docs)
+	s.size += s.index.Size()
+	return s, ok
+}
+
+// Speaker is what a heading calls the one who says it.
+func Speaker(s *record.Excerpt, m record.Records, at int) string {
+	var b strings.Builder
+	switch e := m.At(at); {
+	case s.Result:
+		b.WriteString("tool")
+	case e.Role == ctxabi.Event:
+		b.WriteString("tool_call")
+	default:
+		b.WriteString(e.Role.String())
+	}
+	record.WriteWord(&b, record.ShortName(s.Name))
+	return b.String()
+}
+
+func (o *oldRecords) size() int {
+	n := 32 * len(o.passages)
+	for _, s := range o.segments {
+		n += s.size
+	}
+	return n
+}

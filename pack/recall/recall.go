@@ -1,0 +1,283 @@
+package recall
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Recall shows again what old records say that matters now: passages of the records behind the
+// boundary that the pack does not show otherwise, word by word.
+//
+// What is asked for follows from where the session is. Right after a request of the user it is that request (with the
+// open todos), and the best passages stand as they rank, each record's a little higher for those beside it. The longer an
+// agent has been working on it, the more the newest records ask, newer passages count
+// for more, so do those with identifiers that stand nowhere in the pack, and identifiers of the best ones ask once more.
+//
+// It takes what the others after the journal and the journal itself leave, so that it never moves the
+// boundary, and none of the prefix.
+const (
+	Heading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
+
+	Least        = 60   // tokens below which it is not worth its heading
+	recallHits   = 64   // passages that are looked at
+	recallTask   = 2000 // bytes of the request
+	recallNewest = 4    // records that ask, beside the request
+	recallAsks   = 750  // bytes at each end of one of these
+	recallMore   = 3    // passages whose identifiers ask once more
+	recallFades  = 50   // records after which a passage counts for less
+	freshEnough  = 3    // identifiers that stand nowhere else
+)
+
+// Passage is a part of an old record as it stands in a pack.
+type Passage struct {
+	Address  record.Address
+	of       *oldRecord
+	from, to int    // bytes of it
+	Text     string // framed
+	Tokens   int
+	Cut      bool // the record says more
+}
+
+// Query is what old records are recalled for.
+type Query struct {
+	Memo    *Memo
+	History record.Records
+	Counter *tokens.Counter
+	Fold    *journal.Fold
+	Parts   []journal.Part // of the journal
+	Shown   []string       // what else stands in the pack
+	Current string         // the last request of the user, and the open todos
+	Todo    string         // the list that somebody wrote; "": none
+}
+
+// Passages chooses passages for room tokens, in the order of the records.
+// It returns ctxabi.ErrIO when a record cannot be read.
+func (q *Query) Passages(boundary, room int) ([]Passage, error) {
+	o := q.Memo.old(q.History, boundary)
+	hits, working, err := q.rank(o)
+	if err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	var several []string
+	for _, p := range q.Parts {
+		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InNotes {
+			several = append(several, p.Text)
+		}
+	}
+	shown := newView(hits, q.Memo.amongst(several))
+	for _, text := range q.Shown {
+		shown.add(q.Memo.inventory(text))
+	}
+	for _, p := range q.Parts {
+		shown.add(q.Memo.inventory(p.Text))
+	}
+	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
+		shown.done[derived.ItemKey(t.Text)] = t.Done
+	}
+	for line := range strings.Lines(q.Todo) {
+		if box, ok := boxOf(strings.TrimSpace(line)); ok {
+			shown.done[box.key] = box.done
+		}
+	}
+
+	var out []Passage
+	first := 0.0 // the best score
+	shown.freshen(hits)
+	for len(hits) > 0 {
+		best, most := -1, 0.0
+		for i := range hits {
+			fresh := float64(min(hits[i].fresh, freshEnough)) / freshEnough
+			score := float64(hits[i].score * float64(1-float64(0.8*float64(working*float64(1-fresh)))))
+			if score > most {
+				best, most = i, score
+			}
+		}
+		if best < 0 || most < first*blocks.RelevantShare {
+			break
+		}
+		first = max(first, most)
+		h := hits[best]
+		hits = slices.Delete(hits, best, best+1)
+		from, to := shown.unseen(&h)
+		if from == to {
+			continue
+		}
+		r := q.excerpt(h.of, from, to)
+		if r.Tokens > room {
+			continue
+		}
+		room -= r.Tokens
+		shown.take(&h)
+		shown.freshen(hits)
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b Passage) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
+	return q.joined(out), nil
+}
+
+// excerpt is a part of a record with its heading.
+func (q *Query) excerpt(of *oldRecord, from, to int) Passage {
+	r := Passage{Address: record.AddressOf(q.History, of.at), of: of, from: from, to: to}
+	content := of.text[from:to]
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.Address, of.who)
+	record.WriteContent(&b, content, record.NeedsFence(content))
+	r.Text = b.String()
+	r.Tokens = q.Counter.CountCached(r.Text)
+	r.Cut = !of.whole || strings.TrimSpace(of.text) != content
+	return r
+}
+
+// joined puts parts of a record together that follow each other.
+func (q *Query) joined(parts []Passage) (out []Passage) {
+	for _, r := range parts {
+		if n := len(out) - 1; n >= 0 && out[n].of == r.of && strings.TrimLeft(r.of.text[out[n].to:r.from], " \t\r\n") == "" {
+			if both := q.excerpt(r.of, out[n].from, r.to); both.Tokens <= out[n].Tokens+r.Tokens {
+				out[n] = both
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// oldHit is a passage that answers what is asked.
+type oldHit struct {
+	oldPassage
+	doc   int
+	score float64
+	lines []oldLine
+	words []string // identifiers
+	fresh int      // of these, those that stand nowhere in the pack
+}
+
+// oldLine is a line of a passage, without blanks at its ends.
+type oldLine struct{ from, to int }
+
+// rank returns the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
+func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
+	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
+	scores := make([]float64, len(o.passages))
+	ask := func(query string, weight float64) {
+		if weight > 0 {
+			o.corpus.Score(query, weight, scores)
+		}
+	}
+	ask(compress.Clip(q.Current, recallTask), 1-float64(working/2))
+	if working > 0 {
+		newest, err := q.Memo.newest(q.History, q.Fold.N)
+		if err != nil {
+			return nil, 0, err
+		}
+		ask(newest, working)
+		var names strings.Builder
+		for _, doc := range best(scores, recallMore) {
+			for _, w := range o.passages[doc].words() {
+				names.WriteString(w + "\n")
+			}
+		}
+		ask(names.String(), float64(0.3*working))
+	}
+	o.besides(scores, float64(0.4*float64(1-working)))
+	whole := map[int]bool{}
+	for _, p := range q.Parts {
+		if p.From > 0 && !p.Omitted && p.How == "" {
+			whole[p.From] = true
+		}
+	}
+	mended := q.Memo.mended(q.History, o, q.Fold.N)
+	from, age := 0, 0.0 // of the passage before
+	for doc := range scores {
+		p := &o.passages[doc]
+		if scores[doc] > 0 && (whole[p.of.at] || mended[p.of.at] && p.tellsFailure()) {
+			scores[doc] = 0
+			continue
+		}
+		if p.of.at != from {
+			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
+		}
+		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
+	}
+	for _, doc := range best(scores, recallHits) {
+		h := oldHit{oldPassage: o.passages[doc], doc: doc, score: scores[doc]}
+		text := h.text()
+		h.words = o.passages[doc].words()
+		at := 0
+		compress.EachLine(text, func(_ int, line string) {
+			from := at + strings.Index(text[at:], line)
+			at = from + len(line)
+			h.lines = append(h.lines, oldLine{from, at})
+		})
+		hits = append(hits, h)
+	}
+	return hits, working, nil
+}
+
+// besides makes a record that is one passage count for more where those before and after it answer.
+func (o *oldRecords) besides(scores []float64, share float64) {
+	if share == 0 || len(o.passages) == 0 {
+		return
+	}
+	first := o.passages[0].of.at
+	most := make([]float64, o.boundary-first+2) // of each record, behind one that is not there
+	for doc, score := range scores {
+		k := o.passages[doc].of.at - first + 1
+		most[k] = max(most[k], score)
+	}
+	for doc := range scores {
+		if of := o.passages[doc].of; of.passages == 1 {
+			k := of.at - first + 1
+			scores[doc] += float64(share * max(most[k-1], most[k+1]))
+		}
+	}
+}
+
+// best returns the places of the n highest scores above 0, the highest first, of equal ones the newest.
+func best(scores []float64, n int) (places []int) {
+	for i, s := range scores {
+		if s <= 0 || len(places) == n && s < scores[places[n-1]] {
+			continue
+		}
+		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] <= s })
+		if places = slices.Insert(places, at, i); len(places) > n {
+			places = places[:n]
+		}
+	}
+	return places
+}
+
+// decay is what is left of 1 after n steps of which each half halves it, the same on every machine.
+func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
+
+// newest returns what the newest of n records say, in short.
+func (mm *Memo) newest(m record.Records, n int) (string, error) {
+	known := map[int]string{}
+	var b strings.Builder
+	for at := n; at > max(0, n-recallNewest); at-- {
+		text, ok := mm.Asks[at]
+		if !ok {
+			r, err := record.ExcerptOf(m, at)
+			if err != nil {
+				return "", err
+			}
+			text, _ = journal.BothEnds(r.Whole(), recallAsks)
+		}
+		known[at] = text
+		b.WriteString(text + "\n")
+	}
+	mm.Asks = known
+	return b.String(), nil
+}

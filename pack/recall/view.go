@@ -1,0 +1,202 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+)
+
+// LineBytes is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
+const LineBytes = 8
+
+// view knows which lines and identifiers of some passages stand in a pack.
+type view struct {
+	shown map[string]bool // lines of the passages
+	named map[string]bool // identifiers of the passages
+	done  map[string]bool // items of lists by their keys: whether the pack has them ticked
+	among *amongst
+}
+
+// amongst knows which lines stand in some texts that put several lines into one: folds, a summary and notes. These change with
+// a compaction, and the same lines are looked for again at each build.
+type amongst struct {
+	texts []string
+	all   string // these
+	has   map[string]bool
+}
+
+// amongst is that of some texts, as it was where they are those of the last build.
+func (mm *Memo) amongst(texts []string) *amongst {
+	if a := mm.inZones; a != nil && slices.Equal(a.texts, texts) {
+		return a
+	}
+	mm.inZones = &amongst{texts: texts, all: strings.Join(texts, ""), has: map[string]bool{}}
+	return mm.inZones
+}
+
+// line reports whether a line stands in them.
+func (a *amongst) line(line string) bool {
+	if a.all == "" { // and would stay so for as long as the session lives
+		return false
+	}
+	there, known := a.has[line]
+	if !known {
+		there = strings.Contains(a.all, line)
+		a.has[line] = there
+	}
+	return there
+}
+
+func (a *amongst) size() int { return len(a.all) + 48*len(a.has) }
+
+func newView(hits []oldHit, among *amongst) *view {
+	s := &view{shown: map[string]bool{}, named: map[string]bool{}, done: map[string]bool{}, among: among}
+	for i := range hits {
+		h := &hits[i]
+		for _, l := range h.lines {
+			if l.to-l.from >= LineBytes {
+				s.shown[h.text()[l.from:l.to]] = false
+			}
+		}
+		for _, w := range h.words {
+			s.named[w] = false
+		}
+	}
+	return s
+}
+
+// inventory is what a view looks for in a text of the pack: its telling lines and its identifiers.
+type inventory struct {
+	lines, words []string
+	boxes        []checkbox
+	used         bool // by the build going on
+}
+
+// checkbox is an item of a list.
+type checkbox struct {
+	key  string
+	done bool
+}
+
+// boxOf reads an item with a check box off a line.
+func boxOf(line string) (box checkbox, ok bool) {
+	done, text, ok := derived.Checkbox(line)
+	if !ok {
+		return box, false
+	}
+	return checkbox{derived.ItemKey(text), done}, true
+}
+
+// inventory returns that of a text. Most texts of a pack stand in the next one, too.
+func (mm *Memo) inventory(text string) *inventory {
+	v, ok := mm.inventories[text]
+	if !ok {
+		v = &inventory{words: compress.Identifiers(text, len(text))}
+		add := func(line string) {
+			if len(line) >= LineBytes {
+				v.lines = append(v.lines, line)
+			}
+		}
+		compress.EachLine(text, func(_ int, line string) {
+			add(line)
+			if box, ok := boxOf(line); ok {
+				v.boxes = append(v.boxes, box)
+			}
+			if line[0] == '[' { // a key line behind the number of its record
+				if _, rest, ok := strings.Cut(line, "] "); ok {
+					add(strings.TrimSpace(rest))
+				}
+			}
+		})
+		mm.inventories[text] = v
+	}
+	v.used = true
+	return v
+}
+
+func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) + 64*len(v.boxes) }
+
+// add notes what stands in a text of the pack.
+func (s *view) add(v *inventory) {
+	for _, line := range v.lines {
+		s.note(line)
+	}
+	for _, b := range v.boxes {
+		s.done[b.key] = b.done
+	}
+	for _, w := range v.words {
+		if _, asked := s.named[w]; asked {
+			s.named[w] = true
+		}
+	}
+}
+
+func (s *view) note(line string) {
+	if _, asked := s.shown[line]; asked {
+		s.shown[line] = true
+	}
+}
+
+// has reports whether a line stands in the pack, or is an open item that is done by now.
+func (s *view) has(line string) bool {
+	return s.shown[line] || s.among.line(line) || s.isOver(line)
+}
+
+// isOver reports whether a line is an open item that is done by now.
+func (s *view) isOver(line string) bool {
+	box, ok := boxOf(line)
+	return ok && !box.done && s.done[box.key]
+}
+
+// freshen counts the identifiers of each passage that do not stand in the pack.
+func (s *view) freshen(hits []oldHit) {
+	for i := range hits {
+		h := &hits[i]
+		h.fresh = 0
+		for _, w := range h.words {
+			if !s.named[w] {
+				h.fresh++
+			}
+		}
+	}
+}
+
+// unseen returns the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
+func (s *view) unseen(h *oldHit) (from, to int) {
+	text := h.text()
+	begin, end := -1, -1
+	finish := func() {
+		if begin >= 0 && end-begin > to-from {
+			from, to = begin, end
+		}
+		begin = -1
+	}
+	for _, l := range h.lines {
+		switch {
+		case l.to-l.from < LineBytes && !s.isOver(text[l.from:l.to]):
+		case s.has(text[l.from:l.to]):
+			finish()
+		default:
+			if begin < 0 {
+				begin = l.from
+			}
+			end = l.to
+		}
+	}
+	finish()
+	return h.From + from, h.From + to
+}
+
+// take notes that a passage stands in the pack now.
+func (s *view) take(h *oldHit) {
+	for _, l := range h.lines {
+		if line := h.text()[l.from:l.to]; len(line) >= LineBytes {
+			s.shown[line] = true
+		}
+	}
+	for _, w := range h.words {
+		s.named[w] = true
+	}
+}

@@ -1,0 +1,53 @@
+package pack
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/pack/recall"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// recall fills the block of the recipe's source with what there is room for. The journal is folded.
+func (d *draft) recall() error {
+	k := slices.IndexFunc(d.footer, func(b block) bool { return b.source.Type == recipe.TypeRecall && b.reason == "" })
+	if k < 0 {
+		return nil
+	}
+	b := &d.footer[k]
+	room := defaultCaps[recipe.TypeRecall]
+	if l := d.limits.limit; l > 0 {
+		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.Bound)
+	} else if b.class == explicit && !b.source.Percent {
+		room = b.source.MaxTokens
+	}
+	boundary := d.fold.Boundary()
+	if !d.journal.Present {
+		boundary = d.fold.N + 1
+	}
+	if boundary == 1 || room < recall.Least {
+		return nil
+	}
+	q := &recall.Query{Memo: d.memo.Memo, History: d.history, Counter: d.counter, Fold: d.fold, Parts: d.parts, Current: d.current, Todo: d.todo}
+	for _, b := range append(slices.Clip(d.head), d.footer...) {
+		q.Shown = append(q.Shown, b.text)
+	}
+	q.Shown = append(q.Shown, d.goal.text)
+	parts, err := q.Passages(boundary, room-d.counter.CountCached(recall.Heading))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	parts[0].Text = recall.Heading + parts[0].Text
+	parts[0].Tokens += d.counter.CountCached(recall.Heading)
+	var names []string
+	for _, p := range parts {
+		b.text += p.Text
+		b.tokens += p.Tokens
+		names = append(names, p.Address.Source())
+	}
+	b.asked, b.recalled = b.tokens, parts
+	b.notes = []string{"shows " + strings.Join(slices.Compact(names), ", ")}
+	d.tokens.footer += b.tokens
+	d.native.Bound += b.tokens
+	return nil
+}

@@ -1,0 +1,149 @@
+package record
+
+import (
+	"strings"
+	"unicode"
+)
+
+// The framing of pack.md. A block or a record begins with '#' at the start of a line
+// and ends with a newline, so that exact token counts add up: no token of the
+// known encodings reaches over a newline that '#' follows.
+const BlockHeading = "# Context Block: "
+
+// Frame returns a block: its heading and its content, which is never altered.
+func Frame(id, content string) string {
+	var b strings.Builder
+	b.Grow(len(BlockHeading) + len(id) + len(content) + 2)
+	b.WriteString(BlockHeading)
+	b.WriteString(OneLine(id))
+	b.WriteByte('\n')
+	WriteContent(&b, content, NeedsFence(content))
+	return b.String()
+}
+
+// WriteContent writes content, in a fence if asked for, and ends it with a newline.
+func WriteContent(b *strings.Builder, content string, fenced bool) {
+	if content == "" {
+		return
+	}
+	fence := ""
+	if fenced {
+		fence = strings.Repeat("`", max(3, LongestRun(content, '`')+1))
+		b.WriteString(fence)
+		b.WriteByte('\n')
+	}
+	b.WriteString(content)
+	if content[len(content)-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	if fenced {
+		b.WriteString(fence)
+		b.WriteByte('\n')
+	}
+}
+
+// NeedsFence reports whether content could be taken for framing, or would swallow
+// the framing after it: a line of it looks like a heading or a mark of pack.md,
+// or a fence that it opens is not closed.
+func NeedsFence(content string) bool {
+	if !strings.ContainsAny(content, "#[`~") {
+		return false
+	}
+	var fence byte // '`' or '~' while one is open, else 0
+	length := 0
+	for len(content) > 0 {
+		line := content
+		if i := strings.IndexAny(content, "\n\r"); i >= 0 {
+			line, content = content[:i], content[i+1:]
+		} else {
+			content = ""
+		}
+		line = strings.TrimLeft(line, " \t")
+		if line == "" {
+			continue
+		}
+		switch c := line[0]; c {
+		case '#', '[':
+			if LikeFraming(line) {
+				return true
+			}
+		case '`', '~':
+			run := len(line) - len(strings.TrimLeft(line, string(c)))
+			switch {
+			case run < 3:
+			case fence == 0 && !(c == '`' && strings.Contains(line[run:], "`")):
+				fence, length = c, run
+			case fence == c && run >= length && strings.TrimSpace(line[run:]) == "":
+				fence = 0
+			}
+		}
+	}
+	return fence != 0
+}
+
+// LikeFraming reports whether a line, without leading blanks, looks like a heading of
+// a block or a record, or like the mark of a call or a result.
+func LikeFraming(line string) bool {
+	for _, mark := range []string{"# Context Block", "[call ", "[result of "} {
+		if len(line) >= len(mark) && strings.EqualFold(line[:len(mark)], mark) {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(line, "##")
+	rest = strings.TrimLeft(rest, " \t")
+	if !ok || rest == "" {
+		return false
+	}
+	if IsDigit(rest[0]) {
+		return true
+	}
+	number := strings.TrimLeft(rest[1:], "0123456789")
+	return (rest[0] == 'e' || rest[0] == 'E') && len(number) < len(rest)-1 && // an event's, but no e2e
+		(number == "" || !IsLetter(number[0]))
+}
+
+// IsDigit reports whether c is an ASCII digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsLetter reports whether c is an ASCII letter, an underscore or a byte of a rune beyond ASCII.
+func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
+
+// LongestRun returns the length of the longest run of c in s.
+func LongestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == c {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	return longest
+}
+
+// OneLine makes a name fit for a heading: control characters and line ends become blanks.
+func OneLine(name string) string {
+	clean := func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}
+	return strings.TrimSpace(strings.Map(clean, name))
+}
+
+// ShortName is oneLine with a bound, for names that come from records.
+func ShortName(name string) string {
+	const most = 48
+	if name = OneLine(name); len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
+}
+
+// What native renderings take beyond its tokens in pack.md, at most. A heading there takes five or more.
+const (
+	FrameTokens     = 3 // for a record
+	NoteFrameTokens = 6 // for a note, which has no heading
+)

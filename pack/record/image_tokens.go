@@ -1,0 +1,107 @@
+package record
+
+import (
+	"encoding/base64"
+	pixels "image"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// What an image costs is estimated by the formulas that providers publish, from its width and height:
+//
+//   - Anthropic, "Vision" (docs.anthropic.com/en/docs/build-with-claude/vision): width × height / 750 tokens, after it was scaled so
+//     that no edge has more than 1568 pixels; about 1600 at most.
+//   - OpenAI, "Images and vision" (platform.openai.com/docs/guides/images-vision), detail high: scaled to fit a square of 2048 pixels,
+//     then so that its shortest side has 768 at most; 85 tokens and 170 for each tile of 512 × 512.
+//   - Google, "Understand and count tokens" (ai.google.dev/gemini-api/docs/tokens): 258 where both edges have 384 pixels at most, else
+//     258 for each tile, whose edge is two thirds of the shorter edge, between 256 and 768.
+//
+// A pack is folded once for all of them, so the largest counts. An image whose size is not known, since it is behind an
+// address or its header cannot be read, counts as the largest that Anthropic and OpenAI know.
+const unknownImage = 1600
+
+// imageTokens is what an image of a size costs at most.
+func imageTokens(width, height int) int {
+	return max(anthropicTokens(width, height), openAITokens(width, height), geminiTokens(width, height))
+}
+
+// anthropicTokens returns what an image of a size costs at Anthropic.
+func anthropicTokens(width, height int) int {
+	w, h := fitted(float64(width), float64(height), 1568)
+	return min(unknownImage, int(w*h/750)+1)
+}
+
+// openAITokens returns what an image of a size costs at OpenAI.
+func openAITokens(width, height int) int {
+	w, h := fitted(float64(width), float64(height), 2048)
+	if short := min(w, h); short > 768 {
+		w, h = w*768/short, h*768/short
+	}
+	return 85 + 170*tiles(w, 512)*tiles(h, 512)
+}
+
+// geminiTokens returns what an image of a size costs at Google.
+func geminiTokens(width, height int) int {
+	if width <= 384 && height <= 384 {
+		return 258
+	}
+	edge := min(max(float64(int(float64(min(width, height))/1.5)), 256), 768)
+	return 258 * tiles(float64(width), edge) * tiles(float64(height), edge)
+}
+
+// fitted scales a size so that no edge is longer than most.
+func fitted(w, h, most float64) (float64, float64) {
+	if long := max(w, h); long > most {
+		return w * most / long, h * most / long
+	}
+	return w, h
+}
+
+// tiles is how many edges fit along a length, and one for the rest.
+func tiles(length, edge float64) int {
+	n := int(length / edge)
+	if float64(n)*edge < length-1e-6 {
+		n++
+	}
+	return max(1, n)
+}
+
+// TokensOfImage is what a part costs that is an image; 0 for what native renderings do not carry.
+func TokensOfImage(part []byte) int {
+	im, ok := ReadImage(part)
+	if !ok {
+		return 0
+	}
+	return im.Tokens()
+}
+
+// Tokens is what the image costs.
+func (im Image) Tokens() int {
+	if im.URL != "" {
+		return unknownImage
+	}
+	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(im.Data)))
+	if err != nil || c.Width <= 0 || c.Height <= 0 {
+		return unknownImage
+	}
+	return imageTokens(c.Width, c.Height)
+}
+
+// ShowsImages reports whether native renderings show images that stand in a message of a role; those in results they always show.
+func ShowsImages(role ctxabi.Role) bool {
+	return role != ctxabi.System && role != ctxabi.Developer && role != ctxabi.Assistant
+}
+
+// TokensOfImages returns what the images cost that native renderings show of the parts of a message.
+func TokensOfImages(role ctxabi.Role, parts []ctxabi.Part) (n int) {
+	for _, p := range parts {
+		switch {
+		case p.Kind == ctxabi.PartData && ShowsImages(role):
+			n += TokensOfImage(p.Raw)
+		case p.Kind == ctxabi.PartResult:
+			n += TokensOfImages(ctxabi.Tool, p.Inner)
+		}
+	}
+	return n
+}

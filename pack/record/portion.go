@@ -1,0 +1,311 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// PortionKind is the kind of a portion.
+type PortionKind uint8
+
+const (
+	TextPortion PortionKind = iota
+	CallPortion
+	ResultPortion
+	DataPortion    // an image or the like
+	ThoughtPortion // of a model
+)
+
+// Portion is one part of a record as native renderings show it.
+type Portion struct {
+	Kind    PortionKind
+	ID      string // of the call, as the record has it
+	Name    string // of the tool
+	Text    string // of a datum: the line that pack.md shows in its place; of a call its arguments
+	Words   string // of a thought
+	Failed  bool
+	Blank   bool     // there is nothing but blanks in text
+	Raw     []byte   // of a datum or a thought: the part as it was written
+	Data    [][]byte // of a result: such parts
+	Marks   []string // in the place of these
+	Extra   int      // tokens that it may take beyond what pack.md shows, by weight
+	Unknown bool     // a record that is not a message
+	Cost    int      // tokens of its images, where they are shown
+	Broken  bool     // a call whose arguments are not an object of JSON
+}
+
+// TokensOfOne is how many tokens a record that is cut must show for each of its calls or results. With fewer they
+// do not stand on their own but in a text, as pack.md shows them.
+const TokensOfOne = 48
+
+const (
+	EmptyMessage = "(empty message)"
+	NothingGiven = "(no output)"
+	standsAbove  = "(it stands in the result before this one)"
+)
+
+// ContentsOf returns what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
+// instead are the texts that stand in the place of results, where some are references.
+// turn returns the number of the turn that the record belongs to.
+// It returns ctxabi.ErrIO when a record cannot be read.
+func ContentsOf(log Records, at Address, shown string, instead []string, turn func() int) (ctxabi.Role, []Portion, error) {
+	raw, err := log.Record(at.Line)
+	if err != nil {
+		return 0, nil, Unreadable(at, err)
+	}
+	if shown != "" { // below its heading
+		_, shown, _ = strings.Cut(shown, "\n")
+	}
+	if at.Event {
+		role, c := eventContents(raw, at, shown, instead)
+		return role, c, nil
+	}
+	m, parts := ctxabi.DecodeParts(raw)
+	if damaged := log.At(at.Line).Flags&ctxabi.Damaged != 0; damaged || m.Role == ctxabi.RoleUnknown {
+		return ctxabi.RoleUnknown, strange(raw, shown), nil
+	}
+	var list []Portion
+	if shown != "" {
+		list = cutContents(&m, parts, at, shown)
+	} else {
+		list = wholeContents(&m, parts, at, turn)
+		for i := range list {
+			if list[i].Kind == ResultPortion && len(instead) > 0 {
+				if instead[0] != "" {
+					list[i].Text = instead[0]
+				}
+				instead = instead[1:]
+			}
+		}
+	}
+	for i := range list {
+		list[i].finish()
+	}
+	return m.Role, list, nil
+}
+
+// strange is what a line shows that is not a record.
+func strange(raw []byte, shown string) []Portion {
+	if shown == "" {
+		shown = strings.ToValidUTF8(strings.TrimRight(string(raw), "\r\n"), "\uFFFD")
+	}
+	return []Portion{{Kind: TextPortion, Text: shown, Unknown: true}}
+}
+
+// finish fills in what follows from the rest.
+func (c *Portion) finish() {
+	c.Blank = strings.TrimSpace(c.Text) == ""
+	if c.Kind == ResultPortion && c.Blank {
+		if c.Text = ""; len(c.Data) == 0 {
+			c.Text = NothingGiven
+		} else {
+			c.Blank = false // an image is something
+		}
+	}
+	if n := len(c.Name); n > shortNameBytes || c.Name != ToolName(c.Name) {
+		c.Extra += 2 * ctxabi.Weight(c.Name)
+	}
+	if c.Kind == CallPortion && !c.Blank {
+		v, ok := ReadJSON(c.Text)
+		_, is := v.(map[string]any)
+		if c.Broken = !ok || !is; c.Broken {
+			c.Extra += 16 // of the object that it stands in, where its quotes are escaped
+			for _, r := range c.Text {
+				switch {
+				case r == '"' || r == '\\':
+					c.Extra++
+				case r < ' ':
+					c.Extra += 5
+				}
+			}
+		}
+		c.Extra += 5 * (strings.Count(c.Text, "\u2028") + strings.Count(c.Text, "\u2029")) // written as escapes
+	}
+	if c.Kind == ThoughtPortion {
+		c.Words = thoughtText(c.Raw)
+		c.Extra += ctxabi.Weight(c.Words) + 8
+	}
+}
+
+const shortNameBytes = 48
+
+// Forget takes away what is read again when a rendering is made.
+func (c *Portion) Forget() {
+	c.Words = ""
+	if c.Kind != DataPortion {
+		c.Text = ""
+	}
+	c.Raw, c.Data = nil, nil
+}
+
+// wholeContents are the parts of a record that stands in full: results in front, texts that follow each other joined.
+func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, turn func() int) (list []Portion) {
+	mark := func(part []byte, beside string) string { return imageMark(part, beside, turn(), at) }
+	if m.Role == ctxabi.Tool && len(m.Results) == 0 {
+		r := Portion{Kind: ResultPortion, ID: m.CallID, Name: m.Name, Text: m.Text}
+		for _, p := range parts {
+			switch p.Kind {
+			case ctxabi.PartData:
+				r.Data, r.Marks = append(r.Data, p.Raw), append(r.Marks, mark(p.Raw, m.Text))
+			case ctxabi.PartCall:
+				r.Text += "\n[call] " + p.Call.Name + " " + p.Call.Arguments
+			}
+		}
+		return []Portion{r}
+	}
+	for _, p := range parts {
+		if p.Kind != ctxabi.PartResult {
+			continue
+		}
+		r := Portion{Kind: ResultPortion, ID: p.Result.CallID, Text: p.Result.Text, Failed: p.Result.IsError}
+		for _, inner := range p.Inner {
+			if inner.Kind == ctxabi.PartData {
+				r.Data, r.Marks = append(r.Data, inner.Raw), append(r.Marks, mark(inner.Raw, p.Result.Text))
+			}
+		}
+		list = append(list, r)
+	}
+	for _, p := range parts {
+		switch last := len(list) - 1; {
+		case p.Kind == ctxabi.PartText && last >= 0 && list[last].Kind == TextPortion:
+			list[last].Text += "\n" + p.Text
+		case p.Kind == ctxabi.PartText:
+			list = append(list, Portion{Kind: TextPortion, Text: p.Text})
+		case p.Kind == ctxabi.PartCall && m.Role == ctxabi.Assistant:
+			list = append(list, Portion{Kind: CallPortion, ID: p.Call.ID, Name: p.Call.Name, Text: p.Call.Arguments})
+		case p.Kind == ctxabi.PartCall: // nobody else calls tools
+			list = append(list, Portion{Kind: TextPortion, Text: "[call] " + p.Call.Name + " " + p.Call.Arguments})
+		case p.Kind == ctxabi.PartData:
+			list = append(list, Portion{Kind: DataPortion, Raw: p.Raw, Text: mark(p.Raw, m.Text)})
+		case p.Kind == ctxabi.PartThinking && m.Role == ctxabi.Assistant:
+			list = append(list, Portion{Kind: ThoughtPortion, Raw: p.Raw})
+		}
+	}
+	return list
+}
+
+// cutContents are the parts of a record that stands shortened. What pack.md shows is its text, the beginnings of
+// arguments included; whole arguments and results would not fit, a part of them is no JSON.
+func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, shown string) (list []Portion) {
+	tooMany := max(len(m.Calls), len(m.Results)) > ctxabi.Weight(shown)/TokensOfOne
+	switch {
+	case m.Role == ctxabi.Tool && len(m.Results) == 0:
+		return []Portion{{Kind: ResultPortion, ID: m.CallID, Name: m.Name, Text: shown}}
+	case tooMany:
+		return []Portion{{Kind: TextPortion, Text: shown}}
+	case len(m.Results) > 0:
+		for i, r := range m.Results {
+			c := Portion{Kind: ResultPortion, ID: r.CallID, Text: shown, Failed: r.IsError}
+			if i > 0 {
+				c.Text, c.Extra = standsAbove, 20
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	for _, p := range parts {
+		if p.Kind == ctxabi.PartThinking && m.Role == ctxabi.Assistant {
+			list = append(list, Portion{Kind: ThoughtPortion, Raw: p.Raw})
+		}
+	}
+	list = append(list, Portion{Kind: TextPortion, Text: shown})
+	if m.Role == ctxabi.Assistant {
+		for _, call := range m.Calls {
+			list = append(list, Portion{Kind: CallPortion, ID: call.ID, Name: call.Name, Text: leftOutArguments(at), Extra: 2*ctxabi.Weight(call.Name) + 32})
+		}
+	}
+	return list
+}
+
+// leftOutArguments stand in the place of arguments that do not fit.
+func leftOutArguments(at Address) string { return `{"left_out":"` + at.Path() + `"}` }
+
+// eventContents are the parts of a tool event.
+func eventContents(raw []byte, at Address, shown string, instead []string) (ctxabi.Role, []Portion) {
+	ev, ok := ctxabi.DecodeToolEvent(raw)
+	if !ok {
+		return ctxabi.RoleUnknown, strange(raw, shown)
+	}
+	text := ev.Text
+	if len(instead) > 0 && instead[0] != "" {
+		text = instead[0]
+	}
+	for range ev.Images {
+		text = strings.TrimLeft(text+"\n[Image in "+ctxabi.LineDir+"/"+at.String()+"]", "\n")
+	}
+	if shown != "" {
+		text = shown
+	}
+	c := Portion{Kind: ResultPortion, ID: ev.CallID, Name: ev.Name, Text: text, Failed: ev.Failed}
+	if ev.IsResult {
+		if ev.ExitCode != "" {
+			c.Text = strings.TrimRight("[exit code "+ShortName(ev.ExitCode)+"]\n"+c.Text, "\n")
+			c.Extra = 6
+		}
+		c.finish()
+		return ctxabi.Tool, []Portion{c}
+	}
+	list := []Portion{{Kind: CallPortion, ID: ev.CallID, Name: ev.Name, Text: ev.Arguments}}
+	if shown != "" {
+		list[0].Text, list[0].Extra = leftOutArguments(at), 2*ctxabi.Weight(ev.Name)+32
+	}
+	if strings.TrimSpace(text) != "" {
+		list = append([]Portion{{Kind: TextPortion, Text: text}}, list...)
+	}
+	for i := range list {
+		list[i].finish()
+	}
+	return ctxabi.Assistant, list
+}
+
+// ToolName makes a name that every provider takes: letters, digits, _ and -, at most 64 of them, the first one a letter or _.
+func ToolName(name string) string {
+	clean := []byte(name)
+	for i, c := range clean {
+		if !(IsLetter(c) && c < 0x80 || IsDigit(c) || c == '-') {
+			clean[i] = '_'
+		}
+	}
+	if len(clean) > 64 {
+		clean = clean[:64]
+	}
+	switch {
+	case len(clean) == 0:
+		return "unknown_tool"
+	case IsDigit(clean[0]) || clean[0] == '-':
+		clean = append([]byte{'_'}, clean[:min(len(clean), 63)]...)
+	}
+	return string(clean)
+}
+
+// thoughtText is what a model thought, where it can be read.
+func thoughtText(raw []byte) string {
+	var t struct {
+		Thinking string
+		Text     string
+		Summary  []struct{ Text string }
+	}
+	if json.Unmarshal(raw, &t) != nil {
+		return ""
+	}
+	text := t.Thinking + t.Text
+	for _, s := range t.Summary {
+		text += s.Text
+	}
+	return text
+}
+
+// ReadJSON returns a value with its numbers as they were written; ok is false for what is not one JSON value.
+func ReadJSON(text string) (v any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil, false
+	}
+	_, err := d.Token()
+	return v, errors.Is(err, io.EOF)
+}

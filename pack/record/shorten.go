@@ -1,0 +1,113 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// HeadAndTail is how a record is shortened that is no result of a tool.
+const HeadAndTail = "head_tail"
+
+// Rendering is what a record shows: its heading, and what stands below.
+type Rendering struct {
+	At      Address
+	heading string // with its newline
+	Parts   []RenderingPart
+	Alone   bool // nothing but content: it is fenced as a whole, if at all
+	Fenced  bool // something in it needs or has a fence
+	Results bool // it is what tools gave, to which native renderings give a place each
+}
+
+// RenderingPart is a line of framing and a content below it; both may be empty.
+type RenderingPart struct {
+	lead, Content string
+	Fenced        bool // the content stands in a fence whatever it is
+	Result        bool // it is what a tool gave
+	About         result.Hint
+}
+
+func (s *Rendering) add(lead, content string, result bool, about result.Hint) {
+	s.Parts = append(s.Parts, RenderingPart{lead, content, len(s.Parts) == 0 && s.Fenced, result, about})
+}
+
+// text writes the parts, each content in a fence where it needs one.
+func (s *Rendering) text() string {
+	if s.Alone {
+		return s.Parts[0].Content
+	}
+	var c strings.Builder
+	for _, p := range s.Parts {
+		c.WriteString(p.lead)
+		WriteContent(&c, p.Content, p.Fenced || NeedsFence(p.Content))
+	}
+	return c.String()
+}
+
+// Write returns it as it stands in pack.md, with at most body tokens below the heading (by weight; 0: all), and says how it was shortened.
+func (s Rendering) Write(body int) (text, how string) {
+	var b strings.Builder
+	b.WriteString(s.heading)
+	whole := s.text()
+	if body == 0 || len(whole)/128 <= body && ctxabi.Weight(whole) <= body {
+		WriteContent(&b, whole, s.Alone && s.Fenced)
+		return b.String(), ""
+	}
+	how = s.shorten(body)
+	short := s.text()
+	if again, cut := compress.HeadTail(short, body, s.At.Path()); cut {
+		short = again
+		if how == "" {
+			how = HeadAndTail
+		}
+	}
+	// What kept the whole in order may now be on one side of a cut only.
+	WriteContent(&b, short, s.Fenced || unclosed(short))
+	return b.String(), how
+}
+
+// shorten shortens the results among the parts, each by its kind, so that all of them may fit in body tokens:
+// small ones stay whole, the others share what these leave.
+func (s *Rendering) shorten(body int) (how string) {
+	s.Parts = slices.Clone(s.Parts)
+	left := body
+	var results []int
+	weights := make([]int, len(s.Parts))
+	for i, p := range s.Parts {
+		weights[i] = ctxabi.Weight(p.Content)
+		left -= ctxabi.Weight(p.lead)
+		if p.Result {
+			results = append(results, i)
+		} else {
+			left -= weights[i]
+		}
+	}
+	slices.SortStableFunc(results, func(a, b int) int { return weights[a] - weights[b] })
+	for k, i := range results {
+		share := left / (len(results) - k)
+		if len(s.Parts) > 1 {
+			share -= 4 // fences and line ends
+		}
+		if share > 0 && weights[i] > share {
+			p := &s.Parts[i]
+			kind := result.Recognise(p.Content, p.About)
+			short, used, cut := result.Shorten(p.Content, kind, p.About, kind.Limit(share), s.At.Path())
+			if cut {
+				p.Content, how = short, string(used)
+			}
+		}
+		left -= min(weights[i], max(0, share))
+	}
+	return how
+}
+
+// unclosed reports whether shown leaves a fence open; marks of calls in it are our own.
+func unclosed(shown string) bool {
+	lines := strings.Split(shown, "\n")
+	return NeedsFence(strings.Join(slices.DeleteFunc(lines, func(l string) bool {
+		return LikeFraming(strings.TrimLeft(l, " \t\r"))
+	}), "\n"))
+}

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// maxBrought is the most that a pack shows of one file that a child brought, in bytes.
+const maxBrought = 200
+
+// showsChildren reports whether packs by r show children.
+func showsChildren(r *recipe.Recipe) bool {
+	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeChildren })
+}
+
+// sameChildren reports whether the session's children, and the sessions that they are linked to, are as they were.
+func (g *Gathered) sameChildren(x *session.Session) bool {
+	if !showsChildren(g.Chosen.Recipe) {
+		return true
+	}
+	now, err := x.Children()
+	return err == nil && slices.Equal(now, g.children)
+}
+
+// sameHandover reports whether what the session's parent hands over to it is as it was.
+func (g *Gathered) sameHandover(x *session.Session) bool {
+	if g.parent == "" {
+		return true
+	}
+	now, _ := x.HandedOver(g.parent)
+	return bytes.Equal(now, g.handover)
+}
+
+// lookAtChildren reads the results of the session's children, where they changed since last. Of linked sessions it reads the last answer
+// and the state, never their packs: that they may be linked back does not matter.
+func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *mask) (err error) {
+	if !showsChildren(g.Chosen.Recipe) {
+		return nil
+	}
+	if g.children, err = x.Children(); err != nil {
+		return err
+	}
+	if last != nil && len(last.results) == len(g.children) && slices.Equal(g.children, last.children) {
+		g.results = last.results
+		return nil
+	}
+	type dated struct {
+		blocks.ChildResult
+		at time.Time
+	}
+	var all []dated
+	for i := range g.children {
+		c := &g.children[i]
+		r, err := resultOf(x, c, v)
+		if err != nil {
+			return err
+		}
+		all = append(all, dated{r, c.Changed})
+	}
+	slices.SortStableFunc(all, func(a, b dated) int {
+		return cmp.Or(a.Rank()-b.Rank(), b.at.Compare(a.at), strings.Compare(a.Name, b.Name))
+	})
+	for _, r := range all {
+		g.results = append(g.results, r.ChildResult)
+	}
+	return nil
+}
+
+func resultOf(x *session.Session, c *session.Child, v *mask) (r blocks.ChildResult, err error) {
+	r = blocks.ChildResult{Name: c.Name, Status: c.Status, Finished: c.Finished(), Who: c.Who()}
+	for _, row := range c.Brought() {
+		text := row.Path
+		if row.Kind != ctxabi.RefArtifact {
+			text += " (" + row.Kind + ")"
+		}
+		if row.Summary != "" {
+			text += ": " + row.Summary
+		}
+		if v != nil {
+			data, _ := v.r.File([]byte(text), nil)
+			text = string(data)
+		}
+		r.Brought += compress.Clip(record.OneLine(text), maxBrought) + "\n"
+	}
+	if r.Finished || c.ResultOrigin == ctxabi.OriginAgent {
+		data, _, _, err := x.ChildFile(c.Name, ctxabi.ChildResult)
+		if err != nil {
+			if session.Gone(err) {
+				return r, nil // removed meanwhile: the next scan sees that
+			}
+			return r, err
+		}
+		if v != nil {
+			data, _ = v.r.File(data, nil)
+		}
+		sum := sha256.Sum256(data)
+		r.Bytes, r.SHA256 = len(data), hex.EncodeToString(sum[:])
+		r.Text = strings.ToValidUTF8(strings.ReplaceAll(string(data[:min(len(data), blocks.MaxChildText)]), "\x00", "�"), "")
+		if strings.TrimSpace(r.Text) == "" {
+			r.Text = ""
+		}
+	}
+	if r.Finished {
+		r.After, err = x.MessagesAt(c.Changed)
+	}
+	return r, err
+}

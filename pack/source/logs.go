@@ -1,0 +1,143 @@
+package source
+
+import (
+	"context"
+	"time"
+
+	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Logs are both logs of a session as packs show them: what is damaged has a stand-in, and no secret stands in them.
+type Logs struct {
+	Unread record.Unread // records that are damaged
+	mask   *mask         // what packs must not show; nil: they show all
+}
+
+// NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.
+func NewLogs(r *redact.Redactor, id string) Logs { return Logs{mask: newMask(r, id)} }
+
+// Redacts reports whether packs show the session without its secrets.
+func (l *Logs) Redacts() bool { return l.mask != nil }
+
+// Redact leaves no secret in what a pack is made from beside its records, and notes what was found.
+// It returns an error when the history cannot be read.
+func (l *Logs) Redact(in *pack.Input, t *session.Timeline) error {
+	return l.mask.input(in, t, &l.Unread)
+}
+
+// Stored returns a log of the session as it is stored.
+func (l *Logs) Stored(ix *session.Index, event bool) record.Records {
+	return ReadableOf(&l.Unread, ix, event)
+}
+
+// historyOf is both logs as they are stored.
+func historyOf(t *session.Timeline, u *record.Unread) redact.History {
+	return redact.History{Messages: ReadableOf(u, t.Messages, false), Events: ReadableOf(u, t.Events, true), Before: t.Before}
+}
+
+// Readable returns a log of the session as packs show it.
+func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
+	ix := t.Messages
+	if event {
+		ix = t.Events
+	}
+	raw := &readable{Index: ix, event: event, unread: &l.Unread}
+	if l.mask != nil {
+		raw.mask, raw.history = l.mask, historyOf(t, &l.Unread)
+	}
+	return raw
+}
+
+// Timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
+func (l *Logs) Timeline(x *session.Session) (*session.Timeline, error) {
+	if l.mask != nil {
+		return WholeTimeline(x)
+	}
+	return x.Timeline()
+}
+
+// Masked reports whether the record at an address is shown otherwise than it is stored.
+func (l *Logs) Masked(t *session.Timeline, at record.Address) bool {
+	return l.mask != nil && l.mask.changes(historyOf(t, &l.Unread), at)
+}
+
+// placesOf returns the last records of messages and of events that packs know.
+func placesOf(t *session.Timeline) [2]int {
+	upTo := [2]int{t.Messages.Len(), 0}
+	if n := len(t.Tools); n > 0 {
+		upTo[1] = int(t.Tools[n-1].Line)
+	}
+	return upTo
+}
+
+// WholeTimeline is the session's timeline; it fails where a part of it cannot be read.
+func WholeTimeline(x *session.Session) (*session.Timeline, error) {
+	t, err := x.Timeline()
+	if err == nil {
+		err = t.EventsErr
+	}
+	return t, err
+}
+
+const settlePause = 200 * time.Microsecond
+
+// Snapshot fills in both logs as they were at one moment. An event whose place
+// is not certain in time stands in a later pack.
+// It returns an error when a log cannot be read, and that of ctx when ctx ends.
+func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, err error) {
+	begin, asked := time.Now(), int64(-1)
+	for {
+		if t, err = l.Timeline(x); err != nil {
+			return nil, err
+		}
+		if asked < 0 {
+			asked = t.Events.Size() // what comes later may stand in a later pack
+		}
+		if t.Settled >= asked || time.Since(begin) > mostSettling {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(settlePause):
+		}
+	}
+	in.Messages = l.Readable(t, false)
+	in.NoEvents = t.EventsErr != nil
+	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+		return nil, err
+	}
+	if n := len(t.Tools); n > 0 {
+		last := t.Events.At(int(t.Tools[n-1].Line))
+		in.Tools, in.Events = t.Tools, l.Readable(t, true)
+		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
+	}
+	return t, err
+}
+
+// Until replaces the history of in by that of t. It returns an error when a log cannot be read.
+func (l *Logs) Until(in *pack.Input, x *session.Session, t *session.Timeline) (err error) {
+	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", l.Readable(t, false), nil, nil, ""
+	in.NoEvents = t.EventsErr != nil
+	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+		return err
+	}
+	if k := len(t.Tools); k > 0 {
+		last := t.Events.At(int(t.Tools[k-1].Line))
+		in.Tools, in.Events = t.Tools, l.Readable(t, true)
+		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
+	}
+	in.Summaries, in.SummaryNote = in.Usable(), ""
+	in.Redaction = l.mask.until(in.Redaction, t)
+	return err
+}
+
+// A tool event has its place when no message is on its way any more that may
+// stand in front of it. One takes microseconds, and on a busy machine as long as
+// its writer is not let go on; more than mostSettling is the disk's.
+const (
+	mostSettling = 5 * time.Second
+)

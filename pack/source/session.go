@@ -1,0 +1,298 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Gathered is what a session's pack is made from, but for its records and what generators make.
+type Gathered struct {
+	Length int64 // of messages.jsonl
+	Events int64 // of events.jsonl
+	Ref    ctxabi.Ref
+	scan   *scan
+	Chosen *Chosen
+	Words  *Variables
+	trust  *trust
+	Owner  Sign // of the session's directory
+
+	Budget    int
+	Encoding  string
+	state     string
+	skills    []string
+	notes     []string
+	files     []blocks.File
+	locations []string // as Input has them
+	sections  map[string]string
+	exists    map[string]bool
+	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	asked     []string                 // these paths
+	Computes  bool                     // the recipe has sources that run commands
+	parent    string                   // of meta.json: whose child the session is
+	handover  []byte                   // what that one wrote for it
+	children  []session.Child          // as they were when results was made; none where the recipe shows none
+	results   []blocks.ChildResult     // of these
+	Refused   map[int]string           // why the commands of one must not run, by its index
+}
+
+// same reports whether g gives the same pack as last, as far as its files decide.
+func (g *Gathered) same(last *Gathered) bool {
+	return last != nil && g.Length == last.Length && g.Events == last.Events && g.Ref == last.Ref &&
+		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state &&
+		maps.Equal(g.Refused, last.Refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
+		g.Words == last.Words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles) &&
+		slices.Equal(g.results, last.results)
+}
+
+func equalFiles(a, b blocks.File) bool {
+	return a.At == b.At && a.ID == b.ID && a.Path == b.Path && a.Stale == b.Stale && a.Reason == b.Reason && a.Pending == b.Pending && a.Note == b.Note && a.Life == b.Life &&
+		(a.Sum != nil && a.Sum == b.Sum || bytes.Equal(a.Data, b.Data))
+}
+
+func (g *Gathered) Bytes() int {
+	n := 0
+	for name, f := range g.scan.files {
+		n += 160 + len(name) + len(f.data)
+	}
+	for name, l := range g.scan.lists {
+		n += 64 + len(name) + 40*len(l.names)
+	}
+	for _, a := range g.outside {
+		n += 128 + len(a.Path) + len(a.Data)
+	}
+	n += 200 * len(g.files)
+	for i := range g.results {
+		n += 256 + len(g.results[i].Text)
+	}
+	for i := range g.Chosen.Recipe.Files {
+		n += 4096 + len(g.Chosen.Recipe.Files[i].Path) // what was parsed of it, about
+	}
+	return n
+}
+
+// Gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
+// It returns ctxabi.ErrIO when the agent's home cannot be read, ctxabi.ErrNoFiles or
+// ctxabi.ErrNoMemory when there are no descriptors or no memory for it, and the error of ctx when ctx
+// ends.
+func (gr *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (*Gathered, error) {
+	for begin := time.Now(); time.Since(begin) < mostMoving; {
+		g, moved, err := gr.gatherOnce(ctx, x, own, last)
+		switch {
+		case !moved:
+			return g, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+	}
+	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed all the time")
+}
+
+// mostMoving is how long a session may be moved again and again while it is looked at.
+const mostMoving = 30 * time.Second
+
+// gatherOnce is gather, unless the session was moved meanwhile.
+func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
+	var before *scan
+	var answers map[string]WorkspaceFile
+	var found map[*stocked]bool
+	if last != nil {
+		var same bool
+		if same, found = gr.Unchanged(ctx, x, last); same {
+			return last, false, nil
+		}
+		before, answers = last.scan, last.outside
+	}
+	h, rel, err := gr.openHome(x, before)
+	if err != nil {
+		return nil, false, err
+	}
+	defer h.close()
+	defer func() { moved = h.moved(x) }()
+	h.found = found
+	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, scan: h.now, exists: map[string]bool{}}
+	gr.setUp(x, g, h, rel, last)
+	if err := g.lookAtChildren(x, last, own.mask); err != nil {
+		return nil, false, err
+	}
+	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
+	g.handover, s.handover = x.HandedOver(g.parent)
+	if err := s.all(); err != nil {
+		return nil, false, err
+	}
+	if h.short != nil {
+		return nil, false, h.short
+	}
+	if h.starved != nil {
+		return nil, false, h.starved
+	}
+	gr.readOutside(ctx, g, s, answers)
+	g.Refused = map[int]string{}
+	for at := range s.recipe.Sources {
+		if src := &s.recipe.Sources[at]; src.Type.Computed() {
+			if reason := g.trust.generator(at, src); reason != "" {
+				g.Refused[at] = reason
+			}
+		}
+	}
+	if src := SummarizerSource(s.recipe); src != nil {
+		if reason := g.trust.generator(OfSummarizer, src); reason != "" {
+			g.Refused[OfSummarizer] = reason
+		}
+	}
+	if g.same(last) {
+		last.scan = g.scan // a scan that is over tells more: what was fresh is not any more
+		last.trust = g.trust
+		last.outside, last.asked = g.outside, g.asked
+		last.children, last.parent, last.handover = g.children, g.parent, g.handover
+		return last, false, nil
+	}
+	return g, false, nil
+}
+
+// setUp finds the recipe and the settings.
+func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, last *Gathered) {
+	control := func(name string) *stocked { return h.file(path.Join(rel, name), ctxabi.MaxControl) }
+	if last == nil {
+		last = &Gathered{}
+	}
+	g.Owner = h.dir(rel).sign
+	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
+	g.Chosen = choose(x, h, rel, env.content, last.Chosen)
+	g.notes = slices.Clone(g.Chosen.notes)
+	dir := strings.TrimRight(string(cwd.data), "\r\n")
+	if !path.IsAbs(dir) {
+		dir = ""
+	}
+	at := path.Join(cmp.Or(gr.Config.Mountpoint, x.Store().Dir()), g.Ref.AgentHome())
+	if w := last.Words; w != nil && g.Chosen == last.Chosen && w.Cwd == dir && w.Home == at && w.Rel == rel {
+		g.Words = w
+	} else {
+		g.Words = newLexicon(g.Chosen.Recipe, env.data, dir, at, rel)
+	}
+	g.trust = gr.newTrust(x, g, rel, cwd, env)
+	gr.settings(g, control)
+}
+
+// settings reads the small files that say how a pack is made.
+func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
+	r := g.Chosen.Recipe
+	g.Budget = gr.Fallback(r)
+	g.Computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
+	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
+		g.Budget = n
+	}
+	var meta struct {
+		Model    any `json:"model"`
+		Encoding any `json:"encoding"`
+		Skills   any `json:"skills"`
+		Parent   any `json:"parent"`
+	}
+	json.Unmarshal(control(ctxabi.MetaFile).data, &meta) // what it does not hold, or not so, it does not say
+	if list, ok := meta.Skills.([]any); ok {
+		for _, v := range list {
+			if name, ok := v.(string); ok {
+				g.skills = append(g.skills, name)
+			}
+		}
+	}
+	g.parent, _ = meta.Parent.(string)
+	g.Encoding = gr.Config.Encoding
+	for _, say := range []struct {
+		who  string
+		name any
+	}{{"the recipe", r.Encoding}, {"the recipe", r.Model}, {ctxabi.MetaFile, meta.Encoding}, {ctxabi.MetaFile, meta.Model}} {
+		name, _ := say.name.(string)
+		if name == "" {
+			continue
+		}
+		if c, err := tokens.For(name); err == nil {
+			g.Encoding = c.Encoding()
+		} else {
+			g.Encoding = tokens.DefaultEncoding
+			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither an encoding nor a model that is known: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
+		}
+		break
+	}
+	if blocks.UsesState(r) {
+		if g.state = strings.TrimSpace(string(control(ctxabi.StateFile).data)); g.state == "" {
+			g.state = "idle"
+		}
+	}
+}
+
+// Fallback is the budget of a session that has none of its own.
+func (gr *Gatherer) Fallback(r *recipe.Recipe) int {
+	if r.TotalMaxTokens >= 0 {
+		return r.TotalMaxTokens
+	}
+	return gr.Config.Budget
+}
+
+// Required gathers only what stands verbatim in the session's pack.
+// It returns errors as [Gatherer.Gather] does.
+func (gr *Gatherer) Required(x *session.Session) (*Gathered, error) {
+	h, rel, err := gr.openHome(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	g := &Gathered{Ref: h.ref, scan: h.now, exists: map[string]bool{}}
+	gr.setUp(x, g, h, rel, nil)
+	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
+	for at := range s.recipe.Sources {
+		if src := &s.recipe.Sources[at]; pack.ClassOf(src) == pack.Required {
+			if err := s.source(at, src); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, h.short
+}
+
+// eachCondition calls do for every elementary condition of a recipe.
+func eachCondition(r *recipe.Recipe, do func(s *recipe.Source, c *recipe.Condition)) {
+	var visit func(s *recipe.Source, c *recipe.Condition)
+	visit = func(s *recipe.Source, c *recipe.Condition) {
+		if c == nil {
+			return
+		}
+		if c.When != "" {
+			do(s, c)
+		}
+		for i := range c.All {
+			visit(s, &c.All[i])
+		}
+		for i := range c.Any {
+			visit(s, &c.Any[i])
+		}
+		visit(s, c.Not)
+	}
+	for i := range r.Sources {
+		visit(&r.Sources[i], r.Sources[i].Condition)
+	}
+}
+
+// isText reports whether a file may stand in a prompt.
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
+
+// Input is what the compiler is given, but for the records.
+func (g *Gathered) Input() pack.Input {
+	return pack.Input{Session: g.Ref.Session, Agent: g.Ref.Agent, Recipe: g.Chosen.Recipe, Notes: g.notes, Budget: g.Budget, Encoding: g.Encoding,
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Locations: g.locations, Sections: g.sections, Children: g.results}
+}

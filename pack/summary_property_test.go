@@ -1,0 +1,77 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+)
+
+// summaries draws what a summarizer made, for a history of n records.
+func summaries(t *rapid.T, n int) (list []journal.Summary) {
+	to, after := 0, 0
+	for range rapid.IntRange(0, 6).Draw(t, "summaries") {
+		to += rapid.IntRange(1, 1+n/3).Draw(t, "to")
+		after = max(after, to) + rapid.IntRange(0, 1+n/4).Draw(t, "after")
+		line := fmt.Sprintf("- A thing that was said, %s (messages:%d).\n", rapid.StringMatching(`[a-z ]{1,40}`).Draw(t, "line"), to)
+		list = append(list, journal.Summary{To: to, After: after, Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
+	}
+	return list
+}
+
+// Whatever a summarizer gave and when, packs keep their budget, their accounts and their prefix.
+func TestSummaryProperties(t *testing.T) {
+	used := false
+	suite.Check(t, 25, func(t *rapid.T) {
+		h, fs, limit := newHistory(), files(t), rapid.IntRange(1500, 12000).Draw(t, "budget")
+		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).Records() {
+			h.message(raw)
+		}
+		for _, raw := range history(t).Records() {
+			h.message(raw)
+		}
+		r := *recipe.Default()
+		r.Summarizer = &recipe.Generator{Command: []string{"sum"}}
+		made := summaries(t, h.len())
+		input := func(n int) Input {
+			in := h.input(n, limit, fs...)
+			in.Recipe, in.Summaries = &r, made
+			return in
+		}
+		var c Compiler
+		var before *Build
+		first := rapid.IntRange(0, max(0, h.len()-30)).Draw(t, "first")
+		for n := first; n <= min(h.len(), first+60); n++ {
+			in := input(n)
+			b, err := c.Compile(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := checkNumbers(t, in, b)
+			if before != nil && before.Epoch == b.Epoch && !bytes.HasPrefix(b.Markdown, before.Markdown[:before.Prefix]) {
+				t.Fatalf("record %d broke the prefix within epoch %s:\n%s\n---\n%s", n, b.Epoch, before.Markdown, b.Markdown)
+			}
+			before = b
+			// What came after the last compaction is not in it, whether it is there or not.
+			known := in
+			known.Summaries = slices.DeleteFunc(slices.Clone(made), func(s journal.Summary) bool { return s.After >= n })
+			if n%8 == 3 {
+				then := mustCompile(t, known)
+				then.Report = b.Report // tells of those that wait
+				sameBuild(t, b, then)
+				checkAccounting(t, in, p)
+			}
+			used = used || strings.Contains(string(b.Report), "- summary: by the summarizer")
+		}
+	})
+	if !used {
+		t.Error("no pack had a summary of a summarizer")
+	}
+}
