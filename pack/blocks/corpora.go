@@ -1,11 +1,11 @@
 package blocks
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"sync"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lru"
 )
 
 // MaxCorpora is how much text the kept indexes were made of and take, in bytes.
@@ -17,10 +17,8 @@ type Corpora struct {
 	Most int // bytes
 
 	mu    sync.Mutex
-	known map[corpusKey]*list.Element // of *splitFile
-	order list.List                   // the last used first
-	size  int
-	made  int // how many files were read, for tests
+	known lru.Cache[corpusKey, *splitFile] // with their bytes
+	made  int                              // how many files were read, for tests
 }
 
 type corpusKey struct {
@@ -30,15 +28,13 @@ type corpusKey struct {
 
 // splitFile is one file, split into parts and indexed.
 type splitFile struct {
-	key    corpusKey
 	matter frontMatter
 	parts  []compress.Paragraph
 	index  *compress.Index
-	size   int
 }
 
 // NewCorpora returns corpora of the usual size.
-func NewCorpora() *Corpora { return &Corpora{Most: MaxCorpora, known: map[corpusKey]*list.Element{}} }
+func NewCorpora() *Corpora { return &Corpora{Most: MaxCorpora} }
 
 // file returns a file split by way, from what is kept or anew.
 func (c *Corpora) file(f *File, way string, split func(path, text string) *splitFile) *splitFile {
@@ -47,28 +43,20 @@ func (c *Corpora) file(f *File, way string, split func(path, text string) *split
 	}
 	key := corpusKey{way, f.Path, f.Digest()}
 	c.mu.Lock()
-	if e, ok := c.known[key]; ok {
-		c.order.MoveToFront(e)
+	if s, ok := c.known.Get(key); ok {
 		c.mu.Unlock()
-		return e.Value.(*splitFile)
+		return s
 	}
 	c.made++
 	c.mu.Unlock()
 
 	s := split(f.Path, string(f.Data))
-	s.key, s.size = key, len(f.Data)+s.index.Size()+64*len(s.parts)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.known[key]; ok { // somebody was faster
-		return e.Value.(*splitFile)
+	if first, ok := c.known.Get(key); ok { // somebody was faster
+		return first
 	}
-	c.known[key] = c.order.PushFront(s)
-	c.size += s.size
-	for c.size > c.Most && c.order.Len() > 1 {
-		e := c.order.Back()
-		old := c.order.Remove(e).(*splitFile)
-		delete(c.known, old.key)
-		c.size -= old.size
-	}
+	c.known.Put(key, s, int64(len(f.Data)+s.index.Size()+64*len(s.parts)))
+	c.known.Trim(int64(c.Most), nil)
 	return s
 }

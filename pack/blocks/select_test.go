@@ -173,11 +173,11 @@ func TestCorporaAreBounded(t *testing.T) {
 	for i := range 100 {
 		f := homeFile("knowledge/x.md", strings.Repeat(fmt.Sprintf("word%d ", i), 300))
 		KnowledgeText("word", []File{f}, 1, nil, cache)
-		if cache.size > cache.Most || cache.order.Len() != len(cache.known) {
-			t.Fatalf("%d bytes in %d of %d files", cache.size, cache.order.Len(), len(cache.known))
+		if int(cache.known.Size()) > cache.Most {
+			t.Fatalf("%d bytes in %d of %d files", cache.known.Size(), cache.known.Len(), cache.made)
 		}
 	}
-	if cache.order.Len() < 2 {
+	if cache.known.Len() < 2 {
 		t.Error("nothing is kept")
 	}
 	big := homeFile("knowledge/big.md", strings.Repeat("large ", 20<<10))

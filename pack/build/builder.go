@@ -1,7 +1,6 @@
 package build
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -54,9 +54,7 @@ type Builder struct {
 	working sync.WaitGroup
 
 	mu       sync.Mutex
-	sessions map[string]*list.Element // of *entry, by session id; guarded by mu
-	recent   *list.List               // most recently used first; guarded by mu
-	size     int                      // about, of all entries; guarded by mu
+	sessions lru.Cache[string, *entry] // by session id, with about how many bytes they take; guarded by mu
 }
 
 // present is a build and what it was made from, but for the records.
@@ -71,7 +69,7 @@ func NewBuilder(c Config) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{config: c, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
-		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}, sessions: map[string]*list.Element{}, recent: list.New()}
+		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
 	b.work, b.endWork = context.WithCancel(context.Background())
 	if c.Generators != nil {

@@ -296,8 +296,8 @@ func TestDropAndForget(t *testing.T) {
 	}
 	same(t, first, second)
 	d.b.Forget(d.x.ID())
-	if d.b.size != 0 || d.b.recent.Len() != 0 || len(d.b.sessions) != 0 {
-		t.Errorf("Forget left %d bytes", d.b.size)
+	if d.b.sessions.Size() != 0 || d.b.sessions.Len() != 0 {
+		t.Errorf("Forget left %d bytes", d.b.sessions.Size())
 	}
 }
 
@@ -307,8 +307,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		e := d.b.entry(fmt.Sprint(i))
 		d.b.weigh(e, 1<<20)
 	}
-	if d.b.size > maxRemembered || d.b.recent.Len() > maxRememberedCount {
-		t.Errorf("%d bytes in %d entries", d.b.size, d.b.recent.Len())
+	if d.b.sessions.Size() > maxRemembered || d.b.sessions.Len() > maxRememberedCount {
+		t.Errorf("%d bytes in %d entries", d.b.sessions.Size(), d.b.sessions.Len())
 	}
 }
 

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"container/list"
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/pack"
@@ -12,8 +11,7 @@ import (
 
 // entry is what a builder remembers of one session.
 type entry struct {
-	id   string
-	size int // guarded by Builder.mu
+	id string
 
 	used    atomic.Int64            // when it was used last, in ns since 1970
 	flights atomic.Uint64           // begun so far
@@ -60,12 +58,11 @@ func (b *Builder) use(x *session.Session) *entry {
 func (b *Builder) entry(id string) *entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at, ok := b.sessions[id]; ok {
-		b.recent.MoveToFront(at)
-		return at.Value.(*entry)
+	if e, ok := b.sessions.Get(id); ok {
+		return e
 	}
 	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.NewLogs(b.config.Redact, id)}
-	b.sessions[id] = b.recent.PushFront(e)
+	b.sessions.Put(id, e, 0)
 	return e
 }
 
@@ -89,11 +86,10 @@ func (e *entry) bytes() int {
 func (b *Builder) weigh(e *entry, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at, ok := b.sessions[e.id]; !ok || at.Value != e {
+	if known, ok := b.sessions.Peek(e.id); !ok || known != e {
 		return // forgotten meanwhile
 	}
-	b.size += size - e.size
-	e.size = size
+	b.sessions.Resize(e.id, int64(size))
 	b.trim()
 }
 
@@ -101,27 +97,25 @@ func (b *Builder) weigh(e *entry, size int) {
 func (b *Builder) grow(id string, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at, ok := b.sessions[id]; ok {
-		at.Value.(*entry).size += bytes
-		b.size += bytes
-		b.trim()
-	}
+	b.sessions.Grow(id, int64(bytes))
+	b.trim()
 }
 
 // trim drops the least recently used entries beyond the bounds. b.mu is held.
 func (b *Builder) trim() {
-	for b.recent.Len() > 1 && (b.size > b.config.Memory.Share(maxRemembered) || b.recent.Len() > maxRememberedCount) {
-		b.remove(b.recent.Back())
+	limit := int64(b.config.Memory.Share(maxRemembered))
+	for id := range b.sessions.Oldest() {
+		if b.sessions.Len() == 1 || b.sessions.Size() <= limit && b.sessions.Len() <= maxRememberedCount {
+			return
+		}
+		b.remove(id)
 	}
 }
 
 // remove forgets an entry. A build of it that is going on ends unremembered. b.mu is held.
-func (b *Builder) remove(at *list.Element) {
-	e := b.recent.Remove(at).(*entry)
-	b.size -= e.size
-	delete(b.sessions, e.id)
-	if b.outputs != nil {
-		b.outputs.evict(e.id)
+func (b *Builder) remove(id string) {
+	if _, ok := b.sessions.Remove(id); ok && b.outputs != nil {
+		b.outputs.evict(id)
 	}
 }
 
@@ -132,7 +126,5 @@ func (b *Builder) Drop(x *session.Session) { b.Forget(x.ID()) }
 func (b *Builder) Forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if at, ok := b.sessions[id]; ok {
-		b.remove(at)
-	}
+	b.remove(id)
 }

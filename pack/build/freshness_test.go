@@ -221,7 +221,7 @@ func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
 	if again, all := after.Reread(before); len(again) > 0 || all < 200 {
 		t.Errorf("%q of %d files were read again", again, all)
 	}
-	if size := d.b.entry(d.x.ID()).size; size < 200*160 || size > 4<<20 {
+	if size := int(d.b.sessions.SizeOf(d.x.ID())); size < 200*160 || size > 4<<20 {
 		t.Errorf("the session counts as %d bytes", size)
 	}
 }

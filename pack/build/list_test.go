@@ -31,7 +31,7 @@ func TestADirectoryOfManyFilesIsBounded(t *testing.T) {
 		t.Errorf("%s", report)
 	}
 	// What is kept of it counts.
-	if size := d.b.entry(d.x.ID()).size; size < 2*len(big) {
+	if size := int(d.b.sessions.SizeOf(d.x.ID())); size < 2*len(big) {
 		t.Errorf("%d bytes are counted for more than %d", size, 2*len(big))
 	}
 }

@@ -17,15 +17,12 @@ type Remembered struct {
 // Remembered returns what is remembered of x; false: nothing is. Nothing is made for it.
 func (b *Builder) Remembered(x *session.Session) (r Remembered, ok bool) {
 	b.mu.Lock()
-	at, ok := b.sessions[x.ID()]
-	if ok {
-		r.Size = at.Value.(*entry).size
-	}
+	e, ok := b.sessions.Peek(x.ID())
+	r.Size = int(b.sessions.SizeOf(x.ID()))
 	b.mu.Unlock()
 	if !ok {
 		return r, false
 	}
-	e := at.Value.(*entry)
 	r.Used = time.Unix(0, e.used.Load())
 	if p := e.shown.Load(); p != nil {
 		r.Build = p.build
@@ -52,7 +49,7 @@ func (b *Builder) Dropped(x *session.Session) {
 	o := &b.opened
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if at, ok := o.sessions[x.ID()]; ok {
-		at.Value.(*openedSession).build = ""
+	if s, ok := o.sessions.Peek(x.ID()); ok {
+		s.build = ""
 	}
 }

@@ -73,12 +73,10 @@ func (b remembered) LetGo() {
 		return
 	}
 	defer b.mu.Unlock()
-	for at := b.recent.Back(); at != nil; {
-		before := at.Prev()
-		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {
-			b.remove(at)
+	for id, e := range b.sessions.Oldest() {
+		if len(e.busy)+len(e.past.busy) == 0 {
+			b.remove(id)
 		}
-		at = before
 	}
 }
 
@@ -88,9 +86,9 @@ func (b remembered) Size() (n int64) {
 		return 0
 	}
 	defer b.mu.Unlock()
-	for at := b.recent.Front(); at != nil; at = at.Next() {
-		if e := at.Value.(*entry); len(e.busy)+len(e.past.busy) == 0 {
-			n += int64(e.size)
+	for id, e := range b.sessions.Oldest() {
+		if len(e.busy)+len(e.past.busy) == 0 {
+			n += b.sessions.SizeOf(id)
 		}
 	}
 	return n

@@ -2,13 +2,13 @@ package build
 
 import (
 	"bytes"
-	"container/list"
 	"context"
 	"path"
 	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -25,12 +25,11 @@ type Opening struct {
 // there while there is something to write.
 type opened struct {
 	mu       sync.Mutex
-	queue    []*openedBuild           // guarded by mu
-	bytes    int                      // of the packs in it; guarded by mu
-	working  bool                     // the goroutine is there; guarded by mu
-	sessions map[string]*list.Element // of *openedSession, by session id; guarded by mu
-	recent   list.List                // most recently used first; guarded by mu
-	failing  map[string]bool          // sessions that were told that nothing is written; guarded by mu
+	queue    []*openedBuild                    // guarded by mu
+	bytes    int                               // of the packs in it; guarded by mu
+	working  bool                              // the goroutine is there; guarded by mu
+	sessions lru.Cache[string, *openedSession] // by session id; guarded by mu
+	failing  map[string]bool                   // sessions that were told that nothing is written; guarded by mu
 }
 
 // openedSession is what is known of a session whose packs are read.
@@ -88,23 +87,22 @@ func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
 
 // session returns what is known of a session. o.mu is held.
 func (o *opened) session(id string) *openedSession {
-	if o.sessions == nil {
-		o.sessions, o.failing = map[string]*list.Element{}, map[string]bool{}
+	if s, ok := o.sessions.Get(id); ok {
+		return s
 	}
-	if at, ok := o.sessions[id]; ok {
-		o.recent.MoveToFront(at)
-		return at.Value.(*openedSession)
+	if o.failing == nil {
+		o.failing = map[string]bool{}
 	}
-	for at := o.recent.Back(); at != nil && o.recent.Len() >= maxOpenedSessions; {
-		before := at.Prev()
-		if old := at.Value.(*openedSession); old.queued == 0 {
-			delete(o.sessions, old.id)
-			o.recent.Remove(at)
+	for old, s := range o.sessions.Oldest() {
+		if o.sessions.Len() < maxOpenedSessions {
+			break
 		}
-		at = before
+		if s.queued == 0 {
+			o.sessions.Remove(old)
+		}
 	}
 	s := &openedSession{id: id}
-	o.sessions[id] = o.recent.PushFront(s)
+	o.sessions.Put(id, s, 1)
 	return s
 }
 
@@ -211,8 +209,8 @@ func (b *Builder) Served(ctx context.Context, x *session.Session) (*session.Serv
 	o := &b.opened
 	o.mu.Lock()
 	var last <-chan struct{}
-	if at, ok := o.sessions[x.ID()]; ok {
-		last = at.Value.(*openedSession).last
+	if s, ok := o.sessions.Peek(x.ID()); ok {
+		last = s.last
 	}
 	o.mu.Unlock()
 	if last != nil {

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
@@ -266,9 +266,7 @@ func (p *Part) standIn(b []byte, off int64) int {
 // Cache keeps the frames that were inflated last. Its zero value is empty.
 type Cache struct {
 	mu     sync.Mutex
-	frames map[frameKey]*list.Element // of *heldFrame
-	order  list.List                  // the one used last in front
-	size   int64
+	frames lru.Cache[frameKey, *heldFrame] // with their bytes; guarded by mu
 }
 
 // maxFrameCache is how many bytes of inflated frames a store keeps.
@@ -280,7 +278,6 @@ type frameKey struct {
 }
 
 type heldFrame struct {
-	key  frameKey
 	once sync.Once
 	raw  []byte
 	err  error
@@ -290,27 +287,18 @@ type heldFrame struct {
 func (c *Cache) get(p *Part, i int) ([]byte, error) {
 	key := frameKey{p, i}
 	c.mu.Lock()
-	e := c.frames[key]
-	if e != nil {
-		c.order.MoveToFront(e)
-	} else {
-		if c.frames == nil {
-			c.frames = map[frameKey]*list.Element{}
-		}
-		e = c.order.PushFront(&heldFrame{key: key})
-		c.frames[key] = e
-		c.size += int64(p.frames[i].Raw)
-		for c.size > maxFrameCache && c.order.Len() > 1 {
-			c.drop(c.order.Back())
-		}
+	h, ok := c.frames.Get(key)
+	if !ok {
+		h = &heldFrame{}
+		c.frames.Put(key, h, int64(p.frames[i].Raw))
+		c.frames.Trim(maxFrameCache, nil)
 	}
 	c.mu.Unlock()
-	h := e.Value.(*heldFrame)
 	h.once.Do(func() { h.raw, h.err = p.frame(i) })
 	if h.err != nil { // it is not remembered
 		c.mu.Lock()
-		if c.frames[key] == e {
-			c.drop(e)
+		if kept, _ := c.frames.Peek(key); kept == h {
+			c.frames.Remove(key)
 		}
 		c.mu.Unlock()
 	}
@@ -322,17 +310,8 @@ func (c *Cache) forget(p *Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range p.frames {
-		if e := c.frames[frameKey{p, i}]; e != nil {
-			c.drop(e)
-		}
+		c.frames.Remove(frameKey{p, i})
 	}
-}
-
-// drop is called with mu held.
-func (c *Cache) drop(e *list.Element) {
-	h := c.order.Remove(e).(*heldFrame)
-	delete(c.frames, h.key)
-	c.size -= int64(h.key.part.frames[h.key.frame].Raw)
 }
 
 // IsDamage reports whether an error of reading a log is damage of what is stored: other records of
