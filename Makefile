@@ -68,7 +68,7 @@ deb: ## a Debian package, in DEBDIR (default bin)
 image: ## a container image from scratch, with the modules of this machine: docs/images.md
 	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh $(IMAGE)
 
-lint: ## gofmt, go vet, staticcheck
+lint: ## gofmt, go vet, staticcheck, walls and words of the code
 	@dist/lint.sh
 
 ci: ## what .ci/run does

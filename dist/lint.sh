@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt, go vet and staticcheck, each silent when content.
+# gofmt, go vet, staticcheck, and the walls and the words of the code (tests/), each silent when content.
 set -eu
 cd "$(dirname "$0")/.."
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -7,3 +7,4 @@ unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { printf 'gofmt -w these:\n%s\n' "$unformatted"; exit 1; }
 go vet ./...
 go run "$staticcheck" ./...
+walls=$(go test -count=1 -vet=off ./tests 2>&1) || { printf '%s\n' "$walls"; exit 1; }

@@ -23,7 +23,7 @@ const (
 	journalRoom  = 256 << 10 // bytes that are kept free at a time
 )
 
-// journalPlaces says where lines of a journal begin. They are those of a prefix of the messages, which grows.
+// journalPlaces is where lines of a journal begin. They are those of a prefix of the messages, which grows.
 type journalPlaces struct {
 	mu     sync.Mutex
 	begins []int64 // of the lines of message 1 + i*journalStep
@@ -130,7 +130,7 @@ func (m *journalMaker) reserve(x *Session, need int64) error {
 	return nil
 }
 
-// free gives back what was kept free.
+// free returns back what was kept free.
 func (m *journalMaker) free() {
 	if m.release != nil {
 		m.release()
@@ -138,7 +138,7 @@ func (m *journalMaker) free() {
 	m.need, m.release = 0, nil
 }
 
-// drop gives all memory back.
+// drop returns all memory back.
 func (m *journalMaker) drop() {
 	m.free()
 	m.made = nil
@@ -212,7 +212,7 @@ func (r *JournalReader) more(ctx context.Context, off int64) error {
 	return nil
 }
 
-// Close gives back the memory that the reader has.
+// Close returns back the memory that the reader has.
 func (r *JournalReader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

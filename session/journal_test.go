@@ -145,7 +145,7 @@ func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 	}
 }
 
-// Who gives up does not make the next one begin anew.
+// Who returns up does not make the next one begin anew.
 func TestAJournalThatIsGivenUpIsMeasuredOn(t *testing.T) {
 	x := sessiontest.Limited(t, 0, nil)
 	appendMessages(t, x, 0, 200)

@@ -229,7 +229,7 @@ func (a Asker) touch(ctx context.Context, m Mount) Mount {
 }
 
 // Touched is what the child of [Asker.Touch] does: it prints the pid of the daemon, 0 if it is not known, then
-// touches the mount, and prints what came of it.
+// touches the mount, and prints what came of it. It returns the error of out.
 func Touched(out io.Writer, pid int, dead func() bool) error {
 	if _, err := fmt.Fprintln(out, pid); err != nil {
 		return err

@@ -29,10 +29,10 @@ type Info struct {
 func (i Info) Whole() bool { return i.Root == "/" }
 
 // Table lists what is mounted, of two mounts at one place the one on top
-// later. It touches none of them: one may be dead and answer nothing.
+// later. It touches none of them: one may be dead and answer nothing. It returns the error of reading the table.
 func Table() ([]Info, error) { return TableOf("self") }
 
-// TableOf lists what the process pid sees mounted.
+// TableOf lists what the process pid sees mounted. It returns the error of reading the table.
 func TableOf(pid string) ([]Info, error) {
 	f, err := os.Open("/proc/" + pid + "/mountinfo")
 	if err != nil {
@@ -42,14 +42,14 @@ func TableOf(pid string) ([]Info, error) {
 	return parse(f)
 }
 
-// Ctxfs lists the mounts of ctxfs that this process sees.
+// Ctxfs lists the mounts of ctxfs that this process sees. It returns the error of reading the table.
 func Ctxfs() ([]Info, error) {
 	all, err := Table()
 	return slices.DeleteFunc(all, func(i Info) bool { return i.Type != Type }), err
 }
 
 // Own lists the mounts of ctxfs that root or the calling user made, the user's own before root's. Nobody is sent to the
-// others unasked: any user may mount what he likes, call it a ctxfs, and name it after any store.
+// others unasked: any user may mount what he likes, call it a ctxfs, and name it after any store. It returns the error of reading the table.
 func Own() ([]Info, error) {
 	all, err := Ctxfs()
 	ids, _ := os.ReadFile("/proc/self/uid_map")

@@ -16,6 +16,7 @@ type Log struct {
 
 func NewLog() *Log { return &Log{MemLog: &session.MemLog{}} }
 
+// Record returns the record at line, from 1; it returns no error.
 func (l *Log) Record(line int) ([]byte, error) {
 	l.Reads++
 	return l.MemLog.Record(line)

@@ -89,6 +89,7 @@ func (d *Disk) parent(name string) (*node, string, error) {
 }
 
 // OpenFile knows O_CREATE, O_EXCL and O_TRUNC; writes always go to the end.
+// Its errors are path errors, as those of all methods of a Disk: what a real disk returns, or the fault that the disk was told to have.
 func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,6 +121,7 @@ func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, 
 	return &file{d: d, n: n, name: name, born: d.born}, nil
 }
 
+// Mkdir makes a directory; its errors are those of OpenFile.
 func (d *Disk) Mkdir(name string, perm fs.FileMode) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,6 +142,7 @@ func (d *Disk) Mkdir(name string, perm fs.FileMode) error {
 	return nil
 }
 
+// Remove removes a file or an empty directory; its errors are those of OpenFile.
 func (d *Disk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -161,6 +164,7 @@ func (d *Disk) Remove(name string) error {
 	return nil
 }
 
+// Rename renames a file or directory, over one that is there; its errors are those of OpenFile.
 func (d *Disk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,6 +190,7 @@ func (d *Disk) Rename(from, to string) error {
 	return nil
 }
 
+// Link makes a second name of a file; its errors are those of OpenFile.
 func (d *Disk) Link(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -207,6 +212,7 @@ func (d *Disk) Link(from, to string) error {
 	return nil
 }
 
+// Stat returns what is known of a file; its errors are those of OpenFile.
 func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,6 +226,7 @@ func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 	return n.info(path.Base(name)), nil
 }
 
+// ReadDir lists a directory, sorted by name; its errors are those of OpenFile.
 func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,14 +245,17 @@ func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
+// Chown sets the owner; its errors are those of OpenFile.
 func (d *Disk) Chown(name string, uid, gid int) error {
 	return d.attr("chown", name, func(n *node) { n.uid, n.gid = uint32(uid), uint32(gid) })
 }
 
+// Chmod sets the mode; its errors are those of OpenFile.
 func (d *Disk) Chmod(name string, mode fs.FileMode) error {
 	return d.attr("chmod", name, func(n *node) { n.mode = n.mode&fs.ModeDir | mode&^fs.ModeDir })
 }
 
+// Chtimes sets the time; its errors are those of OpenFile.
 func (d *Disk) Chtimes(name string, modified time.Time) error {
 	return d.attr("chtimes", name, func(n *node) { n.mtime = modified })
 }
@@ -264,6 +274,7 @@ func (d *Disk) attr(op, name string, set func(*node)) error {
 	return nil
 }
 
+// SyncDir makes the names in a directory durable; its errors are those of OpenFile.
 func (d *Disk) SyncDir(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -278,6 +289,7 @@ func (d *Disk) SyncDir(name string) error {
 	return nil
 }
 
+// Lock locks a file for one process; its errors are those of OpenFile.
 func (d *Disk) Lock(name string) (io.Closer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
