@@ -41,7 +41,7 @@ soak: ## the kill loops in full, 1,000 kills while the daemon starts among them,
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race
-	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc ./internal/volume ./internal/mcp/... ./tests/gc
+	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc/... ./internal/volume ./internal/mcp/... ./tests/gc
 	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./internal/tokens
 
 bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
