@@ -1,17 +1,13 @@
 package nativetest
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Body is a request body that was checked.
@@ -21,38 +17,6 @@ type Body struct {
 	Units []string
 	// Tokens of texts, names and arguments, and 4 for each message.
 	Tokens int
-}
-
-// Check returns what violates the rules of a format: openai, anthropic, responses, gemini or genai. count counts the tokens of a text.
-func Check(format string, data []byte, count func(string) int) (Body, []string) {
-	c := &checker{count: count, ids: map[string]bool{}, open: map[string]string{}}
-	var body object
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&body); err != nil {
-		return c.Body, []string{"not an object of JSON: " + err.Error()}
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		c.bad("something follows the object")
-	}
-	if !utf8.Valid(data) {
-		c.bad("not UTF-8")
-	}
-	switch format {
-	case "openai":
-		c.openAI(body)
-	case "anthropic":
-		c.anthropic(body)
-	case "responses":
-		c.responses(body)
-	case "gemini":
-		c.gemini(body)
-	case "genai":
-		c.genAI(body)
-	default:
-		c.bad("there is no format %q", format)
-	}
-	return c.Body, c.violations
 }
 
 type object = map[string]any

@@ -5,4 +5,13 @@
 //	Responses  the create endpoint of Responses: input items
 //	Anthropic  Messages: the create endpoint, "Tool use", "Extended thinking", "Prompt caching", "Vision"
 //	Gemini     generateContent (also as the parameters of Google's Gen AI SDK): Content, Part, FunctionDeclaration, "Function calling"
+//
+// # Files, from top to bottom
+//
+//	check.go      Check: a body against the rules of its format
+//	responses.go  Responses
+//	anthropic.go  Messages
+//	gemini.go     generateContent
+//	openai.go     Chat Completions
+//	body.go       what the formats share
 package nativetest

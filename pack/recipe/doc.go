@@ -1,4 +1,4 @@
-// Package recipe says what a pack is made of. A recipe is a YAML file,
+// Package recipe reads what a pack is made of. A recipe is a YAML file,
 // context.yaml; [Load] reads it with all that it imports, checks every key and
 // value, and gives the effective [Recipe]: a flat list of sources with every
 // default filled in and the place of every line remembered.
@@ -25,4 +25,25 @@
 //   - Two recipes with the same [Recipe.Hash] compile to the same packs.
 //   - The JSON Schema, the reference in docs/recipe.md and the parser come from
 //     one table (fields.go), so that they cannot disagree.
+//
+// # Files, from top to bottom
+//
+//	reference.go  the reference of all keys, in Markdown
+//	template.go   strings with variables
+//	load.go       Load: files and what they import
+//	sources.go    the sources of a file
+//	syntax.go     where a file is no YAML
+//	examples.go   a value for each key
+//	warn.go       what is allowed but unwise
+//	check.go      what does not fit together
+//	read.go       nodes as values
+//	finish.go     what depends on all of it
+//	recipe.go     Recipe: the result
+//	yaml.go       a recipe as YAML
+//	schema.go     a recipe as JSON Schema
+//	fields.go     the table of all keys
+//	scalar.go     values of one key
+//	node.go       YAML as nodes
+//	expand.go     variables and their values
+//	problem.go    what is wrong
 package recipe

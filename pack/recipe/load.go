@@ -139,17 +139,6 @@ func (s *Source) target() string {
 	return s.Path
 }
 
-func (l *loader) add(p Problem) {
-	if !slices.ContainsFunc(l.problems, func(q Problem) bool { return q.Origin == p.Origin && q.Text == p.Text }) && len(l.problems) < maxProblems {
-		l.problems = append(l.problems, p)
-	}
-}
-
-// said reports whether something is wrong at a place already.
-func (l *loader) said(at Origin) bool {
-	return slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Origin == at })
-}
-
 // must panics when what is built in is wrong.
 func (l *loader) must() {
 	if len(l.problems) > 0 {

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -70,4 +71,15 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+func (l *loader) add(p Problem) {
+	if !slices.ContainsFunc(l.problems, func(q Problem) bool { return q.Origin == p.Origin && q.Text == p.Text }) && len(l.problems) < maxProblems {
+		l.problems = append(l.problems, p)
+	}
+}
+
+// said reports whether something is wrong at a place already.
+func (l *loader) said(at Origin) bool {
+	return slices.ContainsFunc(l.problems, func(p Problem) bool { return p.Origin == at })
 }
