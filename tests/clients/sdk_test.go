@@ -49,7 +49,7 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 	sessions := []string{s.Dir}
 	for _, file := range []string{
 		"internal/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl",
-		"internal/adapter/formats/testdata/claude-code/parallel-calls.jsonl", "adapter/testdata/openhands/shop.jsonl",
+		"internal/adapter/formats/testdata/claude-code/parallel-calls.jsonl", "internal/adapter/formats/testdata/openhands/shop.jsonl",
 	} {
 		name := fmt.Sprintf("t%d", len(sessions))
 		m.CLI(t, "import", filepath.Join(harness.Root(), file), filepath.Join(s.AgentHome(), "session", name)).OK()
