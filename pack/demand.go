@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -94,11 +93,4 @@ func (y *layout) ask(k int) (n int, yields bool) {
 		return 0, false
 	}
 	return defaultCap(s, y.limit), false
-}
-
-// required returns the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
-// The input needs no history.
-func (in *Input) required(c *tokens.Counter) (n, limit int) {
-	y := in.begin(NewMemo(), c)
-	return y.demand(-1).required, y.limit
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -260,4 +261,11 @@ func TestLeastRoomIsEnough(t *testing.T) {
 		p.unname()
 		checkAccounting(t, in, p)
 	})
+}
+
+// required returns the exact tokens of all that stands verbatim in the pack of these files, and the limit; 0: none.
+// The input needs no history.
+func (in *Input) required(c *tokens.Counter) (n, limit int) {
+	y := in.begin(NewMemo(), c)
+	return y.demand(-1).required, y.limit
 }

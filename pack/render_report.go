@@ -11,13 +11,28 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
+// printer writes one line of a report.
+type printer func(format string, args ...any)
+
 // renderReport writes pack.report.md. Like the pack it is a function of the
 // inputs alone: "before" means the same files with one record fewer.
 func (d *draft) renderReport(b *Build) []byte {
 	var w strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
-	l := d.limits
+	d.reportHead(b, line)
+	d.in.Redaction.report(line)
+	d.reportTokens(b, line)
+	d.reportSources(line)
+	d.reportGenerators(line)
+	d.reportLeftOut(line)
+	d.reportRepairs(line)
+	d.reportSince(b, line)
+	return []byte(w.String())
+}
 
+// reportHead writes what the pack is, and what is to be known of it first.
+func (d *draft) reportHead(b *Build, line printer) {
+	l := d.limits
 	line("# Pack of %s (agent %s)\n", d.in.Session, d.in.Agent)
 	for _, note := range d.in.Notes {
 		line("%s", note)
@@ -61,8 +76,10 @@ func (d *draft) renderReport(b *Build) []byte {
 			line("- stale: %s did not come in time, its last known content is used", cell(cmp.Or(f.Path, f.ID)))
 		}
 	}
+}
 
-	d.in.Redaction.report(line)
+// reportTokens writes how many tokens each section takes.
+func (d *draft) reportTokens(b *Build, line printer) {
 	line("\n## Tokens by section\n\n| section | tokens | share |\n| --- | ---: | ---: |")
 	stable := 0
 	for _, x := range d.head {
@@ -80,40 +97,15 @@ func (d *draft) renderReport(b *Build) []byte {
 	}{{"stable", stable + lead}, {"session", session}, {"journal", d.tokens.journal - lead}, {"dynamic", d.tokens.footer}} {
 		line("| %s | %d | %s |", row.name, row.tokens, percent(row.tokens, b.Tokens))
 	}
+}
 
+// reportSources writes a row for each source: what it asked for, what it got, and why.
+func (d *draft) reportSources(line printer) {
 	line("\n## Sources\n\n| source | asked | given | bytes left out | why |\n| --- | ---: | ---: | ---: | --- |")
-	source := func(x block) {
-		if x.text != "" || x.reason != "" {
-			why := append([]string{}, x.notes...)
-			if x.reason != "" && !(x.text == "" && len(why) > 0) {
-				why = append([]string{x.reason}, why...)
-			}
-			if x.stale {
-				why = append(why, "stale")
-			}
-			name := x.path
-			switch {
-			case x.path == "": // what a command printed
-				name = x.id
-			case x.id != x.path && x.source != nil && (x.source.Origin.File != "" || x.kind == "section"):
-				name = x.id + ": " + x.path
-			}
-			line("| %s | %d | %d | %d | %s |", cell(name), x.asked, x.tokens, x.left, cell(strings.Join(why, "; ")))
-		}
-	}
 	for _, x := range d.head {
-		source(x)
+		d.reportSource(x, line)
 	}
-	var left int64
-	cuts := 0
-	for _, p := range d.parts {
-		if p.Omitted {
-			left += p.Bytes
-		}
-		if p.How != "" {
-			cuts++
-		}
-	}
+	left, _ := d.leftOut()
 	why := ""
 	if left > 0 {
 		why = d.whyLeftOut()
@@ -126,12 +118,50 @@ func (d *draft) renderReport(b *Build) []byte {
 		line("| %s | about %d | %d | %d | %s |", logs, d.fold.Total.Weight, d.tokens.journal, left, why)
 	}
 	for _, x := range d.footer {
-		source(x)
+		d.reportSource(x, line)
 	}
 	if d.goal.text != "" {
 		line("| goal | %d | %d | 0 | |", d.goal.asked, d.goal.tokens)
 	}
+}
 
+// reportSource writes the row of one source; one without a text and a reason has none.
+func (d *draft) reportSource(x block, line printer) {
+	if x.text == "" && x.reason == "" {
+		return
+	}
+	why := append([]string{}, x.notes...)
+	if x.reason != "" && !(x.text == "" && len(why) > 0) {
+		why = append([]string{x.reason}, why...)
+	}
+	if x.stale {
+		why = append(why, "stale")
+	}
+	name := x.path
+	switch {
+	case x.path == "": // what a command printed
+		name = x.id
+	case x.id != x.path && x.source != nil && (x.source.Origin.File != "" || x.kind == "section"):
+		name = x.id + ": " + x.path
+	}
+	line("| %s | %d | %d | %d | %s |", cell(name), x.asked, x.tokens, x.left, cell(strings.Join(why, "; ")))
+}
+
+// leftOut returns how many bytes of records are left out, and how many records are shortened.
+func (d *draft) leftOut() (left int64, cuts int) {
+	for _, p := range d.parts {
+		if p.Omitted {
+			left += p.Bytes
+		}
+		if p.How != "" {
+			cuts++
+		}
+	}
+	return left, cuts
+}
+
+// reportGenerators writes what commands noted.
+func (d *draft) reportGenerators(line printer) {
 	generated := false
 	for _, f := range d.in.Files {
 		if f.Note == "" {
@@ -143,8 +173,11 @@ func (d *draft) renderReport(b *Build) []byte {
 		}
 		line("- %s: %s", cell(f.ID), strings.ReplaceAll(strings.TrimRight(f.Note, "\n"), "\n", "\n  "))
 	}
+}
 
-	if left > 0 || cuts > 0 {
+// reportLeftOut writes a row for each record that is left out or shortened.
+func (d *draft) reportLeftOut(line printer) {
+	if left, cuts := d.leftOut(); left > 0 || cuts > 0 {
 		line("\n## Records left out or shortened\n\n| records | what | bytes in the log | about tokens | where |\n| --- | --- | ---: | ---: | --- |")
 		for _, p := range d.parts {
 			switch {
@@ -156,7 +189,11 @@ func (d *draft) renderReport(b *Build) []byte {
 			}
 		}
 	}
+}
 
+// reportRepairs writes what native renderings change so that a provider takes them.
+func (d *draft) reportRepairs(line printer) {
+	l := d.limits
 	if repairs := native.Summary(d.repairs()); len(repairs) > 0 || d.native.Bound > l.limit && l.limit > 0 {
 		line("\n## Repairs in native renderings\n")
 		for _, row := range repairs {
@@ -166,7 +203,10 @@ func (d *draft) renderReport(b *Build) []byte {
 			line("- so little room is left that they may not fit, which then fails")
 		}
 	}
+}
 
+// reportSince writes what the newest record changed.
+func (d *draft) reportSince(b *Build, line printer) {
 	line("\n## Since the pack of one record fewer\n")
 	switch n := d.fold.N; {
 	case n == 0:
@@ -184,7 +224,6 @@ func (d *draft) renderReport(b *Build) []byte {
 	}
 	line("The first %d bytes (%s of this pack) are those of the pack before.", d.shared.bytes, percent(d.shared.bytes, len(b.Markdown)))
 	line("As a provider with prefix caching would count: %d tokens cached, %d written, %d fresh.", d.shared.tokens, d.written(), d.tokens.footer)
-	return []byte(w.String())
 }
 
 // howShortened returns it for a reader.

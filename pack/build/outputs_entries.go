@@ -79,16 +79,6 @@ func (o *outputs) evict(id string) {
 	}
 }
 
-// drop forgets a session that was removed, and cancels its runs.
-func (o *outputs) drop(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, st := range o.sessions[id] {
-		o.leave(st)
-	}
-	o.dispatch()
-}
-
 // size is about how many bytes are held for the session id.
 func (o *outputs) size(id string) int {
 	o.mu.Lock()

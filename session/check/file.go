@@ -35,9 +35,6 @@ func (f *CheckedFile) path() string { return path.Join(f.t.dir, f.Rel) }
 // Session is the id of the session that the file belongs to; "" when that is damaged.
 func (f *CheckedFile) Session() string { return f.t.id() }
 
-// Path is the file's absolute name.
-func (f *CheckedFile) Path() string { return f.path() }
-
 // Data is what the file holds. A file that cannot be read is reported.
 func (f *CheckedFile) Data() (data []byte, ok bool) {
 	data, err := vfs.ReadFile(f.t.c.s.Disk().FS, f.path())
