@@ -124,7 +124,7 @@ import (
 	"net/http"
 )
 
-// passing reports whether a failure may be gone a moment later. Refused
+// passing says whether a failure may be gone a moment later. Refused
 // credentials never are: the provider locks an account after three of them.
 func passing(err error) bool {
 	var status *StatusError
