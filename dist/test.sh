@@ -41,8 +41,8 @@ fi
 first="tests/recipe pack cmd/ctxfs tests/crash internal/eval tests/memory session tests/examples tests/pack tests/adapter internal/runner internal/adapter/formats"
 # shellcheck disable=SC2086
 packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
+if [ $# = 0 ]; then
+	echo "$(wc -l <"$list") tests are left to make test-matrix, or run in a short form ($list)"
+fi
 # shellcheck disable=SC2086
 run "$@" $packages
-if [ $# = 0 ]; then
-	echo "$(wc -l <"$list") tests were left to make test-matrix, or ran in a short form ($list)"
-fi
