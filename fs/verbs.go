@@ -46,7 +46,9 @@ func (d *sessionDir) archive(ctx context.Context, asked string) syscall.Errno {
 	if asked != "1" {
 		err = ctxabi.E("archive", "", ctxabi.ErrMalformed, "%.20q is not a value of this attribute; write 1", asked)
 	} else {
-		_, _, err = d.p.x.Archive(ctx)
+		late, cancel := patient(ctx)
+		defer cancel()
+		_, _, err = d.p.x.Archive(late)
 	}
 	if err != nil {
 		return d.p.refuse(ctx, "archive", "", err)
