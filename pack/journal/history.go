@@ -65,6 +65,9 @@ type Fold struct {
 	opened          bool      // by a user record, and no assistant has answered yet
 	Requests        []request // the first of the user and the newest ones
 	SettledRequests []request // what they were when the last compaction was
+	past            []*Fold   // the generations of what is behind the boundary, see generations.go
+	from            int       // the first place of the newest of them
+	minor           bool      // the boundary moved last by a minor compaction
 }
 
 // Reasons of compactions.
@@ -126,7 +129,7 @@ func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
 	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
-	g.Cuts = slices.Clip(f.Cuts) // an append to one does not write into the other
+	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
 
@@ -189,6 +192,9 @@ func (f *Fold) add(e ctxabi.Entry) {
 	if f.Compacted == line {
 		f.Previous, f.SettledUser = boundary, f.Last
 		f.SettledRequests = slices.Clone(f.Requests)
+		if f.Boundary() > boundary {
+			f.generate()
+		}
 	}
 }
 
@@ -239,7 +245,7 @@ func (f *Fold) moveTo(to int, after int64, why string) {
 		f.held, f.heldAt = f.settledWeight, f.Compacted
 	}
 	if f.Compacted, f.Moved = f.N, why; to > 0 {
-		f.LeftBy = why
+		f.LeftBy, f.minor, f.from = why, false, 1
 	}
 	f.Compactions++
 	old, _ := f.oddAt(f.Boundary())

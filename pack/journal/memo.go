@@ -56,7 +56,7 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	unread := false
 	if c := mm.Counter; c != nil && rules.scale == firstScale {
 		now.exactly = func() (int64, bool) {
-			n, err := mm.count(m, now.pieces(m, 0), c)
+			n, err := mm.count(m, now.pieces(m), c)
 			unread = unread || err != nil
 			return n, err == nil
 		}
