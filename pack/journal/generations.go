@@ -8,9 +8,9 @@ import "slices"
 
 // Numbers of generations.
 const (
-	maxMinors  = 6   // minor compactions after a major one
-	mostPast   = 600 // thousandths of the room that is left beside what is kept: more past brings a major compaction
-	minorShare = 250 // thousandths of what leaves that a generation shows of it
+	maxMinors  = 3   // minor compactions after a major one
+	mostPast   = 700 // thousandths of the room that is left beside what is kept: more past brings a major compaction
+	minorShare = 200 // thousandths of what leaves that a generation shows of it
 )
 
 // generate notes the generation that the compaction just done began.
