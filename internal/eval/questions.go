@@ -1,10 +1,16 @@
 package eval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // questions asks what is known of a session at its end.
 func (r *replay) questions() error {
-	for _, q := range r.s.Questions {
+	for i, q := range r.s.Questions {
+		if !r.options.Stretches.has(r.s, i) {
+			continue
+		}
 		asked, err := r.s.asked(q.Question, r.counter)
 		if err != nil {
 			return err
@@ -21,9 +27,10 @@ func (r *replay) questions() error {
 				evidence.add(stands(r.past.r.read(asked.texts[n-1]), lines))
 			}
 			s.add(EvR, evidence)
-			if q.Answer != "" {
+			if len(q.Answers) > 0 {
 				var answer Share
-				answer.add(strings.Contains(folded(p.Text), folded(q.Answer)))
+				text := folded(p.Text)
+				answer.add(slices.ContainsFunc(q.Answers, func(a string) bool { return strings.Contains(text, folded(a)) }))
 				s.add(AnsIn, answer)
 			}
 		}

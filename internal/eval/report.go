@@ -12,8 +12,11 @@ import (
 var columns = []struct {
 	figure Figure
 	title  string
+	format string
 }{
-	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {Fill, "fill"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
+	{FRC, "FRC", "%.3f"}, {FRCctx, "FRCctx", "%.3f"}, {FarCtx, "FarCtx", "%.3f"}, {FWC, "FWC", "%.3f"}, {F5G, "F5G", "%.3f"},
+	{Prefix, "prefix", "%.3f"}, {Cost, "cost", "%.3f"}, {Effective, "tokens/call", "%.0f"}, {Compacting, "compactions/call", "%.3f"}, {Fill, "fill", "%.3f"},
+	{EvR, "EvR", "%.3f"}, {AnsIn, "AnsIn", "%.3f"},
 }
 
 // ParseFigure returns the figure of a name, in any case of its letters.
@@ -60,10 +63,13 @@ func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
 	} else {
 		p.f("Cuts wherever the agent speaks next and the history exceeds the budget; means over cuts, then over sessions.\n")
 	}
+	if r.Stretches != AllStretches {
+		p.f("Only the %s stretches, of %d calls of the model each.\n", r.Stretches, stretchCalls)
+	}
 	if shown := r.shown(o); len(shown) > 0 {
 		r.writeFigures(p, shown, sets)
 	}
-	if o.wants(Prefix, Cost) {
+	if o.wants(perCall...) {
 		r.writePromises(p)
 	}
 	if len(r.Outputs) > 0 {
@@ -172,16 +178,18 @@ func (p *printer) heading(first string, shown []int) {
 func (p *printer) row(name string, row Row, shown []int) {
 	p.f("| %s |", name)
 	for _, i := range shown {
-		p.f(" %s |", row.Figures[columns[i].figure].text())
+		p.f(" %s |", row.Figures[columns[i].figure].as(columns[i].format))
 	}
 	p.f("\n")
 }
 
-func (m Mean) text() string {
+func (m Mean) text() string { return m.as("%.3f") }
+
+func (m Mean) as(format string) string {
 	if m.N == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.3f", m.Mean)
+	return fmt.Sprintf(format, m.Mean)
 }
 
 func plural(n int, what string) string {
