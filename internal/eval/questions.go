@@ -15,12 +15,14 @@ func (r *replay) questions() error {
 		if err != nil {
 			return err
 		}
-		for i, m := range r.options.makers() {
+		for k, m := range r.options.makers() {
 			p, err := m.make(asked, r.counter, r.budget, r.recipe).Pack(asked.Messages.Len())
 			if err != nil {
 				return err
 			}
-			s := r.states[i]
+			s := r.states[k]
+			s.Questions++
+			s.promises(r, p, asked.Messages.Len())
 			var evidence Share
 			lines := r.past.r.read(p.Text)
 			for _, n := range q.Evidence {

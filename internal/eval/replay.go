@@ -51,13 +51,14 @@ const (
 
 // Row is what one method reached at one budget.
 type Row struct {
-	Method  string          `json:"method"`
-	Budget  int             `json:"budget"`
-	Cuts    int             `json:"cuts"`
-	Figures map[Figure]Mean `json:"figures"`
-	Packs   int             `json:"packs"`
-	Calls   int             `json:"calls"`       // of the model, whose packs are compared with the one before
-	Over    int             `json:"over_budget"` // packs that exceed it
+	Method    string          `json:"method"`
+	Budget    int             `json:"budget"`
+	Cuts      int             `json:"cuts"`
+	Questions int             `json:"questions,omitempty"` // that were asked
+	Figures   map[Figure]Mean `json:"figures"`
+	Packs     int             `json:"packs"`
+	Calls     int             `json:"calls"`       // of the model, whose packs are compared with the one before
+	Over      int             `json:"over_budget"` // packs that exceed it
 	// Only of ctxfs:
 	Wrong       []string `json:"broken_promises,omitempty"` // the first few
 	WrongPacks  int      `json:"packs_with_broken_promises"`

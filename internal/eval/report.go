@@ -91,7 +91,7 @@ func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
 func (r *Result) writeFigures(p *printer, shown []int, sets []string) {
 	for _, budget := range r.Budgets {
 		rows := rowsAt(r.Rows, budget)
-		p.f("\n## %s tokens: %s through %s\n\n", grouped(budget), plural(rows[0].Cuts, "cut"), plural(r.exceeding(budget), "session"))
+		p.f("\n## %s tokens: %s through %s\n\n", grouped(budget), looks(rows[0]), plural(r.exceeding(budget), "session"))
 		if rows[0].Packs == 0 {
 			p.f("No history exceeds this budget.\n")
 			continue
@@ -145,10 +145,18 @@ func rowsAt(rows []Row, budget int) (out []Row) {
 	return out
 }
 
-// exceeding counts the sessions that have cuts at a budget.
+// looks is how often a method was looked at.
+func looks(row Row) string {
+	if row.Questions == 0 {
+		return plural(row.Cuts, "cut")
+	}
+	return plural(row.Cuts, "cut") + " and " + plural(row.Questions, "question")
+}
+
+// exceeding counts the sessions that were looked at at a budget.
 func (r *Result) exceeding(budget int) (n int) {
 	for _, s := range r.Sessions {
-		if rowsAt(s.Rows, budget)[0].Cuts > 0 {
+		if row := rowsAt(s.Rows, budget)[0]; row.Cuts+row.Questions > 0 {
 			n++
 		}
 	}

@@ -156,6 +156,7 @@ func means(sessions []SessionResult, budgets []int) (rows []Row, builds []Builds
 					all.LeastGain = row.LeastGain
 				}
 				all.Cuts += row.Cuts
+				all.Questions += row.Questions
 				all.Packs += row.Packs
 				all.Calls += row.Calls
 				all.Over += row.Over

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -25,8 +26,27 @@ func TestHistoriesWithQuestions(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
+	if row := r.Rows[0]; row.Questions != 8 || row.Packs != 38+8 {
+		t.Errorf("%d questions and %d packs", row.Questions, row.Packs)
+	}
 	if got := r.Rows[0].Figures[AnsIn].Mean; got >= 1 || got <= 0 {
 		t.Errorf("the last messages hold %.3f of the answers: the example shows nothing", got)
+	}
+}
+
+// Of a chat in which the agent says nothing, the questions alone are asked.
+func TestQuestionsAlone(t *testing.T) {
+	var records [][]byte
+	for i := range 40 {
+		records = append(records, recordOf("role", "user", "content", fmt.Sprintf("On day %d we walked from the village to lake %d and back again, and it rained.", i, i*i)))
+	}
+	s := sessionOf(t, records...)
+	s.Questions = []Question{{Question: "To which lake did we walk on day 5?", Answers: []string{"lake 25"}}}
+	o := Options{Budgets: []int{500}, Jobs: 1}
+	var b strings.Builder
+	r := mustRun(t, []*Session{s}, o)
+	if err := r.WriteMarkdown(&b, &o); err != nil || !strings.Contains(b.String(), "500 tokens: 0 cuts and 1 question through 1 session") || r.Rows[4].Figures[AnsIn] != (Mean{1, 1}) {
+		t.Errorf("%v\n%s", err, b.String())
 	}
 }
 

@@ -17,23 +17,14 @@ var perCall = []Figure{Prefix, Cost, Effective, Compacting}
 // step compares a pack with the one before it.
 func (s *state) step(r *replay, p Pack, n int) {
 	counts := n >= r.first && r.inStretch(n)
-	s.Packs++
+	s.promises(r, p, n)
+	if s.Method == Ctxfs {
+		s.times = append(s.times, p.Took)
+	}
 	if counts {
 		fill := s.Figures[Fill]
 		fill.add(float64(p.Tokens) / float64(r.budget))
 		s.Figures[Fill] = fill
-	}
-	if p.Tokens > r.budget {
-		s.Over++
-	}
-	if len(p.Wrong) > 0 {
-		s.WrongPacks++
-		if len(s.Wrong) < 3 {
-			s.Wrong = append(s.Wrong, fmt.Sprintf("%s, %d records: %s", r.s.Name, n, p.Wrong[0]))
-		}
-	}
-	if s.Method == Ctxfs {
-		s.times = append(s.times, p.Took)
 	}
 	if r.options.wants(perCall...) {
 		if n < r.s.Messages.Len() && r.s.isAgent(n+1) {
@@ -48,6 +39,20 @@ func (s *state) step(r *replay, p Pack, n int) {
 		}
 	}
 	s.last = p
+}
+
+// promises counts a pack of n records, and what it breaks.
+func (s *state) promises(r *replay, p Pack, n int) {
+	s.Packs++
+	if p.Tokens > r.budget {
+		s.Over++
+	}
+	if len(p.Wrong) > 0 {
+		s.WrongPacks++
+		if len(s.Wrong) < 3 {
+			s.Wrong = append(s.Wrong, fmt.Sprintf("%s, %d records: %s", r.s.Name, n, p.Wrong[0]))
+		}
+	}
 }
 
 // call compares the pack that the model is asked with and the one that it was asked with before, if the call counts.
