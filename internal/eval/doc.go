@@ -32,12 +32,16 @@
 //	run.go              all sessions, and the means over them
 //	replay.go           one session, cut by cut
 //	questions.go        what is known of a session at its end
+//	state.go            one method on its way through a session: what its calls cost
 //	outputs.go          what is left of large outputs
+//	stretches.go        which half of the sessions is measured
 //	past.go             what of the history is needed next
 //	method.go           the methods
 //	baselines.go        those without ctxfs
 //	compiled.go         that of ctxfs
+//	prefix.go           what a pack shares with the one before it
 //	load.go             sessions, from files
+//	set.go              histories with questions, from one file
 //	lines.go            lines of text, and what they resemble
 //	words.go            the words of a line
 //	escapes.go          the escapes in JSON
