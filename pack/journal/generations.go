@@ -8,8 +8,8 @@ import "slices"
 
 // Numbers of generations.
 const (
-	maxMinors  = 3   // minor compactions after a major one
-	mostPast   = 700 // thousandths of the room that is left beside what is kept: more past brings a major compaction
+	maxMinors  = 4   // minor compactions after a major one
+	mostPast   = 670 // thousandths of the room that is left beside what is kept: more past brings a major compaction
 	minorShare = 200 // thousandths of what leaves that a generation shows of it
 )
 
@@ -27,9 +27,13 @@ func (f *Fold) generate() {
 func (f *Fold) pastWeight() int64 { return f.weight() - (f.shown - f.starts[0].shown) }
 
 // minorTo returns the start to which a minor compaction moves the boundary and what the journal comes to then; 0: there is none, and
-// the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction.
+// the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction, and so does a
+// summary that came since the last one.
 func (f *Fold) minorTo() (to int, after int64) {
 	if len(f.past) == 0 || len(f.past) > maxMinors || f.Rules.zones.all() == 0 {
+		return 0, 0
+	}
+	if major := f.past[0]; f.summary != nil && f.summary(f.N, f.Boundary()) != f.summary(major.Compacted, major.Boundary()) {
 		return 0, 0
 	}
 	for _, g := range f.past {
@@ -41,10 +45,7 @@ func (f *Fold) minorTo() (to int, after int64) {
 	most := kept + (f.Rules.room-kept)*mostPast/1000
 	for i := 1; i < len(f.starts); i++ {
 		s := f.starts[i]
-		if first, user := f.keptImages(from, s); first+user > 0 {
-			continue
-		}
-		own := f.keptTexts(from, s) - f.Lead.shown
+		own := f.keptRecords(from, s) - f.Lead.shown
 		own += (s.shown - f.starts[0].shown) * minorShare / 1000
 		if past+own > most {
 			return 0, 0

@@ -32,6 +32,9 @@ type Fold struct {
 	images func(line int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
+	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
+	// another the boundary; 0: none does. nil: there are no summaries.
+	summary func(compacted, boundary int) int
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -48,6 +51,8 @@ type Fold struct {
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
 	settledShown    int64 // what shown was then
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
+	call            int64 // the usual size of a call; see noteAnswer
+	answered        int64 // what shown was when the assistant answered last
 	held            int64 // the settledWeight of the compaction before, and the record that brought that one; 0: none was
 	heldAt          int
 	orphans         int            // length of the run of results without a known call that ends at n
@@ -128,7 +133,7 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.summary, g.odd = nil, nil, nil, nil, slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
@@ -178,6 +183,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	}
 	f.noteUser(e, line, before, images)
 	f.noteCall(e, line)
+	f.noteAnswer(e)
 	boundary := f.Boundary()
 	if f.Rules.iterations > 0 && f.live() > f.Rules.iterations {
 		f.dropIterations()

@@ -22,9 +22,32 @@ func (f *Fold) after(i int) int64 {
 	return max(f.low(kept), kept+live+z/3)
 }
 
-// low is what a compaction brings the journal to where so much of it stays as it is.
+// low is what a compaction brings the journal to where so much of it stays as it is: the low mark, or less where calls are so large
+// that few of them would bring the next compaction.
 func (f *Fold) low(kept int64) int64 {
-	return f.Rules.room - f.movable(kept)*(1000-f.Rules.low)/1000
+	movable := f.movable(kept)
+	free := max(movable*(1000-f.Rules.low)/1000, min(f.call*freeCalls, movable*freeMost/1000))
+	return f.Rules.room - free
+}
+
+// What a compaction leaves free for: that many calls of the usual size, but no more than these thousandths of what is movable.
+const (
+	freeCalls = 3
+	freeMost  = 400
+)
+
+// callWindow is the number of calls that the usual size of a call is the mean of, about.
+const callWindow = 8
+
+// noteAnswer notes the usual size of a call of the model: what the journal grows by from one record of the assistant to the next.
+func (f *Fold) noteAnswer(e ctxabi.Entry) {
+	if e.Role != ctxabi.Assistant {
+		return
+	}
+	if f.answered > 0 {
+		f.call += (max(0, f.shown-f.answered) - f.call) / callWindow
+	}
+	f.answered = f.shown
 }
 
 // movable is what marks and gains are shares of: the room, but no more than twice what is not kept anyway.

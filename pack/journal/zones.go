@@ -56,6 +56,12 @@ type zonesOf struct {
 	before       *Zones // of the generation before; nil: it is the first one
 }
 
+// First returns the first place of the generation.
+func (z *Zones) First() int { return z.from }
+
+// Boundary returns the place behind its last one.
+func (z *Zones) Boundary() int { return z.boundary }
+
 func (z *Zones) size() int {
 	n := 256
 	for _, p := range z.blocks {

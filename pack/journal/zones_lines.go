@@ -107,7 +107,7 @@ func (b *zoner) conclusions(reports map[int]string, room int, line func(text str
 		until = b.z.From
 	}
 	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
-		if at >= until {
+		if at >= until || at < b.z.from {
 			continue
 		}
 		lines, n := compress.ConclusionLines(reports[at], 2*record.FoldedResult), 0

@@ -108,13 +108,20 @@ func (mm *Memo) SummaryFor(f *Fold) *Summary {
 	if len(f.past) == 0 {
 		return nil
 	}
-	major := f.past[0]
-	for i := range slices.Backward(mm.Summaries) {
-		if s := &mm.Summaries[i]; s.After < major.Compacted && s.To < major.Boundary() {
-			return s
-		}
+	if n := mm.summaryAt(f.past[0].Compacted, f.past[0].Boundary()); n > 0 {
+		return &mm.Summaries[n-1]
 	}
 	return nil
+}
+
+// summaryAt returns the number of a summary as Fold.summary does.
+func (mm *Memo) summaryAt(compacted, boundary int) int {
+	for i := range slices.Backward(mm.Summaries) {
+		if s := &mm.Summaries[i]; s.After < compacted && s.To < boundary {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // OwnSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
