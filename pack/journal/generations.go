@@ -23,6 +23,22 @@ func (f *Fold) generate() {
 	f.past = g.past
 }
 
+// MajorBoundary returns the boundary of the last major compaction; 0: there was none.
+func (f *Fold) MajorBoundary() int {
+	if len(f.past) == 0 {
+		return 0
+	}
+	return f.past[0].Boundary()
+}
+
+// Reason returns why the last compaction was.
+func (f *Fold) Reason() string {
+	if f.Moved == byRoom && f.minor {
+		return minorReason
+	}
+	return f.Moved
+}
+
 // pastWeight is what all takes that stands behind the boundary, the leading records included.
 func (f *Fold) pastWeight() int64 { return f.weight() - (f.shown - f.starts[0].shown) }
 

@@ -63,7 +63,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, byIterations or byTurn
+	Moved           string    // why it was: byRoom, byIterations or byTurn; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -78,6 +78,7 @@ type Fold struct {
 // Reasons of compactions.
 const (
 	byRoom       = "compaction"
+	minorReason  = "minor compaction" // what stands behind the boundary stays
 	ByIterations = "max_iterations"
 	byTurn       = "turn_end" // results of turns that are over take less; the boundary stays
 )
