@@ -36,8 +36,8 @@ type UsageError struct{ error }
 
 func (e UsageError) Unwrap() error { return e.error }
 
-// UsageErrorf returns an error of type UsageError whose text is formatted from format and args.
-func UsageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+// usageErrorf returns an error of type UsageError whose text is formatted from format and args.
+func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // Transcripts are those of one import, in their order.
 type Transcripts []*Transcript
@@ -142,7 +142,7 @@ func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 		file := files[i]
 		if file == "-" {
 			if slices.Contains(files[:i], "-") {
-				return all, UsageErrorf("- is standard input, which can be read only once")
+				return all, usageErrorf("- is standard input, which can be read only once")
 			}
 			all = append(all, &Transcript{Name: stdinName, r: bufio.NewReaderSize(stdin, HeadSize), bytes: -1, close: func() error { return nil }})
 			continue
@@ -203,7 +203,7 @@ func filesOf(file string) ([]source, error) {
 	if n := len(found) - len(shown); n > 0 {
 		more = fmt.Sprintf("\n  ... and %d more", n)
 	}
-	return nil, UsageErrorf("%s has %d transcripts; name those that belong to the session. The newest are\n  %s%s",
+	return nil, usageErrorf("%s has %d transcripts; name those that belong to the session. The newest are\n  %s%s",
 		file, len(found), strings.Join(shown, "\n  "), more)
 }
 
