@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/build"
 )
 
@@ -186,7 +187,7 @@ func (m moment) pack(ctx context.Context, h *inspect.History) (*inspect.Pack, er
 	if err != nil {
 		when, err := time.Parse(time.RFC3339, m.point)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usage.Error{Err: err}
 		}
 		if n, err = h.Moment(ctx, when); err != nil {
 			return nil, err

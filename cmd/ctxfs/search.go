@@ -14,6 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -128,7 +129,7 @@ func (f *searchFlags) query(args []string) (q search.Query, where string, err er
 	text := search.Query{Text: strings.Join(args, " ")}
 	q, err = search.ParseName(text.Name() + "?" + strings.Join(filters, "&"))
 	if err != nil {
-		return q, "", usageError{err}
+		return q, "", usage.Error{Err: err}
 	}
 	q.JSON = f.json
 	return q, where, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 func sessionForkCmd() *cobra.Command {
@@ -53,7 +54,7 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 				to.Session = args[1]
 			}
 			if err := cmp.Or(ctxabi.ValidName(to.Agent), ctxabi.ValidName(to.Session)); err != nil {
-				return usageError{err}
+				return usage.Error{Err: err}
 			}
 			dir, how, err := fork(m.session, from, n, to)
 			if err == nil {

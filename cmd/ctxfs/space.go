@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 func spaceCmd() *cobra.Command {
@@ -52,7 +53,7 @@ mount made by root, which serves them all; so this verb needs root, too.`,
 // newSpace makes the directory in the store, beside a daemon that may serve it.
 func newSpace(dir, name, group string) (_ string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
-		return "", usageError{err}
+		return "", usage.Error{Err: err}
 	}
 	gid, err := groupID(group)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -129,7 +130,7 @@ func findSession(arg, store string) (place, error) {
 		rel = sessionPart(rel)
 	}
 	if ref, err = ctxabi.ParseRef(rel); err != nil {
-		return place{}, usageError{err}
+		return place{}, usage.Error{Err: err}
 	}
 	return place{store, ref}, nil
 }

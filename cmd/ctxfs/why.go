@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -48,7 +49,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			event, span, isRecord, err := inspect.ParseRecords(args[1])
 			if err != nil {
-				return usageError{err}
+				return usage.Error{Err: err}
 			}
 			l, err := f.look(c, args[0])
 			if err != nil {
