@@ -10,6 +10,6 @@ import (
 
 // The test binary knows no verbs: the child that touches a mount is a helper of it.
 func init() {
-	harness.Helper("touch-mount", func(args []string) int { return run(append([]string{"touch-mount"}, args...), os.Stdout, os.Stderr) })
-	touchCommand = func(i mounts.Info) *exec.Cmd { return helper("touch-mount", i.Point, i.Source) }
+	harness.Helper(touchVerb, func(args []string) int { return run(append([]string{touchVerb}, args...), os.Stdout, os.Stderr) })
+	asker.Touch = func(i mounts.Info) *exec.Cmd { return harness.HelperProcess(touchVerb, i.Point, i.Source) }
 }

@@ -244,7 +244,7 @@ func checkMounts(except string) (found []finding) {
 
 // thorough asks the daemons of mounts, and the mounts too.
 func thorough(all ...mounts.Info) []mounts.Mount {
-	a := asker()
+	a := asker
 	a.Both = true
 	return a.All(context.Background(), all)
 }

@@ -232,7 +232,7 @@ func serves(point string) error {
 	if !ok || rest != "" {
 		return fmt.Errorf("no ctxfs is mounted at %s", point)
 	}
-	a := asker()
+	a := asker
 	a.Both = true
 	if m := a.Ask(context.Background(), i); m.State != mounts.Answers {
 		return mounts.SilentError{Mount: m}

@@ -83,7 +83,7 @@ func completeSessions(c *cobra.Command, _ []string, word string) (names []string
 	if f := c.Flags().Lookup("store"); f != nil {
 		dir = f.Value.String()
 	}
-	answerWithin = time.Second // somebody waits with a finger on the key
+	asker.Within = time.Second // somebody waits with a finger on the key
 	dir, err := storeMeant(dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault

@@ -14,10 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// daemonFile is what a daemon notes in its store for the other verbs; a hint, never the truth.
-const daemonFile = session.DaemonFile
-
-// daemonInfo is what a daemon leaves in its store for the other verbs.
+// daemonInfo is what a daemon leaves in its store for the other verbs: a hint, never the truth.
 type daemonInfo struct {
 	PID         int       `json:"pid"`
 	Mountpoint  string    `json:"mountpoint"`
@@ -30,7 +27,7 @@ type daemonInfo struct {
 	Started     time.Time `json:"started"`
 }
 
-func (d daemonInfo) file() string { return filepath.Join(d.Store, daemonFile) }
+func (d daemonInfo) file() string { return filepath.Join(d.Store, session.DaemonFile) }
 
 func (d daemonInfo) write() error {
 	b, err := json.Marshal(d)
@@ -70,14 +67,23 @@ func runningDaemon(store string) (d daemonInfo, ok bool) {
 }
 
 func readDaemonInfo(store string) (d daemonInfo, err error) {
-	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
 	if err == nil {
 		err = json.Unmarshal(b, &d)
 	}
 	return d, err
 }
 
-// waitForExit waits until the process pid is gone; an error when it still lives after limit.
+// busyError is a store, a mountpoint or a mount that somebody still uses.
+type busyError struct{ Err error }
+
+func (e busyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that e was made of.
+func (e busyError) Unwrap() error { return e.Err }
+
+// waitForExit waits until the process pid is gone. It returns a busyError when the process still lives after limit, and
+// [fs.ErrPermission] where it may not be watched.
 func waitForExit(pid int, limit time.Duration) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -95,7 +101,7 @@ func waitForExit(pid int, limit time.Duration) error {
 			return nil
 		}
 		if err == nil || left == 0 {
-			return busy{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs still hold files of it open, or a container that started meanwhile has the mount too", pid, limit)}
+			return busyError{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs still hold files of it open, or a container that started meanwhile has the mount too", pid, limit)}
 		}
 	}
 }

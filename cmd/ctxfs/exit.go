@@ -79,13 +79,8 @@ func exitCode(err error) int {
 		return said.code
 	case errors.As(err, new(usage.Error)), !errors.As(err, &failed):
 		return exitUsage
-	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busy)):
+	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busyError)):
 		return exitBusy
 	}
 	return exitFailed
 }
-
-// busy is a mountpoint that is in use.
-type busy struct{ error }
-
-func (b busy) Unwrap() error { return b.error }

@@ -73,9 +73,9 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	if err != nil {
 		return err
 	}
-	daemon, served := runningDaemon(dir)
+	d, served := runningDaemon(dir)
 	if served && repair {
-		return servedError(dir, daemon)
+		return servedError(dir, d)
 	}
 	sum := checkup{Found: []check.Damage{}}
 	remain := 0
@@ -100,8 +100,8 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	}
 	if sum.FsckSummary, err = check.Fsck(ctx, dir, o, found); err != nil {
 		if errors.Is(err, ctxabi.ErrLocked) {
-			daemon, _ := runningDaemon(dir)
-			return servedError(dir, daemon)
+			d, _ := runningDaemon(dir)
+			return servedError(dir, d)
 		}
 		return err
 	}
@@ -159,20 +159,20 @@ func printDamage(out io.Writer, d check.Damage, repair bool) {
 func servedError(dir string, d daemonInfo) error {
 	switch {
 	case d.Mountpoint != "":
-		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
+		return busyError{Err: fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
 	case d.PID != 0:
-		return busy{fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
+		return busyError{Err: fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
 	}
-	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
+	return busyError{Err: fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.
 func checkDaemonFile(dir string, repair bool, found func(check.Damage)) {
-	name := filepath.Join(dir, daemonFile)
+	name := filepath.Join(dir, session.DaemonFile)
 	if _, err := os.Lstat(name); err != nil {
 		return
 	}
-	d := check.Damage{Path: daemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
+	d := check.Damage{Path: session.DaemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
 	if repair {
 		err := os.Remove(name)
 		if d.Repaired = err == nil; err != nil {

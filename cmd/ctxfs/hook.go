@@ -78,7 +78,7 @@ Exit code: 0.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			var out strings.Builder
-			answerWithin = mountPatience
+			asker.Within = mountPatience
 			done := make(chan error, 1)
 			go func() { done <- runHook(c.InOrStdin(), &out, mount, agent, args) }()
 			ctx, cancel := context.WithTimeout(c.Context(), patience)

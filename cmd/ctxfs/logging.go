@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 )
 
@@ -173,11 +172,4 @@ func priority(l slog.Level) int {
 		return 6
 	}
 	return 7
-}
-
-// tellSystemd sends the state of the service to systemd where that started it (sd_notify(3)).
-func tellSystemd(log *slog.Logger, state, status string) {
-	if _, err := daemon.SdNotify(false, state+"\nSTATUS="+status); err != nil {
-		log.Warn("systemd does not take the state of this service", "state", state, "error", err)
-	}
 }

@@ -65,7 +65,7 @@ func init() {
 
 func TestLogFileIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ctxfs.log")
-	out, err := helper("log-much", name).CombinedOutput()
+	out, err := harness.HelperProcess("log-much", name).CombinedOutput()
 	if err == nil {
 		t.Errorf("the helper did not panic: %s", out)
 	}
@@ -138,7 +138,7 @@ func TestJournalIsKnownByItsStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, ino := range []uint64{st.Ino, st.Ino + 1, st.Ino} {
-		cmd := helper("log-journal", []string{"foreground", "foreground", "background"}[i])
+		cmd := harness.HelperProcess("log-journal", []string{"foreground", "foreground", "background"}[i])
 		cmd.Stderr = w
 		cmd.Env = append(cmd.Env, fmt.Sprintf("JOURNAL_STREAM=%d:%d", st.Dev, ino))
 		if err := cmd.Run(); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,31 @@ func (e severalError) Error() string {
 	}
 	return fmt.Sprintf("several ctxfs are mounted (%s); choose one with $CTXFS_MOUNT, or for good with a line in %s",
 		strings.Join(points, ", "), cmp.Or(settingFile(), "~/.config/ctxfs/mount"))
+}
+
+// mountsMeant asks the mounts of which one could be meant where none is named: whole ones that root or the user made, the user's
+// own first. It tells those that answer from those that do not; a mount whose daemon is gone is neither.
+func mountsMeant() (answer, silent []mounts.Mount, err error) {
+	own, err := mounts.Own()
+	if err != nil {
+		return nil, nil, err
+	}
+	var whole []mounts.Info
+	for _, i := range own {
+		if i.Whole() {
+			whole = append(whole, i)
+		}
+	}
+	for _, m := range asker.All(context.Background(), whole) {
+		switch m.State {
+		case mounts.Answers:
+			answer = append(answer, m)
+		case mounts.Gone:
+		default:
+			silent = append(silent, m)
+		}
+	}
+	return answer, silent, nil
 }
 
 // oneMeant chooses among the mounts that answer, the user's own before root's. ok is false where there is none.
@@ -168,5 +194,12 @@ var warned sync.Map
 func warnOnce(text string) {
 	if _, again := warned.LoadOrStore(text, true); !again {
 		fmt.Fprintln(os.Stderr, "ctxfs:", text)
+	}
+}
+
+// warnOfSilent names on standard error what does not answer, where the verb goes on without it.
+func warnOfSilent(silent []mounts.Mount) {
+	for _, m := range silent {
+		warnOnce(mounts.SilentError{Mount: m}.Error())
 	}
 }

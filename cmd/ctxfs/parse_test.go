@@ -8,52 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-func TestParseLock(t *testing.T) {
-	for _, tt := range []struct {
-		line  string
-		pid   int
-		inode uint64
-		ok    bool
-	}{
-		{"1: FLOCK  ADVISORY  WRITE 633 08:01:393305 0 EOF", 633, 393305, true},
-		{"12: FLOCK  ADVISORY  WRITE -1 fe:00:7 0 EOF", 0, 7, true},
-		{"1: -> FLOCK  ADVISORY  WRITE 634 08:01:393305 0 EOF", 0, 0, false}, // waits only
-		{"2: POSIX  ADVISORY  WRITE 633 08:01:393305 0 EOF", 0, 0, false},
-		{"3: FLOCK  ADVISORY  READ 633 08:01:393305 0 EOF", 0, 0, false},
-		{"", 0, 0, false},
-	} {
-		pid, inode, ok := parseLock(tt.line)
-		if ok != tt.ok || ok && (pid != tt.pid || inode != tt.inode) {
-			t.Errorf("%q: got %d %d %v", tt.line, pid, inode, ok)
-		}
-	}
-}
-
-func TestLockHolderFindsThisProcess(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	if _, held := lockHolder(dir); held {
-		t.Error("a store that does not exist is held")
-	}
-	s, err := session.Open(dir, session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pid, held := lockHolder(dir); !held || pid != os.Getpid() {
-		t.Errorf("got pid %d, held %v, want %d", pid, held, os.Getpid())
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, held := lockHolder(dir); held {
-		t.Error("the lock is held after Close")
-	}
-}
 
 func TestMapsTranslateTheLongestPrefix(t *testing.T) {
 	f, err := parseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
@@ -118,23 +75,6 @@ func TestFindSession(t *testing.T) {
 	}
 }
 
-func TestKernelAtLeast(t *testing.T) {
-	for release, want := range map[string]bool{
-		"6.18.44-fc-v445": true, "5.3.0": true, "5.10.0-28-amd64": true, "5.2.99": false, "4.19.0": false, "": false,
-	} {
-		if got := kernelAtLeast(release, oldestKernel); got != want {
-			t.Errorf("%q: got %v", release, got)
-		}
-	}
-}
-
-func TestHasCapability(t *testing.T) {
-	const root, container = "Name:\tx\nCapEff:\t000001ffffffffff\n", "CapEff:\t00000000a80425fb\n"
-	if !hasCapability(root, unix.CAP_SYS_ADMIN) || hasCapability(container, unix.CAP_SYS_ADMIN) || hasCapability("", 0) {
-		t.Error("CAP_SYS_ADMIN is read wrongly")
-	}
-}
-
 func TestExitCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -145,7 +85,7 @@ func TestExitCodes(t *testing.T) {
 		{failure{errors.New("x")}, exitFailed},
 		{failure{usagef("x")}, exitUsage},
 		{failure{fmt.Errorf("open: %w", ctxabi.ErrLocked)}, exitBusy},
-		{failure{fmt.Errorf("x: %w", busy{errors.New("y")})}, exitBusy},
+		{failure{fmt.Errorf("x: %w", busyError{Err: errors.New("y")})}, exitBusy},
 		{failure{silent{exitBusy}}, exitBusy},
 	} {
 		if got := exitCode(tt.err); got != tt.want {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -87,7 +88,7 @@ func kill9(ts *testscript.TestScript, neg bool, args []string) {
 
 func daemonOf(store string) (int, error) {
 	var d daemonInfo
-	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
 	if err == nil {
 		err = json.Unmarshal(b, &d)
 	}
@@ -100,7 +101,7 @@ func endDaemons(dir string) {
 		if err != nil {
 			return fs.SkipDir
 		}
-		if e.Name() == daemonFile {
+		if e.Name() == session.DaemonFile {
 			if pid, err := daemonOf(filepath.Dir(name)); err == nil {
 				if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); strings.HasSuffix(exe, "/ctxfs") {
 					unix.Kill(pid, unix.SIGKILL)

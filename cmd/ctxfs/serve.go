@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -157,7 +157,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		log.Info("memory is limited", "bytes", limit.Bytes())
 	}
 	serving := fmt.Sprintf("serving %s from %s", f.mountpoint, f.store)
-	tellSystemd(log, daemon.SdNotifyReady, serving)
+	tellSystemd(log, systemd.SdNotifyReady, serving)
 	if output.journal() { // it has the line above
 		out = io.Discard
 	}
@@ -267,7 +267,7 @@ func freeMountpoint(point string) error {
 		case m.State == mounts.Answers:
 			return nil // it is busy, which is said later
 		case m.State == mounts.Silent || m.State == mounts.Stopped:
-			return busy{mounts.SilentError{Mount: m}}
+			return busyError{Err: mounts.SilentError{Mount: m}}
 		}
 	}
 }
@@ -315,12 +315,12 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f m
 	select {
 	case <-gone:
 		log.Info("unmounted")
-		tellSystemd(log, daemon.SdNotifyStopping, "unmounted")
+		tellSystemd(log, systemd.SdNotifyStopping, "unmounted")
 		endAfter(endLimit, f, log)
 		return nil
 	case sig := <-stop:
 		log.Info("shutting down", "signal", sig.String())
-		tellSystemd(log, daemon.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
+		tellSystemd(log, systemd.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
 	}
 	endAfter(f.deadline+stopGrace, f, log)
 	result := make(chan error, 1)
@@ -336,7 +336,7 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f m
 			log.Info("stopped")
 		}
 		if errors.Is(err, fs.ErrStillOpen) {
-			err = busy{err}
+			err = busyError{Err: err}
 		}
 		return err
 	case sig := <-stop:

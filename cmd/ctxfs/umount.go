@@ -95,21 +95,21 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		return fmt.Errorf("%s is inside the mount at %s; unmount that", arg, i.Point)
 	}
 	mountpoint := i.Point
-	daemon, ok := runningDaemon(i.Source)
-	if !ok || daemon.Mountpoint != mountpoint && daemon.Mountpoint != "" {
-		daemon = daemonInfo{}
+	d, ok := runningDaemon(i.Source)
+	if !ok || d.Mountpoint != mountpoint && d.Mountpoint != "" {
+		d = daemonInfo{}
 	}
 	if force {
-		return abort(mountpoint, daemon.PID, limit)
+		return abort(mountpoint, d.PID, limit)
 	}
 	switch m, err := clearMount(i); {
 	case err != nil || m.State == mounts.Gone || m.State == mounts.Zombie:
 		return err
 	case m.State == mounts.Stopped || m.State == mounts.Silent && !stop:
-		return busy{mounts.SilentError{Mount: m}}
+		return busyError{Err: mounts.SilentError{Mount: m}}
 	}
-	if stop && daemon.PID > 0 {
-		if err := signalDaemon(daemon.PID, unix.SIGTERM); err != nil {
+	if stop && d.PID > 0 {
+		if err := signalDaemon(d.PID, unix.SIGTERM); err != nil {
 			return err
 		}
 	} else if err := fs.Unmount(mountpoint); err != nil {
@@ -119,8 +119,8 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 			return err
 		}
 	}
-	if daemon.PID > 0 {
-		return withHolders(waitForExit(daemon.PID, limit), i.Device)
+	if d.PID > 0 {
+		return withHolders(waitForExit(d.PID, limit), i.Device)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func signalDaemon(pid int, sig unix.Signal) error {
 // afterwards, apart from missing permission.
 func orBusy(mountpoint string, err error) error {
 	if _, rest, ok := mounts.At(mountpoint); ok && rest == "" && !errors.Is(err, os.ErrPermission) {
-		return busy{err}
+		return busyError{Err: err}
 	}
 	return err
 }

@@ -15,7 +15,8 @@ const lookAgain = 1000
 // whenUnmounted calls do as soon as source is not mounted at point any more,
 // as this process sees it. Others may hold copies of the mount: a generator
 // that runs does, and the daemon would serve it until that ends. The function
-// it gives ends the watch and waits for that, and for do.
+// it returns ends the watch and waits for that, and for do. The error is that of reading the table of mounts, or that
+// source is not mounted there.
 func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 	table, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -53,6 +54,7 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 	}, nil
 }
 
+// isMounted reports whether source is mounted at point, as far as can be known.
 func isMounted(point, source string) bool {
 	all, err := mounts.Table()
 	for _, m := range all {

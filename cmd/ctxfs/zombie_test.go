@@ -92,7 +92,7 @@ func mountWithoutAnswers(store, point string) (fd int, request []byte, err error
 // killedInItsMount makes a daemon that was killed and hangs in its own mount. ended is closed when it is gone.
 func killedInItsMount(t *testing.T, store, point string) (pid int, ended <-chan struct{}) {
 	t.Helper()
-	cmd := helper("waits-for-itself", store, point)
+	cmd := harness.HelperProcess("waits-for-itself", store, point)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
