@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
@@ -159,7 +160,7 @@ func checkStore(dir string) []finding {
 }
 
 func checkLock(dir string) finding {
-	d, held := runningDaemon(dir)
+	d, held := daemon.Running(dir)
 	switch {
 	case !held:
 		return finding{Check: "lock", State: stateOK, Text: "free"}
@@ -244,7 +245,7 @@ func checkMounts(except string) (found []finding) {
 
 // thorough asks the daemons of mounts, and the mounts too.
 func thorough(all ...mounts.Info) []mounts.Mount {
-	a := asker
+	a := daemon.Asker
 	a.Both = true
 	return a.All(context.Background(), all)
 }
@@ -264,7 +265,7 @@ const sessionHandles = 4
 // or that of one which would be started now.
 func checkHandles(dir string) finding {
 	limit, whose := handles.Limit(), "a daemon that is started here"
-	if d, held := runningDaemon(dir); held {
+	if d, held := daemon.Running(dir); held {
 		if limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", d.PID)); err == nil {
 			if n, ok := openFilesLimit(string(limits)); ok {
 				limit, whose = n, "its daemon"

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
@@ -232,7 +233,7 @@ func serves(point string) error {
 	if !ok || rest != "" {
 		return fmt.Errorf("no ctxfs is mounted at %s", point)
 	}
-	a := asker
+	a := daemon.Asker
 	a.Both = true
 	if m := a.Ask(context.Background(), i); m.State != mounts.Answers {
 		return mounts.SilentError{Mount: m}

@@ -16,9 +16,7 @@
 //	mount.go            mount
 //	serve.go            the daemon
 //	daemonise.go        how it starts: in the background, and with a socket of systemd
-//	logging.go          its log
 //	umount.go           umount
-//	unmounted.go        whether it is still mounted
 //
 // For agents:
 //
@@ -84,10 +82,8 @@
 //	reach.go            a session in its mount or in the store
 //	where.go            the store and the session that are meant
 //	meant.go            the mount that is meant
-//	asking.go           mounts that may not answer
+//	touch.go            the child that touches a mount
 //	redact.go           whether secrets are shown
-//	daemoninfo.go       what a daemon notes in its store
-//	lockholder.go       who has a store locked
 //	print.go            JSON, numbers and lines on a terminal
 //	exit.go             errors in words, and exit codes
 package main

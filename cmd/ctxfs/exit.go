@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
@@ -79,7 +80,7 @@ func exitCode(err error) int {
 		return said.code
 	case errors.As(err, new(usage.Error)), !errors.As(err, &failed):
 		return exitUsage
-	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busyError)):
+	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(daemon.BusyError)):
 		return exitBusy
 	}
 	return exitFailed

@@ -7,11 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -73,7 +74,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	if err != nil {
 		return err
 	}
-	d, served := runningDaemon(dir)
+	d, served := daemon.Running(dir)
 	if served && repair {
 		return servedError(dir, d)
 	}
@@ -100,7 +101,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	}
 	if sum.FsckSummary, err = check.Fsck(ctx, dir, o, found); err != nil {
 		if errors.Is(err, ctxabi.ErrLocked) {
-			d, _ := runningDaemon(dir)
+			d, _ := daemon.Running(dir)
 			return servedError(dir, d)
 		}
 		return err
@@ -156,14 +157,14 @@ func printDamage(out io.Writer, d check.Damage, repair bool) {
 }
 
 // servedError returns the error that a daemon is in the way of a repair, and which.
-func servedError(dir string, d daemonInfo) error {
+func servedError(dir string, d daemon.Info) error {
 	switch {
 	case d.Mountpoint != "":
-		return busyError{Err: fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
+		return daemon.BusyError{Err: fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
 	case d.PID != 0:
-		return busyError{Err: fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
+		return daemon.BusyError{Err: fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
 	}
-	return busyError{Err: fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
+	return daemon.BusyError{Err: fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -78,7 +78,7 @@ Exit code: 0.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			var out strings.Builder
-			asker.Within = mountPatience
+			daemon.Asker.Within = mountPatience
 			done := make(chan error, 1)
 			go func() { done <- runHook(c.InOrStdin(), &out, mount, agent, args) }()
 			ctx, cancel := context.WithTimeout(c.Context(), patience)

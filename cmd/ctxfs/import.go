@@ -12,11 +12,10 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
@@ -38,7 +39,7 @@ type noMount struct{ error }
 // that is meant and does not.
 func mountRoot(flag string) (string, error) {
 	if flag = cmp.Or(flag, os.Getenv(mountEnv)); flag != "" {
-		if _, _, err := mountAround(flag); err != nil {
+		if _, _, err := daemon.MountAround(flag); err != nil {
 			return "", err
 		}
 		root, err := filepath.Abs(flag)
@@ -52,7 +53,7 @@ func mountRoot(flag string) (string, error) {
 	}
 	for _, find := range []func() (mounts.Info, bool){settingMount, defaultMount} {
 		if i, ok := find(); ok {
-			_, err := ask(i)
+			_, err := daemon.Ask(i)
 			return i.Point, err
 		}
 	}
@@ -87,7 +88,7 @@ func agentDir(root, agent string) (string, error) {
 // is set, one that is not there is made.
 func sessionDir(arg, mount string, create bool) (dir string, err error) {
 	if isPath(arg) {
-		if _, _, err := mountAround(arg); err != nil {
+		if _, _, err := daemon.MountAround(arg); err != nil {
 			return "", err
 		}
 		if dir, ok := mountedSession(arg, place{}); ok {

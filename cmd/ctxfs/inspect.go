@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -51,7 +52,7 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 
 func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err error) {
 	flags := *f
-	if d, ok := runningDaemon(at.store); ok {
+	if d, ok := daemon.Running(at.store); ok {
 		flags.inherit(d, c.Flags().Changed)
 	}
 	mapPath, err := parseMaps(flags.maps)
@@ -114,7 +115,7 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 		return true
 	}
-	_, _, err := mountAround(arg)
+	_, _, err := daemon.MountAround(arg)
 	abs := ""
 	if err == nil && arg != "" {
 		abs, err = filepath.Abs(arg)
@@ -130,7 +131,7 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 		}
 	}
 	if at != (place{}) {
-		if i, ok := answeringMount(at.store); ok {
+		if i, ok := daemon.AnsweringMount(at.store); ok {
 			dir := filepath.Join(i.Point, at.ref.Path())
 			return dir, is(dir)
 		}

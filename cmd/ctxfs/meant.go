@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
@@ -46,7 +47,7 @@ func mountsMeant() (answer, silent []mounts.Mount, err error) {
 			whole = append(whole, i)
 		}
 	}
-	for _, m := range asker.All(context.Background(), whole) {
+	for _, m := range daemon.Asker.All(context.Background(), whole) {
 		switch m.State {
 		case mounts.Answers:
 			answer = append(answer, m)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -50,7 +51,7 @@ not give, that daemon's value is used, so that both print the same.
 			if err != nil {
 				return err
 			}
-			if d, ok := runningDaemon(at.store); ok {
+			if d, ok := daemon.Running(at.store); ok {
 				f.inherit(d, c.Flags().Changed)
 			}
 			out, err := f.build(c.Context(), at)
@@ -85,7 +86,7 @@ not give, that daemon's value is used, so that both print the same.
 var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
 // inherit takes from the daemon what the command line does not say.
-func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
+func (f *packFlags) inherit(d daemon.Info, given func(string) bool) {
 	if d.Mountpoint == "" {
 		return // it left no note of its flags
 	}

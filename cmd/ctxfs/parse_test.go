@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -85,7 +86,7 @@ func TestExitCodes(t *testing.T) {
 		{failure{errors.New("x")}, exitFailed},
 		{failure{usagef("x")}, exitUsage},
 		{failure{fmt.Errorf("open: %w", ctxabi.ErrLocked)}, exitBusy},
-		{failure{fmt.Errorf("x: %w", busyError{Err: errors.New("y")})}, exitBusy},
+		{failure{fmt.Errorf("x: %w", daemon.BusyError{Err: errors.New("y")})}, exitBusy},
 		{failure{silent{exitBusy}}, exitBusy},
 	} {
 		if got := exitCode(tt.err); got != tt.want {

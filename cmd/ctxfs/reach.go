@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/transcript"
@@ -58,13 +59,13 @@ func mountedDir(arg string, at place) (dir string, err error) {
 // servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
 func servedAt(store string) (point string, err error) {
 	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
-	if d, runs := runningDaemon(store); runs && isMounted(d.Mountpoint, d.Store) {
+	if d, runs := daemon.Running(store); runs && daemon.IsMounted(d.Mountpoint, d.Store) {
 		i, _, ok = mounts.At(d.Mountpoint)
 	}
 	if !ok {
 		return "", nil
 	}
-	if m, err := ask(i); m.State == mounts.Gone {
+	if m, err := daemon.Ask(i); m.State == mounts.Gone {
 		return "", nil
 	} else if err != nil {
 		return "", err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
@@ -47,7 +48,7 @@ shows no secrets.
 			if err != nil {
 				return err
 			}
-			m, _ := answeringMount(at.store)
+			m, _ := daemon.AnsweringMount(at.store)
 			r, err := hide.redactorBeside(at.store, m.Point)
 			if err != nil {
 				return err
@@ -104,7 +105,7 @@ type shownRecipe struct {
 func showRecipe(at place) (s shownRecipe, err error) {
 	s.session = at.ref.Path()
 	root := at.store
-	if i, ok := answeringMount(at.store); ok {
+	if i, ok := daemon.AnsweringMount(at.store); ok {
 		if _, err := os.Stat(filepath.Join(i.Point, s.session, ctxabi.ContextDir)); err == nil {
 			root = i.Point
 		}

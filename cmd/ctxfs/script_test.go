@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -79,7 +80,7 @@ func kill9(ts *testscript.TestScript, neg bool, args []string) {
 		err = unix.Kill(pid, unix.SIGKILL)
 	}
 	if err == nil {
-		err = waitForExit(pid, harness.Patience)
+		err = daemon.WaitForExit(pid, harness.Patience)
 	}
 	if err != nil {
 		ts.Fatalf("%v", err)
@@ -87,7 +88,7 @@ func kill9(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func daemonOf(store string) (int, error) {
-	var d daemonInfo
+	var d daemon.Info
 	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
 	if err == nil {
 		err = json.Unmarshal(b, &d)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -160,7 +161,7 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		}
 		at.ref = f.owner()
 		if m, ok := mounts.OfStore(at.store); ok {
-			if _, err := ask(m); err != nil {
+			if _, err := daemon.Ask(m); err != nil {
 				return nil, err
 			}
 			below := at.ref.Owner()
@@ -183,7 +184,7 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		return nil, usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
 	if f.redact.on && mounted {
-		if d, ok := runningDaemon(at.store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {
+		if d, ok := daemon.Running(at.store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {
 			mounted = false // the mount's own answers show secrets, or others
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
@@ -39,8 +40,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	takeSockets() // before anything is started that would inherit them
-	output := daemonLog{background: ready.open()}
-	log := slog.New(output.handler(level))
+	output := daemon.Log{Background: ready.open()}
+	log := slog.New(output.Handler(level))
 	logged := false
 	defer func() { err = ready.failed(err, log, logged) }()
 
@@ -67,7 +68,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if err := output.toFile(f.log, inside(f.log, f.store)); err != nil {
+		if err := output.ToFile(f.log, inside(f.log, f.store)); err != nil {
 			return err
 		}
 		logged = true
@@ -104,15 +105,15 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)
-	info := daemonInfo{
+	info := daemon.Info{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
 	}
-	if err := info.write(); err != nil {
+	if err := info.Write(); err != nil {
 		// A full disk must not keep anybody from reading what is on it.
 		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
-	defer info.remove()
+	defer info.Remove()
 
 	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
@@ -158,14 +159,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	serving := fmt.Sprintf("serving %s from %s", f.mountpoint, f.store)
 	tellSystemd(log, systemd.SdNotifyReady, serving)
-	if output.journal() { // it has the line above
+	if output.Journal() { // it has the line above
 		out = io.Discard
 	}
 	ready.succeeded(out, serving)
 	if f.gcInterval > 0 {
 		defer collector.Start(f.gcInterval)()
 	}
-	if stopWatch, err := whenUnmounted(f.mountpoint, f.store, endClients); err != nil {
+	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, endClients); err != nil {
 		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
 	} else {
 		defer stopWatch()
@@ -223,14 +224,14 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 		if !errors.Is(err, ctxabi.ErrLocked) {
 			return store, err
 		}
-		d, held := runningDaemon(dir)
+		d, held := daemon.Running(dir)
 		if held && mounts.Ended(d.PID) {
 			clearMountsOf(d.Store)
 		}
-		serves := d.Mountpoint != "" && isMounted(d.Mountpoint, d.Store)
+		serves := d.Mountpoint != "" && daemon.IsMounted(d.Mountpoint, d.Store)
 		if left := time.Until(late); !serves && left > 0 {
 			if held && d.PID > 0 {
-				waitForExit(d.PID, left)
+				daemon.WaitForExit(d.PID, left)
 				continue
 			} else if !held { // it has gone since
 				time.Sleep(time.Millisecond)
@@ -241,7 +242,7 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
 		}
 		if serves {
-			if _, _, silent := mountAround(d.Mountpoint); silent != nil {
+			if _, _, silent := daemon.MountAround(d.Mountpoint); silent != nil {
 				err = fmt.Errorf("%w; %w", err, silent)
 			}
 		}
@@ -258,7 +259,7 @@ func freeMountpoint(point string) error {
 			return nil
 		}
 		if rest != "" { // which is refused later, with its reason, if it can be looked at
-			_, err := ask(i)
+			_, err := daemon.Ask(i)
 			return err
 		}
 		switch m, err := clearMount(i); {
@@ -267,7 +268,7 @@ func freeMountpoint(point string) error {
 		case m.State == mounts.Answers:
 			return nil // it is busy, which is said later
 		case m.State == mounts.Silent || m.State == mounts.Stopped:
-			return busyError{Err: mounts.SilentError{Mount: m}}
+			return daemon.BusyError{Err: mounts.SilentError{Mount: m}}
 		}
 	}
 }
@@ -292,7 +293,7 @@ const endLimit = 30 * time.Second
 func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 	time.AfterFunc(limit, func() {
 		log.Error("the shutdown takes too long; ended without it", "limit", limit)
-		if isMounted(f.mountpoint, f.store) {
+		if daemon.IsMounted(f.mountpoint, f.store) {
 			fs.Abort(f.mountpoint)
 		}
 		os.Exit(exitBusy)
@@ -336,7 +337,7 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f m
 			log.Info("stopped")
 		}
 		if errors.Is(err, fs.ErrStillOpen) {
-			err = busyError{Err: err}
+			err = daemon.BusyError{Err: err}
 		}
 		return err
 	case sig := <-stop:

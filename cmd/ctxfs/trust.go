@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
@@ -103,12 +104,12 @@ func trustsIn(mountpoint string) trusts {
 func trustOfMount(given string) (trusts, error) {
 	if given != "" {
 		if i, rest, ok := mounts.At(given); ok && rest == "" {
-			_, err := ask(i)
+			_, err := daemon.Ask(i)
 			return trustsIn(i.Point), err
 		}
 		return trusts{}, fmt.Errorf("no ctxfs is mounted at %s", given)
 	}
-	if i, ok, err := mountAround("."); ok {
+	if i, ok, err := daemon.MountAround("."); ok {
 		return trustsIn(i.Point), err
 	}
 	root, err := mountRoot("")
@@ -117,7 +118,7 @@ func trustOfMount(given string) (trusts, error) {
 
 // trustOfPath finds the mount that a path lies in, and its name there.
 func trustOfPath(arg string) (t trusts, name string, err error) {
-	m, ok, err := mountAround(arg)
+	m, ok, err := daemon.MountAround(arg)
 	if err != nil {
 		return t, "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
@@ -100,7 +101,7 @@ func findSession(arg, store string) (place, error) {
 	if badName != nil {
 		unknown = usagef("%q is not AGENT/SESSION: %w", arg, badName)
 	}
-	m, mounted, err := mountAround(arg)
+	m, mounted, err := daemon.MountAround(arg)
 	if err != nil {
 		return place{}, err
 	}

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bufio"
@@ -81,15 +81,15 @@ func TestTheHolderOfAnotherDisksStoreIsNotTaken(t *testing.T) {
 		t.Skipf("this kernel numbers the files of all tmpfs together: %v", inodes)
 	}
 	for _, s := range stores {
-		if pid, held := lockHolder(s.dir); !held || pid != s.pid {
+		if pid, held := LockHolder(s.dir); !held || pid != s.pid {
 			t.Errorf("the lock of %s is held by %d, %t; want %d", s.dir, pid, held, s.pid)
 		}
 	}
 	stores[0].end()
-	if pid, held := lockHolder(stores[0].dir); held {
+	if pid, held := LockHolder(stores[0].dir); held {
 		t.Errorf("the lock that nobody has is held by %d", pid)
 	}
-	if pid, held := lockHolder(stores[1].dir); !held || pid != stores[1].pid {
+	if pid, held := LockHolder(stores[1].dir); !held || pid != stores[1].pid {
 		t.Errorf("the other lock is held by %d, %t", pid, held)
 	}
 }
@@ -103,7 +103,7 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := (daemonInfo{PID: os.Getpid(), Store: filepath.Join(dir, "store")}).write(); err != nil {
+	if err := (Info{PID: os.Getpid(), Store: filepath.Join(dir, "store")}).Write(); err != nil {
 		t.Fatal(err)
 	}
 	var others []*os.File
@@ -136,7 +136,7 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 	}
 	look := func(how string) {
 		t.Helper()
-		if pid, held := lockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
+		if pid, held := LockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
 			t.Errorf("%s: the lock is held by %d, %t", how, pid, held)
 		}
 	}
@@ -174,20 +174,20 @@ func TestParseLock(t *testing.T) {
 
 func TestLockHolderFindsThisProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	if _, held := lockHolder(dir); held {
+	if _, held := LockHolder(dir); held {
 		t.Error("a store that does not exist is held")
 	}
 	s, err := session.Open(dir, session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pid, held := lockHolder(dir); !held || pid != os.Getpid() {
+	if pid, held := LockHolder(dir); !held || pid != os.Getpid() {
 		t.Errorf("got pid %d, held %v, want %d", pid, held, os.Getpid())
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, held := lockHolder(dir); held {
+	if _, held := LockHolder(dir); held {
 		t.Error("the lock is held after Close")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -43,9 +43,9 @@ func TestJournalGetsPrioritiesAndNoTimes(t *testing.T) {
 // full, and then panics.
 func init() {
 	harness.Helper("log-much", func(args []string) int {
-		var d daemonLog
-		log := slog.New(d.handler(slog.LevelInfo))
-		if err := d.toFile(args[0], true); err != nil {
+		var d Log
+		log := slog.New(d.Handler(slog.LevelInfo))
+		if err := d.ToFile(args[0], true); err != nil {
 			fmt.Println(err)
 			return 1
 		}
@@ -57,8 +57,8 @@ func init() {
 	})
 	// This one says where it believes to log.
 	harness.Helper("log-journal", func(args []string) int {
-		d := daemonLog{background: args[0] == "background"}
-		slog.New(d.handler(slog.LevelInfo)).Warn("hello")
+		d := Log{Background: args[0] == "background"}
+		slog.New(d.Handler(slog.LevelInfo)).Warn("hello")
 		return 0
 	})
 }

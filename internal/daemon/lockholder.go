@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// lockHolder looks up who holds the lock of a store: of [session.LockedDir], or, as older daemons do, of [session.StoreFile] alone,
+// LockHolder looks up who holds the lock of a store: of [session.LockedDir], or, as older daemons do, of [session.StoreFile] alone,
 // which somebody may have replaced since. It takes no lock itself, so that it never makes a daemon's start fail. The pid is 0
 // when the holder is in another pid namespace. It may be that of a daemon that was killed and hangs in the kernel: see [mounts.Ended].
-func lockHolder(store string) (pid int, held bool) {
-	noted, err := readDaemonInfo(store)
+func LockHolder(store string) (pid int, held bool) {
+	noted, err := readInfo(store)
 	var file, dir unix.Stat_t
 	noFile, noDir := unix.Stat(filepath.Join(store, session.StoreFile), &file), unix.Stat(filepath.Join(store, session.LockedDir), &dir)
 	var locked []unix.Stat_t

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// daemonInfo is what a daemon leaves in its store for the other verbs: a hint, never the truth.
-type daemonInfo struct {
+// Info is what a daemon leaves in its store for the other verbs: a hint, never the truth.
+type Info struct {
 	PID         int       `json:"pid"`
 	Mountpoint  string    `json:"mountpoint"`
 	Store       string    `json:"store"`
@@ -27,9 +27,9 @@ type daemonInfo struct {
 	Started     time.Time `json:"started"`
 }
 
-func (d daemonInfo) file() string { return filepath.Join(d.Store, session.DaemonFile) }
+func (d Info) file() string { return filepath.Join(d.Store, session.DaemonFile) }
 
-func (d daemonInfo) write() error {
+func (d Info) Write() error {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -49,24 +49,24 @@ func (d daemonInfo) write() error {
 	return os.Rename(temp, d.file())
 }
 
-func (d daemonInfo) remove() { os.Remove(d.file()) }
+func (d Info) Remove() { os.Remove(d.file()) }
 
-// runningDaemon finds the daemon that serves store. ok is false when there is
+// Running finds the daemon that serves store. ok is false when there is
 // none, or when what it left behind is not true any more.
-func runningDaemon(store string) (d daemonInfo, ok bool) {
-	pid, held := lockHolder(store)
+func Running(store string) (d Info, ok bool) {
+	pid, held := LockHolder(store)
 	if !held {
 		return d, false
 	}
-	d, err := readDaemonInfo(store)
+	d, err := readInfo(store)
 	if err != nil || d.PID != pid {
-		return daemonInfo{PID: pid, Store: store}, true
+		return Info{PID: pid, Store: store}, true
 	}
 	d.Store = store
 	return d, true
 }
 
-func readDaemonInfo(store string) (d daemonInfo, err error) {
+func readInfo(store string) (d Info, err error) {
 	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
 	if err == nil {
 		err = json.Unmarshal(b, &d)
@@ -74,17 +74,17 @@ func readDaemonInfo(store string) (d daemonInfo, err error) {
 	return d, err
 }
 
-// busyError is a store, a mountpoint or a mount that somebody still uses.
-type busyError struct{ Err error }
+// BusyError is a store, a mountpoint or a mount that somebody still uses.
+type BusyError struct{ Err error }
 
-func (e busyError) Error() string { return e.Err.Error() }
+func (e BusyError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error that e was made of.
-func (e busyError) Unwrap() error { return e.Err }
+func (e BusyError) Unwrap() error { return e.Err }
 
-// waitForExit waits until the process pid is gone. It returns a busyError when the process still lives after limit, and
+// WaitForExit waits until the process pid is gone. It returns a BusyError when the process still lives after limit, and
 // [fs.ErrPermission] where it may not be watched.
-func waitForExit(pid int, limit time.Duration) error {
+func WaitForExit(pid int, limit time.Duration) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
@@ -101,7 +101,7 @@ func waitForExit(pid int, limit time.Duration) error {
 			return nil
 		}
 		if err == nil || left == 0 {
-			return busyError{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs still hold files of it open, or a container that started meanwhile has the mount too", pid, limit)}
+			return BusyError{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs still hold files of it open, or a container that started meanwhile has the mount too", pid, limit)}
 		}
 	}
 }
