@@ -18,8 +18,9 @@
 // # Files, from top to bottom
 //
 //	ask.go         whether the daemon of a mount answers
-//	info.go        the daemon of a store, and what it noted there
+//	running.go     the daemon of a store, and its end
 //	lockholder.go  who has a store locked
+//	info.go        what a daemon noted in its store
 //	unmounted.go   when a mount is gone
 //	log.go         the log of a daemon
 package daemon

@@ -3,13 +3,9 @@ package daemon
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -29,6 +25,7 @@ type Info struct {
 
 func (d Info) file() string { return filepath.Join(d.Store, session.DaemonFile) }
 
+// Write leaves d in its store. It returns the error of making or writing the file; no note is left then.
 func (d Info) Write() error {
 	b, err := json.Marshal(d)
 	if err != nil {
@@ -49,22 +46,8 @@ func (d Info) Write() error {
 	return os.Rename(temp, d.file())
 }
 
+// Remove takes the note of a daemon that ends away.
 func (d Info) Remove() { os.Remove(d.file()) }
-
-// Running finds the daemon that serves store. ok is false when there is
-// none, or when what it left behind is not true any more.
-func Running(store string) (d Info, ok bool) {
-	pid, held := LockHolder(store)
-	if !held {
-		return d, false
-	}
-	d, err := readInfo(store)
-	if err != nil || d.PID != pid {
-		return Info{PID: pid, Store: store}, true
-	}
-	d.Store = store
-	return d, true
-}
 
 func readInfo(store string) (d Info, err error) {
 	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
@@ -72,36 +55,4 @@ func readInfo(store string) (d Info, err error) {
 		err = json.Unmarshal(b, &d)
 	}
 	return d, err
-}
-
-// BusyError is a store, a mountpoint or a mount that somebody still uses.
-type BusyError struct{ Err error }
-
-func (e BusyError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error that e was made of.
-func (e BusyError) Unwrap() error { return e.Err }
-
-// WaitForExit waits until the process pid is gone. It returns a BusyError when the process still lives after limit, and
-// [fs.ErrPermission] where it may not be watched.
-func WaitForExit(pid int, limit time.Duration) error {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return err
-		}
-		return nil // no such process
-	}
-	defer unix.Close(fd)
-	end := time.Now().Add(limit)
-	for {
-		left := max(time.Until(end), 0)
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds()))
-		if n > 0 {
-			return nil
-		}
-		if err == nil || left == 0 {
-			return BusyError{fmt.Errorf("the daemon (pid %d) still runs %s after the mount is gone; programs still hold files of it open, or a container that started meanwhile has the mount too", pid, limit)}
-		}
-	}
 }

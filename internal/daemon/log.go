@@ -33,6 +33,7 @@ func (d *Log) Journal() bool {
 	return !d.Background && unix.Fstat(2, &st) == nil && os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
+// Handler returns the handler of a logger whose records of level and above go where d says.
 func (d *Log) Handler(level slog.Level) slog.Handler {
 	if d.Journal() {
 		return newJournalHandler(os.Stderr, level)
@@ -42,7 +43,8 @@ func (d *Log) Handler(level slog.Level) slog.Handler {
 
 // ToFile sends everything this process prints from now on, a panic too, to the
 // file name. When it has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
-// stands there than a file of this user's: a store may have had another owner, who put a link there.
+// stands there than a file of this user's: a store may have had another owner, who put a link there. It returns the error of
+// opening the file, or of making it standard output and error.
 func (d *Log) ToFile(name string, ofOwn bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
