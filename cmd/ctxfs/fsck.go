@@ -205,25 +205,6 @@ func checkVolumesFile(dir string, repair bool, found func(check.Damage)) {
 	found(d)
 }
 
-// placesOf finds the sessions that args name, which are of one store; nil when there are none.
-func placesOf(args []string, store string) (dir string, wanted []place, err error) {
-	for _, arg := range args {
-		at, err := findSession(arg, store)
-		if err != nil {
-			return "", nil, err
-		}
-		if len(wanted) > 0 && at.store != dir {
-			return "", nil, usagef("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
-		}
-		dir = at.store
-		wanted = append(wanted, at)
-	}
-	if wanted == nil {
-		dir, err = storeMeant(store)
-	}
-	return dir, wanted, err
-}
-
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil

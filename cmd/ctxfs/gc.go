@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -268,30 +267,6 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 		return nil, err
 	}
 	return gc.ParseReport(text)
-}
-
-// mountedSessions lists the sessions of the calling user that a mount shows; of root all.
-func mountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
-	if os.Getuid() == 0 {
-		return sessionsIn(mountpoint, "home/*", "shared/*")
-	}
-	return sessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
-}
-
-// sessionsIn lists the sessions of owners, which are patterns, that a mount shows.
-func sessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
-	for _, owner := range owners {
-		dirs, err := iofs.Glob(os.DirFS(mountpoint), owner+"/agent/*/session/*")
-		if err != nil {
-			return nil, err
-		}
-		for _, rel := range dirs {
-			if ref, err := ctxabi.ParseRef(rel); err == nil {
-				refs = append(refs, ref)
-			}
-		}
-	}
-	return refs, nil
 }
 
 func printReports(out io.Writer, f gcFlags, reports []*gc.Report) {

@@ -92,7 +92,7 @@ Exit code: 0.`,
 			case <-ctx.Done(): // what was imported stays, the next hook goes on
 				err = fmt.Errorf("not finished after %s", patience)
 			}
-			if err != nil && !errors.As(err, new(noMount)) {
+			if err != nil && !errors.As(err, new(noMountError)) {
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", strings.ReplaceAll(inWords(err), "\n", " "))
 			}
 			return nil

@@ -7,11 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // Verbs that an agent's own tools are made of work through a mount alone, as
@@ -25,13 +24,13 @@ const sessionEnv = "CTXFS_SESSION"
 // mountEnv names the mount in the same way.
 const mountEnv = "CTXFS_MOUNT"
 
-// mountFlag is --mount of those verbs.
-func mountFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
-}
+// noMountError is the error that there is no mount to work in.
+type noMountError struct{ Err error }
 
-// noMount is the error that there is no mount to work in.
-type noMount struct{ error }
+func (e noMountError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that e was made of.
+func (e noMountError) Unwrap() error { return e.Err }
 
 // mountRoot returns where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
 // else the user's setting, else the mount of the default store, the only one of
@@ -47,7 +46,7 @@ func mountRoot(flag string) (string, error) {
 			_, err = os.Stat(filepath.Join(root, "home"))
 		}
 		if err != nil {
-			return "", noMount{fmt.Errorf("no ctxfs is mounted at %s: %w", flag, err)}
+			return "", noMountError{fmt.Errorf("no ctxfs is mounted at %s: %w", flag, err)}
 		}
 		return root, nil
 	}
@@ -66,7 +65,7 @@ func mountRoot(flag string) (string, error) {
 	}
 	m, ok, err := oneMeant(answer, false)
 	if err == nil && !ok {
-		err = noMount{errors.New("no ctxfs is mounted; mount one with 'ctxfs mount DIR', or name a mount with --mount DIR")}
+		err = noMountError{errors.New("no ctxfs is mounted; mount one with 'ctxfs mount DIR', or name a mount with --mount DIR")}
 	}
 	if err != nil {
 		return "", err
@@ -78,7 +77,7 @@ func mountRoot(flag string) (string, error) {
 // agentDir is the home of an agent of the calling user in a mount.
 func agentDir(root, agent string) (string, error) {
 	if err := ctxabi.ValidName(agent); err != nil {
-		return "", usagef("%q is not a name of an agent", agent)
+		return "", usage.Errorf("%q is not a name of an agent", agent)
 	}
 	return filepath.Join(root, ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent}.AgentHome()), nil
 }
@@ -100,10 +99,10 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 	} else {
 		ref, ok, err := namedSession(arg)
 		if err != nil {
-			return "", usagef("%q is not AGENT/SESSION: %w", arg, err)
+			return "", usage.Errorf("%q is not AGENT/SESSION: %w", arg, err)
 		}
 		if !ok {
-			return "", usagef("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, sessionHelp)
+			return "", usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, sessionHelp)
 		}
 		root, err := mountRoot(mount)
 		if err != nil {
@@ -118,7 +117,7 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 		return "", fmt.Errorf("there is no session %s; make it with mkdir -p", dir)
 	}
 	if filepath.Base(filepath.Dir(dir)) != ctxabi.SessionDir {
-		return "", usagef("%s is not a session and cannot become one: the path of a session is .../agent/AGENT/session/SESSION", dir)
+		return "", usage.Errorf("%s is not a session and cannot become one: the path of a session is .../agent/AGENT/session/SESSION", dir)
 	}
 	if _, _, ok := mounts.At(dir); !ok {
 		return "", fmt.Errorf("%s is not in a mount of ctxfs", dir)

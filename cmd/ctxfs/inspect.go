@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -102,41 +100,6 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 		return nil, err
 	}
 	return &looking{inspect.NewHistory(source), at, closeAll}, nil
-}
-
-// mountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
-// shows it. It looks at nothing that is compiled, so that a session is found although it has no pack now.
-func mountedSession(arg string, at place) (dir string, ok bool) {
-	is := func(dir string) bool {
-		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.AtDir} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-				return false
-			}
-		}
-		return true
-	}
-	_, _, err := daemon.MountAround(arg)
-	abs := ""
-	if err == nil && arg != "" {
-		abs, err = filepath.Abs(arg)
-	}
-	if err == nil && arg != "" {
-		_, err = os.Lstat(abs)
-	}
-	if err == nil && arg != "" {
-		for dir := abs; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-			if is(dir) {
-				return dir, true
-			}
-		}
-	}
-	if at != (place{}) {
-		if i, ok := daemon.AnsweringMount(at.store); ok {
-			dir := filepath.Join(i.Point, at.ref.Path())
-			return dir, is(dir)
-		}
-	}
-	return "", false
 }
 
 // lookFlags are those that say which packs are looked at.

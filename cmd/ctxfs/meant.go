@@ -16,6 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // Which mount is meant where a command names none: that of $CTXFS_MOUNT, of the
@@ -79,6 +80,20 @@ func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err 
 		}
 	}
 	return m, false, nil
+}
+
+// meantAMount refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
+// do with the session's path there.
+func meantAMount(at place, how string) error {
+	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	own, err := mounts.Own()
+	if err != nil || len(own) == 0 {
+		return nil
+	}
+	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
+		at.store, own[0].Point, how, filepath.Join(own[0].Point, at.ref.Path()), at.store)
 }
 
 // defaultMount is the mount of the default store that root or the user made.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
@@ -186,12 +185,4 @@ func parseMaps(values []string) (func(string) string, error) {
 		}
 		return filepath.Join(maps[best].to, p[len(maps[best].from):])
 	}, nil
-}
-
-// buildFlags are what a pack depends on besides its session, for a mount and without one.
-func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
-	fl := c.Flags()
-	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
-	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
-	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
 }

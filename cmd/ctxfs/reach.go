@@ -13,8 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/daemon"
-	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -39,38 +37,6 @@ func reach(arg string, at place, toChange bool) (transcript.Tree, error) {
 		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.ref)
 	}
 	return transcript.Stored(store, owner), err
-}
-
-// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
-// when there is none. err says that this daemon does not answer.
-func mountedDir(arg string, at place) (dir string, err error) {
-	if isPath(arg) {
-		if i, _, ok := mounts.At(arg); ok {
-			return filepath.Join(i.Point, at.ref.Path()), nil
-		}
-	}
-	point, err := servedAt(at.store)
-	if point == "" {
-		return "", err
-	}
-	return filepath.Join(point, at.ref.Path()), nil
-}
-
-// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
-func servedAt(store string) (point string, err error) {
-	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
-	if d, runs := daemon.Running(store); runs && daemon.IsMounted(d.Mountpoint, d.Store) {
-		i, _, ok = mounts.At(d.Mountpoint)
-	}
-	if !ok {
-		return "", nil
-	}
-	if m, err := daemon.Ask(i); m.State == mounts.Gone {
-		return "", nil
-	} else if err != nil {
-		return "", err
-	}
-	return i.Point, nil
 }
 
 // openToChange opens a store that is there and that no daemon serves.

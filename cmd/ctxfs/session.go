@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -58,20 +57,6 @@ session is made in the mount (as mkdir -p does), else in the store.
 	}
 	storeFlag(c, &store)
 	return c
-}
-
-// meantAMount refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
-// do with the session's path there.
-func meantAMount(at place, how string) error {
-	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	own, err := mounts.Own()
-	if err != nil || len(own) == 0 {
-		return nil
-	}
-	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
-		at.store, own[0].Point, how, filepath.Join(own[0].Point, at.ref.Path()), at.store)
 }
 
 func newSession(at place) (dir string, err error) {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -97,9 +95,9 @@ func findSession(arg, store string) (place, error) {
 		store, err := storeMeant(store)
 		return place{store, ref}, err
 	}
-	unknown := usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
+	unknown := usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
 	if badName != nil {
-		unknown = usagef("%q is not AGENT/SESSION: %w", arg, badName)
+		unknown = usage.Errorf("%q is not AGENT/SESSION: %w", arg, badName)
 	}
 	m, mounted, err := daemon.MountAround(arg)
 	if err != nil {
@@ -134,6 +132,25 @@ func findSession(arg, store string) (place, error) {
 		return place{}, usage.Error{Err: err}
 	}
 	return place{store, ref}, nil
+}
+
+// placesOf finds the sessions that args name, which are of one store; nil when there are none.
+func placesOf(args []string, store string) (dir string, wanted []place, err error) {
+	for _, arg := range args {
+		at, err := findSession(arg, store)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(wanted) > 0 && at.store != dir {
+			return "", nil, usage.Errorf("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
+		}
+		dir = at.store
+		wanted = append(wanted, at)
+	}
+	if wanted == nil {
+		dir, err = storeMeant(store)
+	}
+	return dir, wanted, err
 }
 
 // namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user, and what the tree
@@ -181,10 +198,6 @@ func sessionPart(rel string) string {
 // inside reports whether path p is dir or below it. Both are clean and absolute.
 func inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
-}
-
-func storeFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
 }
 
 func defaultStore() string {
