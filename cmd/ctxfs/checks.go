@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/handles"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -212,9 +213,9 @@ func checkMountpoint(dir, store string) finding {
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
-	case inside(dir, store):
+	case locate.Inside(dir, store):
 		return bad(dir+" lies inside the store", "choose a directory outside "+store)
-	case inside(store, dir):
+	case locate.Inside(store, dir):
 		return bad(dir+" contains the store", "choose another directory, or another --store")
 	case os.IsNotExist(err):
 		return bad(dir+" does not exist", "mkdir -p "+dir)

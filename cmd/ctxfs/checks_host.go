@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
@@ -216,7 +217,7 @@ func sharedParent(mountinfo, point string) (parent string, shared bool) {
 	for _, line := range strings.Split(mountinfo, "\n") {
 		before, _, _ := strings.Cut(line, " - ")
 		w := strings.Fields(before)
-		if len(w) < 6 || w[4] == point || !inside(point, w[4]) || len(w[4]) < len(parent) {
+		if len(w) < 6 || w[4] == point || !locate.Inside(point, w[4]) || len(w[4]) < len(parent) {
 			continue
 		}
 		parent, shared = w[4], false

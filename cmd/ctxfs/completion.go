@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
@@ -85,7 +86,7 @@ func completeSessions(c *cobra.Command, _ []string, word string) (names []string
 		dir = f.Value.String()
 	}
 	daemon.Asker.Within = time.Second // somebody waits with a finger on the key
-	dir, err := storeMeant(dir)
+	dir, err := locate.Store(dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -79,11 +79,7 @@
 // What verbs share:
 //
 //	flags.go            flags of several verbs
-//	inmount.go          a directory of a mount
-//	served.go           what a mount shows of a store
 //	reach.go            a session in its mount or in the store
-//	where.go            the store and the session that are meant
-//	meant.go            the mount that is meant
 //	touch.go            the child that touches a mount
 //	redact.go           whether secrets are shown
 //	print.go            JSON, numbers and lines on a terminal

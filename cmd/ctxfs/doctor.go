@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 // finding is the result of one check.
@@ -54,7 +56,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				}
 				return serves(args[0])
 			}
-			dir, err := filepath.Abs(storeDir(store))
+			dir, err := filepath.Abs(locate.StoreDir(store))
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ ctxfs answers at MOUNTPOINT now.`,
 			found := append(append(checkSystem(), checkStore(dir)...), checkHandles(dir))
 			mountpoint := ""
 			if len(args) == 1 {
-				if mountpoint, err = cleanMountpoint(args[0]); err != nil {
+				if mountpoint, err = locate.Mountpoint(args[0]); err != nil {
 					return err
 				}
 				found = append(found, checkMountpoint(mountpoint, dir))

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -53,10 +54,10 @@ store) before it puts anything in its place.
 
 The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs fsck\n  ctxfs fsck --repair coder/s1\n  ctxfs fsck --json | jq -r '.found[] | select(.severity == \"lost\") | .path + \": \" + .what'",
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, wanted, err := placesOf(args, store)
+			dir, wanted, err := locate.Sessions(args, store)
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 	return c
 }
 
-func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, out, errOut io.Writer) error {
+func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON bool, out, errOut io.Writer) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	}
 	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
 	for _, at := range wanted {
-		o.Sessions = append(o.Sessions, at.ref)
+		o.Sessions = append(o.Sessions, at.Ref)
 	}
 	if file, ok := errOut.(*os.File); ok && !asJSON && isTerminal(file) {
 		o.Progress = func(ref ctxabi.Ref, done, all int) {

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -92,7 +93,7 @@ Exit code: 0.`,
 			case <-ctx.Done(): // what was imported stays, the next hook goes on
 				err = fmt.Errorf("not finished after %s", patience)
 			}
-			if err != nil && !errors.As(err, new(noMountError)) {
+			if err != nil && !errors.As(err, new(locate.NoMountError)) {
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", strings.ReplaceAll(inWords(err), "\n", " "))
 			}
 			return nil
@@ -124,7 +125,7 @@ func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) er
 	if h.Event == "" && len(args) > 0 {
 		h.Event = args[0]
 	}
-	if h.unrecorded && os.Getenv(sessionEnv) == "" {
+	if h.unrecorded && os.Getenv(locate.SessionEnv) == "" {
 		return nil
 	}
 	switch h.Event {
@@ -173,17 +174,17 @@ func readHookInput(data []byte) (h hookInput, err error) {
 
 // session is the directory of the session that a hook is about. One that is not there is made where create is set; else it is "".
 func (h *hookInput) session(mount, agent string, create bool) (string, error) {
-	if s := os.Getenv(sessionEnv); s != "" {
-		return sessionDir(s, mount, true)
+	if s := os.Getenv(locate.SessionEnv); s != "" {
+		return locate.SessionDir(s, mount, true)
 	}
 	if err := ctxabi.ValidName(h.Session); err != nil {
 		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
 	}
-	root, err := mountRoot(mount)
+	root, err := locate.Mount(mount)
 	if err != nil {
 		return "", err
 	}
-	home, err := agentDir(root, cmp.Or(agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
+	home, err := locate.AgentDir(root, cmp.Or(agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +192,7 @@ func (h *hookInput) session(mount, agent string, create bool) (string, error) {
 	if _, err := os.Stat(dir); !create && errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	if dir, err = sessionDir(dir, mount, true); err != nil {
+	if dir, err = locate.SessionDir(dir, mount, true); err != nil {
 		return "", err
 	}
 	if was, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile)); err == nil && len(was) == 0 && filepath.IsAbs(h.Cwd) {
@@ -208,7 +209,7 @@ func (h *hookInput) start(out io.Writer, dir string) error {
 	if env := os.Getenv("CLAUDE_ENV_FILE"); env != "" { // commands that the agent runs find its memory
 		f, err := os.OpenFile(env, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		if err == nil {
-			_, err = fmt.Fprintf(f, "export %s='%s'\n", sessionEnv, strings.ReplaceAll(dir, "'", `'\''`))
+			_, err = fmt.Fprintf(f, "export %s='%s'\n", locate.SessionEnv, strings.ReplaceAll(dir, "'", `'\''`))
 			err = cmp.Or(err, f.Close())
 		}
 		if err != nil {

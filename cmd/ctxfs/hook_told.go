@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
@@ -85,7 +86,7 @@ func sectionEnds(rest string) bool {
 // is in it, as long as the session is of this one alone.
 func resumed(dir string, t told) string {
 	w := contextWriter{left: maxContext}
-	shared := os.Getenv(sessionEnv) != ""
+	shared := os.Getenv(locate.SessionEnv) != ""
 	pinned := map[string]bool{}
 	for _, name := range pinsOf(dir) {
 		pinned[pinTitle(name)] = true

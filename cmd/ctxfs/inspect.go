@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -21,13 +22,13 @@ import (
 // looking is a session that a verb looks at; close ends it.
 type looking struct {
 	*inspect.History
-	at    place // the zero place: a mount of somebody else's store
+	at    locate.Place // the zero place: a mount of somebody else's store
 	close func() error
 }
 
 // look opens a session to look at its packs: in its store where that can be read, else through the files of its mount.
 func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
-	at, err := findSession(arg, f.store)
+	at, err := locate.Session(arg, f.store)
 	if err == nil {
 		var l *looking
 		if l, err = f.lookInStore(c, at); err == nil {
@@ -37,7 +38,7 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 			return nil, err // there is no pack, wherever one looks
 		}
 	}
-	dir, ok := mountedSession(arg, at)
+	dir, ok := locate.MountedSession(arg, at)
 	if !ok {
 		return nil, err
 	}
@@ -48,9 +49,9 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 	return &looking{inspect.NewHistory(m), at, func() error { return nil }}, nil
 }
 
-func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err error) {
+func (f *packFlags) lookInStore(c *cobra.Command, at locate.Place) (_ *looking, err error) {
 	flags := *f
-	if d, ok := daemon.Running(at.store); ok {
+	if d, ok := daemon.Running(at.Store); ok {
 		flags.inherit(d, c.Flags().Changed)
 	}
 	mapPath, err := parseMaps(flags.maps)
@@ -61,7 +62,7 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 	if err != nil {
 		return nil, err
 	}
-	store, err := openShown(at.store, redactor)
+	store, err := openShown(at.Store, redactor)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 			closeAll()
 		}
 	}()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
@@ -94,11 +95,11 @@ own home/UID. If a user mounts it, it serves that user only.
 
 // complete makes paths absolute and checks what can be checked without touching the mountpoint.
 func (f *mountFlags) complete(mountpoint string) (err error) {
-	if f.mountpoint, err = cleanMountpoint(mountpoint); err != nil {
+	if f.mountpoint, err = locate.Mountpoint(mountpoint); err != nil {
 		return err
 	}
 	if f.store == "" {
-		f.store = defaultStore()
+		f.store = locate.DefaultStore()
 	}
 	if f.store, err = filepath.Abs(f.store); err != nil {
 		return err
@@ -176,7 +177,7 @@ func parseMaps(values []string) (func(string) string, error) {
 	return func(p string) string {
 		best := -1
 		for i, m := range maps {
-			if inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
+			if locate.Inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
 				best = i
 			}
 		}

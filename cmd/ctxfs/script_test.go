@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -116,7 +117,7 @@ func endDaemons(dir string) {
 	})
 	all, _ := mounts.Ctxfs()
 	for _, m := range all {
-		if inside(m.Point, dir) {
+		if locate.Inside(m.Point, dir) {
 			if unix.Unmount(m.Point, unix.MNT_DETACH) != nil { // a user may not
 				exec.Command("fusermount3", "-u", "-z", m.Point).Run()
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
@@ -68,7 +69,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if err := output.ToFile(f.log, inside(f.log, f.store)); err != nil {
+		if err := output.ToFile(f.log, locate.Inside(f.log, f.store)); err != nil {
 			return err
 		}
 		logged = true
@@ -191,7 +192,7 @@ func newStore(f mountFlags) (takeBack func(*session.Store)) {
 		if !errors.Is(noStore, os.ErrNotExist) || s.Discard() != nil {
 			return
 		}
-		if inside(f.log, f.store) {
+		if locate.Inside(f.log, f.store) {
 			os.Remove(f.log) // whoever waits for the mount is told what is in it
 		}
 		if noDir != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 // What ls and show tell where the store cannot be read, as of users of root's mount: the files of the mount say it, but for
@@ -24,13 +25,13 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 	if uid := os.Getuid(); uid != 0 {
 		home = fmt.Sprintf("home/%d", uid)
 	}
-	refs, err := sessionsIn(point, home, "shared/*")
+	refs, err := locate.SessionsIn(point, home, "shared/*")
 	if err != nil {
 		return nil, err
 	}
 	rows = []sessionInfo{}
 	for _, ref := range refs {
-		if prefix != "" && !inside(ref.Path(), prefix) {
+		if prefix != "" && !locate.Inside(ref.Path(), prefix) {
 			continue
 		}
 		row, failed := describeMounted(filepath.Join(point, ref.Path()), ref)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
@@ -33,7 +34,7 @@ mount made by root, which serves them all; so this verb needs root, too.`,
 		Example: "  ctxfs space new team --group developers\n  mkdir -p /ctx/shared/team/agent/coder/session/s1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			store, err := storeMeant(store)
+			store, err := locate.Store(store)
 			if err != nil {
 				return err
 			}

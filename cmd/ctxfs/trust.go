@@ -21,6 +21,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
@@ -112,7 +113,7 @@ func trustOfMount(given string) (trusts, error) {
 	if i, ok, err := daemon.MountAround("."); ok {
 		return trustsIn(i.Point), err
 	}
-	root, err := mountRoot("")
+	root, err := locate.Mount("")
 	return trustsIn(root), err
 }
 
@@ -137,7 +138,7 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 		return t, "", err
 	}
 	mine := path.Join(ctxabi.HomeDir, fmt.Sprint(os.Getuid()))
-	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
+	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !locate.Inside(name, mine) {
 		return t, "", fmt.Errorf("%s is in another user's home, and only that user can trust it; you are uid %d", arg, os.Getuid())
 	}
 	return trustsIn(m.Point), name, nil
@@ -284,7 +285,7 @@ func (t trusts) revoke(out io.Writer, name string) error {
 // isScript reports whether a trusted file of an agent's home is one that a command names, and no recipe or setting.
 func isScript(entry string) bool {
 	ext, base := path.Ext(entry), path.Base(entry)
-	setting := inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))
+	setting := locate.Inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))
 	return ext != ".yaml" && ext != ".yml" && !setting
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
@@ -69,7 +70,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 }
 
 // inSpace reports whether a name in a mount lies in a shared space.
-func inSpace(name string) bool { return inside(name, ctxabi.SharedDir) }
+func inSpace(name string) bool { return locate.Inside(name, ctxabi.SharedDir) }
 
 // asksForTrust reports whether a file that commands name must be trusted by the calling user. In a shared space one that is the
 // user's, and that nobody else can write, need not be.

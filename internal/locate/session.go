@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// cleanMountpoint makes a mountpoint absolute without ever touching the
+// Mountpoint makes a mountpoint absolute without ever touching the
 // mountpoint itself, which may be a dead mount that answers nothing.
-func cleanMountpoint(p string) (string, error) {
+func Mountpoint(p string) (string, error) {
 	abs, err := filepath.Abs(p)
 	if err != nil || abs == "/" {
 		return abs, err
@@ -41,21 +41,21 @@ func storeAbove(p string) string {
 	}
 }
 
-// place is a session and the store that holds it.
-type place struct {
-	store string
-	ref   ctxabi.Ref
+// Place is a session and the store that holds it.
+type Place struct {
+	Store string
+	Ref   ctxabi.Ref
 }
 
-const sessionHelp = `SESSION is one of
+const SessionHelp = `SESSION is one of
   AGENT/SESSION                           one of yours (in $CTXFS_MOUNT, if set)
   home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
   a path to it in a mount or in a store   "." for example`
 
-// storeMeant is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
+// Store is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
 // or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.
 // Users of root's mount have no store of their own.
-func storeMeant(flag string) (string, error) {
+func Store(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}
@@ -67,7 +67,7 @@ func storeMeant(flag string) (string, error) {
 	if i, ok := settingMount(); ok {
 		return i.Source, nil
 	}
-	store := defaultStore()
+	store := DefaultStore()
 	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); errors.Is(err, os.ErrNotExist) {
 		answer, silent, err := mountsMeant()
 		if err != nil {
@@ -88,30 +88,30 @@ func oneStore(all []mounts.Mount) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
-// findSession returns which session the user means. store is the --store flag, "" when it was not given.
-func findSession(arg, store string) (place, error) {
+// Session returns which session the user means. store is the --store flag, "" when it was not given.
+func Session(arg, store string) (Place, error) {
 	ref, ok, badName := namedSession(arg)
 	if ok {
-		store, err := storeMeant(store)
-		return place{store, ref}, err
+		store, err := Store(store)
+		return Place{store, ref}, err
 	}
-	unknown := usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
+	unknown := usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, SessionHelp)
 	if badName != nil {
 		unknown = usage.Errorf("%q is not AGENT/SESSION: %w", arg, badName)
 	}
 	m, mounted, err := daemon.MountAround(arg)
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	abs, err := filepath.Abs(arg)
 	if err == nil {
 		abs, err = evalExisting(abs)
 	}
 	if arg == "" || errors.Is(err, os.ErrNotExist) {
-		return place{}, unknown
+		return Place{}, unknown
 	}
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	root := storeAbove(abs)
 	if mounted {
@@ -119,36 +119,36 @@ func findSession(arg, store string) (place, error) {
 	} else if root != "" {
 		store = root
 	} else {
-		return place{}, unknown
+		return Place{}, unknown
 	}
 	rel, err := filepath.Rel(root, abs)
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	if _, err := os.Lstat(abs); err == nil {
 		rel = sessionPart(rel)
 	}
 	if ref, err = ctxabi.ParseRef(rel); err != nil {
-		return place{}, usage.Error{Err: err}
+		return Place{}, usage.Error{Err: err}
 	}
-	return place{store, ref}, nil
+	return Place{store, ref}, nil
 }
 
-// placesOf finds the sessions that args name, which are of one store; nil when there are none.
-func placesOf(args []string, store string) (dir string, wanted []place, err error) {
+// Sessions finds the sessions that args name, which are of one store; nil when there are none.
+func Sessions(args []string, store string) (dir string, wanted []Place, err error) {
 	for _, arg := range args {
-		at, err := findSession(arg, store)
+		at, err := Session(arg, store)
 		if err != nil {
 			return "", nil, err
 		}
-		if len(wanted) > 0 && at.store != dir {
-			return "", nil, usage.Errorf("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
+		if len(wanted) > 0 && at.Store != dir {
+			return "", nil, usage.Errorf("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.Store, dir)
 		}
-		dir = at.store
+		dir = at.Store
 		wanted = append(wanted, at)
 	}
 	if wanted == nil {
-		dir, err = storeMeant(store)
+		dir, err = Store(store)
 	}
 	return dir, wanted, err
 }
@@ -195,12 +195,12 @@ func sessionPart(rel string) string {
 	return strings.Join(parts[:min(len(parts), 6)], "/")
 }
 
-// inside reports whether path p is dir or below it. Both are clean and absolute.
-func inside(p, dir string) bool {
+// Inside reports whether path p is dir or below it. Both are clean and absolute.
+func Inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-func defaultStore() string {
+func DefaultStore() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/ctxfs"
 	}
@@ -215,10 +215,10 @@ func defaultStore() string {
 	return filepath.Join(data, "ctxfs")
 }
 
-// storeDir is the --store flag, or the default.
-func storeDir(flag string) string {
+// StoreDir is the --store flag, or the default.
+func StoreDir(flag string) string {
 	if flag != "" {
 		return flag
 	}
-	return defaultStore()
+	return DefaultStore()
 }

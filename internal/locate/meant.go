@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"cmp"
@@ -82,10 +82,10 @@ func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err 
 	return m, false, nil
 }
 
-// meantAMount refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
+// CheckNewStore refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
 // do with the session's path there.
-func meantAMount(at place, how string) error {
-	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
+func CheckNewStore(at Place, how string) error {
+	if _, err := os.Stat(filepath.Join(at.Store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	own, err := mounts.Own()
@@ -93,13 +93,13 @@ func meantAMount(at place, how string) error {
 		return nil
 	}
 	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
-		at.store, own[0].Point, how, filepath.Join(own[0].Point, at.ref.Path()), at.store)
+		at.Store, own[0].Point, how, filepath.Join(own[0].Point, at.Ref.Path()), at.Store)
 }
 
 // defaultMount is the mount of the default store that root or the user made.
 func defaultMount() (mounts.Info, bool) {
 	own, _ := mounts.Own()
-	store := defaultStore()
+	store := DefaultStore()
 	if n := slices.IndexFunc(own, func(i mounts.Info) bool { return i.Source == store && i.Whole() }); n >= 0 {
 		return own[n], true
 	}

@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"cmp"
@@ -17,26 +17,26 @@ import (
 // the agent does, in a container too, where neither the store nor its daemon is
 // to be seen. This file finds the session they mean there.
 
-// sessionEnv names the session of an agent's tools where they are not told:
+// SessionEnv names the session of an agent's tools where they are not told:
 // as SESSION of every verb, or as a path.
-const sessionEnv = "CTXFS_SESSION"
+const SessionEnv = "CTXFS_SESSION"
 
 // mountEnv names the mount in the same way.
 const mountEnv = "CTXFS_MOUNT"
 
-// noMountError is the error that there is no mount to work in.
-type noMountError struct{ Err error }
+// NoMountError is the error that there is no mount to work in.
+type NoMountError struct{ Err error }
 
-func (e noMountError) Error() string { return e.Err.Error() }
+func (e NoMountError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error that e was made of.
-func (e noMountError) Unwrap() error { return e.Err }
+func (e NoMountError) Unwrap() error { return e.Err }
 
-// mountRoot returns where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
+// Mount returns where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
 // else the user's setting, else the mount of the default store, the only one of
 // the user's own, or the only one that there is. It answers; err says so of one
 // that is meant and does not.
-func mountRoot(flag string) (string, error) {
+func Mount(flag string) (string, error) {
 	if flag = cmp.Or(flag, os.Getenv(mountEnv)); flag != "" {
 		if _, _, err := daemon.MountAround(flag); err != nil {
 			return "", err
@@ -46,7 +46,7 @@ func mountRoot(flag string) (string, error) {
 			_, err = os.Stat(filepath.Join(root, "home"))
 		}
 		if err != nil {
-			return "", noMountError{fmt.Errorf("no ctxfs is mounted at %s: %w", flag, err)}
+			return "", NoMountError{fmt.Errorf("no ctxfs is mounted at %s: %w", flag, err)}
 		}
 		return root, nil
 	}
@@ -65,7 +65,7 @@ func mountRoot(flag string) (string, error) {
 	}
 	m, ok, err := oneMeant(answer, false)
 	if err == nil && !ok {
-		err = noMountError{errors.New("no ctxfs is mounted; mount one with 'ctxfs mount DIR', or name a mount with --mount DIR")}
+		err = NoMountError{errors.New("no ctxfs is mounted; mount one with 'ctxfs mount DIR', or name a mount with --mount DIR")}
 	}
 	if err != nil {
 		return "", err
@@ -74,23 +74,23 @@ func mountRoot(flag string) (string, error) {
 	return m.Point, nil
 }
 
-// agentDir is the home of an agent of the calling user in a mount.
-func agentDir(root, agent string) (string, error) {
+// AgentDir is the home of an agent of the calling user in a mount.
+func AgentDir(root, agent string) (string, error) {
 	if err := ctxabi.ValidName(agent); err != nil {
 		return "", usage.Errorf("%q is not a name of an agent", agent)
 	}
 	return filepath.Join(root, ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent}.AgentHome()), nil
 }
 
-// sessionDir finds the directory of a session in a mount: AGENT/SESSION, the
+// SessionDir finds the directory of a session in a mount: AGENT/SESSION, the
 // tree's name for it below the mount, or a path to it or into it. Where create
 // is set, one that is not there is made.
-func sessionDir(arg, mount string, create bool) (dir string, err error) {
+func SessionDir(arg, mount string, create bool) (dir string, err error) {
 	if isPath(arg) {
 		if _, _, err := daemon.MountAround(arg); err != nil {
 			return "", err
 		}
-		if dir, ok := mountedSession(arg, place{}); ok {
+		if dir, ok := MountedSession(arg, Place{}); ok {
 			return dir, nil
 		}
 		if dir, err = filepath.Abs(arg); err != nil {
@@ -102,15 +102,15 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 			return "", usage.Errorf("%q is not AGENT/SESSION: %w", arg, err)
 		}
 		if !ok {
-			return "", usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, sessionHelp)
+			return "", usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount.\n%s", arg, SessionHelp)
 		}
-		root, err := mountRoot(mount)
+		root, err := Mount(mount)
 		if err != nil {
 			return "", err
 		}
 		dir = filepath.Join(root, ref.Path())
 	}
-	if _, ok := mountedSession(dir, place{}); ok {
+	if _, ok := MountedSession(dir, Place{}); ok {
 		return dir, nil
 	}
 	if !create {
@@ -125,7 +125,7 @@ func sessionDir(arg, mount string, create bool) (dir string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if _, ok := mountedSession(dir, place{}); !ok {
+	if _, ok := MountedSession(dir, Place{}); !ok {
 		return "", fmt.Errorf("%s is a directory, but not a session", dir)
 	}
 	return dir, nil

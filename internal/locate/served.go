@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// mountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
+// MountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
 // shows it. It looks at nothing that is compiled, so that a session is found although it has no pack now.
-func mountedSession(arg string, at place) (dir string, ok bool) {
+func MountedSession(arg string, at Place) (dir string, ok bool) {
 	is := func(dir string) bool {
 		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.AtDir} {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
@@ -37,32 +37,32 @@ func mountedSession(arg string, at place) (dir string, ok bool) {
 			}
 		}
 	}
-	if at != (place{}) {
-		if i, ok := daemon.AnsweringMount(at.store); ok {
-			dir := filepath.Join(i.Point, at.ref.Path())
+	if at != (Place{}) {
+		if i, ok := daemon.AnsweringMount(at.Store); ok {
+			dir := filepath.Join(i.Point, at.Ref.Path())
 			return dir, is(dir)
 		}
 	}
 	return "", false
 }
 
-// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
+// MountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
 // when there is none. err says that this daemon does not answer.
-func mountedDir(arg string, at place) (dir string, err error) {
+func MountedDir(arg string, at Place) (dir string, err error) {
 	if isPath(arg) {
 		if i, _, ok := mounts.At(arg); ok {
-			return filepath.Join(i.Point, at.ref.Path()), nil
+			return filepath.Join(i.Point, at.Ref.Path()), nil
 		}
 	}
-	point, err := servedAt(at.store)
+	point, err := ServedAt(at.Store)
 	if point == "" {
 		return "", err
 	}
-	return filepath.Join(point, at.ref.Path()), nil
+	return filepath.Join(point, at.Ref.Path()), nil
 }
 
-// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
-func servedAt(store string) (point string, err error) {
+// ServedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
+func ServedAt(store string) (point string, err error) {
 	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
 	if d, runs := daemon.Running(store); runs && daemon.IsMounted(d.Mountpoint, d.Store) {
 		i, _, ok = mounts.At(d.Mountpoint)
@@ -78,16 +78,16 @@ func servedAt(store string) (point string, err error) {
 	return i.Point, nil
 }
 
-// mountedSessions lists the sessions of the calling user that a mount shows; of root all.
-func mountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
+// MountedSessions lists the sessions of the calling user that a mount shows; of root all.
+func MountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
 	if os.Getuid() == 0 {
-		return sessionsIn(mountpoint, "home/*", "shared/*")
+		return SessionsIn(mountpoint, "home/*", "shared/*")
 	}
-	return sessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
+	return SessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
 }
 
-// sessionsIn lists the sessions of owners, which are patterns, that a mount shows.
-func sessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
+// SessionsIn lists the sessions of owners, which are patterns, that a mount shows.
+func SessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
 	for _, owner := range owners {
 		dirs, err := iofs.Glob(os.DirFS(mountpoint), owner+"/agent/*/session/*")
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"errors"
@@ -27,22 +27,22 @@ func TestFindSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arg := range []string{"coder/s1", ref.Path(), dir, dir + "/", dir + "/context/pinned", dir + "/messages.jsonl"} {
-		at, err := findSession(arg, store)
-		if err != nil || at.ref != ref || at.store != store {
+		at, err := Session(arg, store)
+		if err != nil || at.Ref != ref || at.Store != store {
 			t.Errorf("%q: got %v, %v", arg, at, err)
 		}
 	}
-	if at, err := findSession("shared/team/agent/a/session/b", store); err != nil || at.ref.Space != "team" {
+	if at, err := Session("shared/team/agent/a/session/b", store); err != nil || at.Ref.Space != "team" {
 		t.Errorf("a space's session: got %v, %v", at, err)
 	}
 	t.Chdir(filepath.Join(dir, "context"))
 	for _, arg := range []string{".", "..", "./pinned"} {
-		if at, err := findSession(arg, ""); err != nil || at.ref != ref || at.store != store {
+		if at, err := Session(arg, ""); err != nil || at.Ref != ref || at.Store != store {
 			t.Errorf("%q from inside: got %v, %v", arg, at, err)
 		}
 	}
 	for _, arg := range []string{"s1", "a/b/c", "home/x/agent/a/session/b", "/nowhere/at/all", store, ""} {
-		if at, err := findSession(arg, store); !errors.As(err, new(usage.Error)) {
+		if at, err := Session(arg, store); !errors.As(err, new(usage.Error)) {
 			t.Errorf("%q: got %v, %v, want wrong usage", arg, at, err)
 		}
 	}
