@@ -82,8 +82,8 @@ func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err 
 	return m, false, nil
 }
 
-// CheckNewStore refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
-// do with the session's path there.
+// CheckNewStore returns an error if the store of at is not there and a ctxfs is mounted: nobody asked for a second store
+// then. how says what to do with the session's path in that mount.
 func CheckNewStore(at Place, how string) error {
 	if _, err := os.Stat(filepath.Join(at.Store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -17,11 +17,11 @@ import (
 // the agent does, in a container too, where neither the store nor its daemon is
 // to be seen. This file finds the session they mean there.
 
-// SessionEnv names the session of an agent's tools where they are not told:
+// SessionEnv is the variable that names the session of an agent's tools where they are not told:
 // as SESSION of every verb, or as a path.
 const SessionEnv = "CTXFS_SESSION"
 
-// mountEnv names the mount in the same way.
+// mountEnv is the variable that names the mount in the same way.
 const mountEnv = "CTXFS_MOUNT"
 
 // NoMountError is the error that there is no mount to work in.
@@ -32,10 +32,11 @@ func (e NoMountError) Error() string { return e.Err.Error() }
 // Unwrap returns the error that e was made of.
 func (e NoMountError) Unwrap() error { return e.Err }
 
-// Mount returns where ctxfs is mounted: where the flag or $CTXFS_MOUNT says,
-// else the user's setting, else the mount of the default store, the only one of
-// the user's own, or the only one that there is. It answers; err says so of one
-// that is meant and does not.
+// Mount returns where ctxfs is mounted: where flag or $CTXFS_MOUNT says, else the
+// user's setting, else the mount of the default store, the only one of the user's
+// own, or the only one that there is. It returns a [mounts.SilentError] if the one
+// that is meant does not answer, a [NoMountError] if there is none, and an error
+// that names all of them if it could be several.
 func Mount(flag string) (string, error) {
 	if flag = cmp.Or(flag, os.Getenv(mountEnv)); flag != "" {
 		if _, _, err := daemon.MountAround(flag); err != nil {
@@ -74,7 +75,7 @@ func Mount(flag string) (string, error) {
 	return m.Point, nil
 }
 
-// AgentDir is the home of an agent of the calling user in a mount.
+// AgentDir returns the home of an agent of the calling user in the mount at root. It returns a [usage.Error] if agent is no name.
 func AgentDir(root, agent string) (string, error) {
 	if err := ctxabi.ValidName(agent); err != nil {
 		return "", usage.Errorf("%q is not a name of an agent", agent)
@@ -84,7 +85,8 @@ func AgentDir(root, agent string) (string, error) {
 
 // SessionDir finds the directory of a session in a mount: AGENT/SESSION, the
 // tree's name for it below the mount, or a path to it or into it. Where create
-// is set, one that is not there is made.
+// is set, one that is not there is made. It returns a [usage.Error] if arg can
+// name no session, the errors of [Mount], and an error if there is no such session.
 func SessionDir(arg, mount string, create bool) (dir string, err error) {
 	if isPath(arg) {
 		if _, _, err := daemon.MountAround(arg); err != nil {

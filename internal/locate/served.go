@@ -46,8 +46,8 @@ func MountedSession(arg string, at Place) (dir string, ok bool) {
 	return "", false
 }
 
-// MountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
-// when there is none. err says that this daemon does not answer.
+// MountedDir returns the directory of the session at in the mount that arg lies in, or in that of the daemon that serves its
+// store; "" when there is none. The error is a [mounts.SilentError] if this daemon does not answer.
 func MountedDir(arg string, at Place) (dir string, err error) {
 	if isPath(arg) {
 		if i, _, ok := mounts.At(arg); ok {
@@ -61,7 +61,7 @@ func MountedDir(arg string, at Place) (dir string, err error) {
 	return filepath.Join(point, at.Ref.Path()), nil
 }
 
-// ServedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
+// ServedAt returns where a store is mounted; "" where it is not. The error is a [mounts.SilentError] if its daemon does not answer.
 func ServedAt(store string) (point string, err error) {
 	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
 	if d, runs := daemon.Running(store); runs && daemon.IsMounted(d.Mountpoint, d.Store) {
@@ -78,7 +78,7 @@ func ServedAt(store string) (point string, err error) {
 	return i.Point, nil
 }
 
-// MountedSessions lists the sessions of the calling user that a mount shows; of root all.
+// MountedSessions lists the sessions of the calling user that a mount shows, for root those of all users. Its error is that of [SessionsIn].
 func MountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
 	if os.Getuid() == 0 {
 		return SessionsIn(mountpoint, "home/*", "shared/*")
@@ -86,7 +86,8 @@ func MountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
 	return SessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
 }
 
-// SessionsIn lists the sessions of owners, which are patterns, that a mount shows.
+// SessionsIn lists the sessions that a mount shows of owners, which are patterns as "home/*". It returns
+// [path.ErrBadPattern] if one of them is none.
 func SessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
 	for _, owner := range owners {
 		dirs, err := iofs.Glob(os.DirFS(mountpoint), owner+"/agent/*/session/*")

@@ -15,8 +15,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Mountpoint makes a mountpoint absolute without ever touching the
-// mountpoint itself, which may be a dead mount that answers nothing.
+// Mountpoint returns p as an absolute path without links above it. It never touches p
+// itself, which may be a dead mount that answers nothing. It returns the error of a link
+// above it that cannot be followed.
 func Mountpoint(p string) (string, error) {
 	abs, err := filepath.Abs(p)
 	if err != nil || abs == "/" {
@@ -52,9 +53,10 @@ const SessionHelp = `SESSION is one of
   home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
   a path to it in a mount or in a store   "." for example`
 
-// Store is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
+// Store returns the store in which a session without a path is: the one that flag names, else that of the mount that $CTXFS_MOUNT
 // or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.
-// Users of root's mount have no store of their own.
+// Users of root's mount have no store of their own. It returns a [mounts.SilentError] if all that could be meant do not answer,
+// and an error that names them if several do.
 func Store(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
@@ -88,7 +90,8 @@ func oneStore(all []mounts.Mount) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
-// Session returns which session the user means. store is the --store flag, "" when it was not given.
+// Session returns which session the user means with arg. store is the --store flag, "" when it was not given. It returns a
+// [usage.Error] if arg can name no session, a [mounts.SilentError] if it lies in a mount that does not answer, and the errors of [Store].
 func Session(arg, store string) (Place, error) {
 	ref, ok, badName := namedSession(arg)
 	if ok {
@@ -134,7 +137,8 @@ func Session(arg, store string) (Place, error) {
 	return Place{store, ref}, nil
 }
 
-// Sessions finds the sessions that args name, which are of one store; nil when there are none.
+// Sessions returns the sessions that args name, and the store that they are in; without args no session, and the store that is
+// meant. It returns a [usage.Error] if they are in several stores, and the errors of [Session] and [Store].
 func Sessions(args []string, store string) (dir string, wanted []Place, err error) {
 	for _, arg := range args {
 		at, err := Session(arg, store)
@@ -200,6 +204,7 @@ func Inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
+// DefaultStore returns the directory of the store of the calling user, /var/lib/ctxfs for root.
 func DefaultStore() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/ctxfs"
@@ -215,7 +220,7 @@ func DefaultStore() string {
 	return filepath.Join(data, "ctxfs")
 }
 
-// StoreDir is the --store flag, or the default.
+// StoreDir returns the --store flag, or the default store where that is "".
 func StoreDir(flag string) string {
 	if flag != "" {
 		return flag
