@@ -19,6 +19,38 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
+// finding is the result of one check.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // stateOK, stateNote or stateBad
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"` // what to type, exactly
+}
+
+const (
+	stateOK   = "ok"
+	stateNote = "note"    // works, but worth knowing
+	stateBad  = "missing" // a mount will fail
+)
+
+// program is what a check of the machine has to know of the program that does it.
+type program struct {
+	version     string                                  // number and commit
+	mountHelper string                                  // the name of the helper of mount(8)
+	fstabLine   func(source, dir, options string) error // returns nil if that helper takes such a line of fstab
+}
+
+// examine checks everything that a mount of the store at mountpoint needs, and how the program p is tied into the machine.
+// mountpoint is absolute, or "".
+func examine(store, mountpoint string, p program) []finding {
+	found := append(append(checkSystem(), checkStore(store)...), checkHandles(store))
+	if mountpoint != "" {
+		found = append(found, checkMountpoint(mountpoint, store))
+	}
+	found = append(found, checkMounts(mountpoint)...)
+	return append(found, checkHost(thisHost(p), mountpoint)...)
+}
+
 // oldestKernel is the first one with all that the daemon asks for (pidfd_open).
 const oldestKernel = "5.3"
 

@@ -20,14 +20,16 @@ import (
 
 // hostRoot is what checkHost looks at; a test gives another.
 type hostRoot struct {
+	program
 	dir       string // before each path, "" for the machine itself
 	systemctl func(args ...string) string
 	lookPath  func(program string) (string, error)
 	mountinfo string
 }
 
-func thisHost() hostRoot {
+func thisHost(p program) hostRoot {
 	return hostRoot{
+		program: p,
 		systemctl: func(args ...string) string {
 			out, _ := exec.Command("systemctl", args...).Output() // it exits with 3 of what is inactive
 			return strings.TrimSpace(string(out))
@@ -53,7 +55,7 @@ func checkHost(h hostRoot, mountpoint string) []finding {
 
 // checkVersion looks whether the shell's ctxfs is this program.
 func checkVersion(h hostRoot) finding {
-	f := finding{Check: "version", State: stateOK, Text: "ctxfs " + thisVersion().Version + " " + commit}
+	f := finding{Check: "version", State: stateOK, Text: "ctxfs " + h.version}
 	self, err := os.Executable()
 	name, lookErr := h.lookPath("ctxfs")
 	if err != nil || lookErr != nil {
@@ -65,7 +67,6 @@ func checkVersion(h hostRoot) finding {
 		f.State, f.Text = stateNote, f.Text+" ("+self+"), but PATH finds "+name
 		f.Remedy = "remove one of them; make uninstall and apt-get remove ctxfs both do it"
 	}
-	f.Text = strings.TrimSpace(f.Text)
 	return f
 }
 
@@ -106,7 +107,7 @@ func checkUnits(h hostRoot) finding {
 func (h hostRoot) checkMountHelper() finding {
 	f := finding{Check: "mount(8)", State: stateNote}
 	for _, dir := range []string{"/sbin/", "/usr/sbin/"} {
-		name := dir + mountHelperName
+		name := dir + h.mountHelper
 		if !h.has(name) {
 			continue
 		}
@@ -117,8 +118,8 @@ func (h hostRoot) checkMountHelper() finding {
 		f.State, f.Text = stateOK, name+" is installed: mount -t fuse.ctxfs and fstab work"
 		return f
 	}
-	f.Text = "there is no /sbin/" + mountHelperName + ": mount -t fuse.ctxfs and fstab do not work"
-	f.Remedy = "sudo make install   or: ln -s $(command -v ctxfs) /sbin/" + mountHelperName
+	f.Text = "there is no /sbin/" + h.mountHelper + ": mount -t fuse.ctxfs and fstab do not work"
+	f.Remedy = "sudo make install   or: ln -s $(command -v ctxfs) /sbin/" + h.mountHelper
 	return f
 }
 
@@ -139,13 +140,12 @@ func (h hostRoot) checkFstab() (found []finding) {
 		if len(w) > 3 {
 			options = w[3]
 		}
-		helper := helperFlags{options: []string{options}}
-		_, err := helper.mountArgs(w[0], w[1])
+		err := h.fstabLine(w[0], w[1], options)
 		switch {
 		case w[2] == "ctxfs":
 			f.State, f.Text, f.Remedy = stateNote, f.Text+": the type ctxfs is not known to mount(8)", "write "+mounts.Type+" as its type"
 		case err != nil:
-			f.State, f.Text, f.Remedy = stateNote, f.Text+": "+err.Error(), "mend the line in /etc/fstab; man "+mountHelperName
+			f.State, f.Text, f.Remedy = stateNote, f.Text+": "+err.Error(), "mend the line in /etc/fstab; man "+h.mountHelper
 		case !h.has(w[1]) && !strings.Contains(options, "x-mount.mkdir"):
 			f.State, f.Text, f.Remedy = stateNote, f.Text+": the directory does not exist", "mkdir -p "+w[1]+"   or add the option x-mount.mkdir"
 		}

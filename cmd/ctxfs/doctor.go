@@ -3,24 +3,11 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/locate"
-)
-
-// finding is the result of one check.
-type finding struct {
-	Check  string `json:"check"`
-	State  string `json:"state"` // stateOK, stateNote or stateBad
-	Text   string `json:"text"`
-	Remedy string `json:"remedy,omitempty"` // what to type, exactly
-}
-
-const (
-	stateOK   = "ok"
-	stateNote = "note"    // works, but worth knowing
-	stateBad  = "missing" // a mount will fail
 )
 
 func doctorCmd() *cobra.Command {
@@ -65,16 +52,13 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := append(append(checkSystem(), checkStore(dir)...), checkHandles(dir))
 			mountpoint := ""
 			if len(args) == 1 {
 				if mountpoint, err = locate.Mountpoint(args[0]); err != nil {
 					return err
 				}
-				found = append(found, checkMountpoint(mountpoint, dir))
 			}
-			found = append(found, checkMounts(mountpoint)...)
-			found = append(found, checkHost(thisHost(), mountpoint)...)
+			found := examine(dir, mountpoint, thisProgram())
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == stateBad
@@ -101,4 +85,17 @@ ctxfs answers at MOUNTPOINT now.`,
 	c.MarkFlagsMutuallyExclusive("serving", "repair")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
+}
+
+// thisProgram is what a check of the machine has to know of this program.
+func thisProgram() program {
+	return program{
+		version:     strings.TrimSpace(thisVersion().Version + " " + commit),
+		mountHelper: mountHelperName,
+		fstabLine: func(source, dir, options string) error {
+			helper := helperFlags{options: []string{options}}
+			_, err := helper.mountArgs(source, dir)
+			return err
+		},
+	}
 }
