@@ -67,8 +67,6 @@
 //	verify.go           verify
 //	head.go             head
 //	doctor.go           doctor
-//	checks_host.go      what it checks of units, Docker and this machine
-//	checks.go           what it checks of kernel, store and mounts
 //
 // The program itself:
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/doctor"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -41,7 +42,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				if len(args) == 0 {
 					return usagef("--serving needs a MOUNTPOINT")
 				}
-				return serves(args[0])
+				return doctor.Serves(args[0])
 			}
 			dir, err := filepath.Abs(locate.StoreDir(store))
 			if err != nil {
@@ -58,10 +59,10 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := examine(dir, mountpoint, thisProgram())
+			found := doctor.Examine(dir, mountpoint, thisProgram())
 			bad := false
 			for _, f := range found {
-				bad = bad || f.State == stateBad
+				bad = bad || f.State == doctor.Missing
 			}
 			if asJSON {
 				err = printJSON(c.OutOrStdout(), found)
@@ -88,11 +89,11 @@ ctxfs answers at MOUNTPOINT now.`,
 }
 
 // thisProgram is what a check of the machine has to know of this program.
-func thisProgram() program {
-	return program{
-		version:     strings.TrimSpace(thisVersion().Version + " " + commit),
-		mountHelper: mountHelperName,
-		fstabLine: func(source, dir, options string) error {
+func thisProgram() doctor.Program {
+	return doctor.Program{
+		Version:     strings.TrimSpace(thisVersion().Version + " " + commit),
+		MountHelper: mountHelperName,
+		FstabLine: func(source, dir, options string) error {
 			helper := helperFlags{options: []string{options}}
 			_, err := helper.mountArgs(source, dir)
 			return err

@@ -93,7 +93,7 @@ func TestDoctorKnowsWhichLinesOfFstabTheHelperTakes(t *testing.T) {
 		"/var/lib/ctxfs /ctx budget=many":     "the option budget=many",
 	} {
 		w := strings.Split(line, " ")
-		err := thisProgram().fstabLine(w[0], w[1], w[2])
+		err := thisProgram().FstabLine(w[0], w[1], w[2])
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -19,30 +19,31 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// finding is the result of one check.
-type finding struct {
+// Finding is the result of one check.
+type Finding struct {
 	Check  string `json:"check"`
-	State  string `json:"state"` // stateOK, stateNote or stateBad
+	State  string `json:"state"` // OK, Note or Missing
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"` // what to type, exactly
 }
 
+// What a [Finding] says of what was checked.
 const (
-	stateOK   = "ok"
-	stateNote = "note"    // works, but worth knowing
-	stateBad  = "missing" // a mount will fail
+	OK      = "ok"
+	Note    = "note"    // works, but worth knowing
+	Missing = "missing" // a mount will fail
 )
 
-// program is what a check of the machine has to know of the program that does it.
-type program struct {
-	version     string                                  // number and commit
-	mountHelper string                                  // the name of the helper of mount(8)
-	fstabLine   func(source, dir, options string) error // returns nil if that helper takes such a line of fstab
+// Program is what a check of the machine has to know of the program that does it.
+type Program struct {
+	Version     string                                  // number and commit
+	MountHelper string                                  // the name of the helper of mount(8)
+	FstabLine   func(source, dir, options string) error // returns nil if that helper takes such a line of fstab
 }
 
-// examine checks everything that a mount of the store at mountpoint needs, and how the program p is tied into the machine.
+// Examine checks everything that a mount of the store at mountpoint needs, and how the program p is tied into the machine.
 // mountpoint is absolute, or "".
-func examine(store, mountpoint string, p program) []finding {
+func Examine(store, mountpoint string, p Program) []Finding {
 	found := append(append(checkSystem(), checkStore(store)...), checkHandles(store))
 	if mountpoint != "" {
 		found = append(found, checkMountpoint(mountpoint, store))
@@ -60,8 +61,8 @@ const (
 	fewInodes = 10_000
 )
 
-func checkSystem() []finding {
-	found := []finding{checkKernel(kernelRelease()), checkDevFuse("/dev/fuse")}
+func checkSystem() []Finding {
+	found := []Finding{checkKernel(kernelRelease()), checkDevFuse("/dev/fuse")}
 	if os.Geteuid() == 0 {
 		return append(found, checkSysAdmin())
 	}
@@ -76,10 +77,10 @@ func kernelRelease() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-func checkKernel(release string) finding {
-	f := finding{Check: "kernel", State: stateOK, Text: "Linux " + release}
+func checkKernel(release string) Finding {
+	f := Finding{Check: "kernel", State: OK, Text: "Linux " + release}
 	if !kernelAtLeast(release, oldestKernel) {
-		f.State, f.Text = stateBad, f.Text+" is older than "+oldestKernel
+		f.State, f.Text = Missing, f.Text+" is older than "+oldestKernel
 		f.Remedy = "run a newer kernel"
 	}
 	return f
@@ -96,17 +97,17 @@ func kernelAtLeast(release, want string) bool {
 	return a > x || a == x && b >= y
 }
 
-func checkDevFuse(name string) finding {
-	f := finding{Check: "/dev/fuse", State: stateOK, Text: "present and usable"}
+func checkDevFuse(name string) Finding {
+	f := Finding{Check: "/dev/fuse", State: OK, Text: "present and usable"}
 	st, err := os.Stat(name)
 	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
-		f.State, f.Text = stateBad, "missing"
+		f.State, f.Text = Missing, "missing"
 		f.Remedy = "modprobe fuse   (in a container: start it with --device /dev/fuse --cap-add SYS_ADMIN)"
 		return f
 	}
 	dev, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
-		f.State, f.Text = stateBad, err.Error()
+		f.State, f.Text = Missing, err.Error()
 		f.Remedy = "chmod 666 " + name + "   (in a container: start it with --device /dev/fuse)"
 		return f
 	}
@@ -114,11 +115,11 @@ func checkDevFuse(name string) finding {
 	return f
 }
 
-func checkSysAdmin() finding {
-	f := finding{Check: "privilege", State: stateOK, Text: "root with CAP_SYS_ADMIN: mounts directly and serves every user; fusermount3 is not needed"}
+func checkSysAdmin() Finding {
+	f := Finding{Check: "privilege", State: OK, Text: "root with CAP_SYS_ADMIN: mounts directly and serves every user; fusermount3 is not needed"}
 	status, _ := os.ReadFile("/proc/self/status")
 	if !hasCapability(string(status), unix.CAP_SYS_ADMIN) {
-		f.State, f.Text = stateBad, "root without CAP_SYS_ADMIN cannot mount"
+		f.State, f.Text = Missing, "root without CAP_SYS_ADMIN cannot mount"
 		f.Remedy = "start the container with --cap-add SYS_ADMIN"
 	}
 	return f
@@ -135,38 +136,38 @@ func hasCapability(status string, bit int) bool {
 	return false
 }
 
-func checkFusermount() finding {
-	f := finding{Check: "fusermount3", State: stateOK}
+func checkFusermount() Finding {
+	f := Finding{Check: "fusermount3", State: OK}
 	name, err := exec.LookPath("fusermount3")
 	if err != nil {
-		f.State, f.Text = stateBad, "missing; a user cannot mount without it"
+		f.State, f.Text = Missing, "missing; a user cannot mount without it"
 		f.Remedy = "sudo apt-get install fuse3"
 		return f
 	}
 	f.Text = name
 	if st, err := os.Stat(name); err == nil && st.Mode()&os.ModeSetuid == 0 {
-		f.State, f.Text = stateBad, name+" is not setuid root"
+		f.State, f.Text = Missing, name+" is not setuid root"
 		f.Remedy = "sudo chmod u+s " + name
 	}
 	return f
 }
 
 // checkFuseConf is a note at most: a user's mount needs nothing of it.
-func checkFuseConf(name string) finding {
-	f := finding{Check: "fuse.conf", State: stateOK, Text: "user_allow_other is set"}
+func checkFuseConf(name string) Finding {
+	f := Finding{Check: "fuse.conf", State: OK, Text: "user_allow_other is set"}
 	b, _ := os.ReadFile(name)
 	for _, line := range strings.Split(string(b), "\n") {
 		if strings.TrimSpace(line) == "user_allow_other" {
 			return f
 		}
 	}
-	f.State = stateNote
+	f.State = Note
 	f.Text = "user_allow_other is not set in " + name + ": your mount is for you alone, which is all ctxfs asks for; to serve several users, mount as root"
 	return f
 }
 
-func checkStore(dir string) []finding {
-	store := finding{Check: "store", State: stateOK, Text: dir}
+func checkStore(dir string) []Finding {
+	store := Finding{Check: "store", State: OK, Text: dir}
 	room := dir
 	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
 		for room != "/" { // the nearest directory that exists decides whether it can be made
@@ -175,62 +176,62 @@ func checkStore(dir string) []finding {
 			}
 			room = filepath.Dir(room)
 		}
-		store.State, store.Text = stateNote, dir+" does not exist yet; the first mount makes it"
+		store.State, store.Text = Note, dir+" does not exist yet; the first mount makes it"
 	} else if s, err := session.Open(dir, session.Options{ReadOnly: true}); err != nil {
-		store.State, store.Text = stateBad, err.Error()
+		store.State, store.Text = Missing, err.Error()
 		store.Remedy = "serve it with a ctxfs that knows this format, or name another with --store"
 	} else {
 		s.Close()
 	}
 	if unix.Access(room, unix.W_OK|unix.X_OK) != nil {
-		store.State, store.Text = stateBad, room+" is not writable by you"
+		store.State, store.Text = Missing, room+" is not writable by you"
 		store.Remedy = fmt.Sprintf("sudo chown %d %s   or name another with --store", os.Geteuid(), room)
 	}
-	if store.State == stateOK {
+	if store.State == OK {
 		store.Text += "; ctxfs fsck looks at every file of it"
 	}
-	return []finding{store, checkLock(dir), checkRoom(room)}
+	return []Finding{store, checkLock(dir), checkRoom(room)}
 }
 
-func checkLock(dir string) finding {
+func checkLock(dir string) Finding {
 	d, held := daemon.Running(dir)
 	switch {
 	case !held:
-		return finding{Check: "lock", State: stateOK, Text: "free"}
+		return Finding{Check: "lock", State: OK, Text: "free"}
 	case d.Mountpoint == "":
-		return finding{Check: "lock", State: stateNote, Text: fmt.Sprintf("held by pid %d", d.PID)}
+		return Finding{Check: "lock", State: Note, Text: fmt.Sprintf("held by pid %d", d.PID)}
 	}
-	return finding{
-		Check: "lock", State: stateNote,
+	return Finding{
+		Check: "lock", State: Note,
 		Text:   fmt.Sprintf("held by the daemon (pid %d) that serves %s since %s", d.PID, d.Mountpoint, d.Started.Local().Format("2006-01-02 15:04")),
 		Remedy: "use that mount, or free the store with: ctxfs umount " + d.Mountpoint,
 	}
 }
 
-func checkRoom(dir string) finding {
-	f := finding{Check: "disk", State: stateOK}
+func checkRoom(dir string) Finding {
+	f := Finding{Check: "disk", State: OK}
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		f.State, f.Text = stateNote, err.Error()
+		f.State, f.Text = Note, err.Error()
 		return f
 	}
 	free := st.Bavail * uint64(st.Bsize)
 	f.Text = fmt.Sprintf("%.1f GiB and %d inodes free", float64(free)/(1<<30), st.Ffree)
 	if free < fewBytes || st.Files > 0 && st.Ffree < fewInodes {
-		f.State, f.Remedy = stateNote, "make room: appends fail with ENOSPC when the disk is full"
+		f.State, f.Remedy = Note, "make room: appends fail with ENOSPC when the disk is full"
 	}
 	return f
 }
 
 // checkMountpoint judges the directory that is to be mounted on.
-func checkMountpoint(dir, store string) finding {
-	f := finding{Check: "mountpoint", State: stateOK, Text: dir + " is an empty directory"}
-	bad := func(text, remedy string) finding {
-		f.State, f.Text, f.Remedy = stateBad, text, remedy
+func checkMountpoint(dir, store string) Finding {
+	f := Finding{Check: "mountpoint", State: OK, Text: dir + " is an empty directory"}
+	bad := func(text, remedy string) Finding {
+		f.State, f.Text, f.Remedy = Missing, text, remedy
 		return f
 	}
 	if i, rest, ok := mounts.At(dir); ok && rest == "" {
-		f.State = stateNote
+		f.State = Note
 		m := thorough(i)[0]
 		f.Text, f.Remedy = mountInWords(m)
 		switch m.State {
@@ -260,16 +261,16 @@ func checkMountpoint(dir, store string) finding {
 }
 
 // checkMounts returns a finding for each ctxfs that is mounted now, apart from the one at except.
-func checkMounts(except string) (found []finding) {
+func checkMounts(except string) (found []Finding) {
 	all, err := mounts.Ctxfs()
 	if err != nil {
-		return []finding{{Check: "mounts", State: stateNote, Text: err.Error()}}
+		return []Finding{{Check: "mounts", State: Note, Text: err.Error()}}
 	}
 	all = slices.DeleteFunc(all, func(i mounts.Info) bool { return i.Point == except })
 	for _, m := range thorough(all...) {
-		f := finding{Check: "mounted", State: stateOK, Text: m.Point + " answers, from " + m.Source}
+		f := Finding{Check: "mounted", State: OK, Text: m.Point + " answers, from " + m.Source}
 		if text, remedy := mountInWords(m); remedy != "" {
-			f.State, f.Text, f.Remedy = stateNote, text, remedy
+			f.State, f.Text, f.Remedy = Note, text, remedy
 		}
 		found = append(found, f)
 	}
@@ -296,7 +297,7 @@ const sessionHandles = 4
 
 // checkHandles holds the limit of open descriptors against the number of sessions in a store: that of the daemon that serves it,
 // or that of one which would be started now.
-func checkHandles(dir string) finding {
+func checkHandles(dir string) Finding {
 	limit, whose := handles.Limit(), "a daemon that is started here"
 	if d, held := daemon.Running(dir); held {
 		if limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", d.PID)); err == nil {
@@ -326,11 +327,11 @@ func openFilesLimit(limits string) (n int, ok bool) {
 	return 0, false
 }
 
-func judgeHandles(limit, sessions int, whose string) finding {
+func judgeHandles(limit, sessions int, whose string) Finding {
 	idle, keepable := handles.Shares(limit)
-	f := finding{Check: "descriptors", State: stateOK, Text: fmt.Sprintf("%s may have %d open", whose, limit)}
+	f := Finding{Check: "descriptors", State: OK, Text: fmt.Sprintf("%s may have %d open", whose, limit)}
 	if most, _ := handles.Shares(1 << 20); idle < min(sessions*sessionHandles, most) {
-		f.State = stateNote
+		f.State = Note
 		f.Text += fmt.Sprintf(": of %d sessions it keeps %d at hand and opens the others anew each time, and clients may have %d files open", sessions, idle/sessionHandles, keepable)
 		f.Remedy = "raise the hard limit: LimitNOFILE=20000 in the unit, ulimit -n 20000 in the shell, --ulimit nofile=20000:20000 for a container"
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func fakeHost(t *testing.T, files map[string]string, programs, mountinfo, units 
 		t.Fatal(err)
 	}
 	return hostRoot{
-		program: program{version: "1.2.3 abc", mountHelper: "mount.fuse.ctxfs", fstabLine: fakeLine},
+		Program: Program{Version: "1.2.3 abc", MountHelper: "mount.fuse.ctxfs", FstabLine: fakeLine},
 		dir:     dir, mountinfo: info,
 		systemctl: func(args ...string) string {
 			for _, w := range strings.Fields(units) {
@@ -63,7 +63,7 @@ func fakeLine(source, _, options string) error {
 const sharedRoot = "25 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n40 25 0:30 / /srv rw - tmpfs tmpfs rw\n"
 
 // lines are findings as doctor prints them.
-func lines(found []finding) string {
+func lines(found []Finding) string {
 	var b strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&b, "%s %s: %s → %s\n", f.State, f.Check, f.Text, f.Remedy)
@@ -127,12 +127,12 @@ func TestDoctorAsksThePlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := checkPlugin(name); f.State != stateOK || !strings.Contains(f.Text, "answers") {
+	if f := checkPlugin(name); f.State != OK || !strings.Contains(f.Text, "answers") {
 		t.Errorf("a socket that answers: %+v", f)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
-	if f := checkPlugin(name); f.State != stateNote || f.Remedy == "" {
+	if f := checkPlugin(name); f.State != Note || f.Remedy == "" {
 		t.Errorf("a socket that nobody listens on: %+v", f)
 	}
 }
