@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -10,9 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/volume"
@@ -226,22 +222,4 @@ func sharedParent(mountinfo, point string) (parent string, shared bool) {
 		}
 	}
 	return parent, shared
-}
-
-// Serves returns nil if a ctxfs is mounted at point and answers, also to a request in the mount. Its error is a
-// [mounts.SilentError] if it does not answer.
-func Serves(point string) error {
-	i, rest, ok := mounts.At(point)
-	if !ok || rest != "" {
-		return fmt.Errorf("no ctxfs is mounted at %s", point)
-	}
-	a := daemon.Asker
-	a.Both = true
-	if m := a.Ask(context.Background(), i); m.State != mounts.Answers {
-		return mounts.SilentError{Mount: m}
-	}
-	if unix.Access(filepath.Join(i.Point, "status"), unix.R_OK) != nil {
-		return fmt.Errorf("the ctxfs at %s does not show its status", point)
-	}
-	return nil
 }
