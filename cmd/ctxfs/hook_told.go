@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // earlierWork and changedNotes begin what a hook says of another session and of a session that is taken up again.
@@ -104,7 +105,7 @@ func resumed(dir string, t told) string {
 		{"Open", ctxabi.TodoFile, ""}, {"Decided", ctxabi.DecisionsFile, "decision"}, {"Known", ctxabi.FactsFile, "text"},
 	} {
 		path := filepath.Join(dir, n.rel)
-		if !shared && textAttr(path, "user.ctx.origin") == ctxabi.OriginDerived {
+		if !shared && mounts.Attr(path, "user.ctx.origin") == ctxabi.OriginDerived {
 			continue
 		}
 		b, err := os.ReadFile(path)

@@ -97,16 +97,6 @@ func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (e
 
 // numberAttr reads an attribute that is a number; 0 when there is none.
 func numberAttr(file, name string) int64 {
-	v, _ := strconv.ParseInt(textAttr(file, name), 10, 64)
+	v, _ := strconv.ParseInt(mounts.Attr(file, name), 10, 64)
 	return v
-}
-
-// textAttr reads an attribute that is short; "" when there is none.
-func textAttr(file, name string) string {
-	var b [128]byte
-	n, err := unix.Getxattr(file, name, b[:])
-	if err != nil {
-		return ""
-	}
-	return string(b[:n])
 }
