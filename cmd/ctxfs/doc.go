@@ -21,9 +21,6 @@
 // For agents:
 //
 //	hook.go             hook
-//	hook_answer.go      what a hook is answered
-//	hook_context.go     what a hook adds to a context
-//	hook_told.go        what a context has already
 //	mcp.go              mcp
 //	memory.go           memory
 //	snippet.go          snippet

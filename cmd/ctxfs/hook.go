@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/hook"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 func hookCmd() *cobra.Command {
-	o := hookOptions{importer: importForHook}
+	o := hook.Options{Import: importForHook}
 	var patience, mountPatience time.Duration
 	c := &cobra.Command{
 		Use:   "hook [flags] [EVENT] < input.json",
@@ -47,12 +48,12 @@ Exit code: 0.`,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				o.event = args[0]
+				o.Event = args[0]
 			}
 			var out strings.Builder
 			daemon.Asker.Within = mountPatience
 			done := make(chan error, 1)
-			go func() { done <- answerHook(c.InOrStdin(), &out, o) }()
+			go func() { done <- hook.Answer(c.InOrStdin(), &out, o) }()
 			ctx, cancel := context.WithTimeout(c.Context(), patience)
 			defer cancel()
 			var err error
@@ -74,8 +75,8 @@ Exit code: 0.`,
 		fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", err)
 		return silent{exitOK}
 	})
-	mountFlag(c, &o.mount)
-	c.Flags().StringVar(&o.agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or claude-code, or codex)")
+	mountFlag(c, &o.Mount)
+	c.Flags().StringVar(&o.Agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or claude-code, or codex)")
 	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")
 	c.Flags().DurationVar(&patience, "timeout", 25*time.Second, "`TIME` after which the host goes on without an answer")
 	return c

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
-// hookInput is what Claude Code and Codex write to a hook's standard input: the
+// input is what Claude Code and Codex write to a hook's standard input: the
 // fields of their public documentation that are used here.
-type hookInput struct {
+type input struct {
 	Event      string `json:"hook_event_name"`
 	Session    string `json:"session_id"`
 	Transcript string `json:"transcript_path"`
@@ -34,37 +34,37 @@ type hookInput struct {
 	unrecorded bool            // the program keeps no transcript of this conversation
 }
 
-// hookOutput is what it reads from the standard output of a SessionStart hook.
-type hookOutput struct {
+// output is what it reads from the standard output of a SessionStart hook.
+type output struct {
 	Specific struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`
 	} `json:"hookSpecificOutput"`
 }
 
-// hookOptions are what the caller of answerHook decides.
-type hookOptions struct {
-	mount    string                                   // where ctxfs is mounted; "": see locate.Mount
-	agent    string                                   // that owns the sessions; "": $CTXFS_AGENT, or the name of the program
-	event    string                                   // of the hook, where its input has none
-	importer func(file, format, session string) error // appends what is new in a transcript to the session of a directory
+// Options are what the caller of Answer decides.
+type Options struct {
+	Mount  string                                   // where ctxfs is mounted; "": see locate.Mount
+	Agent  string                                   // that owns the sessions; "": $CTXFS_AGENT, or the name of the program
+	Event  string                                   // of the hook, where its input has none
+	Import func(file, format, session string) error // appends what is new in a transcript to the session of a directory
 }
 
-// maxHookInput bounds what is read of a host, in bytes: a summary may be in it.
-const maxHookInput = 16 << 20
+// maxInput bounds what is read of a host, in bytes: a summary may be in it.
+const maxInput = 16 << 20
 
-// answerHook does what the hook whose input is in asks for, and writes to out what its host is to read. It returns a
+// Answer does what the hook whose input is in asks for, and writes to out what its host is to read. It returns a
 // [locate.NoMountError] where there is no mount, and the errors of the mount and of the import.
-func answerHook(in io.Reader, out io.Writer, o hookOptions) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxHookInput))
+func Answer(in io.Reader, out io.Writer, o Options) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxInput))
 	if err != nil {
 		return err
 	}
-	h, err := readHookInput(data)
+	h, err := readInput(data)
 	if err != nil {
 		return err
 	}
-	h.Event = cmp.Or(h.Event, o.event)
+	h.Event = cmp.Or(h.Event, o.Event)
 	if h.unrecorded && os.Getenv(locate.SessionEnv) == "" {
 		return nil
 	}
@@ -89,7 +89,7 @@ func answerHook(in io.Reader, out io.Writer, o hookOptions) error {
 			return err
 		}
 		if said {
-			err = h.keep(dir, o.importer)
+			err = h.keep(dir, o.Import)
 		}
 		if h.Event == "SessionEnd" {
 			err = cmp.Or(err, writeState(dir, "done"))
@@ -99,7 +99,7 @@ func answerHook(in io.Reader, out io.Writer, o hookOptions) error {
 	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop and SessionEnd", h.Event)
 }
 
-func readHookInput(data []byte) (h hookInput, err error) {
+func readInput(data []byte) (h input, err error) {
 	if err := json.Unmarshal(data, &h); err != nil {
 		return h, fmt.Errorf("the input is not that of a hook of Claude Code or Codex: %w", err)
 	}
@@ -113,18 +113,18 @@ func readHookInput(data []byte) (h hookInput, err error) {
 }
 
 // session is the directory of the session that a hook is about. One that is not there is made where create is set; else it is "".
-func (h *hookInput) session(o hookOptions, create bool) (string, error) {
+func (h *input) session(o Options, create bool) (string, error) {
 	if s := os.Getenv(locate.SessionEnv); s != "" {
-		return locate.SessionDir(s, o.mount, true)
+		return locate.SessionDir(s, o.Mount, true)
 	}
 	if err := ctxabi.ValidName(h.Session); err != nil {
 		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
 	}
-	root, err := locate.Mount(o.mount)
+	root, err := locate.Mount(o.Mount)
 	if err != nil {
 		return "", err
 	}
-	home, err := locate.AgentDir(root, cmp.Or(o.agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
+	home, err := locate.AgentDir(root, cmp.Or(o.Agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func (h *hookInput) session(o hookOptions, create bool) (string, error) {
 	if _, err := os.Stat(dir); !create && errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	if dir, err = locate.SessionDir(dir, o.mount, true); err != nil {
+	if dir, err = locate.SessionDir(dir, o.Mount, true); err != nil {
 		return "", err
 	}
 	if was, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile)); err == nil && len(was) == 0 && filepath.IsAbs(h.Cwd) {
@@ -142,7 +142,7 @@ func (h *hookInput) session(o hookOptions, create bool) (string, error) {
 }
 
 // start brings back what is left of earlier work.
-func (h *hookInput) start(out io.Writer, dir string) error {
+func (h *input) start(out io.Writer, dir string) error {
 	if err := writeState(dir, "active"); err != nil {
 		return err
 	}
@@ -156,8 +156,8 @@ func (h *hookInput) start(out io.Writer, dir string) error {
 			return err
 		}
 	}
-	var o hookOutput
-	o.Specific.Event, o.Specific.Context = h.Event, hookContext(dir, h)
+	var o output
+	o.Specific.Event, o.Specific.Context = h.Event, contextFor(dir, h)
 	if o.Specific.Context == "" {
 		return nil
 	}
@@ -172,7 +172,7 @@ func writeState(dir, state string) error {
 
 // hasTranscript reports whether there is something to record. What the input names may be any file: it
 // returns an error where that is no transcript of a program whose hooks these are.
-func (h *hookInput) hasTranscript() (bool, error) {
+func (h *input) hasTranscript() (bool, error) {
 	if h.unrecorded {
 		return false, nil
 	}
@@ -202,7 +202,7 @@ func (h *hookInput) hasTranscript() (bool, error) {
 
 // keep imports what is new of the transcript. Hooks may run at once; one waits
 // for the other, so that neither takes what the other is about to.
-func (h *hookInput) keep(dir string, importer func(file, format, session string) error) error {
+func (h *input) keep(dir string, importer func(file, format, session string) error) error {
 	lock, err := os.Open(dir)
 	if err != nil {
 		return err
