@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"ctxabi", "internal/beneath", "pack/source"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook"},
+	"cmd/ctxfs":                    {"fs", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
