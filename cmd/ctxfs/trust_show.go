@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
@@ -69,9 +68,6 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	return with, nil
 }
 
-// inSpace reports whether a name in a mount lies in a shared space.
-func inSpace(name string) bool { return locate.Inside(name, ctxabi.SharedDir) }
-
 // asksForTrust reports whether a file that commands name must be trusted by the calling user. In a shared space one that is the
 // user's, and that nobody else can write, need not be.
 func asksForTrust(file string, space bool) bool {
@@ -81,15 +77,6 @@ func asksForTrust(file string, space bool) bool {
 	}
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return !space || !ok || int(st.Uid) != os.Getuid() || fi.Mode().Perm()&0o022 != 0
-}
-
-// agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
-func agentHomeOf(name string) (home, entry string) {
-	parts := strings.Split(name, "/")
-	if len(parts) <= 4 || parts[2] != ctxabi.AgentDir {
-		return "", name
-	}
-	return path.Join(parts[:4]...), path.Join(parts[4:]...)
 }
 
 // isRecipe reports whether a file is a recipe, not a script: by its name, or because the agent's own recipe imports it.
