@@ -43,7 +43,6 @@
 //	space.go            space
 //	trust.go            trust
 //	trust_show.go       what would be trusted
-//	trust_file.go       what is trusted
 //
 // Prompts:
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/trust"
 )
 
 func trustCmd() *cobra.Command {
@@ -85,23 +86,23 @@ home/UID/trust.jsonl of the mount, which is yours only.
 }
 
 // trustOfMount finds the mount that --list is about.
-func trustOfMount(given string) (trusts, error) {
+func trustOfMount(given string) (trust.File, error) {
 	if given != "" {
 		if i, rest, ok := mounts.At(given); ok && rest == "" {
 			_, err := daemon.Ask(i)
-			return trustsIn(i.Point), err
+			return trust.In(i.Point), err
 		}
-		return trusts{}, fmt.Errorf("no ctxfs is mounted at %s", given)
+		return trust.File{}, fmt.Errorf("no ctxfs is mounted at %s", given)
 	}
 	if i, ok, err := daemon.MountAround("."); ok {
-		return trustsIn(i.Point), err
+		return trust.In(i.Point), err
 	}
 	root, err := locate.Mount("")
-	return trustsIn(root), err
+	return trust.In(root), err
 }
 
 // trustOfPath finds the mount that a path lies in, and its name there.
-func trustOfPath(arg string) (t trusts, name string, err error) {
+func trustOfPath(arg string) (t trust.File, name string, err error) {
 	m, ok, err := daemon.MountAround(arg)
 	if err != nil {
 		return t, "", err
@@ -124,24 +125,24 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !locate.Inside(name, mine) {
 		return t, "", fmt.Errorf("%s is in another user's home, and only that user can trust it; you are uid %d", arg, os.Getuid())
 	}
-	return trustsIn(m.Point), name, nil
+	return trust.In(m.Point), name, nil
 }
 
 // addTrust trusts name, and the files that a recipe of a package or of a shared space names; arg is what the user calls it.
-func addTrust(out io.Writer, t trusts, name, arg string) error {
-	added, err := t.add(name, func(data []byte) (with []string, err error) {
+func addTrust(out io.Writer, t trust.File, name, arg string) error {
+	added, err := t.Add(name, func(data []byte) (with []string, err error) {
 		switch {
 		case path.Base(name) == ctxabi.CwdFile:
 			fmt.Fprintf(out, "%s: the workspace %s\n", arg, bytes.TrimSpace(data))
-		case isRecipe(t.mount, name):
-			return tellGenerators(out, t.mount, name, arg)
+		case isRecipe(t.Mount, name):
+			return tellGenerators(out, t.Mount, name, arg)
 		default:
 			fmt.Fprintf(out, "%s: a file that commands of a recipe may name\n", arg)
 		}
 		return nil, nil
 	})
 	switch {
-	case errors.Is(err, errTrustChanged):
+	case errors.Is(err, trust.ErrChanged):
 		return fmt.Errorf("%s changed in the meantime; nothing was trusted, try again", arg)
 	case err != nil:
 		return err
@@ -153,8 +154,8 @@ func addTrust(out io.Writer, t trusts, name, arg string) error {
 	return nil
 }
 
-func revokeTrust(out io.Writer, t trusts, name string) error {
-	revoked, err := t.revoke(name)
+func revokeTrust(out io.Writer, t trust.File, name string) error {
+	revoked, err := t.Revoke(name)
 	if err != nil {
 		return err
 	}
@@ -166,15 +167,15 @@ func revokeTrust(out io.Writer, t trusts, name string) error {
 }
 
 // listTrust prints one row for each path, in the order in which they were first trusted.
-func listTrust(out io.Writer, t trusts) error {
-	rows, err := t.list()
+func listTrust(out io.Writer, t trust.File) error {
+	rows, err := t.List()
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATUS\tPATH")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\n", r.status, r.path)
+		fmt.Fprintf(w, "%s\t%s\n", r.Status, r.Path)
 	}
 	return w.Flush()
 }

@@ -1,4 +1,4 @@
-package main
+package trust
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	iofs "io/fs"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,22 +18,23 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	packsource "github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
-// trusts is the trust file of the calling user in one mount.
-type trusts struct {
-	mount string // the mountpoint
+// File is the trust file of the calling user in one mount.
+type File struct {
+	Mount string // the mountpoint
 	file  string
 }
 
-func trustsIn(mountpoint string) trusts {
-	return trusts{mountpoint, filepath.Join(mountpoint, ctxabi.HomeDir, fmt.Sprint(os.Getuid()), ctxabi.TrustFile)}
+// In returns the trust file of the calling user in the mount at mountpoint.
+func In(mountpoint string) File {
+	return File{mountpoint, filepath.Join(mountpoint, ctxabi.HomeDir, fmt.Sprint(os.Getuid()), ctxabi.TrustFile)}
 }
 
-func (t trusts) read() ([]ctxabi.Trust, error) {
+func (t File) read() ([]ctxabi.Trust, error) {
 	data, err := os.ReadFile(t.file)
-	if errors.Is(err, iofs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -43,7 +44,7 @@ func (t trusts) read() ([]ctxabi.Trust, error) {
 }
 
 // write replaces the file: the mount takes it as a whole when it is closed.
-func (t trusts) write(rows []ctxabi.Trust) error {
+func (t File) write(rows []ctxabi.Trust) error {
 	if len(rows) == 0 {
 		return os.Remove(t.file)
 	}
@@ -59,14 +60,14 @@ func (t trusts) write(rows []ctxabi.Trust) error {
 }
 
 // hash returns the SHA-256 of a file of the mount.
-func (t trusts) hash(name string) (sum string, data []byte, err error) {
-	data, err = os.ReadFile(filepath.Join(t.mount, name))
+func (t File) hash(name string) (sum string, data []byte, err error) {
+	data, err = os.ReadFile(filepath.Join(t.Mount, name))
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:]), data, err
 }
 
 // lock keeps others of the same user from changing the file until unlock.
-func (t trusts) lock() (unlock func() error, err error) {
+func (t File) lock() (unlock func() error, err error) {
 	dir, err := os.Open(filepath.Dir(t.file))
 	if err != nil {
 		return nil, err
@@ -78,14 +79,14 @@ func (t trusts) lock() (unlock func() error, err error) {
 	return dir.Close, nil
 }
 
-// errTrustChanged is the error that a file changed while it was being trusted.
-var errTrustChanged = errors.New("the file changed in the meantime")
+// ErrChanged is the error that a file changed while it was being trusted.
+var ErrChanged = errors.New("the file changed in the meantime")
 
-// add trusts name, and with it the files that with returns, as they are now. with gets the content of name, while others of
-// the same user are kept from changing the trust file; nothing is trusted if it fails. add reports whether one of them was
-// not trusted yet. It returns errTrustChanged if name is not what it was when add was called, and the errors of with and
+// Add trusts name, and with it the files that with returns, as they are now. with gets the content of name, while others of
+// the same user are kept from changing the trust file; nothing is trusted if it fails. Add reports whether one of them was
+// not trusted yet. It returns ErrChanged if name is not what it was when Add was called, and the errors of with and
 // of the files.
-func (t trusts) add(name string, with func(data []byte) ([]string, error)) (added bool, err error) {
+func (t File) Add(name string, with func(data []byte) ([]string, error)) (added bool, err error) {
 	seen, data, err := t.hash(name)
 	if err != nil {
 		return false, err
@@ -110,7 +111,7 @@ func (t trusts) add(name string, with func(data []byte) ([]string, error)) (adde
 			return false, err
 		}
 		if n == name && sum != seen {
-			return false, errTrustChanged
+			return false, ErrChanged
 		}
 		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
 			rows = append(rows, row)
@@ -122,9 +123,9 @@ func (t trusts) add(name string, with func(data []byte) ([]string, error)) (adde
 	return true, t.write(rows)
 }
 
-// revoke takes the rows of name away, and with a package's recipe those of the package's files, with one of a shared space those of the agent's other
-// files that are neither recipes nor settings of a session. It reports whether there were any, and returns the error of the file.
-func (t trusts) revoke(name string) (revoked bool, err error) {
+// Revoke takes the rows of name away, and with a package's recipe those of the package's files, with one of a shared space
+// those of the agent's other files that are neither recipes nor settings of a session. It reports whether there were any, and returns the error of the file.
+func (t File) Revoke(name string) (revoked bool, err error) {
 	unlock, err := t.lock()
 	if err != nil {
 		return false, err
@@ -134,7 +135,7 @@ func (t trusts) revoke(name string) (revoked bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	home, entry := agentHomeOf(name)
+	home, entry := AgentHome(name)
 	dir := path.Dir(name) + "/"
 	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool {
 		switch {
@@ -142,10 +143,10 @@ func (t trusts) revoke(name string) (revoked bool, err error) {
 			return true
 		case path.Base(name) != ctxabi.AgentRecipeFile || !strings.HasPrefix(r.Path, dir):
 			return false
-		case packsource.InPackage(entry):
+		case source.InPackage(entry):
 			return true
 		}
-		return inSpace(home) && isScript(strings.TrimPrefix(r.Path, home+"/"))
+		return InSpace(home) && isScript(strings.TrimPrefix(r.Path, home+"/"))
 	})
 	if len(kept) == len(rows) {
 		return false, nil
@@ -160,14 +161,14 @@ func isScript(entry string) bool {
 	return ext != ".yaml" && ext != ".yml" && !setting
 }
 
-// trusted is a path of the trust file, and whether it is still what was trusted.
-type trusted struct {
-	path   string
-	status string // "trusted", "changed", "gone" or "unreadable"
+// Row is a path of the trust file, and whether it is still what was trusted.
+type Row struct {
+	Path   string
+	Status string // "trusted", "changed", "gone" or "unreadable"
 }
 
-// list returns the trusted paths, in the order in which they were first trusted. It returns the error of the trust file.
-func (t trusts) list() (found []trusted, err error) {
+// List returns the trusted paths, in the order in which they were first trusted. It returns the error of the trust file.
+func (t File) List() (found []Row, err error) {
 	rows, err := t.read()
 	if err != nil {
 		return nil, err
@@ -180,23 +181,23 @@ func (t trusts) list() (found []trusted, err error) {
 		seen[r.Path] = true
 		status := "changed"
 		switch sum, _, err := t.hash(r.Path); {
-		case errors.Is(err, iofs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist):
 			status = "gone"
 		case err != nil:
 			status = "unreadable"
 		case slices.Contains(rows, ctxabi.Trust{Path: r.Path, SHA256: sum}):
 			status = "trusted"
 		}
-		found = append(found, trusted{r.Path, status})
+		found = append(found, Row{r.Path, status})
 	}
 	return found, nil
 }
 
-// inSpace reports whether a name in a mount lies in a shared space.
-func inSpace(name string) bool { return locate.Inside(name, ctxabi.SharedDir) }
+// InSpace reports whether a name in a mount lies in a shared space.
+func InSpace(name string) bool { return locate.Inside(name, ctxabi.SharedDir) }
 
-// agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
-func agentHomeOf(name string) (home, entry string) {
+// AgentHome splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
+func AgentHome(name string) (home, entry string) {
 	parts := strings.Split(name, "/")
 	if len(parts) <= 4 || parts[2] != ctxabi.AgentDir {
 		return "", name
