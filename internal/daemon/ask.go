@@ -29,8 +29,8 @@ func Ask(i mounts.Info) (mounts.Mount, error) {
 	return m, nil
 }
 
-// MountAround finds the mount that path p lies in. err says that its daemon does not answer: then nothing in it is to be
-// touched, nor is the working directory where p is relative.
+// MountAround finds the mount that path p lies in. err says that its daemon does not answer: then
+// nothing in it is to be touched, nor is the working directory where p is relative.
 func MountAround(p string) (i mounts.Info, ok bool, err error) {
 	if i, _, ok = mounts.At(p); ok {
 		_, err = Ask(i)
@@ -38,7 +38,8 @@ func MountAround(p string) (i mounts.Info, ok bool, err error) {
 	return i, ok, err
 }
 
-// AnsweringMount finds the mount of a store; ok is false where it has none that answers, and the store itself is looked into.
+// AnsweringMount finds the mount of a store; ok is false where it has none that answers, and the
+// store itself is looked into.
 func AnsweringMount(store string) (i mounts.Info, ok bool) {
 	if i, ok = mounts.OfStore(store); ok {
 		_, err := Ask(i)

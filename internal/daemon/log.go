@@ -41,10 +41,10 @@ func (d *Log) Handler(level slog.Level) slog.Handler {
 	return slog.NewTextHandler(d, &slog.HandlerOptions{Level: level})
 }
 
-// ToFile sends everything this process prints from now on, a panic too, to the
-// file name. When it has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
-// stands there than a file of this user's: a store may have had another owner, who put a link there. It returns the error of
-// opening the file, or of making it standard output and error.
+// ToFile sends everything this process prints from now on, a panic too, to the file name. When it
+// has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
+// stands there than a file of this user's: a store may have had another owner, who put a link
+// there. It returns the error of opening the file, or of making it standard output and error.
 func (d *Log) ToFile(name string, ofOwn bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

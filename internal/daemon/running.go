@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Running returns the daemon that serves store; ok is false when there is none. Where it left no note, only its Store and
-// PID are known, and where it is in another pid namespace its PID is 0.
+// Running returns the daemon that serves store; ok is false when there is none. Where it left no
+// note, only its Store and PID are known, and where it is in another pid namespace its PID is 0.
 func Running(store string) (d Info, ok bool) {
 	pid, held := LockHolder(store)
 	if !held {
@@ -32,8 +32,8 @@ func (e BusyError) Error() string { return e.Err.Error() }
 // Unwrap returns the error that e was made of.
 func (e BusyError) Unwrap() error { return e.Err }
 
-// WaitForExit waits until the process pid is gone. It returns a BusyError when the process still lives after limit, and
-// [fs.ErrPermission] where it may not be watched.
+// WaitForExit waits until the process pid is gone. It returns a BusyError when the process still
+// lives after limit, and [fs.ErrPermission] where it may not be watched.
 func WaitForExit(pid int, limit time.Duration) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

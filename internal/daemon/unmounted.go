@@ -12,11 +12,10 @@ import (
 // lookAgain is after how long the table of mounts is read without a sign, in milliseconds.
 const lookAgain = 1000
 
-// WhenUnmounted calls do as soon as source is not mounted at point any more,
-// as this process sees it. Others may hold copies of the mount: a generator
-// that runs does, and the daemon would serve it until that ends. The function
-// it returns ends the watch and waits for that, and for do. The error is that of reading the table of mounts, or that
-// source is not mounted there.
+// WhenUnmounted calls do as soon as source is not mounted at point any more, as this process sees
+// it. Others may hold copies of the mount: a generator that runs does, and the daemon would serve
+// it until that ends. The function it returns ends the watch and waits for that, and for do. The
+// error is that of reading the table of mounts, or that source is not mounted there.
 func WhenUnmounted(point, source string, do func()) (stop func(), err error) {
 	table, err := os.Open("/proc/self/mountinfo")
 	if err != nil {

@@ -33,8 +33,8 @@ type Program struct {
 	FstabLine   func(source, dir, options string) error // returns nil if that helper takes such a line of fstab
 }
 
-// Examine checks everything that a mount of the store at mountpoint needs, and how the program p is tied into the machine.
-// mountpoint is absolute, or "".
+// Examine checks everything that a mount of the store at mountpoint needs, and how the program p is
+// tied into the machine. mountpoint is absolute, or "".
 func Examine(store, mountpoint string, p Program) []Finding {
 	found := append(append(checkSystem(), checkStore(store)...), checkHandles(store))
 	if mountpoint != "" {

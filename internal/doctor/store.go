@@ -153,8 +153,8 @@ func mountInWords(m mounts.Mount) (text, remedy string) {
 // sessionHandles is how many descriptors a daemon has open of a session in use.
 const sessionHandles = 4
 
-// checkHandles holds the limit of open descriptors against the number of sessions in a store: that of the daemon that serves it,
-// or that of one which would be started now.
+// checkHandles holds the limit of open descriptors against the number of sessions in a store: that
+// of the daemon that serves it, or that of one which would be started now.
 func checkHandles(dir string) Finding {
 	limit, whose := handles.Limit(), "a daemon that is started here"
 	if d, held := daemon.Running(dir); held {

@@ -164,7 +164,8 @@ func empty(name string) bool {
 // maxLooked bounds how many sessions are asked for their directory.
 const maxLooked = 200
 
-// lastSession finds the session of the same agent that was worked in last in a directory; "" where there is none.
+// lastSession finds the session of the same agent that was worked in last in a directory; "" where
+// there is none.
 func lastSession(dir, cwd string) string {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || cwd == "" {

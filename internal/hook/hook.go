@@ -53,8 +53,9 @@ type Options struct {
 // maxInput bounds what is read of a host, in bytes: a summary may be in it.
 const maxInput = 16 << 20
 
-// Answer does what the hook whose input is in asks for, and writes to out what its host is to read. It returns a
-// [locate.NoMountError] where there is no mount, and the errors of the mount and of the import.
+// Answer does what the hook whose input is in asks for, and writes to out what its host is to read.
+// It returns a [locate.NoMountError] where there is no mount, and the errors of the mount and of
+// the import.
 func Answer(in io.Reader, out io.Writer, o Options) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxInput))
 	if err != nil {
@@ -112,7 +113,8 @@ func readInput(data []byte) (h input, err error) {
 	return h, nil
 }
 
-// session is the directory of the session that a hook is about. One that is not there is made where create is set; else it is "".
+// session is the directory of the session that a hook is about. One that is not there is made where
+// create is set; else it is "".
 func (h *input) session(o Options, create bool) (string, error) {
 	if s := os.Getenv(locate.SessionEnv); s != "" {
 		return locate.SessionDir(s, o.Mount, true)

@@ -13,7 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// earlierWork and changedNotes begin what a hook says of another session and of a session that is taken up again.
+// earlierWork and changedNotes begin what a hook says of another session and of a session that is
+// taken up again.
 const (
 	earlierWork  = "\n# Earlier work in "
 	changedNotes = "\n# Notes of this session that changed\n"
@@ -63,7 +64,8 @@ func (t told) section(title string) (text string, ok bool) {
 	return "", false
 }
 
-// changed adds a section that was not told like this. Where something was told and there is nothing any more, none says so.
+// changed adds a section that was not told like this. Where something was told and there is nothing
+// any more, none says so.
 func (w *contextWriter) changed(t told, title, text, path string, most int, none string) {
 	was, ok := t.section(title)
 	if text == "" && ok {
@@ -83,8 +85,8 @@ func sectionEnds(rest string) bool {
 		strings.HasPrefix(rest, "\n## "+pinTitle(""))
 }
 
-// resumed returns which notes of a session the conversation does not have yet. What was derived from the conversation
-// is in it, as long as the session is of this one alone.
+// resumed returns which notes of a session the conversation does not have yet. What was derived
+// from the conversation is in it, as long as the session is of this one alone.
 func resumed(dir string, t told) string {
 	w := contextWriter{left: maxContext}
 	shared := os.Getenv(locate.SessionEnv) != ""

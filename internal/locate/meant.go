@@ -35,8 +35,9 @@ func (e severalError) Error() string {
 		strings.Join(points, ", "), cmp.Or(settingFile(), "~/.config/ctxfs/mount"))
 }
 
-// mountsMeant asks the mounts of which one could be meant where none is named: whole ones that root or the user made, the user's
-// own first. It tells those that answer from those that do not; a mount whose daemon is gone is neither.
+// mountsMeant asks the mounts of which one could be meant where none is named: whole ones that root
+// or the user made, the user's own first. It tells those that answer from those that do not; a
+// mount whose daemon is gone is neither.
 func mountsMeant() (answer, silent []mounts.Mount, err error) {
 	own, err := mounts.Own()
 	if err != nil {
@@ -82,8 +83,8 @@ func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err 
 	return m, false, nil
 }
 
-// CheckNewStore returns an error if the store of at is not there and a ctxfs is mounted: nobody asked for a second store
-// then. how says what to do with the session's path in that mount.
+// CheckNewStore returns an error if the store of at is not there and a ctxfs is mounted: nobody
+// asked for a second store then. how says what to do with the session's path in that mount.
 func CheckNewStore(at Place, how string) error {
 	if _, err := os.Stat(filepath.Join(at.Store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -122,8 +123,8 @@ func settingFile() string {
 	return filepath.Join(dir, "ctxfs", "mount")
 }
 
-// settingMount is the mount that the user's setting names; ok is false where there is none. A setting that cannot count is
-// passed over with a warning.
+// settingMount is the mount that the user's setting names; ok is false where there is none. A
+// setting that cannot count is passed over with a warning.
 func settingMount() (i mounts.Info, ok bool) {
 	name := settingFile()
 	point, err := readSetting(name)
@@ -138,7 +139,8 @@ func settingMount() (i mounts.Info, ok bool) {
 	return i, ok
 }
 
-// readSetting reads the path in a setting; "" where it has none or is not there. It never waits, as for who writes into a pipe.
+// readSetting reads the path in a setting; "" where it has none or is not there. It never waits, as
+// for who writes into a pipe.
 func readSetting(name string) (point string, err error) {
 	if name == "" {
 		return "", nil

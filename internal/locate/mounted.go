@@ -75,7 +75,8 @@ func Mount(flag string) (string, error) {
 	return m.Point, nil
 }
 
-// AgentDir returns the home of an agent of the calling user in the mount at root. It returns a [usage.Error] if agent is no name.
+// AgentDir returns the home of an agent of the calling user in the mount at root. It returns a
+// [usage.Error] if agent is no name.
 func AgentDir(root, agent string) (string, error) {
 	if err := ctxabi.ValidName(agent); err != nil {
 		return "", usage.Errorf("%q is not a name of an agent", agent)

@@ -11,8 +11,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// MountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
-// shows it. It looks at nothing that is compiled, so that a session is found although it has no pack now.
+// MountedSession returns the directory of a session in a mount that answers: above the path that
+// arg is, or where a mount of its store shows it. It looks at nothing that is compiled, so that a
+// session is found although it has no pack now.
 func MountedSession(arg string, at Place) (dir string, ok bool) {
 	is := func(dir string) bool {
 		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.AtDir} {
@@ -46,8 +47,9 @@ func MountedSession(arg string, at Place) (dir string, ok bool) {
 	return "", false
 }
 
-// MountedDir returns the directory of the session at in the mount that arg lies in, or in that of the daemon that serves its
-// store; "" when there is none. The error is a [mounts.SilentError] if this daemon does not answer.
+// MountedDir returns the directory of the session at in the mount that arg lies in, or in that of
+// the daemon that serves its store; "" when there is none. The error is a [mounts.SilentError] if
+// this daemon does not answer.
 func MountedDir(arg string, at Place) (dir string, err error) {
 	if isPath(arg) {
 		if i, _, ok := mounts.At(arg); ok {
@@ -61,7 +63,8 @@ func MountedDir(arg string, at Place) (dir string, err error) {
 	return filepath.Join(point, at.Ref.Path()), nil
 }
 
-// ServedAt returns where a store is mounted; "" where it is not. The error is a [mounts.SilentError] if its daemon does not answer.
+// ServedAt returns where a store is mounted; "" where it is not. The error is a
+// [mounts.SilentError] if its daemon does not answer.
 func ServedAt(store string) (point string, err error) {
 	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
 	if d, runs := daemon.Running(store); runs && daemon.IsMounted(d.Mountpoint, d.Store) {
@@ -78,7 +81,8 @@ func ServedAt(store string) (point string, err error) {
 	return i.Point, nil
 }
 
-// MountedSessions lists the sessions of the calling user that a mount shows, for root those of all users. Its error is that of [SessionsIn].
+// MountedSessions lists the sessions of the calling user that a mount shows, for root those of all
+// users. Its error is that of [SessionsIn].
 func MountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
 	if os.Getuid() == 0 {
 		return SessionsIn(mountpoint, "home/*", "shared/*")

@@ -53,10 +53,11 @@ const SessionHelp = `SESSION is one of
   home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
   a path to it in a mount or in a store   "." for example`
 
-// Store returns the store in which a session without a path is: the one that flag names, else that of the mount that $CTXFS_MOUNT
-// or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.
-// Users of root's mount have no store of their own. It returns a [mounts.SilentError] if all that could be meant do not answer,
-// and an error that names them if several do.
+// Store returns the store in which a session without a path is: the one that flag names, else that
+// of the mount that $CTXFS_MOUNT or the user's setting names, else the default one; where that is
+// not there, what the only mount serves, the user's own before root's. Users of root's mount have
+// no store of their own. It returns a [mounts.SilentError] if all that could be meant do not
+// answer, and an error that names them if several do.
 func Store(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
@@ -90,8 +91,9 @@ func oneStore(all []mounts.Mount) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
-// Session returns which session the user means with arg. store is the --store flag, "" when it was not given. It returns a
-// [usage.Error] if arg can name no session, a [mounts.SilentError] if it lies in a mount that does not answer, and the errors of [Store].
+// Session returns which session the user means with arg. store is the --store flag, "" when it was
+// not given. It returns a [usage.Error] if arg can name no session, a [mounts.SilentError] if it
+// lies in a mount that does not answer, and the errors of [Store].
 func Session(arg, store string) (Place, error) {
 	ref, ok, badName := namedSession(arg)
 	if ok {
@@ -137,8 +139,9 @@ func Session(arg, store string) (Place, error) {
 	return Place{store, ref}, nil
 }
 
-// Sessions returns the sessions that args name, and the store that they are in; without args no session, and the store that is
-// meant. It returns a [usage.Error] if they are in several stores, and the errors of [Session] and [Store].
+// Sessions returns the sessions that args name, and the store that they are in; without args no
+// session, and the store that is meant. It returns a [usage.Error] if they are in several stores,
+// and the errors of [Session] and [Store].
 func Sessions(args []string, store string) (dir string, wanted []Place, err error) {
 	for _, arg := range args {
 		at, err := Session(arg, store)
@@ -157,8 +160,9 @@ func Sessions(args []string, store string) (dir string, wanted []Place, err erro
 	return dir, wanted, err
 }
 
-// namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user, and what the tree
-// calls it. Where arg would be the first but for a name in it, err says what is wrong with that.
+// namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user,
+// and what the tree calls it. Where arg would be the first but for a name in it, err says what is
+// wrong with that.
 func namedSession(arg string) (ref ctxabi.Ref, ok bool, err error) {
 	if isPath(arg) {
 		return ref, false, nil

@@ -82,10 +82,10 @@ func (t File) lock() (unlock func() error, err error) {
 // ErrChanged is the error that a file changed while it was being trusted.
 var ErrChanged = errors.New("the file changed in the meantime")
 
-// Add trusts name, and with it the files that with returns, as they are now. with gets the content of name, while others of
-// the same user are kept from changing the trust file; nothing is trusted if it fails. Add reports whether one of them was
-// not trusted yet. It returns ErrChanged if name is not what it was when Add was called, and the errors of with and
-// of the files.
+// Add trusts name, and with it the files that with returns, as they are now. with gets the content
+// of name, while others of the same user are kept from changing the trust file; nothing is trusted
+// if it fails. Add reports whether one of them was not trusted yet. It returns ErrChanged if name
+// is not what it was when Add was called, and the errors of with and of the files.
 func (t File) Add(name string, with func(data []byte) ([]string, error)) (added bool, err error) {
 	seen, data, err := t.hash(name)
 	if err != nil {
@@ -123,8 +123,9 @@ func (t File) Add(name string, with func(data []byte) ([]string, error)) (added 
 	return true, t.write(rows)
 }
 
-// Revoke takes the rows of name away, and with a package's recipe those of the package's files, with one of a shared space
-// those of the agent's other files that are neither recipes nor settings of a session. It reports whether there were any, and returns the error of the file.
+// Revoke takes the rows of name away, and with a package's recipe those of the package's files,
+// with one of a shared space those of the agent's other files that are neither recipes nor settings
+// of a session. It reports whether there were any, and returns the error of the file.
 func (t File) Revoke(name string) (revoked bool, err error) {
 	unlock, err := t.lock()
 	if err != nil {
@@ -154,7 +155,8 @@ func (t File) Revoke(name string) (revoked bool, err error) {
 	return true, t.write(kept)
 }
 
-// isScript reports whether a trusted file of an agent's home is one that a command names, and no recipe or setting.
+// isScript reports whether a trusted file of an agent's home is one that a command names, and no
+// recipe or setting.
 func isScript(entry string) bool {
 	ext, base := path.Ext(entry), path.Base(entry)
 	setting := locate.Inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))
@@ -167,7 +169,8 @@ type Row struct {
 	Status string // "trusted", "changed", "gone" or "unreadable"
 }
 
-// List returns the trusted paths, in the order in which they were first trusted. It returns the error of the trust file.
+// List returns the trusted paths, in the order in which they were first trusted. It returns the
+// error of the trust file.
 func (t File) List() (found []Row, err error) {
 	rows, err := t.read()
 	if err != nil {
@@ -196,7 +199,8 @@ func (t File) List() (found []Row, err error) {
 // InSpace reports whether a name in a mount lies in a shared space.
 func InSpace(name string) bool { return locate.Inside(name, ctxabi.SharedDir) }
 
-// AgentHome splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
+// AgentHome splits the name of a file in a mount at the home of the agent that it lies in; "" where
+// it lies in none.
 func AgentHome(name string) (home, entry string) {
 	parts := strings.Split(name, "/")
 	if len(parts) <= 4 || parts[2] != ctxabi.AgentDir {
