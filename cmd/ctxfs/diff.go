@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 func diffCmd() *cobra.Command {
@@ -24,7 +25,7 @@ way, and the tokens of each section. --text shows the lines of pack.md.
 
 ` + momentHelp + `
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
@@ -91,7 +92,7 @@ func (f *packFlags) diff(c *cobra.Command, args []string, asText, asJSON bool) (
 		return len(text) == 0, err
 	}
 	a, b := opened[moments[0].session], opened[moments[1].session]
-	related := a == b || a.at != (place{}) && a.at == b.at
+	related := a == b || a.at != (locate.Place{}) && a.at == b.at
 	d := inspect.Compare(packs[0], packs[1], args[0], args[1], related)
 	if asJSON {
 		return d.Same, printJSON(c.OutOrStdout(), d)

@@ -169,8 +169,15 @@ const helperEnv = "CTXFS_TEST_HELPER"
 var helpers = map[string]func(args []string) int{}
 
 // Helper names a function that tests run in a process of its own, by
-// [Mount.HelperCommand]. It belongs in an init function.
+// [Mount.HelperCommand] or [HelperProcess]. It belongs in an init function.
 func Helper(name string, run func(args []string) (exit int)) { helpers[name] = run }
+
+// HelperProcess returns the command that runs the helper called name with args, without a mount.
+func HelperProcess(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), helperEnv+"="+name)
+	return cmd
+}
 
 var helperCopy struct {
 	once sync.Once

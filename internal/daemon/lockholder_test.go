@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bufio"
@@ -50,7 +50,7 @@ func TestTheHolderOfAnotherDisksStoreIsNotTaken(t *testing.T) {
 		}
 		t.Cleanup(func() { unix.Unmount(disk, unix.MNT_DETACH) })
 		dir := filepath.Join(disk, "store")
-		cmd := helper("hold-store", dir)
+		cmd := harness.HelperProcess("hold-store", dir)
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -81,15 +81,15 @@ func TestTheHolderOfAnotherDisksStoreIsNotTaken(t *testing.T) {
 		t.Skipf("this kernel numbers the files of all tmpfs together: %v", inodes)
 	}
 	for _, s := range stores {
-		if pid, held := lockHolder(s.dir); !held || pid != s.pid {
+		if pid, held := LockHolder(s.dir); !held || pid != s.pid {
 			t.Errorf("the lock of %s is held by %d, %t; want %d", s.dir, pid, held, s.pid)
 		}
 	}
 	stores[0].end()
-	if pid, held := lockHolder(stores[0].dir); held {
+	if pid, held := LockHolder(stores[0].dir); held {
 		t.Errorf("the lock that nobody has is held by %d", pid)
 	}
-	if pid, held := lockHolder(stores[1].dir); !held || pid != stores[1].pid {
+	if pid, held := LockHolder(stores[1].dir); !held || pid != stores[1].pid {
 		t.Errorf("the other lock is held by %d, %t", pid, held)
 	}
 }
@@ -103,7 +103,7 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := (daemonInfo{PID: os.Getpid(), Store: filepath.Join(dir, "store")}).write(); err != nil {
+	if err := (Info{PID: os.Getpid(), Store: filepath.Join(dir, "store")}).Write(); err != nil {
 		t.Fatal(err)
 	}
 	var others []*os.File
@@ -136,7 +136,7 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 	}
 	look := func(how string) {
 		t.Helper()
-		if pid, held := lockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
+		if pid, held := LockHolder(filepath.Join(dir, "store")); !held || pid != os.Getpid() {
 			t.Errorf("%s: the lock is held by %d, %t", how, pid, held)
 		}
 	}
@@ -145,8 +145,49 @@ func TestADaemonIsFoundAmongManyLocksThatComeAndGo(t *testing.T) {
 	}
 	close(quit)
 	wg.Wait()
-	if err := os.Remove(filepath.Join(dir, "store", daemonFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, "store", session.DaemonFile)); err != nil {
 		t.Fatal(err)
 	}
 	look("without a note")
+}
+
+func TestParseLock(t *testing.T) {
+	for _, tt := range []struct {
+		line  string
+		pid   int
+		inode uint64
+		ok    bool
+	}{
+		{"1: FLOCK  ADVISORY  WRITE 633 08:01:393305 0 EOF", 633, 393305, true},
+		{"12: FLOCK  ADVISORY  WRITE -1 fe:00:7 0 EOF", 0, 7, true},
+		{"1: -> FLOCK  ADVISORY  WRITE 634 08:01:393305 0 EOF", 0, 0, false}, // waits only
+		{"2: POSIX  ADVISORY  WRITE 633 08:01:393305 0 EOF", 0, 0, false},
+		{"3: FLOCK  ADVISORY  READ 633 08:01:393305 0 EOF", 0, 0, false},
+		{"", 0, 0, false},
+	} {
+		pid, inode, ok := parseLock(tt.line)
+		if ok != tt.ok || ok && (pid != tt.pid || inode != tt.inode) {
+			t.Errorf("%q: got %d %d %v", tt.line, pid, inode, ok)
+		}
+	}
+}
+
+func TestLockHolderFindsThisProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if _, held := LockHolder(dir); held {
+		t.Error("a store that does not exist is held")
+	}
+	s, err := session.Open(dir, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, held := LockHolder(dir); !held || pid != os.Getpid() {
+		t.Errorf("got pid %d, held %v, want %d", pid, held, os.Getpid())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, held := LockHolder(dir); held {
+		t.Error("the lock is held after Close")
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package locate
 
 import (
 	"cmp"
@@ -8,16 +8,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// cleanMountpoint makes a mountpoint absolute without ever touching the
-// mountpoint itself, which may be a dead mount that answers nothing.
-func cleanMountpoint(p string) (string, error) {
+// Mountpoint returns p as an absolute path without links above it. It never touches p
+// itself, which may be a dead mount that answers nothing. It returns the error of a link
+// above it that cannot be followed.
+func Mountpoint(p string) (string, error) {
 	abs, err := filepath.Abs(p)
 	if err != nil || abs == "/" {
 		return abs, err
@@ -41,21 +42,23 @@ func storeAbove(p string) string {
 	}
 }
 
-// place is a session and the store that holds it.
-type place struct {
-	store string
-	ref   ctxabi.Ref
+// Place is a session and the store that holds it.
+type Place struct {
+	Store string
+	Ref   ctxabi.Ref
 }
 
-const sessionHelp = `SESSION is one of
+const SessionHelp = `SESSION is one of
   AGENT/SESSION                           one of yours (in $CTXFS_MOUNT, if set)
   home/UID/agent/AGENT/session/SESSION    its path in the tree (or shared/SPACE/...)
   a path to it in a mount or in a store   "." for example`
 
-// storeMeant is the store in which a session without a path is: the one that the flag names, else that of the mount that $CTXFS_MOUNT
-// or the user's setting names, else the default one; where that is not there, what the only mount serves, the user's own before root's.
-// Users of root's mount have no store of their own.
-func storeMeant(flag string) (string, error) {
+// Store returns the store in which a session without a path is: the one that flag names, else that
+// of the mount that $CTXFS_MOUNT or the user's setting names, else the default one; where that is
+// not there, what the only mount serves, the user's own before root's. Users of root's mount have
+// no store of their own. It returns a [mounts.SilentError] if all that could be meant do not
+// answer, and an error that names them if several do.
+func Store(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}
@@ -67,7 +70,7 @@ func storeMeant(flag string) (string, error) {
 	if i, ok := settingMount(); ok {
 		return i.Source, nil
 	}
-	store := defaultStore()
+	store := DefaultStore()
 	if _, err := os.Stat(filepath.Join(store, session.StoreFile)); errors.Is(err, os.ErrNotExist) {
 		answer, silent, err := mountsMeant()
 		if err != nil {
@@ -88,30 +91,32 @@ func oneStore(all []mounts.Mount) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(m mounts.Mount) bool { return m.Source != all[0].Source })
 }
 
-// findSession returns which session the user means. store is the --store flag, "" when it was not given.
-func findSession(arg, store string) (place, error) {
+// Session returns which session the user means with arg. store is the --store flag, "" when it was
+// not given. It returns a [usage.Error] if arg can name no session, a [mounts.SilentError] if it
+// lies in a mount that does not answer, and the errors of [Store].
+func Session(arg, store string) (Place, error) {
 	ref, ok, badName := namedSession(arg)
 	if ok {
-		store, err := storeMeant(store)
-		return place{store, ref}, err
+		store, err := Store(store)
+		return Place{store, ref}, err
 	}
-	unknown := usagef("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, sessionHelp)
+	unknown := usage.Errorf("%q is neither AGENT/SESSION nor a path in a mount or a store.\n%s", arg, SessionHelp)
 	if badName != nil {
-		unknown = usagef("%q is not AGENT/SESSION: %w", arg, badName)
+		unknown = usage.Errorf("%q is not AGENT/SESSION: %w", arg, badName)
 	}
-	m, mounted, err := mountAround(arg)
+	m, mounted, err := daemon.MountAround(arg)
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	abs, err := filepath.Abs(arg)
 	if err == nil {
 		abs, err = evalExisting(abs)
 	}
 	if arg == "" || errors.Is(err, os.ErrNotExist) {
-		return place{}, unknown
+		return Place{}, unknown
 	}
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	root := storeAbove(abs)
 	if mounted {
@@ -119,23 +124,45 @@ func findSession(arg, store string) (place, error) {
 	} else if root != "" {
 		store = root
 	} else {
-		return place{}, unknown
+		return Place{}, unknown
 	}
 	rel, err := filepath.Rel(root, abs)
 	if err != nil {
-		return place{}, err
+		return Place{}, err
 	}
 	if _, err := os.Lstat(abs); err == nil {
 		rel = sessionPart(rel)
 	}
 	if ref, err = ctxabi.ParseRef(rel); err != nil {
-		return place{}, usageError{err}
+		return Place{}, usage.Error{Err: err}
 	}
-	return place{store, ref}, nil
+	return Place{store, ref}, nil
 }
 
-// namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user, and what the tree
-// calls it. Where arg would be the first but for a name in it, err says what is wrong with that.
+// Sessions returns the sessions that args name, and the store that they are in; without args no
+// session, and the store that is meant. It returns a [usage.Error] if they are in several stores,
+// and the errors of [Session] and [Store].
+func Sessions(args []string, store string) (dir string, wanted []Place, err error) {
+	for _, arg := range args {
+		at, err := Session(arg, store)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(wanted) > 0 && at.Store != dir {
+			return "", nil, usage.Errorf("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.Store, dir)
+		}
+		dir = at.Store
+		wanted = append(wanted, at)
+	}
+	if wanted == nil {
+		dir, err = Store(store)
+	}
+	return dir, wanted, err
+}
+
+// namedSession reads the two forms of SESSION that are no path: AGENT/SESSION of the calling user,
+// and what the tree calls it. Where arg would be the first but for a name in it, err says what is
+// wrong with that.
 func namedSession(arg string) (ref ctxabi.Ref, ok bool, err error) {
 	if isPath(arg) {
 		return ref, false, nil
@@ -176,16 +203,13 @@ func sessionPart(rel string) string {
 	return strings.Join(parts[:min(len(parts), 6)], "/")
 }
 
-// inside reports whether path p is dir or below it. Both are clean and absolute.
-func inside(p, dir string) bool {
+// Inside reports whether path p is dir or below it. Both are clean and absolute.
+func Inside(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }
 
-func storeFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
-}
-
-func defaultStore() string {
+// DefaultStore returns the directory of the store of the calling user, /var/lib/ctxfs for root.
+func DefaultStore() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/ctxfs"
 	}
@@ -200,10 +224,10 @@ func defaultStore() string {
 	return filepath.Join(data, "ctxfs")
 }
 
-// storeDir is the --store flag, or the default.
-func storeDir(flag string) string {
+// StoreDir returns the --store flag, or the default store where that is "".
+func StoreDir(flag string) string {
 	if flag != "" {
 		return flag
 	}
-	return defaultStore()
+	return DefaultStore()
 }

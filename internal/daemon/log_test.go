@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"bytes"
@@ -43,9 +43,9 @@ func TestJournalGetsPrioritiesAndNoTimes(t *testing.T) {
 // full, and then panics.
 func init() {
 	harness.Helper("log-much", func(args []string) int {
-		var d daemonLog
-		log := slog.New(d.handler(slog.LevelInfo))
-		if err := d.toFile(args[0], true); err != nil {
+		var d Log
+		log := slog.New(d.Handler(slog.LevelInfo))
+		if err := d.ToFile(args[0], true); err != nil {
 			fmt.Println(err)
 			return 1
 		}
@@ -57,15 +57,15 @@ func init() {
 	})
 	// This one says where it believes to log.
 	harness.Helper("log-journal", func(args []string) int {
-		d := daemonLog{background: args[0] == "background"}
-		slog.New(d.handler(slog.LevelInfo)).Warn("hello")
+		d := Log{Background: args[0] == "background"}
+		slog.New(d.Handler(slog.LevelInfo)).Warn("hello")
 		return 0
 	})
 }
 
 func TestLogFileIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ctxfs.log")
-	out, err := helper("log-much", name).CombinedOutput()
+	out, err := harness.HelperProcess("log-much", name).CombinedOutput()
 	if err == nil {
 		t.Errorf("the helper did not panic: %s", out)
 	}
@@ -138,7 +138,7 @@ func TestJournalIsKnownByItsStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, ino := range []uint64{st.Ino, st.Ino + 1, st.Ino} {
-		cmd := helper("log-journal", []string{"foreground", "foreground", "background"}[i])
+		cmd := harness.HelperProcess("log-journal", []string{"foreground", "foreground", "background"}[i])
 		cmd.Stderr = w
 		cmd.Env = append(cmd.Env, fmt.Sprintf("JOURNAL_STREAM=%d:%d", st.Dev, ino))
 		if err := cmd.Run(); err != nil {

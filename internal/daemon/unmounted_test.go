@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"os"
@@ -18,11 +18,11 @@ func TestUnmountIsSeenAtOnce(t *testing.T) {
 		}
 		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	}
-	if _, err := whenUnmounted(a, "another", func() {}); err == nil {
+	if _, err := WhenUnmounted(a, "another", func() {}); err == nil {
 		t.Error("what is not mounted is watched")
 	}
 	gone := make(chan struct{})
-	stop, err := whenUnmounted(a, "watched", func() { close(gone) })
+	stop, err := WhenUnmounted(a, "watched", func() { close(gone) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestUnmountIsSeenAtOnce(t *testing.T) {
 
 func TestWatchOfAMountEnds(t *testing.T) {
 	called := false
-	stop, err := whenUnmounted("/proc", "proc", func() { called = true })
+	stop, err := WhenUnmounted("/proc", "proc", func() { called = true })
 	if err != nil {
 		t.Skip("there is no /proc by that name: ", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -10,41 +10,42 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 )
 
 // mostLog is how large a log file becomes, in bytes, before it is moved aside.
 const mostLog = 4 << 20
 
-// daemonLog is where a daemon's log goes: to standard error, with a priority at
+// Log is where a daemon's log goes: to standard error, with a priority at
 // the beginning of each line where that is the journal, or to a bounded file.
-type daemonLog struct {
-	background bool // it will go to a file, whatever standard error is until then
+type Log struct {
+	Background bool // it will go to a file, whatever standard error is until then
 
 	mu    sync.Mutex
 	file  string // guarded by mu; "": standard error stays what it is
 	ofOwn bool   // guarded by mu: the file must be this daemon's own
 }
 
-// journal reports whether standard error goes to the journal of systemd: what
+// Journal reports whether standard error goes to the journal of systemd: what
 // JOURNAL_STREAM says is true of whoever inherits it only while the file is the same.
-func (d *daemonLog) journal() bool {
+func (d *Log) Journal() bool {
 	var st unix.Stat_t
-	return !d.background && unix.Fstat(2, &st) == nil && os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
+	return !d.Background && unix.Fstat(2, &st) == nil && os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
-func (d *daemonLog) handler(level slog.Level) slog.Handler {
-	if d.journal() {
+// Handler returns the handler of a logger whose records of level and above go where d says.
+func (d *Log) Handler(level slog.Level) slog.Handler {
+	if d.Journal() {
 		return newJournalHandler(os.Stderr, level)
 	}
 	return slog.NewTextHandler(d, &slog.HandlerOptions{Level: level})
 }
 
-// toFile sends everything this process prints from now on, a panic too, to the
-// file name. When it has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
-// stands there than a file of this user's: a store may have had another owner, who put a link there.
-func (d *daemonLog) toFile(name string, ofOwn bool) error {
+// ToFile sends everything this process prints from now on, a panic too, to the file name. When it
+// has grown beyond mostLog it is kept once under another name. With ofOwn so is whatever else
+// stands there than a file of this user's: a store may have had another owner, who put a link
+// there. It returns the error of opening the file, or of making it standard output and error.
+func (d *Log) ToFile(name string, ofOwn bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.file, d.ofOwn = name, ofOwn
@@ -73,7 +74,7 @@ func openOwn(name string) (*os.File, error) {
 }
 
 // open makes the file standard output and error. The caller holds mu.
-func (d *daemonLog) open() error {
+func (d *Log) open() error {
 	open := openOwn
 	if !d.ofOwn {
 		open = func(name string) (*os.File, error) { return os.OpenFile(name, logFlags, 0o600) }
@@ -92,7 +93,7 @@ func (d *daemonLog) open() error {
 }
 
 // Write writes one record of the log.
-func (d *daemonLog) Write(p []byte) (int, error) {
+func (d *Log) Write(p []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.file != "" {
@@ -173,11 +174,4 @@ func priority(l slog.Level) int {
 		return 6
 	}
 	return 7
-}
-
-// tellSystemd sends the state of the service to systemd where that started it (sd_notify(3)).
-func tellSystemd(log *slog.Logger, state, status string) {
-	if _, err := daemon.SdNotify(false, state+"\nSTATUS="+status); err != nil {
-		log.Warn("systemd does not take the state of this service", "state", state, "error", err)
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"errors"
@@ -16,11 +16,13 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// lockHolder looks up who holds the lock of a store: of [session.LockedDir], or, as older daemons do, of [session.StoreFile] alone,
-// which somebody may have replaced since. It takes no lock itself, so that it never makes a daemon's start fail. The pid is 0
-// when the holder is in another pid namespace. It may be that of a daemon that was killed and hangs in the kernel: see [mounts.Ended].
-func lockHolder(store string) (pid int, held bool) {
-	noted, err := readDaemonInfo(store)
+// LockHolder looks up who holds the lock of a store: of [session.LockedDir], or, as older daemons
+// do, of [session.StoreFile] alone, which somebody may have replaced since. It takes no lock
+// itself, so that it never makes a daemon's start fail. The pid is 0 when the holder is in another
+// pid namespace. It may be that of a daemon that was killed and hangs in the kernel: see
+// [mounts.Ended].
+func LockHolder(store string) (pid int, held bool) {
+	noted, err := readInfo(store)
 	var file, dir unix.Stat_t
 	noFile, noDir := unix.Stat(filepath.Join(store, session.StoreFile), &file), unix.Stat(filepath.Join(store, session.LockedDir), &dir)
 	var locked []unix.Stat_t
@@ -68,9 +70,10 @@ const (
 	firstRead   = 512                    // bytes that os.ReadFile asks for first, of a file that says no size
 )
 
-// holds reports whether the process pid holds the lock of a file that is described, and not that of one with the same number
-// on another disk, as the first files of all disks have. It is not seen of other users' processes, nor of those in other pid
-// namespaces, which have the number 0. One that has gone holds nothing.
+// holds reports whether the process pid holds the lock of a file that is described, and not that of
+// one with the same number on another disk, as the first files of all disks have. It is not seen of
+// other users' processes, nor of those in other pid namespaces, which have the number 0. One that
+// has gone holds nothing.
 func holds(pid int, locked []unix.Stat_t) (yes, seen bool) {
 	proc := "/proc/" + strconv.Itoa(pid)
 	files, err := os.ReadDir(proc + "/fdinfo")
@@ -99,8 +102,8 @@ func holds(pid int, locked []unix.Stat_t) (yes, seen bool) {
 	return false, true
 }
 
-// ownedBy reports whether a process is of the owner of what is locked, as far as can be seen. A restore by root may have given one of them
-// to root.
+// ownedBy reports whether a process is of the owner of what is locked, as far as can be seen. A
+// restore by root may have given one of them to root.
 func ownedBy(pid int, locked []unix.Stat_t) bool {
 	var st unix.Stat_t
 	return pid == 0 || unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil ||

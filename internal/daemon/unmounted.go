@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 // lookAgain is after how long the table of mounts is read without a sign, in milliseconds.
 const lookAgain = 1000
 
-// whenUnmounted calls do as soon as source is not mounted at point any more,
-// as this process sees it. Others may hold copies of the mount: a generator
-// that runs does, and the daemon would serve it until that ends. The function
-// it gives ends the watch and waits for that, and for do.
-func whenUnmounted(point, source string, do func()) (stop func(), err error) {
+// WhenUnmounted calls do as soon as source is not mounted at point any more, as this process sees
+// it. Others may hold copies of the mount: a generator that runs does, and the daemon would serve
+// it until that ends. The function it returns ends the watch and waits for that, and for do. The
+// error is that of reading the table of mounts, or that source is not mounted there.
+func WhenUnmounted(point, source string, do func()) (stop func(), err error) {
 	table, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 		table.Close()
 		return nil, err
 	}
-	if !isMounted(point, source) { // under this name; then it cannot be watched
+	if !IsMounted(point, source) { // under this name; then it cannot be watched
 		table.Close()
 		quit.Close()
 		end.Close()
@@ -39,7 +39,7 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 		defer quit.Close()
 		// The table is "ready" with POLLPRI when it changed since it was opened or last polled: proc(5).
 		fds := []unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}, {Fd: int32(quit.Fd()), Events: unix.POLLIN}}
-		for isMounted(point, source) {
+		for IsMounted(point, source) {
 			unix.Poll(fds, lookAgain) // seen on Linux 6.18: now and then nobody is woken
 			if fds[1].Revents != 0 {
 				return
@@ -53,7 +53,8 @@ func whenUnmounted(point, source string, do func()) (stop func(), err error) {
 	}, nil
 }
 
-func isMounted(point, source string) bool {
+// IsMounted reports whether source is mounted at point, as far as can be known.
+func IsMounted(point, source string) bool {
 	all, err := mounts.Table()
 	for _, m := range all {
 		if m.Point == point && m.Source == source {

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"cmp"
@@ -19,10 +19,10 @@ import (
 // Code: above 10,000 it would show a preview and the name of a file.
 const maxContext = 9_500
 
-// hookContext returns what an agent needs to know when it begins, or begins anew:
+// contextFor returns what an agent needs to know when it begins, or begins anew:
 // where its memory is, and what earlier work left. Of a session that is taken up
 // again it is what the conversation does not have yet, which may be nothing.
-func hookContext(dir string, h *hookInput) string {
+func contextFor(dir string, h *input) string {
 	if h.Source == "resume" {
 		if t, ok := toldIn(h.Transcript, h.format, dir); ok {
 			return resumed(dir, t)
@@ -164,7 +164,8 @@ func empty(name string) bool {
 // maxLooked bounds how many sessions are asked for their directory.
 const maxLooked = 200
 
-// lastSession finds the session of the same agent that was worked in last in a directory; "" where there is none.
+// lastSession finds the session of the same agent that was worked in last in a directory; "" where
+// there is none.
 func lastSession(dir, cwd string) string {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || cwd == "" {

@@ -1,7 +1,8 @@
-package main
+package locate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // Which mount is meant where a command names none: that of $CTXFS_MOUNT, of the
@@ -30,6 +33,32 @@ func (e severalError) Error() string {
 	}
 	return fmt.Sprintf("several ctxfs are mounted (%s); choose one with $CTXFS_MOUNT, or for good with a line in %s",
 		strings.Join(points, ", "), cmp.Or(settingFile(), "~/.config/ctxfs/mount"))
+}
+
+// mountsMeant asks the mounts of which one could be meant where none is named: whole ones that root
+// or the user made, the user's own first. It tells those that answer from those that do not; a
+// mount whose daemon is gone is neither.
+func mountsMeant() (answer, silent []mounts.Mount, err error) {
+	own, err := mounts.Own()
+	if err != nil {
+		return nil, nil, err
+	}
+	var whole []mounts.Info
+	for _, i := range own {
+		if i.Whole() {
+			whole = append(whole, i)
+		}
+	}
+	for _, m := range daemon.Asker.All(context.Background(), whole) {
+		switch m.State {
+		case mounts.Answers:
+			answer = append(answer, m)
+		case mounts.Gone:
+		default:
+			silent = append(silent, m)
+		}
+	}
+	return answer, silent, nil
 }
 
 // oneMeant chooses among the mounts that answer, the user's own before root's. ok is false where there is none.
@@ -54,10 +83,24 @@ func oneMeant(answer []mounts.Mount, stores bool) (m mounts.Mount, ok bool, err 
 	return m, false, nil
 }
 
+// CheckNewStore returns an error if the store of at is not there and a ctxfs is mounted: nobody
+// asked for a second store then. how says what to do with the session's path in that mount.
+func CheckNewStore(at Place, how string) error {
+	if _, err := os.Stat(filepath.Join(at.Store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	own, err := mounts.Own()
+	if err != nil || len(own) == 0 {
+		return nil
+	}
+	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
+		at.Store, own[0].Point, how, filepath.Join(own[0].Point, at.Ref.Path()), at.Store)
+}
+
 // defaultMount is the mount of the default store that root or the user made.
 func defaultMount() (mounts.Info, bool) {
 	own, _ := mounts.Own()
-	store := defaultStore()
+	store := DefaultStore()
 	if n := slices.IndexFunc(own, func(i mounts.Info) bool { return i.Source == store && i.Whole() }); n >= 0 {
 		return own[n], true
 	}
@@ -80,8 +123,8 @@ func settingFile() string {
 	return filepath.Join(dir, "ctxfs", "mount")
 }
 
-// settingMount is the mount that the user's setting names; ok is false where there is none. A setting that cannot count is
-// passed over with a warning.
+// settingMount is the mount that the user's setting names; ok is false where there is none. A
+// setting that cannot count is passed over with a warning.
 func settingMount() (i mounts.Info, ok bool) {
 	name := settingFile()
 	point, err := readSetting(name)
@@ -96,7 +139,8 @@ func settingMount() (i mounts.Info, ok bool) {
 	return i, ok
 }
 
-// readSetting reads the path in a setting; "" where it has none or is not there. It never waits, as for who writes into a pipe.
+// readSetting reads the path in a setting; "" where it has none or is not there. It never waits, as
+// for who writes into a pipe.
 func readSetting(name string) (point string, err error) {
 	if name == "" {
 		return "", nil
@@ -168,5 +212,12 @@ var warned sync.Map
 func warnOnce(text string) {
 	if _, again := warned.LoadOrStore(text, true); !again {
 		fmt.Fprintln(os.Stderr, "ctxfs:", text)
+	}
+}
+
+// warnOfSilent names on standard error what does not answer, where the verb goes on without it.
+func warnOfSilent(silent []mounts.Mount) {
+	for _, m := range silent {
+		warnOnce(mounts.SilentError{Mount: m}.Error())
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package hook
 
 import (
 	"os"
@@ -8,10 +8,13 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// earlierWork and changedNotes begin what a hook says of another session and of a session that is taken up again.
+// earlierWork and changedNotes begin what a hook says of another session and of a session that is
+// taken up again.
 const (
 	earlierWork  = "\n# Earlier work in "
 	changedNotes = "\n# Notes of this session that changed\n"
@@ -61,7 +64,8 @@ func (t told) section(title string) (text string, ok bool) {
 	return "", false
 }
 
-// changed adds a section that was not told like this. Where something was told and there is nothing any more, none says so.
+// changed adds a section that was not told like this. Where something was told and there is nothing
+// any more, none says so.
 func (w *contextWriter) changed(t told, title, text, path string, most int, none string) {
 	was, ok := t.section(title)
 	if text == "" && ok {
@@ -81,11 +85,11 @@ func sectionEnds(rest string) bool {
 		strings.HasPrefix(rest, "\n## "+pinTitle(""))
 }
 
-// resumed returns which notes of a session the conversation does not have yet. What was derived from the conversation
-// is in it, as long as the session is of this one alone.
+// resumed returns which notes of a session the conversation does not have yet. What was derived
+// from the conversation is in it, as long as the session is of this one alone.
 func resumed(dir string, t told) string {
 	w := contextWriter{left: maxContext}
-	shared := os.Getenv(sessionEnv) != ""
+	shared := os.Getenv(locate.SessionEnv) != ""
 	pinned := map[string]bool{}
 	for _, name := range pinsOf(dir) {
 		pinned[pinTitle(name)] = true
@@ -103,7 +107,7 @@ func resumed(dir string, t told) string {
 		{"Open", ctxabi.TodoFile, ""}, {"Decided", ctxabi.DecisionsFile, "decision"}, {"Known", ctxabi.FactsFile, "text"},
 	} {
 		path := filepath.Join(dir, n.rel)
-		if !shared && textAttr(path, "user.ctx.origin") == ctxabi.OriginDerived {
+		if !shared && mounts.Attr(path, "user.ctx.origin") == ctxabi.OriginDerived {
 			continue
 		}
 		b, err := os.ReadFile(path)

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ func TestDoctorWarnsWhenDescriptorsAreFewForTheSessions(t *testing.T) {
 		limit, sessions int
 		state           string
 	}{
-		{64, 1, stateOK}, {64, 8, stateOK}, {64, 9, stateNote}, {1024, 100, stateOK}, {1024, 251, stateNote}, {20_000, 251, stateOK}, {20_000, 100_000, stateOK},
+		{64, 1, OK}, {64, 8, OK}, {64, 9, Note}, {1024, 100, OK}, {1024, 251, Note}, {20_000, 251, OK}, {20_000, 100_000, OK},
 	} {
 		f := judgeHandles(c.limit, c.sessions, "its daemon")
-		if f.State != c.state || (f.Remedy != "") != (f.State == stateNote) {
+		if f.State != c.state || (f.Remedy != "") != (f.State == Note) {
 			t.Errorf("limit %d, %d sessions: %+v, want %s", c.limit, c.sessions, f, c.state)
 		}
 	}

@@ -1,6 +1,7 @@
-package main
+package doctor
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -29,7 +30,8 @@ func fakeHost(t *testing.T, files map[string]string, programs, mountinfo, units 
 		t.Fatal(err)
 	}
 	return hostRoot{
-		dir: dir, mountinfo: info,
+		Program: Program{Version: "1.2.3 abc", MountHelper: "mount.fuse.ctxfs", FstabLine: fakeLine},
+		dir:     dir, mountinfo: info,
 		systemctl: func(args ...string) string {
 			for _, w := range strings.Fields(units) {
 				if verb, answer, _ := strings.Cut(w, "="); verb == args[0] {
@@ -47,10 +49,21 @@ func fakeHost(t *testing.T, files map[string]string, programs, mountinfo, units 
 	}
 }
 
+// fakeLine takes what the helper of mount(8) takes in these tests.
+func fakeLine(source, _, options string) error {
+	switch {
+	case !filepath.IsAbs(source):
+		return errors.New("not absolute")
+	case strings.Contains(options, "colour"):
+		return errors.New("which colour?")
+	}
+	return nil
+}
+
 const sharedRoot = "25 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n40 25 0:30 / /srv rw - tmpfs tmpfs rw\n"
 
 // lines are findings as doctor prints them.
-func lines(found []finding) string {
+func lines(found []Finding) string {
 	var b strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&b, "%s %s: %s → %s\n", f.State, f.Check, f.Text, f.Remedy)
@@ -70,7 +83,7 @@ func TestDoctorKnowsTheHost(t *testing.T) {
 		wantsNone string
 	}{
 		{name: "nothing there", wants: []string{
-			"ok systemd: not the init", "note mount(8): there is no /sbin/mount.fuse.ctxfs", "ok plugin: no volume plugin", "ok containers: no runtime"},
+			"ok version: ctxfs 1.2.3 abc", "ok systemd: not the init", "note mount(8): there is no /sbin/mount.fuse.ctxfs", "ok plugin: no volume plugin", "ok containers: no runtime"},
 			wantsNone: "fstab:"},
 		{name: "not installed", files: map[string]string{"run/systemd/system/x": ""}, wants: []string{"note systemd: ctxfs.service is not installed", "make install"}},
 		{name: "not enabled", files: unit, units: "is-enabled=disabled is-active=inactive", wants: []string{"note systemd: /usr/lib/systemd/system/ctxfs.service is disabled and inactive", "systemctl enable --now ctxfs"}},
@@ -88,7 +101,7 @@ relative /ctx fuse.ctxfs
 `}, wants: []string{
 			"ok mount(8): /sbin/mount.fuse.ctxfs is installed", "ok fstab: /ctx from /var/lib/ctxfs → \n",
 			"note fstab: /none from /var/lib/b: the directory does not exist → mkdir -p /none", "ok fstab: /made from",
-			`note fstab: /ctx from /var/lib/d: the option "colour" is not known`, "note fstab: /ctx from relative", "note fstab: /ctx from /var/lib/e: the type ctxfs"}},
+			"note fstab: /ctx from /var/lib/d: which colour? → mend the line in /etc/fstab; man mount.fuse.ctxfs", "note fstab: /ctx from relative: not absolute", "note fstab: /ctx from /var/lib/e: the type ctxfs"}},
 		{name: "a dead socket", files: map[string]string{volume.DefaultSocket: ""}, wants: []string{"note plugin", "nobody listens"}},
 		{name: "runtimes, shared", programs: "docker podman", point: "/ctx", wants: []string{"ok containers: found docker, podman", "ok propagation: /, in which it lies, is shared"}},
 		{name: "private", point: "/srv/a/ctx", wants: []string{"note propagation: /srv, in which it lies, is private", "mount --bind /srv/a /srv/a && mount --make-rshared /srv/a"}},
@@ -114,12 +127,12 @@ func TestDoctorAsksThePlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := checkPlugin(name); f.State != stateOK || !strings.Contains(f.Text, "answers") {
+	if f := checkPlugin(name); f.State != OK || !strings.Contains(f.Text, "answers") {
 		t.Errorf("a socket that answers: %+v", f)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
-	if f := checkPlugin(name); f.State != stateNote || f.Remedy == "" {
+	if f := checkPlugin(name); f.State != Note || f.Remedy == "" {
 		t.Errorf("a socket that nobody listens on: %+v", f)
 	}
 }
