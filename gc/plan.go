@@ -109,7 +109,7 @@ func byPolicy(now time.Time, p ctxabi.Policy, it Item) verdict {
 		}
 		return aged(now, it, "delete_after", min(messages, events))
 	}
-	return stays("nothing removes it")
+	return stays("it is never removed")
 }
 
 // protected returns what protects an item that its age lets go, or "" if nothing does.

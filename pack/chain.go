@@ -119,14 +119,14 @@ func (y *layout) useChain(from, end, journal int) {
 		at, remedy := "", "write it"
 		switch large := func(b block) bool { return strings.HasPrefix(b.reason, "larger than ") }; {
 		case head.Type.Computed():
-			remedy = "mend the command"
+			remedy = "correct the command"
 		case slices.ContainsFunc(left, large):
 			remedy = "shorten it"
 		}
 		if head.Origin.File != "" {
 			at = fmt.Sprintf(" (%s:%d)", head.Origin.File, head.Origin.Line)
 		}
-		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or say on_missing: skip",
+		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or set on_missing: skip",
 			head.Block, at, strings.Join(reasons, "; "), remedy)
 	}
 }

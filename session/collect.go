@@ -155,7 +155,7 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	defer x.store.disk.Move.RUnlock()
 	k, err := x.kept(l.Name())
 	if err != nil {
-		err = vfs.Failed("look", l.Name(), err, "it cannot be looked at")
+		err = vfs.Failed("look", l.Name(), err, "it cannot be examined")
 	}
 	return k, err
 }
@@ -209,7 +209,7 @@ func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (fr
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, vfs.Failed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it was not removed")
 	}
 	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
@@ -219,7 +219,7 @@ func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (fr
 	err = s.disk.FS.Rename(x.dir.Path(rel), tmp)
 	s.disk.Move.RUnlock()
 	if err != nil {
-		return 0, false, vfs.Failed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it was not removed")
 	}
 	s.disk.RemoveAll(tmp)
 	return k.Size, true, nil
@@ -255,7 +255,7 @@ func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, vfs.Failed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it was not removed")
 	}
 	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
@@ -263,7 +263,7 @@ func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
-		return 0, false, vfs.Failed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it was not removed")
 	}
 	return k.Size, true, nil
 }

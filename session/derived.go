@@ -130,7 +130,7 @@ func (x *Session) RemoveDerived(name string) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.store.disk.FS.Remove(x.dir.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return vfs.Failed("remove", rel, err, "it stays")
+		return vfs.Failed("remove", rel, err, "it was not removed")
 	}
 	return nil
 }

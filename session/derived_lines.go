@@ -50,7 +50,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 		err = closed
 	}
 	if err != nil {
-		return vfs.Failed("append", rel, err, "it was not stored whole")
+		return vfs.Failed("append", rel, err, "only a part of it was stored")
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func DerivedLineContent(line []byte) ([]byte, error) {
 	return summedContent(line)
 }
 
-var errTorn = errors.New("it is torn")
+var errTorn = errors.New("it is incomplete")
 
 // summedContent returns what stands behind the checksum of a line without its newline.
 func summedContent(line []byte) ([]byte, error) {
@@ -112,7 +112,7 @@ func summedContent(line []byte) ([]byte, error) {
 	}
 	crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
 	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], vfs.Castagnoli) {
-		return nil, errors.New("it does not fit its checksum")
+		return nil, errors.New("it does not match its checksum")
 	}
 	return line[sum:], nil
 }

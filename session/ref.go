@@ -24,7 +24,7 @@ func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 
 // changed reports that the history does not give the bytes of r.
 func (x *Session) changed(r ctxabi.ContentRef) error {
-	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "records %s do not give the bytes of %s any more", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
+	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "the bytes of %[2]s can no longer be made from records %[1]s", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
 	x.Report(RowOf("read", r.Source, 0, err))
 	return err
 }

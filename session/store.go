@@ -111,7 +111,7 @@ func Init(dir string, o Options) error {
 		case StoreFile + ".tmp", "lost+found": // of an Init that crashed; of a fresh disk
 		default:
 			return ctxabi.E("init", "", ctxabi.ErrExists,
-				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
+				"%s is not empty (it contains %q) and is not a store; name an empty or a new directory", dir, e.Name())
 		}
 	}
 	if err = WriteHeader(v, dir, disk.NewID()); err == nil {

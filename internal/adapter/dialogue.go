@@ -324,7 +324,7 @@ func Marker(raw []byte) string {
 	return "[" + o.Text("type") + "]"
 }
 
-const ArgumentsInObject = "arguments that are no JSON object are put into one"
+const ArgumentsInObject = "arguments that are not a JSON object are put into one"
 
 // JsonObject returns arguments as a JSON object: themselves where they are one.
 func JsonObject(arguments string) (json.RawMessage, bool) {

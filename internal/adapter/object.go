@@ -29,7 +29,7 @@ const (
 	MaxObjectNesting = maxNesting + 1
 )
 
-var errNotObject = errors.New("not a JSON object, or something follows it")
+var errNotObject = errors.New("not a JSON object, or there is text after it")
 
 // ParseObject reads an object. Its values share raw's memory: json.Unmarshal into
 // one of them, or into a list that has it, writes there.

@@ -110,7 +110,7 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*pack.Build,
 }
 
 // errWaits means that generators run which a pack has to wait for.
-var errWaits = errors.New("generators are waited for")
+var errWaits = errors.New("generators are still running")
 
 type atOnceKey struct{}
 

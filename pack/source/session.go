@@ -100,7 +100,7 @@ func (gr *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, l
 			return nil, ctx.Err()
 		}
 	}
-	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed all the time")
+	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed too often")
 }
 
 // mostMoving is how long a session may be moved again and again while it is looked at.
@@ -225,7 +225,7 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 			g.Encoding = c.Encoding()
 		} else {
 			g.Encoding = tokens.DefaultEncoding
-			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither an encoding nor a model that is known: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
+			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither a known encoding nor a known model: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
 		}
 		break
 	}

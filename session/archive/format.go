@@ -81,7 +81,7 @@ func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) != f.Raw {
-		return nil, fmt.Errorf("it inflates to %d bytes, not %d", len(raw), f.Raw)
+		return nil, fmt.Errorf("it decompresses to %d bytes, not %d", len(raw), f.Raw)
 	}
 	if f.SHA256 == "" {
 		return raw, nil // the frame's own checksum was right
@@ -195,7 +195,7 @@ func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	}
 	sum, doc := b[8:8+2*sha256.Size], b[8+2*sha256.Size+1:len(b)-1]
 	if have := sha256.Sum256(doc); hex.EncodeToString(have[:]) != string(sum) {
-		return nil, errors.New("what it says about itself is damaged")
+		return nil, errors.New("its description of itself is damaged")
 	}
 	m := new(Meta)
 	if err := json.Unmarshal(doc, m); err != nil {

@@ -190,7 +190,7 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	defer s.mu.Unlock()
 	g, i := s.find(id)
 	if g == nil || !s.listed(id) {
-		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "the pack %s is not kept", id)
+		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "there is no pack %s", id)
 	}
 	s.dir.Root.Move.RLock()
 	defer s.dir.Root.Move.RUnlock()

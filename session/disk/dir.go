@@ -98,7 +98,7 @@ func (x *Dir) Owner() (Owner, error) {
 	}
 	uid, gid, ok := vfs.OwnerOf(fi)
 	if !ok {
-		return Owner{}, errors.New("the disk knows no owners")
+		return Owner{}, errors.New("the disk does not store owners")
 	}
 	mode := uint32(fi.Mode().Perm())
 	if fi.Mode()&fs.ModeSetgid != 0 {

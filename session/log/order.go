@@ -46,7 +46,7 @@ func (l *Log) Apply(row, data []byte) error {
 	case !ok || !whole:
 		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is not an arrival row")
 	case a.Len != int64(len(data)) || a.SHA != sha256.Sum256(data):
-		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d announces other records", a.Off)
+		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d is for other records", a.Off)
 	}
 	f, err := l.acquire()
 	if err != nil {
@@ -168,5 +168,5 @@ func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
 	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
 		return l.breakDown("append", errors.Join(cause, err))
 	}
-	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
+	return vfs.Failed("append", l.name, cause, "this write was not stored; try it again")
 }

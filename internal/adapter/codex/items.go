@@ -30,7 +30,7 @@ func (r *Reader) Item(where string, raw json.RawMessage, at int) error {
 	o, err := adapter.ParseObject(raw)
 	l := codexLine{whole: o, kind: ItemLine, bare: true, payload: o, itemType: o.Text("type")}
 	if _, ok := r.piece(l); (err != nil || !ok) && !r.In.Seen(r.Chain, s.IDs[0]) {
-		r.Out.Loss(adapter.Loss{Where: where, What: "is no item that a session has a form for; kept in an event"})
+		r.Out.Loss(adapter.Loss{Where: where, What: "is not an item that a session has a form for; kept in an event"})
 	}
 	return r.line(l, raw, s)
 }
