@@ -129,8 +129,8 @@ func CheckControl(name string, data []byte) error {
 	return nil
 }
 
-// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session
-// file called name.
+// CheckText returns ctxabi.ErrMalformed if data, the content of the session's file name, must not be
+// shown in a prompt: it is not UTF-8 or contains NUL.
 func CheckText(name string, data []byte) error {
 	at, why := notText(data)
 	if why == "" {

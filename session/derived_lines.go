@@ -92,8 +92,8 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// DerivedLineContent returns what stands behind the checksum of a line, which must have its
-// newline. It returns an error if the line is torn or does not fit its checksum.
+// DerivedLineContent returns the content of a line, without its checksum and its newline. It returns
+// an error if the newline is missing or the content does not match the checksum.
 func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {

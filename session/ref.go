@@ -70,9 +70,8 @@ func (x *Session) RecordID(file string, n int) (id string) {
 	return id
 }
 
-// Content is content of the history that is open for reading at any offset. Raw lines, of which
-// there may be many, are read from the log when they are asked for; of what one record says the
-// bytes are in memory, 16 MiB at most.
+// Content is content of the history that is open for reading at any offset. Raw lines, which may be
+// many, are read from the log on demand. The text of one record is in memory, 16 MiB at most.
 type Content struct {
 	log        *Log
 	from, size int64

@@ -367,8 +367,8 @@ const VolumesFile = "ctxfs.volumes"
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 
-// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the
-// session that was looked up before.
+// Forget drops the cached session ref, so that the next [Store.Session] reads it from the disk. The
+// caller must make sure that the earlier value is no longer used.
 func (s *Store) Forget(ref ctxabi.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -86,7 +86,8 @@ func (g *Gathered) Bytes() int {
 	return n
 }
 
-// Gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
+// Gather collects everything that the session's pack is made from. It does not open files that have
+// not changed since last.
 // It returns ctxabi.ErrIO when the agent's home cannot be read, ctxabi.ErrNoFiles or
 // ctxabi.ErrNoMemory when there are no descriptors or no memory for it, and the error of ctx when ctx
 // ends.

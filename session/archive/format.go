@@ -107,9 +107,9 @@ func frameCut(b []byte, target int) int {
 	return min(len(b), frameMost)
 }
 
-// Write writes [from, to) of a log as a sealed part and gives what it says about itself. A frame
-// has about target bytes of records, m all that does not follow from the bytes. stop is asked
-// before each frame. It returns the error of stop, of raw and of out.
+// Write writes the bytes [from, to) of a log as a sealed part and completes m, its description. Each
+// frame has about target bytes of records; the caller sets the fields of m that do not follow from
+// the bytes. Write calls stop before each frame. It returns the first error of stop, raw or out.
 func Write(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *Meta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)

@@ -263,7 +263,7 @@ func (p *Part) standIn(b []byte, off int64) int {
 	return len(b)
 }
 
-// Cache keeps the frames that were inflated last. Its zero value is empty.
+// Cache holds the frames that were decompressed last. Its zero value is empty.
 type Cache struct {
 	mu     sync.Mutex
 	frames lru.Cache[frameKey, *heldFrame] // with their bytes; guarded by mu

@@ -200,7 +200,8 @@ func (x *Store) SweepBlob(id string, confirm func(Blob) (bool, error)) (freed in
 	return b.Size, true, nil
 }
 
-// BlobUsed is when a blob was stored, or looked at last since the store was opened.
+// BlobUsed returns the time when b was last looked up since the store was opened, or else when it
+// was stored.
 func (x *Store) BlobUsed(b Blob) time.Time {
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()

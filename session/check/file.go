@@ -63,10 +63,11 @@ func (f *CheckedFile) Remove() Remedy {
 	}}
 }
 
-// SetAside is the remedy for anything that is no cache: it is moved to the quarantine.
+// SetAside is the remedy for a file that is not a cache: it is moved to the quarantine.
 func (f *CheckedFile) SetAside() Remedy { return f.t.aside(f.Rel) }
 
-// Rewrite is the remedy for a file of which data is whole: the damaged one is moved to the quarantine.
+// Rewrite is the remedy that writes the undamaged part data of a file and moves the damaged file to
+// the quarantine.
 func (f *CheckedFile) Rewrite(data []byte) Remedy {
 	return f.rewrite(vfs.Contents(data))
 }

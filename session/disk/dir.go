@@ -43,7 +43,7 @@ type place struct {
 	moves uint64 // before it came here
 }
 
-// Unchanged is the directory for who may change nothing in it.
+// Unchanged returns a read-only view of the directory.
 func (x *Dir) Unchanged() *Dir {
 	s := x.Root
 	look := &Dir{Root: &Root{FS: s.FS, Dir: s.Dir, ReadOnly: true, AsRoot: s.AsRoot, Now: s.Now, Logger: s.Logger}, id: x.id, created: x.created}

@@ -39,10 +39,11 @@ func (a *Audit) Close() { a.Log.release() }
 // [Audit.Guessed].
 func (a *Audit) Scan() error { return a.fresh.extend(a.f, a.End) }
 
-// Guessed reports whether records could not be read, so that others stand for them.
+// Guessed reports whether a part of the log could not be read, so that the index has guessed entries
+// for its records.
 func (a *Audit) Guessed() bool { return a.fresh.guessed }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (a *Audit) Len() int { return a.fresh.n }
 
 // At returns the entry of a record, but for what rests on the other log and on counts.

@@ -102,8 +102,8 @@ func (l *Log) ModTime() time.Time {
 	return time.Unix(0, l.modTime.Load())
 }
 
-// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It
-// returns the error of a log that cannot be opened.
+// Head returns the last value of the log's chain in hex, a hash over everything that was ever
+// appended. It returns an error if the log cannot be opened.
 func (l *Log) Head() (string, error) {
 	if _, err := l.acquire(); err != nil {
 		return "", err
@@ -290,8 +290,8 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Advance publishes position as the new length, whoever committed it. A
-// position that is not ahead changes nothing: a log only grows.
+// Advance publishes position as the new length of the log, after this or another process committed
+// it. A position that is not above the present length changes nothing: a log only grows.
 func (l *Log) Advance(position int64) {
 	for {
 		old := l.length.Load()

@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Replica is a log as who orders its commits elsewhere sees it. A [Log] is one. It takes no turn:
-// whoever calls it holds that of the log, or is the only one who commits to it.
+// Replica is a log whose commits are ordered elsewhere. [Log] implements it. Its methods do not take
+// the log's turn: the caller must hold it or be the only committer.
 type Replica interface {
 	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
 	Tail() (Tail, error)

@@ -14,7 +14,7 @@ type Surroundings struct {
 	Fields json.RawMessage `json:"fields,omitempty"` // of the body, without its input and its instructions
 }
 
-// Around notes what stands around the items that follow; it returns the error of the output.
+// Around records the fields around the items that follow; it returns the error of the output.
 func (r *Reader) Around(rest Surroundings, at int) error {
 	s := adapter.Stamp{Format: r.Format, IDs: []string{adapter.SourceID(adapter.Raw(rest), 0)}, At: []int{at}, Rest: adapter.Raw(rest)}
 	if r.In.Seen(r.Chain, s.IDs[0]) {
