@@ -154,14 +154,14 @@ func (c *chain) failure() error {
 	at, remedy := "", "write it"
 	switch large := func(b block) bool { return strings.HasPrefix(b.reason, "larger than ") }; {
 	case c.head.Type.Computed():
-		remedy = "mend the command"
+		remedy = "correct the command"
 	case slices.ContainsFunc(c.left, large):
 		remedy = "shorten it"
 	}
 	if c.head.Origin.File != "" {
 		at = fmt.Sprintf(" (%s:%d)", c.head.Origin.File, c.head.Origin.Line)
 	}
-	return ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or say on_missing: skip",
+	return ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or set on_missing: skip",
 		c.head.Block, at, strings.Join(reasons, "; "), remedy)
 }
 

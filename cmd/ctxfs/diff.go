@@ -32,7 +32,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 Exit codes, as those of diff:
   0  the same
   1  they differ
-  2  wrong usage, or one of them is not there (the reason is on standard error)`,
+  2  wrong usage, or one of them does not exist (the reason is on standard error)`,
 		Example: `  ctxfs diff coder/s1@120 coder/s1@180
   ctxfs diff coder/s1@2026-05-04T10:00:00Z coder/s1
   ctxfs diff --text .@57 .@58
@@ -138,7 +138,7 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		return err
 	}
 	if a.MarkdownOnly || b.MarkdownOnly {
-		fmt.Fprintf(out, "Of one of them only its pack.md is kept.\n")
+		fmt.Fprintf(out, "Of one of them only pack.md is stored.\n")
 	}
 
 	if len(d.Blocks) > 0 {

@@ -103,7 +103,7 @@ docs/eval.md has more, and how to judge the result.`,
 	fl.StringVar(&f.recipe, "recipe", "", "compile by the recipe in `FILE`, to try its history settings")
 	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs (or the notes) lost to `FILE`, a JSON object a line")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
-	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes hold statements that are planted into the sessions")
+	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes contain statements that are planted into the sessions")
 	fl.IntVar(&f.seeds, "seeds", 20, "with --derived: how many `TIMES` statements are planted into each session")
 	fl.BoolVar(&f.quick, "quick", false, "a short look: 3 cuts at 4000 tokens")
 	return c

@@ -83,7 +83,7 @@ own home/UID. If a user mounts it, it serves that user only.
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
 	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often the collector looks for what may be removed; 0: only when ctxfs gc asks")
-	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be useless before the collector removes it")
+	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be unused before the collector removes it")
 	fl.StringVar(&f.volumes, "volume-plugin", "", "serve Docker's volume plugin on `SOCKET`, by default on "+volume.DefaultSocket+": docker volume create -d ctxfs")
 	fl.Lookup("volume-plugin").NoOptDefVal = volume.DefaultSocket
 	fl.BoolVar(&f.readOnly, "read-only", false, "allow no changes through the mount")

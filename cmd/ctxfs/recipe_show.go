@@ -32,9 +32,9 @@ func recipeShowCmd() *cobra.Command {
 are filled in, and each part has the file and line that it is from. It names the
 strategy that applies now; if that is not the one you asked for, it says what
 that one lacks. If the recipe is wrong, it prints the mistakes and the recipe that
-is used until you mend them: the last good one, or the built-in one. It only reads
-files and runs no generator. Beside a daemon that redacts, and with --redact, it
-shows no secrets.
+is used until you correct them: the last good one, or the built-in one. It only
+reads files and runs no generator. Beside a daemon that redacts, and with --redact,
+it shows no secrets.
 
 ` + locate.SessionHelp + `
 
@@ -69,10 +69,10 @@ shows no secrets.
 				report := recipeReport{Problems: shown.file.problems(wrong)}
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
-					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, silent{exitFailed})
 				}
-				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses", shown.instead+":")
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}

@@ -33,13 +33,13 @@ func verifyCmd() *cobra.Command {
 hash of each commit, the chain of the commits, the index, and every chunk (blobs
 that users stored, packs that were read, the bytes behind the rows of swap and
 dedup). verify changes nothing and does not disturb a running daemon. It prints one
-line for each problem; the exit code is 1 if there is one. What the next open puts
-right by itself, such as records that lost their row when the power went, is a note
-and not a problem. ctxfs fsck also looks at all other files, and repairs.
+line for each problem; the exit code is 1 if there is one. What the next open
+repairs by itself, such as records that lost their row when the power failed, is a
+note and not a problem. ctxfs fsck also looks at all other files, and repairs.
 
 verify alone cannot see that somebody cut off the end of a log together with all
 that refers to it. --head FILE compares with what ctxfs head printed earlier: it
-verifies the sessions of these heads, and that they begin with what they held then.
+verifies the sessions of these heads, and that they begin with what they had then.
 
 ` + locate.SessionHelp,
 		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --head /backup/heads\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",

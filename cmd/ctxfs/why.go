@@ -167,7 +167,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 			return err
 		}
 		// What the built-in recipe lists and does not find goes without saying in a pack.
-		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: there is no file of it"}
+		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: its file does not exist"}
 	} else if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		state = "is in the pack, cut"
 	}
 	if b.Stale {
-		state += ", as it was last seen: its present content did not come in time"
+		state += ", with its last known content: the present one was not ready in time"
 	}
 	fmt.Fprintf(w, "%s  %s\n", b.ID, state)
 	row := func(name, value string) {
@@ -240,7 +240,7 @@ func ruleOf(s *recipe.Source) string {
 	out := []string{string(s.Type)}
 	switch {
 	case s.Type.Required():
-		out = append(out, "stands verbatim, or there is no pack")
+		out = append(out, "never cut: without room for it there is no pack")
 	case s.Percent:
 		out = append(out, fmt.Sprintf("max_tokens %g%%", float64(s.MaxTokens)/100))
 	case s.MaxTokens > 0:

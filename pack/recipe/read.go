@@ -57,7 +57,7 @@ func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
 		case name.Kind != yaml.ScalarNode:
 			r.bad(k, "a key of %s must be a string, it is %s", is, what(k))
 		case seen[name.Value] != nil:
-			r.bad(k, "duplicate key %q; it stands in line %d already", name.Value, seen[name.Value].Line)
+			r.bad(k, "duplicate key %q; it is in line %d already", name.Value, seen[name.Value].Line)
 		default:
 			seen[name.Value] = k
 			ps = append(ps, pair{name, v})

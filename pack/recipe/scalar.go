@@ -54,7 +54,7 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 	}
 	s := v.Value
 	if strings.ContainsRune(s, 0) {
-		r.bad(n, "%s holds a NUL character", f.Key)
+		r.bad(n, "%s contains a NUL character", f.Key)
 		return false
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, s) {
@@ -77,12 +77,12 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 			_, err = regexp.Compile("(?i)" + s) // as it is used
 		}
 		if err != nil {
-			r.bad(n, "%s is no regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			r.bad(n, "%s is not a regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return false
 		}
 	case globs:
 		if !doublestar.ValidatePattern(s) {
-			r.bad(n, "%s: %.60q is no pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
+			r.bad(n, "%s: %.60q is not a pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
 			return false
 		}
 		if path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") {

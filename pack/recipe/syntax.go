@@ -37,7 +37,7 @@ func syntax(data []byte, err error) (line, column int, why string) {
 	}
 	if at := tabbed.FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
 		line, column = place(data, at[1]-1)
-		return line, column, "a tab; indent with blanks"
+		return line, column, "a tab; indent with spaces"
 	}
 	line = min(max(line, 1), 1+bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")))
 	s := search{data: data, left: maxTried}
@@ -109,9 +109,9 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 		return at, why
 	case strings.HasPrefix(why, "unknown anchor"):
 		alias := "*" + strings.Split(why+"''", "'")[1]
-		return at + max(0, bytes.Index(rest, []byte(alias))), fmt.Sprintf("%.40s stands for what an anchor named, and there is none; quote it if it is a text", alias)
+		return at + max(0, bytes.Index(rest, []byte(alias))), fmt.Sprintf("%.40s is an alias, but no anchor has this name; quote it if it is a text", alias)
 	case strings.Contains(why, "could not find expected ':'"):
-		return first, `this is no "key: value"; behind a key stand a colon and a blank`
+		return first, `this is not "key: value"; write a colon and a space after a key`
 	}
 	switch c := rest[0]; c {
 	case '"', '\'', '[', '{':
@@ -122,9 +122,9 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 	case '@', '`', '%', '*', '&', '|', '>':
 		return at, fmt.Sprintf("a text cannot begin with %c; quote it", c)
 	case '\t':
-		return at, "a tab; indent with blanks"
+		return at, "a tab; indent with spaces"
 	case ']', '}':
-		return at, fmt.Sprintf("%c closes nothing; quote it if it is part of a text", c)
+		return at, fmt.Sprintf("%c has no opening bracket; quote it if it is part of a text", c)
 	case ':':
 		if bytes.Contains(data[first:at], []byte(": ")) {
 			return at, "a second colon in one line; quote the value"
@@ -132,10 +132,10 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 		return first, "it is indented deeper than the line above, which has its value already or lacks its colon"
 	}
 	if at == first || strings.Trim(string(data[first:at]), "- ") == "" {
-		return at, "its indentation fits no line above; the entries of one list, and the keys of one mapping, begin in the same column"
+		return at, "its indentation matches no line above; the entries of one list, and the keys of one mapping, begin in the same column"
 	}
 	if strings.HasPrefix(why, "did not find expected") {
-		return at, "nothing can follow what stands before; quote all of it if it is one text"
+		return at, "nothing can follow the value before it; quote all of it if it is one text"
 	}
 	return at, why
 }
@@ -276,7 +276,7 @@ func (f *flow) quoted(i int) (end, at int, why string) {
 		case c == '\\' && q == '"':
 			if j++; j < len(f.data) && bytes.IndexByte([]byte("0abt\tnvfre \"/\\N_LPxuU\n"), f.data[j]) < 0 {
 				_, n := utf8.DecodeRune(f.data[j:])
-				return 0, j - 1, fmt.Sprintf(`\%s means nothing between "; write \\ for a backslash, or put the text between '`, f.data[j:j+n])
+				return 0, j - 1, fmt.Sprintf(`\%s is not an escape between "; write \\ for a backslash, or put the text between '`, f.data[j:j+n])
 			}
 		case c == q && q == '\'' && j+1 < len(f.data) && f.data[j+1] == q:
 			j++
