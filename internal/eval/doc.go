@@ -40,6 +40,7 @@
 //	baselines.go        those without ctxfs
 //	compiled.go         that of ctxfs
 //	prefix.go           what a pack shares with the one before it
+//	part.go             a part of a session as a session of its own
 //	load.go             sessions, from files
 //	set.go              histories with questions, from one file
 //	lines.go            lines of text, and what they resemble
