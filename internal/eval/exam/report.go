@@ -9,7 +9,7 @@ import (
 // WriteMarkdown writes the means of all methods, and how the others compare with one. It returns the error of w.
 func (s *Score) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d questions about %d histories. Means of grades (1, 0.5, 0).\n\n| method |", s.Kinds[0].Questions, s.Prefixes)
+	fmt.Fprintf(&b, "%s, %s. Means of grades (1, 0.5, 0).\n\n| method |", number(s.Kinds[0].Questions, "question", "questions"), number(s.Prefixes, "history", "histories"))
 	for _, k := range s.Kinds {
 		fmt.Fprintf(&b, " %s (%d) |", k.Kind, k.Questions)
 	}
@@ -31,6 +31,13 @@ func (s *Score) WriteMarkdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func number(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }
 
 // WriteText writes how far an exam has come, and what it waits for. It returns the error of w.
