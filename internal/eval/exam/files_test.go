@@ -2,8 +2,6 @@ package exam
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,11 +44,6 @@ func TestParseFiles(t *testing.T) {
 }
 
 func FuzzParseQuestions(f *testing.F) {
-	data, err := os.ReadFile(filepath.Join("testdata", "example.questions.json"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
 	f.Add([]byte(`[{"id":"q","kind":"now","question":"?","reference":"!"}]`))
 	f.Add([]byte(`[null]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
