@@ -47,6 +47,7 @@
 // Prompts:
 //
 //	eval.go             eval
+//	eval_exam.go        eval exam
 //	why.go              why
 //	recipe_show.go      recipe show
 //	recipe_check.go     recipe check

@@ -33,9 +33,9 @@ type Session struct {
 
 // Question is asked at the end of a session whose evidence is known.
 type Question struct {
-	Question string `json:"question"`
-	Evidence []int  `json:"evidence"` // records of the session, from 1
-	Answer   string `json:"answer"`   // "": none that could be looked for
+	Question string
+	Evidence []int    // records of the session, from 1
+	Answers  []string // each is right as it is; none: there is none that could be looked for
 }
 
 // questionsEnding is what a file of questions is called after its session.
@@ -44,9 +44,10 @@ const questionsEnding = ".questions.jsonl"
 // place is where a session is read from.
 type place struct{ set, name, file string }
 
-// Load reads the sessions below paths: a file of messages, a session's directory in a store or a mount, or
-// a directory with any number of both below it. What is no session is told to note and left out.
-// It returns an error if a path cannot be read, or no session is found.
+// Load reads the sessions below paths: a file of messages, a session's directory in a store or a mount,
+// a directory with any number of both below it, or a .json file of histories with questions. What is no session
+// is told to note and left out.
+// It returns an error if a path cannot be read, a question is wrong, or no session is found.
 func Load(paths []string, encoding string, note func(string)) ([]*Session, error) {
 	counter, err := tokens.For(encoding)
 	if err != nil {
@@ -62,7 +63,7 @@ func Load(paths []string, encoding string, note func(string)) ([]*Session, error
 	}
 	var out []*Session
 	for _, p := range places {
-		s, err := load(p, counter)
+		some, err := load(p, counter)
 		if problem := new(notASession); errors.As(err, &problem) {
 			note(err.Error())
 			continue
@@ -70,7 +71,7 @@ func Load(paths []string, encoding string, note func(string)) ([]*Session, error
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s)
+		out = append(out, some...)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no sessions in %s", strings.Join(paths, ", "))
@@ -128,11 +129,33 @@ type notASession struct{ file, why string }
 
 func (e *notASession) Error() string { return fmt.Sprintf("%s is left out: %s", e.file, e.why) }
 
-func load(p place, counter *tokens.Counter) (*Session, error) {
+func load(p place, counter *tokens.Counter) ([]*Session, error) {
 	data, err := session.ReadPlain(p.file)
 	if err != nil {
 		return nil, err
 	}
+	var out []*Session
+	if strings.HasSuffix(p.file, setEnding) {
+		if out, err = parseSet(p.set, strings.TrimSuffix(p.name, setEnding), data); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.file, err)
+		}
+	} else {
+		s, err := loadOne(p, data)
+		if err != nil {
+			return nil, err
+		}
+		out = []*Session{s}
+	}
+	for _, s := range out {
+		if err := s.prepare(counter); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// loadOne reads a file of messages, a JSON object a line, and the questions beside it.
+func loadOne(p place, data []byte) (*Session, error) {
 	s := &Session{Set: p.set, Name: p.name, Messages: &session.MemLog{}}
 	for raw := range bytes.Lines(data) {
 		raw = bytes.TrimRight(raw, "\r\n")
@@ -144,10 +167,7 @@ func load(p place, counter *tokens.Counter) (*Session, error) {
 	if s.Messages.Len() == 0 {
 		return nil, &notASession{p.file, "it is empty"}
 	}
-	if s.Questions, err = loadQuestions(strings.TrimSuffix(p.file, ".jsonl")+questionsEnding, s.Messages.Len()); err != nil {
-		return nil, err
-	}
-	return s, s.prepare(counter)
+	return s, s.loadQuestions(strings.TrimSuffix(p.file, ".jsonl") + questionsEnding)
 }
 
 // prepare renders and counts the records that have not been yet.
@@ -197,28 +217,33 @@ func (s *Session) spoken(line int) string {
 }
 
 // loadQuestions reads the questions beside a session; none where there is no such file.
-func loadQuestions(file string, records int) ([]Question, error) {
+func (s *Session) loadQuestions(file string) error {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	var out []Question
+	at, err := s.ids()
+	if err != nil {
+		return err
+	}
 	dec := json.NewDecoder(bufio.NewReader(f))
-	dec.DisallowUnknownFields()
 	for {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		var q Question
-		if err := dec.Decode(&q); err == io.EOF {
-			return out, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: question %d: %w", file, len(out)+1, err)
+		if err == nil {
+			q, err = at.question(raw)
 		}
-		if q.Question == "" || slices.ContainsFunc(q.Evidence, func(n int) bool { return n < 1 || n > records }) {
-			return nil, fmt.Errorf("%s: question %d needs a question, and evidence among the records 1 to %d", file, len(out)+1, records)
+		if err != nil {
+			return fmt.Errorf("%s: question %d: %w", file, len(s.Questions)+1, err)
 		}
-		out = append(out, q)
+		s.Questions = append(s.Questions, q)
 	}
 }

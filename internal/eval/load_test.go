@@ -53,7 +53,7 @@ func TestLoad(t *testing.T) {
 	if len(left) != 2 || !strings.Contains(strings.Join(left, "\n"), "rows.jsonl is left out: line 1 is no message") || !strings.Contains(strings.Join(left, "\n"), "empty.jsonl") {
 		t.Errorf("left out: %q", left)
 	}
-	if q := sessions[1].Questions; len(q) != 1 || q[0].Answer != "hi" || len(q[0].Evidence) != 2 {
+	if q := sessions[1].Questions; len(q) != 1 || q[0].Answers[0] != "hi" || len(q[0].Evidence) != 2 {
 		t.Errorf("%+v", q)
 	}
 	if _, err := Load([]string{filepath.Join(dir, ".hidden")}, "", nil); err != nil {
@@ -65,11 +65,15 @@ func TestLoadFails(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"no sessions": {"a.txt": "x"},
 		"question 1":  {"a.jsonl": hello, "a.questions.jsonl": `{"question":"?","evidence":[2]}`},
-		"question 2":  {"a.jsonl": hello, "a.questions.jsonl": `{"question":"?"}{"ask":1}`},
+		"question 2":  {"a.jsonl": hello, "a.questions.jsonl": `{"question":"?","answer":"x"}{"ask":1}`},
 	} {
 		if _, err := Load([]string{write(t, files)}, "", func(string) {}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	file := filepath.Join(write(t, map[string]string{"set.json": `{"history":[]}`}), "set.json")
+	if _, err := Load([]string{file}, "", nil); err == nil || !strings.Contains(err.Error(), "set.json: history 1 (set): ") {
+		t.Errorf("a history without messages: %v", err)
 	}
 	if _, err := Load([]string{"does/not/exist"}, "", nil); err == nil {
 		t.Error("no error for a path that is not there")

@@ -29,9 +29,9 @@ const soon = 20
 // HeadAndTail is what ctxfs is compared with.
 const HeadAndTail = "head + tail"
 
-// outputs shortens all large tool outputs of a session.
-func (s *Session) outputs(r *reader) ([]Outputs, error) {
-	past := newPast(r)
+// outputs shortens all large tool outputs of a session that stand in the half of its stretches.
+func (s *Session) outputs(r *reader, half Stretches) ([]Outputs, error) {
+	past, calls := newPast(r), s.callsBefore()
 	var out []Outputs
 	for _, method := range []string{HeadAndTail, Ctxfs} {
 		for _, c := range caps {
@@ -40,7 +40,7 @@ func (s *Session) outputs(r *reader) ([]Outputs, error) {
 	}
 	for line := 1; line <= s.Messages.Len(); line++ {
 		text := s.texts[line-1]
-		if s.isResult(line) && s.tokens[line-1] > caps[0] {
+		if s.isResult(line) && s.tokens[line-1] > caps[0] && half.hasCall(s, calls[line]) {
 			needles := s.needles(past, line)
 			fresh := newPast(r)
 			fresh.add(text)

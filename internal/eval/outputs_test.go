@@ -41,7 +41,7 @@ func TestNeedles(t *testing.T) {
 		recordOf("role", "tool", "name", "run", "content", log.String()),
 		recordOf("role", "assistant", "content", "I see number_0 and number_110, known_before and never_seen."),
 	)
-	out, err := s.outputs(newReader())
+	out, err := s.outputs(newReader(), AllStretches)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,29 +1,38 @@
 package eval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // questions asks what is known of a session at its end.
 func (r *replay) questions() error {
-	for _, q := range r.s.Questions {
+	for i, q := range r.s.Questions {
+		if !r.options.Stretches.has(r.s, i) {
+			continue
+		}
 		asked, err := r.s.asked(q.Question, r.counter)
 		if err != nil {
 			return err
 		}
-		for i, m := range r.options.makers() {
+		for k, m := range r.options.makers() {
 			p, err := m.make(asked, r.counter, r.budget, r.recipe).Pack(asked.Messages.Len())
 			if err != nil {
 				return err
 			}
-			s := r.states[i]
+			s := r.states[k]
+			s.Questions++
+			s.promises(r, p, asked.Messages.Len())
 			var evidence Share
 			lines := r.past.r.read(p.Text)
 			for _, n := range q.Evidence {
 				evidence.add(stands(r.past.r.read(asked.texts[n-1]), lines))
 			}
 			s.add(EvR, evidence)
-			if q.Answer != "" {
+			if len(q.Answers) > 0 {
 				var answer Share
-				answer.add(strings.Contains(folded(p.Text), folded(q.Answer)))
+				text := folded(p.Text)
+				answer.add(slices.ContainsFunc(q.Answers, func(a string) bool { return strings.Contains(text, folded(a)) }))
 				s.add(AnsIn, answer)
 			}
 		}

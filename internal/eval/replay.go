@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,21 +38,27 @@ const (
 	F5G    Figure = "f5g"
 	Prefix Figure = "prefix"
 	Cost   Figure = "cost"
-	Fill   Figure = "fill"
-	EvR    Figure = "evr"
-	AnsIn  Figure = "ansin"
+	// Effective is what a call of the model costs, in tokens at the list price.
+	Effective Figure = "effective_tokens"
+	// Compacting is how many compactions come to a call of the model. Only ctxfs has it.
+	Compacting Figure = "compactions_per_call"
+	Fill       Figure = "fill"
+	EvR        Figure = "evr"
+	AnsIn      Figure = "ansin"
 	// ToolOutputs stands for the table of shortened outputs.
 	ToolOutputs Figure = "outputs"
 )
 
 // Row is what one method reached at one budget.
 type Row struct {
-	Method  string          `json:"method"`
-	Budget  int             `json:"budget"`
-	Cuts    int             `json:"cuts"`
-	Figures map[Figure]Mean `json:"figures"`
-	Packs   int             `json:"packs"`
-	Over    int             `json:"over_budget"` // packs that exceed it
+	Method    string          `json:"method"`
+	Budget    int             `json:"budget"`
+	Cuts      int             `json:"cuts"`
+	Questions int             `json:"questions,omitempty"` // that were asked
+	Figures   map[Figure]Mean `json:"figures"`
+	Packs     int             `json:"packs"`
+	Calls     int             `json:"calls"`       // of the model, whose packs are compared with the one before
+	Over      int             `json:"over_budget"` // packs that exceed it
 	// Only of ctxfs:
 	Wrong       []string `json:"broken_promises,omitempty"` // the first few
 	WrongPacks  int      `json:"packs_with_broken_promises"`
@@ -91,19 +96,11 @@ type replay struct {
 	counter *tokens.Counter
 	recipe  *recipe.Recipe
 
-	first  int // the least number of records that exceed the budget; 0: they never do
+	first  int   // the least number of records that exceed the budget; 0: they never do
+	calls  []int // for each record, how many calls of the model came before the next one
 	past   *past
 	states []*state
 	lost   []Lost
-}
-
-// state is where the replay of one method stands.
-type state struct {
-	Row
-	method         Method
-	last           Pack
-	sent           string // the pack of the call of the model before
-	shared, tokens int    // of the calls
 }
 
 // ahead is how many of the agent's next messages say what it needed.
@@ -124,12 +121,19 @@ func (r *replay) run() error {
 		return nil
 	}
 	r.past = newPast(newReader())
+	r.calls = r.s.callsBefore()
 	cuts := r.cuts()
-	if r.options.wants(Prefix, Cost) {
+	if r.options.wants(perCall...) {
 		for n := r.begin(); n <= r.s.Messages.Len(); n++ {
+			if !r.inStretch(n) && !r.beforeStretch(n) {
+				continue
+			}
 			if err := r.at(n, slices.Contains(cuts, n)); err != nil {
 				return err
 			}
+		}
+		for _, s := range r.states {
+			s.finish()
 		}
 	} else if r.options.wants(FRC, FRCctx, FarCtx, FWC, F5G) {
 		for _, n := range cuts {
@@ -158,7 +162,7 @@ func (r *replay) begin() int {
 func (r *replay) cuts() []int {
 	var all []int
 	for n := r.first; n < r.s.Messages.Len(); n++ {
-		if r.s.isAgent(n + 1) {
+		if r.s.isAgent(n+1) && r.inStretch(n) {
 			all = append(all, n)
 		}
 	}
@@ -213,67 +217,6 @@ func (r *replay) next(n int) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// step compares a pack with the one before it.
-func (s *state) step(r *replay, p Pack, n int) {
-	s.Packs++
-	if n >= r.first {
-		fill := s.Figures[Fill]
-		fill.add(float64(p.Tokens) / float64(r.budget))
-		s.Figures[Fill] = fill
-	}
-	if p.Tokens > r.budget {
-		s.Over++
-	}
-	if len(p.Wrong) > 0 {
-		s.WrongPacks++
-		if len(s.Wrong) < 3 {
-			s.Wrong = append(s.Wrong, fmt.Sprintf("%s, %d records: %s", r.s.Name, n, p.Wrong[0]))
-		}
-	}
-	if s.Method == Ctxfs {
-		s.times = append(s.times, p.Took)
-	}
-	if r.options.wants(Prefix, Cost) {
-		if n < r.s.Messages.Len() && r.s.isAgent(n+1) {
-			s.call(r, p, n)
-		}
-		if s.last.Text != "" && n >= r.first && p.Compactions > s.last.Compactions {
-			gain := float64(s.last.Journal-(p.Journal-p.Newest)) / float64(r.budget)
-			if s.Compactions == 0 || gain < s.LeastGain {
-				s.LeastGain = gain
-			}
-			s.Compactions += p.Compactions - s.last.Compactions
-		}
-	}
-	s.last = p
-}
-
-// call compares the pack that the model is asked with and the one that it was asked with before.
-func (s *state) call(r *replay, p Pack, n int) {
-	if s.sent != "" && n >= r.first {
-		s.shared += r.counter.CountParts(p.Text[:commonPrefix(s.sent, p.Text)])
-		s.tokens += p.Tokens
-		share := float64(s.shared) / float64(s.tokens)
-		s.Figures[Prefix] = Mean{share, 1}
-		s.Figures[Cost] = Mean{cached*share + written*(1-share), 1}
-	}
-	s.sent = p.Text
-}
-
-// What a token costs that a provider has in its cache, and one that it has not, in tokens at the list price.
-const (
-	cached  = 0.1
-	written = 1.25
-)
-
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // note keeps what was lost.

@@ -1,8 +1,11 @@
 package eval
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +15,11 @@ import (
 var columns = []struct {
 	figure Figure
 	title  string
+	format string
 }{
-	{FRC, "FRC"}, {FRCctx, "FRCctx"}, {FarCtx, "FarCtx"}, {FWC, "FWC"}, {F5G, "F5G"}, {Prefix, "prefix"}, {Cost, "cost"}, {Fill, "fill"}, {EvR, "EvR"}, {AnsIn, "AnsIn"},
+	{FRC, "FRC", "%.3f"}, {FRCctx, "FRCctx", "%.3f"}, {FarCtx, "FarCtx", "%.3f"}, {FWC, "FWC", "%.3f"}, {F5G, "F5G", "%.3f"},
+	{Prefix, "prefix", "%.3f"}, {Cost, "cost", "%.3f"}, {Effective, "tokens/call", "%.0f"}, {Compacting, "compactions/call", "%.3f"}, {Fill, "fill", "%.3f"},
+	{EvR, "EvR", "%.3f"}, {AnsIn, "AnsIn", "%.3f"},
 }
 
 // ParseFigure returns the figure of a name, in any case of its letters.
@@ -60,10 +66,13 @@ func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
 	} else {
 		p.f("Cuts wherever the agent speaks next and the history exceeds the budget; means over cuts, then over sessions.\n")
 	}
+	if r.Stretches != AllStretches {
+		p.f("Only the %s stretches, of %d calls of the model each.\n", r.Stretches, stretchCalls)
+	}
 	if shown := r.shown(o); len(shown) > 0 {
 		r.writeFigures(p, shown, sets)
 	}
-	if o.wants(Prefix, Cost) {
+	if o.wants(perCall...) {
 		r.writePromises(p)
 	}
 	if len(r.Outputs) > 0 {
@@ -85,7 +94,7 @@ func (r *Result) WriteMarkdown(w io.Writer, o *Options) error {
 func (r *Result) writeFigures(p *printer, shown []int, sets []string) {
 	for _, budget := range r.Budgets {
 		rows := rowsAt(r.Rows, budget)
-		p.f("\n## %s tokens: %s through %s\n\n", grouped(budget), plural(rows[0].Cuts, "cut"), plural(r.exceeding(budget), "session"))
+		p.f("\n## %s tokens: %s through %s\n\n", grouped(budget), looks(rows[0]), plural(r.exceeding(budget), "session"))
 		if rows[0].Packs == 0 {
 			p.f("No history exceeds this budget.\n")
 			continue
@@ -139,10 +148,18 @@ func rowsAt(rows []Row, budget int) (out []Row) {
 	return out
 }
 
-// exceeding counts the sessions that have cuts at a budget.
+// looks is how often a method was looked at.
+func looks(row Row) string {
+	if row.Questions == 0 {
+		return plural(row.Cuts, "cut")
+	}
+	return plural(row.Cuts, "cut") + " and " + plural(row.Questions, "question")
+}
+
+// exceeding counts the sessions that were looked at at a budget.
 func (r *Result) exceeding(budget int) (n int) {
 	for _, s := range r.Sessions {
-		if rowsAt(s.Rows, budget)[0].Cuts > 0 {
+		if row := rowsAt(s.Rows, budget)[0]; row.Cuts+row.Questions > 0 {
 			n++
 		}
 	}
@@ -172,16 +189,18 @@ func (p *printer) heading(first string, shown []int) {
 func (p *printer) row(name string, row Row, shown []int) {
 	p.f("| %s |", name)
 	for _, i := range shown {
-		p.f(" %s |", row.Figures[columns[i].figure].text())
+		p.f(" %s |", row.Figures[columns[i].figure].as(columns[i].format))
 	}
 	p.f("\n")
 }
 
-func (m Mean) text() string {
+func (m Mean) text() string { return m.as("%.3f") }
+
+func (m Mean) as(format string) string {
 	if m.N == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.3f", m.Mean)
+	return fmt.Sprintf(format, m.Mean)
 }
 
 func plural(n int, what string) string {
@@ -202,4 +221,17 @@ func grouped(n int) string {
 
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+// WriteLost writes what was lost to a new file, a JSON object a line. It returns an error if it cannot be written.
+func WriteLost[T Lost | DerivedLost](file string, lost []T) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, row := range lost {
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, b.Bytes(), 0o666)
 }

@@ -13,15 +13,16 @@ import (
 
 // Options say what is measured.
 type Options struct {
-	Budgets  []int
-	Cuts     int // at most so many a session; 0: all
-	Encoding string
-	Recipe   *recipe.Recipe // nil: the default one
-	Only     []Figure       // none: all
-	Alone    bool           // ctxfs without the methods that it is compared with
-	Lost     bool           // note what is lost
-	Jobs     int
-	Progress func(done, of int) // called by one goroutine at a time; nil: not
+	Budgets   []int
+	Cuts      int // at most so many a session; 0: all
+	Encoding  string
+	Recipe    *recipe.Recipe // nil: the default one
+	Only      []Figure       // none: all
+	Stretches Stretches      // the half that is measured
+	Alone     bool           // ctxfs without the methods that it is compared with
+	Lost      bool           // note what is lost
+	Jobs      int
+	Progress  func(done, of int) // called by one goroutine at a time; nil: not
 }
 
 // SessionResult is what one session gave.
@@ -38,14 +39,15 @@ type SessionResult struct {
 
 // Result is all that was measured.
 type Result struct {
-	Encoding string          `json:"encoding"`
-	Budgets  []int           `json:"budgets"`
-	Cuts     int             `json:"cuts_at_most"`
-	Rows     []Row           `json:"rows"` // means over sessions
-	Outputs  []Outputs       `json:"outputs,omitempty"`
-	Sessions []SessionResult `json:"sessions"`
-	Lost     []Lost          `json:"lost,omitempty"`
-	Builds   []Builds        `json:"-"` // times differ from run to run
+	Encoding  string          `json:"encoding"`
+	Budgets   []int           `json:"budgets"`
+	Cuts      int             `json:"cuts_at_most"`
+	Stretches Stretches       `json:"stretches,omitempty"`
+	Rows      []Row           `json:"rows"` // means over sessions
+	Outputs   []Outputs       `json:"outputs,omitempty"`
+	Sessions  []SessionResult `json:"sessions"`
+	Lost      []Lost          `json:"lost,omitempty"`
+	Builds    []Builds        `json:"-"` // times differ from run to run
 }
 
 // Builds is how long ctxfs took for its packs at one budget.
@@ -61,7 +63,7 @@ func Run(ctx context.Context, sessions []*Session, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Encoding: counter.Encoding(), Budgets: o.Budgets, Cuts: o.Cuts, Sessions: make([]SessionResult, len(sessions))}
+	out := &Result{Encoding: counter.Encoding(), Budgets: o.Budgets, Cuts: o.Cuts, Stretches: o.Stretches, Sessions: make([]SessionResult, len(sessions))}
 	replays := make([]*replay, 0, len(sessions)*len(o.Budgets))
 	// The longest first, so that none of them is left over at the end.
 	order := make([]int, len(sessions))
@@ -101,7 +103,7 @@ func Run(ctx context.Context, sessions []*Session, o Options) (*Result, error) {
 		}
 		if o.wants(ToolOutputs) {
 			g.Go(func() (err error) {
-				out.Sessions[i].Outputs, err = sessions[i].outputs(newReader())
+				out.Sessions[i].Outputs, err = sessions[i].outputs(newReader(), o.Stretches)
 				return err
 			})
 		}
@@ -154,7 +156,9 @@ func means(sessions []SessionResult, budgets []int) (rows []Row, builds []Builds
 					all.LeastGain = row.LeastGain
 				}
 				all.Cuts += row.Cuts
+				all.Questions += row.Questions
 				all.Packs += row.Packs
+				all.Calls += row.Calls
 				all.Over += row.Over
 				all.WrongPacks += row.WrongPacks
 				all.Compactions += row.Compactions

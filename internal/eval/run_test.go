@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -206,6 +207,28 @@ func TestPrefixShareIsThatOfCallsOfTheModel(t *testing.T) {
 	if got := s.Figures[Cost].Mean; got != 0.1*want+1.25*(1-want) {
 		t.Errorf("cost %f", got)
 	}
+	if got, want := s.Figures[Effective], (0.1*float64(shared)+1.25*float64(of-shared))/2; got.N != 2 || math.Abs(got.Mean-want) > 1e-9 || s.Calls != 2 {
+		t.Errorf("%+v effective tokens in %d calls, want %f", got, s.Calls, want)
+	}
+}
+
+// A compaction counts where the history exceeds the budget, in whichever pack it is seen; the mean is over calls.
+func TestCompactionsOfACall(t *testing.T) {
+	r := &replay{s: numbered(t, 9), budget: 100, first: 3, counter: counterOf(t), options: &Options{}} // the model is asked behind 2, 4, 6 and 8
+	s := &state{Row: Row{Method: Ctxfs, Figures: map[Figure]Mean{}}}
+	for n, compactions := range []int{2: 1, 1, 2, 2, 2, 3, 4} {
+		if n >= 2 {
+			s.step(r, Pack{Text: "x", Tokens: 1, Compactions: compactions}, n)
+		}
+	}
+	s.finish()
+	if got := s.Figures[Compacting]; got != (Mean{1, 3}) || s.Compactions != 3 || s.Calls != 3 {
+		t.Errorf("%+v: %d compactions in %d calls", got, s.Compactions, s.Calls)
+	}
+	other := &state{Row: Row{Method: "x", Calls: 3, Figures: map[Figure]Mean{}}}
+	if other.finish(); len(other.Figures) != 0 {
+		t.Errorf("%+v", other.Figures)
+	}
 }
 
 // The call before the first that exceeds the budget is what that one is compared with.
@@ -246,8 +269,8 @@ func TestQuestions(t *testing.T) {
 	records = append(records, recordOf("role", "user", "content", "My brother Bo keeps bees."))
 	s := sessionOf(t, records...)
 	s.Questions = []Question{
-		{Question: "Where does the sister live?", Evidence: []int{1}, Answer: "in  GHENT"},
-		{Question: "What does Bo keep?", Evidence: []int{1, 102}, Answer: "bees"},
+		{Question: "Where does the sister live?", Evidence: []int{1}, Answers: []string{"Bruges", "in  GHENT"}},
+		{Question: "What does Bo keep?", Evidence: []int{1, 102}, Answers: []string{"bees"}},
 		{Question: "Who?", Evidence: []int{102}},
 	}
 	r := mustRun(t, []*Session{s}, Options{Budgets: []int{600}, Jobs: 1, Only: []Figure{EvR, AnsIn}})
