@@ -30,7 +30,7 @@ func CheckMessage(line []byte) error {
 	}
 	switch {
 	case role == nil:
-		return bad(`the record has no "role"; give one of system, developer, user, assistant, tool`)
+		return bad(`the record has no "role"; use one of system, developer, user, assistant, tool`)
 	case !knownRole(role):
 		return bad("role is %.60s; it must be one of system, developer, user, assistant, tool", role)
 	}
@@ -97,7 +97,7 @@ func checkObject(file string, line []byte, field func(key, value []byte)) error 
 	case len(trimmed) == 0:
 		return bad("a blank line is not a record")
 	case bytes.IndexByte(line, 0) >= 0:
-		return bad("the record holds a NUL byte")
+		return bad("the record contains a NUL byte")
 	case trimmed[0] != '{':
 		return bad("a record is one JSON object on one line, this begins with %.20q", trimmed)
 	}

@@ -23,5 +23,5 @@ func CheckDiff(data []byte) error {
 		old = strings.HasPrefix(s, "--- ")
 	}
 	return E("set", DiffFile, ErrMalformed,
-		"it is no unified diff: no line begins with \"diff --git\", \"@@ -\" or, one after the other, \"--- \" and \"+++ \"; write what `git diff` or `diff -u` prints, or nothing")
+		"it is not a unified diff: no line begins with \"diff --git\" or \"@@ -\", and no line \"--- \" has a line \"+++ \" after it; write the output of `git diff` or `diff -u`, or empty the file")
 }

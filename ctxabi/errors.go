@@ -22,9 +22,9 @@ var (
 	ErrNoMemory   = errors.New("not enough memory")                 // ENOMEM
 	ErrIO         = errors.New("disk failed or data corrupt")       // EIO
 	ErrNoData     = errors.New("a required source is missing")      // ENODATA
-	ErrNotFound   = errors.New("no such thing")                     // ENOENT
+	ErrNotFound   = errors.New("not found")                         // ENOENT
 	ErrExists     = errors.New("exists already")                    // EEXIST
-	ErrConflict   = errors.New("the log moved on")                  // EAGAIN
+	ErrConflict   = errors.New("the log has changed")               // EAGAIN
 	ErrLocked     = errors.New("store is in use by another daemon") // EBUSY
 	ErrVersion    = errors.New("store has another format version")  // EINVAL
 )

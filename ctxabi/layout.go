@@ -196,7 +196,7 @@ func ParseRef(p string) (Ref, error) {
 	}
 	parts := strings.Split(strings.Trim(p, "/"), "/")
 	if len(parts) != 6 || parts[2] != AgentDir || parts[4] != SessionDir {
-		return bad("wrong shape")
+		return bad("its parts do not match")
 	}
 	r := Ref{Agent: parts[3], Session: parts[5]}
 	switch parts[0] {
@@ -233,14 +233,14 @@ func ParseUID(s string) (uint32, bool) {
 // [A-Za-z0-9][A-Za-z0-9._+-]{0,127}. It returns ErrMalformed for anything else.
 func ValidName(s string) error {
 	if s == "" || len(s) > MaxName {
-		return E("name", "", ErrMalformed, "a name has 1 to %d characters, this one %d", MaxName, len(s))
+		return E("name", "", ErrMalformed, "a name has 1 to %d characters, this one has %d", MaxName, len(s))
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !alnum && (i == 0 || !strings.ContainsRune("._+-", rune(c))) {
 			return E("name", "", ErrMalformed,
-				"%q: a name begins with a letter or digit and holds letters, digits and . _ + - only", s)
+				"%q: a name begins with a letter or digit and contains only letters, digits and . _ + -", s)
 		}
 	}
 	return nil

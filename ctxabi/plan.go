@@ -65,7 +65,7 @@ func ParsePlan(data []byte) (*Plan, error) {
 	}
 	top, err := decodePlan(data)
 	if err != nil {
-		return nil, E("set", PlanFile, ErrMalformed, "it must hold one JSON object: %v", err)
+		return nil, E("set", PlanFile, ErrMalformed, "it must contain one JSON object: %v", err)
 	}
 	var r planReader
 	p.Goal = r.text(top, "goal")
@@ -78,7 +78,7 @@ func ParsePlan(data []byte) (*Plan, error) {
 	for _, o := range r.objects(top, "tasks") {
 		t := r.task(o)
 		if first, twice := seen[t.ID]; twice && t.ID != "" {
-			r.bad(o.at("id"), "%.80q is the id of %s already", t.ID, first)
+			r.bad(o.at("id"), "%s has the id %.80q already", first, t.ID)
 		}
 		seen[t.ID] = o.path
 		p.Tasks = append(p.Tasks, t)
@@ -132,7 +132,7 @@ func decodePlan(data []byte) (planObject, error) {
 	err := d.Decode(&v)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			return planObject{}, errors.New("something follows it")
+			return planObject{}, errors.New("there is text after it")
 		}
 		fields, ok := v.(map[string]any)
 		if !ok {
@@ -148,7 +148,7 @@ func decodePlan(data []byte) (planObject, error) {
 		return planObject{}, fmt.Errorf("line %d, column %d: %v", line, max(1, column), err)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return planObject{}, errors.New("it ends in the middle")
+		return planObject{}, errors.New("it ends too early")
 	}
 	return planObject{}, err
 }
@@ -271,7 +271,7 @@ func (r *planReader) asText(at string, v any, want string) string {
 	if !ok {
 		r.bad(at, "it must be %s, it is %s", want, kindOfJSON(v))
 	} else if strings.ContainsRune(s, 0) {
-		r.bad(at, "it stands in prompts and must not hold NUL")
+		r.bad(at, "it is shown in prompts and must not contain NUL")
 	}
 	return s
 }

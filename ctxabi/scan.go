@@ -28,7 +28,7 @@ func scanObject(line []byte, field func(key, value []byte)) (problem string) {
 		return "is not valid JSON"
 	}
 	if s.blanks(); s.i < len(line) {
-		return "has more on its line than one JSON object"
+		return "has text after its JSON object"
 	}
 	return ""
 }

@@ -35,10 +35,10 @@ func ParseTrust(data []byte) ([]Trust, error) {
 			return nil, bad("more than one object")
 		}
 		if row.Path == "" || path.Clean(row.Path) != row.Path || path.IsAbs(row.Path) || row.Path == ".." || strings.HasPrefix(row.Path, "../") {
-			return nil, bad("path is relative to the root of the mount, without . and ..")
+			return nil, bad("path must be relative to the root of the mount, without . and ..")
 		}
 		if b, err := hex.DecodeString(row.SHA256); err != nil || len(b) != 32 || strings.ToLower(row.SHA256) != row.SHA256 {
-			return nil, bad("sha256 has 64 hex digits")
+			return nil, bad("sha256 must have 64 hex digits")
 		}
 		rows = append(rows, row)
 	}

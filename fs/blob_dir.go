@@ -60,7 +60,7 @@ func (d *blobDir) Unlink(ctx context.Context, name string) syscall.Errno {
 		if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 			return syscall.ENOENT
 		}
-		return d.p.deny(ctx, "remove", d.rel+"/"+name, ctxabi.ErrReadOnly, "the history has it; only what was stored here can be removed")
+		return d.p.deny(ctx, "remove", d.rel+"/"+name, ctxabi.ErrReadOnly, "it is part of the history; only content that was stored here can be removed")
 	}
 	if err != nil {
 		return d.p.refuse(ctx, "remove", d.rel+"/"+name, err)
@@ -74,7 +74,7 @@ func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	if newParent.EmbeddedInode() != d.EmbeddedInode() {
 		return syscall.EXDEV
 	}
-	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "a content is called by its hash")
+	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "the name of content is its hash; it cannot be renamed")
 }
 
 // blobHandle is an open blob that is being written; see [session.BlobStage].

@@ -114,7 +114,7 @@ func (n *contentFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 			if _, err := n.p.x.Blob(n.id); err == nil && n.dir == ctxabi.DedupBlobDir && !resize {
 				return n.fill(ctx, &out.Attr) // install and rsync set mode and times after the close
 			}
-			return n.p.deny(ctx, "change", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
+			return n.p.deny(ctx, "change", n.rel(), ctxabi.ErrReadOnly, "content that is named by its hash cannot be changed")
 		}
 	}
 	if errno := n.Getattr(ctx, f, out); errno != 0 {
@@ -156,7 +156,7 @@ func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, er
 
 func (n *contentFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	if flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
-		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "a content under its hash does not change")
+		return nil, 0, n.p.deny(ctx, "open", n.rel(), ctxabi.ErrReadOnly, "content that is named by its hash cannot be changed")
 	}
 	n.p.noteOpen(ctx, n.rel())
 	h, gone, err := n.open(ctx)

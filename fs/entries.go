@@ -254,5 +254,5 @@ func (k nameKind) refuse(ctx context.Context, p *mountedSession, op, rel string)
 	case k.derived():
 		return p.deny(ctx, op, rel, ctxabi.ErrReadOnly, "ctxfs makes it from the session")
 	}
-	return p.deny(ctx, op, rel, ctxabi.ErrProtected, "a session's directories hold regular files; this name is not free for it")
+	return p.deny(ctx, op, rel, ctxabi.ErrProtected, "a session's directories contain regular files; this name cannot be created")
 }

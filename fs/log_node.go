@@ -59,7 +59,7 @@ func (n *logFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAt
 		return deny("chown", "history belongs to the session's owner")
 	}
 	if explicitTimes(in) {
-		return deny("utimes", "the time of history is that of its last record; only touch to now is allowed")
+		return deny("utimes", "the time of history is that of its last record; it can only be set to now (touch)")
 	}
 	return 0
 }

@@ -192,7 +192,7 @@ func trimNewline(p []byte) []byte {
 	return p
 }
 
-// Wait returns when the mount is gone, whoever unmounted it.
+// Wait blocks until the mount is unmounted, by this process or another one.
 func (s *Server) Wait() { <-s.done }
 
 // Shutdown syncs all logs and unmounts. If files are open it detaches the mount and serves them

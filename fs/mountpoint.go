@@ -46,7 +46,7 @@ func prepare(store, mountpoint string) error {
 		return fmt.Errorf("the mountpoint cannot be listed: %w", err)
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("the mountpoint %s is not empty (it holds %s): the mount would hide that; choose an empty directory", mountpoint, names[0].Name())
+		return fmt.Errorf("the mountpoint %s is not empty (it contains %s): the mount would hide that; choose an empty directory", mountpoint, names[0].Name())
 	}
 	return prerequisites(mountpoint)
 }
@@ -74,7 +74,7 @@ func prerequisites(mountpoint string) error {
 		return fmt.Errorf("uid %d has no entry in /etc/passwd, which fusermount3 requires: mount as a user who has, or as root", os.Geteuid())
 	}
 	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
-		return fmt.Errorf("the mountpoint %s is not yours to write, which fusermount3 requires: choose a directory of your own", mountpoint)
+		return fmt.Errorf("you cannot write to the mountpoint %s, and fusermount3 requires that: choose a directory of your own", mountpoint)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (n *servedSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr
 
 func (n *servedSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	if n.p.t.builder.Redacts() && n.pack.Redact == "" {
-		return nil, n.p.deny(ctx, "read", n.rel(), ctxabi.ErrReadOnly, "this pack was read before --redact was on; a mount without it shows it until pack_ttl is over")
+		return nil, n.p.deny(ctx, "read", n.rel(), ctxabi.ErrReadOnly, "this pack was made before --redact was set; a mount without --redact shows it until pack_ttl ends")
 	}
 	n.p.noteOpen(ctx, n.rel())
 	s, err := n.p.served(ctx)

@@ -79,7 +79,7 @@ func parseFork(from ctxabi.Ref, asked string) (to ctxabi.Ref, n int, err error) 
 // collect plans or sweeps the session. Only the session's owner may.
 func (d *sessionDir) collect(ctx context.Context, asked string) syscall.Errno {
 	if !d.mayDecide(ctx) {
-		return d.p.deny(ctx, "gc", "", ctxabi.ErrProtected, "only the session's owner lets anything of it go")
+		return d.p.deny(ctx, "gc", "", ctxabi.ErrProtected, "only the session's owner can collect its garbage")
 	}
 	late, cancel := patient(ctx)
 	defer cancel()

@@ -45,8 +45,8 @@ func (c *Collector) Start(interval time.Duration) (stop func()) {
 	})
 }
 
-// Changed asks for a sweep of the session soon, because its policy changed. Nothing depends on it:
-// a round sees the change by itself.
+// Changed requests a sweep of the session soon, because its policy changed. It is only an
+// optimisation: the next round finds the change in any case.
 func (c *Collector) Changed(ref ctxabi.Ref) {
 	st := c.state(ref)
 	c.mu.Lock()

@@ -10,20 +10,20 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Ages that no policy sets.
+// Ages that are fixed, whatever the policy is.
 const (
 	QuarantineAge = 30 * 24 * time.Hour // of bytes that were no record
 	TmpAge        = 24 * time.Hour      // of what nobody owns in the store's tmp directory
 )
 
-// Candidate is an item that the policy lets go, or one that stays.
+// Candidate is an item with the decision's reason: to remove it, or to leave it.
 type Candidate struct {
 	Item
-	Reason string // why it may go; of what stays, why it does
+	Reason string // why it may be removed, or why it is left
 }
 
-// Plan is what a sweep would remove of a session, and what stays, each with the reason. It is not
-// changed after [MakePlan].
+// Plan lists what a sweep of a session would remove and what it would leave, each with the reason. It
+// is not changed after [MakePlan].
 type Plan struct {
 	At     time.Time
 	Policy ctxabi.Policy
@@ -109,7 +109,7 @@ func byPolicy(now time.Time, p ctxabi.Policy, it Item) verdict {
 		}
 		return aged(now, it, "delete_after", min(messages, events))
 	}
-	return stays("nothing removes it")
+	return stays("it is never removed")
 }
 
 // protected returns what protects an item that its age lets go, or "" if nothing does.

@@ -131,7 +131,7 @@ func (r *Report) Text() []byte {
 func ParseReport(text []byte) (*Report, error) {
 	r := newReport(ctxabi.Ref{}, &Plan{})
 	bad := func(line string) (*Report, error) {
-		return nil, ctxabi.E("read", ctxabi.GCReportFile, ctxabi.ErrMalformed, "%.80q is no line of a report", line)
+		return nil, ctxabi.E("read", ctxabi.GCReportFile, ctxabi.ErrMalformed, "%.80q is not a line of a report", line)
 	}
 	head, rows, _ := strings.Cut(string(text), "\n\n")
 	group := map[string]*Group{}

@@ -23,7 +23,7 @@ const (
 	Tmp        Kind = "tmp"        // what nobody owns in the tmp directory of the store
 )
 
-// Item is something that a policy may let go.
+// Item is something that a sweep may remove, depending on the policy.
 type Item struct {
 	Kind Kind
 	Path string    // relative to the session, as its owner knows it
@@ -38,23 +38,23 @@ type Pack struct {
 	At time.Time
 }
 
-// Named is what names a content.
+// Named counts and lists the references to a content.
 type Named struct {
 	Count int      // of records and files that do; all packs that are kept count as one
 	By    []string // some of them: "messages:12", "context/pinned/rules.md", "a pack that was read"
 }
 
-// Glance is what can be known of a session without opening anything of it.
+// Glance is what is known of a session from its directory alone, without opening the session.
 type Glance struct {
 	Stamp   string // another one when the policy changed, or the kinds of derived content that there are
 	Derived bool   // there is derived content, or a policy that speaks of history
 }
 
-// Store is what a collector needs of a store.
+// Store is the part of a store that a collector needs.
 type Store interface {
 	Now() time.Time
 	Sessions() iter.Seq[ctxabi.Ref]
-	// Glance returns what can be known of a session at a glance; if its stamp is still was, only that.
+	// Glance returns the [Glance] of a session; if the stamp still equals was, only the stamp.
 	// It returns ctxabi.ErrNotFound if there is no such session.
 	Glance(ref ctxabi.Ref, was string) (Glance, error)
 	Session(ref ctxabi.Ref) (Session, error)

@@ -172,7 +172,7 @@ func (c *Collector) sweepOnce(ctx context.Context, ref ctxabi.Ref, asked bool) (
 				r.add(&r.Failed, it.Item, err.Error())
 			case !done:
 				p.wake(p.At.Add(recheck))
-				r.add(&r.Kept, it.Item, "something began to need it")
+				r.add(&r.Kept, it.Item, "it is needed again")
 			default:
 				if it.Kind == Packs && p.before.After(m.before) { // younger rows have been candidates for a shorter while
 					marks[key] = mark{p.At, p.before}

@@ -15,7 +15,7 @@ import (
 type Class int
 
 const (
-	Required Class = iota // stands verbatim, or there is no pack
+	Required Class = iota // never cut: without room for it there is no pack
 	whole                 // stands whole as long as that leaves the journal its least
 	explicit              // has a max_tokens of the recipe
 	standard              // has the default cap of its type

@@ -43,13 +43,7 @@ func (y *layout) useSections() {
 
 // useChain uses the first source of from, from+1, … before end that yields something.
 func (y *layout) useChain(from, end, journal int) {
-	var left []block // why the others are not used
-	why := func(k int, reason string) {
-		b := y.blank(k, "")
-		b.reason = reason
-		left = append(left, b)
-	}
-	found, waiting, wanted := -1, false, false
+	c := chain{y: y, head: &y.recipe.Sources[from], found: -1}
 	for k := from; k < end; k++ {
 		s := &y.recipe.Sources[k]
 		f := y.facts()
@@ -57,78 +51,118 @@ func (y *layout) useChain(from, end, journal int) {
 		if s.Phase == recipe.Dynamic {
 			f.Task = y.current
 		}
-		switch {
-		case y.leftOut(s):
-			why(k, "left out by the strategy "+y.strategy.Name)
-			continue
-		case !f.Holds(s.Condition):
-			why(k, y.unmet(s))
-			continue
-		case s.Type == recipe.TypeJournal:
+		if reason := c.unused(s, f); reason != "" {
+			c.leave(k, reason)
+		} else if s.Type == recipe.TypeJournal {
 			y.journal.Present = y.journal.Present || k == journal
 			return
-		case found >= 0:
-			why(k, "not needed: "+y.recipe.Sources[found].Block+" yields something")
-			continue
-		case waiting && s.Type.Computed():
-			why(k, "not needed yet")
-			continue
+		} else {
+			c.use(k, f.Task)
 		}
-		wanted, y.Wanted[k] = true, true
-		if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
-			waiting = true
-		}
-		if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall_block.go
-			if s.Phase != recipe.Dynamic {
-				why(k, "it stands after the journal or nowhere: what it shows changes with each record")
-				continue
-			}
-			y.blocks = append(y.blocks, y.blank(k, ""))
-			found = k
-			continue
-		}
-		blocks := y.contents(k, f.Task, blocks.NoCap)
-		if !slices.ContainsFunc(blocks, func(b block) bool { return b.text != "" }) {
-			if s.Type == recipe.TypeSystemRole {
-				if prompt := y.systemPrompt(k); len(prompt) > 0 {
-					y.prompt, found = true, k
-					y.blocks = append(y.blocks, prompt...)
-					continue
-				}
-			}
-			if len(blocks) == 0 {
-				why(k, y.absence(k))
-			}
-			left = append(left, blocks...)
-			continue
-		}
-		found = k
-		y.blocks = append(y.blocks, blocks...)
 	}
-	for _, b := range left {
+	for _, b := range c.left {
 		// That a source of the built-in recipe has no file goes without saying.
 		if !strings.HasPrefix(b.reason, missing) || b.source.Origin.File != "" {
 			y.blocks = append(y.blocks, b)
 		}
 	}
-	if head := &y.recipe.Sources[from]; found < 0 && wanted && head.OnMissing == recipe.Error && y.missing == nil && !y.there(from, end) {
-		var reasons []string
-		for _, b := range left {
-			reasons = append(reasons, y.lack(b))
-		}
-		at, remedy := "", "write it"
-		switch large := func(b block) bool { return strings.HasPrefix(b.reason, "larger than ") }; {
-		case head.Type.Computed():
-			remedy = "mend the command"
-		case slices.ContainsFunc(left, large):
-			remedy = "shorten it"
-		}
-		if head.Origin.File != "" {
-			at = fmt.Sprintf(" (%s:%d)", head.Origin.File, head.Origin.Line)
-		}
-		y.missing = ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or say on_missing: skip",
-			head.Block, at, strings.Join(reasons, "; "), remedy)
+	if c.found < 0 && c.wanted && c.head.OnMissing == recipe.Error && y.missing == nil && !y.there(from, end) {
+		y.missing = c.failure()
 	}
+}
+
+// chain is what is known of a source and its fallbacks on the way from one to the next.
+type chain struct {
+	y    *layout
+	head *recipe.Source // the first of them
+
+	found   int     // the source that yields something; -1: none so far
+	wanted  bool    // one was to be used
+	waiting bool    // a generator has not given anything yet
+	left    []block // why the others are not used
+}
+
+// unused returns why source s is not to be used, "" if it is. f are the facts that its condition looks at.
+func (c *chain) unused(s *recipe.Source, f *blocks.Facts) string {
+	switch y := c.y; {
+	case y.leftOut(s):
+		return "left out by the strategy " + y.strategy.Name
+	case !f.Holds(s.Condition):
+		return y.unmet(s)
+	case s.Type == recipe.TypeJournal:
+		return ""
+	case c.found >= 0:
+		return "not needed: " + y.recipe.Sources[c.found].Block + " yields something"
+	case c.waiting && s.Type.Computed():
+		return "not needed yet"
+	}
+	return ""
+}
+
+// use makes the blocks of source k for task, or notes why it has no content.
+func (c *chain) use(k int, task string) {
+	y, s := c.y, &c.y.recipe.Sources[k]
+	c.wanted, y.Wanted[k] = true, true
+	if s.Type.Computed() && (len(y.files[k]) == 0 || y.files[k][0].Pending) {
+		c.waiting = true
+	}
+	if s.Type == recipe.TypeRecall { // what it shows depends on the journal, see recall_block.go
+		if s.Phase != recipe.Dynamic {
+			c.leave(k, "it stands after the journal or nowhere: what it shows changes with each record")
+			return
+		}
+		c.take(k, y.blank(k, ""))
+		return
+	}
+	made := y.contents(k, task, blocks.NoCap)
+	if slices.ContainsFunc(made, func(b block) bool { return b.text != "" }) {
+		c.take(k, made...)
+		return
+	}
+	if s.Type == recipe.TypeSystemRole {
+		if prompt := y.systemPrompt(k); len(prompt) > 0 {
+			y.prompt = true
+			c.take(k, prompt...)
+			return
+		}
+	}
+	if len(made) == 0 {
+		c.leave(k, y.absence(k))
+	}
+	c.left = append(c.left, made...)
+}
+
+// take notes that source k yields blocks.
+func (c *chain) take(k int, made ...block) {
+	c.found = k
+	c.y.blocks = append(c.y.blocks, made...)
+}
+
+// leave notes why source k is not used.
+func (c *chain) leave(k int, reason string) {
+	b := c.y.blank(k, "")
+	b.reason = reason
+	c.left = append(c.left, b)
+}
+
+// failure returns the error, of kind ctxabi.ErrNoData, that a required chain yields nothing, with all reasons and a remedy.
+func (c *chain) failure() error {
+	var reasons []string
+	for _, b := range c.left {
+		reasons = append(reasons, c.y.lack(b))
+	}
+	at, remedy := "", "write it"
+	switch large := func(b block) bool { return strings.HasPrefix(b.reason, "larger than ") }; {
+	case c.head.Type.Computed():
+		remedy = "correct the command"
+	case slices.ContainsFunc(c.left, large):
+		remedy = "shorten it"
+	}
+	if c.head.Origin.File != "" {
+		at = fmt.Sprintf(" (%s:%d)", c.head.Origin.File, c.head.Origin.Line)
+	}
+	return ctxabi.E("pack", ctxabi.PackFile, ctxabi.ErrNoData, "source %s%s yields nothing: %s; %s, or set on_missing: skip",
+		c.head.Block, at, strings.Join(reasons, "; "), remedy)
 }
 
 // lack returns why a block has no content: of a file with its path, of a command with the end of what it

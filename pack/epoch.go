@@ -29,9 +29,11 @@ func (d *draft) epoch(head []byte) (epoch, major string) {
 	if r := d.in.Redaction; r != nil {
 		fmt.Fprintf(h, "redaction %s\n", r.Fingerprint)
 	}
+	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.Rules)
+	common := h.Sum(nil)
 	name := func(boundary int) string {
-		fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, boundary, d.fold.Rules)
-		return hex.EncodeToString(h.Sum(nil)[:8])
+		sum := sha256.Sum256(fmt.Appendf(nil, "%x boundary %d", common, boundary))
+		return hex.EncodeToString(sum[:8])
 	}
 	epoch = fmt.Sprintf("%d-%s", d.fold.Compactions, name(d.fold.Boundary()))
 	if boundary := d.fold.MajorBoundary(); boundary > 0 {

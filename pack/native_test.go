@@ -46,7 +46,7 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 	out := map[native.Format]nativeOf{}
 	for _, f := range native.Formats {
 		data, stable, err := b.native.Render(f, logs)
-		if errors.Is(err, ctxabi.ErrOverBudget) && limit > 0 && limit < 1200 && strings.Contains(string(b.Report), "so little room is left that they may not fit") {
+		if errors.Is(err, ctxabi.ErrOverBudget) && limit > 0 && limit < 1200 && strings.Contains(string(b.Report), "there is so little room that they may not fit") {
 			continue // so small a limit has room for pack.md alone, and the report says so
 		}
 		if err != nil {

@@ -42,7 +42,7 @@ func (d *draft) reportHead(b *Build, line printer) {
 		line("%s", unread)
 	}
 	if d.in.NoEvents {
-		line("%s cannot be opened, and nothing of it is in this pack; %s says why", ctxabi.EventsFile, ctxabi.ErrorsFile)
+		line("%s cannot be opened, and nothing of it is in this pack; the reason is in %s", ctxabi.EventsFile, ctxabi.ErrorsFile)
 	}
 	if len(d.in.Notes) > 0 || unread != "" || d.in.NoEvents {
 		line("")
@@ -57,7 +57,7 @@ func (d *draft) reportHead(b *Build, line printer) {
 	line("- epoch: %s, %d compactions; %s", b.Epoch, d.fold.Compactions, d.epochReason())
 	line("- recipe: %s; strategy: %s", cell(d.recipe.Name), cell(d.strategy.Name))
 	if d.settled > 0 {
-		line("- settled: what is chosen before the journal is chosen by the records up to %s", d.name(d.settled))
+		line("- settled: the blocks before the journal are chosen by the records up to %s", d.name(d.settled))
 	}
 	if note := d.summaryNote(); note != "" {
 		line("- summary: %s", record.OneLine(note))
@@ -71,9 +71,9 @@ func (d *draft) reportHead(b *Build, line printer) {
 	for _, f := range d.in.Files {
 		switch {
 		case f.Pending:
-			line("- stale: %s has not been given yet, it is left out", cell(cmp.Or(f.Path, f.ID)))
+			line("- stale: %s has no content yet; it is left out", cell(cmp.Or(f.Path, f.ID)))
 		case f.Stale:
-			line("- stale: %s did not come in time, its last known content is used", cell(cmp.Or(f.Path, f.ID)))
+			line("- stale: %s was not ready in time; its last known content is used", cell(cmp.Or(f.Path, f.ID)))
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (d *draft) reportRepairs(line printer) {
 			line("- %s", record.OneLine(row))
 		}
 		if d.native.Bound > l.limit && l.limit > 0 {
-			line("- so little room is left that they may not fit, which then fails")
+			line("- there is so little room that they may not fit; then the rendering fails")
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (d *draft) reportSince(b *Build, line printer) {
 	case n == 0:
 		line("There is no record yet.")
 	case !d.journal.Present:
-		line("The recipe has no journal: records stand in no pack.")
+		line("The recipe has no journal: its packs have no records.")
 	case d.step > 0:
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, journal.MaxStep)
 	case d.fold.Compacted == n && d.fold.Previous == d.fold.Boundary():

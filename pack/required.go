@@ -23,7 +23,7 @@ func (in *Input) CheckFits(name string) error {
 	}
 	if l := y.limits; l.limit > 0 && l.required+minJournal > l.limit {
 		return ctxabi.E("set", name, ctxabi.ErrOverBudget,
-			"what stands verbatim (the system prompt and pinned/) would take %d of %s, and the conversation needs at least %d; raise %s or shorten it",
+			"what is never cut (the system prompt and pinned/) would take %d of %s, and the conversation needs at least %d; raise %s or shorten it",
 			l.required, l.tokens(), minJournal, ctxabi.BudgetFile)
 	}
 	return nil

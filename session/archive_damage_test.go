@@ -55,13 +55,13 @@ func TestWhatIsDoneToSealedPartsByHand(t *testing.T) {
 		reported string // by opening it
 	}{
 		{"nothing", func(d *sessiontest.Disk, dir string, parts [2]string) {}, true, ""},
-		{"the list is removed", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, session.SegmentsFile)) }, true, "made again"},
+		{"the list is removed", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, session.SegmentsFile)) }, true, "rebuilt it"},
 		{"the list is damaged", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, session.SegmentsFile), []byte(`{"parts":[{"number":1,"off":5,"size":9}]}`))
-		}, true, "made again"},
+		}, true, "rebuilt it"},
 		{"the list is empty", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, session.SegmentsFile), nil)
-		}, true, "made again"},
+		}, true, "rebuilt it"},
 		{"raw records are put back", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, ctxabi.MessagesFile), []byte(parts[0]+parts[1]+a3+"\n"))
 		}, true, ""},
@@ -76,17 +76,17 @@ func TestWhatIsDoneToSealedPartsByHand(t *testing.T) {
 		{"raw records of the second part are put back, and the list is removed", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, ctxabi.MessagesFile), []byte(parts[1]+a3+"\n"))
 			d.Remove(path.Join(dir, session.SegmentsFile))
-		}, true, "made again"},
+		}, true, "rebuilt it"},
 		{"the first part is removed", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, part1)) }, false, ""},
 		{"the second part is removed", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, part2)) }, false, ""},
 		{"the second part and the list are removed", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			d.Remove(path.Join(dir, part2))
 			d.Remove(path.Join(dir, session.SegmentsFile))
-		}, false, "made again"},
+		}, false, "rebuilt it"},
 		{"the first part and the list are removed", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			d.Remove(path.Join(dir, part1))
 			d.Remove(path.Join(dir, session.SegmentsFile))
-		}, false, "made again"},
+		}, false, "rebuilt it"},
 		{"a part is empty", func(d *sessiontest.Disk, dir string, parts [2]string) { put(t, d, path.Join(dir, part1), nil) }, false, ""},
 		{"the end of a part is cut", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			b := get(t, d, path.Join(dir, part1))
@@ -94,7 +94,7 @@ func TestWhatIsDoneToSealedPartsByHand(t *testing.T) {
 		}, true, ""}, // its frames are whole
 		{"the arrivals are removed", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			d.Remove(path.Join(dir, session.ArrivalsFile))
-		}, true, "was gone"},
+		}, true, "was missing"},
 		{"the index is removed", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			d.Remove(path.Join(dir, session.IndexFile))
 		}, true, ""},

@@ -38,18 +38,18 @@ func TestFsckOfSealedParts(t *testing.T) {
 			b := get(t, d, path.Join(dir, part1))
 			b[len(b)/2] ^= 1
 			put(t, d, path.Join(dir, part1), b)
-		}, part1 + " does not give bytes", check.Lost, false},
+		}, part1 + " cannot provide bytes", check.Lost, false},
 		{"a part is missing", func(d *sessiontest.Disk, dir string, parts [2]string) { d.Remove(path.Join(dir, part1)) }, "the sealed part is missing: bytes 0-", check.Lost, false},
 		{"a part is there twice", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, "messages.jsonl.7.zst"), get(t, d, path.Join(dir, part1)))
 		}, "has no such part", check.Odd, true},
 		{"the list lost its end", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			put(t, d, path.Join(dir, session.SegmentsFile), []byte("{"))
-		}, "it does not fit together", check.Rebuildable, true},
+		}, "its parts do not fit together", check.Rebuildable, true},
 		{"a bit of the list is wrong", func(d *sessiontest.Disk, dir string, parts [2]string) {
 			b := string(get(t, d, path.Join(dir, session.SegmentsFile)))
 			put(t, d, path.Join(dir, session.SegmentsFile), []byte(strings.Replace(b, `"records":`, `"records":1`, 1)))
-		}, "it does not fit its checksum", check.Rebuildable, true},
+		}, "it does not match its checksum", check.Rebuildable, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := sessiontest.New()

@@ -18,9 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Child is a child of a session as it stands at one moment: what was written below
-// context/child/<name>, and what follows from the session that it is linked to. Two of one child
-// are equal when they say the same; the text of the result is part of that.
+// Child is the state of a child of a session at one moment: the files below context/child/<name>,
+// and the values derived from the session that it is linked to. Two values of one child are equal if
+// all fields are equal; the text of the result is one of them.
 type Child struct {
 	Name    string
 	Agent   string // what the files agent and session say; "" nothing
@@ -43,13 +43,14 @@ type Child struct {
 	sum    [sha256.Size]byte // of result.md, where that was written
 }
 
-// Finished reports whether nothing more is to come of the child.
+// Finished reports whether the child has ended: its status is neither pending nor active.
 func (c *Child) Finished() bool { return c.Status != "pending" && c.Status != "active" }
 
-// Who names the session that the child names: "rev/r1", or what is known of it.
+// Who returns the agent and the session that the child is linked to, such as "rev/r1", or the part
+// of it that is known.
 func (c *Child) Who() string { return strings.Trim(c.Agent+"/"+c.Session, "/") }
 
-// Row is the child as a row of context/refs.jsonl: where its result is, and how it stands.
+// Row returns the child as a row of context/refs.jsonl, with the path of its result and its status.
 func (c *Child) Row() ctxabi.RefRow {
 	return ctxabi.RefRow{ID: "child-" + c.Name, Path: ctxabi.ChildPath(c.Name, ctxabi.ChildResult), Kind: ctxabi.RefChild,
 		Summary: strings.TrimSuffix(c.Status+", "+c.Who(), ", ")}

@@ -52,7 +52,7 @@ type Link struct {
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {
-		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "it is not known whose child the session is")
+		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "the parent of the session is not known")
 	}
 	for _, parent := range parents {
 		x, err := s.Session(parent)
@@ -118,7 +118,7 @@ func (s *Store) lastWords(x *Session) (before, after []lastWord, err error) {
 }
 
 func notKept(parent ctxabi.Ref, rel string, err error) error {
-	return ctxabi.E("remove", "", ctxabi.ErrProtected, "%s shows what it says as %s, where it could not be kept: %v", parent, rel, err)
+	return ctxabi.E("remove", "", ctxabi.ErrProtected, "%s shows its result as %s, and it could not be stored there: %v", parent, rel, err)
 }
 
 // lastText is what a removed session leaves as a result: none where a sealed part that is damaged
@@ -153,7 +153,7 @@ func (w *lastWord) write() error {
 func (w *lastWord) takeBack() {
 	x := w.parent
 	if err := x.commit(Change{Kind: RemoveFile, Name: w.rel, If: w.data}); err != nil {
-		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "it does not follow its session any more, which stays"))
+		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "its session was not removed, but it no longer follows it"))
 	}
 }
 

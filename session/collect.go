@@ -13,21 +13,21 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// What follows is for whoever collects garbage: it tells what there is, and removes what it is told
-// to. What may go is not decided here.
+// This file is for the garbage collector: it lists what a session has and removes what the collector
+// asks for. The collector decides what may be removed.
 
-// Now is the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() time.Time { return s.disk.Now() }
 
-// Glance is what a look at a session's directory tells that opens nothing of it.
+// Glance is what is known of a session from its directory alone, without opening the session.
 type Glance struct {
-	Stamp   string        // another one when gc.policy changed, or the kinds of derived content that there are
+	Stamp   string        // changes with gc.policy and with the kinds of derived content that exist
 	Derived bool          // there are directories of it
 	Policy  ctxabi.Policy // in force
 }
 
-// Glance looks at the session ref. Where its stamp is still was, the rest is not told, and the look
-// costs two stats. It returns ctxabi.ErrNotFound if there is no such session.
+// Glance reads the directory of the session ref. If the stamp still equals was, it returns only the
+// stamp, at the cost of two stats. It returns ctxabi.ErrNotFound if there is no such session.
 func (s *Store) Glance(ref ctxabi.Ref, was string) (g Glance, err error) {
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
@@ -155,7 +155,7 @@ func (x *Session) LogFile(l *Log) (Usage, error) {
 	defer x.store.disk.Move.RUnlock()
 	k, err := x.kept(l.Name())
 	if err != nil {
-		err = vfs.Failed("look", l.Name(), err, "it cannot be looked at")
+		err = vfs.Failed("look", l.Name(), err, "it cannot be examined")
 	}
 	return k, err
 }
@@ -209,7 +209,7 @@ func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (fr
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, vfs.Failed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it was not removed")
 	}
 	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
@@ -219,7 +219,7 @@ func (x *Session) SweepCache(name string, confirm func(Usage) (bool, error)) (fr
 	err = s.disk.FS.Rename(x.dir.Path(rel), tmp)
 	s.disk.Move.RUnlock()
 	if err != nil {
-		return 0, false, vfs.Failed("collect", rel, err, "it stays")
+		return 0, false, vfs.Failed("collect", rel, err, "it was not removed")
 	}
 	s.disk.RemoveAll(tmp)
 	return k.Size, true, nil
@@ -255,7 +255,7 @@ func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, vfs.Failed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it was not removed")
 	}
 	if ok, err := confirm(k); !ok || err != nil {
 		return 0, false, err
@@ -263,7 +263,7 @@ func (x *Session) SweepQuarantined(name string, confirm func(Usage) (bool, error
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
-		return 0, false, vfs.Failed("collect", name, err, "it stays")
+		return 0, false, vfs.Failed("collect", name, err, "it was not removed")
 	}
 	return k.Size, true, nil
 }

@@ -25,7 +25,7 @@ func controlName(op, name string) error {
 		name == ctxabi.InternalDir, strings.HasPrefix(name, ctxabi.InternalDir+"/"):
 		return ctxabi.E(op, name, ctxabi.ErrMalformed, "it is not the name of a file of the session")
 	case name == ctxabi.MessagesFile, name == ctxabi.EventsFile:
-		return ctxabi.E(op, name, ctxabi.ErrAppendOnly, "records are appended, the file is never replaced")
+		return ctxabi.E(op, name, ctxabi.ErrAppendOnly, "records can only be appended; the file cannot be replaced")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func CheckControl(name string, data []byte) error {
 		}
 	case ctxabi.MetaFile:
 		if err := jsonObject(data); err != nil {
-			return bad("it must hold one JSON object: %v", err)
+			return bad("it must contain one JSON object: %v", err)
 		}
 	case ctxabi.PlanFile:
 		_, err := ctxabi.ParsePlan(data)
@@ -129,15 +129,15 @@ func CheckControl(name string, data []byte) error {
 	return nil
 }
 
-// CheckText returns ctxabi.ErrMalformed if data may not stand in a prompt as content of the session
-// file called name.
+// CheckText returns ctxabi.ErrMalformed if data, the content of the session's file name, must not be
+// shown in a prompt: it is not UTF-8 or contains NUL.
 func CheckText(name string, data []byte) error {
 	at, why := notText(data)
 	if why == "" {
 		return nil
 	}
 	return ctxabi.E("set", name, ctxabi.ErrMalformed,
-		"it stands in prompts and must be text, but byte %d %s; convert it to UTF-8, or keep it in the agent's home and pin its path", at, why)
+		"it is shown in prompts and must be text, but byte %d %s; convert it to UTF-8, or keep it in the agent's home and pin its path", at, why)
 }
 
 // inPrompt reports whether a pack shows what the file called name holds.
@@ -200,7 +200,7 @@ func checkRows(name string, data []byte, fields ...string) error {
 				continue
 			}
 			if v.Type != gjson.String || v.Str == "" && !optional {
-				return bad("it needs a string %q", field)
+				return bad("it must have a string %q", field)
 			}
 		}
 		if src := row.Get("source"); src.Exists() {
@@ -280,7 +280,7 @@ func checkChildFile(name, file string, data []byte) error {
 	case ctxabi.ChildAgent, ctxabi.ChildSession:
 		if who := trimNewline(data); who != "" {
 			if err := ctxabi.ValidName(who); err != nil {
-				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write one name, as its directory has it", who, file)
+				return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.40q is not the name of the child's %s; write the name of its directory", who, file)
 			}
 		}
 	case ctxabi.ChildStatus:

@@ -42,7 +42,7 @@ func TestControlFilesAreChecked(t *testing.T) {
 		{"context/plan.json", `{"goal":"` + "\xff" + `"}`, "not UTF-8"},
 		{"context/review.diff", "", ""},
 		{"context/review.diff", "diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", ""},
-		{"context/review.diff", "looks good to me\n", "no unified diff"},
+		{"context/review.diff", "looks good to me\n", "not a unified diff"},
 		{"context/review.diff", "diff --git a/x b/x\n+\x00\n", "byte 20 is NUL"},
 		{"context/facts.jsonl", `{"id":"f1","text":"x","source":"messages:12-18"}` + "\n", ""},
 		{"context/facts.jsonl", `{"id":"f1","text":"x"}` + "\n\n" + `{"id":"f2","text":"y"}`, ""},

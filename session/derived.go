@@ -30,8 +30,8 @@ func derivedLine(data []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
 }
 
-// DerivedContent returns what stands behind the line of derived content as it is on the disk; ok is
-// false where that does not fit.
+// DerivedContent returns the content after the first line of a file of derived content; ok is false
+// if that line's length or checksum does not match the content.
 func DerivedContent(raw []byte) (data []byte, ok bool) {
 	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
 		return nil, false
@@ -130,7 +130,7 @@ func (x *Session) RemoveDerived(name string) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.store.disk.FS.Remove(x.dir.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return vfs.Failed("remove", rel, err, "it stays")
+		return vfs.Failed("remove", rel, err, "it was not removed")
 	}
 	return nil
 }

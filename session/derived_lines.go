@@ -50,7 +50,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 		err = closed
 	}
 	if err != nil {
-		return vfs.Failed("append", rel, err, "it was not stored whole")
+		return vfs.Failed("append", rel, err, "only a part of it was stored")
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (x *Session) EachDerivedLine(name string, yield func(line []byte) bool) err
 	})
 }
 
-// DerivedLineContent returns what stands behind the checksum of a line, which must have its
-// newline. It returns an error if the line is torn or does not fit its checksum.
+// DerivedLineContent returns the content of a line, without its checksum and its newline. It returns
+// an error if the newline is missing or the content does not match the checksum.
 func DerivedLineContent(line []byte) ([]byte, error) {
 	line, whole := bytes.CutSuffix(line, []byte{'\n'})
 	if !whole {
@@ -102,7 +102,7 @@ func DerivedLineContent(line []byte) ([]byte, error) {
 	return summedContent(line)
 }
 
-var errTorn = errors.New("it is torn")
+var errTorn = errors.New("it is incomplete")
 
 // summedContent returns what stands behind the checksum of a line without its newline.
 func summedContent(line []byte) ([]byte, error) {
@@ -112,7 +112,7 @@ func summedContent(line []byte) ([]byte, error) {
 	}
 	crc, err := strconv.ParseUint(string(line[:sum-1]), 16, 32)
 	if err != nil || uint32(crc) != crc32.Checksum(line[sum:], vfs.Castagnoli) {
-		return nil, errors.New("it does not fit its checksum")
+		return nil, errors.New("it does not match its checksum")
 	}
 	return line[sum:], nil
 }

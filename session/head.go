@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Head stands for all that a log held at one moment. The chain tells that nothing before its end
-// was changed, but not that nothing was cut off there: a head that is kept elsewhere does.
+// Head identifies the content of a log at one moment. The chain alone proves that no byte before its
+// end was changed. A head that is stored elsewhere also proves that the end was not cut off.
 type Head struct {
 	Ref   ctxabi.Ref
 	Log   string // its name
@@ -20,7 +20,7 @@ type Head struct {
 	Chain string // hex
 }
 
-// String is a line as sha256sum prints them: the chain, the bytes, the log's path.
+// String returns a line in the form of sha256sum: the chain, the number of bytes, the log's path.
 func (h Head) String() string {
 	return fmt.Sprintf("%s  %d  %s", h.Chain, h.Bytes, path.Join(h.Ref.Path(), h.Log))
 }

@@ -38,7 +38,7 @@ func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
 		damaged = true
 	}
 	if damaged || !vfs.SumFits(line, &h) || h.Version > 1 && !bytes.Contains(line, []byte(vfs.SumKey)) {
-		return h, ctxabi.E("open", StoreFile, ctxabi.ErrMalformed, "%s/%s is damaged: it does not hold a version and an id; 'ctxfs fsck' tells more", dir, StoreFile)
+		return h, ctxabi.E("open", StoreFile, ctxabi.ErrMalformed, "%s/%s is damaged: it does not contain a version and an id; run 'ctxfs fsck'", dir, StoreFile)
 	}
 	return h, nil
 }

@@ -80,7 +80,7 @@ func (p *journalPlaces) check(line int, begin int64) error {
 		return nil
 	}
 	p.begins, p.lines, p.size = nil, 0, 0
-	return ctxabi.E("read", ctxabi.JournalFile, ctxabi.ErrIO, "messages before message %d are others than when it was measured; read it again", line)
+	return ctxabi.E("read", ctxabi.JournalFile, ctxabi.ErrIO, "the messages before message %d have changed since it was measured; read it again", line)
 }
 
 // journalMaker makes lines of a journal and keeps memory free for that.

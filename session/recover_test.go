@@ -90,7 +90,7 @@ func TestTailsFoundAtOpen(t *testing.T) {
 		{"a record behind the last row", func(d, r []byte) ([]byte, []byte) { return append(d, a3+"\n"...), r }, good + a3 + "\n", "", "", false},
 		{"a record and half of one", func(d, r []byte) ([]byte, []byte) { return append(d, a3+"\n{"...), r }, good + a3 + "\n", "{", "1 bytes at the end", false},
 		{"a complete record without its newline", func(d, r []byte) ([]byte, []byte) { return append(d, a3...), r }, good, a3, "bytes at the end", false},
-		{"a bad line between records", func(d, r []byte) ([]byte, []byte) { return append(d, "nope\n"+a3+"\n"...), r }, good + "nope\n" + a3 + "\n", "", "1 lines behind byte", true},
+		{"a bad line between records", func(d, r []byte) ([]byte, []byte) { return append(d, "nope\n"+a3+"\n"...), r }, good + "nope\n" + a3 + "\n", "", "1 lines after byte", true},
 		{"zeros", func(d, r []byte) ([]byte, []byte) { return append(d, make([]byte, 5000)...), r }, good, strings.Repeat("\x00", 5000), "5000 bytes", false},
 		{"zeros instead of the last record", func(d, r []byte) ([]byte, []byte) {
 			return append(d[:len(a1)+1], make([]byte, len(a2)+1)...), r
@@ -169,7 +169,7 @@ func TestALogThatIsGoneDoesNotBlockItsSession(t *testing.T) {
 	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); err != nil || content(t, x.Messages()) != a3+"\n" {
 		t.Error(err)
 	}
-	if got := string(x.Errors()); !strings.Contains(got, "was gone") || !strings.Contains(got, "2 arrival rows") {
+	if got := string(x.Errors()); !strings.Contains(got, "was missing") || !strings.Contains(got, "2 arrival rows") {
 		t.Errorf("reported %s", got)
 	}
 	if rows := quarantined(t, d, dir, "arrivals"); bytes.Count(rows, []byte("\n")) != 2 {

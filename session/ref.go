@@ -24,7 +24,7 @@ func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 
 // changed reports that the history does not give the bytes of r.
 func (x *Session) changed(r ctxabi.ContentRef) error {
-	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "records %s do not give the bytes of %s any more", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
+	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "the bytes of %[2]s can no longer be made from records %[1]s", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
 	x.Report(RowOf("read", r.Source, 0, err))
 	return err
 }
@@ -70,9 +70,8 @@ func (x *Session) RecordID(file string, n int) (id string) {
 	return id
 }
 
-// Content is content of the history that is open for reading at any offset. Raw lines, of which
-// there may be many, are read from the log when they are asked for; of what one record says the
-// bytes are in memory, 16 MiB at most.
+// Content is content of the history that is open for reading at any offset. Raw lines, which may be
+// many, are read from the log on demand. The text of one record is in memory, 16 MiB at most.
 type Content struct {
 	log        *Log
 	from, size int64

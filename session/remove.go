@@ -51,7 +51,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 		if !x.Removed() {
 			stays()
 		}
-		return false, vfs.Failed("remove", "", err, "the session stays")
+		return false, vfs.Failed("remove", "", err, "the session was not removed")
 	}
 	for _, w := range after {
 		if err := w.write(); err != nil {
@@ -87,7 +87,7 @@ func (x *Session) giveBack() {
 }
 
 func another(ref ctxabi.Ref) error {
-	return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s is another session by now, or none", ref)
+	return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s was removed or replaced in the meantime", ref)
 }
 
 // takeOut moves the session's directory to where the next start of a daemon clears up, too.

@@ -100,7 +100,7 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	}
 	id := strings.TrimSpace(string(raw))
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
-		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not hold an id of 32 hex digits", ref, disk.IDFile)
+		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not contain an id of 32 hex digits", ref, disk.IDFile)
 	}
 	return s.newSession(ref, id, fi.ModTime()), nil
 }

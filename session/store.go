@@ -111,7 +111,7 @@ func Init(dir string, o Options) error {
 		case StoreFile + ".tmp", "lost+found": // of an Init that crashed; of a fresh disk
 		default:
 			return ctxabi.E("init", "", ctxabi.ErrExists,
-				"%s is not empty (it holds %q) and not a store; give an empty or a new directory", dir, e.Name())
+				"%s is not empty (it contains %q) and is not a store; name an empty or a new directory", dir, e.Name())
 		}
 	}
 	if err = WriteHeader(v, dir, disk.NewID()); err == nil {
@@ -367,8 +367,8 @@ const VolumesFile = "ctxfs.volumes"
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 
-// Forget makes the next [Store.Session] of ref read what stands there anew. Nobody may use the
-// session that was looked up before.
+// Forget drops the cached session ref, so that the next [Store.Session] reads it from the disk. The
+// caller must make sure that the earlier value is no longer used.
 func (s *Store) Forget(ref ctxabi.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	name := s.trustPath(uid)
 	if data == nil {
 		if err := s.disk.FS.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return vfs.Failed("set", ctxabi.TrustFile, err, "it stays")
+			return vfs.Failed("set", ctxabi.TrustFile, err, "it was not removed")
 		}
 		return nil
 	}

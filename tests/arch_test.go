@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
 	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record"},
+	"internal/eval/exam":           {"internal/eval", "internal/tokens"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
 	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check"},
 	"internal/lru":                 {},
@@ -51,18 +52,24 @@ var arrows = map[string][]string{
 	"internal/adapter/native":      {"internal/adapter", "ctxabi"},
 	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/native", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
 	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
-	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi"}, // what import and export do
-	"internal/redact":              {},                                                                                                                                     // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage"}, // what import and export do
+	"internal/redact":              {},                                                                                                                                                       // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest":   {},
 	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
 	"internal/mcp/memory":          {},
 	"internal/volume":              {"ctxabi"},
+	"internal/usage":               {},
+	"internal/trust":               {"pack/source", "internal/locate", "ctxabi"},
+	"internal/hook":                {"internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/locate", "internal/mcp", "internal/mounts", "ctxabi"},
+	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume"},
+	"internal/daemon":              {"session", "internal/mounts"},
+	"internal/locate":              {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
 	"internal/handles":             {},
 	"internal/beneath":             {"internal/handles"},
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"ctxabi", "internal/beneath", "pack/source"},
-	"cmd/ctxfs":                    {"fs", "pack", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks"},
+	"cmd/ctxfs":                    {"fs", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/trust"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
@@ -83,8 +85,8 @@ func completeSessions(c *cobra.Command, _ []string, word string) (names []string
 	if f := c.Flags().Lookup("store"); f != nil {
 		dir = f.Value.String()
 	}
-	answerWithin = time.Second // somebody waits with a finger on the key
-	dir, err := storeMeant(dir)
+	daemon.Asker.Within = time.Second // somebody waits with a finger on the key
+	dir, err := locate.Store(dir)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

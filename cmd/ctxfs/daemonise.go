@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 )
 
@@ -132,4 +133,11 @@ func passedSocket(name string) (net.Listener, error) {
 		return l, nil
 	}
 	return nil, nil
+}
+
+// tellSystemd sends the state of the service to systemd where that started it (sd_notify(3)).
+func tellSystemd(log *slog.Logger, state, status string) {
+	if _, err := systemd.SdNotify(false, state+"\nSTATUS="+status); err != nil {
+		log.Warn("systemd does not take the state of this service", "state", state, "error", err)
+	}
 }

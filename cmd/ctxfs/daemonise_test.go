@@ -86,13 +86,6 @@ func TestSocketOfSystemd(t *testing.T) {
 	}
 }
 
-// helper is a harness.Helper without a mount.
-func helper(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "CTXFS_TEST_HELPER="+name)
-	return cmd
-}
-
 func TestNoSocketOfSystemd(t *testing.T) {
 	if l, err := passedSocket(volumeSocket); l != nil || err != nil {
 		t.Errorf("passedSocket gives %v, %v outside of systemd", l, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 func diffCmd() *cobra.Command {
@@ -24,14 +25,14 @@ way, and the tokens of each section. --text shows the lines of pack.md.
 
 ` + momentHelp + `
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
 Exit codes, as those of diff:
   0  the same
   1  they differ
-  2  wrong usage, or one of them is not there (the reason is on standard error)`,
+  2  wrong usage, or one of them does not exist (the reason is on standard error)`,
 		Example: `  ctxfs diff coder/s1@120 coder/s1@180
   ctxfs diff coder/s1@2026-05-04T10:00:00Z coder/s1
   ctxfs diff --text .@57 .@58
@@ -91,7 +92,7 @@ func (f *packFlags) diff(c *cobra.Command, args []string, asText, asJSON bool) (
 		return len(text) == 0, err
 	}
 	a, b := opened[moments[0].session], opened[moments[1].session]
-	related := a == b || a.at != (place{}) && a.at == b.at
+	related := a == b || a.at != (locate.Place{}) && a.at == b.at
 	d := inspect.Compare(packs[0], packs[1], args[0], args[1], related)
 	if asJSON {
 		return d.Same, printJSON(c.OutOrStdout(), d)
@@ -137,7 +138,7 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		return err
 	}
 	if a.MarkdownOnly || b.MarkdownOnly {
-		fmt.Fprintf(out, "Of one of them only its pack.md is kept.\n")
+		fmt.Fprintf(out, "Of one of them only pack.md is stored.\n")
 	}
 
 	if len(d.Blocks) > 0 {

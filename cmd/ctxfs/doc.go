@@ -16,15 +16,11 @@
 //	mount.go            mount
 //	serve.go            the daemon
 //	daemonise.go        how it starts: in the background, and with a socket of systemd
-//	logging.go          its log
 //	umount.go           umount
-//	unmounted.go        whether it is still mounted
 //
 // For agents:
 //
 //	hook.go             hook
-//	hook_context.go     what a hook adds to a context
-//	hook_told.go        what a context has already
 //	mcp.go              mcp
 //	memory.go           memory
 //	snippet.go          snippet
@@ -51,6 +47,7 @@
 // Prompts:
 //
 //	eval.go             eval
+//	eval_exam.go        eval exam
 //	why.go              why
 //	recipe_show.go      recipe show
 //	recipe_check.go     recipe check
@@ -69,8 +66,6 @@
 //	verify.go           verify
 //	head.go             head
 //	doctor.go           doctor
-//	checks_host.go      what it checks of units, Docker and this machine
-//	checks.go           what it checks of kernel, store and mounts
 //
 // The program itself:
 //
@@ -80,14 +75,10 @@
 //
 // What verbs share:
 //
-//	inmount.go          a directory of a mount
+//	flags.go            flags of several verbs
 //	reach.go            a session in its mount or in the store
-//	where.go            the store and the session that are meant
-//	meant.go            the mount that is meant
-//	asking.go           mounts that may not answer
+//	touch.go            the child that touches a mount
 //	redact.go           whether secrets are shown
-//	daemoninfo.go       what a daemon notes in its store
-//	lockholder.go       who has a store locked
 //	print.go            JSON, numbers and lines on a terminal
 //	exit.go             errors in words, and exit codes
 package main

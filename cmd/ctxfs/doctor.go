@@ -3,22 +3,12 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
-)
 
-// finding is the result of one check.
-type finding struct {
-	Check  string `json:"check"`
-	State  string `json:"state"` // stateOK, stateNote or stateBad
-	Text   string `json:"text"`
-	Remedy string `json:"remedy,omitempty"` // what to type, exactly
-}
-
-const (
-	stateOK   = "ok"
-	stateNote = "note"    // works, but worth knowing
-	stateBad  = "missing" // a mount will fail
+	"github.com/ctxfs/ctxfs/internal/doctor"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 func doctorCmd() *cobra.Command {
@@ -52,9 +42,9 @@ ctxfs answers at MOUNTPOINT now.`,
 				if len(args) == 0 {
 					return usagef("--serving needs a MOUNTPOINT")
 				}
-				return serves(args[0])
+				return doctor.Serves(args[0])
 			}
-			dir, err := filepath.Abs(storeDir(store))
+			dir, err := filepath.Abs(locate.StoreDir(store))
 			if err != nil {
 				return err
 			}
@@ -63,19 +53,16 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := append(append(checkSystem(), checkStore(dir)...), checkHandles(dir))
 			mountpoint := ""
 			if len(args) == 1 {
-				if mountpoint, err = cleanMountpoint(args[0]); err != nil {
+				if mountpoint, err = locate.Mountpoint(args[0]); err != nil {
 					return err
 				}
-				found = append(found, checkMountpoint(mountpoint, dir))
 			}
-			found = append(found, checkMounts(mountpoint)...)
-			found = append(found, checkHost(thisHost(), mountpoint)...)
+			found := doctor.Examine(dir, mountpoint, thisProgram())
 			bad := false
 			for _, f := range found {
-				bad = bad || f.State == stateBad
+				bad = bad || f.State == doctor.Missing
 			}
 			if asJSON {
 				err = printJSON(c.OutOrStdout(), found)
@@ -99,4 +86,17 @@ ctxfs answers at MOUNTPOINT now.`,
 	c.MarkFlagsMutuallyExclusive("serving", "repair")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
+}
+
+// thisProgram is what a check of the machine has to know of this program.
+func thisProgram() doctor.Program {
+	return doctor.Program{
+		Version:     strings.TrimSpace(thisVersion().Version + " " + commit),
+		MountHelper: mountHelperName,
+		FstabLine: func(source, dir, options string) error {
+			helper := helperFlags{options: []string{options}}
+			_, err := helper.mountArgs(source, dir)
+			return err
+		},
+	}
 }

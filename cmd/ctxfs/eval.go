@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -22,6 +19,7 @@ type evalFlags struct {
 	recipe, lost  string
 	asJSON, quick bool
 	alone         bool
+	stretches     string
 	derived       bool
 	seeds         int
 	options       eval.Options // what all of these mean
@@ -44,11 +42,12 @@ with simpler ways to choose what an agent sees: the last messages, head and tail
 masked tool outputs, a search. eval asks no model and changes nothing.
 
 DIR is a file of messages (one JSON object a line), the directory of a session in
-a store or a mount, or a directory that contains such files or sessions. Only the
+a store or a mount, a directory that contains such files or sessions, or a .json
+file of histories with questions, whose form docs/eval.md describes. Only the
 messages count. Prompts, pins and other files of the session, and sources of a
 recipe that need files, are left out for all ways.
 
-The figures, one a column; higher is better, except for cost:
+The figures, one a column; higher is better, except for cost and what is per call:
   FRC     identifiers in the agent's next 5 messages that it had seen before: the
           share that is in the pack
   FRCctx  the same, in the line in which it was
@@ -57,15 +56,22 @@ The figures, one a column; higher is better, except for cost:
   F5G     runs of five words of these messages
   prefix  tokens of a pack that are the beginning of the pack of the next call
   cost    of a token, if those cost 0.1 and all others 1.25
+  effective_tokens, compactions_per_call  the same of a whole pack, in tokens; and
+          how many compactions come to one call of the model
   fill    the share of the budget that a pack uses
-  EvR, AnsIn  with questions in NAME.questions.jsonl beside NAME.jsonl: evidence
-          records that are in the pack, answers that are
+  EvR, AnsIn  with questions, in a .json file or in NAME.questions.jsonl beside
+          NAME.jsonl: evidence records that are in the pack, answers that are
   outputs    what is left of large tool outputs; a table of its own
 
 --derived measures the notes that ctxfs derives from a history instead
 (facts.jsonl, decisions.jsonl, todo.md). It plants statements into the sessions,
 as people write them, between others that only look like statements, and looks
 for them in the rows.
+
+--stretches odd measures every other stretch of 20 calls of the model, --stretches
+even the others. Choose settings by the one half, and judge them by the other.
+
+exam asks what a reader learns from a prompt; see 'ctxfs eval exam'.
 
 docs/eval.md has more, and how to judge the result.`,
 		Example: `  ctxfs eval ~/sessions
@@ -99,13 +105,15 @@ docs/eval.md has more, and how to judge the result.`,
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many replays run at a time")
 	fl.StringSliceVar(&f.only, "only", nil, "measure only this `FIGURE`; several, separated by commas")
 	fl.BoolVar(&f.alone, "alone", false, "measure ctxfs without the methods it is compared with")
+	fl.StringVar(&f.stretches, "stretches", "", "measure only the `HALF` of the stretches: odd or even")
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
 	fl.StringVar(&f.recipe, "recipe", "", "compile by the recipe in `FILE`, to try its history settings")
 	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs (or the notes) lost to `FILE`, a JSON object a line")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
-	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes hold statements that are planted into the sessions")
+	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes contain statements that are planted into the sessions")
 	fl.IntVar(&f.seeds, "seeds", 20, "with --derived: how many `TIMES` statements are planted into each session")
 	fl.BoolVar(&f.quick, "quick", false, "a short look: 3 cuts at 4000 tokens")
+	c.AddCommand(evalExamCmd())
 	return c
 }
 
@@ -128,7 +136,7 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return usagef("--seeds needs --derived")
 	}
 	if f.derived {
-		for _, other := range []string{"budgets", "cuts", "only", "alone", "recipe", "quick", "encoding", "jobs"} {
+		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
 				return usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
@@ -138,6 +146,13 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
+	if f.stretches != "" {
+		half, err := eval.ParseStretches(f.stretches)
+		if err != nil {
+			return usagef("--stretches %w", err)
+		}
+		f.options.Stretches = half
+	}
 	for _, name := range f.only {
 		figure, err := eval.ParseFigure(name)
 		if err != nil {
@@ -150,32 +165,14 @@ func (f *evalFlags) check(given func(string) bool) error {
 
 // runDerived prints both halves of the phrases: those that the finders were made with, and those that were held out.
 func (f *evalFlags) runDerived(c *cobra.Command, sessions []*eval.Session) error {
-	var halves []*eval.Derived
-	for _, half := range []eval.Half{eval.Tuned, eval.HeldOut} {
-		d, err := eval.RunDerived(sessions, half, f.seeds)
-		if err != nil {
-			return err
-		}
-		halves = append(halves, d)
+	halves, lost, err := eval.RunHalves(sessions, f.seeds)
+	if err == nil && f.lost != "" {
+		err = eval.WriteLost(f.lost, lost)
 	}
-	if f.lost != "" {
-		out, err := os.Create(f.lost)
-		if err != nil {
-			return err
-		}
-		for _, d := range halves {
-			if err == nil {
-				err = writeRows(out, d.Lost)
-			}
-		}
-		if err = errors.Join(err, out.Close()); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if f.asJSON {
-		for _, d := range halves {
-			d.Lost = nil // as of packs: in a file of its own
-		}
 		return printJSON(c.OutOrStdout(), halves)
 	}
 	return eval.WriteDerived(c.OutOrStdout(), halves)
@@ -208,23 +205,7 @@ func (f *evalFlags) run(c *cobra.Command, sessions []*eval.Session) (*eval.Resul
 	if err != nil || f.lost == "" {
 		return result, err
 	}
-	out, err := os.Create(f.lost)
-	if err != nil {
-		return nil, err
-	}
-	err = writeRows(out, result.Lost)
+	lost := result.Lost
 	result.Lost = nil
-	return result, errors.Join(err, out.Close())
-}
-
-// writeRows writes a JSON object a line.
-func writeRows[T any](w io.Writer, rows []T) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for _, row := range rows {
-		if err := enc.Encode(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return result, eval.WriteLost(f.lost, lost)
 }

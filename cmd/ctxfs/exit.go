@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/transcript"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // Exit codes. They are part of what scripts rely on: see exitHelp.
@@ -33,11 +33,8 @@ func inWords(err error) string {
 		case failure:
 			err = e.error
 			continue
-		case usageError:
-			err = e.error
-			continue
-		case transcript.UsageError:
-			err = e.Unwrap()
+		case usage.Error:
+			err = e.Err
 			continue
 		}
 		return ctxabi.Reason(err)
@@ -55,10 +52,8 @@ type silent struct{ code int }
 
 func (silent) Error() string { return "" }
 
-// usageError is wrong usage that only the verb itself could see.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// usagef returns the error of wrong usage that only the verb itself could see.
+func usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
 // markRun makes every verb's own errors a failure.
 func markRun(c *cobra.Command) {
@@ -77,23 +72,16 @@ func markRun(c *cobra.Command) {
 
 func exitCode(err error) int {
 	var said silent
-	var usage usageError
-	var choice transcript.UsageError
 	var failed failure
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &said):
 		return said.code
-	case errors.As(err, &usage), errors.As(err, &choice), !errors.As(err, &failed):
+	case errors.As(err, new(usage.Error)), !errors.As(err, &failed):
 		return exitUsage
-	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(busy)):
+	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(daemon.BusyError)):
 		return exitBusy
 	}
 	return exitFailed
 }
-
-// busy is a mountpoint that is in use.
-type busy struct{ error }
-
-func (b busy) Unwrap() error { return b.error }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -34,7 +34,7 @@ native is the session itself, for another ctxfs.
 
 ` + formats.Help() + `
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs export --format openai coder/s1 | jq length
@@ -105,7 +105,7 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		return err
 	}
 	told := ""
-	at, err := findSession(arg, f.store)
+	at, err := locate.Session(arg, f.store)
 	if err != nil {
 		return err
 	}
@@ -115,14 +115,14 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	}
 	defer func() { err = cmp.Or(err, from.Close()) }()
 	loss := func(l adapter.Loss) { f.losses.all.Add("", l) }
-	logs, err := transcript.Records(from, at.ref, loss)
+	logs, err := transcript.Records(from, at.Ref, loss)
 	if err != nil {
 		return err
 	}
 	if redactor != nil {
 		told = transcript.Redact(redactor, logs)
 	}
-	src := &adapter.Source{Name: at.ref.Session, Records: format.Arrange(logs...), Loss: loss}
+	src := &adapter.Source{Name: at.Ref.Session, Records: format.Arrange(logs...), Loss: loss}
 	if f.output == "" || f.output == "-" {
 		err = format.Export(src, out)
 	} else {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -52,10 +54,10 @@ store) before it puts anything in its place.
 
 The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs fsck\n  ctxfs fsck --repair coder/s1\n  ctxfs fsck --json | jq -r '.found[] | select(.severity == \"lost\") | .path + \": \" + .what'",
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, wanted, err := placesOf(args, store)
+			dir, wanted, err := locate.Sessions(args, store)
 			if err != nil {
 				return err
 			}
@@ -68,14 +70,14 @@ The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 	return c
 }
 
-func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, out, errOut io.Writer) error {
+func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON bool, out, errOut io.Writer) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	daemon, served := runningDaemon(dir)
+	d, served := daemon.Running(dir)
 	if served && repair {
-		return servedError(dir, daemon)
+		return servedError(dir, d)
 	}
 	sum := checkup{Found: []check.Damage{}}
 	remain := 0
@@ -90,7 +92,7 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	}
 	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
 	for _, at := range wanted {
-		o.Sessions = append(o.Sessions, at.ref)
+		o.Sessions = append(o.Sessions, at.Ref)
 	}
 	if file, ok := errOut.(*os.File); ok && !asJSON && isTerminal(file) {
 		o.Progress = func(ref ctxabi.Ref, done, all int) {
@@ -100,8 +102,8 @@ func fsck(ctx context.Context, dir string, wanted []place, repair, asJSON bool, 
 	}
 	if sum.FsckSummary, err = check.Fsck(ctx, dir, o, found); err != nil {
 		if errors.Is(err, ctxabi.ErrLocked) {
-			daemon, _ := runningDaemon(dir)
-			return servedError(dir, daemon)
+			d, _ := daemon.Running(dir)
+			return servedError(dir, d)
 		}
 		return err
 	}
@@ -156,23 +158,23 @@ func printDamage(out io.Writer, d check.Damage, repair bool) {
 }
 
 // servedError returns the error that a daemon is in the way of a repair, and which.
-func servedError(dir string, d daemonInfo) error {
+func servedError(dir string, d daemon.Info) error {
 	switch {
 	case d.Mountpoint != "":
-		return busy{fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
+		return daemon.BusyError{Err: fmt.Errorf("%s is served at %s by pid %d; a repair needs the store for itself: ctxfs umount %s", dir, d.Mountpoint, d.PID, d.Mountpoint)}
 	case d.PID != 0:
-		return busy{fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
+		return daemon.BusyError{Err: fmt.Errorf("%s is held by pid %d; a repair needs the store for itself", dir, d.PID)}
 	}
-	return busy{fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
+	return daemon.BusyError{Err: fmt.Errorf("%s is served by another ctxfs; a repair needs the store for itself", dir)}
 }
 
 // checkDaemonFile looks for the hint of a daemon that is gone.
 func checkDaemonFile(dir string, repair bool, found func(check.Damage)) {
-	name := filepath.Join(dir, daemonFile)
+	name := filepath.Join(dir, session.DaemonFile)
 	if _, err := os.Lstat(name); err != nil {
 		return
 	}
-	d := check.Damage{Path: daemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
+	d := check.Damage{Path: session.DaemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}
 	if repair {
 		err := os.Remove(name)
 		if d.Repaired = err == nil; err != nil {
@@ -202,25 +204,6 @@ func checkVolumesFile(dir string, repair bool, found func(check.Damage)) {
 		}
 	}
 	found(d)
-}
-
-// placesOf finds the sessions that args name, which are of one store; nil when there are none.
-func placesOf(args []string, store string) (dir string, wanted []place, err error) {
-	for _, arg := range args {
-		at, err := findSession(arg, store)
-		if err != nil {
-			return "", nil, err
-		}
-		if len(wanted) > 0 && at.store != dir {
-			return "", nil, usagef("%q is in the store %s, the ones before it in %s: give sessions of one store only", arg, at.store, dir)
-		}
-		dir = at.store
-		wanted = append(wanted, at)
-	}
-	if wanted == nil {
-		dir, err = storeMeant(store)
-	}
-	return dir, wanted, err
 }
 
 func isTerminal(f *os.File) bool {

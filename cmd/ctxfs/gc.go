@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
@@ -52,7 +52,7 @@ does not have to wait. context/gc.report of a session describes the last run.
 With --dry-run nothing is removed: gc prints what would go, why, and how many bytes
 that is. --verbose also prints what stays, and what protects it.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs gc --dry-run --verbose coder/s1\n  ctxfs gc\n  ctxfs gc --json | jq '.[].removed.bytes'",
 		RunE: func(c *cobra.Command, args []string) error {
 			return collect(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
@@ -68,33 +68,33 @@ that is. --verbose also prints what stays, and what protects it.
 }
 
 func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Writer) (err error) {
-	var named []place
+	var named []locate.Place
 	for _, arg := range args {
-		at, err := findSession(arg, f.store)
+		at, err := locate.Session(arg, f.store)
 		if err != nil {
 			return err
 		}
-		if len(named) > 0 && named[0].store != at.store {
-			return usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.store, named[0].store)
+		if len(named) > 0 && named[0].Store != at.Store {
+			return usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.Store, named[0].Store)
 		}
 		named = append(named, at)
 	}
 	dir := ""
 	if len(named) > 0 {
-		dir = named[0].store
-	} else if dir, err = storeMeant(f.store); err != nil {
+		dir = named[0].Store
+	} else if dir, err = locate.Store(f.store); err != nil {
 		return err
 	}
 	mounted := ""
 	if len(args) > 0 {
-		d, err := mountedDir(args[0], named[0])
+		d, err := locate.MountedDir(args[0], named[0])
 		if err != nil {
 			return err
 		}
 		if d != "" {
-			mounted = d[:len(d)-len(named[0].ref.Path())]
+			mounted = d[:len(d)-len(named[0].Ref.Path())]
 		}
-	} else if mounted, err = servedAt(dir); err != nil {
+	} else if mounted, err = locate.ServedAt(dir); err != nil {
 		return err
 	}
 	var reports []*gc.Report
@@ -117,7 +117,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 }
 
 // collectStore does the work in a store that no daemon serves.
-func collectStore(ctx context.Context, f gcFlags, dir string, named []place) (reports []*gc.Report, err error) {
+func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Place) (reports []*gc.Report, err error) {
 	store, err := openToChange(dir)
 	if err != nil {
 		return nil, err
@@ -147,9 +147,9 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []place) (re
 }
 
 // wanted are the sessions that were named, or all of the calling user's, of root all.
-func wanted(store *session.Store, named []place) (refs []ctxabi.Ref) {
+func wanted(store *session.Store, named []locate.Place) (refs []ctxabi.Ref) {
 	for _, at := range named {
-		refs = append(refs, at.ref)
+		refs = append(refs, at.Ref)
 	}
 	if named != nil {
 		return refs
@@ -164,14 +164,14 @@ func wanted(store *session.Store, named []place) (refs []ctxabi.Ref) {
 }
 
 // collectMounted has the daemon do the work.
-func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []place, errOut io.Writer) (reports []*gc.Report, failed error) {
+func collectMounted(ctx context.Context, f gcFlags, mountpoint string, named []locate.Place, errOut io.Writer) (reports []*gc.Report, failed error) {
 	var refs []ctxabi.Ref
 	for _, at := range named {
-		refs = append(refs, at.ref)
+		refs = append(refs, at.Ref)
 	}
 	if named == nil {
 		var err error
-		if refs, err = mountedSessions(mountpoint); err != nil {
+		if refs, err = locate.MountedSessions(mountpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -268,30 +268,6 @@ func askDaemon(dir string, dryRun bool) (*gc.Report, error) {
 		return nil, err
 	}
 	return gc.ParseReport(text)
-}
-
-// mountedSessions lists the sessions of the calling user that a mount shows; of root all.
-func mountedSessions(mountpoint string) (refs []ctxabi.Ref, err error) {
-	if os.Getuid() == 0 {
-		return sessionsIn(mountpoint, "home/*", "shared/*")
-	}
-	return sessionsIn(mountpoint, fmt.Sprintf("home/%d", os.Getuid()))
-}
-
-// sessionsIn lists the sessions of owners, which are patterns, that a mount shows.
-func sessionsIn(mountpoint string, owners ...string) (refs []ctxabi.Ref, err error) {
-	for _, owner := range owners {
-		dirs, err := iofs.Glob(os.DirFS(mountpoint), owner+"/agent/*/session/*")
-		if err != nil {
-			return nil, err
-		}
-		for _, rel := range dirs {
-			if ref, err := ctxabi.ParseRef(rel); err == nil {
-				refs = append(refs, ref)
-			}
-		}
-	}
-	return refs, nil
 }
 
 func printReports(out io.Writer, f gcFlags, reports []*gc.Report) {

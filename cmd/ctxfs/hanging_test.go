@@ -174,7 +174,7 @@ func init() {
 func TestAHookIsHeldUpByAMountThatNeverAnswersForItsMountTimeoutAtMost(t *testing.T) {
 	harness.NeedRoot(t)
 	point := t.TempDir()
-	cmd := helper("never-answers", "/no/such/store", point)
+	cmd := harness.HelperProcess("never-answers", "/no/such/store", point)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -22,12 +23,12 @@ and its path. Keep it where nobody who can change the store can write. Later
 ctxfs verify --head FILE proves with it that nobody changed the history up to
 then, and nobody cut anything off its end.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs head coder/s1 >> /backup/heads\n  ctxfs verify --head /backup/heads",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, arg := range args {
-				at, err := findSession(arg, store)
+				at, err := locate.Session(arg, store)
 				if err == nil {
 					err = printHeads(at, c.OutOrStdout())
 				}
@@ -42,13 +43,13 @@ then, and nobody cut anything off its end.
 	return c
 }
 
-func printHeads(at place, out io.Writer) (err error) {
-	store, err := openToRead(at.store)
+func printHeads(at locate.Place, out io.Writer) (err error) {
+	store, err := openToRead(at.Store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return err
 	}

@@ -1,52 +1,22 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
-	"github.com/tidwall/gjson"
-	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/internal/transcript"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/hook"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
-// hookInput is what Claude Code and Codex write to a hook's standard input: the
-// fields of their public documentation that are used here.
-type hookInput struct {
-	Event      string `json:"hook_event_name"`
-	Session    string `json:"session_id"`
-	Transcript string `json:"transcript_path"`
-	Cwd        string `json:"cwd"`
-	Source     string `json:"source"`   // of SessionStart: startup resume clear compact
-	AgentID    string `json:"agent_id"` // inside a sub-agent, whose conversation is its own
-
-	format     *adapter.Format // of the transcript, and so which program it is
-	unrecorded bool            // the program keeps no transcript of this conversation
-}
-
-// hookOutput is what it reads from the standard output of a SessionStart hook.
-type hookOutput struct {
-	Specific struct {
-		Event   string `json:"hookEventName"`
-		Context string `json:"additionalContext"`
-	} `json:"hookSpecificOutput"`
-}
-
 func hookCmd() *cobra.Command {
-	var mount, agent string
+	o := hook.Options{Import: importForHook}
 	var patience, mountPatience time.Duration
 	c := &cobra.Command{
 		Use:   "hook [flags] [EVENT] < input.json",
@@ -77,10 +47,13 @@ Exit code: 0.`,
 		Args:               cobra.ArbitraryArgs, // wrong usage has exit code 2, with which a hook blocks
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.Event = args[0]
+			}
 			var out strings.Builder
-			answerWithin = mountPatience
+			daemon.Asker.Within = mountPatience
 			done := make(chan error, 1)
-			go func() { done <- runHook(c.InOrStdin(), &out, mount, agent, args) }()
+			go func() { done <- hook.Answer(c.InOrStdin(), &out, o) }()
 			ctx, cancel := context.WithTimeout(c.Context(), patience)
 			defer cancel()
 			var err error
@@ -92,7 +65,7 @@ Exit code: 0.`,
 			case <-ctx.Done(): // what was imported stays, the next hook goes on
 				err = fmt.Errorf("not finished after %s", patience)
 			}
-			if err != nil && !errors.As(err, new(noMount)) {
+			if err != nil && !errors.As(err, new(locate.NoMountError)) {
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", strings.ReplaceAll(inWords(err), "\n", " "))
 			}
 			return nil
@@ -102,177 +75,15 @@ Exit code: 0.`,
 		fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", err)
 		return silent{exitOK}
 	})
-	mountFlag(c, &mount)
-	c.Flags().StringVar(&agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or claude-code, or codex)")
+	mountFlag(c, &o.Mount)
+	c.Flags().StringVar(&o.Agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or claude-code, or codex)")
 	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")
 	c.Flags().DurationVar(&patience, "timeout", 25*time.Second, "`TIME` after which the host goes on without an answer")
 	return c
 }
 
-// maxHookInput bounds what is read of a host, in bytes: a summary may be in it.
-const maxHookInput = 16 << 20
-
-func runHook(in io.Reader, out io.Writer, mount, agent string, args []string) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxHookInput))
-	if err != nil {
-		return err
-	}
-	h, err := readHookInput(data)
-	if err != nil {
-		return err
-	}
-	if h.Event == "" && len(args) > 0 {
-		h.Event = args[0]
-	}
-	if h.unrecorded && os.Getenv(sessionEnv) == "" {
-		return nil
-	}
-	switch h.Event {
-	case "SessionStart":
-		h.hasTranscript() // whose it is; what is wrong with it, the next hook says
-		dir, err := h.session(mount, agent, true)
-		if err != nil {
-			return err
-		}
-		return h.start(out, dir)
-	case "PreCompact", "PostCompact", "Stop", "SessionEnd":
-		if h.AgentID != "" {
-			return nil
-		}
-		said, err := h.hasTranscript()
-		if err != nil {
-			return err
-		}
-		dir, err := h.session(mount, agent, said)
-		if err != nil || dir == "" {
-			return err
-		}
-		if said {
-			err = h.keep(dir)
-		}
-		if h.Event == "SessionEnd" {
-			err = cmp.Or(err, writeState(dir, "done"))
-		}
-		return err
-	}
-	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop and SessionEnd", h.Event)
-}
-
-func readHookInput(data []byte) (h hookInput, err error) {
-	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("the input is not that of a hook of Claude Code or Codex: %w", err)
-	}
-	h.unrecorded = gjson.GetBytes(data, "transcript_path").Raw == "null"
-	name := "claude-code"
-	if strings.HasPrefix(filepath.Base(h.Transcript), "rollout-") { // which may not be there yet
-		name = "codex"
-	}
-	h.format, _ = formats.Lookup(name)
-	return h, nil
-}
-
-// session is the directory of the session that a hook is about. One that is not there is made where create is set; else it is "".
-func (h *hookInput) session(mount, agent string, create bool) (string, error) {
-	if s := os.Getenv(sessionEnv); s != "" {
-		return sessionDir(s, mount, true)
-	}
-	if err := ctxabi.ValidName(h.Session); err != nil {
-		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
-	}
-	root, err := mountRoot(mount)
-	if err != nil {
-		return "", err
-	}
-	home, err := agentDir(root, cmp.Or(agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(home, ctxabi.SessionDir, h.Session)
-	if _, err := os.Stat(dir); !create && errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	if dir, err = sessionDir(dir, mount, true); err != nil {
-		return "", err
-	}
-	if was, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile)); err == nil && len(was) == 0 && filepath.IsAbs(h.Cwd) {
-		return dir, os.WriteFile(filepath.Join(dir, ctxabi.CwdFile), []byte(h.Cwd+"\n"), 0o600)
-	}
-	return dir, nil
-}
-
-// start brings back what is left of earlier work.
-func (h *hookInput) start(out io.Writer, dir string) error {
-	if err := writeState(dir, "active"); err != nil {
-		return err
-	}
-	if env := os.Getenv("CLAUDE_ENV_FILE"); env != "" { // commands that the agent runs find its memory
-		f, err := os.OpenFile(env, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-		if err == nil {
-			_, err = fmt.Fprintf(f, "export %s='%s'\n", sessionEnv, strings.ReplaceAll(dir, "'", `'\''`))
-			err = cmp.Or(err, f.Close())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	var o hookOutput
-	o.Specific.Event, o.Specific.Context = h.Event, hookContext(dir, h)
-	if o.Specific.Context == "" {
-		return nil
-	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(o)
-}
-
-func writeState(dir, state string) error {
-	return os.WriteFile(filepath.Join(dir, ctxabi.StateFile), []byte(state+"\n"), 0o600)
-}
-
-// hasTranscript reports whether there is something to record. What the input names may be any file: it
-// returns an error where that is no transcript of a program whose hooks these are.
-func (h *hookInput) hasTranscript() (bool, error) {
-	if h.unrecorded {
-		return false, nil
-	}
-	if h.Transcript == "" {
-		return false, errors.New("the input names no transcript")
-	}
-	f, err := os.Open(h.Transcript)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil // nothing was said yet
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, transcript.HeadSize))
-	if err != nil || len(head) == 0 {
-		return false, err
-	}
-	for _, name := range []string{"claude-code", "codex"} {
-		if format, _ := formats.Lookup(name); format.Sniff(h.Transcript, adapter.Decode(head)) > 0 {
-			h.format = format
-			return true, nil
-		}
-	}
-	return false, fmt.Errorf("%s is not a transcript of Claude Code or Codex", h.Transcript)
-}
-
-// keep imports what is new of the transcript. Hooks may run at once; one waits
-// for the other, so that neither takes what the other is about to.
-func (h *hookInput) keep(dir string) error {
-	lock, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return err
-	}
-	im := importFlags{format: h.format.Name, quiet: true}
-	if err := im.run([]string{h.Transcript}, dir, strings.NewReader(""), io.Discard, io.Discard); err != nil && !errors.Is(err, transcript.ErrNothing) {
-		return fmt.Errorf("%s: %w", h.Transcript, err)
-	}
-	return nil
+// importForHook is ctxfs import of a transcript, without a word.
+func importForHook(file, format, session string) error {
+	im := importFlags{format: format, quiet: true}
+	return im.run([]string{file}, session, strings.NewReader(""), io.Discard, io.Discard)
 }

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -43,7 +43,7 @@ what cannot be carried; as far as it fits, it is kept in events.
 
 ` + formats.Help() + `
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl coder/monday
@@ -87,9 +87,9 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	if err := transcripts.Detect(format); err != nil {
 		return err
 	}
-	at, err := findSession(arg, f.store)
+	at, err := locate.Session(arg, f.store)
 	if err == nil && f.store == "" {
-		err = meantAMount(at, "name the session there:")
+		err = locate.CheckNewStore(at, "name the session there:")
 	}
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	}
 	defer func() { err = cmp.Or(err, to.Close()) }()
 	bar := newProgress(messages, transcripts.Size(), f.quiet)
-	im := transcript.NewImporter(ctx, to, at.ref, &f.losses.all, bar)
+	im := transcript.NewImporter(ctx, to, at.Ref, &f.losses.all, bar)
 	for _, t := range transcripts {
 		if err = im.Read(t); err != nil {
 			break

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,21 +11,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/build"
 )
 
 // looking is a session that a verb looks at; close ends it.
 type looking struct {
 	*inspect.History
-	at    place // the zero place: a mount of somebody else's store
+	at    locate.Place // the zero place: a mount of somebody else's store
 	close func() error
 }
 
 // look opens a session to look at its packs: in its store where that can be read, else through the files of its mount.
 func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
-	at, err := findSession(arg, f.store)
+	at, err := locate.Session(arg, f.store)
 	if err == nil {
 		var l *looking
 		if l, err = f.lookInStore(c, at); err == nil {
@@ -37,7 +38,7 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 			return nil, err // there is no pack, wherever one looks
 		}
 	}
-	dir, ok := mountedSession(arg, at)
+	dir, ok := locate.MountedSession(arg, at)
 	if !ok {
 		return nil, err
 	}
@@ -48,9 +49,9 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 	return &looking{inspect.NewHistory(m), at, func() error { return nil }}, nil
 }
 
-func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err error) {
+func (f *packFlags) lookInStore(c *cobra.Command, at locate.Place) (_ *looking, err error) {
 	flags := *f
-	if d, ok := runningDaemon(at.store); ok {
+	if d, ok := daemon.Running(at.Store); ok {
 		flags.inherit(d, c.Flags().Changed)
 	}
 	mapPath, err := parseMaps(flags.maps)
@@ -61,7 +62,7 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 	if err != nil {
 		return nil, err
 	}
-	store, err := openShown(at.store, redactor)
+	store, err := openShown(at.Store, redactor)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 			closeAll()
 		}
 	}()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -100,41 +101,6 @@ func (f *packFlags) lookInStore(c *cobra.Command, at place) (_ *looking, err err
 		return nil, err
 	}
 	return &looking{inspect.NewHistory(source), at, closeAll}, nil
-}
-
-// mountedSession returns the directory of a session in a mount that answers: above the path that arg is, or where a mount of its store
-// shows it. It looks at nothing that is compiled, so that a session is found although it has no pack now.
-func mountedSession(arg string, at place) (dir string, ok bool) {
-	is := func(dir string) bool {
-		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.AtDir} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-				return false
-			}
-		}
-		return true
-	}
-	_, _, err := mountAround(arg)
-	abs := ""
-	if err == nil && arg != "" {
-		abs, err = filepath.Abs(arg)
-	}
-	if err == nil && arg != "" {
-		_, err = os.Lstat(abs)
-	}
-	if err == nil && arg != "" {
-		for dir := abs; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-			if is(dir) {
-				return dir, true
-			}
-		}
-	}
-	if at != (place{}) {
-		if i, ok := answeringMount(at.store); ok {
-			dir := filepath.Join(i.Point, at.ref.Path())
-			return dir, is(dir)
-		}
-	}
-	return "", false
 }
 
 // lookFlags are those that say which packs are looked at.
@@ -186,7 +152,7 @@ func (m moment) pack(ctx context.Context, h *inspect.History) (*inspect.Pack, er
 	if err != nil {
 		when, err := time.Parse(time.RFC3339, m.point)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usage.Error{Err: err}
 		}
 		if n, err = h.Moment(ctx, when); err != nil {
 			return nil, err

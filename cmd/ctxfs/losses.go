@@ -22,7 +22,7 @@ type losses struct {
 
 func lossFlags(c *cobra.Command, l *losses) {
 	c.Flags().StringVar(&l.file, "losses", "", "write all losses to `FILE`, one JSON object a line")
-	c.Flags().BoolVar(&l.strict, "strict", false, "exit with 1 if something could not be carried")
+	c.Flags().BoolVar(&l.strict, "strict", false, "exit with 1 if something was lost")
 }
 
 // Most kinds of loss that are told, and most places of each.

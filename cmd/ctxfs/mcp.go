@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
@@ -40,7 +41,7 @@ If SESSION is not there, the server makes it. Without SESSION it uses
 $CTXFS_SESSION. Without that each client gets a session of its own, made when it
 first uses it. Its agent has the name that the client calls itself, or --agent.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs mcp coder/s1
@@ -48,7 +49,7 @@ first uses it. Its agent has the name that the client calls itself, or --agent.
   claude mcp add memory -- ctxfs mcp coder/s1     # as a server of Claude Code`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			session, err := mcpSession(append(args, os.Getenv(sessionEnv))[0], mount, agent)
+			session, err := mcpSession(append(args, os.Getenv(locate.SessionEnv))[0], mount, agent)
 			if err != nil {
 				return err
 			}
@@ -72,15 +73,15 @@ first uses it. Its agent has the name that the client calls itself, or --agent.
 // mcpSession returns the session that is named, or one for each client.
 func mcpSession(arg, mount, agent string) (func(client string) (string, error), error) {
 	if arg != "" {
-		dir, err := sessionDir(arg, mount, true)
+		dir, err := locate.SessionDir(arg, mount, true)
 		return func(string) (string, error) { return dir, nil }, err
 	}
-	root, err := mountRoot(mount)
+	root, err := locate.Mount(mount)
 	if err != nil {
 		return nil, err
 	}
 	return func(client string) (string, error) {
-		home, err := agentDir(root, cmp.Or(agent, asName(client), "mcp"))
+		home, err := locate.AgentDir(root, cmp.Or(agent, asName(client), "mcp"))
 		return filepath.Join(home, ctxabi.SessionDir, newSessionName("mcp")), err
 	}, nil
 }

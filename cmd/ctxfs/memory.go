@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp/memory"
 )
 
@@ -35,11 +36,11 @@ A harness then sets is_error of the tool_result.
 				if agent == "" {
 					return usagef("whose memory? Give --agent AGENT or --dir DIR")
 				}
-				root, err := mountRoot(mount)
+				root, err := locate.Mount(mount)
 				if err != nil {
 					return err
 				}
-				home, err := agentDir(root, agent)
+				home, err := locate.AgentDir(root, agent)
 				if err != nil {
 					return err
 				}

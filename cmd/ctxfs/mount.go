@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
@@ -83,7 +83,7 @@ own home/UID. If a user mounts it, it serves that user only.
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
 	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often the collector looks for what may be removed; 0: only when ctxfs gc asks")
-	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be useless before the collector removes it")
+	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be unused before the collector removes it")
 	fl.StringVar(&f.volumes, "volume-plugin", "", "serve Docker's volume plugin on `SOCKET`, by default on "+volume.DefaultSocket+": docker volume create -d ctxfs")
 	fl.Lookup("volume-plugin").NoOptDefVal = volume.DefaultSocket
 	fl.BoolVar(&f.readOnly, "read-only", false, "allow no changes through the mount")
@@ -95,11 +95,11 @@ own home/UID. If a user mounts it, it serves that user only.
 
 // complete makes paths absolute and checks what can be checked without touching the mountpoint.
 func (f *mountFlags) complete(mountpoint string) (err error) {
-	if f.mountpoint, err = cleanMountpoint(mountpoint); err != nil {
+	if f.mountpoint, err = locate.Mountpoint(mountpoint); err != nil {
 		return err
 	}
 	if f.store == "" {
-		f.store = defaultStore()
+		f.store = locate.DefaultStore()
 	}
 	if f.store, err = filepath.Abs(f.store); err != nil {
 		return err
@@ -177,7 +177,7 @@ func parseMaps(values []string) (func(string) string, error) {
 	return func(p string) string {
 		best := -1
 		for i, m := range maps {
-			if inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
+			if locate.Inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
 				best = i
 			}
 		}
@@ -186,12 +186,4 @@ func parseMaps(values []string) (func(string) string, error) {
 		}
 		return filepath.Join(maps[best].to, p[len(maps[best].from):])
 	}, nil
-}
-
-// buildFlags are what a pack depends on besides its session, for a mount and without one.
-func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
-	fl := c.Flags()
-	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
-	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
-	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
 }

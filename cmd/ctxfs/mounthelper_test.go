@@ -81,3 +81,21 @@ func FuzzSplitOptions(f *testing.F) {
 		}
 	})
 }
+
+// doctor asks the helper what it makes of the lines of fstab.
+func TestDoctorKnowsWhichLinesOfFstabTheHelperTakes(t *testing.T) {
+	for line, want := range map[string]string{
+		"/var/lib/ctxfs /ctx budget=5,nofail": "",
+		"/var/lib/ctxfs /ctx x-mount.mkdir":   "",
+		"/var/lib/ctxfs /ctx ":                "",
+		"/var/lib/ctxfs /ctx colour=red":      `the option "colour" is not known`,
+		"relative /ctx defaults":              `"relative" is not an absolute path`,
+		"/var/lib/ctxfs /ctx budget=many":     "the option budget=many",
+	} {
+		w := strings.Split(line, " ")
+		err := thisProgram().FstabLine(w[0], w[1], w[2])
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", line, err, want)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -34,7 +36,7 @@ pack.report.md, pack.openai.json, ...) has in a mount. The store is only read, s
 this works without FUSE and beside a running daemon. For each flag that you do
 not give, that daemon's value is used, so that both print the same.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs pack coder/s1
@@ -46,11 +48,11 @@ not give, that daemon's value is used, so that both print the same.
   cd /ctx/home/1000/agent/coder/session/s1 && ctxfs pack .`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			at, err := findSession(args[0], f.store)
+			at, err := locate.Session(args[0], f.store)
 			if err != nil {
 				return err
 			}
-			if d, ok := runningDaemon(at.store); ok {
+			if d, ok := daemon.Running(at.Store); ok {
 				f.inherit(d, c.Flags().Changed)
 			}
 			out, err := f.build(c.Context(), at)
@@ -85,7 +87,7 @@ not give, that daemon's value is used, so that both print the same.
 var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
 // inherit takes from the daemon what the command line does not say.
-func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
+func (f *packFlags) inherit(d daemon.Info, given func(string) bool) {
 	if d.Mountpoint == "" {
 		return // it left no note of its flags
 	}
@@ -103,7 +105,7 @@ func (f *packFlags) inherit(d daemonInfo, given func(string) bool) {
 }
 
 // build compiles the session's pack from the store as it stands and gives the rendering that was asked for.
-func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
+func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err error) {
 	mapPath, err := parseMaps(f.maps)
 	if err != nil {
 		return nil, err
@@ -112,16 +114,16 @@ func (f *packFlags) build(ctx context.Context, at place) (_ []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := openShown(at.store, redactor)
+	store, err := openShown(at.Store, redactor)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return nil, err
 	}
-	inside := insideGenerator(at.ref)
+	inside := insideGenerator(at.Ref)
 	workspace, err := runner.Start(ctx)
 	if err != nil {
 		return nil, err

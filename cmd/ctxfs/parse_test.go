@@ -3,57 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 )
-
-func TestParseLock(t *testing.T) {
-	for _, tt := range []struct {
-		line  string
-		pid   int
-		inode uint64
-		ok    bool
-	}{
-		{"1: FLOCK  ADVISORY  WRITE 633 08:01:393305 0 EOF", 633, 393305, true},
-		{"12: FLOCK  ADVISORY  WRITE -1 fe:00:7 0 EOF", 0, 7, true},
-		{"1: -> FLOCK  ADVISORY  WRITE 634 08:01:393305 0 EOF", 0, 0, false}, // waits only
-		{"2: POSIX  ADVISORY  WRITE 633 08:01:393305 0 EOF", 0, 0, false},
-		{"3: FLOCK  ADVISORY  READ 633 08:01:393305 0 EOF", 0, 0, false},
-		{"", 0, 0, false},
-	} {
-		pid, inode, ok := parseLock(tt.line)
-		if ok != tt.ok || ok && (pid != tt.pid || inode != tt.inode) {
-			t.Errorf("%q: got %d %d %v", tt.line, pid, inode, ok)
-		}
-	}
-}
-
-func TestLockHolderFindsThisProcess(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	if _, held := lockHolder(dir); held {
-		t.Error("a store that does not exist is held")
-	}
-	s, err := session.Open(dir, session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pid, held := lockHolder(dir); !held || pid != os.Getpid() {
-		t.Errorf("got pid %d, held %v, want %d", pid, held, os.Getpid())
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, held := lockHolder(dir); held {
-		t.Error("the lock is held after Close")
-	}
-}
 
 func TestMapsTranslateTheLongestPrefix(t *testing.T) {
 	f, err := parseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
@@ -81,60 +36,6 @@ func TestMapsTranslateTheLongestPrefix(t *testing.T) {
 	}
 }
 
-func TestFindSession(t *testing.T) {
-	store := filepath.Join(t.TempDir(), "store")
-	s, err := session.Open(store, session.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref := ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}
-	x, err := s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := x.Dir()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, arg := range []string{"coder/s1", ref.Path(), dir, dir + "/", dir + "/context/pinned", dir + "/messages.jsonl"} {
-		at, err := findSession(arg, store)
-		if err != nil || at.ref != ref || at.store != store {
-			t.Errorf("%q: got %v, %v", arg, at, err)
-		}
-	}
-	if at, err := findSession("shared/team/agent/a/session/b", store); err != nil || at.ref.Space != "team" {
-		t.Errorf("a space's session: got %v, %v", at, err)
-	}
-	t.Chdir(filepath.Join(dir, "context"))
-	for _, arg := range []string{".", "..", "./pinned"} {
-		if at, err := findSession(arg, ""); err != nil || at.ref != ref || at.store != store {
-			t.Errorf("%q from inside: got %v, %v", arg, at, err)
-		}
-	}
-	for _, arg := range []string{"s1", "a/b/c", "home/x/agent/a/session/b", "/nowhere/at/all", store, ""} {
-		if at, err := findSession(arg, store); exitCode(failure{err}) != exitUsage {
-			t.Errorf("%q: got %v, %v, want wrong usage", arg, at, err)
-		}
-	}
-}
-
-func TestKernelAtLeast(t *testing.T) {
-	for release, want := range map[string]bool{
-		"6.18.44-fc-v445": true, "5.3.0": true, "5.10.0-28-amd64": true, "5.2.99": false, "4.19.0": false, "": false,
-	} {
-		if got := kernelAtLeast(release, oldestKernel); got != want {
-			t.Errorf("%q: got %v", release, got)
-		}
-	}
-}
-
-func TestHasCapability(t *testing.T) {
-	const root, container = "Name:\tx\nCapEff:\t000001ffffffffff\n", "CapEff:\t00000000a80425fb\n"
-	if !hasCapability(root, unix.CAP_SYS_ADMIN) || hasCapability(container, unix.CAP_SYS_ADMIN) || hasCapability("", 0) {
-		t.Error("CAP_SYS_ADMIN is read wrongly")
-	}
-}
-
 func TestExitCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -145,7 +46,7 @@ func TestExitCodes(t *testing.T) {
 		{failure{errors.New("x")}, exitFailed},
 		{failure{usagef("x")}, exitUsage},
 		{failure{fmt.Errorf("open: %w", ctxabi.ErrLocked)}, exitBusy},
-		{failure{fmt.Errorf("x: %w", busy{errors.New("y")})}, exitBusy},
+		{failure{fmt.Errorf("x: %w", daemon.BusyError{Err: errors.New("y")})}, exitBusy},
 		{failure{silent{exitBusy}}, exitBusy},
 	} {
 		if got := exitCode(tt.err); got != tt.want {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 func TestSparkline(t *testing.T) {
@@ -192,7 +193,7 @@ func TestParseMoment(t *testing.T) {
 		}
 	}
 	for _, arg := range []string{"@3", "coder/s1@", "coder/s1@noon", "coder/s1@2026-05-04", "coder/s1@1.5"} {
-		if got, err := parseMoment(arg); !errors.As(err, new(usageError)) {
+		if got, err := parseMoment(arg); !errors.As(err, new(usage.Error)) {
 			t.Errorf("%s: %+v, %v", arg, got, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -22,54 +22,22 @@ import (
 
 // reach opens the tree in which arg means the session at. The store is made
 // where there is none and toChange says that something is to be written.
-func reach(arg string, at place, toChange bool) (transcript.Tree, error) {
-	if dir, err := mountedDir(arg, at); err != nil {
+func reach(arg string, at locate.Place, toChange bool) (transcript.Tree, error) {
+	if dir, err := locate.MountedDir(arg, at); err != nil {
 		return nil, err
 	} else if dir != "" {
-		return transcript.Mounted(strings.TrimSuffix(dir, at.ref.Path())), nil
+		return transcript.Mounted(strings.TrimSuffix(dir, at.Ref.Path())), nil
 	}
-	owner := func(ref ctxabi.Ref) (session.Owner, error) { return ownerOf(place{at.store, ref}) }
+	owner := func(ref ctxabi.Ref) (session.Owner, error) { return ownerOf(locate.Place{Store: at.Store, Ref: ref}) }
 	if !toChange {
-		store, err := openToRead(at.store)
+		store, err := openToRead(at.Store)
 		return transcript.Stored(store, owner), err
 	}
-	store, err := openStore(at.store, session.Options{})
+	store, err := openStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
-		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.ref)
+		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.Ref)
 	}
 	return transcript.Stored(store, owner), err
-}
-
-// mountedDir is the directory of a session in the mount that arg lies in, or in that of the daemon that serves its store; ""
-// when there is none. err says that this daemon does not answer.
-func mountedDir(arg string, at place) (dir string, err error) {
-	if isPath(arg) {
-		if i, _, ok := mounts.At(arg); ok {
-			return filepath.Join(i.Point, at.ref.Path()), nil
-		}
-	}
-	point, err := servedAt(at.store)
-	if point == "" {
-		return "", err
-	}
-	return filepath.Join(point, at.ref.Path()), nil
-}
-
-// servedAt is where the store is mounted; "" where it is not. err says that its daemon does not answer.
-func servedAt(store string) (point string, err error) {
-	i, ok := mounts.OfStore(store) // a daemon that ends has none any more
-	if d, runs := runningDaemon(store); runs && isMounted(d.Mountpoint, d.Store) {
-		i, _, ok = mounts.At(d.Mountpoint)
-	}
-	if !ok {
-		return "", nil
-	}
-	if m, err := ask(i); m.State == mounts.Gone {
-		return "", nil
-	} else if err != nil {
-		return "", err
-	}
-	return i.Point, nil
 }
 
 // openToChange opens a store that is there and that no daemon serves.
@@ -96,16 +64,16 @@ func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 }
 
 // ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
-func ownerOf(at place) (session.Owner, error) {
-	if at.ref.Space != "" {
+func ownerOf(at locate.Place) (session.Owner, error) {
+	if at.Ref.Space != "" {
 		var st unix.Stat_t
-		dir := filepath.Join(at.store, at.ref.Owner())
+		dir := filepath.Join(at.Store, at.Ref.Owner())
 		if err := unix.Stat(dir, &st); err != nil {
-			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.ref.Owner(), err)
+			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.Ref.Owner(), err)
 		}
 		return session.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
 	}
-	o := session.Owner{UID: at.ref.UID, GID: at.ref.UID, Mode: 0o700}
+	o := session.Owner{UID: at.Ref.UID, GID: at.Ref.UID, Mode: 0o700}
 	if int(o.UID) == os.Getuid() {
 		o.GID = uint32(os.Getgid())
 	} else if u, err := user.LookupId(strconv.Itoa(int(o.UID))); err == nil {

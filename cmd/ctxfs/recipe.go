@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -71,7 +72,7 @@ type recipeFile struct {
 // findRecipe returns which home a recipe belongs to: four directories up for a
 // session's context/context.yaml, else the directory that holds it.
 func findRecipe(arg string) (f recipeFile, err error) {
-	if _, _, err := mountAround(arg); err != nil {
+	if _, _, err := daemon.MountAround(arg); err != nil {
 		return f, err
 	}
 	abs, err := filepath.Abs(arg)

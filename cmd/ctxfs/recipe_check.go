@@ -119,7 +119,7 @@ func (f recipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error
 		for _, name := range recipe.Variables(t.Text) {
 			if !defined[name] {
 				list = append(list, recipe.Problem{Origin: t.Origin,
-					Text: fmt.Sprintf("nothing here defines ${%s}: env of the recipe can, and context/env of a session", name)})
+					Text: fmt.Sprintf("${%s} is not defined here; define it in env of the recipe or in context/env of a session", name)})
 			}
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
@@ -30,11 +32,11 @@ func recipeShowCmd() *cobra.Command {
 are filled in, and each part has the file and line that it is from. It names the
 strategy that applies now; if that is not the one you asked for, it says what
 that one lacks. If the recipe is wrong, it prints the mistakes and the recipe that
-is used until you mend them: the last good one, or the built-in one. It only reads
-files and runs no generator. Beside a daemon that redacts, and with --redact, it
-shows no secrets.
+is used until you correct them: the last good one, or the built-in one. It only
+reads files and runs no generator. Beside a daemon that redacts, and with --redact,
+it shows no secrets.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: "  ctxfs recipe show coder/s1\n  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs recipe show .\n  ctxfs recipe show coder/s1 --json | jq '.Sources[].Block'",
@@ -43,12 +45,12 @@ shows no secrets.
 			if err := hide.complete(); err != nil {
 				return err
 			}
-			at, err := findSession(args[0], store)
+			at, err := locate.Session(args[0], store)
 			if err != nil {
 				return err
 			}
-			m, _ := answeringMount(at.store)
-			r, err := hide.redactorBeside(at.store, m.Point)
+			m, _ := daemon.AnsweringMount(at.Store)
+			r, err := hide.redactorBeside(at.Store, m.Point)
 			if err != nil {
 				return err
 			}
@@ -67,10 +69,10 @@ shows no secrets.
 				report := recipeReport{Problems: shown.file.problems(wrong)}
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
-					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, silent{exitFailed})
 				}
-				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you mend this, ctxfs uses", shown.instead+":")
+				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}
@@ -101,10 +103,10 @@ type shownRecipe struct {
 
 // showRecipe reads the session's recipe through a mount of its store, which shows each
 // user his own, or else in the store itself.
-func showRecipe(at place) (s shownRecipe, err error) {
-	s.session = at.ref.Path()
-	root := at.store
-	if i, ok := answeringMount(at.store); ok {
+func showRecipe(at locate.Place) (s shownRecipe, err error) {
+	s.session = at.Ref.Path()
+	root := at.Store
+	if i, ok := daemon.AnsweringMount(at.Store); ok {
 		if _, err := os.Stat(filepath.Join(i.Point, s.session, ctxabi.ContextDir)); err == nil {
 			root = i.Point
 		}
@@ -116,8 +118,8 @@ func showRecipe(at place) (s shownRecipe, err error) {
 		return s, err
 	}
 	s.recipe = recipe.Default()
-	home := filepath.Join(root, at.ref.AgentHome())
-	for _, entry := range []string{path.Join(ctxabi.SessionDir, at.ref.Session, ctxabi.RecipeFile), ctxabi.AgentRecipeFile} {
+	home := filepath.Join(root, at.Ref.AgentHome())
+	for _, entry := range []string{path.Join(ctxabi.SessionDir, at.Ref.Session, ctxabi.RecipeFile), ctxabi.AgentRecipeFile} {
 		if _, err := os.Stat(filepath.Join(home, entry)); errors.Is(err, iofs.ErrNotExist) {
 			continue
 		}
@@ -131,7 +133,7 @@ func showRecipe(at place) (s shownRecipe, err error) {
 }
 
 // chooseStrategy finds the strategy that applies with s's recipe.
-func (s *shownRecipe) chooseStrategy(at place) error {
+func (s *shownRecipe) chooseStrategy(at locate.Place) error {
 	plan, err := os.ReadFile(filepath.Join(s.dir, ctxabi.PlanFile))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
@@ -140,20 +142,20 @@ func (s *shownRecipe) chooseStrategy(at place) error {
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	s.strategy, s.note = blocks.StrategyOf(s.recipe, at.ref.Agent, plan, diff)
+	s.strategy, s.note = blocks.StrategyOf(s.recipe, at.Ref.Agent, plan, diff)
 	return nil
 }
 
 // fallBack makes s the recipe that packs are made by while the file is wrong. No mount shows it: who may not read the store learns nothing.
-func (s *shownRecipe) fallBack(at place) error {
-	store, err := openToRead(at.store)
+func (s *shownRecipe) fallBack(at locate.Place) error {
+	store, err := openToRead(at.Store)
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	defer store.Close()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
@@ -68,7 +69,7 @@ func (f *redactFlags) args() (a []string) {
 }
 
 // inherit takes from the daemon what the command line does not say.
-func (f *redactFlags) inherit(d daemonInfo, given func(string) bool) {
+func (f *redactFlags) inherit(d daemon.Info, given func(string) bool) {
 	if !given("redact") && !given("redact-allow") {
 		f.on, f.allow = d.Redact, d.RedactAllow
 	}

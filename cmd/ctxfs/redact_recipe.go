@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -16,7 +17,7 @@ import (
 // redacted. The allow list of a daemon that may not be read allows nothing.
 func (f redactFlags) redactorBeside(store, point string) (*redact.Redactor, error) {
 	if !f.on {
-		if d, ok := runningDaemon(store); ok {
+		if d, ok := daemon.Running(store); ok {
 			f.on, f.allow = d.Redact, d.RedactAllow
 		}
 		f.on = f.on || redactsAt(point)

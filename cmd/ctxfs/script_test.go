@@ -13,7 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -78,7 +81,7 @@ func kill9(ts *testscript.TestScript, neg bool, args []string) {
 		err = unix.Kill(pid, unix.SIGKILL)
 	}
 	if err == nil {
-		err = waitForExit(pid, harness.Patience)
+		err = daemon.WaitForExit(pid, harness.Patience)
 	}
 	if err != nil {
 		ts.Fatalf("%v", err)
@@ -86,8 +89,8 @@ func kill9(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func daemonOf(store string) (int, error) {
-	var d daemonInfo
-	b, err := os.ReadFile(filepath.Join(store, daemonFile))
+	var d daemon.Info
+	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
 	if err == nil {
 		err = json.Unmarshal(b, &d)
 	}
@@ -100,7 +103,7 @@ func endDaemons(dir string) {
 		if err != nil {
 			return fs.SkipDir
 		}
-		if e.Name() == daemonFile {
+		if e.Name() == session.DaemonFile {
 			if pid, err := daemonOf(filepath.Dir(name)); err == nil {
 				if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); strings.HasSuffix(exe, "/ctxfs") {
 					unix.Kill(pid, unix.SIGKILL)
@@ -114,7 +117,7 @@ func endDaemons(dir string) {
 	})
 	all, _ := mounts.Ctxfs()
 	for _, m := range all {
-		if inside(m.Point, dir) {
+		if locate.Inside(m.Point, dir) {
 			if unix.Unmount(m.Point, unix.MNT_DETACH) != nil { // a user may not
 				exec.Command("fusermount3", "-u", "-z", m.Point).Run()
 			}

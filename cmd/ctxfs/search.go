@@ -11,9 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -52,7 +55,7 @@ an identifier or a number, records that contain exactly that come first.
 
 In a mount, context/search/QUERY is the same as a file.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs search coder/s1 token refresh bug
@@ -128,7 +131,7 @@ func (f *searchFlags) query(args []string) (q search.Query, where string, err er
 	text := search.Query{Text: strings.Join(args, " ")}
 	q, err = search.ParseName(text.Name() + "?" + strings.Join(filters, "&"))
 	if err != nil {
-		return q, "", usageError{err}
+		return q, "", usage.Error{Err: err}
 	}
 	q.JSON = f.json
 	return q, where, nil
@@ -151,52 +154,52 @@ const maxFileName = 255
 // answer reads the query's file in a mount, whose daemon keeps the index up to date, or else searches in the store.
 func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) (data []byte, err error) {
 	name := q.Name()
-	var at place
+	var at locate.Place
 	dir, mounted := "", false
 	if f.many() {
-		if at.store, err = storeMeant(f.store); err != nil {
+		if at.Store, err = locate.Store(f.store); err != nil {
 			return nil, err
 		}
-		at.ref = f.owner()
-		if m, ok := mounts.OfStore(at.store); ok {
-			if _, err := ask(m); err != nil {
+		at.Ref = f.owner()
+		if m, ok := mounts.OfStore(at.Store); ok {
+			if _, err := daemon.Ask(m); err != nil {
 				return nil, err
 			}
-			below := at.ref.Owner()
-			if at.ref.Agent != "" {
-				below = at.ref.AgentHome()
+			below := at.Ref.Owner()
+			if at.Ref.Agent != "" {
+				below = at.Ref.AgentHome()
 			}
 			dir, mounted = filepath.Join(m.Point, below, ctxabi.HomeSearchDir), true
 		}
 	} else {
-		if at, err = findSession(where, f.store); err != nil {
-			at = place{}
+		if at, err = locate.Session(where, f.store); err != nil {
+			at = locate.Place{}
 		}
-		if dir, mounted = mountedSession(where, at); mounted {
+		if dir, mounted = locate.MountedSession(where, at); mounted {
 			dir = filepath.Join(dir, ctxabi.SearchDir)
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	if f.redact.on && mounted && at == (place{}) {
+	if f.redact.on && mounted && at == (locate.Place{}) {
 		return nil, usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
 	if f.redact.on && mounted {
-		if d, ok := runningDaemon(at.store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {
+		if d, ok := daemon.Running(at.Store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {
 			mounted = false // the mount's own answers show secrets, or others
 		}
 	}
 	if mounted && len(name) <= maxFileName && !strings.HasPrefix(name, ".") {
 		return os.ReadFile(filepath.Join(dir, name))
 	}
-	if at == (place{}) {
+	if at == (locate.Place{}) {
 		return nil, usagef("the query is too long to be looked up in this mount")
 	}
 	return f.inStore(ctx, q, at)
 }
 
-func (f *searchFlags) inStore(ctx context.Context, q search.Query, at place) (data []byte, err error) {
-	store, err := openToRead(at.store)
+func (f *searchFlags) inStore(ctx context.Context, q search.Query, at locate.Place) (data []byte, err error) {
+	store, err := openToRead(at.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +215,10 @@ func (f *searchFlags) inStore(ctx context.Context, q search.Query, at place) (da
 	defer engine.Close()
 	var r *search.Result
 	if f.many() {
-		r, err = engine.Owner(ctx, at.ref, q)
+		r, err = engine.Owner(ctx, at.Ref, q)
 	} else {
 		var x *session.Session
-		if x, err = store.Session(at.ref); err == nil {
+		if x, err = store.Session(at.Ref); err == nil {
 			r, err = engine.Session(ctx, x, q)
 		}
 	}

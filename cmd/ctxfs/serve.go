@@ -14,13 +14,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/runner"
@@ -39,8 +41,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	takeSockets() // before anything is started that would inherit them
-	output := daemonLog{background: ready.open()}
-	log := slog.New(output.handler(level))
+	output := daemon.Log{Background: ready.open()}
+	log := slog.New(output.Handler(level))
 	logged := false
 	defer func() { err = ready.failed(err, log, logged) }()
 
@@ -67,7 +69,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if err := output.toFile(f.log, inside(f.log, f.store)); err != nil {
+		if err := output.ToFile(f.log, locate.Inside(f.log, f.store)); err != nil {
 			return err
 		}
 		logged = true
@@ -104,15 +106,15 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)
-	info := daemonInfo{
+	info := daemon.Info{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
 	}
-	if err := info.write(); err != nil {
+	if err := info.Write(); err != nil {
 		// A full disk must not keep anybody from reading what is on it.
 		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
-	defer info.remove()
+	defer info.Remove()
 
 	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
@@ -157,15 +159,15 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		log.Info("memory is limited", "bytes", limit.Bytes())
 	}
 	serving := fmt.Sprintf("serving %s from %s", f.mountpoint, f.store)
-	tellSystemd(log, daemon.SdNotifyReady, serving)
-	if output.journal() { // it has the line above
+	tellSystemd(log, systemd.SdNotifyReady, serving)
+	if output.Journal() { // it has the line above
 		out = io.Discard
 	}
 	ready.succeeded(out, serving)
 	if f.gcInterval > 0 {
 		defer collector.Start(f.gcInterval)()
 	}
-	if stopWatch, err := whenUnmounted(f.mountpoint, f.store, endClients); err != nil {
+	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, endClients); err != nil {
 		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
 	} else {
 		defer stopWatch()
@@ -190,7 +192,7 @@ func newStore(f mountFlags) (takeBack func(*session.Store)) {
 		if !errors.Is(noStore, os.ErrNotExist) || s.Discard() != nil {
 			return
 		}
-		if inside(f.log, f.store) {
+		if locate.Inside(f.log, f.store) {
 			os.Remove(f.log) // whoever waits for the mount is told what is in it
 		}
 		if noDir != nil {
@@ -223,14 +225,14 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 		if !errors.Is(err, ctxabi.ErrLocked) {
 			return store, err
 		}
-		d, held := runningDaemon(dir)
+		d, held := daemon.Running(dir)
 		if held && mounts.Ended(d.PID) {
 			clearMountsOf(d.Store)
 		}
-		serves := d.Mountpoint != "" && isMounted(d.Mountpoint, d.Store)
+		serves := d.Mountpoint != "" && daemon.IsMounted(d.Mountpoint, d.Store)
 		if left := time.Until(late); !serves && left > 0 {
 			if held && d.PID > 0 {
-				waitForExit(d.PID, left)
+				daemon.WaitForExit(d.PID, left)
 				continue
 			} else if !held { // it has gone since
 				time.Sleep(time.Millisecond)
@@ -241,7 +243,7 @@ func openStore(dir string, o session.Options) (*session.Store, error) {
 			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
 		}
 		if serves {
-			if _, _, silent := mountAround(d.Mountpoint); silent != nil {
+			if _, _, silent := daemon.MountAround(d.Mountpoint); silent != nil {
 				err = fmt.Errorf("%w; %w", err, silent)
 			}
 		}
@@ -258,7 +260,7 @@ func freeMountpoint(point string) error {
 			return nil
 		}
 		if rest != "" { // which is refused later, with its reason, if it can be looked at
-			_, err := ask(i)
+			_, err := daemon.Ask(i)
 			return err
 		}
 		switch m, err := clearMount(i); {
@@ -267,7 +269,7 @@ func freeMountpoint(point string) error {
 		case m.State == mounts.Answers:
 			return nil // it is busy, which is said later
 		case m.State == mounts.Silent || m.State == mounts.Stopped:
-			return busy{mounts.SilentError{Mount: m}}
+			return daemon.BusyError{Err: mounts.SilentError{Mount: m}}
 		}
 	}
 }
@@ -292,7 +294,7 @@ const endLimit = 30 * time.Second
 func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 	time.AfterFunc(limit, func() {
 		log.Error("the shutdown takes too long; ended without it", "limit", limit)
-		if isMounted(f.mountpoint, f.store) {
+		if daemon.IsMounted(f.mountpoint, f.store) {
 			fs.Abort(f.mountpoint)
 		}
 		os.Exit(exitBusy)
@@ -315,12 +317,12 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f m
 	select {
 	case <-gone:
 		log.Info("unmounted")
-		tellSystemd(log, daemon.SdNotifyStopping, "unmounted")
+		tellSystemd(log, systemd.SdNotifyStopping, "unmounted")
 		endAfter(endLimit, f, log)
 		return nil
 	case sig := <-stop:
 		log.Info("shutting down", "signal", sig.String())
-		tellSystemd(log, daemon.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
+		tellSystemd(log, systemd.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
 	}
 	endAfter(f.deadline+stopGrace, f, log)
 	result := make(chan error, 1)
@@ -336,7 +338,7 @@ func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f m
 			log.Info("stopped")
 		}
 		if errors.Is(err, fs.ErrStillOpen) {
-			err = busy{err}
+			err = daemon.BusyError{Err: err}
 		}
 		return err
 	case sig := <-stop:

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,7 +21,7 @@ func sessionCmd() *cobra.Command {
 		Long: `Make, list, show, fork, archive and remove sessions of a store. In a mount the
 first three are mkdir, ls and cat. These verbs also work without a mount.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
 	}
 	return group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
@@ -35,16 +35,16 @@ func sessionNewCmd() *cobra.Command {
 		Long: `Make an empty session and print its directory. If a daemon serves the store, the
 session is made in the mount (as mkdir -p does), else in the store.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  cd \"$(ctxfs session new coder/s2)\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			at, err := findSession(args[0], store)
+			at, err := locate.Session(args[0], store)
 			if err != nil {
 				return err
 			}
 			if store == "" {
-				err = meantAMount(at, "make the session there: mkdir -p")
+				err = locate.CheckNewStore(at, "make the session there: mkdir -p")
 			}
 			dir := ""
 			if err == nil {
@@ -60,22 +60,8 @@ session is made in the mount (as mkdir -p does), else in the store.
 	return c
 }
 
-// meantAMount refuses to make a store that nobody asked for where a ctxfs of somebody else is mounted. how says what to
-// do with the session's path there.
-func meantAMount(at place, how string) error {
-	if _, err := os.Stat(filepath.Join(at.store, session.StoreFile)); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	own, err := mounts.Own()
-	if err != nil || len(own) == 0 {
-		return nil
-	}
-	return fmt.Errorf("there is no store in %s, but a ctxfs is mounted at %s; %s %s; or make a store of your own with --store %s",
-		at.store, own[0].Point, how, filepath.Join(own[0].Point, at.ref.Path()), at.store)
-}
-
-func newSession(at place) (dir string, err error) {
-	if dir, err = mountedDir("", at); err != nil {
+func newSession(at locate.Place) (dir string, err error) {
+	if dir, err = locate.MountedDir("", at); err != nil {
 		return "", err
 	} else if dir != "" {
 		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -87,15 +73,15 @@ func newSession(at place) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	store, err := openStore(at.store, session.Options{})
+	store, err := openStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
-		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.ref)
+		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.Ref)
 	}
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Create(at.ref, owner)
+	x, err := store.Create(at.Ref, owner)
 	if err != nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -30,12 +31,12 @@ records is left as it is. The command prints what it archived of each log.
 
 archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 
-`, session.SealMin>>10) + sessionHelp,
+`, session.SealMin>>10) + locate.SessionHelp,
 		Example: "  ctxfs session archive coder/s1\n  ctxfs session show coder/s1",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, arg := range args {
-				at, err := findSession(arg, store)
+				at, err := locate.Session(arg, store)
 				if err == nil {
 					err = archive(c.Context(), c.OutOrStdout(), arg, at)
 				}
@@ -52,11 +53,11 @@ archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 
 var archivedLogs = []string{ctxabi.MessagesFile, ctxabi.EventsFile}
 
-func archive(ctx context.Context, out io.Writer, arg string, at place) (err error) {
+func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (err error) {
 	say := func(log string, size int64, a session.Archived) {
-		fmt.Fprintf(out, "%s/%s: %d of %d bytes are archived, in %d\n", at.ref.Path(), log, a.Raw, size, a.Packed)
+		fmt.Fprintf(out, "%s/%s: %d of %d bytes are archived, in %d\n", at.Ref.Path(), log, a.Raw, size, a.Packed)
 	}
-	if mounted, err := mountedDir(arg, at); err != nil {
+	if mounted, err := locate.MountedDir(arg, at); err != nil {
 		return err
 	} else if mounted != "" {
 		if err := unix.Setxattr(mounted, ctxabi.ArchiveAttr, []byte("1"), 0); err != nil {
@@ -72,12 +73,12 @@ func archive(ctx context.Context, out io.Writer, arg string, at place) (err erro
 		}
 		return nil
 	}
-	store, err := openToChange(at.store)
+	store, err := openToChange(at.Store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return err
 	}
@@ -96,16 +97,6 @@ func archive(ctx context.Context, out io.Writer, arg string, at place) (err erro
 
 // numberAttr reads an attribute that is a number; 0 when there is none.
 func numberAttr(file, name string) int64 {
-	v, _ := strconv.ParseInt(textAttr(file, name), 10, 64)
+	v, _ := strconv.ParseInt(mounts.Attr(file, name), 10, 64)
 	return v
-}
-
-// textAttr reads an attribute that is short; "" when there is none.
-func textAttr(file, name string) string {
-	var b [128]byte
-	n, err := unix.Getxattr(file, name, b[:])
-	if err != nil {
-		return ""
-	}
-	return string(b[:n])
 }

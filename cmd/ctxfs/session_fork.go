@@ -13,7 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 func sessionForkCmd() *cobra.Command {
@@ -28,7 +30,7 @@ like the other's did. From then on both are independent. The command prints the
 directory of the new session, and on standard error how its history is stored: if
 the disk can, both share the same blocks (a reflink), else it is a copy.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs session fork coder/s1@120 another-way\n  cd \"$(ctxfs session fork . tried)\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,18 +44,18 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 					return usagef("%q is not a number of messages", m.point)
 				}
 			}
-			from, err := findSession(m.session, store)
+			from, err := locate.Session(m.session, store)
 			if err != nil {
 				return err
 			}
-			to := from.ref
+			to := from.Ref
 			if agent, name, ok := strings.Cut(args[1], "/"); ok {
 				to.Agent, to.Session = agent, name
 			} else {
 				to.Session = args[1]
 			}
 			if err := cmp.Or(ctxabi.ValidName(to.Agent), ctxabi.ValidName(to.Session)); err != nil {
-				return usageError{err}
+				return usage.Error{Err: err}
 			}
 			dir, how, err := fork(m.session, from, n, to)
 			if err == nil {
@@ -67,8 +69,8 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 	return c
 }
 
-func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err error) {
-	if mounted, err := mountedDir(arg, from); err != nil {
+func fork(arg string, from locate.Place, n int, to ctxabi.Ref) (dir, how string, err error) {
+	if mounted, err := locate.MountedDir(arg, from); err != nil {
 		return "", "", err
 	} else if mounted != "" {
 		asked := to.Agent + "/" + to.Session
@@ -78,19 +80,19 @@ func fork(arg string, from place, n int, to ctxabi.Ref) (dir, how string, err er
 		if err := unix.Setxattr(mounted, ctxabi.ForkAttr, []byte(asked), 0); err != nil {
 			return "", "", mounts.Refused(mounted, &os.PathError{Op: "fork", Path: mounted, Err: err})
 		}
-		dir = strings.TrimSuffix(mounted, from.ref.Path()) + to.Path()
+		dir = strings.TrimSuffix(mounted, from.Ref.Path()) + to.Path()
 		return dir, "made by the daemon that serves it", nil
 	}
 	owner, err := ownerOf(from)
 	if err != nil {
 		return "", "", err
 	}
-	store, err := openToChange(from.store)
+	store, err := openToChange(from.Store)
 	if err != nil {
 		return "", "", err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Session(from.ref)
+	x, err := store.Session(from.Ref)
 	if err != nil {
 		return "", "", err
 	}
@@ -116,14 +118,14 @@ rmdir and rm -r refuse that, so that it never happens by accident. On a terminal
 the command asks first, unless --force is given. If a session is a child, its last
 answer and its status stay with its parent.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs session rm coder/s1\n  ctxfs session rm --force coder/s1 coder/s2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, arg := range args {
-				at, err := findSession(arg, store)
+				at, err := locate.Session(arg, store)
 				if err == nil && !force {
-					err = confirm(c.InOrStdin(), c.ErrOrStderr(), "Remove "+at.ref.Path()+" with all its history?")
+					err = confirm(c.InOrStdin(), c.ErrOrStderr(), "Remove "+at.Ref.Path()+" with all its history?")
 				}
 				if err == nil {
 					err = removeSession(arg, at)
@@ -159,19 +161,19 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 	return nil
 }
 
-func removeSession(arg string, at place) (err error) {
-	if mounted, err := mountedDir(arg, at); err != nil {
+func removeSession(arg string, at locate.Place) (err error) {
+	if mounted, err := locate.MountedDir(arg, at); err != nil {
 		return err
 	} else if mounted != "" {
-		if err := unix.Setxattr(mounted, ctxabi.RemoveAttr, []byte(at.ref.Session), 0); err != nil {
+		if err := unix.Setxattr(mounted, ctxabi.RemoveAttr, []byte(at.Ref.Session), 0); err != nil {
 			return mounts.Refused(mounted, &os.PathError{Op: "remove", Path: mounted, Err: err})
 		}
 		return nil
 	}
-	store, err := openToChange(at.store)
+	store, err := openToChange(at.Store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	return store.Remove(at.ref)
+	return store.Remove(at.Ref)
 }

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 func sessionLsCmd() *cobra.Command {
@@ -30,13 +32,13 @@ exit code is 1.`,
 			if len(args) == 1 {
 				prefix = strings.Trim(args[0], "/")
 			}
-			store, err := storeMeant(store)
+			store, err := locate.Store(store)
 			if err != nil {
 				return err
 			}
 			rows, err := listSessions(store, prefix, c.ErrOrStderr())
 			if rows == nil {
-				if point, _ := servedAt(store); point != "" {
+				if point, _ := locate.ServedAt(store); point != "" {
 					rows, err = listMounted(point, prefix, c.ErrOrStderr())
 				}
 			}
@@ -69,7 +71,7 @@ func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, e
 	defer func() { err = cmp.Or(err, store.Close()) }()
 	rows = []sessionInfo{}
 	for ref := range store.Sessions() {
-		if prefix != "" && !inside(ref.Path(), prefix) {
+		if prefix != "" && !locate.Inside(ref.Path(), prefix) {
 			continue
 		}
 		x, failed := store.Session(ref)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // What ls and show tell where the store cannot be read, as of users of root's mount: the files of the mount say it, but for
@@ -24,13 +26,13 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 	if uid := os.Getuid(); uid != 0 {
 		home = fmt.Sprintf("home/%d", uid)
 	}
-	refs, err := sessionsIn(point, home, "shared/*")
+	refs, err := locate.SessionsIn(point, home, "shared/*")
 	if err != nil {
 		return nil, err
 	}
 	rows = []sessionInfo{}
 	for _, ref := range refs {
-		if prefix != "" && !inside(ref.Path(), prefix) {
+		if prefix != "" && !locate.Inside(ref.Path(), prefix) {
 			continue
 		}
 		row, failed := describeMounted(filepath.Join(point, ref.Path()), ref)
@@ -72,8 +74,8 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	if s, err = describeMounted(dir, ref); err != nil {
 		return s, err
 	}
-	s.Messages.Head = textAttr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.head")
-	s.Events.Head = textAttr(filepath.Join(dir, ctxabi.EventsFile), "user.ctx.head")
+	s.Messages.Head = mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.head")
+	s.Events.Head = mounts.Attr(filepath.Join(dir, ctxabi.EventsFile), "user.ctx.head")
 	s.Directory, s.Cwd, s.Budget = dir, lineOf(dir, ctxabi.CwdFile), lineOf(dir, ctxabi.BudgetFile)
 	if meta := lineOf(dir, ctxabi.MetaFile); json.Valid([]byte(meta)) {
 		s.Meta = json.RawMessage(meta)
@@ -87,7 +89,7 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	}
 	for _, c := range children {
 		at := filepath.Join(dir, ctxabi.ChildDir, c.Name())
-		info := childInfo{Name: c.Name(), Status: lineOf(at, ctxabi.ChildStatus), Result: textAttr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
+		info := childInfo{Name: c.Name(), Status: lineOf(at, ctxabi.ChildStatus), Result: mounts.Attr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
 		to := ref
 		to.Agent, to.Session = lineOf(at, ctxabi.ChildAgent), lineOf(at, ctxabi.ChildSession)
 		if _, err := os.Stat(filepath.Join(strings.TrimSuffix(dir, ref.Path()), to.Path(), ctxabi.MessagesFile)); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -115,18 +116,18 @@ func sessionShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show [flags] SESSION",
 		Short:   "Show one session",
-		Long:    "Show one session: its id for life, its logs and the heads of their chains, its\nsettings, refusals, last message and children, and whose child it is. Users of\nroot's mount cannot read the store; for them the mount shows all except the id and\nthe parents.\n\n" + sessionHelp,
+		Long:    "Show one session: its id for life, its logs and the heads of their chains, its\nsettings, refusals, last message and children, and whose child it is. Users of\nroot's mount cannot read the store; for them the mount shows all except the id and\nthe parents.\n\n" + locate.SessionHelp,
 		Example: "  ctxfs session show coder/s1\n  ctxfs session show . --json | jq .messages.records",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			at, err := findSession(args[0], store)
+			at, err := locate.Session(args[0], store)
 			if err != nil {
 				return err
 			}
 			s, err := showSession(at)
 			if err != nil {
-				if dir, ok := mountedSession(args[0], at); ok {
-					s, err = showMounted(dir, at.ref)
+				if dir, ok := locate.MountedSession(args[0], at); ok {
+					s, err = showMounted(dir, at.Ref)
 				}
 			}
 			if err != nil {
@@ -143,13 +144,13 @@ func sessionShowCmd() *cobra.Command {
 	return c
 }
 
-func showSession(at place) (s sessionInfo, err error) {
-	store, err := openToRead(at.store)
+func showSession(at locate.Place) (s sessionInfo, err error) {
+	store, err := openToRead(at.Store)
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	x, err := store.Session(at.ref)
+	x, err := store.Session(at.Ref)
 	if err != nil {
 		return s, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
@@ -24,7 +25,7 @@ Without SESSION the paragraph names $CTXFS_SESSION, or else the pattern of the
 path, for prompts that are written before there is a session. --format md adds a
 heading, for CLAUDE.md, AGENTS.md and the like.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 ` + exitHelp,
 		Example: `  ctxfs snippet coder/s1
@@ -38,16 +39,16 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			dir, arg := "", os.Getenv(sessionEnv)
+			dir, arg := "", os.Getenv(locate.SessionEnv)
 			if len(args) > 0 {
 				arg = args[0]
 			}
 			if arg != "" {
-				if dir, err = sessionDir(arg, mount, false); err != nil {
+				if dir, err = locate.SessionDir(arg, mount, false); err != nil {
 					return err
 				}
 			} else {
-				root, err := mountRoot(mount)
+				root, err := locate.Mount(mount)
 				if err != nil {
 					return err
 				}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 func spaceCmd() *cobra.Command {
@@ -32,7 +34,7 @@ mount made by root, which serves them all; so this verb needs root, too.`,
 		Example: "  ctxfs space new team --group developers\n  mkdir -p /ctx/shared/team/agent/coder/session/s1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			store, err := storeMeant(store)
+			store, err := locate.Store(store)
 			if err != nil {
 				return err
 			}
@@ -52,7 +54,7 @@ mount made by root, which serves them all; so this verb needs root, too.`,
 // newSpace makes the directory in the store, beside a daemon that may serve it.
 func newSpace(dir, name, group string) (_ string, err error) {
 	if err := ctxabi.ValidName(name); err != nil {
-		return "", usageError{err}
+		return "", usage.Error{Err: err}
 	}
 	gid, err := groupID(group)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 // Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.
@@ -39,7 +40,7 @@ assistant record. In a history of more than 4000 records stats looks at 200 call
 with --calls 0 at all.` + fmt.Sprint(manyRecords) + ` records ` + fmt.Sprint(manyCalls) + ` calls are looked at;
 --calls 0 looks at all.
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 

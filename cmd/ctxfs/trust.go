@@ -2,26 +2,22 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	packsource "github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/internal/trust"
 )
 
 func trustCmd() *cobra.Command {
@@ -65,19 +61,19 @@ home/UID/trust.jsonl of the mount, which is yours only.
 				if err != nil {
 					return err
 				}
-				return t.list(out)
+				return listTrust(out, t)
 			case revoke:
 				t, name, err := trustOfPath(args[0])
 				if err != nil {
 					return err
 				}
-				return t.revoke(out, name)
+				return revokeTrust(out, t, name)
 			}
 			t, name, err := trustOfPath(args[0])
 			if err != nil {
 				return err
 			}
-			return t.trust(out, name, args[0])
+			return addTrust(out, t, name, args[0])
 		},
 	}
 	fl := c.Flags()
@@ -89,35 +85,25 @@ home/UID/trust.jsonl of the mount, which is yours only.
 	return c
 }
 
-// trusts is the trust file of the calling user in one mount.
-type trusts struct {
-	mount string // the mountpoint
-	file  string
-}
-
-func trustsIn(mountpoint string) trusts {
-	return trusts{mountpoint, filepath.Join(mountpoint, ctxabi.HomeDir, fmt.Sprint(os.Getuid()), ctxabi.TrustFile)}
-}
-
 // trustOfMount finds the mount that --list is about.
-func trustOfMount(given string) (trusts, error) {
+func trustOfMount(given string) (trust.File, error) {
 	if given != "" {
 		if i, rest, ok := mounts.At(given); ok && rest == "" {
-			_, err := ask(i)
-			return trustsIn(i.Point), err
+			_, err := daemon.Ask(i)
+			return trust.In(i.Point), err
 		}
-		return trusts{}, fmt.Errorf("no ctxfs is mounted at %s", given)
+		return trust.File{}, fmt.Errorf("no ctxfs is mounted at %s", given)
 	}
-	if i, ok, err := mountAround("."); ok {
-		return trustsIn(i.Point), err
+	if i, ok, err := daemon.MountAround("."); ok {
+		return trust.In(i.Point), err
 	}
-	root, err := mountRoot("")
-	return trustsIn(root), err
+	root, err := locate.Mount("")
+	return trust.In(root), err
 }
 
 // trustOfPath finds the mount that a path lies in, and its name there.
-func trustOfPath(arg string) (t trusts, name string, err error) {
-	m, ok, err := mountAround(arg)
+func trustOfPath(arg string) (t trust.File, name string, err error) {
+	m, ok, err := daemon.MountAround(arg)
 	if err != nil {
 		return t, "", err
 	}
@@ -136,181 +122,60 @@ func trustOfPath(arg string) (t trusts, name string, err error) {
 		return t, "", err
 	}
 	mine := path.Join(ctxabi.HomeDir, fmt.Sprint(os.Getuid()))
-	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !inside(name, mine) {
+	if strings.HasPrefix(name, ctxabi.HomeDir+"/") && !locate.Inside(name, mine) {
 		return t, "", fmt.Errorf("%s is in another user's home, and only that user can trust it; you are uid %d", arg, os.Getuid())
 	}
-	return trustsIn(m.Point), name, nil
+	return trust.In(m.Point), name, nil
 }
 
-func (t trusts) read() ([]ctxabi.Trust, error) {
-	data, err := os.ReadFile(t.file)
-	if errors.Is(err, iofs.ErrNotExist) {
+// addTrust trusts name, and the files that a recipe of a package or of a shared space names; arg is what the user calls it.
+func addTrust(out io.Writer, t trust.File, name, arg string) error {
+	added, err := t.Add(name, func(data []byte) (with []string, err error) {
+		switch {
+		case path.Base(name) == ctxabi.CwdFile:
+			fmt.Fprintf(out, "%s: the workspace %s\n", arg, bytes.TrimSpace(data))
+		case isRecipe(t.Mount, name):
+			return tellGenerators(out, t.Mount, name, arg)
+		default:
+			fmt.Fprintf(out, "%s: a file that commands of a recipe may name\n", arg)
+		}
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return ctxabi.ParseTrust(data)
-}
-
-// write replaces the file: the mount takes it as a whole when it is closed.
-func (t trusts) write(rows []ctxabi.Trust) error {
-	if len(rows) == 0 {
-		return os.Remove(t.file)
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	for _, r := range rows {
-		if err := e.Encode(r); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(t.file, b.Bytes(), 0o600)
-}
-
-// hash returns the SHA-256 of a file of the mount.
-func (t trusts) hash(name string) (sum string, data []byte, err error) {
-	data, err = os.ReadFile(filepath.Join(t.mount, name))
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:]), data, err
-}
-
-// lock keeps others of the same user from changing the file until unlock.
-func (t trusts) lock() (unlock func() error, err error) {
-	dir, err := os.Open(filepath.Dir(t.file))
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
-		dir.Close()
-		return nil, fmt.Errorf("lock %s: %w", dir.Name(), err)
-	}
-	return dir.Close, nil
-}
-
-// trust adds a row for name, and for the files that a recipe of a package or of a shared space names; arg is what the user calls it.
-func (t trusts) trust(out io.Writer, name, arg string) error {
-	seen, _, err := t.hash(name)
-	if err != nil {
-		return err
-	}
-	unlock, err := t.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	rows, err := t.read()
-	if err != nil {
-		return err
-	}
-	names := []string{name}
+	})
 	switch {
-	case path.Base(name) == ctxabi.CwdFile:
-		_, data, err := t.hash(name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%s: the workspace %s\n", arg, bytes.TrimSpace(data))
-	case isRecipe(t.mount, name):
-		with, err := tellGenerators(out, t.mount, name, arg)
-		if err != nil {
-			return err
-		}
-		names = append(names, with...)
-	default:
-		fmt.Fprintf(out, "%s: a file that commands of a recipe may name\n", arg)
-	}
-	before := len(rows)
-	for _, n := range names {
-		sum, _, err := t.hash(n)
-		if err != nil {
-			return err
-		}
-		if n == name && sum != seen {
-			return fmt.Errorf("%s changed in the meantime; nothing was trusted, try again", arg)
-		}
-		if row := (ctxabi.Trust{Path: n, SHA256: sum}); !slices.Contains(rows, row) {
-			rows = append(rows, row)
-		}
-	}
-	if len(rows) == before {
-		fmt.Fprintln(out, "trusted already")
-		return nil
-	}
-	if err := t.write(rows); err != nil {
+	case errors.Is(err, trust.ErrChanged):
+		return fmt.Errorf("%s changed in the meantime; nothing was trusted, try again", arg)
+	case err != nil:
 		return err
+	case !added:
+		fmt.Fprintln(out, "trusted already")
+	default:
+		fmt.Fprintln(out, "trusted as it is now")
 	}
-	fmt.Fprintln(out, "trusted as it is now")
 	return nil
 }
 
-// revoke takes the rows of name away, and with a package's recipe those of the package's files, with one of a shared space those of the agent's other
-// files that are neither recipes nor settings of a session.
-func (t trusts) revoke(out io.Writer, name string) error {
-	unlock, err := t.lock()
+func revokeTrust(out io.Writer, t trust.File, name string) error {
+	revoked, err := t.Revoke(name)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	rows, err := t.read()
-	if err != nil {
-		return err
-	}
-	home, entry := agentHomeOf(name)
-	dir := path.Dir(name) + "/"
-	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool {
-		switch {
-		case r.Path == name:
-			return true
-		case path.Base(name) != ctxabi.AgentRecipeFile || !strings.HasPrefix(r.Path, dir):
-			return false
-		case packsource.InPackage(entry):
-			return true
-		}
-		return inSpace(home) && isScript(strings.TrimPrefix(r.Path, home+"/"))
-	})
-	if len(kept) == len(rows) {
+	if !revoked {
 		return fmt.Errorf("%s is not trusted; 'ctxfs trust --list' shows what is", name)
-	}
-	if err := t.write(kept); err != nil {
-		return err
 	}
 	fmt.Fprintln(out, "not trusted any more")
 	return nil
 }
 
-// isScript reports whether a trusted file of an agent's home is one that a command names, and no recipe or setting.
-func isScript(entry string) bool {
-	ext, base := path.Ext(entry), path.Base(entry)
-	setting := inside(entry, ctxabi.SessionDir) && (base == ctxabi.CwdFile || strings.HasSuffix(entry, "/"+ctxabi.EnvFile))
-	return ext != ".yaml" && ext != ".yml" && !setting
-}
-
-// list prints one row for each path, in the order in which they were first trusted.
-func (t trusts) list(out io.Writer) error {
-	rows, err := t.read()
+// listTrust prints one row for each path, in the order in which they were first trusted.
+func listTrust(out io.Writer, t trust.File) error {
+	rows, err := t.List()
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "STATUS\tPATH")
-	seen := map[string]bool{}
 	for _, r := range rows {
-		if seen[r.Path] {
-			continue
-		}
-		seen[r.Path] = true
-		status := "changed"
-		switch sum, _, err := t.hash(r.Path); {
-		case errors.Is(err, iofs.ErrNotExist):
-			status = "gone"
-		case err != nil:
-			status = "unreadable"
-		case slices.Contains(rows, ctxabi.Trust{Path: r.Path, SHA256: sum}):
-			status = "trusted"
-		}
-		fmt.Fprintf(w, "%s\t%s\n", status, r.Path)
+		fmt.Fprintf(w, "%s\t%s\n", r.Status, r.Path)
 	}
 	return w.Flush()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/trust"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
@@ -21,7 +22,7 @@ import (
 // tellGenerators prints what the recipe called name in a mount would run; arg is what
 // the user calls it. The files of packages that it names with that are what it gives, by their names in the mount.
 func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string, err error) {
-	home, entry := agentHomeOf(name)
+	home, entry := trust.AgentHome(name)
 	r, err := recipeWith(mountpoint, home, entry, arg)
 	var wrong recipe.Problems
 	if errors.As(err, &wrong) {
@@ -45,7 +46,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + redactValue(secrets, v.Name, v.Value)}))
 		}
 	}
-	for _, p := range packsource.Programs(r, filepath.Join(mountpoint, home), inSpace(home)) {
+	for _, p := range packsource.Programs(r, filepath.Join(mountpoint, home), trust.InSpace(home)) {
 		if p.Origin.File != entry {
 			continue
 		}
@@ -55,7 +56,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		}
 		for _, rel := range p.Files {
 			file := path.Join(home, rel)
-			if !asksForTrust(filepath.Join(mountpoint, file), inSpace(home)) || slices.Contains(with, file) {
+			if !asksForTrust(filepath.Join(mountpoint, file), trust.InSpace(home)) || slices.Contains(with, file) {
 				continue
 			}
 			with = append(with, file)
@@ -68,9 +69,6 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	return with, nil
 }
 
-// inSpace reports whether a name in a mount lies in a shared space.
-func inSpace(name string) bool { return inside(name, ctxabi.SharedDir) }
-
 // asksForTrust reports whether a file that commands name must be trusted by the calling user. In a shared space one that is the
 // user's, and that nobody else can write, need not be.
 func asksForTrust(file string, space bool) bool {
@@ -82,21 +80,12 @@ func asksForTrust(file string, space bool) bool {
 	return !space || !ok || int(st.Uid) != os.Getuid() || fi.Mode().Perm()&0o022 != 0
 }
 
-// agentHomeOf splits the name of a file in a mount at the home of the agent that it lies in; "" where it lies in none.
-func agentHomeOf(name string) (home, entry string) {
-	parts := strings.Split(name, "/")
-	if len(parts) <= 4 || parts[2] != ctxabi.AgentDir {
-		return "", name
-	}
-	return path.Join(parts[:4]...), path.Join(parts[4:]...)
-}
-
 // isRecipe reports whether a file is a recipe, not a script: by its name, or because the agent's own recipe imports it.
 func isRecipe(mountpoint, name string) bool {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		return true
 	}
-	home, entry := agentHomeOf(name)
+	home, entry := trust.AgentHome(name)
 	r, err := ownRecipe(filepath.Join(mountpoint, home))
 	return err == nil && imports(r, entry)
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
@@ -72,11 +73,11 @@ func clearDead(arg string) error {
 // clearMount takes a mount away whose daemon is gone, or was killed and hangs in the kernel. Nobody can save anything in it, and
 // a daemon that hangs in its own mount ends with it. It says what it found; a mount that may answer is left alone.
 func clearMount(i mounts.Info) (m mounts.Mount, err error) {
-	m, _ = ask(i)
+	m, _ = daemon.Ask(i)
 	switch m.State {
 	case mounts.Zombie:
 		if err = fs.Abort(i.Point); err == nil && m.PID > 0 {
-			err = waitForExit(m.PID, endingWait)
+			err = daemon.WaitForExit(m.PID, endingWait)
 		}
 	case mounts.Gone:
 		err = fs.Clear(i.Point)
@@ -95,21 +96,21 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		return fmt.Errorf("%s is inside the mount at %s; unmount that", arg, i.Point)
 	}
 	mountpoint := i.Point
-	daemon, ok := runningDaemon(i.Source)
-	if !ok || daemon.Mountpoint != mountpoint && daemon.Mountpoint != "" {
-		daemon = daemonInfo{}
+	d, ok := daemon.Running(i.Source)
+	if !ok || d.Mountpoint != mountpoint && d.Mountpoint != "" {
+		d = daemon.Info{}
 	}
 	if force {
-		return abort(mountpoint, daemon.PID, limit)
+		return abort(mountpoint, d.PID, limit)
 	}
 	switch m, err := clearMount(i); {
 	case err != nil || m.State == mounts.Gone || m.State == mounts.Zombie:
 		return err
 	case m.State == mounts.Stopped || m.State == mounts.Silent && !stop:
-		return busy{mounts.SilentError{Mount: m}}
+		return daemon.BusyError{Err: mounts.SilentError{Mount: m}}
 	}
-	if stop && daemon.PID > 0 {
-		if err := signalDaemon(daemon.PID, unix.SIGTERM); err != nil {
+	if stop && d.PID > 0 {
+		if err := signalDaemon(d.PID, unix.SIGTERM); err != nil {
 			return err
 		}
 	} else if err := fs.Unmount(mountpoint); err != nil {
@@ -119,8 +120,8 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 			return err
 		}
 	}
-	if daemon.PID > 0 {
-		return withHolders(waitForExit(daemon.PID, limit), i.Device)
+	if d.PID > 0 {
+		return withHolders(daemon.WaitForExit(d.PID, limit), i.Device)
 	}
 	return nil
 }
@@ -168,13 +169,13 @@ func abort(mountpoint string, pid int, limit time.Duration) error {
 	if err := fs.Abort(mountpoint); err != nil || pid == 0 {
 		return err
 	}
-	if waitForExit(pid, forceWait) == nil {
+	if daemon.WaitForExit(pid, forceWait) == nil {
 		return nil
 	}
 	if err := signalDaemon(pid, unix.SIGKILL); err != nil {
 		return err
 	}
-	return waitForExit(pid, max(limit, forceWait)) // what it is writing is finished first, on a disk that may be slow
+	return daemon.WaitForExit(pid, max(limit, forceWait)) // what it is writing is finished first, on a disk that may be slow
 }
 
 func signalDaemon(pid int, sig unix.Signal) error {
@@ -193,7 +194,7 @@ func signalDaemon(pid int, sig unix.Signal) error {
 // afterwards, apart from missing permission.
 func orBusy(mountpoint string, err error) error {
 	if _, rest, ok := mounts.At(mountpoint); ok && rest == "" && !errors.Is(err, os.ErrPermission) {
-		return busy{err}
+		return daemon.BusyError{Err: err}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -32,18 +33,18 @@ func verifyCmd() *cobra.Command {
 hash of each commit, the chain of the commits, the index, and every chunk (blobs
 that users stored, packs that were read, the bytes behind the rows of swap and
 dedup). verify changes nothing and does not disturb a running daemon. It prints one
-line for each problem; the exit code is 1 if there is one. What the next open puts
-right by itself, such as records that lost their row when the power went, is a note
-and not a problem. ctxfs fsck also looks at all other files, and repairs.
+line for each problem; the exit code is 1 if there is one. What the next open
+repairs by itself, such as records that lost their row when the power failed, is a
+note and not a problem. ctxfs fsck also looks at all other files, and repairs.
 
 verify alone cannot see that somebody cut off the end of a log together with all
 that refers to it. --head FILE compares with what ctxfs head printed earlier: it
-verifies the sessions of these heads, and that they begin with what they held then.
+verifies the sessions of these heads, and that they begin with what they had then.
 
-` + sessionHelp,
+` + locate.SessionHelp,
 		Example: "  ctxfs verify\n  ctxfs verify coder/s1\n  ctxfs verify --head /backup/heads\n  ctxfs verify --json | jq '.[] | select(.problems != [])'",
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, wanted, err := placesOf(args, store)
+			dir, wanted, err := locate.Sessions(args, store)
 			if err != nil {
 				return err
 			}
@@ -64,16 +65,16 @@ verifies the sessions of these heads, and that they begin with what they held th
 }
 
 // withHeads adds the sessions that heads speak of to those that are wanted.
-func withHeads(dir string, wanted []place, heads []session.Head) []place {
+func withHeads(dir string, wanted []locate.Place, heads []session.Head) []locate.Place {
 	for _, h := range heads {
-		if at := (place{dir, h.Ref}); !slices.Contains(wanted, at) {
+		if at := (locate.Place{Store: dir, Ref: h.Ref}); !slices.Contains(wanted, at) {
 			wanted = append(wanted, at)
 		}
 	}
 	return wanted
 }
 
-func verify(ctx context.Context, dir string, wanted []place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
+func verify(ctx context.Context, dir string, wanted []locate.Place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
 	store, err := openToRead(dir)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func verify(ctx context.Context, dir string, wanted []place, heads []session.Hea
 	defer func() { err = cmp.Or(err, store.Close()) }()
 	if wanted == nil {
 		for ref := range store.Sessions() {
-			wanted = append(wanted, place{dir, ref})
+			wanted = append(wanted, locate.Place{Store: dir, Ref: ref})
 		}
 	}
 	verdicts := []verdict{}
@@ -122,16 +123,16 @@ func sessions(n int) string {
 }
 
 // verifySession returns what is wrong; that it could not look counts as well.
-func verifySession(ctx context.Context, store *session.Store, at place, heads []session.Head) verdict {
-	v := verdict{Session: at.ref.Path(), Problems: []string{}, Notes: []string{}}
-	found, err := check.Verify(ctx, store, at.ref)
-	if x, opened := store.Session(at.ref); err == nil && opened == nil {
+func verifySession(ctx context.Context, store *session.Store, at locate.Place, heads []session.Head) verdict {
+	v := verdict{Session: at.Ref.Path(), Problems: []string{}, Notes: []string{}}
+	found, err := check.Verify(ctx, store, at.Ref)
+	if x, opened := store.Session(at.Ref); err == nil && opened == nil {
 		var chunks []check.Problem
 		chunks, err = build.CheckChunks(ctx, x)
 		found = append(found, chunks...)
 	}
 	for _, h := range heads {
-		if err == nil && h.Ref == at.ref {
+		if err == nil && h.Ref == at.Ref {
 			var more []check.Problem
 			more, err = check.VerifyHead(store, h)
 			found = append(found, more...)

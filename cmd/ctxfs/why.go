@@ -12,6 +12,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -35,7 +37,7 @@ WHAT is one of
   messages:57-60, e12-e14    several
   knowledge, pinned/rules.md, ...    a block, by its id in pack.md or by its file
 
-` + sessionHelp + `
+` + locate.SessionHelp + `
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
@@ -48,7 +50,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			event, span, isRecord, err := inspect.ParseRecords(args[1])
 			if err != nil {
-				return usageError{err}
+				return usage.Error{Err: err}
 			}
 			l, err := f.look(c, args[0])
 			if err != nil {
@@ -165,7 +167,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 			return err
 		}
 		// What the built-in recipe lists and does not find goes without saying in a pack.
-		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: there is no file of it"}
+		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: its file does not exist"}
 	} else if err != nil {
 		return err
 	}
@@ -184,7 +186,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		state = "is in the pack, cut"
 	}
 	if b.Stale {
-		state += ", as it was last seen: its present content did not come in time"
+		state += ", with its last known content: the present one was not ready in time"
 	}
 	fmt.Fprintf(w, "%s  %s\n", b.ID, state)
 	row := func(name, value string) {
@@ -207,8 +209,8 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 }
 
 // recipeSources are those of the session's recipe; none where it cannot be read.
-func recipeSources(at place) []recipe.Source {
-	if at == (place{}) {
+func recipeSources(at locate.Place) []recipe.Source {
+	if at == (locate.Place{}) {
 		return nil
 	}
 	s, err := showRecipe(at)
@@ -238,7 +240,7 @@ func ruleOf(s *recipe.Source) string {
 	out := []string{string(s.Type)}
 	switch {
 	case s.Type.Required():
-		out = append(out, "stands verbatim, or there is no pack")
+		out = append(out, "never cut: without room for it there is no pack")
 	case s.Percent:
 		out = append(out, fmt.Sprintf("max_tokens %g%%", float64(s.MaxTokens)/100))
 	case s.MaxTokens > 0:

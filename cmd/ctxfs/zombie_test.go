@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -39,7 +40,7 @@ func waitForItself(store, point string) error {
 		return err
 	}
 	defer s.Close()
-	if err := (daemonInfo{PID: os.Getpid(), Mountpoint: point, Store: store}).write(); err != nil {
+	if err := (daemon.Info{PID: os.Getpid(), Mountpoint: point, Store: store}).Write(); err != nil {
 		return err
 	}
 	fd, request, err := mountWithoutAnswers(store, point)
@@ -92,7 +93,7 @@ func mountWithoutAnswers(store, point string) (fd int, request []byte, err error
 // killedInItsMount makes a daemon that was killed and hangs in its own mount. ended is closed when it is gone.
 func killedInItsMount(t *testing.T, store, point string) (pid int, ended <-chan struct{}) {
 	t.Helper()
-	cmd := helper("waits-for-itself", store, point)
+	cmd := harness.HelperProcess("waits-for-itself", store, point)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 			<-gone
 			for _, p := range []string{point, other} {
 				if i, rest, ok := mounts.At(p); ok && rest == "" {
-					if m, err := ask(i); err != nil {
+					if m, err := daemon.Ask(i); err != nil {
 						t.Errorf("%+v: %v", m, err)
 					}
 					if said, code := ctxfs(t, "umount", p); code != exitOK {
@@ -184,7 +185,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 					}
 				}
 			}
-			if pid, held := lockHolder(store); held {
+			if pid, held := daemon.LockHolder(store); held {
 				t.Errorf("the store is held by %d", pid)
 			}
 		})

@@ -303,7 +303,7 @@ func (c *Collector) Run(ctx context.Context, x *session.Session, asked string) e
 		return ctxabi.E("gc", "", ctxabi.ErrMalformed, "%.40q is neither %s nor %s", asked, gc.RunPlan, gc.RunSweep)
 	}
 	if errors.Is(err, context.Canceled) {
-		return ctxabi.E("gc", "", ctxabi.ErrIO, "it was interrupted; what it removed by then is gone")
+		return ctxabi.E("gc", "", ctxabi.ErrIO, "it was interrupted; what it removed before stays removed")
 	}
 	return err
 }

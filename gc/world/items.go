@@ -36,7 +36,7 @@ func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 	}
 	for _, k := range x.Caches(swapDir) {
 		it := s.cacheItem(k)
-		it.Why = "of rows for earlier budgets and recipes there is no other copy"
+		it.Why = "rows for earlier budgets and recipes have no other copy"
 		list = append(list, it)
 	}
 	for _, k := range x.Quarantined() {

@@ -274,7 +274,8 @@ func (d datum) IsImage() bool {
 	return d.Mime == "" || slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, d.Mime)
 }
 
-// ReadDatum knows the parts of OpenAI's two APIs and of Anthropic's.
+// ReadDatum reads a part in the form of one of OpenAI's two APIs or of Anthropic's; ok is false for
+// any other part.
 func ReadDatum(raw []byte) (d datum, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
@@ -318,15 +319,16 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 	return d, false
 }
 
-// Marker stands in the place of data that a format has no form for.
+// Marker returns the text that replaces data for which a format has no form.
 func Marker(raw []byte) string {
 	o, _ := ParseObject(raw)
 	return "[" + o.Text("type") + "]"
 }
 
-const ArgumentsInObject = "arguments that are no JSON object are put into one"
+const ArgumentsInObject = "arguments that are not a JSON object are put into one"
 
-// JsonObject returns arguments as a JSON object: themselves where they are one.
+// JsonObject returns arguments as a JSON object and true if they are one. Otherwise it returns an
+// object that contains them, and false. Empty arguments are the empty object.
 func JsonObject(arguments string) (json.RawMessage, bool) {
 	if strings.TrimSpace(arguments) == "" {
 		return json.RawMessage("{}"), true

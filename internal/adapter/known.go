@@ -2,8 +2,7 @@ package adapter
 
 import "strconv"
 
-// Known knows the source records that a session has, with its children. The
-// zero value knows none.
+// Known is the set of source records that a session and its children have. The zero value is empty.
 type Known struct {
 	ids     map[string]knownID // by chain and id
 	lines   map[string]Counter // by chain and log: what stands there, whatever it came from
@@ -15,14 +14,13 @@ type Known struct {
 
 type knownID struct{ reading, file int32 }
 
-// Begin marks that another transcript is read from here on: all that was added
-// before is there already.
+// Begin starts the next transcript: all records that were added before count as present.
 func (k *Known) Begin() {
 	k.reading++
 	k.hit, k.file = 0, -1
 }
 
-// Seen is what [Input] asks: a record of the transcript being read is not there yet.
+// Seen reports whether a record was present before the transcript that is being read. [Input] calls it.
 func (k *Known) Seen(chain, id string) bool {
 	known, ok := k.ids[chain+"\x00"+id]
 	ok = ok && known.reading < k.reading
@@ -62,7 +60,7 @@ func (k *Known) add(r Record, reading int32) {
 	}
 }
 
-// OwnID is the identity of a record as it stands in a log of a session.
+// OwnID returns the identity of a record in a log of a session.
 func OwnID(event bool, id string) string {
 	if event {
 		return "event:" + id

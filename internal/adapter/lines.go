@@ -107,7 +107,7 @@ func (l *Line) judge(large hash.Hash, limit int) {
 	case !utf8.Valid(l.Bytes):
 		l.Problem = "is not valid UTF-8"
 	case bytes.IndexByte(l.Bytes, 0) >= 0:
-		l.Problem = "holds a NUL byte"
+		l.Problem = "contains a NUL byte"
 	}
 }
 

@@ -52,7 +52,7 @@ func TestLinesThatAreOfNoUse(t *testing.T) {
 	for i, want := range []struct{ problem, kept, loss string }{
 		{"", "", ""},
 		{"is not valid UTF-8", "//57fQ==", "in base64"},
-		{"holds a NUL byte", "zero \x00", "kept in an event"},
+		{"contains a NUL byte", "zero \x00", "kept in an event"},
 		{"is too large: 16777242 bytes, the limit is 16777216", "", "size and SHA-256"},
 		{"", fits, "kept in an event"},
 		{"", "", "is cut off"},

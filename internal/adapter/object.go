@@ -29,7 +29,7 @@ const (
 	MaxObjectNesting = maxNesting + 1
 )
 
-var errNotObject = errors.New("not a JSON object, or something follows it")
+var errNotObject = errors.New("not a JSON object, or there is text after it")
 
 // ParseObject reads an object. Its values share raw's memory: json.Unmarshal into
 // one of them, or into a list that has it, writes there.
@@ -101,7 +101,8 @@ func (o Object) last(key string) int {
 // Passed is told how many keys a look-up passes; nil but in tests.
 var Passed func(keys int)
 
-// Places knows where each key of an object stands last, so that looking up all of them takes as long as reading them.
+// Places maps each key of an object to the position of its last value, so that looking up all keys
+// takes linear time.
 type Places struct {
 	O  Object
 	at map[string]int // nil while there are few
@@ -205,7 +206,7 @@ next:
 	return rest
 }
 
-// With is o with v at key: in the place of the old value, else at the end. v
+// With returns o with the value v at key, at the position of the old value or else at the end. v
 // is what [Raw] takes.
 func (o Object) With(key string, v any) Object {
 	return o.WithAll(Object{{key, Raw(v)}})
@@ -257,7 +258,7 @@ func appendCompact(b []byte, value json.RawMessage) ([]byte, error) {
 	return to.Bytes(), nil
 }
 
-// CompactJSON is raw without blanks, as it is where it is no JSON.
+// CompactJSON returns raw without white space, or raw unchanged if it is not JSON.
 func CompactJSON(raw json.RawMessage) json.RawMessage {
 	if ctxabi.IsCompact(raw, maxNesting) {
 		return raw

@@ -21,8 +21,8 @@ const (
 	shapeLines  = 64      // lines that are looked at one by one
 )
 
-// ShapeOf looks at a transcript that is cut anywhere. What is no JSON is
-// skipped up to the next line.
+// ShapeOf returns the shape of the beginning of a transcript, which may be cut anywhere. It skips text
+// that is not JSON up to the next line.
 func ShapeOf(head []byte) *shape {
 	s := &shape{map[string]bool{}, map[string][]string{}}
 	if s.walk(head) {
@@ -103,7 +103,8 @@ func (s *shape) Has(paths ...string) bool {
 	return false
 }
 
-// Says reports whether one of the words stands at the path; one that ends in "*" is a beginning.
+// Says reports whether a string at the path is one of the words; a word that ends in "*" matches as
+// a prefix.
 func (s *shape) Says(path string, words ...string) bool {
 	for _, v := range s.Strings[path] {
 		for _, w := range words {

@@ -14,8 +14,8 @@ type SourceRecord struct {
 	Raw json.RawMessage // an object, as it stands
 }
 
-// Piece is the part of a source record that stands in a record of its own. Its id
-// is that of the source record, "#", and its path in there.
+// Piece returns the part raw of a source record, which gets a record of its own. The id of the part
+// is the id of the source record, "#", and path.
 func (r SourceRecord) Piece(path string, raw json.RawMessage) SourceRecord {
 	return SourceRecord{r.ID + "#" + path, r.At, raw}
 }
@@ -100,7 +100,7 @@ func isOwn(r Record, format string) bool {
 	return ok && s.Format == format
 }
 
-// SourceSet has the source records that the records of a session hold.
+// SourceSet is the set of source records in the records of a session.
 type SourceSet struct {
 	entries map[[2]string]*SourceEntry // by chain and id
 	pieces  map[[2]string][]*SourceEntry

@@ -83,7 +83,7 @@ func (t *Tree) get(path string) json.RawMessage {
 	return t.Bytes()
 }
 
-// At is the value at path as it stands; it goes into no strings.
+// At returns the value at path. It does not parse JSON inside strings.
 func (t *Tree) At(path string) json.RawMessage {
 	for key := range strings.SplitSeq(path, ".") {
 		if t.Open(); t.Kind == 0 {
@@ -138,7 +138,7 @@ func (t *Tree) Put(path string, v json.RawMessage) bool {
 	return true
 }
 
-// Cut removes what stands at path: a key from an object; in a list null takes its place.
+// Cut removes the value at path: a key from an object; in a list null replaces it.
 func (t *Tree) Cut(path string) (v json.RawMessage) {
 	path, key := "", path
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {

@@ -26,7 +26,8 @@ const (
 	twiceDepth = 1000
 )
 
-// Twice looks at a transcript that somebody reads. It needs no document and no lines: what is no JSON has no objects for it.
+// Twice is a reader that passes a transcript on and finds keys that appear twice in one JSON object.
+// The transcript may be one document or lines; text that is not JSON is ignored.
 type Twice struct {
 	R     io.Reader
 	Found Tally

@@ -96,6 +96,21 @@ func RunDerived(sessions []*Session, half Half, seeds int) (*Derived, error) {
 	return d, nil
 }
 
+// RunHalves is [RunDerived] of both halves of the phrases, the tuned ones first. What is lost stands apart.
+// It returns an error if a note cannot be derived.
+func RunHalves(sessions []*Session, seeds int) (halves []*Derived, lost []DerivedLost, err error) {
+	for _, half := range []Half{Tuned, HeldOut} {
+		d, err := RunDerived(sessions, half, seeds)
+		if err != nil {
+			return nil, nil, err
+		}
+		lost = append(lost, d.Lost...)
+		d.Lost = nil
+		halves = append(halves, d)
+	}
+	return halves, lost, nil
+}
+
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return 0

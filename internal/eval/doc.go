@@ -4,13 +4,14 @@
 //
 // # How it measures
 //
-// A [Session] is read from its messages alone. At a cut the history is all that came
+// A [Session] is read from its messages alone, and questions about it, if there are some. At a cut the history is all that came
 // before it; the next five messages of the agent say what it needed. Every [Method]
 // makes its pack of the same history, from the same renderings of records
 // and with the same exact tokens, so that only the choice of what to show is compared. Only
 // cuts at which the history exceeds the budget count: where all of it fits, there is nothing to choose.
-// Figures are means over the cuts of a session, then over sessions. The prefix share compares the packs that the model is asked with: one
-// for each message of the agent.
+// Figures are means over the cuts of a session, then over sessions. The prefix share, and what a call costs, compare the
+// packs that the model is asked with: one for each message of the agent. [Stretches] choose half of all, to tune by
+// the one and judge by the other. Package exam, below this one, asks readers.
 //
 // # Words, identifiers, lines
 //
@@ -40,6 +41,7 @@
 //	baselines.go        those without ctxfs
 //	compiled.go         that of ctxfs
 //	prefix.go           what a pack shares with the one before it
+//	part.go             a part of a session as a session of its own
 //	load.go             sessions, from files
 //	set.go              histories with questions, from one file
 //	lines.go            lines of text, and what they resemble

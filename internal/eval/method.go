@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -29,6 +31,7 @@ type Pack struct {
 // maker makes a method for one session and budget.
 type maker struct {
 	Name string
+	slug string // as a flag takes it
 	make func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method
 }
 
@@ -37,22 +40,22 @@ const Ctxfs = "ctxfs"
 
 // makers are all methods, in the order of the table.
 var makers = []maker{
-	{"last N", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"last N", "last", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
 		return &window{newChooser(s, c, budget), (*chooser).lastN}
 	}},
-	{"head + tail", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"head + tail", "head-tail", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
 		return &window{newChooser(s, c, budget), (*chooser).headTail}
 	}},
-	{"first user + last N", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"first user + last N", "first-user", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
 		return &window{newChooser(s, c, budget), (*chooser).firstUser}
 	}},
-	{"observation masking", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"observation masking", "masked", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
 		return &window{newChooser(s, c, budget), (*chooser).masked}
 	}},
-	{"BM25 half + tail", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"BM25 half + tail", "bm25", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
 		return &window{newChooser(s, c, budget), (*chooser).ranked}
 	}},
-	{Ctxfs, func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method {
+	{Ctxfs, Ctxfs, func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method {
 		return &compiled{s: s, counter: c, budget: budget, recipe: r}
 	}},
 }
@@ -67,4 +70,27 @@ func (o *Options) makers() []maker {
 		return slices.DeleteFunc(slices.Clone(makers), func(m maker) bool { return m.Name != Ctxfs })
 	}
 	return makers
+}
+
+// MethodSlugs returns the names by which [PackBy] knows the methods.
+func MethodSlugs() (names []string) {
+	for _, m := range makers {
+		names = append(names, m.slug)
+	}
+	return names
+}
+
+// PackBy returns the pack that a method makes of a whole session, with the tokens of an encoding or a model. It
+// returns an error if there is no such method or encoding, or if the pack cannot be made.
+func PackBy(s *Session, slug string, budget int, encoding string) (Pack, error) {
+	counter, err := tokens.For(encoding)
+	if err != nil {
+		return Pack{}, err
+	}
+	for _, m := range makers {
+		if m.slug == slug {
+			return m.make(s, counter, budget, nil).Pack(s.Messages.Len())
+		}
+	}
+	return Pack{}, fmt.Errorf("%q is no method; the methods are %s", slug, strings.Join(MethodSlugs(), ", "))
 }

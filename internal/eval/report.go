@@ -1,8 +1,11 @@
 package eval
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -218,4 +221,17 @@ func grouped(n int) string {
 
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+// WriteLost writes what was lost to a new file, a JSON object a line. It returns an error if it cannot be written.
+func WriteLost[T Lost | DerivedLost](file string, lost []T) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, row := range lost {
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, b.Bytes(), 0o666)
 }

@@ -162,7 +162,7 @@ func (h *History) AtServed(ctx context.Context, id string) (*Pack, error) {
 		}
 		md, err := h.ServedPack(id)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ctxabi.ErrNotFound) {
-			return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "%s was served when there were %s, but is no longer kept", id, count(row.Messages, "message"))
+			return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "%s was served when there were %s, but is no longer stored", id, count(row.Messages, "message"))
 		}
 		if err != nil {
 			return nil, err

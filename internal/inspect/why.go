@@ -71,7 +71,7 @@ func (h *History) record(ctx context.Context, a Address) (r Record, err error) {
 		return r, err
 	}
 	if a.Event && !h.stands(a.N) {
-		r.Note = "packs show tool_call and tool_result events that no message speaks of; this one is none"
+		r.Note = "packs show only tool_call and tool_result events that no message has; this is not one of them"
 		return r, nil
 	}
 	r.Place, r.Tokens = now.PlaceOf(a), now.TokensOf(a)

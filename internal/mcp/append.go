@@ -40,7 +40,7 @@ var appendSchema = json.RawMessage(`{
     },
     "events": {
       "type": "array",
-      "description": "What else happened: usage, errors, changes of state. tool_call and tool_result events stand in prompts, others do not.",
+      "description": "What else happened: usage, errors, changes of state. tool_call and tool_result events are shown in prompts, others are not.",
       "items": {
         "type": "object",
         "required": ["type"],

@@ -86,7 +86,7 @@ func (f *frames) hear(message jsonrpc.Message) {
 func (f *frames) checkList(line []byte) string {
 	var list []json.RawMessage
 	if err := json.Unmarshal(line, &list); err != nil || len(list) == 0 {
-		return "a list of messages has one at least"
+		return "a list of messages must not be empty"
 	}
 	if !f.list {
 		return "this version of the protocol has no lists of messages; send each on a line of its own"
@@ -95,11 +95,11 @@ func (f *frames) checkList(line []byte) string {
 	for i, one := range list {
 		message, err := jsonrpc.DecodeMessage(one)
 		if err != nil {
-			return fmt.Sprintf("message %d of the list is none", i+1)
+			return fmt.Sprintf("item %d of the list is not a message", i+1)
 		}
 		if r, ok := message.(*jsonrpc.Request); ok {
 			if asked[r.ID.Raw()] {
-				return fmt.Sprintf("message %d of the list has the id of another, or is one more without any; send it on a line of its own", i+1)
+				return fmt.Sprintf("message %d of the list has the id of another, or is the second without an id; send it on a line of its own", i+1)
 			}
 			asked[r.ID.Raw()] = true
 		}

@@ -158,9 +158,9 @@ func nothing(file string) string {
 		return "(" + name + " is empty: nothing is recorded yet.)\n"
 	case name != path.Base(ctxabi.PackFile):
 	case dir != ctxabi.ContextDir:
-		return "(The prompt of that moment is empty: nothing was recorded yet, or the sources of its recipe held nothing.)\n"
+		return "(The prompt of that moment is empty: nothing was recorded yet, or the sources of its recipe had no content.)\n"
 	case holds(ctxabi.MessagesFile) || holds(ctxabi.EventsFile):
-		return "(The prompt is empty: the sources of its recipe hold nothing.)\n"
+		return "(The prompt is empty: the sources of its recipe have no content.)\n"
 	default:
 		return "(The prompt is empty: nothing is recorded yet.)\n"
 	}
@@ -210,7 +210,7 @@ func list(root *os.Root, name string, limit int) (string, error) {
 		w.WriteString(line + "\n")
 	}
 	if w.Len() == 0 {
-		return "(it lists nothing; what is asked for by name, as line/12, is there)\n", nil
+		return "(it lists no names; read a name such as line/12)\n", nil
 	}
 	return w.String(), nil
 }

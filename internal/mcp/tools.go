@@ -22,7 +22,7 @@ func (s *server) addTools() {
 	s.sdk.AddTool(&sdk.Tool{
 		Name: "append",
 		Description: "Record messages or events in your session. They are kept for good and in order; the answer names their line numbers, as messages:12-14. " +
-			"A record that is refused is not kept; the answer says why. Those in front of it in the same call are.",
+			"A refused record is not stored; the answer has the reason. Records before it in the same call are stored.",
 		InputSchema: appendSchema,
 		Annotations: &sdk.ToolAnnotations{Title: "Append to the history", DestructiveHint: &no, OpenWorldHint: &no},
 	}, s.appendRecords)
@@ -36,12 +36,12 @@ func (s *server) addTools() {
 	sdk.AddTool(s.sdk, &sdk.Tool{
 		Name: "search",
 		Description: "Find what was said or done before, word by word, the best passages first, each with the path of its record. " +
-			"Rare words, identifiers and paths count most; \"double quotes\" hold what must stand there exactly.",
+			"Rare words, identifiers and paths count most; \"double quotes\" mark text that must match exactly.",
 		Annotations: reads("Search the history"),
 	}, s.search)
 	sdk.AddTool(s.sdk, &sdk.Tool{
 		Name: "why",
-		Description: "Say where a record stands in your prompt and how it came there (in full, shortened, folded, left out, and by which compaction), " +
+		Description: "Show where a record is in your prompt and why (in full, shortened, folded, left out, and by which compaction), " +
 			"or what a block got of the budget.",
 		Annotations: reads("Explain the prompt"),
 	}, s.why)

@@ -61,7 +61,7 @@ func (m Mount) Trouble() string {
 	case Zombie:
 		return fmt.Sprintf("the ctxfs at %s does not answer: %s was killed and hangs in the kernel", m.Point, daemon)
 	case Gone:
-		return fmt.Sprintf("the ctxfs at %s does not answer: its daemon is gone", m.Point)
+		return fmt.Sprintf("the ctxfs at %s does not answer: its daemon has ended", m.Point)
 	}
 	return ""
 }
@@ -73,9 +73,9 @@ func (m Mount) Remedy() string {
 		return "wait, look into its log, or end it with: ctxfs umount --force " + m.Point
 	case Stopped:
 		if m.PID > 0 {
-			return fmt.Sprintf("let it go on with: kill -CONT %d   or end it with: ctxfs umount --force %s", m.PID, m.Point)
+			return fmt.Sprintf("continue it with: kill -CONT %d   or end it with: ctxfs umount --force %s", m.PID, m.Point)
 		}
-		return "let it go on, or end it with: ctxfs umount --force " + m.Point
+		return "continue it, or end it with: ctxfs umount --force " + m.Point
 	case Zombie, Gone:
 		return "ctxfs umount " + m.Point
 	}

@@ -18,6 +18,7 @@
 //
 //	ask.go      whether the daemon of a mount answers
 //	listen.go   its side of that
+//	attr.go     attributes of files in a mount
 //	refused.go  why a mount refused something
 //	table.go    the mounts of the kernel
 package mounts

@@ -32,7 +32,7 @@ func checkManifest(f *check.CheckedFile, data []byte) error {
 		return nil // of another version: made anew when somebody searches
 	}
 	if err := check.StrictJSON(data, &m); err != nil {
-		return fmt.Errorf("it is not of its kind: %w", err)
+		return fmt.Errorf("it cannot be decoded: %w", err)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (s *segment) cursor(r io.ReaderAt, e entry) (*cursor, error) {
 		c.skip[i] = k
 	}
 	if len(in.b) > 0 || at != e.off+int64(e.len) {
-		return nil, damaged("a skip table does not fit its list")
+		return nil, damaged("a skip table does not match its list")
 	}
 	return c, nil
 }

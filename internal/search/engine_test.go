@@ -32,7 +32,7 @@ func TestASearchDoesNotWaitForALargeIndex(t *testing.T) {
 	if got := sources(r); len(got) != 2 || !r.Incomplete() {
 		t.Errorf("%q, %+v", got, r.Sessions)
 	}
-	if out := string(w.e.Render(r)); !strings.HasPrefix(out, "# incomplete: the index is still being made: no messages of 30002, no events of 1 and the newest were looked at; ask again in a moment\n# 2 of 2 records") {
+	if out := string(w.e.Render(r)); !strings.HasPrefix(out, "# incomplete: the index is still being made: no messages of 30002, no events of 1 and the newest were searched; ask again in a moment\n# 2 of 2 records") {
 		t.Error(out)
 	}
 	r, err := w.e.Owner(context.Background(), ctxabi.Ref{UID: s1.UID}, Query{Text: "needle"})

@@ -146,7 +146,7 @@ func (q *Query) filter(key, value string) error {
 		}
 	case "tool":
 		if q.Tool = value; value == "" || len(value) > ctxabi.MaxName {
-			err = malformed("tool= wants the name of a tool")
+			err = malformed("tool= needs the name of a tool")
 		}
 	case "in":
 		if q.In = value; value != "messages" && value != "events" {

@@ -164,7 +164,7 @@ func (r *Result) behind() string {
 		return fmt.Sprintf("the index of %d of %d sessions %s%s", late, len(r.Sessions)+r.Unread, is, later)
 	}
 	s := r.Sessions[0]
-	return fmt.Sprintf("the index %s: %s of %d, %s of %d and the newest were looked at%s",
+	return fmt.Sprintf("the index %s: %s of %d, %s of %d and the newest were searched%s",
 		is, span(false, s.Indexed[0]), s.Messages, span(true, s.Indexed[1]), s.Events, later)
 }
 

@@ -10,8 +10,8 @@ func TestAnIndexThatCannotBeMadeIsNotPromised(t *testing.T) {
 		r    Result
 		want string
 	}{
-		{Result{Sessions: []Covered{full}}, "the index cannot be made (the disk is full): messages:1-2 of 5, no events of 0 and the newest were looked at"},
-		{Result{Sessions: []Covered{slow}}, "the index is still being made: messages:1-2 of 5, no events of 0 and the newest were looked at; ask again in a moment"},
+		{Result{Sessions: []Covered{full}}, "the index cannot be made (the disk is full): messages:1-2 of 5, no events of 0 and the newest were searched"},
+		{Result{Sessions: []Covered{slow}}, "the index is still being made: messages:1-2 of 5, no events of 0 and the newest were searched; ask again in a moment"},
 		{Result{Many: true, Sessions: []Covered{full, {}}}, "the index of 1 of 2 sessions cannot be made (the disk is full)"},
 		{Result{Many: true, Sessions: []Covered{full, slow}}, "the index of 2 of 2 sessions is still being made; ask again in a moment"},
 	} {

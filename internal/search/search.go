@@ -368,7 +368,7 @@ func (f *finder) why(m *matcher) string {
 	case m.having == 0:
 		return "no record has one of these words"
 	case len(f.q.phrases) > 0:
-		return "no record holds the phrase verbatim, upper and lower case included"
+		return "no record contains the phrase exactly (upper and lower case count)"
 	}
 	return "no record that passes the filters has one of these words"
 }

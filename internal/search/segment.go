@@ -83,7 +83,7 @@ func summed(b []byte) ([]byte, error) {
 	}
 	b, sum := b[:len(b)-4], b[len(b)-4:]
 	if !trustSums && crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(sum) {
-		return nil, damaged("a checksum does not fit")
+		return nil, damaged("a checksum does not match")
 	}
 	return b, nil
 }
@@ -106,7 +106,7 @@ func openSegment(r io.ReaderAt, size int64) (*segment, error) {
 		return nil, err
 	}
 	if !trustSums && crc32.Checksum(m, castagnoli) != binary.LittleEndian.Uint32(f[12:]) {
-		return nil, damaged("a checksum does not fit")
+		return nil, damaged("a checksum does not match")
 	}
 	s := &segment{size: size}
 	in := fields{b: m}

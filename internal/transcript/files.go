@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/usage"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
@@ -30,14 +31,6 @@ type Transcript struct {
 	beside map[string]*adapter.Beside
 	agent  subagent
 }
-
-// UsageError is a choice of transcripts that the caller has to make otherwise.
-type UsageError struct{ error }
-
-func (e UsageError) Unwrap() error { return e.error }
-
-// UsageErrorf returns an error of type UsageError whose text is formatted from format and args.
-func UsageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // Transcripts are those of one import, in their order.
 type Transcripts []*Transcript
@@ -130,7 +123,7 @@ func packed(head []byte) string {
 const stdinName = "standard input"
 
 // Find opens the files, in order.
-// It returns a [UsageError] where the caller has to choose, and the error of a file that cannot be opened; none is open then.
+// It returns a [usage.Error] where the caller has to choose, and the error of a file that cannot be opened; none is open then.
 func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 	defer func() {
 		if err != nil {
@@ -142,7 +135,7 @@ func Find(files []string, stdin io.Reader) (all Transcripts, err error) {
 		file := files[i]
 		if file == "-" {
 			if slices.Contains(files[:i], "-") {
-				return all, UsageErrorf("- is standard input, which can be read only once")
+				return all, usage.Errorf("- is standard input, which can be read only once")
 			}
 			all = append(all, &Transcript{Name: stdinName, r: bufio.NewReaderSize(stdin, HeadSize), bytes: -1, close: func() error { return nil }})
 			continue
@@ -203,7 +196,7 @@ func filesOf(file string) ([]source, error) {
 	if n := len(found) - len(shown); n > 0 {
 		more = fmt.Sprintf("\n  ... and %d more", n)
 	}
-	return nil, UsageErrorf("%s has %d transcripts; name those that belong to the session. The newest are\n  %s%s",
+	return nil, usage.Errorf("%s has %d transcripts; name those that belong to the session. The newest are\n  %s%s",
 		file, len(found), strings.Join(shown, "\n  "), more)
 }
 

@@ -44,7 +44,7 @@ func readFile(file string) (map[string]*volume, error) {
 			place, err = parsePath(r.Path)
 		}
 		if err == nil && (r.Name == "" || volumes[r.Name] != nil) {
-			err = fmt.Errorf("%q names no volume, or a second one", r.Name)
+			err = fmt.Errorf("%q is not the name of a volume, or another volume has it", r.Name)
 		}
 		if err != nil {
 			return nil, ctxabi.E("volume", "", ctxabi.ErrMalformed, "line %d of %s is not a volume (%s); repair it, or move the file away and create the volumes again", n+1, file, sentence(err))
@@ -69,7 +69,7 @@ func writeFile(file string, volumes map[string]*volume) (err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(temp)
-			err = fmt.Errorf("the volumes cannot be kept: %w", err)
+			err = fmt.Errorf("the volumes cannot be stored: %w", err)
 		}
 	}()
 	os.Remove(temp) // whatever it is: a link in its place would lead elsewhere

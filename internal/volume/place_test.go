@@ -42,7 +42,7 @@ func TestParseOptions(t *testing.T) {
 		{opts: opts{"session": "s1"}, wrong: "not a session path"},
 		{opts: opts{"session": "/home/1000/agent/coder/session/s1"}, wrong: "write home/1000/agent/coder/session/s1"},
 		{opts: opts{"session": "home/../agent/coder/session/s1"}, wrong: "bad uid"},
-		{opts: opts{"session": "home/1/agent/coder/session/s1/context"}, wrong: "wrong shape"},
+		{opts: opts{"session": "home/1/agent/coder/session/s1/context"}, wrong: "its parts do not match"},
 		{opts: opts{"agent": "coder/session"}, wrong: "a name begins with"},
 		{opts: opts{"agent": ".."}, wrong: "a name begins with"},
 	} {
@@ -132,7 +132,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Create("a", map[string]string{"home": "1"}); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
+	if _, err := v.Create("a", map[string]string{"home": "1"}); err == nil || !strings.Contains(err.Error(), "cannot be stored") {
 		t.Errorf("create: %v", err)
 	}
 	if got := v.List(); len(got) != 0 {

@@ -110,15 +110,15 @@ func (b *Builder) Current(ctx context.Context, x *session.Session) (*pack.Build,
 }
 
 // errWaits means that generators run which a pack has to wait for.
-var errWaits = errors.New("generators are waited for")
+var errWaits = errors.New("generators are still running")
 
 type atOnceKey struct{}
 
-// AtOnce is a context for whoever must not wait for generators. Where that has to be, none is started, and what fails fails with
-// an error that [Waits].
+// AtOnce returns a context under which the builder does not wait for generators: instead of starting
+// one that a pack needs, it returns an error for which [Waits] is true.
 func AtOnce(ctx context.Context) context.Context { return context.WithValue(ctx, atOnceKey{}, true) }
 
-// Waits reports whether an error is that of a pack that has to be waited for; see [AtOnce].
+// Waits reports whether err means that the pack needs a generator to finish first; see [AtOnce].
 func Waits(err error) bool { return errors.Is(err, errWaits) }
 
 // mustNotWait reports whether ctx is of AtOnce.

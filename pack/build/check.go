@@ -40,7 +40,7 @@ func FileKinds() []check.FileKind {
 // jsonOf checks that data is what a T marshals to, and of no other kind.
 func jsonOf[T any](_ *check.CheckedFile, data []byte) error {
 	if err := check.StrictJSON(data, new(T)); err != nil {
-		return fmt.Errorf("it is not of its kind: %w", err)
+		return fmt.Errorf("it cannot be decoded: %w", err)
 	}
 	return nil
 }
@@ -48,10 +48,10 @@ func jsonOf[T any](_ *check.CheckedFile, data []byte) error {
 func checkSwapRow(_ *check.CheckedFile, line []byte) error {
 	var row swap.StoredRow
 	if err := check.StrictJSON(line, &row); err != nil {
-		return fmt.Errorf("it is not of its kind: %w", err)
+		return fmt.Errorf("it cannot be decoded: %w", err)
 	}
 	if ctxabi.ParseContentID(row.ID) != nil || row.ID != row.Ref.ID() {
-		return errors.New("it is the row of no content")
+		return errors.New("the row belongs to no content")
 	}
 	return nil
 }
@@ -61,10 +61,10 @@ func checkOutput(f *check.CheckedFile, data []byte) error {
 	head, _, ok := bytes.Cut(data, []byte("\n"))
 	var s storedHead
 	if !ok || json.Unmarshal(head, &s) != nil {
-		return errors.New("it is no output of a generator")
+		return errors.New("it is not the output of a generator")
 	}
 	if ctxabi.InternalDir+"/"+storedName(s.Name) != f.Rel {
-		return fmt.Errorf("it is the output of %q, which belongs elsewhere", s.Name)
+		return fmt.Errorf("it is the output of %q, which is stored under another name", s.Name)
 	}
 	if id := f.Session(); id != "" && s.Session != id {
 		return errors.New("it is of another session")
@@ -84,7 +84,7 @@ func CheckChunks(ctx context.Context, x *session.Session) (found []check.Problem
 				What: fmt.Sprintf("the bytes of %s cannot be read from %s: %v", ref.ID(), swap.SourceOf(ref), err)})
 		case fmt.Sprintf("sha256-%x", sum) != ref.ID():
 			found = append(found, check.Problem{Log: ctxabi.InternalDir + "/" + file, Severity: check.Rebuildable,
-				What: fmt.Sprintf("%s does not give the bytes of %s", swap.SourceOf(ref), ref.ID())})
+				What: fmt.Sprintf("%s does not have the bytes of %s", swap.SourceOf(ref), ref.ID())})
 		}
 	}
 	for _, file := range []string{swap.RowsName, swap.DedupName} {

@@ -20,7 +20,7 @@ func (b *Builder) FailureReport(x *session.Session, err error) (page []byte, ok 
 	ref := x.Ref()
 	var w strings.Builder
 	fmt.Fprintf(&w, "# Pack of %s (agent %s)\n\nThere is no pack: %s.\n\n%s\n\n", ref.Session, ref.Agent, e.Kind, record.OneLine(e.Why))
-	fmt.Fprintf(&w, "Until that is mended all other files of the pack fail to open. %s has the reason, too, and those of earlier failures.\n", ctxabi.ErrorsFile)
+	fmt.Fprintf(&w, "Until this is corrected, all other files of the pack fail to open. %s has the reason, too, and those of earlier failures.\n", ctxabi.ErrorsFile)
 	page, err = b.Redacted(x, []byte(w.String()))
 	return page, err == nil
 }

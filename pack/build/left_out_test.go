@@ -82,7 +82,7 @@ func TestAStaleCommandWasNotNamed(t *testing.T) {
 	d.pack()
 	f.set(func() { f.auto = fails("exit status 3") })
 	d.append(packtest.Message("assistant", "ok"))
-	reportHas(t, d.pack(), "- stale: map did not come in time")
+	reportHas(t, d.pack(), "- stale: map was not ready in time")
 }
 
 func TestOutputOfAnotherCommandStoodAsStale(t *testing.T) {

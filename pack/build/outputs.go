@@ -280,14 +280,14 @@ func (r *goodRun) age(now time.Time) time.Duration {
 // servedInstead ends the reason why an earlier output is given.
 const servedInstead = "; what it gave before stands here"
 
-// made returns what the want came to by now. Outputs.mu is held.
+// made returns what the want came to by now. outputs.mu is held.
 func (a *ask) made() made {
-	st, j := a.st, a.job
+	st, j, g := a.st, a.job, a.st.good
 	fresh := a.covered || j != nil && j.ended && j.ok
 	late := a.late && !(fresh && a.key == "") // a run without a key looked itself
+	own := g != nil && g.maker == a.maker
 	m := made{running: j != nil && !j.ended, seen: seen{version: st.version, key: a.key, late: late}}
-	own := st.good != nil && st.good.maker == a.maker
-	if g := st.good; own {
+	if own {
 		m.data, m.sha256, m.path, m.note = g.data, g.sha256, g.path, g.note
 		if fresh && a.ttl > 0 {
 			m.seen.due = g.ended.Add(a.ttl)
@@ -296,27 +296,15 @@ func (a *ask) made() made {
 			m.seen.key = g.key // a run without a key has got one
 		}
 	}
-	switch f := st.failed; {
-	case !fresh && j != nil && !j.ended && f != nil && f.key == a.key:
-		// A run that is tried again has failed so far: who looks meanwhile is told why.
-		m.reason, m.note = f.reason+"; it is tried again", f.note
-	case fresh && !own:
+	switch {
+	case !fresh:
+		a.explain(&m)
+	case !own:
 		m.reason = "it is no longer in the recipe"
-	case fresh && late:
+	case late:
 		m.reason = "its inputs were not looked at in time"
-	case fresh:
-		return m
-	case j != nil && !j.ended && j.started:
-		m.pending, m.reason = true, "it is still running"
-	case j != nil && !j.ended:
-		m.pending, m.reason = true, "it waits for other generators to end"
-	case f != nil && (j == nil || !j.off):
-		m.reason, m.note, m.seen.due = f.reason, f.note, f.until
-		if j != nil {
-			m.seen.key = f.key
-		}
 	default:
-		m.reason = "its run was called off"
+		return m
 	}
 	switch {
 	case a.must:
@@ -326,4 +314,25 @@ func (a *ask) made() made {
 		m.reason += servedInstead
 	}
 	return m
+}
+
+// explain sets in m why there is no fresh output, and whether and when there will be one. outputs.mu is held.
+func (a *ask) explain(m *made) {
+	j, f := a.job, a.st.failed
+	switch {
+	case m.running && f != nil && f.key == a.key:
+		// A run that is tried again has failed so far: who looks meanwhile is told why.
+		m.reason, m.note = f.reason+"; it is tried again", f.note
+	case m.running && j.started:
+		m.pending, m.reason = true, "it is still running"
+	case m.running:
+		m.pending, m.reason = true, "it waits for other generators to end"
+	case f != nil && (j == nil || !j.off):
+		m.reason, m.note, m.seen.due = f.reason, f.note, f.until
+		if j != nil {
+			m.seen.key = f.key
+		}
+	default:
+		m.reason = "its run was called off"
+	}
 }

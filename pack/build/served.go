@@ -70,7 +70,7 @@ func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
 		tell := o.fails(x)
 		o.mu.Unlock()
 		if tell {
-			reportUnserved(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; what is read is not kept"))
+			reportUnserved(x, ctxabi.E("serve", ctxabi.PacksFile, ctxabi.ErrIO, "the disk is too slow; packs that are read are not stored"))
 		}
 		return
 	}

@@ -36,10 +36,10 @@ func checkSummary(m record.Records, before *journal.Summary, to, max int, text s
 	}
 	given, err := summaryInput(context.Background(), m, before, to, maxCompared)
 	if err != nil {
-		return "", fmt.Sprintf("what it was made from cannot be read: %v", err)
+		return "", fmt.Sprintf("its input cannot be read: %v", err)
 	}
 	if all := c.Count(string(given)); n >= all {
-		return "", fmt.Sprintf("it has %d tokens, what it was made from has %d", n, all)
+		return "", fmt.Sprintf("it has %d tokens, but its input has %d", n, all)
 	}
 	// Pins and records stand in the pack as they are, each in a block of its own: a summary must not pass for one, nor swallow one.
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
@@ -57,7 +57,7 @@ func checkSummary(m record.Records, before *journal.Summary, to, max int, text s
 func checkCitations(text string, given record.Stretch) string {
 	found := citation.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
-		return "it cites no record; each thing it tells should say where it is from, as in messages:12-18"
+		return "it cites no record; each statement needs its source, such as messages:12-18"
 	}
 	for _, f := range found {
 		of := given.Messages
@@ -72,7 +72,7 @@ func checkCitations(text string, given record.Stretch) string {
 			a, aerr := strconv.Atoi(from)
 			z, zerr := strconv.Atoi(to)
 			if aerr != nil || zerr != nil || a > z || a < of.From || z > of.To || of.From == 0 {
-				return fmt.Sprintf("it cites %s:%s, which is not in what it was given", f[1], one)
+				return fmt.Sprintf("it cites %s:%s, which is not in its input", f[1], one)
 			}
 		}
 	}

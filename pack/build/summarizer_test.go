@@ -174,7 +174,7 @@ func TestABadSummaryIsDiscarded(t *testing.T) {
 	for name, c := range map[string]struct{ text, why string }{
 		"empty":            {" \n\n", "it is empty"},
 		"no citation":      {"- The refresh must retry.", "it cites no record"},
-		"a later record":   {"- The refresh must retry (messages:2-4000).", "it cites messages:2-4000, which is not in what it was given"},
+		"a later record":   {"- The refresh must retry (messages:2-4000).", "it cites messages:2-4000, which is not in its input"},
 		"record 0":         {"- The refresh must retry (messages:2, messages:0).", "it cites messages:0, "},
 		"backwards":        {"- The refresh must retry (messages:2,4-3).", "it cites messages:4-3, "},
 		"no such event":    {"- The refresh must retry (messages:2, events:1).", "it cites events:1, "},

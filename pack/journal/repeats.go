@@ -133,19 +133,8 @@ func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Count
 	if err != nil {
 		return plain, err
 	}
-	found := make([]features, len(s.Parts))
-	var refs references
-	for i, p := range s.Parts {
-		if len(p.Content) < minRepeat {
-			continue
-		}
-		found[i] = featuresOf(p)
-		if s.Results && p.Result || s.Alone && record.IsUser(e) && plain.how != "" {
-			if ref, ok := r.find(m, s, i, found[i], plain.how); ok {
-				refs = append(refs, ref)
-			}
-		}
-	}
+	found := featuresIn(s)
+	refs := r.references(m, at, s, found, plain.how)
 	now := plain
 	if len(refs) > 0 {
 		short, err := r.memo.render(m, at, plain.body, refs, c)
@@ -160,17 +149,41 @@ func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Count
 			refs = nil
 		}
 	}
-	for i := range s.Parts {
-		refers := slices.ContainsFunc(refs, func(ref reference) bool { return ref.part == i })
-		if found[i].chunks != nil && !refers && (len(refs) == 0 || now.instead != nil) {
-			how := plain.how
-			if now.instead != nil {
-				how = ""
-			}
-			r.add(&sighting{at, i, how}, found[i])
+	r.remember(at, found, refs, now)
+	return now, nil
+}
+
+// references returns those that the parts of the record at a place of m can be shown as. found are their features, and how
+// is how the record is shortened otherwise.
+func (r *repeats) references(m record.Records, at int, s record.Rendering, found []features, how string) (refs references) {
+	shortened := s.Alone && how != "" && record.IsUser(m.At(at)) // a request
+	for i, p := range s.Parts {
+		if found[i].chunks == nil || !(s.Results && p.Result || shortened) {
+			continue
+		}
+		if ref, ok := r.find(m, s, i, found[i], how); ok {
+			refs = append(refs, ref)
 		}
 	}
-	return now, nil
+	return refs
+}
+
+// remember notes the contents of the record at a place that later ones may refer to. found are the features of its parts,
+// refs what is shown in the place of some, and now is the record as it is shown.
+func (r *repeats) remember(at int, found []features, refs references, now rendered) {
+	how := now.how
+	switch {
+	case now.instead != nil:
+		how = "" // beside the references all stands in full
+	case len(refs) > 0:
+		return
+	}
+	for i, f := range found {
+		refers := slices.ContainsFunc(refs, func(ref reference) bool { return ref.part == i })
+		if f.chunks != nil && !refers {
+			r.add(&sighting{at, i, how}, f)
+		}
+	}
 }
 
 // features are what a content is found again by.
@@ -183,6 +196,17 @@ type features struct {
 type chunk struct {
 	hash uint64
 	size int
+}
+
+// featuresIn returns the features of each part of a record; of one that is too short to be looked for they have no chunks.
+func featuresIn(s record.Rendering) []features {
+	list := make([]features, len(s.Parts))
+	for i, p := range s.Parts {
+		if len(p.Content) >= minRepeat {
+			list[i] = featuresOf(p)
+		}
+	}
+	return list
 }
 
 // featuresOf cuts a content into chunks. Its digits do not count there: of what runs again only the times differ.

@@ -137,6 +137,34 @@ func (c *checker) closed(what string) {
 	clear(c.open)
 }
 
+// turns is the order in which user and model speak: in turn, from user to user.
+type turns struct {
+	*checker
+	model string // the role of the model
+	one   string // what a turn is called
+	last  string // the role that spoke last
+}
+
+// next checks the role of turn i.
+func (t *turns) next(i int, what, role string) {
+	switch {
+	case role != "user" && role != t.model:
+		t.bad("%s: the role %q", what, role)
+	case i == 0 && role != "user":
+		t.bad("the first %s is not the user's", t.one)
+	case role == t.last:
+		t.bad("%s: %s speaks twice", what, role)
+	}
+	t.last = role
+}
+
+// end checks who spoke last.
+func (t *turns) end() {
+	if t.last != "user" {
+		t.bad("the last %s is not the user's", t.one)
+	}
+}
+
 var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
 
 func (c *checker) base64(what string, mime, data any) {

@@ -24,91 +24,115 @@ func (c *checker) genAI(body object) {
 // next content.
 func (c *checker) gemini(body object) {
 	c.keys("body", body, "contents!", "systemInstruction", "tools")
+	g := contents{checker: c}
 	if v, ok := body["systemInstruction"]; ok {
-		system, _ := v.(object)
-		c.keys("systemInstruction", system, "parts!")
-		for i, p := range c.list("systemInstruction.parts", system["parts"]) {
-			what := fmt.Sprintf("systemInstruction.parts[%d]", i)
-			c.keys(what, p, "text!")
-			c.text(what, p["text"])
-			c.unit("system", p)
-			c.message()
-		}
+		g.system(v)
 	}
-	last := ""
-	var calls []string // without response, by name
+	order := turns{checker: c, model: "model", one: "content"}
 	for i, m := range c.list("contents", body["contents"]) {
 		what := fmt.Sprintf("contents[%d]", i)
 		c.message()
 		c.keys(what, m, "role!", "parts!")
 		role, _ := m["role"].(string)
-		switch {
-		case role != "user" && role != "model":
-			c.bad("%s: the role %q", what, role)
-		case i == 0 && role != "user":
-			c.bad("the first content is not the user's")
-		case role == last:
-			c.bad("%s: %s speaks twice", what, role)
-		}
-		last = role
+		order.next(i, what, role)
 		for k, p := range c.list(what+".parts", m["parts"]) {
-			at := fmt.Sprintf("%s.parts[%d]", what, k)
-			c.unit(role, p)
-			if len(p) != 1 {
-				c.bad("%s: %d kinds of data in one part", at, len(p))
-			}
-			response, isResponse := p["functionResponse"].(object)
-			if role == "user" && !isResponse && len(calls) > 0 {
-				c.bad("%s: %d calls have no response", at, len(calls))
-				calls = nil
-			}
-			switch {
-			case isResponse && role == "user":
-				c.keys(at, response, "name!", "response!")
-				if name := c.name(at, response["name"]); len(calls) == 0 || calls[0] != name {
-					c.bad("%s: a response of %s, which is not the next of the calls %v", at, name, calls)
-				} else {
-					calls = calls[1:]
-				}
-				r, _ := response["response"].(object)
-				c.keys(at, r, "output", "error")
-				for _, text := range r {
-					c.text(at, text)
-				}
-			case p["functionCall"] != nil && role == "model":
-				call, _ := p["functionCall"].(object)
-				c.keys(at, call, "name!", "args!")
-				calls = append(calls, c.name(at, call["name"]))
-				c.Tokens += c.count(calls[len(calls)-1])
-				c.input(at, call["args"])
-			case p["inlineData"] != nil && role == "user":
-				data, _ := p["inlineData"].(object)
-				c.keys(at, data, "mimeType!", "data!")
-				c.base64(at, data["mimeType"], data["data"])
-			case p["text"] != nil:
-				c.text(at, p["text"])
-			default:
-				c.bad("%s: not a part of %s: %v", at, role, p)
-			}
+			g.part(fmt.Sprintf("%s.parts[%d]", what, k), role, p)
 		}
-		if role == "user" && len(calls) > 0 {
-			c.bad("%s: %d calls have no response", what, len(calls))
-			calls = nil
+		if role == "user" {
+			g.answered(what)
 		}
 	}
-	if last != "user" {
-		c.bad("the last content is not the user's")
-	}
+	order.end()
 	if v, ok := body["tools"]; ok {
-		list := c.list("tools", v)
-		if len(list) != 1 {
-			c.bad("%d tools", len(list))
-			return
-		}
-		c.keys("tools[0]", list[0], "functionDeclarations!")
-		c.tools(list[0]["functionDeclarations"], func(what string, t object) object {
-			c.keys(what, t, "name!", "description", "parametersJsonSchema!")
-			return t
-		}, "parametersJsonSchema")
+		g.declarations(v)
 	}
+}
+
+// contents checks the instruction, the contents and the tools of a body of Gemini.
+type contents struct {
+	*checker
+	calls []string // without response, by name
+}
+
+func (g *contents) system(v any) {
+	system, _ := v.(object)
+	g.keys("systemInstruction", system, "parts!")
+	for i, p := range g.list("systemInstruction.parts", system["parts"]) {
+		what := fmt.Sprintf("systemInstruction.parts[%d]", i)
+		g.keys(what, p, "text!")
+		g.text(what, p["text"])
+		g.unit("system", p)
+		g.message()
+	}
+}
+
+// part checks one part of a content.
+func (g *contents) part(at, role string, p object) {
+	g.unit(role, p)
+	if len(p) != 1 {
+		g.bad("%s: %d kinds of data in one part", at, len(p))
+	}
+	response, isResponse := p["functionResponse"].(object)
+	if role == "user" && !isResponse {
+		g.answered(at)
+	}
+	switch {
+	case isResponse && role == "user":
+		g.response(at, response)
+	case p["functionCall"] != nil && role == "model":
+		g.functionCall(at, p["functionCall"])
+	case p["inlineData"] != nil && role == "user":
+		data, _ := p["inlineData"].(object)
+		g.keys(at, data, "mimeType!", "data!")
+		g.base64(at, data["mimeType"], data["data"])
+	case p["text"] != nil:
+		g.text(at, p["text"])
+	default:
+		g.bad("%s: not a part of %s: %v", at, role, p)
+	}
+}
+
+// answered reports calls that have no response, once.
+func (g *contents) answered(what string) {
+	if len(g.calls) > 0 {
+		g.bad("%s: %d calls have no response", what, len(g.calls))
+	}
+	g.calls = nil
+}
+
+func (g *contents) functionCall(at string, v any) {
+	call, _ := v.(object)
+	g.keys(at, call, "name!", "args!")
+	name := g.name(at, call["name"])
+	g.calls = append(g.calls, name)
+	g.Tokens += g.count(name)
+	g.input(at, call["args"])
+}
+
+// response checks the response to the next call.
+func (g *contents) response(at string, response object) {
+	g.keys(at, response, "name!", "response!")
+	if name := g.name(at, response["name"]); len(g.calls) == 0 || g.calls[0] != name {
+		g.bad("%s: a response of %s, which is not the next of the calls %v", at, name, g.calls)
+	} else {
+		g.calls = g.calls[1:]
+	}
+	r, _ := response["response"].(object)
+	g.keys(at, r, "output", "error")
+	for _, text := range r {
+		g.text(at, text)
+	}
+}
+
+func (g *contents) declarations(v any) {
+	list := g.list("tools", v)
+	if len(list) != 1 {
+		g.bad("%d tools", len(list))
+		return
+	}
+	g.keys("tools[0]", list[0], "functionDeclarations!")
+	g.tools(list[0]["functionDeclarations"], func(what string, t object) object {
+		g.keys(what, t, "name!", "description", "parametersJsonSchema!")
+		return t
+	}, "parametersJsonSchema")
 }

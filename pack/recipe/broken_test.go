@@ -101,11 +101,11 @@ packages/pkg/more.yaml:1:11: strategy is "none"; allowed: architect, developer, 
 func TestHugeFilesAreRefusedOrReadWithoutQuadraticWork(t *testing.T) {
 	for text, want := range map[string]string{
 		"env:\n" + many("  V%d: x\n") + "sources: [{type: todo}]\n":                       "env has 20000 entries; at most 1000 are allowed",
-		"sources:\n" + many("  - {type: file, path: a%d}\n"):                              "more than 50000 values, aliases followed",
-		"sources: [{type: todo}]\nmessages:\n" + many("  - {role: user, content: c%d}\n"): "more than 50000 values, aliases followed",
+		"sources:\n" + many("  - {type: file, path: a%d}\n"):                              "more than 50000 values, with those of aliases",
+		"sources: [{type: todo}]\nmessages:\n" + many("  - {role: user, content: c%d}\n"): "more than 50000 values, with those of aliases",
 		"sources: [{type: todo}]\nstrategies:\n" + many("  s%d: {}\n"):                    "strategies has 20000 entries; at most 1000 are allowed",
 		"sources:\n" + many("  - a%d\n"):                                                  "sources has 20000 entries; at most 1000 are allowed",
-		strings.Repeat("#", maxFile+1):                                                    "the file has more than 1048576 bytes; no recipe may",
+		strings.Repeat("#", maxFile+1):                                                    "the file has more than 1048576 bytes, the limit of a recipe",
 	} {
 		_, err := Load("a.yaml", home{"a.yaml": text}.read)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {

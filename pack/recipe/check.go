@@ -91,16 +91,16 @@ func (r *reader) variables(n *yaml.Node, to *[]Variable, key string) {
 		name, v := p.key.Value, follow(p.value)
 		switch {
 		case !variableName.MatchString(name):
-			r.bad(p.key, "%.60q is no name of a variable; it has letters, digits and _", name)
+			r.bad(p.key, "%.60q is not the name of a variable; a name has letters, digits and _", name)
 			continue
 		case slices.Contains(builtinVars, name):
-			r.bad(p.key, "%s has its value from ctxfs; choose another name", name)
+			r.bad(p.key, "ctxfs sets %s itself; choose another name", name)
 			continue
 		case v.Kind != yaml.ScalarNode || v.ShortTag() == "!!null":
 			r.bad(p.value, "%s must be a string, it is %s", name, what(p.value))
 			continue
 		case strings.ContainsRune(v.Value, 0):
-			r.bad(p.value, "%s holds a NUL character", name)
+			r.bad(p.value, "%s contains a NUL character", name)
 			continue
 		}
 		r.origins[key+"."+name] = r.origin(p.value)

@@ -47,7 +47,7 @@ func split(s string) (tokens []token, err error) {
 			}
 			name := s[2:end]
 			if !variableName.MatchString(name) {
-				return nil, fmt.Errorf("%.40q is no variable; a name has letters, digits and _, and $$ stands for a $", s[:end+1])
+				return nil, fmt.Errorf("%.40q is not a variable; a name has letters, digits and _; write $$ for a $", s[:end+1])
 			}
 			tokens = append(tokens, token{text: plain.String()}, token{name, true})
 			plain.Reset()

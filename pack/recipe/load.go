@@ -303,7 +303,7 @@ func candidates(f File, what string) (places []string, pkg, why string) {
 	local := strings.HasPrefix(what, "./") || strings.HasPrefix(what, "../") || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml")
 	switch {
 	case strings.Contains(what, "://"):
-		return nil, "", "ctxfs fetches nothing; bring it here (npm install, cp) and import it by its path or name"
+		return nil, "", "ctxfs downloads nothing; install it here (npm install, cp) and import it by its path or name"
 	case strings.HasPrefix(what, "/"):
 		return nil, "", "an absolute path; write one that is relative to this file, or the name of a package"
 	case local:

@@ -222,7 +222,7 @@ sources:
 		"plain.yaml": "summarizer: {command: [a]}\nsources: [{type: journal}]\n"}
 	for entry, want := range map[string][]string{
 		"context.yaml": {"context.yaml:6:32: pinned: max_tokens has no effect", "context.yaml:7:5: todo: it changes", "context.yaml:8:5: a: it runs each turn",
-			"context.yaml:10:68: c: it runs at each look", "context.yaml:11:68: d: it runs again by the clock", "context.yaml:12:24: file (messages.jsonl): it changes",
+			"context.yaml:10:68: c: it runs at each read of the pack", "context.yaml:11:68: d: it runs again when its ttl has passed", "context.yaml:12:24: file (messages.jsonl): it changes",
 			"context.yaml:13:24: file (latest.md): it yields nothing", "context.yaml:15:37: journal: it drops an iteration",
 			"context.yaml:3:13: summarizer", "context.yaml:2:17: reserve_tokens", `context.yaml:4:40: leaves_out of mine names "nothing"`},
 		"truncate.yaml": {"truncate.yaml:1:37: journal: truncate_head"},

@@ -25,7 +25,7 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 		return nil, &Problem{Origin: Origin{file, line, column}, Text: fmt.Sprintf(format, args...)}
 	}
 	if len(data) > maxFile {
-		return bad(1, 1, "the file has more than %d bytes; no recipe may", maxFile)
+		return bad(1, 1, "the file has more than %d bytes, the limit of a recipe", maxFile)
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
@@ -45,7 +45,7 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	}
 	next, err := decode(d)
 	if err == nil {
-		return bad(next.Line, next.Column, "a second document begins here; a recipe is one")
+		return bad(next.Line, next.Column, "a second document begins here; a recipe has only one")
 	}
 	if !errors.Is(err, io.EOF) {
 		line, column, why := syntax(data, err)
@@ -108,9 +108,9 @@ func (m *measure) walk(n *yaml.Node, depth int) {
 	case depth > maxDepth:
 		m.bad, m.why = n, fmt.Sprintf("nested deeper than %d", maxDepth)
 	case m.count > maxNodes:
-		m.bad, m.why = n, fmt.Sprintf("more than %d values, aliases followed", maxNodes)
+		m.bad, m.why = n, fmt.Sprintf("more than %d values, with those of aliases", maxNodes)
 	case m.open[n]:
-		m.bad, m.why = n, "an alias stands inside of what it names"
+		m.bad, m.why = n, "an alias is inside the value that it names"
 	case n.Kind == yaml.AliasNode:
 		m.walk(n.Alias, depth)
 	default:
@@ -154,7 +154,7 @@ func instead(n *yaml.Node) string {
 	case follow(n).Kind != yaml.ScalarNode || s == "" || strings.Contains(s, "\n"):
 		return ""
 	case colon && value != "" && !strings.Contains(key, " "):
-		return fmt.Sprintf("; put a blank behind the colon: %.40s: %.40s", key, value)
+		return fmt.Sprintf("; put a space after the colon: %.40s: %.40s", key, value)
 	case slices.Contains(anyType, s):
 		return "; write {type: " + s + "}"
 	}

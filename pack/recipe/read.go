@@ -57,7 +57,7 @@ func (r *reader) pairs(n *yaml.Node, is string) (ps []pair, ok bool) {
 		case name.Kind != yaml.ScalarNode:
 			r.bad(k, "a key of %s must be a string, it is %s", is, what(k))
 		case seen[name.Value] != nil:
-			r.bad(k, "duplicate key %q; it stands in line %d already", name.Value, seen[name.Value].Line)
+			r.bad(k, "duplicate key %q; it is in line %d already", name.Value, seen[name.Value].Line)
 		default:
 			seen[name.Value] = k
 			ps = append(ps, pair{name, v})
@@ -92,55 +92,92 @@ func (r *reader) object(n *yaml.Node, name string, v any, prefix string, patch b
 		}
 		return nil
 	}
-	tag, known, is := "", true, o.Is
-	if o.Tag != "" {
-		first := &o.Fields[0]
-		if t := get(o.Tag); t != nil {
-			tag = follow(t).Value
-			known = follow(t).Kind == yaml.ScalarNode && slices.Contains(first.Enum, tag)
-		} else if patch {
-			tag = string(v.(*Source).Type)
-		} else {
-			known = !first.Must
-		}
-		if known && tag != "" {
-			is = "a " + tag + strings.TrimPrefix(o.Is, "a")
-		}
-	}
+	q := o.variety(get, v, patch)
 	if !patch {
-		r.defaults(o, v, tag)
+		r.defaults(o, v, q.tag)
 	}
 	for _, p := range ps {
-		i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Key == p.key.Value })
-		switch {
-		case i < 0:
-			hint := ""
-			if near := nearest(p.key.Value, keysOf(o, tag, known, false)); near != "" {
-				hint = fmt.Sprintf(" did you mean %q?", near)
-			}
-			r.bad(p.key, "unknown key %q of %s;%s allowed: %s", p.key.Value, is, hint, strings.Join(keysOf(o, tag, known, false), ", "))
-		case known && !o.Fields[i].allows(tag):
-			r.bad(p.key, "%q is not a key of %s; allowed: %s", p.key.Value, is, strings.Join(keysOf(o, tag, known, false), ", "))
-		case patch && name == "source" && !o.Fields[i].Tunes && p.key.Value != "id":
-			r.bad(p.key, "%q cannot be changed in an imported source; give the source a type to replace it, or change: %s", p.key.Value, strings.Join(keysOf(o, tag, known, true), ", "))
-		default:
-			r.field(p.value, &o.Fields[i], v, prefix)
+		if f, why := q.field(p.key.Value); why != "" {
+			r.bad(p.key, "%s", why)
+		} else {
+			r.field(p.value, f, v, prefix)
 		}
 	}
-	if !patch && known {
-		for i := range o.Fields {
-			if f := &o.Fields[i]; f.Must && f.allows(tag) && get(f.Key) == nil {
-				more := ""
-				if f.Enum != nil {
-					more = "; allowed: " + strings.Join(f.Enum, ", ")
-				}
-				r.bad(n, "%s needs %q%s", is, f.Key, more)
-			}
-		}
-	} else if !known && get(o.Tag) == nil {
-		r.bad(n, "%s needs %q; allowed: %s", is, o.Tag, strings.Join(o.Fields[0].Enum, ", "))
-	}
+	r.required(n, q, get)
 	r.check(n, name, v, get)
+}
+
+// variety is what a mapping of an object is by its tag.
+type variety struct {
+	*object
+	tag   string
+	known bool   // the tag has a value that it may have, or is left out where it may be
+	is    string // in a sentence: "a file source"
+	patch bool   // it changes values that are there
+}
+
+// variety returns that of a mapping whose values get finds; in a patch of v without a tag it is that of v.
+func (o *object) variety(get func(string) *yaml.Node, v any, patch bool) variety {
+	q := variety{object: o, known: true, is: o.Is, patch: patch}
+	if o.Tag == "" {
+		return q
+	}
+	tag := &o.Fields[0]
+	if t := get(o.Tag); t != nil {
+		q.tag = follow(t).Value
+		q.known = follow(t).Kind == yaml.ScalarNode && slices.Contains(tag.Enum, q.tag)
+	} else if patch {
+		q.tag = string(v.(*Source).Type)
+	} else {
+		q.known = !tag.Must
+	}
+	if q.known && q.tag != "" {
+		q.is = "a " + q.tag + strings.TrimPrefix(o.Is, "a")
+	}
+	return q
+}
+
+// field returns the field with that key, or why the mapping may not have it.
+func (q variety) field(key string) (f *field, why string) {
+	i := slices.IndexFunc(q.Fields, func(f field) bool { return f.Key == key })
+	if i < 0 {
+		hint, keys := "", keysOf(q.object, q.tag, q.known, false)
+		if near := nearest(key, keys); near != "" {
+			hint = fmt.Sprintf(" did you mean %q?", near)
+		}
+		return nil, fmt.Sprintf("unknown key %q of %s;%s allowed: %s", key, q.is, hint, strings.Join(keys, ", "))
+	}
+	f = &q.Fields[i]
+	switch {
+	case q.known && !f.allows(q.tag):
+		return nil, fmt.Sprintf("%q is not a key of %s; allowed: %s", key, q.is, strings.Join(keysOf(q.object, q.tag, q.known, false), ", "))
+	case q.patch && q.Name == "source" && !f.Tunes && key != "id":
+		return nil, fmt.Sprintf("%q cannot be changed in an imported source; give the source a type to replace it, or change: %s",
+			key, strings.Join(keysOf(q.object, q.tag, q.known, true), ", "))
+	}
+	return f, ""
+}
+
+// required reports the keys that the mapping n must have and get does not find.
+func (r *reader) required(n *yaml.Node, q variety, get func(string) *yaml.Node) {
+	if !q.known {
+		if get(q.Tag) == nil {
+			r.bad(n, "%s needs %q; allowed: %s", q.is, q.Tag, strings.Join(q.Fields[0].Enum, ", "))
+		}
+		return
+	}
+	if q.patch {
+		return
+	}
+	for i := range q.Fields {
+		if f := &q.Fields[i]; f.Must && f.allows(q.tag) && get(f.Key) == nil {
+			more := ""
+			if f.Enum != nil {
+				more = "; allowed: " + strings.Join(f.Enum, ", ")
+			}
+			r.bad(n, "%s needs %q%s", q.is, f.Key, more)
+		}
+	}
 }
 
 // keysOf lists what a mapping may hold; all of its keys when its tag is not known.

@@ -54,7 +54,7 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 	}
 	s := v.Value
 	if strings.ContainsRune(s, 0) {
-		r.bad(n, "%s holds a NUL character", f.Key)
+		r.bad(n, "%s contains a NUL character", f.Key)
 		return false
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, s) {
@@ -77,12 +77,12 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 			_, err = regexp.Compile("(?i)" + s) // as it is used
 		}
 		if err != nil {
-			r.bad(n, "%s is no regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			r.bad(n, "%s is not a regular expression: %s", f.Key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return false
 		}
 	case globs:
 		if !doublestar.ValidatePattern(s) {
-			r.bad(n, "%s: %.60q is no pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
+			r.bad(n, "%s: %.60q is not a pattern; allowed: * ? [a-z] {a,b} **", f.Key, s)
 			return false
 		}
 		if path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") {
@@ -104,7 +104,6 @@ var percentage = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
 
 // scalar reads a value that is neither list nor mapping.
 func (r *reader) scalar(n *yaml.Node, f *field, at any) {
-	v := follow(n)
 	switch f.Kind {
 	case text, template, pattern:
 		var s string
@@ -117,7 +116,7 @@ func (r *reader) scalar(n *yaml.Node, f *field, at any) {
 			*at.(*bool) = s == f.Enum[1]
 		}
 	case boolean:
-		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(at) != nil {
+		if v := follow(n); v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool" || v.Decode(at) != nil {
 			r.bad(n, "%s must be true or false, it is %s", f.Key, what(n))
 		}
 	case integer:
@@ -129,52 +128,71 @@ func (r *reader) scalar(n *yaml.Node, f *field, at any) {
 			*at.(*time.Duration) = time.Duration(i) * time.Millisecond
 		}
 	case share:
-		to := at.(ratio)
-		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
-			m := percentage.FindStringSubmatch(v.Value)
-			if m == nil {
-				r.bad(n, `%s is %.60q; it must be a number of tokens, or a share as "6%%"`, f.Key, v.Value)
-				return
-			}
-			whole, _ := strconv.Atoi(m[1])
-			part, _ := strconv.Atoi((m[2] + "00")[:2])
-			if sum := whole*100 + part; sum < 1 || sum > 10000 {
-				r.bad(n, "%s is %s; a share is above 0%% and at most 100%%", f.Key, v.Value)
-			} else {
-				*to.n, *to.percent = sum, true
-			}
-			return
-		}
+		r.share(n, f, at.(ratio))
+	case number:
+		r.number(n, f, at.(*float64))
+	case span:
+		r.span(n, f, at.(*time.Duration))
+	}
+}
+
+// share reads a number of tokens, or a share as "6%", which becomes hundredths of a percent.
+func (r *reader) share(n *yaml.Node, f *field, to ratio) {
+	v := follow(n)
+	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" {
 		tokens := *f
 		tokens.Min, tokens.Max = 1, maxTokens
 		if i, ok := r.whole(n, &tokens, `a number of tokens, or a share as "6%"`); ok {
 			*to.n, *to.percent = i, false
 		}
-	case number:
-		var x float64
-		if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" && v.ShortTag() != "!!float" || v.Decode(&x) != nil {
-			r.bad(n, "%s must be a number, it is %s", f.Key, what(n))
-		} else if !(x >= f.Min && x <= f.Max) || f.Above && x == f.Min {
-			least := "at least"
-			if f.Above {
-				least = "above"
-			}
-			r.bad(n, "%s is %s; it must be %s %v and at most %v", f.Key, v.Value, least, f.Min, f.Max)
-		} else {
-			*at.(*float64) = x
-		}
-	case span:
-		var s string
-		if !r.text(n, f, &s) {
-			return
-		}
-		d, err := ctxabi.ParseDuration(s)
-		if err != nil || d <= 0 {
-			r.bad(n, "%s is %.60q; it must be a time above 0 as 90s, 10m, 12h or 1d", f.Key, s)
-			return
-		}
-		*at.(*time.Duration) = d
+		return
 	}
+	m := percentage.FindStringSubmatch(v.Value)
+	if m == nil {
+		r.bad(n, `%s is %.60q; it must be a number of tokens, or a share as "6%%"`, f.Key, v.Value)
+		return
+	}
+	whole, _ := strconv.Atoi(m[1])
+	part, _ := strconv.Atoi((m[2] + "00")[:2])
+	sum := whole*100 + part
+	if sum < 1 || sum > 10000 {
+		r.bad(n, "%s is %s; a share is above 0%% and at most 100%%", f.Key, v.Value)
+		return
+	}
+	*to.n, *to.percent = sum, true
+}
+
+// number reads a number within the field's bounds.
+func (r *reader) number(n *yaml.Node, f *field, to *float64) {
+	v := follow(n)
+	var x float64
+	if v.Kind != yaml.ScalarNode || v.ShortTag() != "!!int" && v.ShortTag() != "!!float" || v.Decode(&x) != nil {
+		r.bad(n, "%s must be a number, it is %s", f.Key, what(n))
+		return
+	}
+	if !(x >= f.Min && x <= f.Max) || f.Above && x == f.Min {
+		least := "at least"
+		if f.Above {
+			least = "above"
+		}
+		r.bad(n, "%s is %s; it must be %s %v and at most %v", f.Key, v.Value, least, f.Min, f.Max)
+		return
+	}
+	*to = x
+}
+
+// span reads a time above 0.
+func (r *reader) span(n *yaml.Node, f *field, to *time.Duration) {
+	var s string
+	if !r.text(n, f, &s) {
+		return
+	}
+	d, err := ctxabi.ParseDuration(s)
+	if err != nil || d <= 0 {
+		r.bad(n, "%s is %.60q; it must be a time above 0 as 90s, 10m, 12h or 1d", f.Key, s)
+		return
+	}
+	*to = d
 }
 
 // whole reads an integer within the field's bounds.

@@ -122,83 +122,9 @@ func (o *object) variant(tag string) js {
 	return js{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
-// schema is the schema of the field's value.
+// schema is the schema of the field's value, with what an editor shows of it.
 func (f *field) schema(tag string) js {
-	ref := func(of string) js { return js{"$ref": "#/$defs/" + of} }
-	word := js{"type": "string"}
-	if f.Enum != nil {
-		word["enum"] = f.Enum
-	} else if f.Kind != command && f.Key != "system_prompt" {
-		word["minLength"] = 1
-	}
-	if f.Title {
-		word["maxLength"], word["not"] = maxTitle, js{"pattern": `^\s|\s$|[\x00-\x1f]`}
-	}
-	list := func(items js) js {
-		l := js{"type": "array", "items": items}
-		if f.Min > 0 {
-			l["minItems"] = f.Min
-		}
-		if f.Max > 0 {
-			l["maxItems"] = f.Max
-		}
-		return l
-	}
-	s := word
-	switch f.Kind {
-	case version:
-		s = js{"anyOf": []js{{"type": "number", "minimum": 1, "exclusiveMaximum": 2}, {"type": "string", "pattern": versions.String()}}}
-	case span:
-		word["pattern"] = `^([0-9.]+(ns|us|µs|μs|ms|s|m|h|d|w))+$`
-	case template:
-		word["pattern"] = templates
-	case scalar, text, pattern, choice:
-	case boolean:
-		s = js{"type": "boolean"}
-	case integer, millis:
-		s = js{"type": "integer", "minimum": f.Min, "maximum": f.Max}
-	case number:
-		s = js{"type": "number", "minimum": f.Min, "maximum": f.Max}
-		if f.Above {
-			delete(s, "minimum")
-			s["exclusiveMinimum"] = f.Min
-		}
-	case share:
-		s = js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage.String(), "not": js{"pattern": noShare}}}}
-	case texts:
-		s = list(word)
-	case globs:
-		word["not"] = js{"pattern": `^/|(^|/)\.\.(/|$)`}
-		s = list(word)
-	case command:
-		word["pattern"] = templates
-		s = list(word)
-		s["prefixItems"] = []js{{"type": "string", "pattern": templates, "minLength": 1}}
-	case oneOrMore:
-		if f.Key == "import" {
-			word["pattern"] = imports
-		}
-		s = js{"anyOf": []js{word, list(word)}}
-	case runs:
-		o := objectOf(f.Of)
-		i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Kind == command })
-		s = js{"anyOf": []js{o.Fields[i].schema(""), ref(f.Of)}}
-	case mapping:
-		s = ref(f.Of)
-	case mappings:
-		s = list(ref(f.Of))
-		switch f.Key {
-		case "fallback":
-			s["items"] = ref("fallback")
-		case "sources":
-			s["contains"] = js{"required": []string{"type"}, "properties": js{"type": js{"const": TypeJournal}}}
-			s["minContains"], s["maxContains"] = 0, 1
-		}
-	case named:
-		s = js{"type": "object", "additionalProperties": ref(f.Of)}
-	case variables:
-		s = js{"type": "object", "propertyNames": js{"pattern": variableName.String(), "not": js{"enum": builtinVars}}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
-	}
+	s := f.allowed()
 	s["description"] = f.Doc
 	if f.Examples != nil {
 		s["examples"] = f.Examples
@@ -213,3 +139,96 @@ func (f *field) schema(tag string) js {
 	}
 	return s
 }
+
+// allowed is the schema of the values that the field may have.
+func (f *field) allowed() js {
+	switch f.Kind {
+	case version:
+		return js{"anyOf": []js{{"type": "number", "minimum": 1, "exclusiveMaximum": 2}, {"type": "string", "pattern": versions.String()}}}
+	case boolean:
+		return js{"type": "boolean"}
+	case integer, millis:
+		return js{"type": "integer", "minimum": f.Min, "maximum": f.Max}
+	case number:
+		least := "minimum"
+		if f.Above {
+			least = "exclusiveMinimum"
+		}
+		return js{"type": "number", least: f.Min, "maximum": f.Max}
+	case share:
+		return js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage.String(), "not": js{"pattern": noShare}}}}
+	case texts, globs:
+		return f.list(f.word())
+	case command:
+		s := f.list(f.word())
+		s["prefixItems"] = []js{{"type": "string", "pattern": templates, "minLength": 1}}
+		return s
+	case oneOrMore:
+		return js{"anyOf": []js{f.word(), f.list(f.word())}}
+	case runs:
+		o := objectOf(f.Of)
+		i := slices.IndexFunc(o.Fields, func(f field) bool { return f.Kind == command })
+		return js{"anyOf": []js{o.Fields[i].schema(""), ref(f.Of)}}
+	case mapping:
+		return ref(f.Of)
+	case mappings:
+		return f.mappings()
+	case named:
+		return js{"type": "object", "additionalProperties": ref(f.Of)}
+	case variables:
+		return js{"type": "object", "propertyNames": js{"pattern": variableName.String(), "not": js{"enum": builtinVars}}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
+	}
+	return f.word()
+}
+
+// word is the schema of a string that is the field's value, or an entry of its list.
+func (f *field) word() js {
+	s := js{"type": "string"}
+	if f.Enum != nil {
+		s["enum"] = f.Enum
+	} else if f.Kind != command && f.Key != "system_prompt" {
+		s["minLength"] = 1
+	}
+	if f.Title {
+		s["maxLength"], s["not"] = maxTitle, js{"pattern": `^\s|\s$|[\x00-\x1f]`}
+	}
+	switch {
+	case f.Kind == span:
+		s["pattern"] = `^([0-9.]+(ns|us|µs|μs|ms|s|m|h|d|w))+$`
+	case f.Kind == template, f.Kind == command:
+		s["pattern"] = templates
+	case f.Kind == globs:
+		s["not"] = js{"pattern": `^/|(^|/)\.\.(/|$)`}
+	case f.Kind == oneOrMore && f.Key == "import":
+		s["pattern"] = imports
+	}
+	return s
+}
+
+// list is the schema of a list with as many items as the field may have.
+func (f *field) list(items js) js {
+	s := js{"type": "array", "items": items}
+	if f.Min > 0 {
+		s["minItems"] = f.Min
+	}
+	if f.Max > 0 {
+		s["maxItems"] = f.Max
+	}
+	return s
+}
+
+// mappings is the schema of the field's list of mappings.
+func (f *field) mappings() js {
+	s := f.list(ref(f.Of))
+	switch f.Key {
+	case "fallback":
+		s["items"] = ref("fallback")
+	case "sources":
+		s["contains"] = js{"required": []string{"type"}, "properties": js{"type": js{"const": TypeJournal}}}
+		s["minContains"], s["maxContains"] = 0, 1
+	}
+	return s
+}
+
+// ref is the schema of a mapping of that object.
+func ref(object string) js { return js{"$ref": "#/$defs/" + object} }

@@ -37,7 +37,7 @@ func syntax(data []byte, err error) (line, column int, why string) {
 	}
 	if at := tabbed.FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
 		line, column = place(data, at[1]-1)
-		return line, column, "a tab; indent with blanks"
+		return line, column, "a tab; indent with spaces"
 	}
 	line = min(max(line, 1), 1+bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")))
 	s := search{data: data, left: maxTried}
@@ -109,9 +109,9 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 		return at, why
 	case strings.HasPrefix(why, "unknown anchor"):
 		alias := "*" + strings.Split(why+"''", "'")[1]
-		return at + max(0, bytes.Index(rest, []byte(alias))), fmt.Sprintf("%.40s stands for what an anchor named, and there is none; quote it if it is a text", alias)
+		return at + max(0, bytes.Index(rest, []byte(alias))), fmt.Sprintf("%.40s is an alias, but no anchor has this name; quote it if it is a text", alias)
 	case strings.Contains(why, "could not find expected ':'"):
-		return first, `this is no "key: value"; behind a key stand a colon and a blank`
+		return first, `this is not "key: value"; write a colon and a space after a key`
 	}
 	switch c := rest[0]; c {
 	case '"', '\'', '[', '{':
@@ -122,9 +122,9 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 	case '@', '`', '%', '*', '&', '|', '>':
 		return at, fmt.Sprintf("a text cannot begin with %c; quote it", c)
 	case '\t':
-		return at, "a tab; indent with blanks"
+		return at, "a tab; indent with spaces"
 	case ']', '}':
-		return at, fmt.Sprintf("%c closes nothing; quote it if it is part of a text", c)
+		return at, fmt.Sprintf("%c has no opening bracket; quote it if it is part of a text", c)
 	case ':':
 		if bytes.Contains(data[first:at], []byte(": ")) {
 			return at, "a second colon in one line; quote the value"
@@ -132,10 +132,10 @@ func remedy(data []byte, first, at int, why string) (int, string) {
 		return first, "it is indented deeper than the line above, which has its value already or lacks its colon"
 	}
 	if at == first || strings.Trim(string(data[first:at]), "- ") == "" {
-		return at, "its indentation fits no line above; the entries of one list, and the keys of one mapping, begin in the same column"
+		return at, "its indentation matches no line above; the entries of one list, and the keys of one mapping, begin in the same column"
 	}
 	if strings.HasPrefix(why, "did not find expected") {
-		return at, "nothing can follow what stands before; quote all of it if it is one text"
+		return at, "nothing can follow the value before it; quote all of it if it is one text"
 	}
 	return at, why
 }
@@ -151,67 +151,102 @@ type flow struct {
 	data   []byte
 	indent int   // of the line in which it begins
 	open   []int // where the brackets stand that are not closed yet
+	fresh  bool  // a value or a key may begin here
+	closed int   // where the last quoted string ended; -1: nowhere
 }
 
-// find returns the place of the first mistake from at on, and what to do; "" where it knows none.
+// find returns the place of the first mistake from at on, where a bracket or a quote opens, and what to do; "" where it
+// knows none.
 func (f *flow) find(at int) (int, string) {
-	fresh, closed := true, -1 // a value or a key may begin here; where the last quoted string ended
+	f.fresh, f.closed = true, -1
 	for i := at; i < len(f.data); i++ {
-		switch c := f.data[i]; c {
-		case '"', '\'':
-			if !fresh {
-				continue // within a text
-			}
-			end, where, text := f.quoted(i)
-			if text != "" {
-				return where, text
-			}
-			if i, closed, fresh = end, end, false; len(f.open) == 0 {
-				return 0, ""
-			}
-		case '[', '{':
-			if !fresh {
-				return i, fmt.Sprintf("%c in a text between brackets; quote the text", c)
-			}
-			f.open = append(f.open, i)
-		case ']', '}':
-			n := len(f.open) - 1
-			if b := f.data[f.open[n]]; c != b+2 {
-				line, column := place(f.data, f.open[n])
-				return i, fmt.Sprintf("%c is here, but the %c of line %d, column %d is not closed yet", c, b, line, column)
-			}
-			if f.open, fresh = f.open[:n], false; n == 0 {
-				return 0, ""
-			}
-		case ',':
-			if before := bytes.TrimRight(f.data[:i], " \n"); bytes.IndexByte([]byte(",[{"), before[len(before)-1]) >= 0 {
-				return i, "a comma with nothing before it"
-			}
-			fresh = true
-		case ':':
-			fresh = fresh || closed == i-1 || i+1 == len(f.data) || bytes.IndexByte([]byte(" \n,[]{}"), f.data[i+1]) >= 0
-		case '#':
-			if i > 0 && bytes.IndexByte([]byte(" \n"), f.data[i-1]) >= 0 {
-				if j := bytes.IndexByte(f.data[i:], '\n'); j >= 0 {
-					i += j - 1
-				}
-			}
-		case '\n':
-			if f.ends(i) {
-				return f.unclosed()
-			}
-		case '@', '`', '%', '|', '>', '*', '&':
-			named := (c == '*' || c == '&') && i+1 < len(f.data) && (f.data[i+1] == '_' || f.data[i+1] >= '0' && f.data[i+1] <= '9' || f.data[i+1]|0x20 >= 'a' && f.data[i+1]|0x20 <= 'z')
-			if fresh && !named {
-				return i, fmt.Sprintf("a text cannot begin with %c; quote it", c)
-			}
-			fresh = false
-		case ' ':
-		default:
-			fresh = false
+		end, wrong, why := f.token(i)
+		if why != "" {
+			return wrong, why
 		}
+		if len(f.open) == 0 {
+			return 0, ""
+		}
+		i = end
 	}
 	return f.unclosed()
+}
+
+// token reads what stands at i. It returns the offset of its end, or the place of a mistake and what to do.
+func (f *flow) token(i int) (end, wrong int, why string) {
+	end = i
+	switch c := f.data[i]; c {
+	case '"', '\'':
+		if !f.fresh {
+			break // within a text
+		}
+		if end, wrong, why = f.quoted(i); why == "" {
+			f.closed, f.fresh = end, false
+		}
+	case '[', '{':
+		if !f.fresh {
+			return i, i, fmt.Sprintf("%c in a text between brackets; quote the text", c)
+		}
+		f.open = append(f.open, i)
+	case ']', '}':
+		wrong, why = f.closes(i)
+	case ',':
+		if before := bytes.TrimRight(f.data[:i], " \n"); strings.IndexByte(",[{", before[len(before)-1]) >= 0 {
+			return i, i, "a comma with nothing before it"
+		}
+		f.fresh = true
+	case ':':
+		f.fresh = f.fresh || f.endsKey(i)
+	case '#':
+		end = f.comment(i)
+	case '\n':
+		if f.ends(i) {
+			wrong, why = f.unclosed()
+		}
+	case '@', '`', '%', '|', '>', '*', '&':
+		if f.fresh && !f.named(i) {
+			return i, i, fmt.Sprintf("a text cannot begin with %c; quote it", c)
+		}
+		f.fresh = false
+	case ' ':
+	default:
+		f.fresh = false
+	}
+	return end, wrong, why
+}
+
+// closes notes that the bracket at i closes the innermost one. It returns i and what to do if that is of the other kind.
+func (f *flow) closes(i int) (wrong int, why string) {
+	n := len(f.open) - 1
+	if c, b := f.data[i], f.data[f.open[n]]; c != b+2 {
+		line, column := place(f.data, f.open[n])
+		return i, fmt.Sprintf("%c is here, but the %c of line %d, column %d is not closed yet", c, b, line, column)
+	}
+	f.open, f.fresh = f.open[:n], false
+	return 0, ""
+}
+
+// endsKey reports whether the colon at i ends a key rather than being part of a text.
+func (f *flow) endsKey(i int) bool {
+	return f.closed == i-1 || i+1 == len(f.data) || strings.IndexByte(" \n,[]{}", f.data[i+1]) >= 0
+}
+
+// comment returns the offset of the last byte before the line break if a comment begins at i, else i.
+func (f *flow) comment(i int) int {
+	line := bytes.IndexByte(f.data[i:], '\n')
+	if i == 0 || strings.IndexByte(" \n", f.data[i-1]) < 0 || line < 0 {
+		return i
+	}
+	return i + line - 1
+}
+
+// named reports whether the character at i begins an alias or an anchor.
+func (f *flow) named(i int) bool {
+	if c := f.data[i]; c != '*' && c != '&' || i+1 == len(f.data) {
+		return false
+	}
+	c := f.data[i+1]
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // ends reports whether the line behind the line break at i cannot belong to what is open: it is not indented deeper.
@@ -241,7 +276,7 @@ func (f *flow) quoted(i int) (end, at int, why string) {
 		case c == '\\' && q == '"':
 			if j++; j < len(f.data) && bytes.IndexByte([]byte("0abt\tnvfre \"/\\N_LPxuU\n"), f.data[j]) < 0 {
 				_, n := utf8.DecodeRune(f.data[j:])
-				return 0, j - 1, fmt.Sprintf(`\%s means nothing between "; write \\ for a backslash, or put the text between '`, f.data[j:j+n])
+				return 0, j - 1, fmt.Sprintf(`\%s is not an escape between "; write \\ for a backslash, or put the text between '`, f.data[j:j+n])
 			}
 		case c == q && q == '\'' && j+1 < len(f.data) && f.data[j+1] == q:
 			j++

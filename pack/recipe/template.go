@@ -2,7 +2,7 @@ package recipe
 
 import "fmt"
 
-// Template is one string of a recipe in which variables may stand.
+// Template is one string of a recipe that may contain variables.
 type Template struct {
 	Source   int    // index in Sources, -1 for one of a strategy or the summarizer
 	Strategy string // name of the strategy, or ""

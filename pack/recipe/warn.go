@@ -42,7 +42,7 @@ func (r *Recipe) Warnings() (w []Problem) {
 		return r.start()
 	}
 	if journal < 0 {
-		w = append(w, Problem{Origin: r.start(), Text: "no source has the type journal: no record of the conversation stands in the pack"})
+		w = append(w, Problem{Origin: r.start(), Text: "no source has the type journal: the pack has no record of the conversation"})
 	}
 	if r.Summarizer != nil && (journal < 0 || r.Sources[journal].MaxIterations > 0 || r.Sources[journal].TruncateHead) {
 		w = append(w, Problem{Origin: at("summarizer"), Text: "summarizer is never run: only a journal that is compacted has a summary, none with max_iterations or truncate_head"})
@@ -109,11 +109,11 @@ func (s *Source) warnPrefix(warn func(key, format string, args ...any)) {
 	case slices.Contains([]Type{TypeTodo, TypePlan, TypeErrors, TypeRecall, TypeChildren}, s.Type):
 		warn("phase", "it changes as the session goes on, %s; put it after the journal", breaks)
 	case s.Type.Computed() && s.Cache.Strategy == CacheNever:
-		warn("cache.strategy", "it runs at each look, and stands before the journal, %s its output does", breaks)
+		warn("cache.strategy", "it runs at each read of the pack and is before the journal, %s its output does", breaks)
 	case s.Type.Computed() && s.Cache.Strategy == CacheTTL:
-		warn("cache.strategy", "it runs again by the clock, and stands before the journal, %s its output does", breaks)
+		warn("cache.strategy", "it runs again when its ttl has passed and is before the journal, %s its output does", breaks)
 	case s.Type.Computed() && s.Cache.Strategy == "" && s.Refresh == EachTurn:
-		warn("refresh", "it runs each turn, and stands before the journal, %s its output does; use refresh: compaction, or put it after the journal", breaks)
+		warn("refresh", "it runs each turn and is before the journal, %s its output does; use refresh: compaction, or put it after the journal", breaks)
 	case s.Type == TypeFile && slices.Contains(restless, sessionFile(s.Path)):
 		warn("path", "it changes as the session goes on, %s; put it after the journal", breaks)
 	}

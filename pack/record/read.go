@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,42 +60,12 @@ func readRecord(m Records, line int) (s Rendering, err error) {
 			return s, err
 		}
 	}
-	// An Anthropic message that only carries one result is what others write as a tool record.
-	role, name, callID, failed := msg.Role.String(), msg.Name, msg.CallID, false
-	content := msg.Text
-	about := result.Hint{}
-	if len(msg.Results) == 1 && content == "" && msg.Images == 0 && len(msg.Calls) == 0 {
-		r := msg.Results[0]
-		role, callID, content, failed = ctxabi.Tool.String(), r.CallID, r.Text, r.IsError
-		msg.Results = nil
-	}
-
-	var b strings.Builder
-	fmt.Fprintf(&b, "## %d %s", line, role)
-	if role == ctxabi.Tool.String() {
-		if name == "" {
-			name = answered.Name(callID)
-		}
-		WriteWord(&b, ShortName(name))
-		if ref := answered.ref(callID); ref != "" {
-			b.WriteString(" [call " + ref + "]")
-		}
-		if failed {
-			b.WriteString(" (error)")
-		}
-	} else {
-		WriteWord(&b, ShortName(name))
-	}
-	b.WriteByte('\n')
-
-	if role == ctxabi.Tool.String() {
-		about = result.Hint{Tool: name, Args: answered.Arguments(callID), IsError: failed}
-	}
-	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || NeedsFence(content)
-	s = Rendering{At: Address{Line: line}, heading: b.String(), Fenced: fenced,
+	o := openingOf(&msg, answered)
+	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || NeedsFence(o.text)
+	s = Rendering{At: Address{Line: line}, heading: o.heading(line, answered), Fenced: fenced,
 		Alone:   len(msg.Calls) == 0 && len(msg.Results) == 0 && msg.Images == 0,
 		Results: len(msg.Calls) == 0 && (msg.Role == ctxabi.Tool || msg.Role == ctxabi.User && IsResult(e))}
-	s.add("", content, role == ctxabi.Tool.String(), about)
+	s.add("", o.text, o.result, o.about)
 	var c strings.Builder
 	if msg.Images > 0 {
 		_, all := ctxabi.DecodeParts(raw)
@@ -106,24 +77,71 @@ func readRecord(m Records, line int) (s Rendering, err error) {
 		s.Fenced = WriteCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.Fenced
 	}
 	for _, r := range msg.Results {
-		c.WriteString("[result of ")
-		ref := answered.ref(r.CallID)
-		if ref == "" {
-			ref = "an unknown call"
-		}
-		c.WriteString(ref)
-		WriteWord(&c, ShortName(answered.Name(r.CallID)))
-		c.WriteString("]")
-		if r.IsError {
-			c.WriteString(" (error)")
-		}
-		c.WriteByte('\n')
+		about := answered.hint(r.CallID, r.IsError)
+		writeResult(&c, answered.ref(r.CallID), about)
 		s.Fenced = s.Fenced || NeedsFence(r.Text)
-		s.add(c.String(), r.Text, true, result.Hint{Tool: answered.Name(r.CallID), Args: answered.Arguments(r.CallID), IsError: r.IsError})
+		s.add(c.String(), r.Text, true, about)
 		c.Reset()
 	}
 	s.add(c.String(), "", false, result.Hint{})
 	return s, nil
+}
+
+// opening is what stands of a message before its images, calls and results.
+type opening struct {
+	role, name string
+	text       string
+	result     bool   // text is the result of a call
+	callID     string // of that call
+	about      result.Hint
+}
+
+// openingOf returns the opening of msg. An Anthropic message that only carries one result is what others write as a tool
+// record: the result is moved from msg to the opening.
+func openingOf(msg *ctxabi.Message, answered Answers) opening {
+	o, failed := opening{role: msg.Role.String(), name: msg.Name, text: msg.Text, callID: msg.CallID, result: msg.Role == ctxabi.Tool}, false
+	if len(msg.Results) == 1 && msg.Text == "" && msg.Images == 0 && len(msg.Calls) == 0 {
+		r := msg.Results[0]
+		o.role, o.callID, o.text, o.result, failed = ctxabi.Tool.String(), r.CallID, r.Text, true, r.IsError
+		msg.Results = nil
+	}
+	if o.result {
+		o.about = answered.hint(o.callID, failed)
+		if o.name != "" {
+			o.about.Tool = o.name
+		}
+		o.name = o.about.Tool
+	}
+	return o
+}
+
+// heading returns the line above the message at a line of the log.
+func (o opening) heading(line int, answered Answers) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %d %s", line, o.role)
+	WriteWord(&b, ShortName(o.name))
+	if o.result {
+		if ref := answered.ref(o.callID); ref != "" {
+			b.WriteString(" [call " + ref + "]")
+		}
+		if o.about.IsError {
+			b.WriteString(" (error)")
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// writeResult writes the line above the result of the call ref; "" stands for one that is not known.
+func writeResult(c *strings.Builder, ref string, about result.Hint) {
+	c.WriteString("[result of ")
+	c.WriteString(cmp.Or(ref, "an unknown call"))
+	WriteWord(c, ShortName(about.Tool))
+	c.WriteString("]")
+	if about.IsError {
+		c.WriteString(" (error)")
+	}
+	c.WriteByte('\n')
 }
 
 // WriteCall writes one call. fenced: its arguments could be taken for framing.
@@ -188,6 +206,11 @@ func (a Answers) Arguments(id string) string {
 		return a.calls[i].Arguments
 	}
 	return ""
+}
+
+// hint returns what is known of the call with this id for its result, which failed or not.
+func (a Answers) hint(id string, failed bool) result.Hint {
+	return result.Hint{Tool: a.Name(id), Args: a.Arguments(id), IsError: failed}
 }
 
 // ref is how a pack names that call: the record's line and the call's place in it; the id itself

@@ -37,7 +37,7 @@ const (
 	reasonView    = "ctxfs makes it from the history, and a source reads what was written"
 )
 
-// ReasonPack is of a file of the workspace that it leads to a pack, of which no pack is made.
+// ReasonPack is the reason for a file of the workspace that is a pack: packs are not made from packs.
 const ReasonPack = "it leads to a pack; " + reasonView
 
 // file returns the file rel, read anew only when it may have changed. At most most bytes of it are used.

@@ -10,7 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Logs are both logs of a session as packs show them: what is damaged has a stand-in, and no secret stands in them.
+// Logs are both logs of a session as packs show them: a placeholder replaces each damaged record, and
+// secrets are redacted.
 type Logs struct {
 	Unread record.Unread // records that are damaged
 	mask   *mask         // what packs must not show; nil: they show all

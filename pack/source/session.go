@@ -86,7 +86,8 @@ func (g *Gathered) Bytes() int {
 	return n
 }
 
-// Gather looks at all that the session's pack is made from. A file that did not change since last is not opened.
+// Gather collects everything that the session's pack is made from. It does not open files that have
+// not changed since last.
 // It returns ctxabi.ErrIO when the agent's home cannot be read, ctxabi.ErrNoFiles or
 // ctxabi.ErrNoMemory when there are no descriptors or no memory for it, and the error of ctx when ctx
 // ends.
@@ -100,7 +101,7 @@ func (gr *Gatherer) Gather(ctx context.Context, x *session.Session, own *Logs, l
 			return nil, ctx.Err()
 		}
 	}
-	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed all the time")
+	return nil, ctxabi.E("pack", "", ctxabi.ErrIO, "the session is renamed too often")
 }
 
 // mostMoving is how long a session may be moved again and again while it is looked at.
@@ -225,7 +226,7 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 			g.Encoding = c.Encoding()
 		} else {
 			g.Encoding = tokens.DefaultEncoding
-			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither an encoding nor a model that is known: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
+			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither a known encoding nor a known model: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
 		}
 		break
 	}

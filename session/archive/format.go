@@ -81,7 +81,7 @@ func (f *Frame) Inflate(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) != f.Raw {
-		return nil, fmt.Errorf("it inflates to %d bytes, not %d", len(raw), f.Raw)
+		return nil, fmt.Errorf("it decompresses to %d bytes, not %d", len(raw), f.Raw)
 	}
 	if f.SHA256 == "" {
 		return raw, nil // the frame's own checksum was right
@@ -107,9 +107,9 @@ func frameCut(b []byte, target int) int {
 	return min(len(b), frameMost)
 }
 
-// Write writes [from, to) of a log as a sealed part and gives what it says about itself. A frame
-// has about target bytes of records, m all that does not follow from the bytes. stop is asked
-// before each frame. It returns the error of stop, of raw and of out.
+// Write writes the bytes [from, to) of a log as a sealed part and completes m, its description. Each
+// frame has about target bytes of records; the caller sets the fields of m that do not follow from
+// the bytes. Write calls stop before each frame. It returns the first error of stop, raw or out.
 func Write(out io.Writer, raw io.ReaderAt, from, to int64, target int, m *Meta, stop func() error) error {
 	all := sha256.New()
 	buf := make([]byte, 0, frameMost)
@@ -195,7 +195,7 @@ func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	}
 	sum, doc := b[8:8+2*sha256.Size], b[8+2*sha256.Size+1:len(b)-1]
 	if have := sha256.Sum256(doc); hex.EncodeToString(have[:]) != string(sum) {
-		return nil, errors.New("what it says about itself is damaged")
+		return nil, errors.New("its description of itself is damaged")
 	}
 	m := new(Meta)
 	if err := json.Unmarshal(doc, m); err != nil {

@@ -54,13 +54,13 @@ func ParseList(data []byte) (*List, error) {
 	m := new(List)
 	line := bytes.TrimSuffix(data, []byte{'\n'})
 	if !bytes.Contains(line, []byte(vfs.SumKey)) || !vfs.SumFits(line, m) {
-		return nil, errors.New("it does not fit its checksum")
+		return nil, errors.New("it does not match its checksum")
 	}
 	next := int64(0)
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Off != next || p.Size <= 0 || p.End() < 0 || p.Number < 1 || p.Records < 0 || i > 0 && p.Number <= m.Parts[i-1].Number {
-			return nil, fmt.Errorf("part %d does not fit", i+1)
+			return nil, fmt.Errorf("part %d does not fit the part before it", i+1)
 		}
 		next = p.End()
 	}

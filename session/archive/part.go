@@ -46,7 +46,7 @@ type DamageError struct {
 
 // Error returns the file and the bytes that it does not give.
 func (d *DamageError) Error() string {
-	return fmt.Sprintf("%s does not give bytes %d to %d of the log: %v", d.File, d.From, d.To, d.err)
+	return fmt.Sprintf("%s cannot provide bytes %d to %d of the log: %v", d.File, d.From, d.To, d.err)
 }
 
 // Unwrap returns the error because of which it does not.
@@ -73,7 +73,7 @@ func (p *Part) find() {
 	}
 }
 
-var errNoPart = errors.New("it is not there")
+var errNoPart = errors.New("it does not exist")
 
 // WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the
 // session) is no damage of the part.
@@ -120,7 +120,7 @@ func (p *Part) table() error {
 		}
 		m, err := ReadMeta(f, fi.Size())
 		if err == nil && (m.SHA256 != p.SHA256 || m.Size != p.Size) {
-			err = fmt.Errorf("it holds other bytes than those that were sealed")
+			err = fmt.Errorf("its bytes are not those that were sealed")
 		}
 		if err == nil {
 			frames = m.Frames
@@ -263,7 +263,7 @@ func (p *Part) standIn(b []byte, off int64) int {
 	return len(b)
 }
 
-// Cache keeps the frames that were inflated last. Its zero value is empty.
+// Cache holds the frames that were decompressed last. Its zero value is empty.
 type Cache struct {
 	mu     sync.Mutex
 	frames lru.Cache[frameKey, *heldFrame] // with their bytes; guarded by mu

@@ -69,7 +69,7 @@ func (d *Data) settle(list *List, rows Rows, size, total int64, lost bool) error
 		return nil
 	}
 	if lost {
-		x.Report(disk.ErrorRow{Op: "open", Path: d.at.Log, Errno: "EIO", Reason: ListFile(d.at.Log) + " was gone, damaged or older than the sealed parts; it was made again from them"})
+		x.Report(disk.ErrorRow{Op: "open", Path: d.at.Log, Errno: "EIO", Reason: ListFile(d.at.Log) + " was missing, damaged or older than the sealed parts; ctxfs rebuilt it from them"})
 	}
 	if err := d.PutRight(); err != nil { // a full disk: it is tried again before the next part is sealed
 		x.Root.Logger.Error("settle sealed parts", "session", x.ID(), "log", d.at.Log, "err", err)
@@ -228,6 +228,6 @@ func (d *Data) discard(number int) error {
 		return err
 	}
 	x.Report(disk.ErrorRow{Op: "open", Path: d.at.Log, Errno: "EIO",
-		Reason: fmt.Sprintf("%s has other records than the log has in its place; it was moved to %s", name, to)})
+		Reason: fmt.Sprintf("%s has other records than the log at the same bytes; it was moved to %s", name, to)})
 	return v.SyncDir(x.Path(disk.QuarantineDir))
 }

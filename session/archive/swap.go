@@ -77,7 +77,7 @@ func (d *Data) ReplaceTail(p *Part, tmp string) error {
 func (d *Data) undo(p *Part, cause error) error {
 	d.redundant = append(d.redundant, p.Number)
 	if err := d.PutRight(); err != nil {
-		return errors.Join(cause, fmt.Errorf("and what was written of it is there still: %w", err))
+		return errors.Join(cause, fmt.Errorf("and its unfinished file could not be removed: %w", err))
 	}
 	return cause
 }

@@ -80,7 +80,7 @@ func (x *Store) blob(id string) (Blob, error) {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
 		return Blob{}, noBlob(id)
 	case err != nil:
-		return Blob{}, vfs.Failed("read", Name(id), err, "it cannot be looked at")
+		return Blob{}, vfs.Failed("read", Name(id), err, "it cannot be examined")
 	}
 	uid, _, _ := vfs.OwnerOf(fi)
 	return Blob{ID: id, Size: fi.Size(), UID: uid, Time: fi.ModTime()}, nil
@@ -102,7 +102,7 @@ func (x *Store) OpenBlob(id string) (vfs.File, error) {
 	if err != nil {
 		err = vfs.Failed("read", Name(id), err, "it cannot be read")
 	} else if sum != id {
-		err = ctxabi.E("read", Name(id), ctxabi.ErrIO, "its %d bytes are those of %s", b.Size, sum)
+		err = ctxabi.E("read", Name(id), ctxabi.ErrIO, "its %d bytes have the hash %s", b.Size, sum)
 	}
 	if err != nil {
 		f.Close()
@@ -153,7 +153,7 @@ func (x *Store) removeBlob(id string) error {
 	x.dir.Root.Move.RLock()
 	defer x.dir.Root.Move.RUnlock()
 	if err := x.dir.Root.FS.Remove(x.dir.Path(Dir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return vfs.Failed("remove", Name(id), err, "it stays")
+		return vfs.Failed("remove", Name(id), err, "it was not removed")
 	}
 	x.lookedMu.Lock()
 	delete(x.looked, id)
@@ -200,7 +200,8 @@ func (x *Store) SweepBlob(id string, confirm func(Blob) (bool, error)) (freed in
 	return b.Size, true, nil
 }
 
-// BlobUsed is when a blob was stored, or looked at last since the store was opened.
+// BlobUsed returns the time when b was last looked up since the store was opened, or else when it
+// was stored.
 func (x *Store) BlobUsed(b Blob) time.Time {
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()

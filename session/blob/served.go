@@ -25,12 +25,11 @@ type Pack struct {
 	Last   time.Time // when it was read again last, after another one was
 }
 
-// Served are the packs of a session that were read. The rows stand in
-// .ctxfs/served/rows as packs.jsonl shows them; what the packs held stands
-// beside it in segments (served_segment.go). Nothing is synced: a row or a pack
-// that lost power tore is not there.
+// Served stores the packs of a session that were read. The rows of packs.jsonl are in
+// .ctxfs/served/rows, the packs themselves in segments in the same directory (served_segment.go).
+// Nothing is synced: after a loss of power, an incomplete row or pack is ignored.
 //
-// It is safe for concurrent use. All who ask for it have the same one, as long as anybody holds it.
+// It is safe for concurrent use. All users of one session share one value.
 type Served struct {
 	dir *disk.Dir
 	ttl func() time.Duration // how long what was read is kept; 0: for ever
@@ -190,7 +189,7 @@ func (s *Served) Pack(id string) ([]byte, error) {
 	defer s.mu.Unlock()
 	g, i := s.find(id)
 	if g == nil || !s.listed(id) {
-		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "the pack %s is not kept", id)
+		return nil, ctxabi.E("read", ctxabi.ServedDir, ctxabi.ErrNotFound, "there is no pack %s", id)
 	}
 	s.dir.Root.Move.RLock()
 	defer s.dir.Root.Move.RUnlock()
@@ -207,7 +206,7 @@ func (s *Served) listed(id string) bool {
 	return false
 }
 
-// Packs lists the packs that are kept and stand in a row, in the order in which they were read first.
+// Packs returns the stored packs that have a row, in the order in which they were first read.
 func (s *Served) Packs() []Pack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +234,7 @@ func (s *Served) Packs() []Pack {
 	return list
 }
 
-// Find returns a pack that is kept and stands in a row.
+// Find returns the pack id; ok is false if it is not stored or has no row.
 func (s *Served) Find(id string) (p Pack, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

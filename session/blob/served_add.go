@@ -29,7 +29,7 @@ func (s *Served) Add(row Row, data []byte) error {
 	x.Root.Move.RLock()
 	defer x.Root.Move.RUnlock()
 	if err := x.Root.FS.Mkdir(x.Path(ServedDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+		return vfs.Failed("serve", ctxabi.PacksFile, err, "packs that are read are not stored")
 	}
 	// Rows leave some at a time: whoever follows the file sees it shrink, and begins anew.
 	if ttl > 0 && len(s.rows) > 0 && s.rows[0].at.Before(row.At.Add(-ttl-ttl/8)) {
@@ -56,7 +56,7 @@ func (s *Served) appendRow(line []byte) error {
 	torn, err := vfs.AppendTo(s.dir.Root.FS, s.dir.Path(ServedRows), s.size, s.torn, line)
 	s.torn = torn
 	if err != nil {
-		return vfs.Failed("serve", ctxabi.PacksFile, err, "what is read is not kept")
+		return vfs.Failed("serve", ctxabi.PacksFile, err, "packs that are read are not stored")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *Served) drop(before time.Time) (rows int, err error) {
 	for k := 0; k < len(s.segments); k++ {
 		if g := s.segments[k]; !g.names(named) {
 			if err := s.dir.Root.FS.Remove(s.dir.Path(g.path())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return rows, vfs.Failed("drop", ctxabi.ServedDir, err, "it stays")
+				return rows, vfs.Failed("drop", ctxabi.ServedDir, err, "it was not removed")
 			}
 			s.segments = append(s.segments[:k:k], s.segments[k+1:]...)
 			k--
@@ -128,7 +128,7 @@ func (s *Served) dropRows(n int) error {
 	}
 	if err != nil {
 		v.Remove(tmp)
-		return vfs.Failed("drop", path.Base(ServedRows), err, "the old rows stay")
+		return vfs.Failed("drop", path.Base(ServedRows), err, "the old rows are unchanged")
 	}
 	s.rows = append([]servedAt(nil), s.rows[n:]...)
 	for i := range s.rows {

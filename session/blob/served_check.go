@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// SegmentState is what the reading of all packs of a segment tells of it.
+// SegmentState is the result of reading all packs of a segment.
 type SegmentState struct {
 	Lost    []string // the ids of packs that are damaged
 	Size    int64    // bytes of its whole frames

@@ -44,9 +44,9 @@ func (s *Served) Expired(before time.Time) (bytes int64) {
 	return bytes
 }
 
-// Each calls yield with the bytes of every pack that is kept and stands in a row, but for those
-// that known says yes of. It reads each segment once. What cannot be read is passed over: it names
-// nothing that anybody could read.
+// Each calls yield with the bytes of every stored pack that has a row, except those for which known
+// returns true. It reads each segment once. It skips packs that cannot be read, because nobody can
+// follow the names in them.
 func (s *Served) Each(known func(id string) bool, yield func(id string, data []byte)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

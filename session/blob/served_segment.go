@@ -111,7 +111,7 @@ func loadSegments(x *disk.Dir) (list []*segment, err error) {
 		}
 		g := &segment{number: n}
 		if err := g.load(x); err != nil {
-			return nil, vfs.Failed("read", ctxabi.ServedDir, err, "what was kept cannot be read")
+			return nil, vfs.Failed("read", ctxabi.ServedDir, err, "the stored packs cannot be read")
 		}
 		if len(g.frames) > 0 {
 			list = append(list, g)
@@ -156,7 +156,7 @@ func (g *segment) load(x *disk.Dir) error {
 // readFrame returns the pack of a frame, checked. Root.Move is held.
 func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	bad := func(err error) error {
-		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store does not hold it any more as it was read")
+		return vfs.Failed("read", ctxabi.ServedDir+"/"+g.frames[i].ID+".md", err, "the store no longer has it with the bytes that were read")
 	}
 	f, err := x.Root.FS.OpenFile(x.Path(g.path()), os.O_RDONLY, 0)
 	if err != nil {
@@ -172,7 +172,7 @@ func (g *segment) readFrame(x *disk.Dir, i int) ([]byte, error) {
 	for k := range g.frames[:i+1] {
 		h, ok := &g.frames[k], false
 		if data, ok = h.next(data, raw[h.off:h.off+int64(h.Len)]); !ok {
-			return nil, bad(errors.New("its parts do not fit"))
+			return nil, bad(errors.New("its parts do not fit together"))
 		}
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != last.SHA256 {
@@ -192,7 +192,7 @@ func (s *Served) keep(row *Row, data []byte, ttl time.Duration) error {
 	}
 	h.off = g.size + int64(h.head)
 	if g.torn, err = vfs.AppendTo(s.dir.Root.FS, s.dir.Path(g.path()), g.size, g.torn, whole); err != nil {
-		return vfs.Failed("serve", ctxabi.ServedDir, err, "what is read is not kept")
+		return vfs.Failed("serve", ctxabi.ServedDir, err, "packs that are read are not stored")
 	}
 	if len(g.frames) == 0 {
 		s.segments = append(s.segments, g)

@@ -117,7 +117,7 @@ func (s *Stage) WriteAt(p []byte, off int64) (int, error) {
 	if err != nil {
 		s.running = nil
 		s.x.dir.Root.Staged.Give(s.writer.UID, end-s.size, false)
-		return 0, vfs.Failed("write", Name(s.id), err, "the bytes of this write were not taken")
+		return 0, vfs.Failed("write", Name(s.id), err, "this write was not stored")
 	}
 	if s.running != nil && off == s.hashed {
 		s.running.Write(p)
@@ -142,7 +142,7 @@ func (s *Stage) Truncate(size int64) error {
 	}
 	if err := s.file.Truncate(size); err != nil {
 		s.x.dir.Root.Staged.Give(s.writer.UID, max(0, size-s.size), false)
-		return vfs.Failed("truncate", Name(s.id), vfs.WithKind(err), "its size stays")
+		return vfs.Failed("truncate", Name(s.id), vfs.WithKind(err), "its size is unchanged")
 	}
 	s.x.dir.Root.Staged.Give(s.writer.UID, max(0, s.size-size), false)
 	s.size, s.running, s.written, s.refused = size, nil, true, false
@@ -153,7 +153,7 @@ func (s *Stage) Truncate(size int64) error {
 func (s *Stage) grow(op string, size int64) error {
 	switch {
 	case s.committed:
-		return ctxabi.E(op, Name(s.id), ctxabi.ErrMalformed, "it has the content that is its name; no other can be stored there")
+		return ctxabi.E(op, Name(s.id), ctxabi.ErrMalformed, "its content matches its name already; it cannot be changed")
 	case size > ctxabi.MaxBlob:
 		return ctxabi.E(op, Name(s.id), ctxabi.ErrOverBudget, "it would have %d bytes, the limit is %d", size, ctxabi.MaxBlob)
 	}
@@ -171,14 +171,14 @@ func (s *Stage) Flush() error {
 	sum, err := s.sum()
 	switch {
 	case err != nil:
-		return vfs.Failed("close", Name(s.id), err, "what was written cannot be read back")
+		return vfs.Failed("close", Name(s.id), err, "the written bytes cannot be read back")
 	case sum == s.id:
 		return s.commit()
 	case !s.written:
 		return nil
 	}
 	s.refused = true
-	return ctxabi.E("close", Name(s.id), ctxabi.ErrMalformed, "the %d bytes written so far are those of %s", s.size, sum)
+	return ctxabi.E("close", Name(s.id), ctxabi.ErrMalformed, "the %d bytes written so far have the hash %s", s.size, sum)
 }
 
 func (s *Stage) sum() (string, error) {
@@ -245,6 +245,6 @@ func (s *Stage) Release() {
 	store.Staged.Give(s.writer.UID, s.size, true)
 	if !s.refused {
 		s.x.dir.Report(disk.RowOf("close", Name(s.id), s.writer.UID, ctxabi.E("close", Name(s.id), ctxabi.ErrMalformed,
-			"it was closed with %d bytes that are not its content; they were dropped", s.size)))
+			"it was closed with %d bytes that do not match its name; they were dropped", s.size)))
 	}
 }

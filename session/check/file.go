@@ -56,24 +56,25 @@ func (f *CheckedFile) Report(sev Severity, r Remedy, format string, args ...any)
 
 // Remove is the remedy for a cache: it is removed, and made again when it is needed.
 func (f *CheckedFile) Remove() Remedy {
-	return Remedy{"removed; it is made again when it is needed", func() error {
+	return Remedy{"removed; it is rebuilt when it is needed", func() error {
 		s := f.t.c.s
 		s.Disk().RemoveAll(f.path())
 		return s.Disk().FS.SyncDir(path.Dir(f.path()))
 	}}
 }
 
-// SetAside is the remedy for anything that is no cache: it is moved to the quarantine.
+// SetAside is the remedy for a file that is not a cache: it is moved to the quarantine.
 func (f *CheckedFile) SetAside() Remedy { return f.t.aside(f.Rel) }
 
-// Rewrite is the remedy for a file of which data is whole: the damaged one is moved to the quarantine.
+// Rewrite is the remedy that writes the undamaged part data of a file and moves the damaged file to
+// the quarantine.
 func (f *CheckedFile) Rewrite(data []byte) Remedy {
 	return f.rewrite(vfs.Contents(data))
 }
 
 // rewrite is Rewrite with what is whole as fill writes it.
 func (f *CheckedFile) rewrite(fill func(w vfs.File) error) Remedy {
-	return Remedy{"what is whole was kept, the damaged file moved to the quarantine", func() error {
+	return Remedy{"the undamaged part was kept; the damaged file was moved to the quarantine", func() error {
 		s := f.t.c.s
 		tmp := s.Disk().TmpName()
 		o, _ := f.t.ownerOf(f.info)

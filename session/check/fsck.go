@@ -32,11 +32,12 @@ type FsckSummary struct {
 	Quarantined int   `json:"quarantined"` // files in quarantines, for somebody to look at
 }
 
-// Fsck looks at every file of the store in dir and calls found for each damage. Without Repair
-// nothing is changed, and a daemon may serve the store meanwhile: what is found is looked at twice.
-// With Repair the store is opened as a daemon does, so it fails with ctxabi.ErrLocked beside one;
-// what is no cache is moved to the session's quarantine before anything takes its place, and no
-// byte of a record is changed. An error says that it could not look.
+// Fsck checks every file of the store in dir and calls found for each damage. Without Repair it
+// changes nothing, and a daemon may serve the store at the same time: Fsck checks each finding twice.
+// With Repair it opens the store as a daemon does; it returns ctxabi.ErrLocked if a daemon serves the
+// store. A repair moves a damaged file that is not a cache to the session's quarantine before it
+// writes another one, and changes no byte of a record. Any other error means that the check could not
+// be finished.
 func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (FsckSummary, error) {
 	if o.VFS == nil {
 		o.VFS = session.OS

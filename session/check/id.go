@@ -35,7 +35,7 @@ func (t *sessionTree) checkID() {
 		if others := t.c.ids[id]; len(others) > 1 {
 			for _, other := range others {
 				if other != t.ref {
-					t.report(disk.IDFile, Odd, NoRemedy, "%s has the same id: one is a copy of the other, and what is kept for one is shown for both; make the copy with 'ctxfs session fork', or remove one", other.Path())
+					t.report(disk.IDFile, Odd, NoRemedy, "%s has the same id: one is a copy of the other, and what is stored for one is shown for both; make the copy with 'ctxfs session fork', or remove one", other.Path())
 					break
 				}
 			}
@@ -44,16 +44,16 @@ func (t *sessionTree) checkID() {
 			return
 		}
 	}
-	what := "it does not hold the id that the chains begin with"
+	what := "it does not have the id that the chains begin with"
 	switch {
 	case err != nil && errors.Is(err, fs.ErrNotExist):
 		what = "the session's id is missing"
 	case !isID(id):
-		what = "it does not hold an id of 32 hex digits"
+		what = "it does not contain an id of 32 hex digits"
 	}
 	for _, candidate := range t.candidates(id) {
 		if proven(candidate) {
-			t.report(disk.IDFile, Rebuildable, t.newID(candidate, "the id was found again: the chains prove it"), "%s", what)
+			t.report(disk.IDFile, Rebuildable, t.newID(candidate, "the id was found; the chains prove it"), "%s", what)
 			return
 		}
 	}
@@ -62,10 +62,10 @@ func (t *sessionTree) checkID() {
 		t.report(disk.IDFile, Rebuildable, t.newID(disk.NewID(), "a new id was made: nothing depends on the old one"), "%s", what)
 	case isID(id) && strings.ToLower(id) == id:
 		// The chain is what tells: verify says the same of the first row.
-		t.report(disk.IDFile, Lost, NoRemedy, "%s: nothing proves any more where the history began", what)
+		t.report(disk.IDFile, Lost, NoRemedy, "%s: nothing proves where the history began", what)
 	default:
 		t.report(disk.IDFile, Lost, t.newID(disk.NewID(), "a new id was made, so that the session is served; the old chains do not begin with it"),
-			"%s: nothing proves any more where the history began", what)
+			"%s: nothing proves where the history began", what)
 	}
 }
 

@@ -102,7 +102,7 @@ func checkControl(f *CheckedFile) {
 		return
 	}
 	if err := session.CheckControl(f.Rel, data); err != nil {
-		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of its kind, and counts as absent: %s", whyOf(err))
+		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of this file, and is ignored: %s", whyOf(err))
 	}
 }
 
@@ -110,7 +110,7 @@ func checkControl(f *CheckedFile) {
 func checkAdded(f *CheckedFile) {
 	i := slices.IndexFunc(ctxabi.NoteFiles, func(note string) bool { return ctxabi.OwnNote(note) == f.Rel })
 	if i < 0 {
-		f.Report(Odd, f.SetAside(), "there is no note that it could belong to")
+		f.Report(Odd, f.SetAside(), "there is no note of this name")
 		return
 	}
 	data, ok := f.Data()
@@ -118,7 +118,7 @@ func checkAdded(f *CheckedFile) {
 		return
 	}
 	if err := session.CheckControl(ctxabi.NoteFiles[i], data); err != nil {
-		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of its kind, and counts as absent: %s", whyOf(err))
+		f.Report(Rebuildable, f.SetAside(), "it breaks the rules of this file, and is ignored: %s", whyOf(err))
 	}
 }
 
@@ -144,7 +144,7 @@ func checkErrors(f *CheckedFile) {
 	}
 	good, bad := goodLines(data, disk.IsErrorRow)
 	if bad > 0 {
-		f.Report(Odd, f.Rewrite(good), "%d of its lines are no reports", bad)
+		f.Report(Odd, f.Rewrite(good), "%d of its lines are not reports", bad)
 	}
 }
 
@@ -164,14 +164,14 @@ func goodLines(data []byte, ok func(line []byte) bool) (good []byte, bad int) {
 func checkBlob(f *CheckedFile) {
 	id := path.Base(f.Rel)
 	if ctxabi.ParseContentID(id) != nil {
-		f.Report(Odd, f.SetAside(), "it is not named by a hash")
+		f.Report(Odd, f.SetAside(), "its name is not a hash")
 		return
 	}
 	file, err := f.t.c.s.Disk().FS.OpenFile(f.path(), 0, 0)
 	if err == nil {
 		var sum string
 		if sum, err = blob.SumOf(file, f.info.Size()); err == nil && sum != id {
-			f.Report(Lost, f.SetAside(), "its %d bytes are those of %s: what was stored is lost", f.info.Size(), sum)
+			f.Report(Lost, f.SetAside(), "its %d bytes have the hash %s: the stored content is lost", f.info.Size(), sum)
 		}
 		file.Close()
 	}
@@ -190,7 +190,7 @@ func DerivedFile(check func(f *CheckedFile, data []byte) error) func(*CheckedFil
 		sev, remedy := f.damaged()
 		data, ok := session.DerivedContent(raw)
 		if !ok {
-			f.Report(sev, remedy, "it does not fit its checksum")
+			f.Report(sev, remedy, "it does not match its checksum")
 			return
 		}
 		if check == nil {
@@ -245,7 +245,7 @@ func StrictJSON(data []byte, v any) error {
 		return err
 	}
 	if len(bytes.TrimSpace(data[d.InputOffset():])) > 0 {
-		return errors.New("something follows the JSON value")
+		return errors.New("there is text after the JSON value")
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (t *sessionTree) checkLog(ctx context.Context, l *log.Log) (opens bool, err
 		return false, err
 	}
 	remove := func(rel string) Remedy {
-		return Remedy{"removed; it is made again when it is needed", func() error { return v.Remove(path.Join(t.dir, rel)) }}
+		return Remedy{"removed; it is rebuilt when it is needed", func() error { return v.Remove(path.Join(t.dir, rel)) }}
 	}
 	if a.Guessed() { // part of the log cannot be read: the caches may know more
 		return true, nil
@@ -51,7 +51,7 @@ func (t *sessionTree) checkLog(ctx context.Context, l *log.Log) (opens bool, err
 		t.report(log.IndexFile(l.Name()), Rebuildable, remove(log.IndexFile(l.Name())), "%s", why)
 	}
 	if counts != nil && !a.CheckTokensFile(counts) {
-		t.report(log.TokensFile(l.Name()), Rebuildable, remove(log.TokensFile(l.Name())), "it holds counts that do not fit their records or their checksums")
+		t.report(log.TokensFile(l.Name()), Rebuildable, remove(log.TokensFile(l.Name())), "it has counts that do not match their records or their checksums")
 	}
 	if t.c.o.Repair {
 		_, err = l.Index()
@@ -90,27 +90,27 @@ func (t *sessionTree) checkEnd(l *log.Log) (opens bool) {
 			return err
 		}
 		if l.IsBroken() {
-			return errors.New("the disk did not take it")
+			return errors.New("the disk did not store it")
 		}
 		return nil
 	}}
 	do := func(words string) Remedy { return Remedy{words, open.do} }
 	switch {
 	case missing[0] && missing[1]:
-		t.report(l.Name(), Lost, do("made anew, empty"), "the log and its arrival rows are missing: what it held is lost")
+		t.report(l.Name(), Lost, do("created, empty"), "the log and its arrival rows are missing: its records are lost")
 	case missing[0]:
 		n, bytes := t.announced(files[1])
 		if n == 0 {
-			t.report(l.Name(), Rebuildable, do("made anew, empty"), "the log is missing; no arrival row tells of anything in it")
+			t.report(l.Name(), Rebuildable, do("created, empty"), "the log is missing; it has no arrival rows")
 		} else {
-			t.report(l.Name(), Lost, do("made anew, empty; the rows moved to the quarantine"), "the log is missing: %d commits of %d bytes are lost", n, bytes)
+			t.report(l.Name(), Lost, do("created, empty; the rows were moved to the quarantine"), "the log is missing: %d commits of %d bytes are lost", n, bytes)
 		}
 	case missing[1]:
 		fi, err := files[0].Stat()
 		if err == nil && fi.Size() == 0 {
-			t.report(log.ArrivalsFile(l.Name()), Rebuildable, do("made anew"), "the arrival rows are missing")
+			t.report(log.ArrivalsFile(l.Name()), Rebuildable, do("created"), "the arrival rows are missing")
 		} else {
-			t.report(log.ArrivalsFile(l.Name()), Lost, do("one row marked estimated tells of all records"), "the arrival rows are missing: who wrote the records and when is lost")
+			t.report(log.ArrivalsFile(l.Name()), Lost, do("all records got one row, marked estimated"), "the arrival rows are missing: who wrote the records, and when, is lost")
 		}
 	default:
 		if err := t.tail(l, files[1], do); err != nil {
@@ -132,7 +132,7 @@ func (t *sessionTree) checkNoList(l *log.Log) {
 	entries, _ := v.ReadDir(t.dir)
 	for _, e := range entries {
 		if log, _, ok := archive.ParsePartName(e.Name()); ok && log == l.Name() {
-			r := Remedy{"made again from the sealed parts", l.Open}
+			r := Remedy{"rebuilt from the sealed parts", l.Open}
 			t.report(list, Rebuildable, r, "the list of sealed parts is missing")
 			return
 		}
@@ -180,25 +180,25 @@ func (t *sessionTree) tail(l *log.Log, arrivalRows vfs.File, do func(string) Rem
 	if reach > n.Valid {
 		hint := ""
 		if rows == 1 {
-			hint = "; a write that never returned leaves this, too"
+			hint = "; an interrupted write leaves this, too"
 		}
-		t.report(l.Name(), Lost, do("its rows dropped, and what is no record moved to the quarantine"), "bytes %d-%d, which the last %d of the arrival rows tell of, are not what arrived%s", n.Valid, reach, rows, hint)
+		t.report(l.Name(), Lost, do("its rows were dropped; what is not a record was moved to the quarantine"), "bytes %d-%d, which belong to the last %d of the arrival rows, are not what arrived%s", n.Valid, reach, rows, hint)
 	} else if rows > 0 {
-		t.report(l.Name(), Lost, do("one row marked estimated tells of what is there"), "bytes %d-%d are not what the last %d of the arrival rows tell of", n.Tail.Size, reach, rows)
+		t.report(l.Name(), Lost, do("the present records got one row, marked estimated"), "bytes %d-%d do not match the last %d of the arrival rows", n.Tail.Size, reach, rows)
 	}
 	if bad > 0 || torn && n.Records > 0 {
-		sev, what := Lost, fmt.Sprintf("the last %d of the arrival rows are damaged: who wrote the records behind byte %d and when is lost", bad+count(torn), n.Tail.Size)
+		sev, what := Lost, fmt.Sprintf("the last %d of the arrival rows are damaged: who wrote the records after byte %d, and when, is lost", bad+count(torn), n.Tail.Size)
 		if n.Records == 0 {
-			sev, what = Odd, "there are lines at the end that are no arrival rows, and tell of no records"
+			sev, what = Odd, "there are lines at the end that are not arrival rows; no record is affected"
 		}
-		t.report(arrivals, sev, do("moved to the quarantine; one row marked estimated tells of the records"), "%s", what)
+		t.report(arrivals, sev, do("moved to the quarantine; the records got one row, marked estimated"), "%s", what)
 	} else if torn {
-		t.report(arrivals, Odd, do("dropped"), "the last row is torn: its write never returned")
+		t.report(arrivals, Odd, do("dropped"), "the last row is incomplete: its write was interrupted")
 	} else if rows == 0 && n.Records > 0 {
-		t.report(arrivals, Rebuildable, do("one row marked estimated tells of them"), "no row tells of the last %d records, behind byte %d: power was lost, or they were added past the mount", n.Records, n.Tail.Size)
+		t.report(arrivals, Rebuildable, do("they got one row, marked estimated"), "the last %d records, after byte %d, have no row: power was lost, or they were added past the mount", n.Records, n.Tail.Size)
 	}
 	if n.Size > n.Valid && reach <= n.Valid {
-		t.report(l.Name(), Odd, do("moved to the quarantine"), "%d bytes behind the last record, from byte %d on, are no record", n.Size-n.Valid, n.Valid)
+		t.report(l.Name(), Odd, do("moved to the quarantine"), "the %d bytes after the last record, from byte %d on, are not a record", n.Size-n.Valid, n.Valid)
 	}
 	return nil
 }

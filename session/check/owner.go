@@ -54,7 +54,7 @@ func (t *sessionTree) checkOwner(rel string, kind *FileKind, fi fs.FileInfo) {
 		t.checkMode(rel, want&^0o077, fi)
 	}
 	if n := vfs.Links(fi); n > 1 && fi.Mode().IsRegular() && path.Dir(rel) != blob.Dir && path.Ext(rel) != ".zst" && kind.Class != Agent { // of those a fork has one, too
-		t.report(rel, Odd, t.unlinked(rel, fi), "it has %d names: whoever knows another one can change it past ctxfs", n)
+		t.report(rel, Odd, t.unlinked(rel, fi), "it has %d names (hard links): it can be changed through another one, past ctxfs", n)
 	}
 }
 
@@ -67,7 +67,7 @@ func (t *sessionTree) checkMode(rel string, want fs.FileMode, fi fs.FileInfo) {
 	if !right {
 		r := NoRemedy
 		if s.Disk().AsRoot {
-			r = Remedy{fmt.Sprintf("given to uid %d", t.owner.UID), func() error { return s.Disk().Own(name, t.owner, want) }}
+			r = Remedy{fmt.Sprintf("its owner was made uid %d", t.owner.UID), func() error { return s.Disk().Own(name, t.owner, want) }}
 		}
 		t.report(rel, Odd, r, "it belongs to uid %d (gid %d), and must belong to uid %d", uid, gid, t.owner.UID)
 		return
@@ -94,7 +94,7 @@ func unixBits(m fs.FileMode) uint32 {
 // unlinked is the remedy that leaves the other names of a file to whoever made them.
 func (t *sessionTree) unlinked(rel string, fi fs.FileInfo) Remedy {
 	s := t.c.s
-	return Remedy{"the session has a copy of its own now", func() error {
+	return Remedy{"the session has its own copy now", func() error {
 		f, err := s.Disk().FS.OpenFile(path.Join(t.dir, rel), 0, 0)
 		if err != nil {
 			return err

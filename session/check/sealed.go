@@ -28,7 +28,7 @@ func sealedKinds() (kinds []FileKind) {
 func checkSealed(f *CheckedFile) {
 	log, n, ok := archive.ParsePartName(path.Base(f.Rel))
 	if !ok {
-		f.Report(Odd, f.SetAside(), "it is not named as a sealed part of a log is")
+		f.Report(Odd, f.SetAside(), "its name is not that of a sealed part")
 		return
 	}
 	file, err := f.t.c.s.Disk().FS.OpenFile(f.path(), os.O_RDONLY, 0)
@@ -40,10 +40,10 @@ func checkSealed(f *CheckedFile) {
 	m, err := archive.ReadMeta(file, f.info.Size())
 	if err != nil {
 		if again := f.t.walkSealed(file, f.info.Size(), log, n); again != nil {
-			f.Report(Rebuildable, f.retrailed(file, again), "what it says about itself is damaged (%v); its frames are whole", err)
+			f.Report(Rebuildable, f.retrailed(file, again), "its description of itself is damaged (%v); its frames are undamaged", err)
 			return
 		}
-		f.Report(Lost, NoRemedy, "its end is damaged (%v); what is whole of its frames is served", err)
+		f.Report(Lost, NoRemedy, "its end is damaged (%v); ctxfs serves its undamaged frames", err)
 		return
 	}
 	trailer := m.Trailer()
@@ -136,9 +136,9 @@ func (t *sessionTree) strayParts(log string, m *archive.List) (older string) {
 		case err == nil && said.Log == log && said.Off == m.Base() && !t.reaches(log, m.Base()):
 			older = e.Name()
 		case err == nil && (said.Log != log || said.Off+said.Size <= m.Base()):
-			t.report(e.Name(), Odd, t.aside(e.Name()), "%s has no such part: who reads the files one after another reads its records twice", log)
+			t.report(e.Name(), Odd, t.aside(e.Name()), "%s has no such part: a program that reads the files one after another reads its records twice", log)
 		default:
-			t.report(e.Name(), Odd, NoRemedy, "%s has no such part, and its records may be nowhere else", log)
+			t.report(e.Name(), Odd, NoRemedy, "%s has no such part; its records may exist only here", log)
 		}
 	}
 	return older
@@ -183,7 +183,7 @@ func checkSealedList(f *CheckedFile) {
 	}
 	m, err := archive.ParseList(raw)
 	if err != nil {
-		f.Report(Rebuildable, f.Remove(), "it does not fit together: %v", err)
+		f.Report(Rebuildable, f.Remove(), "its parts do not fit together: %v", err)
 		return
 	}
 	log := ctxabi.MessagesFile
@@ -211,7 +211,7 @@ func checkSealedList(f *CheckedFile) {
 		}
 		file.Close()
 		if err == nil && (said.Off != e.Off || said.Size != e.Size || said.SHA256 != e.SHA256 || said.Records != e.Records || fi.Size() != e.Packed) {
-			f.Report(Rebuildable, f.Remove(), "it is wrong about %s", name)
+			f.Report(Rebuildable, f.Remove(), "it does not match %s", name)
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func checkServedRows(f *CheckedFile) {
 func checkSegment(f *CheckedFile) {
 	n, err := strconv.Atoi(filepath.Base(f.Rel))
 	if err != nil {
-		f.Report(Odd, f.SetAside(), "no file of this name belongs there")
+		f.Report(Odd, f.SetAside(), "a file with this name does not belong there")
 		return
 	}
 	x := new(disk.Dir)
@@ -49,7 +49,7 @@ func checkSegment(f *CheckedFile) {
 	case len(g.Lost) > 0:
 		f.Report(Lost, r, "%d packs in it are damaged: %s", len(g.Lost), strings.Join(g.Lost[:min(len(g.Lost), 3)], " "))
 	case g.Torn:
-		f.Report(Lost, r, "the %d bytes from %d on are no packs: what stood there is lost", f.info.Size()-g.Size, g.Size)
+		f.Report(Lost, r, "the %d bytes from %d on are not packs: the packs there are lost", f.info.Size()-g.Size, g.Size)
 	case g.Unended > 0:
 		f.Report(Odd, r, "%d packs in it do not end in a newline", g.Unended)
 	}
@@ -63,6 +63,6 @@ func (t *sessionTree) checkServed(x *session.Session) {
 		return
 	}
 	if gone := s.Missing(); len(gone) > 0 {
-		t.report(path.Join(blob.ServedDir), Lost, NoRemedy, "%d packs that rows name are not kept any more: %s", len(gone), strings.Join(gone[:min(len(gone), 3)], " "))
+		t.report(path.Join(blob.ServedDir), Lost, NoRemedy, "%d packs are missing that rows name: %s", len(gone), strings.Join(gone[:min(len(gone), 3)], " "))
 	}
 }

@@ -63,7 +63,7 @@ func (c *checker) open(dir string) error {
 		c.s = session.Look(dir, c.o.Options)
 	}
 	if n := len(leftover); n > 0 && !c.o.Served {
-		c.report(disk.TmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it holds %d things that a daemon had not finished when it ended", n)
+		c.report(disk.TmpDir, Odd, Remedy{"removed", func() error { return nil }}, "it contains %d unfinished files of a daemon that ended", n)
 	}
 	return nil
 }
@@ -74,11 +74,11 @@ var idPattern = regexp.MustCompile(`[0-9a-f]{32}`)
 func (c *checker) header(dir string, raw []byte, there bool) error {
 	v, name := c.o.VFS, path.Join(dir, session.StoreFile)
 	id := string(idPattern.Find(raw))
-	what, words := "it is missing", "written anew, with a new id"
+	what, words := "it is missing", "written again, with a new id"
 	if there {
-		what = "it is damaged: it does not hold a version and an id with their checksum"
+		what = "it is damaged: it does not contain a version and an id with their checksum"
 		if id != "" {
-			words = "written anew, with the id that it held"
+			words = "written again, with its old id"
 		}
 	}
 	if id == "" {
@@ -129,7 +129,7 @@ func (c *checker) checkStore() {
 		if slices.Contains(storeFiles, name) || path.Ext(name) == ".log" || slices.Contains(daemonFiles, strings.TrimSuffix(name, ".new")) {
 			continue
 		}
-		c.report(name, Odd, c.asideOfStore(name), "no file of this name belongs in a store")
+		c.report(name, Odd, c.asideOfStore(name), "a file with this name does not belong in a store")
 	}
 	if entries, err := s.Disk().FS.ReadDir(s.Disk().Join(setAsideDir)); err == nil {
 		c.sum.Quarantined += len(entries)
@@ -137,7 +137,7 @@ func (c *checker) checkStore() {
 	for _, top := range []string{ctxabi.HomeDir, ctxabi.SharedDir} {
 		entries, err := s.Disk().FS.ReadDir(s.Disk().Join(top))
 		if errors.Is(err, fs.ErrNotExist) {
-			c.report(top, Rebuildable, Remedy{"made anew", func() error { return nil }}, "the directory is missing") // by Open
+			c.report(top, Rebuildable, Remedy{"created", func() error { return nil }}, "the directory is missing") // by Open
 			continue
 		}
 		if err != nil {
@@ -182,7 +182,7 @@ func (c *checker) checkOwned(top, name string) {
 	for _, agent := range c.entries(agents) {
 		at := path.Join(agents, agent.Name())
 		if !agent.IsDir() || ctxabi.ValidName(agent.Name()) != nil {
-			c.report(at, Odd, c.asideOfStore(at), "it is no directory of an agent: a directory with a name like coder is")
+			c.report(at, Odd, c.asideOfStore(at), "it is not the directory of an agent, which has a name such as coder")
 			continue
 		}
 		c.checkAgent(at)
@@ -205,7 +205,7 @@ func (c *checker) checkAgent(rel string) {
 		at := path.Join(dir, e.Name())
 		switch {
 		case !e.IsDir():
-			c.report(at, Odd, c.asideOfStore(at), "among sessions stand directories only")
+			c.report(at, Odd, c.asideOfStore(at), "it is a file, and only directories can be here")
 		case ctxabi.ValidName(e.Name()) != nil:
 			c.report(at, Odd, c.asideOfStore(at), "it is not the name of a session, and nobody can reach it through a mount")
 		}
@@ -229,7 +229,7 @@ func (c *checker) checkTrust(t *sessionTree) {
 		err = session.CheckControl(ctxabi.TrustFile, data)
 	}
 	if err != nil {
-		c.report(rel, Rebuildable, aside, "it breaks the rules of its kind, and nothing is trusted: %s", whyOf(err))
+		c.report(rel, Rebuildable, aside, "it breaks the rules of this file, and nothing is trusted: %s", whyOf(err))
 	}
 }
 

@@ -29,14 +29,14 @@ func (t *sessionTree) wantDir(rel string, sev Severity) {
 		return
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		t.report(rel, sev, Remedy{"made anew", func() error { return s.Disk().Mkdir(name, t.owner) }}, "the directory is missing")
+		t.report(rel, sev, Remedy{"created", func() error { return s.Disk().Mkdir(name, t.owner) }}, "the directory is missing")
 		return
 	}
 	if err != nil {
-		t.report(rel, Lost, NoRemedy, "it cannot be looked at: %v", err)
+		t.report(rel, Lost, NoRemedy, "it cannot be examined: %v", err)
 		return
 	}
-	t.report(rel, sev, Remedy{"moved to the quarantine, and the directory made anew", func() error {
+	t.report(rel, sev, Remedy{"moved to the quarantine; the directory was created", func() error {
 		tmp := s.Disk().TmpName()
 		err := s.Disk().FS.Rename(name, tmp)
 		if err == nil {
@@ -118,9 +118,9 @@ func (t *sessionTree) unknown(rel string, fi fs.FileInfo) {
 	case known != nil:
 		t.wrongType(rel, known, fi)
 	case inside:
-		t.report(rel, Odd, t.aside(rel), "no file of this name belongs there")
+		t.report(rel, Odd, t.aside(rel), "a file with this name does not belong there")
 	case !fi.Mode().IsRegular():
-		t.report(rel, Odd, t.aside(rel), "it is %s; a session's directories hold regular files", typeOf(fi))
+		t.report(rel, Odd, t.aside(rel), "it is %s; a session's directories contain regular files", typeOf(fi))
 	}
 }
 
@@ -129,5 +129,5 @@ func (t *sessionTree) wrongType(rel string, kind *FileKind, fi fs.FileInfo) {
 	if kind.Class == Truth {
 		sev = Lost
 	}
-	t.report(rel, sev, t.aside(rel), "it is %s in the place of what ctxfs keeps there", typeOf(fi))
+	t.report(rel, sev, t.aside(rel), "it is %s where ctxfs has a file of its own", typeOf(fi))
 }

@@ -112,9 +112,9 @@ func (v *verification) unrowed() error {
 		return err
 	}
 	if fi.Size() > v.Tail.Arrivals { // of rows that do not fit
-		v.bad(Rebuildable, "the arrival rows end at byte %d, the log at %d", v.Tail.Size, v.End)
+		v.bad(Rebuildable, "the arrival rows end at byte %d, the log ends at byte %d", v.Tail.Size, v.End)
 	} else {
-		v.bad(Noted, "no arrival row tells of %s (bytes %d-%d): power was lost, or something was added past the mount; the next open makes one row, marked estimated",
+		v.bad(Noted, "there is no arrival row for %s (bytes %d-%d): power was lost, or something was added past the mount; the next open makes one row, marked estimated",
 			v.span(v.Tail.Size, v.End), v.Tail.Size, v.End)
 	}
 	return nil
@@ -222,11 +222,11 @@ func (w *rowWalk) row(a *log.Row) error {
 		v.bad(Lost, "arrival row %d begins at byte %d, the one before it ends at %d", w.n, a.Off, w.next)
 	}
 	if !follows {
-		v.bad(Lost, "arrival row %d breaks the chain: nothing proves what stood in front of byte %d", w.n, a.Off)
+		v.bad(Lost, "arrival row %d breaks the chain: nothing proves the bytes before byte %d", w.n, a.Off)
 	}
 	w.chain, w.next = a.Chain, a.End()
 	if a.End() > v.End {
-		v.bad(Lost, "bytes %d-%d, which arrival row %d tells of, are not there", max(a.Off, v.End), a.End(), w.n)
+		v.bad(Lost, "bytes %d-%d, which belong to arrival row %d, are missing", max(a.Off, v.End), a.End(), w.n)
 		return nil
 	}
 	sum, err := vfs.HashRange(v.Data(), a.Off, a.End())
@@ -247,11 +247,11 @@ func (w *rowWalk) row(a *log.Row) error {
 // gap reports bytes that no whole row tells of.
 func (w *rowWalk) gap(a *log.Row, proven bool) {
 	v := w.v
-	what := "no arrival row tells of"
+	what := "there is no arrival row for"
 	if w.damaged > 0 {
 		what = "arrival " + rowsAre(w.n-w.damaged, w.n-1)
 		if a.Off <= w.next {
-			v.bad(Lost, "%s, and nothing is missing between their neighbours", what)
+			v.bad(Lost, "%s, but no bytes are missing between the rows beside them", what)
 			return
 		}
 		what += ": who wrote"
@@ -261,9 +261,9 @@ func (w *rowWalk) gap(a *log.Row, proven bool) {
 	case w.damaged == 0:
 		v.bad(Lost, "%s %s", what, bytes)
 	case proven:
-		v.bad(Lost, "%s %s and when is lost; the chain proves that they are what arrived", what, bytes)
+		v.bad(Lost, "%s %s, and when, is lost; the chain proves that these bytes are what arrived", what, bytes)
 	default:
-		v.bad(Lost, "%s %s and when is lost, and nothing proves that they are what arrived", what, bytes)
+		v.bad(Lost, "%s %s, and when, is lost; nothing proves that these bytes are what arrived", what, bytes)
 	}
 }
 
@@ -335,14 +335,14 @@ func VerifyHead(s *session.Store, h session.Head) ([]Problem, error) {
 		return []Problem{{Log: l.Name(), What: fmt.Sprintf(format, args...)}}, nil
 	}
 	if have := l.Len(); have < h.Bytes {
-		return bad("it has %d bytes, and had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
+		return bad("it has %d bytes, but had %d when the head was taken: %d were cut off its end", have, h.Bytes, h.Bytes-have)
 	}
 	chain, err := l.HeadAt(h.Bytes)
 	if err != nil {
 		return nil, err
 	}
 	if chain != h.Chain {
-		return bad("its first %d bytes are not those that the head was taken of", h.Bytes)
+		return bad("its first %d bytes have changed since the head was taken", h.Bytes)
 	}
 	return nil, nil
 }

@@ -104,7 +104,7 @@ func (x *Dir) ReplaceDamaged(rel string, data []byte, mode fs.FileMode) error {
 		s.FS.Remove(tmp)
 		return vfs.Failed("open", rel, err, "it is damaged and could not be replaced")
 	}
-	x.Report(ErrorRow{Op: "open", Path: rel, Errno: "EIO", Reason: "it was damaged; what is whole of it was kept, and the old file moved to " + name})
+	x.Report(ErrorRow{Op: "open", Path: rel, Errno: "EIO", Reason: "it was damaged; its undamaged part was kept, and the old file was moved to " + name})
 	return nil
 }
 

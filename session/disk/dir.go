@@ -43,7 +43,7 @@ type place struct {
 	moves uint64 // before it came here
 }
 
-// Unchanged is the directory for who may change nothing in it.
+// Unchanged returns a read-only view of the directory.
 func (x *Dir) Unchanged() *Dir {
 	s := x.Root
 	look := &Dir{Root: &Root{FS: s.FS, Dir: s.Dir, ReadOnly: true, AsRoot: s.AsRoot, Now: s.Now, Logger: s.Logger}, id: x.id, created: x.created}
@@ -98,7 +98,7 @@ func (x *Dir) Owner() (Owner, error) {
 	}
 	uid, gid, ok := vfs.OwnerOf(fi)
 	if !ok {
-		return Owner{}, errors.New("the disk knows no owners")
+		return Owner{}, errors.New("the disk does not store owners")
 	}
 	mode := uint32(fi.Mode().Perm())
 	if fi.Mode()&fs.ModeSetgid != 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Writer is who wrote a record.
+// Writer identifies the process that wrote a record.
 type Writer struct{ UID, PID uint32 }
 
 // Quotas counts what each user has staged.

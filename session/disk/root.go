@@ -69,7 +69,7 @@ func (s *Root) RemoveAll(name string) {
 	v, can := s.FS.(interface{ RemoveBelow(dir, rel string) error })
 	if rel, below := strings.CutPrefix(name, s.Dir+"/"); can && below {
 		if err := v.RemoveBelow(s.Dir, rel); err != nil {
-			s.Logger.Warn("not all could be removed", "path", rel, "err", err)
+			s.Logger.Warn("some of it could not be removed", "path", rel, "err", err)
 		}
 		return
 	}

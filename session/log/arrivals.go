@@ -53,9 +53,9 @@ func ChainNext(prev, sha Hash, off, length int64) Hash {
 	return sha256.Sum256(b[:])
 }
 
-// AppendTo appends the row as one line, which ends in the CRC-32C of what stands in front of that:
-// the chain covers neither who wrote nor when. This is on the write path: no reflection, no
-// allocation.
+// AppendTo appends the row to b as one line and returns b. The line ends in the CRC-32C of the fields
+// before it, because the chain covers neither the writer nor the time. It is on the write path: it
+// uses no reflection and does not allocate.
 func (a *Row) AppendTo(b []byte) []byte {
 	start := len(b)
 	b = strconv.AppendInt(append(b, `{"off":`...), a.Off, 10)

@@ -39,10 +39,11 @@ func (a *Audit) Close() { a.Log.release() }
 // [Audit.Guessed].
 func (a *Audit) Scan() error { return a.fresh.extend(a.f, a.End) }
 
-// Guessed reports whether records could not be read, so that others stand for them.
+// Guessed reports whether a part of the log could not be read, so that the index has guessed entries
+// for its records.
 func (a *Audit) Guessed() bool { return a.fresh.guessed }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (a *Audit) Len() int { return a.fresh.n }
 
 // At returns the entry of a record, but for what rests on the other log and on counts.
@@ -63,7 +64,7 @@ func (a *Audit) Seed() Hash { return ChainSeed(a.Log.dir.ID(), a.Log.name) }
 // CheckIndex returns what is wrong with the log's index, a sentence each.
 func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 	if ix.n < a.fresh.n {
-		found = append(found, fmt.Sprintf("the index has %d records, the log %d", ix.n, a.fresh.n))
+		found = append(found, fmt.Sprintf("the index has %d records, the log has %d", ix.n, a.fresh.n))
 	}
 	for line := 1; line <= min(ix.n, a.fresh.n) && ctx.Err() == nil; line++ {
 		if ix.row(line) != a.fresh.at(line) {
@@ -77,10 +78,10 @@ func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 // made from nothing.
 func (a *Audit) CheckIndexFile(raw []byte) string {
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
-		return "it is no index"
+		return "it is not an index"
 	}
 	if !bytes.Equal(raw[:indexHeader], newIndexHeader()) {
-		return "it was made by the rules of another version, or is damaged"
+		return "another version of ctxfs made it, or it is damaged"
 	}
 	running := uint32(0)
 	n := 0
@@ -92,11 +93,11 @@ func (a *Audit) CheckIndexFile(raw []byte) string {
 		n++
 		switch {
 		case !ok:
-			return fmt.Sprintf("row %d does not fit its checksum", n)
+			return fmt.Sprintf("row %d does not match its checksum", n)
 		case n > a.fresh.n:
 			return fmt.Sprintf("it has more rows than the log has records, %d", a.fresh.n)
 		case r != a.fresh.at(n):
-			return fmt.Sprintf("row %d is not what record %d gives", n, n)
+			return fmt.Sprintf("row %d does not match record %d", n, n)
 		}
 		running = next
 	}

@@ -23,7 +23,7 @@ func (l *Log) usable(op string) error {
 	}
 	if l.broken.Load() {
 		return ctxabi.E(op, l.name, ctxabi.ErrIO,
-			"the disk failed earlier; nothing more is taken until ctxfs is started anew and has re-read the log")
+			"the disk failed earlier; the log takes no records until ctxfs is restarted")
 	}
 	return nil
 }
@@ -35,11 +35,11 @@ func (l *Log) IsBroken() bool { return l.broken.Load() }
 func (l *Log) breakDown(op string, cause error) error {
 	l.broken.Store(true)
 	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
-		Why: "the disk failed; the log takes nothing more until ctxfs is started anew"}
+		Why: "the disk failed; the log takes no records until ctxfs is restarted"}
 	if errors.Is(cause, errRemoved) {
-		err.Why = "somebody removed the log from the store, past the mount; copy what the mount still has of it, which ends with the daemon"
+		err.Why = "the log was removed from the store, not through the mount; copy it from the mount now: it is lost when the daemon ends"
 	}
-	l.dir.Root.Logger.Error("log broke down", "session", l.dir.ID(), "log", l.name, "err", cause)
+	l.dir.Root.Logger.Error("log failed", "session", l.dir.ID(), "log", l.name, "err", cause)
 	l.dir.ReportError(op, l.name, err)
 	return err
 }

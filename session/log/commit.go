@@ -26,7 +26,7 @@ type Batch struct {
 // ctxabi.ErrNotFound.
 func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
 	if len(b.Data) == 0 || b.Data[len(b.Data)-1] != '\n' {
-		return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrMalformed, "a batch is whole records, each with its newline"))
+		return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrMalformed, "a batch must consist of whole records, each with its newline"))
 	}
 	if _, err := l.checkLines(b.Data); err != nil {
 		return 0, l.refuse(b.Writer, err)

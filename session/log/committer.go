@@ -2,14 +2,13 @@ package log
 
 import "context"
 
-// Committer is the one commit point of records: it decides in which order they come to stand in a
-// log. Commit makes batch durable against the death of the process at position expected of log and
+// Committer is the one commit point of records: it decides their order in a log. Commit makes batch durable against the death of the process at position expected of log and
 // returns the log's new length. It is called with the log's turn held, may block, and must not keep
 // batch.Data.
 //
 // Commit returns ctxabi.ErrConflict if the log is not at expected, and the position without an
-// error if batch.Key was committed before. Whoever orders records elsewhere has them applied here
-// ([Replica]), and tells readers by [Log.Advance].
+// error if batch.Key was committed before. A committer that orders records elsewhere applies them here
+// with a [Replica] and publishes the new length with [Log.Advance].
 type Committer interface {
 	Commit(ctx context.Context, log *Log, batch Batch, expected int64) (position int64, err error)
 }

@@ -1,6 +1,6 @@
 package log
 
-// Limits are sizes at which a log goes on in another way. Tests lower them.
+// Limits are the sizes at which a log changes its method. Tests lower them.
 type Limits struct {
 	InMemory  int64 // bytes of an incomplete record that a stage keeps in memory; a larger one goes to a file
 	SealMin   int64 // new bytes that a log must have to be sealed

@@ -102,8 +102,8 @@ func (l *Log) ModTime() time.Time {
 	return time.Unix(0, l.modTime.Load())
 }
 
-// Head is the last value of the log's chain in hex: it stands for all that was ever appended. It
-// returns the error of a log that cannot be opened.
+// Head returns the last value of the log's chain in hex, a hash over everything that was ever
+// appended. It returns an error if the log cannot be opened.
 func (l *Log) Head() (string, error) {
 	if _, err := l.acquire(); err != nil {
 		return "", err
@@ -219,7 +219,7 @@ func (l *Log) cannotOpen(cause error) error {
 }
 
 // openFile opens a file of the log. One that somebody removed from the store is
-// made anew, empty and durable: it does not block the session.
+// created, empty and durable: it does not block the session.
 func (l *Log) openFile(rel string) (vfs.File, error) {
 	x := l.dir
 	name := x.Path(rel)
@@ -235,7 +235,7 @@ func (l *Log) openFile(rel string) (vfs.File, error) {
 	if err := x.Replace(rel, nil, true); err != nil {
 		return nil, err
 	}
-	x.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was gone from the store; an empty one was made"})
+	x.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO", Reason: rel + " was missing from the store; ctxfs made an empty one"})
 	f, _, err = vfs.OpenRegular(x.Root.FS, name, flag)
 	return f, err
 }
@@ -275,7 +275,7 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 		p = p[:end-off]
 	}
 	if err := vfs.ReadFull(f.data, p, off); err != nil {
-		why := "the log is shorter than what was committed to it, or its disk fails"
+		why := "the log is shorter than its committed length, or the disk failed"
 		var bad *archive.DamageError
 		if errors.As(err, &bad) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
@@ -290,8 +290,8 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Advance publishes position as the new length, whoever committed it. A
-// position that is not ahead changes nothing: a log only grows.
+// Advance publishes position as the new length of the log, after this or another process committed
+// it. A position that is not above the present length changes nothing: a log only grows.
 func (l *Log) Advance(position int64) {
 	for {
 		old := l.length.Load()

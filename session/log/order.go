@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
-// Replica is a log as who orders its commits elsewhere sees it. A [Log] is one. It takes no turn:
-// whoever calls it holds that of the log, or is the only one who commits to it.
+// Replica is a log whose commits are ordered elsewhere. [Log] implements it. Its methods do not take
+// the log's turn: the caller must hold it or be the only committer.
 type Replica interface {
 	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
 	Tail() (Tail, error)
@@ -46,7 +46,7 @@ func (l *Log) Apply(row, data []byte) error {
 	case !ok || !whole:
 		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is not an arrival row")
 	case a.Len != int64(len(data)) || a.SHA != sha256.Sum256(data):
-		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d announces other records", a.Off)
+		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d is for other records", a.Off)
 	}
 	f, err := l.acquire()
 	if err != nil {
@@ -168,5 +168,5 @@ func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
 	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
 		return l.breakDown("append", errors.Join(cause, err))
 	}
-	return vfs.Failed("append", l.name, cause, "nothing of this write was taken; it can be tried again")
+	return vfs.Failed("append", l.name, cause, "this write was not stored; try it again")
 }

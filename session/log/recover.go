@@ -102,7 +102,7 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 					return false
 				}
 				if intact && a.Off >= sealed {
-					n.odd = fmt.Sprintf("bytes %d to %d were changed after they were appended; they are served as they are", a.Off, a.End())
+					n.odd = fmt.Sprintf("bytes %d to %d were changed after they were appended; ctxfs serves them as they are now", a.Off, a.End())
 				}
 			}
 			if intact {
@@ -159,7 +159,7 @@ func (l *Log) repair(f *logFiles, n *Findings) error {
 			return err
 		}
 		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
-			Reason: fmt.Sprintf("%d arrival rows had no data any more; they were moved to %s", n.dropped, name)})
+			Reason: fmt.Sprintf("%d arrival rows had no data; they were moved to %s", n.dropped, name)})
 	}
 	if n.Valid < n.Size {
 		name, err := l.dir.Quarantine(f.data, l.name, n.Valid, n.Size)
@@ -214,7 +214,7 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), Chain: a.Chain, Events: a.Events}
 	if n.bad > 0 {
 		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
-			Reason: fmt.Sprintf("%d lines behind byte %d are not records; they are served as they are", n.bad, a.Off)})
+			Reason: fmt.Sprintf("%d lines after byte %d are not records; ctxfs serves them as they are", n.bad, a.Off)})
 	}
 	return nil
 }

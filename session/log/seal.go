@@ -82,7 +82,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if errors.As(err, &known) {
 		return 0, 0, err
 	}
-	return 0, 0, vfs.Failed("archive", l.name, err, "its records stay as they are")
+	return 0, 0, vfs.Failed("archive", l.name, err, "the log is unchanged")
 }
 
 // sealer seals one part.

@@ -28,7 +28,7 @@ type rowCheck struct {
 func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	c := &rowCheck{l: l, to: to, sum: sha256.New()}
 	odd := func(at int64) error {
-		return ctxabi.E("archive", l.name, ctxabi.ErrIO, "the arrival rows do not fit at byte %d; its records stay as they are (see ctxfs verify)", at)
+		return ctxabi.E("archive", l.name, ctxabi.ErrIO, "the arrival rows do not match the log at byte %d; the log was not archived (see ctxfs verify)", at)
 	}
 	begin, err := seekArrival(f.arrivals, end, max(from-1, 0))
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *rowCheck) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		if c.off == c.to {
-			return 0, errors.New("it reads back longer than it was written")
+			return 0, errors.New("it is longer than what was written")
 		}
 		if c.off == c.row.End() {
 			if err := c.nextRow(); err != nil {
@@ -107,7 +107,7 @@ func (c *rowCheck) Write(b []byte) (int, error) {
 		}
 		if Hash(c.sum.Sum(nil)) != c.row.SHA {
 			return 0, ctxabi.E("archive", c.l.name, ctxabi.ErrIO,
-				"bytes %d to %d are not what arrived; its records stay as they are (see ctxfs verify)", c.row.Off, c.row.End())
+				"bytes %d to %d are not what arrived; the log was not archived (see ctxfs verify)", c.row.Off, c.row.End())
 		}
 		c.sum.Reset()
 	}

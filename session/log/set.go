@@ -20,8 +20,8 @@ const (
 	IdleTicks  = 10
 )
 
-// Set knows which logs are open. Its janitor closes idle ones and writes
-// their caches out; Store.Close waits for it.
+// Set tracks the open logs. Its janitor closes idle logs and writes their caches to the disk;
+// Store.Close waits for it.
 type Set struct {
 	committer Committer
 	memory    *memory.Limit // nil: none

@@ -88,7 +88,7 @@ func (s *Stage) write(ctx context.Context, p []byte, off int64, append bool, key
 				return len(p), nil
 			}
 			return 0, l.refuse(s.writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
-				"a write at %d, but the log ends at %d; history only grows: open it for appending (>>)", off, end))
+				"this write is at %d, but the log ends at %d; history only grows: open it for appending (>>)", off, end))
 		}
 		at = end
 		if off == end+s.size {
@@ -167,7 +167,7 @@ func (s *Stage) Flush(ctx context.Context, key Key) error {
 	}
 	if _, err := s.log.checkLines(data); err != nil {
 		return s.log.refuse(s.writer, &ctxabi.Error{Op: "close", Path: s.log.name, Kind: ctxabi.ErrMalformed, Err: err,
-			Why: fmt.Sprintf("the last %d bytes written are not a complete record yet; they are kept until the file is closed for good", s.size)})
+			Why: fmt.Sprintf("the last %d bytes written are not a complete record yet; ctxfs keeps them until all handles of the file are closed", s.size)})
 	}
 	if _, err := s.log.commit(ctx, Batch{Data: data, Writer: s.writer, Key: key}, anywhere); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (s *Stage) add(p []byte) error {
 	}
 	if err := s.put(p, grown); err != nil {
 		quota.Give(s.writer.UID, int64(len(p)), s.size == 0)
-		return vfs.Failed("append", l.name, err, "the record could not be staged; the bytes of this write were not taken")
+		return vfs.Failed("append", l.name, err, "the record could not be staged; this write was not stored")
 	}
 	s.size = grown
 	return nil

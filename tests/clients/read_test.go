@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -126,26 +125,10 @@ func TestTailFollowsALog(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append("messages.jsonl", rec1)
-	tail := m.Command(t.Context(), harness.Client{UID: s.UID, Dir: s.Dir, Argv: []string{"tail", "-n", "+1", "-s", "0.05", "-f", "messages.jsonl"}})
-	out, err := tail.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	next := s.Follow("messages.jsonl")
+	if got := next(); got != rec1 {
+		t.Fatalf("tail -f printed %q; want %q", got, rec1)
 	}
-	if err := tail.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		tail.Process.Kill()
-		tail.Wait()
-	}()
-	lines := bufio.NewReader(out)
-	next := func(want string) {
-		t.Helper()
-		if got, err := lines.ReadString('\n'); got != want || err != nil {
-			t.Fatalf("tail -f printed %q, %v; want %q", got, err, want)
-		}
-	}
-	next(rec1)
 	f, err := os.OpenFile(s.Path("messages.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +138,9 @@ func TestTailFollowsALog(t *testing.T) {
 		rec := harness.Message("user", fmt.Sprint("new ", i))
 		f.WriteString(rec[:10]) // half a record must not come out
 		f.WriteString(rec[10:])
-		next(rec)
+		if got := next(); got != rec {
+			t.Fatalf("tail -f printed %q; want %q", got, rec)
+		}
 	}
 }
 

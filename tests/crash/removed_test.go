@@ -41,7 +41,7 @@ func TestAppendsToFilesThatWereRemovedFromTheStoreAreNotAcknowledged(t *testing.
 			if got := s.Read("messages.jsonl"); got != record {
 				t.Errorf("it reads %q", got)
 			}
-			if rows := s.Errors(); name != "the session" && (len(rows) == 0 || !strings.Contains(rows[0].Reason, "somebody removed the log from the store")) {
+			if rows := s.Errors(); name != "the session" && (len(rows) == 0 || !strings.Contains(rows[0].Reason, "the log was removed from the store")) {
 				t.Errorf("errors.jsonl: %v", rows)
 			}
 			m.Kill() // asked to stop, it would say once more that the disk failed. Its log is whole once it has ended

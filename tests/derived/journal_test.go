@@ -1,7 +1,6 @@
 package derivedtest
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -134,28 +132,14 @@ func TestTailFollowsTheJournal(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "message 0"))
-	tail := m.Command(t.Context(), harness.Client{UID: s.UID, Dir: s.Dir, Argv: []string{"tail", "-n", "+1", "-s", "0.05", "-f", ctxabi.JournalFile}})
-	out, err := tail.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tail.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		tail.Process.Kill()
-		tail.Wait()
-	}()
-	timer := time.AfterFunc(harness.Patience, func() { tail.Process.Kill() })
-	defer timer.Stop()
-	lines := bufio.NewReader(out)
+	next := s.Follow(ctxabi.JournalFile)
 	for i := range 5 {
 		if i > 0 {
 			s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("message %d", i)))
 		}
-		line, err := lines.ReadString('\n')
-		if want := fmt.Sprintf(`{"type":"USER_MESSAGE","payload":{"content":"message %d"}}`+"\n", i); err != nil || line != want {
-			t.Fatalf("tail printed %q, %v, want %q", line, err, want)
+		line := next()
+		if want := fmt.Sprintf(`{"type":"USER_MESSAGE","payload":{"content":"message %d"}}`+"\n", i); line != want {
+			t.Fatalf("tail printed %q, want %q", line, want)
 		}
 	}
 }

@@ -35,26 +35,26 @@ var chosen = []struct {
 		})
 	}, []string{`lost messages.jsonl: messages:11 is not what arrived \(bytes \d+-\d+, arrival rows 11-13\)`, `lost messages.jsonl: messages:11 is not a valid record`},
 		[]string{`arrival rows 11-13`, `messages:11 is not a valid record`}, false},
-	{"a log cut in a record", cut("messages.jsonl", 30000), []string{`lost messages.jsonl: bytes \d+-\d+, which the last \d+ of the arrival rows tell of, are not what arrived`}, nil, false},
+	{"a log cut in a record", cut("messages.jsonl", 30000), []string{`lost messages.jsonl: bytes \d+-\d+, which belong to the last \d+ of the arrival rows, are not what arrived`}, nil, false},
 	{"a log that is gone", remove("events.jsonl"), []string{`lost events.jsonl: the log is missing: \d+ commits of \d+ bytes are lost`}, nil, false},
-	{"garbage behind a log", behind("messages.jsonl", "garbage"), []string{`odd messages.jsonl: 7 bytes behind the last record, from byte \d+ on, are no record`}, nil, false},
-	{"a record behind a log", behind("messages.jsonl", harness.Message("user", "by hand")), []string{`rebuildable .ctxfs/arrivals: no row tells of the last 1 records`}, nil, false},
-	{"who wrote a record", flip(".ctxfs/arrivals", `"uid":`), []string{`lost messages.jsonl: arrival row 1 is damaged: who wrote messages:1 \(bytes 0-\d+\) and when is lost; the chain proves that they are what arrived`},
+	{"garbage behind a log", behind("messages.jsonl", "garbage"), []string{`odd messages.jsonl: the 7 bytes after the last record, from byte \d+ on, are not a record`}, nil, false},
+	{"a record behind a log", behind("messages.jsonl", harness.Message("user", "by hand")), []string{`rebuildable .ctxfs/arrivals: the last 1 records, after byte \d+, have no row`}, nil, false},
+	{"who wrote a record", flip(".ctxfs/arrivals", `"uid":`), []string{`lost messages.jsonl: arrival row 1 is damaged: who wrote messages:1 \(bytes 0-\d+\), and when, is lost; the chain proves that these bytes are what arrived`},
 		[]string{`arrival row 1 is damaged`}, false},
-	{"arrival rows that are gone", remove(".ctxfs/arrivals"), []string{`lost .ctxfs/arrivals: the arrival rows are missing: who wrote the records and when is lost`}, nil, false},
+	{"arrival rows that are gone", remove(".ctxfs/arrivals"), []string{`lost .ctxfs/arrivals: the arrival rows are missing: who wrote the records, and when, is lost`}, nil, false},
 	{"a digit of the id", func(t *testing.T, x string) {
 		edit(t, x, ".ctxfs/id", func(b []byte) []byte {
 			b[9] = "0123456789abcdef0"[strings.IndexByte("0123456789abcdef", b[9])+1]
 			return b
 		})
-	}, []string{`rebuildable .ctxfs/id: it does not hold the id that the chains begin with`}, nil, false},
+	}, []string{`rebuildable .ctxfs/id: it does not have the id that the chains begin with`}, nil, false},
 	{"an id that is gone", remove(".ctxfs/id"), []string{`lost .ctxfs/id: the session's id is missing`}, []string{`breaks the chain`}, true},
 	{"caches", func(t *testing.T, x string) {
 		for _, name := range []string{".ctxfs/index", ".ctxfs/index.events", ".ctxfs/tokens", ".ctxfs/swap/rows", ".ctxfs/swap/notes", ".ctxfs/dedup/batches", ".ctxfs/epoch.json", ".ctxfs/recipe.json"} {
 			edit(t, x, name, func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 		}
-	}, []string{`rebuildable .ctxfs/index: row \d+ does not fit its checksum`, `rebuildable .ctxfs/index.events: `, `rebuildable .ctxfs/tokens: it holds counts that do not fit`,
-		`rebuildable .ctxfs/swap/rows: 1 of its lines are damaged`, `rebuildable .ctxfs/swap/notes: `, `rebuildable .ctxfs/dedup/batches: `, `rebuildable .ctxfs/epoch.json: it does not fit its checksum`,
+	}, []string{`rebuildable .ctxfs/index: row \d+ does not match its checksum`, `rebuildable .ctxfs/index.events: `, `rebuildable .ctxfs/tokens: it has counts that do not match`,
+		`rebuildable .ctxfs/swap/rows: 1 of its lines are damaged`, `rebuildable .ctxfs/swap/notes: `, `rebuildable .ctxfs/dedup/batches: `, `rebuildable .ctxfs/epoch.json: it does not match its checksum`,
 		`rebuildable .ctxfs/recipe.json: `}, nil, false},
 	{"packs that were read", func(t *testing.T, x string) {
 		edit(t, x, ".ctxfs/served/rows", func(b []byte) []byte {
@@ -63,20 +63,20 @@ var chosen = []struct {
 	}, []string{`lost .ctxfs/served/rows: 1 of its rows are damaged`}, nil, false},
 	{"a segment of packs", func(t *testing.T, x string) {
 		edit(t, x, ".ctxfs/served/1", func(b []byte) []byte { b[len(b)-10] ^= 4; return b })
-	}, []string{`lost .ctxfs/served/1: 1 packs in it are damaged: sha256-`}, []string{`packs that rows name are not kept any more`}, false},
+	}, []string{`lost .ctxfs/served/1: 1 packs in it are damaged: sha256-`}, []string{`packs are missing that rows name`}, false},
 	{"a blob", func(t *testing.T, x string) {
 		names, _ := os.ReadDir(filepath.Join(x, ".ctxfs/blobs"))
 		edit(t, x, ".ctxfs/blobs/"+names[0].Name(), func(b []byte) []byte { return append(b, 'x') })
-	}, []string{`lost .ctxfs/blobs/sha256-\w+: its 6 bytes are those of sha256-`}, nil, false},
+	}, []string{`lost .ctxfs/blobs/sha256-\w+: its 6 bytes have the hash sha256-`}, nil, false},
 	{"the output of a generator under another name", func(t *testing.T, x string) {
 		names, _ := os.ReadDir(filepath.Join(x, ".ctxfs/outputs"))
 		must(t, os.Rename(filepath.Join(x, ".ctxfs/outputs", names[0].Name()), filepath.Join(x, ".ctxfs/outputs/00")))
-	}, []string{`rebuildable .ctxfs/outputs/00: it is the output of .* which belongs elsewhere`}, nil, false},
+	}, []string{`rebuildable .ctxfs/outputs/00: it is the output of .* which is stored under another name`}, nil, false},
 	{"settings and notes", func(t *testing.T, x string) {
 		for _, name := range []string{"state", "context/budget", "context/facts.jsonl", "context/pinned/rules.md", "meta.json"} {
 			edit(t, x, name, func([]byte) []byte { return []byte("\x00\xff") })
 		}
-	}, []string{`rebuildable state: it breaks the rules of its kind, and counts as absent: .* is not a state`, `rebuildable context/budget: `, `rebuildable context/facts.jsonl: `, `rebuildable context/pinned/rules.md: `,
+	}, []string{`rebuildable state: it breaks the rules of this file, and is ignored: .* is not a state`, `rebuildable context/budget: `, `rebuildable context/facts.jsonl: `, `rebuildable context/pinned/rules.md: `,
 		`rebuildable meta.json: `}, nil, false},
 	{"files of a wrong type", func(t *testing.T, x string) {
 		must(t, os.Remove(filepath.Join(x, "cwd")))
@@ -85,11 +85,11 @@ var chosen = []struct {
 		must(t, os.Symlink("/etc/passwd", filepath.Join(x, ".ctxfs/tokens")))
 		must(t, os.Symlink("/etc", filepath.Join(x, "context/link")))
 		must(t, os.WriteFile(filepath.Join(x, ".ctxfs/stray"), []byte("stray"), 0o600))
-	}, []string{`rebuildable cwd: it is a FIFO`, `rebuildable .ctxfs/tokens: it is a symbolic link`, `odd context/link: it is a symbolic link; a session's directories hold regular files`, `odd .ctxfs/stray: no file of this name belongs there`}, nil, false},
+	}, []string{`rebuildable cwd: it is a FIFO`, `rebuildable .ctxfs/tokens: it is a symbolic link`, `odd context/link: it is a symbolic link; a session's directories contain regular files`, `odd .ctxfs/stray: a file with this name does not belong there`}, nil, false},
 	{"a FIFO for a log", func(t *testing.T, x string) {
 		must(t, os.Remove(filepath.Join(x, "messages.jsonl")))
 		must(t, unix.Mkfifo(filepath.Join(x, "messages.jsonl"), 0o600))
-	}, []string{`lost messages.jsonl: it is a FIFO in the place of what ctxfs keeps there`}, nil, true},
+	}, []string{`lost messages.jsonl: it is a FIFO where ctxfs has a file of its own`}, nil, true},
 	{"modes, and another name of a log", func(t *testing.T, x string) {
 		must(t, os.Chmod(x, 0o755))
 		must(t, os.Chmod(filepath.Join(x, "messages.jsonl"), 0o644))

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // clientPath is the PATH of clients: what every user of a Debian has.
@@ -127,6 +129,35 @@ func (s *Session) Run(argv ...string) Result {
 	return s.Mount.Run(s.tb, Client{UID: s.UID, Dir: s.Dir, Argv: argv})
 }
 
+// Follow runs tail -f on a file of the session as its owner until the test ends. next returns the line that tail prints
+// next, with its newline; it fails the test where none comes within Patience.
+func (s *Session) Follow(name string) (next func() string) {
+	s.tb.Helper()
+	tail := s.Mount.Command(context.Background(), Client{UID: s.UID, Dir: s.Dir, Argv: []string{"tail", "-n", "+1", "-s", "0.05", "-f", name}})
+	out, err := tail.StdoutPipe()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := tail.Start(); err != nil {
+		s.tb.Fatal(err)
+	}
+	s.tb.Cleanup(func() {
+		tail.Process.Kill()
+		tail.Wait()
+	})
+	lines := bufio.NewReader(out)
+	return func() string {
+		s.tb.Helper()
+		timer := time.AfterFunc(Patience, func() { tail.Process.Kill() })
+		defer timer.Stop()
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			s.tb.Fatalf("tail -f %s printed %q and no whole line: %v", name, line, err)
+		}
+		return line
+	}
+}
+
 // CLI runs the ctxfs binary as the tester.
 func (m *Mount) CLI(tb testing.TB, args ...string) Result {
 	tb.Helper()
@@ -138,8 +169,15 @@ const helperEnv = "CTXFS_TEST_HELPER"
 var helpers = map[string]func(args []string) int{}
 
 // Helper names a function that tests run in a process of its own, by
-// [Mount.HelperCommand]. It belongs in an init function.
+// [Mount.HelperCommand] or [HelperProcess]. It belongs in an init function.
 func Helper(name string, run func(args []string) (exit int)) { helpers[name] = run }
+
+// HelperProcess returns the command that runs the helper called name with args, without a mount.
+func HelperProcess(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), helperEnv+"="+name)
+	return cmd
+}
 
 var helperCopy struct {
 	once sync.Once

@@ -1,7 +1,6 @@
 package past
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -289,28 +288,14 @@ func TestTailFollowsTheRows(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0"}}) // the collector would let the last row go, too
 	r := &reading{Session: session(t, m), t: t}
 	r.next()
-	tail := m.Command(t.Context(), harness.Client{UID: r.UID, Dir: r.Dir, Argv: []string{"tail", "-n", "+1", "-s", "0.05", "-f", "context/packs.jsonl"}})
-	out, err := tail.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tail.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		tail.Process.Kill()
-		tail.Wait()
-	}()
-	timer := time.AfterFunc(harness.Patience, func() { tail.Process.Kill() })
-	defer timer.Stop()
-	lines := bufio.NewReader(out)
+	next := r.Follow("context/packs.jsonl")
 	for i := range 8 {
 		if i > 0 {
 			r.next()
 		}
-		line, err := lines.ReadString('\n')
-		if want := rows(t, r.Session)[i].PackID; err != nil || !strings.Contains(line, want) {
-			t.Fatalf("row %d: tail printed %q, %v; want that of %s", i, line, err, want)
+		line := next()
+		if want := rows(t, r.Session)[i].PackID; !strings.Contains(line, want) {
+			t.Fatalf("row %d: tail printed %q; want that of %s", i, line, want)
 		}
 	}
 	// Old rows leave: tail begins anew.
@@ -320,7 +305,7 @@ func TestTailFollowsTheRows(t *testing.T) {
 	if len(want) != 1 {
 		t.Fatalf("%d rows are left", len(want))
 	}
-	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, want[0].PackID) {
-		t.Fatalf("tail printed %q, %v; want that of %s", line, err, want[0].PackID)
+	if line := next(); !strings.Contains(line, want[0].PackID) {
+		t.Fatalf("tail printed %q; want that of %s", line, want[0].PackID)
 	}
 }

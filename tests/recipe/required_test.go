@@ -128,18 +128,26 @@ func TestAReaderThatWaitsForARequiredGeneratorCanBeKilled(t *testing.T) {
 		if err := <-ended; err == nil {
 			t.Errorf("%v: cat ended as if it had read all", signal)
 		}
-		read := make(chan error, 1)
-		go func() {
+		result := make(chan error, 1)
+		read := func() {
 			_, err := os.ReadFile(s.Path("context/pack.md"))
-			for errors.Is(err, unix.ENODATA) {
-				_, err = os.ReadFile(s.Path("context/pack.md"))
-			}
-			read <- err
-		}()
-		s.pass()
-		if err := <-read; err != nil {
-			t.Error(err)
+			result <- err
 		}
+		go read()
+		harness.Eventually(t, "the pack with what the generator made", func() bool {
+			select {
+			case err := <-result:
+				if errors.Is(err, unix.ENODATA) {
+					go read()
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				return err == nil
+			default:
+				s.tryPass()
+				return false
+			}
+		})
 		s.want(s.settled(), "gen", "first\n")
 	}
 }

@@ -182,18 +182,18 @@ func TestAWrongPlanIsRefusedAndTheOldOneStays(t *testing.T) {
 	s.say("user", "Go.")
 	want := s.pack().md
 	for plan, words := range map[string]string{
-		`{"goal":`:                          "it ends in the middle",
+		`{"goal":`:                          "it ends too early",
 		`{"goal":x}`:                        "line 1, column 9",
 		`[1]`:                               "it is a list",
 		`{"goal":5}`:                        "goal: it must be a string, it is a number",
 		`{"tasks":{}}`:                      "tasks: it must be a list of objects, it is an object",
 		`{"tasks":[{"title":"x"}]}`:         "tasks[0].id: it is missing",
-		`{"tasks":[{"id":"a"},{"id":"a"}]}`: `tasks[1].id: "a" is the id of tasks[0] already`,
+		`{"tasks":[{"id":"a"},{"id":"a"}]}`: `tasks[1].id: tasks[0] has the id "a" already`,
 		`{"tasks":[{"id":"a","files":[{"path":"x"}]}]}`:                   "tasks[0].files[0].operation: it is missing",
 		`{"tasks":[{"id":"a","steps":[{"done":"no"}]}]}`:                  "tasks[0].steps[0].done: it must be true or false",
 		`{"tasks":[{"id":"a"}],"current_task_id":"b"}`:                    `current_task_id: no task has the id "b"`,
 		`{"goal":"` + strings.Repeat("x", 1<<20) + `"}`:                   "the limit is 1048576",
-		`{"tasks":[{"id":"a"}],"current_task_id":"a"} {"goal":"another"}`: "something follows it",
+		`{"tasks":[{"id":"a"}],"current_task_id":"a"} {"goal":"another"}`: "there is text after it",
 	} {
 		r := s.client(plan, `python3 -c 'import sys; f = open("context/plan.json", "w"); f.write(sys.stdin.read()); f.close()'`)
 		if r.Code == 0 || !strings.Contains(r.Stderr, "Invalid argument") && !strings.Contains(r.Stderr, "Message too long") {

@@ -258,7 +258,7 @@ func (v *atifSteps) agent(s *atifStep, t adapter.Turn) {
 		case strings.TrimSpace(c.Arguments) == "":
 			args = json.RawMessage("{}")
 		case !json.Valid(args) || !adapter.IsDict(bytes.TrimSpace(args)):
-			v.x.lost.Add(v.where, `arguments that are no JSON object are written as {"arguments": …}`)
+			v.x.lost.Add(v.where, `arguments that are not a JSON object are written as {"arguments": …}`)
 			args = adapter.Raw(adapter.Object{{"arguments", adapter.Raw(c.Arguments)}})
 		}
 		s.calls = append(s.calls, adapter.Object{{"tool_call_id", adapter.Raw(id)}, {"function_name", adapter.Raw(c.Name)}, {"arguments", args}})
@@ -318,7 +318,7 @@ func (v *atifSteps) content(parts []adapter.TurnPart) (text string, list []json.
 		}
 		if !slices.Contains(atifImages, p.Mime) {
 			if p.Mime != "" {
-				v.x.lost.Add(v.where, fmt.Sprintf("images of type %s have no place in the format; their place has their address", p.Mime))
+				v.x.lost.Add(v.where, fmt.Sprintf("images of type %s have no place in the format; their address replaces them", p.Mime))
 				list = append(list, adapter.TextPart(adapter.Raw("[image: "+p.Image[:min(len(p.Image), 200)]+"]")))
 				continue
 			}

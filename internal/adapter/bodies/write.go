@@ -84,7 +84,7 @@ func (b *Bodies) add(f *bodyFile, r adapter.Record, s adapter.Stamp, lost *adapt
 		}
 		f.put(rest, raw)
 	case r.Event && kind == b.Name+adapter.KeptLarge:
-		lost.Add("a record", "what was too large for the session at import is not there")
+		lost.Add("a record", "what was too large for the session at import is missing")
 	case !r.Event:
 		f.put(rest, adapter.Raw(restored(o, rest)))
 	}

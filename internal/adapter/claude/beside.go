@@ -82,5 +82,6 @@ func (r *claudeRecord) callNaming(name string) (id json.RawMessage) {
 // SubagentChain names the chain of the sub-agent of Claude Code that has this id.
 func SubagentChain(id string) string { return claudeAgentName(id) }
 
-// SubagentName makes a name of what a sub-agent is to do; it is "" if nothing of it can stand in one.
+// SubagentName returns a name made from the task of a sub-agent; it returns "" if no character of the
+// task is allowed in a name.
 func SubagentName(description string) string { return claudeSlug(description) }

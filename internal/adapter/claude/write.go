@@ -99,7 +99,7 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 	}
 	lose := func(what string) { w.tally.Add(where, what) }
 	if strings.ContainsRune(m.Text, '\uFFFD') && claudeHalf.Match(r.Line) {
-		lose("half of a surrogate pair is no character; U+FFFD replaces it")
+		lose("half of a surrogate pair is not a character; U+FFFD replaces it")
 	}
 	if m.Name != "" && m.Role != ctxabi.Tool {
 		lose(adapter.NoAuthor)

@@ -94,7 +94,7 @@ func Lines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Ta
 			return [][]byte{line}
 		}
 		if o.Text("type") == s.Format+adapter.KeptLarge {
-			lost.Add("a record", "what was too large for the session at import is not there")
+			lost.Add("a record", "what was too large for the session at import is missing")
 			return nil
 		}
 		if summary := o.Get("summary"); summary != nil && o.Text("type") == "compaction" {

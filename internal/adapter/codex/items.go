@@ -14,7 +14,7 @@ type Surroundings struct {
 	Fields json.RawMessage `json:"fields,omitempty"` // of the body, without its input and its instructions
 }
 
-// Around notes what stands around the items that follow; it returns the error of the output.
+// Around records the fields around the items that follow; it returns the error of the output.
 func (r *Reader) Around(rest Surroundings, at int) error {
 	s := adapter.Stamp{Format: r.Format, IDs: []string{adapter.SourceID(adapter.Raw(rest), 0)}, At: []int{at}, Rest: adapter.Raw(rest)}
 	if r.In.Seen(r.Chain, s.IDs[0]) {
@@ -30,7 +30,7 @@ func (r *Reader) Item(where string, raw json.RawMessage, at int) error {
 	o, err := adapter.ParseObject(raw)
 	l := codexLine{whole: o, kind: ItemLine, bare: true, payload: o, itemType: o.Text("type")}
 	if _, ok := r.piece(l); (err != nil || !ok) && !r.In.Seen(r.Chain, s.IDs[0]) {
-		r.Out.Loss(adapter.Loss{Where: where, What: "is no item that a session has a form for; kept in an event"})
+		r.Out.Loss(adapter.Loss{Where: where, What: "is not an item that a session has a form for; kept in an event"})
 	}
 	return r.line(l, raw, s)
 }

@@ -118,9 +118,9 @@ func nativeLog(log string, r adapter.Record) (event bool, problem string) {
 	case log != "messages" && asEvent == nil:
 		return true, ""
 	case log == "events" || log == "" && !bytes.Contains(r.Line, []byte(`"role"`)):
-		return true, "is no event: " + adapter.Why(asEvent)
+		return true, "is not an event: " + adapter.Why(asEvent)
 	}
-	return false, "is no message: " + adapter.Why(asMessage)
+	return false, "is not a message: " + adapter.Why(asMessage)
 }
 
 func exportNative(src *adapter.Source, w io.Writer) error {

@@ -89,7 +89,7 @@ func (x *openHandsWriter) imported(records []adapter.Record) (asArray bool) {
 			asArray = true
 			continue
 		case adapter.OpenHandsName + adapter.KeptLarge:
-			x.lost.Add(adapter.RecordName(n), "an event that was too large for a session is not there")
+			x.lost.Add(adapter.RecordName(n), "an event that was too large for a session is missing")
 			continue
 		}
 		for i, id := range stamp.IDs {

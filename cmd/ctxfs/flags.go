@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// storeFlag is --store of the verbs that find a session in its store.
+func storeFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
+}
+
+// mountFlag is --mount of the verbs that work through a mount alone.
+func mountFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
+}
+
+// buildFlags are what a pack depends on besides its session, for a mount and without one.
+func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
+	fl := c.Flags()
+	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
+	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
+	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
+}

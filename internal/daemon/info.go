@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Info is what a daemon leaves in its store for the other verbs: a hint, never the truth.
+type Info struct {
+	PID         int       `json:"pid"`
+	Mountpoint  string    `json:"mountpoint"`
+	Store       string    `json:"store"`
+	Budget      int       `json:"budget"`
+	Encoding    string    `json:"encoding,omitempty"`
+	Maps        []string  `json:"map,omitempty"`
+	Redact      bool      `json:"redact,omitempty"`
+	RedactAllow string    `json:"redact_allow,omitempty"`
+	Started     time.Time `json:"started"`
+}
+
+func (d Info) file() string { return filepath.Join(d.Store, session.DaemonFile) }
+
+// Write leaves d in its store. It returns the error of making or writing the file; no note is left then.
+func (d Info) Write() error {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	temp := d.file() + ".new"
+	os.Remove(temp) // whatever it is: a link in its place would lead elsewhere
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.Write(append(b, '\n'))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		os.Remove(temp)
+		os.Remove(d.file()) // rather nothing than the words of an earlier daemon
+		return err
+	}
+	return os.Rename(temp, d.file())
+}
+
+// Remove takes the note of a daemon that ends away.
+func (d Info) Remove() { os.Remove(d.file()) }
+
+func readInfo(store string) (d Info, err error) {
+	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))
+	if err == nil {
+		err = json.Unmarshal(b, &d)
+	}
+	return d, err
+}

@@ -1,0 +1,9 @@
+package daemon
+
+import (
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }

@@ -1,0 +1,108 @@
+package tests
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxComplexity is the highest cyclomatic complexity that a function may have, tests not counted.
+const maxComplexity = 25
+
+// A function has few enough ways through it that a reader can follow each.
+func TestFunctionsStaySimple(t *testing.T) {
+	functions := 0
+	for _, f := range sources(t) {
+		if strings.HasSuffix(f.name, "_test.go") {
+			continue
+		}
+		for _, c := range complexities(t, f) {
+			functions++
+			if c.n > maxComplexity {
+				t.Errorf("%s: %s has a cyclomatic complexity of %d, and may have %d", c.pos, c.function, c.n, maxComplexity)
+			}
+		}
+	}
+	if functions < 1000 {
+		t.Errorf("looked at %d functions", functions)
+	}
+}
+
+// complexity is the cyclomatic complexity n of a function.
+type complexity struct {
+	function string
+	pos      token.Position
+	n        int
+}
+
+// complexities returns those of the functions of a file, in its order. The literals in a function count as parts of it;
+// one outside of all functions counts for itself.
+func complexities(t *testing.T, f source) (list []complexity) {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, f.name, f.src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		name := ""
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			name = n.Name.Name
+		case *ast.FuncLit:
+			name = "a literal"
+		default:
+			return true
+		}
+		list = append(list, complexity{name, fset.Position(n.Pos()), 1 + branches(n)})
+		return false
+	})
+	return list
+}
+
+// branches returns how many times the code below n decides which way to go: at if, for and range, at each case but
+// default, and at && and ||.
+func branches(n ast.Node) (count int) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		decides := false
+		switch n := n.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			decides = true
+		case *ast.CaseClause:
+			decides = n.List != nil
+		case *ast.CommClause:
+			decides = n.Comm != nil
+		case *ast.BinaryExpr:
+			decides = n.Op == token.LAND || n.Op == token.LOR
+		}
+		if decides {
+			count++
+		}
+		return true
+	})
+	return count
+}
+
+// The check itself must be able to fail.
+func TestComplexities(t *testing.T) {
+	const src = `package x
+func plain() { x := 1; _ = x & 2 }
+func loops(a bool) { for a { }; for range 3 { if a && !a || a { } else if a { } } }
+func cases(a any) { switch a { case 1, 2: case 3: default: }; switch a.(type) { case int: default: } }
+func waits(c chan int) { select { case <-c: case c <- 1: default: } }
+func (t *T) literal(a bool) func() { if a { }; return func() { if a { }; func() { for { } }() } }
+var f, s = func(a bool) bool { return a || !a }, "if"
+func declared()
+`
+	var got []string
+	for _, c := range complexities(t, source{"x.go", []byte(src)}) {
+		got = append(got, fmt.Sprintf("%d: %s %d", c.pos.Line, c.function, c.n))
+	}
+	if want := []string{"2: plain 1", "3: loops 7", "4: cases 4", "5: waits 3", "6: literal 4", "7: a literal 2", "8: declared 1"}; !slices.Equal(got, want) {
+		t.Errorf("the complexities are %q, want %q", got, want)
+	}
+}
