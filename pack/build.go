@@ -19,6 +19,8 @@ type Build struct {
 	Report      []byte      // pack.report.md
 	Tokens      int         // exact, of Markdown
 	Epoch       string      // while it is equal, the first PrefixBytes bytes of a pack begin the next
+	Major       string      // while it is equal, the first Past bytes of a pack begin the next, whatever its epoch; "": nothing was compacted
+	Past        int         // bytes of Markdown up to the end of what stands of the compacted past
 	Prefix      int         // bytes of Markdown before the footer
 	Head        []HeadBlock // what stands before the journal, in order
 	Redaction   string      // Fingerprint of what redacted it; "": nothing did
@@ -332,7 +334,8 @@ func (d *draft) render() *Build {
 	}
 	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
-	build.Epoch, build.EpochReason = d.epoch(md[:marks.head]), d.epochReason()
+	build.EpochReason, build.Past = d.epochReason(), marks.past
+	build.Epoch, build.Major = d.epoch(md[:marks.head])
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
@@ -366,4 +369,4 @@ type marks struct {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 13
+const RendererVersion = 14

@@ -29,11 +29,11 @@ func (d *draft) newDecisions(f *journal.Fold, room int) (text string, tokens int
 		return "", 0, nil
 	}
 	if d.journal.Present {
-		z, err := d.memo.Zones(d.history, f, d.counter)
+		past, err := d.memo.Zones(d.history, f, d.counter)
 		if err != nil {
 			return "", 0, err
 		}
-		list = list[z.Decided:]
+		list = list[past.Decided():]
 	}
 	heading := record.BlockHeading + decidedID + "\n"
 	text, _ = journal.DecidedText(list, room-d.counter.CountCached(heading), d.counter.CountCached)

@@ -11,12 +11,12 @@ import (
 )
 
 // epoch names what must not change for the prefix to stay: the head, and how
-// the journal was folded.
-func (d *draft) epoch(head []byte) string {
+// the journal was folded. major names what must not change for the compacted past to stay; "": there is none.
+func (d *draft) epoch(head []byte) (epoch, major string) {
 	h := sha256.New()
 	if !d.journal.Present {
 		fmt.Fprintf(h, "head %d\n%s\nno journal%s", len(head), head, d.in.Redaction.fingerprint())
-		return "0-" + hex.EncodeToString(h.Sum(nil)[:8])
+		return "0-" + hex.EncodeToString(h.Sum(nil)[:8]), ""
 	}
 	for _, p := range d.parts {
 		if p.Summarized > 0 {
@@ -29,8 +29,17 @@ func (d *draft) epoch(head []byte) string {
 	if r := d.in.Redaction; r != nil {
 		fmt.Fprintf(h, "redaction %s\n", r.Fingerprint)
 	}
-	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d boundary %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.Boundary(), d.fold.Rules)
-	return fmt.Sprintf("%d-%s", d.fold.Compactions, hex.EncodeToString(h.Sum(nil)[:8]))
+	fmt.Fprintf(h, "head %d\n%s\nencoding %s room %d limit %d step %d rules %+v", len(head), head, d.counter.Encoding(), d.limits.room, d.limits.limit, d.step, d.fold.Rules)
+	common := h.Sum(nil)
+	name := func(boundary int) string {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%x boundary %d", common, boundary))
+		return hex.EncodeToString(sum[:8])
+	}
+	epoch = fmt.Sprintf("%d-%s", d.fold.Compactions, name(d.fold.Boundary()))
+	if boundary := d.fold.MajorBoundary(); boundary > 0 {
+		major = name(boundary)
+	}
+	return epoch, major
 }
 
 // epochReason returns what began the epoch: what the caller knows, else what the files alone can tell.
@@ -43,7 +52,7 @@ func (d *draft) epochReason() string {
 	case d.step > 0:
 		return fmt.Sprintf("the journal was folded tighter (step %d) to fit the budget", d.step)
 	case d.fold.Compactions > 0:
-		return fmt.Sprintf("%s when %s arrived", d.fold.Moved, record.AddressOf(d.history, d.fold.Compacted).Source())
+		return fmt.Sprintf("%s when %s arrived", d.fold.Reason(), record.AddressOf(d.history, d.fold.Compacted).Source())
 	}
 	return "no compaction yet"
 }

@@ -63,7 +63,7 @@ func TestImagesOfKeptRequestsFoldedThePackBackAndForth(t *testing.T) {
 		shown := 0
 		for turn := range 14 {
 			a.add(fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"Look at page %d and repair it."},%s]}`, turn, shot))
-			for k := range 4 {
+			for k := range 9 {
 				a.add(fmt.Sprintf(`{"role":"assistant","content":"Step %d.","tool_calls":[{"id":"c%d_%d","name":"run","arguments":"{\"at\":%d}"}]}`, k, turn, k, k))
 				b := a.add(fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d_%d","content":"%s"}`, turn, k, distinctLines(sizes[(turn*turn+2*k)%3], 4*turn+k)))
 				if strings.Contains(b.EpochReason, "tighter") {

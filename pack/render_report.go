@@ -218,7 +218,7 @@ func (d *draft) reportSince(b *Build, line printer) {
 	case d.fold.Compacted == n && d.fold.Previous == d.fold.Boundary():
 		line("Record %s brought a compaction: large results of earlier turns are shortened.", d.name(n))
 	case d.fold.Compacted == n:
-		line("Record %s brought a compaction: the boundary moved from %s to %s.", d.name(n), d.name(d.fold.Previous), d.name(d.fold.Boundary()))
+		line("Record %s brought a %s: the boundary moved from %s to %s.", d.name(n), d.fold.Reason(), d.name(d.fold.Previous), d.name(d.fold.Boundary()))
 	default:
 		line("Record %s was added.", d.name(n))
 	}

@@ -76,8 +76,7 @@ func (m *compiled) check(p *Pack, b *pack.Build, n int) {
 		return
 	}
 	p.Compactions = f.Compactions
-	// Each compaction is a major one: it may make all that it stands behind anew.
-	now := &sent{text: p.Text, epoch: b.Epoch, stable: b.Prefix, compactions: f.Compactions, major: f.Compactions}
+	now := &sent{text: p.Text, epoch: b.Epoch, stable: b.Prefix, major: b.Major, past: b.Past}
 	if why := now.breaks(m.before); why != "" {
 		wrong("%s", why)
 	}

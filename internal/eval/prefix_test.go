@@ -2,26 +2,25 @@ package eval
 
 import "testing"
 
-func TestBrokenPrefixes(t *testing.T) {
-	major := &sent{text: "# head\nmajor block\nlog 1\n", epoch: "e1", stable: 25, compactions: 3, major: 3, majorStable: 19}
+func TestAMinorCompactionKeepsWhatTheMajorOneLeft(t *testing.T) {
+	before := &sent{text: "# head\nmajor block\nlog 1\n", epoch: "e1", stable: 25, major: "m1", past: 19}
 	for name, c := range map[string]struct {
 		now  sent
 		want string
 	}{
-		"the log goes on":          {sent{text: "# head\nmajor block\nlog 1\nlog 2\n", epoch: "e1", compactions: 3, major: 3}, ""},
-		"the log was changed":      {sent{text: "# head\nmajor block\nlog X\nlog 2\n", epoch: "e1", compactions: 3, major: 3}, "the prefix broke within epoch e1"},
-		"a minor one adds a block": {sent{text: "# head\nmajor block\nminor\nlog 2\n", epoch: "e2", compactions: 4, major: 3}, ""},
-		"a minor one rewrites": {sent{text: "# head\nmajor blocks\nlog 2\n", epoch: "e2", compactions: 4, major: 3},
-			"minor compaction 4 broke the prefix that major compaction 3 left"},
-		"a minor one is short":     {sent{text: "# head\n", epoch: "e2", compactions: 5, major: 3}, "minor compaction 5 broke the prefix that major compaction 3 left"},
-		"a major one may rewrite":  {sent{text: "# head\nother\n", epoch: "e2", compactions: 4, major: 4}, ""},
-		"an epoch of other causes": {sent{text: "# other\n", epoch: "e2", compactions: 3, major: 3}, ""},
+		"the log goes on":          {sent{text: "# head\nmajor block\nlog 1\nlog 2\n", epoch: "e1", major: "m1"}, ""},
+		"the log was changed":      {sent{text: "# head\nmajor block\nlog X\nlog 2\n", epoch: "e1", major: "m1"}, "the prefix broke within epoch e1"},
+		"a minor one adds a block": {sent{text: "# head\nmajor block\nminor\nlog 2\n", epoch: "e2", major: "m1"}, ""},
+		"a minor one rewrites":     {sent{text: "# head\nmajor blocks\nlog 2\n", epoch: "e2", major: "m1"}, "epoch e2 broke what the major compaction m1 left"},
+		"a minor one is short":     {sent{text: "# head\n", epoch: "e3", major: "m1"}, "epoch e3 broke what the major compaction m1 left"},
+		"a major one may rewrite":  {sent{text: "# head\nother\n", epoch: "e2", major: "m2"}, ""},
+		"an epoch of other causes": {sent{text: "# other\n", epoch: "e2"}, ""},
 	} {
-		if got := c.now.breaks(major); got != c.want {
+		if got := c.now.breaks(before); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := major.breaks(nil); got != "" {
+	if got := before.breaks(nil); got != "" {
 		t.Errorf("the first pack: %q", got)
 	}
 }

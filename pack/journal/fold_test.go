@@ -31,7 +31,7 @@ func TestNoOldRequestBeforeANewOne(t *testing.T) {
 	if f.Compactions == 0 {
 		t.Fatal("no compaction")
 	}
-	if first, user := f.keptUsers(f.starts[0]); first != 1 || user != 0 {
+	if first, user := f.keptUsers(1, f.starts[0]); first != 1 || user != 0 {
 		t.Errorf("kept %d and %d, want 1 and none", first, user)
 	}
 }
@@ -195,7 +195,7 @@ func TestCompactionsFreeTheLeastGain(t *testing.T) {
 				continue
 			}
 			all++
-			gain, least := without.weight()-f.weight(), max(0, f.Rules.room-f.keptRecords(f.starts[0]))*f.Rules.minGain/1000
+			gain, least := without.weight()-f.weight(), max(0, f.Rules.room-f.keptRecords(1, f.starts[0]))*f.Rules.minGain/1000
 			if gain <= 0 || gain < least {
 				t.Fatalf("compaction %d at record %d frees %d of %d, the least is %d", f.Compactions, n, gain, f.Rules.room, least)
 			}

@@ -32,6 +32,9 @@ type Fold struct {
 	images func(line int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
+	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
+	// another the boundary; 0: none does. nil: there are no summaries.
+	summary func(compacted, boundary int) int
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -48,6 +51,8 @@ type Fold struct {
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
 	settledShown    int64 // what shown was then
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
+	call            int64 // the usual size of a call; see noteAnswer
+	answered        int64 // what shown was when the assistant answered last
 	held            int64 // the settledWeight of the compaction before, and the record that brought that one; 0: none was
 	heldAt          int
 	orphans         int            // length of the run of results without a known call that ends at n
@@ -58,18 +63,22 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, byIterations or byTurn
+	Moved           string    // why it was: byRoom, byIterations or byTurn; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
 	opened          bool      // by a user record, and no assistant has answered yet
 	Requests        []request // the first of the user and the newest ones
 	SettledRequests []request // what they were when the last compaction was
+	past            []*Fold   // the generations of what is behind the boundary, see generations.go
+	from            int       // the first place of the newest of them
+	minor           bool      // the boundary moved last by a minor compaction
 }
 
 // Reasons of compactions.
 const (
 	byRoom       = "compaction"
+	minorReason  = "minor compaction" // what stands behind the boundary stays
 	ByIterations = "max_iterations"
 	byTurn       = "turn_end" // results of turns that are over take less; the boundary stays
 )
@@ -125,8 +134,8 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.odd = nil, nil, nil, slices.Clone(f.odd)
-	g.Cuts = slices.Clip(f.Cuts) // an append to one does not write into the other
+	g.exactly, g.idle, g.images, g.summary, g.odd = nil, nil, nil, nil, slices.Clone(f.odd)
+	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
 
@@ -175,6 +184,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	}
 	f.noteUser(e, line, before, images)
 	f.noteCall(e, line)
+	f.noteAnswer(e)
 	boundary := f.Boundary()
 	if f.Rules.iterations > 0 && f.live() > f.Rules.iterations {
 		f.dropIterations()
@@ -189,6 +199,9 @@ func (f *Fold) add(e ctxabi.Entry) {
 	if f.Compacted == line {
 		f.Previous, f.SettledUser = boundary, f.Last
 		f.SettledRequests = slices.Clone(f.Requests)
+		if f.Boundary() > boundary {
+			f.generate()
+		}
 	}
 }
 
@@ -239,7 +252,7 @@ func (f *Fold) moveTo(to int, after int64, why string) {
 		f.held, f.heldAt = f.settledWeight, f.Compacted
 	}
 	if f.Compacted, f.Moved = f.N, why; to > 0 {
-		f.LeftBy = why
+		f.LeftBy, f.minor, f.from = why, false, 1
 	}
 	f.Compactions++
 	old, _ := f.oddAt(f.Boundary())

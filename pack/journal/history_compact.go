@@ -14,7 +14,7 @@ func (f *Fold) after(i int) int64 {
 	if s.line == 1 {
 		return live
 	}
-	kept := f.keptRecords(s)
+	kept := f.keptRecords(1, s)
 	z := f.Rules.zonesIn(f.Rules.room - kept).all()
 	if z == 0 {
 		return kept + live
@@ -22,9 +22,32 @@ func (f *Fold) after(i int) int64 {
 	return max(f.low(kept), kept+live+z/3)
 }
 
-// low is what a compaction brings the journal to where so much of it stays as it is.
+// low is what a compaction brings the journal to where so much of it stays as it is: the low mark, or less where calls are so large
+// that few of them would bring the next compaction.
 func (f *Fold) low(kept int64) int64 {
-	return f.Rules.room - f.movable(kept)*(1000-f.Rules.low)/1000
+	movable := f.movable(kept)
+	free := max(movable*(1000-f.Rules.low)/1000, min(f.call*freeCalls, movable*freeMost/1000))
+	return f.Rules.room - free
+}
+
+// What a compaction leaves free for: that many calls of the usual size, but no more than these thousandths of what is movable.
+const (
+	freeCalls = 3
+	freeMost  = 400
+)
+
+// callWindow is the number of calls that the usual size of a call is the mean of, about.
+const callWindow = 8
+
+// noteAnswer notes the usual size of a call of the model: what the journal grows by from one record of the assistant to the next.
+func (f *Fold) noteAnswer(e ctxabi.Entry) {
+	if e.Role != ctxabi.Assistant {
+		return
+	}
+	if f.answered > 0 {
+		f.call += (max(0, f.shown-f.answered) - f.call) / callWindow
+	}
+	f.answered = f.shown
 }
 
 // movable is what marks and gains are shares of: the room, but no more than twice what is not kept anyway.
@@ -32,16 +55,16 @@ func (f *Fold) movable(kept int64) int64 {
 	return min(f.Rules.room, 2*max(0, f.Rules.room-kept))
 }
 
-// keptRecords is what the records before s take that stay as they are.
-func (f *Fold) keptRecords(s start) int64 {
-	first, user := f.keptImages(s)
-	return f.keptTexts(s) + f.scaled(first+user)
+// keptRecords is what the records from a place on and before s take that stay as they are, the leading ones included.
+func (f *Fold) keptRecords(from int, s start) int64 {
+	first, user := f.keptImages(from, s)
+	return f.keptTexts(from, s) + f.scaled(first+user)
 }
 
 // keptTexts is what they take without their images.
-func (f *Fold) keptTexts(s start) int64 {
+func (f *Fold) keptTexts(from int, s start) int64 {
 	w := f.Lead.shown
-	first, user := f.keptUsers(s)
+	first, user := f.keptUsers(from, s)
 	if first > 0 && first != user {
 		w += f.scaled(min(f.First.Weight, f.Rules.firstCap))
 	}
@@ -63,11 +86,11 @@ func (f *Fold) beyondAt(line, images int) int {
 // ImageTurns is the number of later requests at which a compaction takes the images of a record away.
 const ImageTurns = 2
 
-// keptImages returns the tokens of the images that the two user records before s show while s is the boundary. A record shows its
-// images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most. A record that is the
-// first and the last one counts as the last.
-func (f *Fold) keptImages(s start) (first, user int) {
-	w := f.keptTexts(s)
+// keptImages returns the tokens of the images that the two user records from a place on and before s show while s is the boundary. A
+// record shows its images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most. A record
+// that is the first and the last one counts as the last.
+func (f *Fold) keptImages(from int, s start) (first, user int) {
+	w := f.keptTexts(from, s)
 	keeps := func(a Anchor) int {
 		if f.Last.turn-a.turn >= ImageTurns || w+f.scaled(a.images) > f.Rules.room/2 {
 			return 0
@@ -75,7 +98,7 @@ func (f *Fold) keptImages(s start) (first, user int) {
 		w += f.scaled(a.images)
 		return a.images
 	}
-	atFirst, atUser := f.keptUsers(s)
+	atFirst, atUser := f.keptUsers(from, s)
 	if atUser > 0 {
 		user = keeps(s.user)
 	}
@@ -87,26 +110,33 @@ func (f *Fold) keptImages(s start) (first, user int) {
 
 // KeepsImages reports whether the images of the kept user record at a line are shown.
 func (f *Fold) KeepsImages(line int) bool {
-	s := f.starts[0]
-	first, user := f.settled().keptImages(s)
-	atFirst, atUser := f.keptUsers(s)
-	return line == atFirst && first > 0 || line == atUser && user > 0
+	for _, g := range f.past {
+		if line >= g.from && line < g.Boundary() {
+			g = g.settledBy(f.SettledUser)
+			first, user := g.keptImages(g.from, g.starts[0])
+			atFirst, atUser := g.keptUsers(g.from, g.starts[0])
+			return line == atFirst && first > 0 || line == atUser && user > 0
+		}
+	}
+	return false
 }
 
 // settled returns the fold with what keptImages looked at when the boundary was moved last.
-func (f *Fold) settled() *Fold {
+func (f *Fold) settled() *Fold { return f.settledBy(f.SettledUser) }
+
+func (f *Fold) settledBy(last Anchor) *Fold {
 	g := *f
-	g.Last = f.SettledUser
+	g.Last = last
 	return &g
 }
 
 // keptUsers returns the lines of the first user record and of the last one that
-// stand before s and are kept; they may be the same, 0 means none.
-func (f *Fold) keptUsers(s start) (first, user int) {
-	if f.First.Line < s.line && f.Rules.firstCap > 0 {
+// stand from a place on and before s and are kept; they may be the same, 0 means none.
+func (f *Fold) keptUsers(from int, s start) (first, user int) {
+	if f.First.Line >= from && f.First.Line < s.line && f.Rules.firstCap > 0 {
 		first = f.First.Line
 	}
-	if !s.isUser {
+	if !s.isUser && s.user.Line >= from {
 		user = s.user.Line
 	}
 	return first, user
@@ -116,7 +146,7 @@ func (f *Fold) keptUsers(s start) (first, user int) {
 func (f *Fold) compact() {
 	before := f.weight()
 	undo := f.age()
-	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(f.starts[0])) {
+	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(1, f.starts[0])) {
 		f.moveTo(0, f.weight(), byRoom)
 		return
 	}
@@ -125,9 +155,15 @@ func (f *Fold) compact() {
 		undo()
 		return
 	}
+	if to, after := f.minorTo(); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
+		from := f.Boundary()
+		f.moveTo(to, after, byRoom)
+		f.minor, f.from = true, from
+		return
+	}
 	fits := func(i int) bool {
 		s := f.starts[i]
-		kept := f.keptRecords(s)
+		kept := f.keptRecords(1, s)
 		return kept+f.shown-s.shown+f.Rules.zonesIn(f.Rules.room-kept).all() <= f.low(kept)
 	}
 	to := newest
@@ -137,7 +173,7 @@ func (f *Fold) compact() {
 	}
 	// Zones take less before a compaction frees too little.
 	after, least := f.after(to), f.leastGain(f.starts[to])
-	after = min(after, max(before-least, f.keptRecords(f.starts[to])+f.shown-f.starts[to].shown))
+	after = min(after, max(before-least, f.keptRecords(1, f.starts[to])+f.shown-f.starts[to].shown))
 	if gain := before - after; gain <= 0 || gain < least {
 		undo()
 		return
@@ -230,5 +266,5 @@ func (f *Fold) beforeCompaction() Fold {
 
 // leastGain is what a compaction frees at least that makes s the boundary.
 func (f *Fold) leastGain(s start) int64 {
-	return f.movable(f.keptRecords(s)) * f.Rules.minGain / 1000
+	return f.movable(f.keptRecords(1, s)) * f.Rules.minGain / 1000
 }

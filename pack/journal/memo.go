@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -38,11 +39,30 @@ func NewMemo() *Memo {
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
-type folded struct{ before, now *Fold }
+type folded struct {
+	before, now *Fold
+	entered     []entered // the summaries that could enter at the compactions of now
+}
+
+// entered is when a summary enters, without its text.
+type entered struct{ to, after int }
+
+// entered returns those that may enter at a compaction that one of the first n records brings.
+func (mm *Memo) entered(n int) (list []entered) {
+	for _, s := range mm.Summaries {
+		if s.After < n {
+			list = append(list, entered{s.To, s.After})
+		}
+	}
+	return list
+}
 
 // Fold folds m by rules, from where an earlier build left off.
 func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	n, f := m.Len(), mm.folds[rules]
+	if f != nil && !slices.Equal(f.entered, mm.entered(f.now.N)) {
+		f = nil
+	}
 	switch {
 	case f != nil && f.now.N == n:
 		return f.now
@@ -56,7 +76,7 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	unread := false
 	if c := mm.Counter; c != nil && rules.scale == firstScale {
 		now.exactly = func() (int64, bool) {
-			n, err := mm.count(m, now.pieces(m, 0), c)
+			n, err := mm.count(m, now.pieces(m), c)
 			unread = unread || err != nil
 			return n, err == nil
 		}
@@ -65,6 +85,9 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 		n, err := mm.pictures(m, line)
 		unread = unread || err != nil
 		return n
+	}
+	if len(mm.Summaries) > 0 {
+		now.summary = mm.summaryAt
 	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
@@ -80,11 +103,11 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle, now.images = nil, nil, nil
+	now.exactly, now.idle, now.images, now.summary = nil, nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
-		mm.folds[rules] = &folded{before, now}
+		mm.folds[rules] = &folded{before, now, mm.entered(now.N)}
 	}
 	return now
 }

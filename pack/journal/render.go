@@ -91,9 +91,12 @@ func (mm *Memo) show(m record.Records, p Piece, c *tokens.Counter) (rendered, er
 	return mm.render(m, p.From, p.body, nil, c)
 }
 
-// count sums up the tokens of pieces of the journal.
+// count sums up the tokens of pieces of the journal but for blocks and folded records.
 func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n int64, err error) {
 	for _, p := range pieces {
+		if p.Zone == InBlocks || p.Zone == InFolds {
+			continue
+		}
 		if p.Omitted {
 			n += int64(c.CountCached(leftOut(p, record.StretchOf(m, p.Span))))
 			continue
@@ -115,27 +118,36 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 	if f.N == 0 {
 		return nil, 0, nil
 	}
-	z, err := mm.Zones(m, f, c)
+	past, err := mm.Zones(m, f, c)
 	if err != nil {
 		return nil, 0, err
 	}
-	pieces := f.pieces(m, z.From)
+	pieces := f.pieces(m, past.folded()...)
 	parts = make([]Part, 0, len(pieces)+8)
 	if f.Lead.N > 0 {
 		parts = append(parts, Part{Piece: Piece{Lead: true}, Text: leading, Tokens: c.CountCached(leading)})
 	}
 	repeats := mm.repeats(f)
+	heading := Conversation // that is to stand before the next record; "": it stands already
 	begin := func() {
-		parts = append(parts, z.blocks...)
-		parts = append(parts, Part{Piece: Piece{Kept: true}, Text: Conversation, Tokens: c.CountCached(Conversation)})
+		if heading != "" {
+			parts = append(parts, Part{Piece: Piece{Kept: true}, Text: heading, Tokens: c.CountCached(heading)})
+			heading = ""
+		}
 	}
-	for i, p := range pieces {
-		if i == f.Lead.N {
+	for _, p := range pieces {
+		if p.Zone == InBlocks {
+			if p.past < len(past) && len(past[p.past].blocks) > 0 {
+				parts, heading = append(parts, past[p.past].blocks...), Conversation
+			}
+			continue
+		}
+		if !p.Lead {
 			begin()
 		}
 		q := Part{Piece: p}
 		if p.Zone == InFolds {
-			q = z.folds[p.From-z.From]
+			q = past.fold(p)
 		} else if p.Omitted {
 			q.Text = leftOut(p, record.StretchOf(m, p.Span))
 			q.Tokens = c.CountCached(q.Text)

@@ -18,6 +18,7 @@ const (
 	InLines        // the block of key lines: likewise
 	InNotes        // a block of facts, decisions or refs: likewise
 	InFolds        // one record, shortened to what it comes to
+	InBlocks       // in place of all blocks of a generation; no part has it
 )
 
 // ByFold is how a folded record is shortened.
@@ -32,9 +33,10 @@ const (
 
 )
 
-// Zones are what stands in a pack for the records behind the boundary. They follow from
-// the records up to the last compaction alone and do not change before the next one.
+// Zones are what a generation shows for the records that it took behind the boundary. They follow from
+// the records up to its compaction alone and never change.
 type Zones struct {
+	from         int    // the first record of the generation
 	boundary, at int    // of the compaction: the first live record, and the one that brought it
 	blocks       []Part // before the conversation
 	From         int    // the first folded record; 0: none is
@@ -51,7 +53,14 @@ type zonesOf struct {
 	boundary, at int
 	summary      [sha256.Size]byte
 	notes        string // see noteWants
+	before       *Zones // of the generation before; nil: it is the first one
 }
+
+// First returns the first place of the generation.
+func (z *Zones) First() int { return z.from }
+
+// Boundary returns the place behind its last one.
+func (z *Zones) Boundary() int { return z.boundary }
 
 func (z *Zones) size() int {
 	n := 256
@@ -64,38 +73,74 @@ func (z *Zones) size() int {
 	return n
 }
 
-// Zones returns those of a fold.
+// Zones returns those of a fold, one for each of its generations.
 // It returns ctxabi.ErrIO when a record cannot be read.
-func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*Zones, error) {
+func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error) {
 	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
-		return &Zones{}, nil
+		return nil, nil
 	}
 	own := mm.SummaryFor(f)
-	key := zonesOf{f.Rules, f.Boundary(), f.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, f.Compacted)}
-	if z := mm.zoned[key]; z != nil {
-		z.used = true
-		return z, nil
-	}
-	s := f.starts[0]
-	rooms := f.Rules.zonesIn(f.Rules.room - f.settled().keptRecords(s))
-	z := &Zones{boundary: s.line, at: f.Compacted}
-	if rooms.all() > 0 {
-		b := &zoner{m: m, mm: mm, f: f, c: c, z: z, own: own}
-		if err := b.make(rooms); err != nil || b.unread {
-			return z, err
+	var past Past
+	for i, g := range f.past {
+		key := zonesOf{f.Rules, g.Boundary(), g.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, g.Compacted), nil}
+		if i > 0 {
+			key.before = past[i-1]
 		}
+		z := mm.zoned[key]
+		if z == nil {
+			z = &Zones{from: max(g.from, f.Lead.N+1), boundary: g.Boundary(), at: g.Compacted}
+			b := &zoner{m: m, mm: mm, f: g, c: c, z: z, before: past}
+			rooms := g.Rules.zonesIn(g.Rules.room - g.settled().keptRecords(1, g.starts[0]))
+			if i == 0 {
+				b.own = own
+			} else {
+				z.Decided = past[i-1].Decided
+			}
+			if rooms.all() > 0 {
+				if err := b.make(rooms); err != nil {
+					return nil, err
+				}
+			}
+			if !b.unread {
+				mm.zoned[key] = z
+			}
+		}
+		z.used = true
+		past = append(past, z)
 	}
-	z.used, mm.zoned[key] = true, z
-	return z, nil
+	return past, nil
 }
+
+// Past are the zones of the generations of a fold.
+type Past []*Zones
+
+// Decided returns how many of the recorded decisions the blocks tell of.
+func (p Past) Decided() int {
+	if len(p) == 0 {
+		return 0
+	}
+	return p[len(p)-1].Decided
+}
+
+// folded returns the first folded record of each generation; 0: none is.
+func (p Past) folded() (list []int) {
+	for _, z := range p {
+		list = append(list, z.From)
+	}
+	return list
+}
+
+// fold returns the part of the folded record of a piece.
+func (p Past) fold(q Piece) Part { return p[q.past].folds[q.From-p[q.past].From] }
 
 // zoner makes the zones of one compaction.
 type zoner struct {
-	m  record.Records
-	mm *Memo
-	f  *Fold
-	c  *tokens.Counter
-	z  *Zones
+	m      record.Records
+	mm     *Memo
+	f      *Fold // when that was done
+	c      *tokens.Counter
+	z      *Zones
+	before Past // of the generations before
 
 	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
 	unread bool     // a record could not be read
@@ -151,12 +196,17 @@ func (b *zoner) make(rooms zoneRules) error {
 func (b *zoner) room() (int64, error) {
 	at := *b.f
 	at.N = b.z.at
-	shown, err := b.mm.count(b.m, at.pieces(b.m, 0), b.c)
+	shown, err := b.mm.count(b.m, at.pieces(b.m, b.before.folded()...), b.c)
 	if err != nil {
 		return 0, err
 	}
+	for _, z := range b.before {
+		for _, p := range slices.Concat(z.blocks, z.folds) {
+			shown += int64(p.Tokens + b.frame())
+		}
+	}
 	if at.beyond > 0 {
-		first, user := at.settled().keptImages(at.starts[0])
+		first, user := at.settled().keptImages(at.from, at.starts[0])
 		shown += int64(first + user)
 		for line := b.z.boundary; line <= at.N; line++ {
 			n, err := b.beyond(line)
@@ -171,7 +221,7 @@ func (b *zoner) room() (int64, error) {
 	if b.f.heldAt == 0 {
 		first := was
 		first.starts = []start{{line: 1}}
-		if before, err = b.mm.count(b.m, first.pieces(b.m, 0), b.c); err != nil {
+		if before, err = b.mm.count(b.m, first.pieces(b.m), b.c); err != nil {
 			return 0, err
 		}
 		for line := 1; at.beyond > 0 && line <= at.N; line++ {
@@ -213,8 +263,8 @@ func (b *zoner) group(end int) int {
 func (b *zoner) fold(room int) {
 	var back []Part // newest first
 	end := b.z.boundary - 1
-	for end > b.f.Lead.N {
-		begin := max(b.group(end), b.f.Lead.N+1)
+	for end >= b.z.from {
+		begin := max(b.group(end), b.z.from)
 		var group []Part
 		n, readable := 0, true
 		for at := end; at >= begin && readable; at-- {

@@ -48,8 +48,15 @@ func (b *zoner) frame() int {
 
 // staysWhole reports whether the record at a place behind the boundary stands there as it is.
 func (b *zoner) staysWhole(at int) bool {
-	first, user := b.f.keptUsers(b.f.starts[0])
-	return at <= b.f.Lead.N || at == first || at == user
+	if at <= b.f.Lead.N {
+		return true
+	}
+	for _, g := range b.f.past {
+		if first, user := g.keptUsers(g.from, g.starts[0]); at == first || at == user {
+			return true
+		}
+	}
+	return false
 }
 
 // excerpt reads a record that the pack can do without; false: it cannot be read, and the zones of this build are made without it.

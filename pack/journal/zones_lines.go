@@ -15,10 +15,15 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 	whole = map[int]bool{}
 	at := *b.f
 	at.N = b.z.at // records that came later do not count
-	for _, p := range at.pieces(b.m, b.z.From) {
+	past := append(slices.Clip(b.before), b.z)
+	for _, p := range at.pieces(b.m, past.folded()...) {
 		switch {
 		case p.Zone == InFolds:
-			out = append(out, b.z.folds[p.From-b.z.From].Text)
+			out = append(out, past.fold(p).Text)
+		case p.Zone == InBlocks:
+			for _, block := range past[p.past].blocks {
+				out = append(out, block.Text)
+			}
 		case !p.Omitted:
 			r, err := b.mm.show(b.m, p, b.c)
 			if err != nil {
@@ -102,7 +107,7 @@ func (b *zoner) conclusions(reports map[int]string, room int, line func(text str
 		until = b.z.From
 	}
 	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
-		if at >= until {
+		if at >= until || at < b.z.from {
 			continue
 		}
 		lines, n := compress.ConclusionLines(reports[at], 2*record.FoldedResult), 0

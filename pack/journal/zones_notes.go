@@ -48,7 +48,7 @@ type noteLine struct {
 // decided are lines of the decisions that events had recorded before the record that brought the compaction, for which there is so much room.
 func (b *zoner) decided(room int64) (lines string, tokens int) {
 	n := b.mm.decidedBefore(b.m, b.z.at)
-	if lines, tokens = DecidedText(b.mm.Decided[:n], int(min(int64(NoteCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
+	if lines, tokens = DecidedText(b.mm.Decided[b.z.Decided:n], int(min(int64(NoteCaps[recipe.TypeDecisions]), room/decidedPart)), b.c.CountCached); lines != "" {
 		b.z.Decided = n
 		tokens += b.c.CountCached(b.notesHeading(recipe.TypeDecisions))
 	}

@@ -12,9 +12,9 @@ import (
 // summary is the block that says what was asked, concluded and what failed: in the words of the recipe's summarizer as
 // far as these go, and by lines of their own of the records that left since.
 func (b *zoner) summary(rooms zoneRules) Part {
-	span := ctxabi.Span{From: 1, To: b.z.boundary - 1}
+	span := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InSummary}, Text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
-	room, after := int(rooms.summary)-b.c.CountCached(p.Text), 0
+	room, after := int(rooms.summary)-b.c.CountCached(p.Text), b.f.from-1
 	if b.own != nil {
 		// It may take what key lines are to have, too: it is what somebody who knows wants to be told.
 		own, most := b.c.CountCached(p.Text+b.own.Text), int(rooms.summary+rooms.lines)
@@ -24,7 +24,7 @@ func (b *zoner) summary(rooms zoneRules) Part {
 		}
 	}
 	lines := b.derived(after, room)
-	if after == 0 && len(lines) == 0 {
+	if p.Summarized == 0 && len(lines) == 0 {
 		return Part{}
 	}
 	p.Text += strings.Join(lines, "")
@@ -103,14 +103,25 @@ func (b *zoner) derived(after, room int) []string {
 	return lines
 }
 
-// SummaryFor returns the summary that enters at the last compaction of f, or nil.
+// SummaryFor returns the summary that enters at the last major compaction of f, or nil.
 func (mm *Memo) SummaryFor(f *Fold) *Summary {
-	for i := range slices.Backward(mm.Summaries) {
-		if s := &mm.Summaries[i]; s.After < f.Compacted && s.To < f.Boundary() {
-			return s
-		}
+	if len(f.past) == 0 {
+		return nil
+	}
+	if n := mm.summaryAt(f.past[0].Compacted, f.past[0].Boundary()); n > 0 {
+		return &mm.Summaries[n-1]
 	}
 	return nil
+}
+
+// summaryAt returns the number of a summary as Fold.summary does.
+func (mm *Memo) summaryAt(compacted, boundary int) int {
+	for i := range slices.Backward(mm.Summaries) {
+		if s := &mm.Summaries[i]; s.After < compacted && s.To < boundary {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // OwnSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
@@ -118,7 +129,7 @@ func (f *Fold) OwnSummary() int {
 	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
 		return 0
 	}
-	return f.Rules.maxOwn(f.Rules.room - f.settled().keptRecords(f.starts[0]))
+	return f.Rules.maxOwn(f.Rules.room - f.settled().keptRecords(1, f.starts[0]))
 }
 
 // maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: the room of

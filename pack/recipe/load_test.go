@@ -24,7 +24,7 @@ func TestDefaultIsWhole(t *testing.T) {
 	if r.Sources[11].Type != TypeJournal || r.Sources[12].Phase != Dynamic || r.Sources[10].Phase != Session {
 		t.Errorf("phases are wrong: %+v", r.Sources)
 	}
-	if len(r.Strategies) != 4 || r.History.Low != 0.82 || r.Wait != 500e6 || r.TotalMaxTokens != -1 || r.Hash == "" {
+	if len(r.Strategies) != 4 || r.History.Low != 0.78 || r.Wait != 500e6 || r.TotalMaxTokens != -1 || r.Hash == "" {
 		t.Errorf("%+v", r)
 	}
 }

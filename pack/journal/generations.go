@@ -1,0 +1,74 @@
+package journal
+
+import "slices"
+
+// A compaction is major or minor. A major one makes all anew that stands behind the boundary. A minor one keeps that byte for byte and
+// adds what left since: so a provider's cache keeps it. What one compaction adds is a generation: Fold.past has, from the last major
+// compaction on, the fold as it was when each of them was done. Which compactions are minor follows from weights, as all of a fold does.
+
+// Numbers of generations.
+const (
+	maxMinors  = 4   // minor compactions after a major one
+	mostPast   = 670 // thousandths of the room that is left beside what is kept: more past brings a major compaction
+	minorShare = 200 // thousandths of what leaves that a generation shows of it
+)
+
+// generate notes the generation that the compaction just done began.
+func (f *Fold) generate() {
+	g := f.clone()
+	if !f.minor {
+		g.past = nil
+	}
+	g.past = append(slices.Clip(g.past), g)
+	f.past = g.past
+}
+
+// MajorBoundary returns the boundary of the last major compaction; 0: there was none.
+func (f *Fold) MajorBoundary() int {
+	if len(f.past) == 0 {
+		return 0
+	}
+	return f.past[0].Boundary()
+}
+
+// Reason returns why the last compaction was.
+func (f *Fold) Reason() string {
+	if f.Moved == byRoom && f.minor {
+		return minorReason
+	}
+	return f.Moved
+}
+
+// pastWeight is what all takes that stands behind the boundary, the leading records included.
+func (f *Fold) pastWeight() int64 { return f.weight() - (f.shown - f.starts[0].shown) }
+
+// minorTo returns the start to which a minor compaction moves the boundary and what the journal comes to then; 0: there is none, and
+// the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction, and so does a
+// summary that came since the last one.
+func (f *Fold) minorTo() (to int, after int64) {
+	if len(f.past) == 0 || len(f.past) > maxMinors || f.Rules.zones.all() == 0 {
+		return 0, 0
+	}
+	if major := f.past[0]; f.summary != nil && f.summary(f.N, f.Boundary()) != f.summary(major.Compacted, major.Boundary()) {
+		return 0, 0
+	}
+	for _, g := range f.past {
+		if first, user := g.settled().keptImages(g.from, g.starts[0]); first+user > 0 {
+			return 0, 0
+		}
+	}
+	from, past, kept := f.Boundary(), f.pastWeight(), f.keptRecords(1, f.starts[0])
+	most := kept + (f.Rules.room-kept)*mostPast/1000
+	for i := 1; i < len(f.starts); i++ {
+		s := f.starts[i]
+		own := f.keptRecords(from, s) - f.Lead.shown
+		own += (s.shown - f.starts[0].shown) * minorShare / 1000
+		if past+own > most {
+			return 0, 0
+		}
+		if after = past + own + f.shown - s.shown; after <= f.low(kept) {
+			return i, after
+		}
+	}
+	return 0, 0
+}
