@@ -84,7 +84,7 @@ func (e *Engine) renderHit(r *Result, i, left int) (part string, used int) {
 	for k := range with {
 		if w := &with[k]; w.text != "" {
 			b.WriteString(w.heading(r, h) + w.text + "\n")
-			used += headWith + r.tokens(w.text)
+			used += headWith + ctxabi.Weight(w.text)
 		}
 	}
 	return b.String(), used
@@ -132,7 +132,7 @@ func (e *Engine) excerptOf(r *Result, i, left int) (text string, with []shownWit
 			w := shownWith{With: &h.With[k]}
 			if each >= headWith+leastRoom {
 				w.text = e.glance(r, w.With, each-headWith)
-				used += headWith + r.tokens(w.text)
+				used += headWith + ctxabi.Weight(w.text)
 			}
 			with = append(with, w)
 		}
