@@ -105,6 +105,12 @@ var verdicts = map[string]int{
 	"cannot": 7, "undefined": 7, "timeout": 7, "invalid": 7, "missing": 6, "conflict": 7, "warning": 4, "passed": 9, "success": 6, "successfully": 6, "exit": 5, "found": 3,
 }
 
+// Tells returns what a line says about how something went: 0 for nothing, up to 10 for a failure.
+func Tells(line string) (tells int) {
+	EachWord(line, func(w string, _ WordKind) { tells = max(tells, verdicts[strings.ToLower(w)]) })
+	return tells
+}
+
 // TellsFailure reports whether a line has a word for a failure.
 func TellsFailure(line string) (failure bool) {
 	EachWord(line, func(w string, _ WordKind) {

@@ -34,6 +34,7 @@ const readme = `ctxfs: memory for agents, made of plain files.
   ctxfs recipe default > ../../context.yaml   # what packs are made of: edit it
   cat context/pack.report.md      # what each source asked for and got
   cat 'context/search/retry bug'  # find again what was said
+  cat 'context/search/"src/main.go"'   # a slash stands in double quotes, or is %2F
   cat context/errors.jsonl        # why something was refused
 
 History (messages.jsonl, events.jsonl) only grows. Everything pack.* is made

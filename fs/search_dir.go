@@ -30,9 +30,25 @@ func listQueries(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysc
 	return list, 0
 }
 
+// findQuery finds the answer to a query. A phrase in double quotes may have slashes: a name that ends inside
+// one is a directory, in which the query goes on.
 func findQuery(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if strings.HasPrefix(name, ".") {
 		return nil, syscall.ENOENT
+	}
+	return findQueryPart(ctx, d, name, out)
+}
+
+// findQueryPart is findQuery for name as it is written from context/search on, with %2F for each slash.
+func findQueryPart(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if search.InPhrase(name) {
+		inside := func(ctx context.Context, d *fixedDir, next string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+			return findQueryPart(ctx, d, name+escapedSlash+next, out)
+		}
+		n := &fixedDir{p: d.p, rel: ctxabi.SearchDir, find: inside}
+		n.fill(ctx, nil, &out.Attr)
+		cacheFixed(out)
+		return d.NewInode(ctx, n, phraseAttr(d.p.x.ID(), name)), 0
 	}
 	q, err := search.ParseName(name)
 	if err != nil {
@@ -55,9 +71,22 @@ func findQuery(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut
 	return n.found(ctx, d.EmbeddedInode(), d.p.x.ID(), out), 0
 }
 
+// escapedSlash is how a name of a query writes a slash.
+const escapedSlash = "%2F"
+
+// phraseAttr returns the identity of the directory in which a phrase goes on.
+func phraseAttr(where, name string) gofs.StableAttr {
+	attr := contentAttr(where, ctxabi.SearchDir, name)
+	attr.Mode = syscall.S_IFDIR
+	return attr
+}
+
 // ownerSearchDir is search in an agent's home, in a user's home or in a shared space: a file for
 // each query over all sessions there. It lists nothing.
-type ownerSearchDir struct{ storeDir } // ref.Agent is set in an agent's home
+type ownerSearchDir struct {
+	storeDir        // ref.Agent is set in an agent's home
+	begun    string // of a directory inside a phrase: the query so far, and %2F
+}
 
 // lookupSearch answers a look-up of the search directory of a realm, or of its agent.
 func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
@@ -65,7 +94,7 @@ func (r realm) lookupSearch(ctx context.Context, parent *gofs.Inode, out *fuse.E
 	if r.ref.Agent != "" {
 		home = r.ref.AgentHome()
 	}
-	n := &ownerSearchDir{storeDir{realm: r, rel: home + "/" + ctxabi.HomeSearchDir}}
+	n := &ownerSearchDir{storeDir: storeDir{realm: r, rel: home + "/" + ctxabi.HomeSearchDir}}
 	n.fill(&out.Attr)
 	cacheFixed(out)
 	return parent.NewInode(ctx, n, treeAttr(modeDir, n.rel)), 0
@@ -87,8 +116,15 @@ func (d *ownerSearchDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.E
 }
 
 func (d *ownerSearchDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if strings.HasPrefix(name, ".") {
+	if d.begun == "" && strings.HasPrefix(name, ".") {
 		return nil, syscall.ENOENT
+	}
+	name = d.begun + name
+	if search.InPhrase(name) {
+		n := &ownerSearchDir{storeDir{realm: d.realm, rel: d.rel}, name + escapedSlash}
+		n.fill(&out.Attr)
+		cacheFixed(out)
+		return d.NewInode(ctx, n, phraseAttr(d.rel, name)), 0
 	}
 	q, err := search.ParseName(name)
 	if err != nil {

@@ -34,7 +34,8 @@ var arrows = map[string][]string{
 	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record"},
 	"internal/eval/exam":           {"internal/eval", "internal/tokens"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
-	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check"},
+	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt"},
+	"internal/search/excerpt":      {"compress", "ctxabi"},
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own

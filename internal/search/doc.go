@@ -18,7 +18,8 @@
 //	walk.go           a walk over the postings
 //	cursor.go         the postings of one term
 //	render.go         the answer as text
-//	excerpt.go        what is shown of a record
+//	with.go           what belongs to a hit
+//	rank.go           the order of the best records, and which of them are one hit
 //	redaction.go      without secrets
 //	query.go          what is looked for
 //

@@ -16,6 +16,10 @@ type hit struct {
 	score float64
 	print uint32
 	seq   int // in the order of visits: of equal scores the earlier one is better
+
+	length  int  // in terms
+	acts    bool // it is a call, a result or an event
+	settled bool // its score is that of its best passage, too
 }
 
 // better reports whether a stands in front of b: the score, then what was visited first, which is the newest of a log.

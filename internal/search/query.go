@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/excerpt"
 )
 
 // What a query asks for when it does not say.
@@ -25,7 +26,7 @@ const (
 // Bounds of one query.
 const (
 	maxText  = 4096 // bytes
-	maxTerms = 64
+	maxTerms = excerpt.MaxTerms
 	maxExact = 8 // phrases, and bare identifiers
 )
 
@@ -71,6 +72,18 @@ func ParseName(name string) (Query, error) {
 		}
 	}
 	return q, q.Prepare()
+}
+
+// InPhrase reports whether a name ends inside a phrase: what follows its last double quote is not closed, and
+// the quote opens a word. In a path such a name is a directory in which the phrase goes on behind a slash. A
+// name that is too long for a query does not.
+func InPhrase(name string) bool {
+	i := strings.LastIndexByte(name, '"')
+	if i < 0 || strings.Count(name, `"`)%2 == 0 || len(name) > maxText {
+		return false
+	}
+	before, after := name[:i], name[i+1:]
+	return (before == "" || strings.HasSuffix(before, " ")) && !strings.HasPrefix(after, " ")
 }
 
 // isFilters reports whether what follows a question mark is meant for filters, right or wrong: what is is not, what key=value is.
@@ -223,6 +236,15 @@ func (q *Query) Prepare() error {
 		}
 	}
 	return nil
+}
+
+// view returns the query as excerpts read it. worth is that of its terms.
+func (q *Query) view(worth []float64) *excerpt.Query {
+	v := &excerpt.Query{Terms: q.terms, Worth: worth}
+	for _, x := range slices.Concat(q.phrases, q.names) {
+		v.Exact = append(v.Exact, excerpt.Exact{Text: x.text, Words: x.words})
+	}
+	return v
 }
 
 func newExact(text string) exact {

@@ -20,20 +20,24 @@ func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
 	return redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}, t, nil
 }
 
-// redacted returns the document of a hit without its secrets.
-func (f *finder) redacted(h *Hit, r *logReader) (document, error) {
-	raw, err := r.ix.Record(h.Line)
+// redacted returns the document of a record without its secrets.
+func (f *finder) redacted(v *view, event bool, line int) (document, error) {
+	r, err := f.reader(v, event)
 	if err != nil {
 		return document{}, err
 	}
-	history, _, err := historyOf(h.v.x)
+	raw, err := r.ix.Record(line)
 	if err != nil {
 		return document{}, err
 	}
-	if raw, err = f.redact.Ledger(h.v.x.ID()).Record(history, h.Event, h.Line, raw); err != nil {
+	history, _, err := historyOf(v.x)
+	if err != nil {
 		return document{}, err
 	}
-	return r.decode(h.Line, raw)
+	if raw, err = f.redact.Ledger(v.x.ID()).Record(history, event, line, raw); err != nil {
+		return document{}, err
+	}
+	return r.decode(line, raw)
 }
 
 // said returns the query as an answer may repeat it: without what is known to be a secret in the sessions that answer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/excerpt"
 )
 
 // Source is what the hit's record is called: "messages:12".
@@ -24,20 +25,19 @@ func (h *Hit) Path() string {
 
 // Render writes the answer within the query's tokens: headings with the records' addresses, and the best of what each says.
 func (e *Engine) Render(r *Result) []byte {
+	r.tokens = counted(e.c.Count)
 	if r.Query.JSON {
 		return e.renderJSON(r)
 	}
-	title := r.title(len(r.Hits))
-	room := r.Query.Tokens - e.c.Count(title)
+	left := r.Query.Tokens - r.tokens(r.title(len(r.Hits)))
 	var parts []string
-	used := 0
 	for i := range r.Hits {
-		part := e.renderHit(r, i, room-used)
+		part, used := e.renderHit(r, i, left)
 		if part == "" {
 			break
 		}
 		parts = append(parts, part)
-		used += e.c.Count(part)
+		left -= used
 	}
 	for {
 		out := r.title(len(parts)) + strings.Join(parts, "")
@@ -48,53 +48,149 @@ func (e *Engine) Render(r *Result) []byte {
 	}
 }
 
+// counted returns count, which remembers what it counted.
+func counted(count func(string) int) func(string) int {
+	known := map[string]int{}
+	return func(text string) int {
+		n, ok := known[text]
+		if !ok {
+			n = count(text)
+			known[text] = n
+		}
+		return n
+	}
+}
+
 // leastRoom is how many tokens an excerpt must have to be worth its heading.
 const leastRoom = 8
 
-// renderHit writes hit i into its share of so many tokens; "" when it has no room.
-func (e *Engine) renderHit(r *Result, i, room int) string {
+// renderHit writes hit i into its share of the tokens that are left, and returns about how many it takes;
+// "" when it has no room.
+func (e *Engine) renderHit(r *Result, i, left int) (part string, used int) {
 	h := &r.Hits[i]
 	where := h.Path()
 	if r.Many {
 		where = path.Join(h.Ref.Path(), where)
 	}
-	head := "\n## " + h.Source() + " " + h.Who + " · " + where + also(h) + "\n"
-	text := e.excerptOf(r, i, room-e.c.Count(head)-1)
+	head := "\n## " + h.Source() + " " + h.Who + " · " + where + also(h, left) + "\n"
+	used = r.tokens(head) + 1
+	text, with := e.excerptOf(r, i, left-used)
 	if text == "" && h.doc.said != "" {
-		return ""
+		return "", 0
 	}
-	return head + text + "\n"
+	var b strings.Builder
+	b.WriteString(head + text + "\n")
+	used += r.tokens(text)
+	for k := range with {
+		if w := &with[k]; w.text != "" {
+			b.WriteString(w.heading(r, h) + w.text + "\n")
+			used += headWith + ctxabi.Weight(w.text)
+		}
+	}
+	return b.String(), used
 }
 
-// excerptOf is what is shown of hit i where so many tokens are left for it and those behind it.
-func (e *Engine) excerptOf(r *Result, i, room int) string {
-	share := max(room/(len(r.Hits)-i), min(room, 4*leastRoom))
-	if share < leastRoom {
-		return ""
+// shownWith is what is shown of a record that belongs to a hit.
+type shownWith struct {
+	*With
+	text string
+}
+
+// heading returns the line above what is shown of it.
+func (w *With) heading(r *Result, h *Hit) string {
+	of := Hit{Ref: h.Ref, Event: h.Event, Line: w.Line}
+	where := of.Path()
+	if r.Many {
+		where = path.Join(h.Ref.Path(), where)
 	}
+	return "### " + of.Source() + " " + w.Who + ", " + w.What + " · " + where + "\n"
+}
+
+// Shares of what belongs to a hit.
+const (
+	leastWith = 48  // tokens that a hit must have for it
+	mostWith  = 96  // tokens, of each
+	mostFar   = 40  // likewise, of lines of files, and of what has no word of the query
+	headWith  = 24  // tokens that its heading takes, about
+	maxFirst  = 400 // tokens that the best line of a hit may take beyond its share
+
+	maxExcerpt = 8 << 20 // bytes of a record, from its beginning, that its lines are looked for in
+)
+
+// excerptOf returns what is shown of hit i, and of what belongs to it, where so many tokens are left for it
+// and those behind it.
+func (e *Engine) excerptOf(r *Result, i, left int) (text string, with []shownWith) {
+	share := max(left/(len(r.Hits)-i), min(left, 4*leastRoom))
 	h := &r.Hits[i]
-	if h.doc.said == "" {
-		return ""
+	if share < leastRoom || h.doc.said == "" {
+		return "", nil
 	}
-	return excerpt(h.doc.said, &r.Query, r.weight, func(s string) bool {
-		return len(s) <= 16*share && e.c.Count(s) <= share
-	})
+	used := 0
+	if share >= leastWith {
+		each := min(share/2/max(1, len(h.With)), mostWith)
+		for k := range h.With {
+			w := shownWith{With: &h.With[k]}
+			if each >= headWith+leastRoom {
+				w.text = e.glance(r, w.With, each-headWith)
+				used += headWith + ctxabi.Weight(w.text)
+			}
+			with = append(with, w)
+		}
+	}
+	first := min(left/2, maxFirst)
+	of := excerpt.Room{Tokens: share - used, Most: first, Seeds: excerpt.MaxSeeds, Count: r.tokens}
+	d := h.doc.record()
+	if text, ok := d.Whole(of); ok {
+		return text, with
+	}
+	s := h.sight
+	if s == nil || len(h.doc.said) > maxLookOne {
+		s = excerpt.Look(d, r.view, maxExcerpt)
+	}
+	return s.Excerpt(of), with
 }
 
-// also names the records of a log that say the same.
-func also(h *Hit) string {
-	if len(h.Also) == 0 {
-		return ""
+// glance returns what is shown of a record that belongs to a hit, within about so many tokens.
+func (e *Engine) glance(r *Result, w *With, tokens int) string {
+	of := excerpt.Room{Tokens: tokens, Most: tokens, Seeds: excerpt.MaxGlance, Count: func(text string) int { return ctxabi.Weight(text) }}
+	d := w.doc.record()
+	if text, ok := d.Whole(of); ok {
+		return text
 	}
+	s := excerpt.Look(d, r.view, maxLookOne)
+	if !d.Ends && (d.Result || s.Has == 0) {
+		of.Tokens = min(tokens, mostFar)
+		of.Most = of.Tokens
+	}
+	return s.Excerpt(of)
+}
+
+// also names the records of a log that say the same, and those that say nearly the same, as far as there are
+// tokens for it.
+func also(h *Hit, left int) (names string) {
+	most := maxAlso
+	if left < 8*leastWith {
+		most = 2
+	}
+	if len(h.Also) > 0 {
+		names = " · also " + short(h.Event) + ":" + numbers(h.Also, most)
+	}
+	if n := len(h.Like); n > 0 {
+		names += fmt.Sprintf(" · %d more like it: %s:%s", n, short(h.Event), numbers(h.Like, most))
+	}
+	return names
+}
+
+// numbers writes lines, the newest ones of many.
+func numbers(list []int, most int) string {
 	var lines []string
-	for _, line := range h.Also[:min(len(h.Also), maxAlso)] {
+	for _, line := range list[max(0, len(list)-most):] {
 		lines = append(lines, strconv.Itoa(line))
 	}
-	more := ""
-	if n := len(h.Also) - maxAlso; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+	if n := len(list) - most; n > 0 {
+		return strings.Join(lines, ", ") + fmt.Sprintf(" and %d more", n)
 	}
-	return " · also " + short(h.Event) + ":" + strings.Join(lines, ", ") + more
+	return strings.Join(lines, ", ")
 }
 
 // title is what stands in front of the hits: how many of them there are, and what was looked at.
@@ -184,14 +280,25 @@ type answerJSON struct {
 }
 
 type hitJSON struct {
-	Session string   `json:"session"`
-	Source  string   `json:"source"`
-	Who     string   `json:"who"`
-	Path    string   `json:"path"`
-	Score   float64  `json:"score"`
-	Exact   int      `json:"exact,omitempty"`
-	Also    []string `json:"also,omitempty"`
-	Text    string   `json:"text"`
+	Session   string     `json:"session"`
+	Source    string     `json:"source"`
+	Who       string     `json:"who"`
+	Path      string     `json:"path"`
+	Score     float64    `json:"score"`
+	Exact     int        `json:"exact,omitempty"`
+	Also      []string   `json:"also,omitempty"`
+	Like      []string   `json:"like,omitempty"`
+	LikeCount int        `json:"like_count,omitempty"`
+	Text      string     `json:"text"`
+	With      []withJSON `json:"with,omitempty"`
+}
+
+type withJSON struct {
+	Source string `json:"source"`
+	Who    string `json:"who"`
+	What   string `json:"what"`
+	Path   string `json:"path"`
+	Text   string `json:"text"`
 }
 
 func (e *Engine) renderJSON(r *Result) []byte {
@@ -207,10 +314,21 @@ func (e *Engine) renderJSON(r *Result) []byte {
 		for _, line := range h.Also {
 			j.Also = append(j.Also, short(h.Event)+":"+strconv.Itoa(line))
 		}
+		for _, line := range h.Like[max(0, len(h.Like)-maxAlso):] {
+			j.Like = append(j.Like, short(h.Event)+":"+strconv.Itoa(line))
+		}
+		j.LikeCount = len(h.Like)
 		a.Hits = append(a.Hits, j)
-		if j.Text = e.excerptOf(r, i, r.Query.Tokens-size()); j.Text == "" && h.doc.said != "" {
+		var with []shownWith
+		if j.Text, with = e.excerptOf(r, i, r.Query.Tokens-size()); j.Text == "" && h.doc.said != "" {
 			a.Hits = a.Hits[:i]
 			break
+		}
+		for _, w := range with {
+			of := Hit{Event: h.Event, Line: w.Line}
+			if w.text != "" {
+				j.With = append(j.With, withJSON{of.Source(), w.Who, w.What, of.Path(), w.text})
+			}
 		}
 		a.Hits[i] = j
 	}
@@ -231,12 +349,12 @@ func Highlight(answer string, q Query, begin, end string) string {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(answer) {
-		if strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ") {
+		if strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "### ") {
 			b.WriteString(line)
 			continue
 		}
 		at := 0
-		eachWord(line, func(from, to int) bool {
+		excerpt.EachWord(line, func(from, to int) bool {
 			found := false
 			compress.Terms(line[from:to], func(t uint64) { found = found || wanted[t] })
 			if found {

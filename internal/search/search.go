@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/internal/search/excerpt"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -22,7 +23,8 @@ type Result struct {
 	Many     bool      // an agent's or owner's search
 	Unread   int       // sessions that were not looked at yet, because their index is not read or made
 
-	weight map[uint64]float64 // what each term is worth
+	view   *excerpt.Query   // the query as excerpts read it
+	tokens func(string) int // while it is rendered
 }
 
 // Covered is how much of a session was looked at.
@@ -43,12 +45,15 @@ type Hit struct {
 	Event bool
 	Line  int
 	Who   string  // "user", "tool run_tests", "tool_call bash"
-	Score float64 // BM25; those that hold a bare identifier of the query verbatim come first whatever it is
+	Score float64 // BM25, of a long record mostly that of its best passage; those that hold a bare identifier of the query verbatim come first whatever it is
 	Also  []int   // lines of the same log that say the same
+	Like  []int   // likewise that answer with nearly the same lines, and are older
 	Exact int     // how many of the query's bare identifiers it holds
+	With  []With  // what belongs to it
 
 	v     *view // of the session that it is of, whatever that is called by now
 	doc   document
+	sight *excerpt.Sight // of doc; nil: it was not looked at yet
 	print uint32
 }
 
@@ -152,14 +157,11 @@ func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{q: &q, m: m, readers: map[readerKey]*logReader{}, docs: map[place]*document{}, redact: e.c.Redact}
+	f := &finder{q: &q, m: m, view: q.view(m.worth), readers: map[readerKey]*logReader{}, docs: map[place]*document{}, seen: map[place]*excerpt.Sight{}, exact: map[place]int{}, redact: e.c.Redact}
 	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
-	r.weight = map[uint64]float64{}
-	for i, t := range q.terms {
-		r.weight[t] = m.worth[i]
-	}
+	r.view = f.view
 	r.Hits, r.Count, r.AtLeast = f.hits, f.count, f.atLeast
 	if e.c.Redact != nil {
 		if r.Query.Text, err = f.said(); err != nil {
@@ -190,10 +192,14 @@ func (h *hit) place() place { return place{h.v, h.event, h.line} }
 type finder struct {
 	q      *Query
 	m      *matcher
+	view   *excerpt.Query
 	redact *redact.Redactor // nil: hits show records as they are stored
 
 	readers map[readerKey]*logReader
 	docs    map[place]*document
+	seen    map[place]*excerpt.Sight
+	exact   map[place]int // how many of the query's identifiers a record holds
+	looked  int           // bytes of records that were read for their passages
 	read    int64
 
 	hits    []Hit
@@ -201,24 +207,32 @@ type finder struct {
 	atLeast bool
 }
 
+// reader returns the reader of a log of a view.
+func (f *finder) reader(v *view, event bool) (*logReader, error) {
+	key := readerKey{v, event}
+	if r := f.readers[key]; r != nil {
+		return r, nil
+	}
+	i := 0
+	if event {
+		i = 1
+	}
+	ix, err := v.index(i)
+	if err != nil {
+		return nil, err
+	}
+	f.readers[key] = newLogReader(logOf(v.x, i), ix)
+	return f.readers[key], nil
+}
+
 // document reads a record; nil when so much was read that it is left.
 func (f *finder) document(h *hit) (*document, error) {
 	if d := f.docs[h.place()]; d != nil {
 		return d, nil
 	}
-	i := 0
-	if h.event {
-		i = 1
-	}
-	key := readerKey{h.v, h.event}
-	r := f.readers[key]
-	if r == nil {
-		ix, err := h.v.index(i)
-		if err != nil {
-			return nil, err
-		}
-		r = newLogReader(logOf(h.v.x, i), ix)
-		f.readers[key] = r
+	r, err := f.reader(h.v, h.event)
+	if err != nil {
+		return nil, err
 	}
 	if h.line > r.ix.Len() {
 		return nil, &viewError{h.v, damaged("it has more records than the log")}
@@ -267,7 +281,7 @@ func (f *finder) find(ctx context.Context) error {
 	for _, p := range f.q.phrases {
 		must = union(must, p.words)
 	}
-	exact := map[place]int{}
+	exact := f.exact
 	var named []hit
 	for _, name := range f.q.names {
 		found, err := f.m.find(ctx, union(must, name.words), maxNamed)
@@ -311,7 +325,9 @@ func (f *finder) find(ctx context.Context) error {
 				hits = append(hits, h)
 			}
 		}
-		f.group(hits, exact)
+		if err := f.group(hits); err != nil {
+			return err
+		}
 		if len(f.hits) >= f.q.N || !full || k == maxHits {
 			break
 		}
@@ -323,41 +339,19 @@ func (f *finder) find(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if d != nil {
-			h.doc, h.Who = *d, d.who()
-			if f.redact != nil {
-				if h.doc, err = f.redacted(h, f.readers[readerKey{h.v, h.Event}]); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// group makes hits of the first N records that say different things.
-func (f *finder) group(hits []hit, exact map[place]int) {
-	f.hits = nil
-	type key struct {
-		v     *view
-		event bool
-		print uint32
-	}
-	at := map[key]int{}
-	for _, h := range hits {
-		k := key{h.v, h.event, h.print}
-		if i, ok := at[k]; ok {
-			f.hits[i].Also = append(f.hits[i].Also, h.line)
+		if d == nil {
 			continue
 		}
-		if len(f.hits) < f.q.N {
-			at[k] = len(f.hits)
-			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), v: h.v, Event: h.event, Line: h.line, Score: h.score, Exact: exact[h.place()], print: h.print})
+		h.doc, h.Who = *d, d.who()
+		h.sight = f.seen[place{h.v, h.Event, h.Line}]
+		if f.redact != nil {
+			if h.doc, err = f.redacted(h.v, h.Event, h.Line); err != nil {
+				return err
+			}
+			h.sight = nil
 		}
 	}
-	for i := range f.hits {
-		slices.Sort(f.hits[i].Also)
-	}
+	return f.join()
 }
 
 // why returns why nothing was found.
@@ -371,18 +365,6 @@ func (f *finder) why(m *matcher) string {
 		return "no record contains the phrase exactly (upper and lower case count)"
 	}
 	return "no record that passes the filters has one of these words"
-}
-
-// who is what a heading calls the one who says it.
-func (d *document) who() string {
-	name := d.role.String()
-	if d.role == ctxabi.Event && d.what != "" {
-		name = d.what
-	}
-	if len(d.tools) == 1 && (d.role == ctxabi.Tool || d.role == ctxabi.Event) {
-		name += " " + d.tools[0]
-	}
-	return name
 }
 
 func union(a, b []uint64) []uint64 {

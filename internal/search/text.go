@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"hash/crc32"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/excerpt"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -23,12 +21,28 @@ type document struct {
 	tools []string // whose result it is, or which it calls
 	said  string   // what context/line/<n>.txt holds
 	words string   // the same, with the arguments of calls as their program reads them: \n is a line end
+
+	calls     []ctxabi.Call // that it makes
+	callBytes int           // of said, at its end, that are the calls
+	answers   []string      // ids of the calls that it answers
 }
 
 // print returns a checksum by which documents of different text are told apart.
 func (d *document) print() uint32 { return crc32.Checksum([]byte(d.said), castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// who is what a heading calls the one who says it.
+func (d *document) who() string {
+	name := d.role.String()
+	if d.role == ctxabi.Event && d.what != "" {
+		name = d.what
+	}
+	if len(d.tools) == 1 && (d.role == ctxabi.Tool || d.role == ctxabi.Event) {
+		name += " " + d.tools[0]
+	}
+	return name
+}
 
 // terms calls emit with the document's terms, repeated ones again and again.
 func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words, emit) }
@@ -67,8 +81,6 @@ func (r *logReader) read(line int) (document, error) {
 func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 	e := r.ix.At(line)
 	d.role = e.Role
-	var calls []ctxabi.Call
-	var answered []string // ids of calls
 	var name string
 	if r.event {
 		d.role = ctxabi.Event
@@ -76,14 +88,14 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		if !ok {
 			d.what = gjson.GetBytes(raw, "type").String()
 			d.said = string(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
-			d.words = unescape(d.said)
+			d.words = excerpt.Unescape(d.said)
 			return d, nil
 		}
 		d.what, name = "tool_call", ev.Name
 		if ev.IsResult {
-			d.what, answered = "tool_result", []string{ev.CallID}
+			d.what, d.answers = "tool_result", []string{ev.CallID}
 		} else {
-			calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
+			d.calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
 		}
 		d.said = string(ev.Said())
 	} else {
@@ -91,27 +103,28 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		if e.Flags&session.Damaged != 0 {
 			m = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 		}
-		calls = m.Calls
+		d.calls = m.Calls
 		if d.role == ctxabi.Tool {
-			name, answered = m.Name, []string{m.CallID}
+			name, d.answers = m.Name, []string{m.CallID}
 		}
 		for _, result := range m.Results {
-			answered = append(answered, result.CallID)
+			d.answers = append(d.answers, result.CallID)
 		}
 		d.said = string(m.Said())
 	}
 	d.words = d.said
-	for _, c := range calls {
+	for _, c := range d.calls {
 		r.remember(c)
 		d.tools = append(d.tools, c.Name)
+		d.callBytes += len(c.Name) + len(c.Arguments) + 2
 		if strings.IndexByte(c.Arguments, '\\') >= 0 {
-			d.words = strings.Replace(d.words, c.Arguments, unescape(c.Arguments), 1)
+			d.words = strings.Replace(d.words, c.Arguments, excerpt.Unescape(c.Arguments), 1)
 		}
 	}
-	if name != "" && len(answered) > 0 {
+	if name != "" && len(d.answers) > 0 {
 		d.tools = append(d.tools, name)
 	} else {
-		for _, id := range answered {
+		for _, id := range d.answers {
 			name, err := r.nameOf(id, int(e.CallOf))
 			if err != nil {
 				return d, err
@@ -156,62 +169,25 @@ func (r *logReader) nameOf(id string, line int) (string, error) {
 	return "", nil
 }
 
-// unescape reads the escapes of JSON's strings wherever they stand in a text.
-func unescape(s string) string {
-	i := strings.IndexByte(s, '\\')
-	if i < 0 {
-		return s
-	}
-	b := append(make([]byte, 0, len(s)), s[:i]...)
-	for ; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b = append(b, s[i])
-			continue
-		}
-		i++
-		switch c := s[i]; c {
-		case 'n':
-			b = append(b, '\n')
-		case 'r':
-			b = append(b, '\r')
-		case 't':
-			b = append(b, '\t')
-		case 'b', 'f':
-			b = append(b, ' ')
-		case 'u':
-			c, n := unescapeRune(s[i+1:])
-			b = utf8.AppendRune(b, c)
-			i += n
-		default: // a quote, a slash, a backslash
-			b = append(b, c)
-		}
-	}
-	return string(b)
+// ends reports whether the document is a result with lines that tell how something went: not one that holds
+// lines of files.
+func (d *document) ends() bool {
+	return d.isResult() && !slices.ContainsFunc(d.tools, func(tool string) bool {
+		name := compress.PlainName(tool)
+		return compress.IsFileTool(name) || compress.IsMatchTool(name) || compress.IsListTool(name)
+	})
 }
 
-// unescapeRune reads what follows \u, and how many bytes that takes.
-func unescapeRune(s string) (c rune, n int) {
-	unit := func(s string) rune {
-		if len(s) < 4 {
-			return -1
-		}
-		v, err := strconv.ParseUint(s[:4], 16, 16)
-		if err != nil {
-			return -1
-		}
-		return rune(v)
+// isResult reports whether the document holds what a tool answered.
+func (d *document) isResult() bool {
+	return d.role == ctxabi.Tool || len(d.answers) > 0 || d.what == "tool_result"
+}
+
+// record returns the document as it is looked at for an excerpt.
+func (d *document) record() excerpt.Record {
+	r := excerpt.Record{Said: d.said, Escaped: len(d.words) != len(d.said), Calls: len(d.said), Result: d.isResult(), Ends: d.ends()}
+	if len(d.calls) > 0 {
+		r.Calls = max(0, len(d.said)-d.callBytes)
 	}
-	c = unit(s)
-	switch {
-	case c < 0:
-		return utf8.RuneError, 0
-	case utf16.IsSurrogate(c):
-		if strings.HasPrefix(s[4:], `\u`) {
-			if c = utf16.DecodeRune(c, unit(s[6:])); c != utf8.RuneError {
-				return c, 10
-			}
-		}
-		return utf8.RuneError, 4
-	}
-	return c, 4
+	return r
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // run is one walk over all sources.
@@ -160,7 +161,8 @@ func (w *walk) take(doc uint32) {
 	if score <= w.threshold() {
 		return
 	}
-	h := hit{v: w.src.v, event: w.src.s.event, line: w.src.s.line(doc), score: score, print: w.rows.print(doc), seq: w.seq}
+	h := hit{v: w.src.v, event: w.src.s.event, line: w.src.s.line(doc), score: score, print: w.rows.print(doc), seq: w.seq,
+		length: int(w.rows.length(doc)), acts: w.rows.tools(doc) != 0 || w.rows.role(doc) == ctxabi.Tool || w.src.s.event}
 	if len(w.best) == w.k {
 		w.best[0] = h
 		heap.Fix(&w.best, 0)

@@ -1,0 +1,142 @@
+package search
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/internal/search/excerpt"
+)
+
+// Numbers of the second look at the best records.
+const (
+	shortTerms = 96      // records of up to so many terms are passages themselves
+	maxLook    = 4 << 20 // bytes of records, for one search
+	maxLookOne = 1 << 20 // likewise, of one record
+)
+
+// see returns what a record has of the query; nil if enough were looked at.
+func (f *finder) see(h *hit) (*excerpt.Sight, error) {
+	if s := f.seen[h.place()]; s != nil {
+		return s, nil
+	}
+	if f.looked >= maxLook {
+		return nil, nil
+	}
+	d, err := f.document(h)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	f.looked += min(len(d.said), maxLookOne)
+	s := excerpt.Look(d.record(), f.view, maxLookOne)
+	f.seen[h.place()] = s
+	return s, nil
+}
+
+// before reports whether a stands in front of b: it has more of the query's identifiers, or a higher score.
+func (f *finder) before(a, b *hit) bool {
+	if x, y := f.exact[a.place()], f.exact[b.place()]; x != y {
+		return x > y
+	}
+	return a.score > b.score
+}
+
+// settle looks at the passages of the first record of a queue, if it is long, and moves it to where it
+// belongs, so that one that has the words here and there does not stand in front of one that says it in a
+// sentence. It reports whether the record stayed the first. A score only falls, so that records behind the
+// last hit need no look.
+func (f *finder) settle(queue []hit) (stayed bool, err error) {
+	h := &queue[0]
+	if h.length <= shortTerms || h.settled {
+		return true, nil
+	}
+	h.settled = true
+	s, err := f.see(h)
+	if s == nil || err != nil {
+		return true, err
+	}
+	h.score = min(h.score, float64(h.score+float64(2*s.BestWindow(f.m.mean)))/3)
+	h.score /= float64(10+bits.Len(uint(h.length/shortTerms))) / 10 // each doubling of its length costs a tenth
+	at := 0
+	for at+1 < len(queue) && f.before(&queue[at+1], &queue[at]) {
+		queue[at], queue[at+1] = queue[at+1], queue[at]
+		at++
+	}
+	return at == 0, nil
+}
+
+// group makes hits of the first N records that say different things. Calls, results and events that answer
+// with nearly the same lines are one hit, in the place of the best and with the text of the newest.
+func (f *finder) group(hits []hit) error {
+	f.hits = nil
+	type key struct {
+		v     *view
+		event bool
+		print uint32
+	}
+	at := map[key]int{}
+	var marks []map[uint64]bool // of the hits
+	for n := 0; n < len(hits); n++ {
+		full := len(f.hits) >= f.q.N
+		if !full {
+			for stayed := false; !stayed; {
+				var err error
+				if stayed, err = f.settle(hits[n:]); err != nil {
+					return err
+				}
+			}
+		}
+		h := &hits[n]
+		k := key{h.v, h.event, h.print}
+		if i, same := at[k]; same {
+			f.hits[i].join(h)
+			continue
+		}
+		var of map[uint64]bool
+		if h.acts && (!full || f.seen[h.place()] != nil) {
+			s, err := f.see(h)
+			if err != nil {
+				return err
+			}
+			if s != nil {
+				of = s.Marks()
+			}
+		}
+		i := slices.IndexFunc(marks, func(m map[uint64]bool) bool { return excerpt.Alike(m, of) })
+		if i >= 0 && f.hits[i].kin(h, f.docs) {
+			at[k] = i
+			f.hits[i].join(h)
+			continue
+		}
+		if !full {
+			at[k] = len(f.hits)
+			marks = append(marks, of)
+			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), v: h.v, Event: h.event, Line: h.line, Score: h.score, Exact: f.exact[h.place()], print: h.print})
+		}
+	}
+	for i := range f.hits {
+		h := &f.hits[i]
+		slices.Sort(h.Also)
+		slices.Sort(h.Like)
+	}
+	return nil
+}
+
+// kin reports whether a record that answers with the same lines is of the same log and does the same:
+// both are calls, or results, of the same tools.
+func (h *Hit) kin(other *hit, docs map[place]*document) bool {
+	a, b := docs[place{h.v, h.Event, h.Line}], docs[other.place()]
+	return a != nil && b != nil && h.v == other.v && h.Event == other.event && a.role == b.role && a.what == b.what && slices.Equal(a.tools, b.tools)
+}
+
+// join adds a record that says the same, or nearly. The newest is the one that is shown.
+func (h *Hit) join(other *hit) {
+	switch {
+	case other.print == h.print:
+		h.Also = append(h.Also, other.line)
+	case other.line < h.Line:
+		h.Like = append(h.Like, other.line)
+	default:
+		h.Like = append(append(h.Like, h.Line), h.Also...)
+		h.Line, h.print, h.Also = other.line, other.print, nil
+	}
+}
