@@ -1,8 +1,8 @@
 // Package journal folds the history of a session over its index, so that it fits its room, and renders what is left.
 //
 // A fold ([Fold]) decides by weights which records are live, which ones a compaction takes behind the boundary, and how much is shown
-// of each. Zones stand for the records behind the boundary. A [Memo] has what one build may reuse of those before it: it changes how
-// long a build takes, never what it is.
+// of each. Zones stand for the records behind the boundary, in generations: a minor compaction keeps what earlier ones left, byte for
+// byte. A [Memo] has what one build may reuse of those before it: it changes how long a build takes, never what it is.
 //
 // # Files, from top to bottom
 //
@@ -19,6 +19,7 @@
 //	pieces.go           the journal as pieces
 //	history.go          the fold over the index
 //	history_compact.go  compactions
+//	generations.go      minor compactions, which keep what earlier ones left
 //	summary.go          a summary of the recipe's summarizer
 //	items.go            items of derived lists
 //	finds.go            what records hold that is worth a note

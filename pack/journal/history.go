@@ -159,24 +159,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	}
 	images := 0
 	if !leads {
-		rule := f.Rules.share(e)
-		if record.IsResult(e) && f.Rules.room > 0 {
-			own := false
-			if rule, own = f.arriving(weight); own {
-				f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
-			}
-		}
-		f.shown += f.scaled(rule.shown(weight))
-		if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
-			if images = f.images(line); images > f.Rules.image {
-				images = 0 // they are not shown
-			}
-			if images > 0 && f.imagesFrom == 0 {
-				f.imagesFrom = line
-			}
-		}
-		beyond := f.scaled(f.beyondAt(line, images))
-		f.shown, f.beyond = f.shown+beyond, f.beyond+beyond
+		images = f.show(e)
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
@@ -203,6 +186,29 @@ func (f *Fold) add(e ctxabi.Entry) {
 			f.generate()
 		}
 	}
+}
+
+// show adds what record e shows that was folded last, and returns what its images take.
+func (f *Fold) show(e ctxabi.Entry) (images int) {
+	line, weight, rule := f.N, int(e.Weight), f.Rules.share(e)
+	if record.IsResult(e) && f.Rules.room > 0 {
+		own := false
+		if rule, own = f.arriving(weight); own {
+			f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
+		}
+	}
+	f.shown += f.scaled(rule.shown(weight))
+	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
+		if images = f.images(line); images > f.Rules.image {
+			images = 0 // they are not shown
+		}
+		if images > 0 && f.imagesFrom == 0 {
+			f.imagesFrom = line
+		}
+	}
+	beyond := f.scaled(f.beyondAt(line, images))
+	f.shown, f.beyond = f.shown+beyond, f.beyond+beyond
+	return images
 }
 
 // fitsExactly reports whether all records fit by an exact count, as long as there was no compaction.
