@@ -31,13 +31,20 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 			t.Fatalf("%s:%s does not name %s:\n%s", it.Source, it.Range, it.Path, md)
 		}
 	}
-	if extra["key_lines"] > 1 || extra["summary"] > 1 {
+	if max(extra["key_lines"], extra["summary"]) > journal.MostGenerations {
 		t.Fatalf("zones: %v", extra)
 	}
-	if extra["key_lines"] == 0 {
-		return
+	blocks := strings.Split(md, "# Context Block: key lines (")[1:]
+	if len(blocks) < extra["key_lines"] {
+		t.Fatalf("%d blocks of key lines, %d are listed", len(blocks), extra["key_lines"])
 	}
-	_, block, _ := strings.Cut(md, "# Context Block: key lines (")
+	for _, block := range blocks[:extra["key_lines"]] {
+		checkKeyLines(t, in, block)
+	}
+}
+
+// checkKeyLines: the lines of the block that begins behind its heading's parenthesis stand in their records.
+func checkKeyLines(t *rapid.T, in Input, block string) {
 	block, _, _ = strings.Cut(block, "\n# Context Block: ")
 	lines := strings.Split(block, "\n")[1:]
 	if len(lines) == 0 {

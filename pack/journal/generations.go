@@ -13,6 +13,9 @@ const (
 	minorShare = 200 // thousandths of what leaves that a generation shows of it
 )
 
+// MostGenerations is how many generations a pack shows at most.
+const MostGenerations = maxMinors + 1
+
 // generate notes the generation that the compaction just done began.
 func (f *Fold) generate() {
 	g := f.clone()
