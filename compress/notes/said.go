@@ -340,3 +340,6 @@ func worthOf(s string) int {
 	})
 	return worth + identifiers
 }
+
+// Outcomes returns what a text of [Gist] says about what was done, found or decided.
+func Outcomes(text string) int { return worthOf(text) }

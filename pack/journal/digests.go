@@ -19,7 +19,7 @@ const (
 	maxVocabulary = 1 << 19 // words and lines; then all is read again
 	headTarget    = 72      // bytes of what the head of a part names
 	gistBytes     = 240     // of what stands of a record in the summary
-	manyArguments = 240     // bytes of the arguments of a call up to which they are one line
+	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
 // digests are what zones need to know of the newest records: each of them is read once.
@@ -176,8 +176,12 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	p.file, p.use = derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
 	p.whole = p.use == derived.FileWrites
 	args := gjson.Parse(c.Arguments)
-	if !args.IsObject() || !gjson.Valid(c.Arguments) {
+	if compress.Tune("decode", 1) == 0 || !args.IsObject() || !gjson.Valid(c.Arguments) {
 		p.Digest = d.words.Digest(c.Name + " " + c.Arguments)
+		return p
+	}
+	if len(c.Arguments) <= manyArguments && !strings.Contains(c.Arguments, `\n`) {
+		p.Digest, p.head = d.words.Digest(c.Name+" "+c.Arguments), "" // the line says it
 		return p
 	}
 	var text, short strings.Builder
@@ -189,7 +193,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 		case strings.Contains(value, "\n") || len(value) > manyArguments:
 			text.WriteString(value + "\n")
 		case value != p.file && short.Len() < 4*manyArguments:
-			short.WriteString(" " + key + ": " + value)
+			short.WriteString(" \"" + key + "\":\"" + value + "\"")
 		}
 	})
 	if short.Len() > 0 {

@@ -15,6 +15,7 @@ type Zone uint8
 const (
 	InFull    Zone = iota
 	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
+	InSaid         // the block of the user's words: likewise
 	InLines        // the block of key lines: likewise
 	InNotes        // a block of facts, decisions or refs: likewise
 	InFolds        // one record, shortened to what it comes to
@@ -116,7 +117,13 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
-	if summary := b.summary(rooms); summary.Text != "" {
+	left := ctxabi.Span{From: 1, To: b.z.boundary - 1}
+	said, saidAt := b.said(left, int(rooms.lines*saidShare/1000))
+	if said.Text != "" {
+		b.z.blocks = append(b.z.blocks, said)
+		covered = append(covered, said.Text)
+	}
+	if summary := b.summary(left, rooms, saidAt); summary.Text != "" {
 		b.z.blocks = append(b.z.blocks, summary)
 		covered = append(covered, summary.Text)
 	}
