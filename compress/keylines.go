@@ -18,7 +18,6 @@ type KeyLine struct {
 	Source int // index of the source
 	Line   int // in it, from 0
 	Text   string
-	Next   bool // no line that says something stands between it and the one before, which was chosen
 }
 
 // Numbers of [KeyLines].
@@ -97,21 +96,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost
 		}
 		return a.Line - b.Line
 	})
-	p.join(out)
 	return out
-}
-
-// join marks the lines that go on with the one before.
-func (p *picker) join(chosen []KeyLine) {
-	for i := 1; i < len(chosen); i++ {
-		a, b := &chosen[i-1], &chosen[i]
-		if a.Source != b.Source {
-			continue
-		}
-		lines := p.sources[a.Source].Digest.lines
-		at, _ := slices.BinarySearchFunc(lines, a.Line, func(l digestLine, n int) int { return int(l.n) - n })
-		b.Next = at+1 < len(lines) && int(lines[at+1].n) == b.Line
-	}
 }
 
 // place is a line of a source, by its index in the source's digest.

@@ -6,8 +6,6 @@ import (
 	"strings"
 )
 
-var Gap = map[int]string{0: " ", 1: "…"}[Tune("gap", 1)]
-
 var tunes = func() map[string]int {
 	m := map[string]int{}
 	for _, kv := range strings.Split(os.Getenv("TUNE"), ",") {

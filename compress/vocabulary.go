@@ -100,7 +100,7 @@ func (v *Vocabulary) Digest(text string) *Digest {
 	EachLine(text, func(n int, line string) {
 		words, kinds = words[:0], kinds[:0]
 		plain, identifiers := 0, 0
-		counted := Tune("serial", 1) == 1 && forms[form(line)] >= serial
+		counted := forms[form(line)] >= Tune("serial", serial)
 		EachWord(line, func(w string, kind WordKind) {
 			if kind == OtherWord || counted && kind == IdentifierWord && isCounter(w) {
 				return

@@ -227,7 +227,7 @@ func Gist(text string, n int) string {
 		return ""
 	}
 	out := units[best].text
-	if second >= 0 && len(out)+1+len(units[second].text) <= n {
+	if second >= 0 && units[second].worth > 2 && len(out)+1+len(units[second].text) <= n {
 		if second < best {
 			return units[second].text + " " + out
 		}

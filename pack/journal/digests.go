@@ -18,7 +18,7 @@ const (
 	keptDigests   = 2 * WindowRecords
 	maxVocabulary = 1 << 19 // words and lines; then all is read again
 	headTarget    = 72      // bytes of what the head of a part names
-	gistBytes     = 240     // of what stands of a record in the summary
+	gistBytes     = 200     // of what stands of a record in the summary
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 

@@ -118,7 +118,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	left := ctxabi.Span{From: 1, To: b.z.boundary - 1}
-	said, saidAt := b.said(left, int(rooms.lines*saidShare/1000))
+	said, saidAt := b.said(left, int(rooms.lines*saidShare(b.f.Rules.room)/1000))
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)
 		covered = append(covered, said.Text)

@@ -37,6 +37,11 @@ type lineSource struct {
 	part *digestPart
 }
 
+// as reports whether a line of s needs no head behind one of t.
+func (s lineSource) as(t lineSource) bool {
+	return s.at == t.at && (s.part == t.part || s.part.head == t.part.head)
+}
+
 // window is the first of the records that are looked at to choose key lines.
 func (b *zoner) window() int {
 	first := b.z.at + 1
@@ -98,7 +103,7 @@ func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) P
 	var text strings.Builder
 	text.WriteString(heading)
 	for i, l := range chosen {
-		text.WriteString(b.keyLine(parts[l.Source], l, i > 0 && chosen[i-1].Source == l.Source))
+		text.WriteString(b.keyLine(parts[l.Source], l, i > 0 && parts[chosen[i-1].Source].as(parts[l.Source])))
 	}
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InLines}, Text: text.String()}
 	p.Tokens = b.c.CountCached(p.Text)
@@ -106,13 +111,10 @@ func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) P
 }
 
 // keyLine is a line as it stands there: below the number of its record and what that is, which is not said twice but where the line
-// could be taken for framing; behind … where lines are left out between it and the one before.
+// could be taken for framing.
 func (b *zoner) keyLine(s lineSource, l compress.KeyLine, known bool) string {
 	if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
-		if l.Next {
-			return " " + l.Text + "\n"
-		}
-		return compress.Gap + l.Text + "\n"
+		return " " + l.Text + "\n"
 	}
 	head := record.AddressOf(b.m, s.at).String()
 	if compress.Tune("head", 1) == 1 && s.part.head != "" && !known {

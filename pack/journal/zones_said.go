@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"github.com/ctxfs/ctxfs/compress"
 	"slices"
 	"strings"
 
@@ -16,7 +17,9 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidShare   = 300     // thousandths of the room of key lines that it may take
+	saidFew     = 100     // thousandths of the room of key lines that it may take, where there is little of it
+	saidMany    = 300     // likewise, where there is much
+	saidScale   = 25      // tokens of the journal's room for each of them in between
 	saidMost    = 512     // messages of the user that are looked at
 	saidScanned = 1 << 16 // records among which they are looked for
 	saidAsked   = 48      // tokens of the question that a short reply answers
@@ -25,6 +28,12 @@ const (
 
 // saidCaps are the tokens that one message may take: the first of these with which all fit, or the last.
 var saidCaps = []int{400, 240, 160, 120, 90, 60, 40}
+
+// saidShare is how many thousandths of the room of key lines the user's words may take in a journal of so much room: where there is
+// little, what the agent works with is worth more.
+func saidShare(room int64) int64 {
+	return max(int64(compress.Tune("few", saidFew)), min(int64(compress.Tune("many", saidMany)), room/saidScale))
+}
 
 // saying is what a message of the user says.
 type saying struct {
@@ -75,7 +84,6 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 // sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	least := saidCaps[len(saidCaps)-1]
 	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost && len(list)*8 < room; at-- {
 		if e := b.m.At(at); !record.IsUser(e) || b.staysWhole(at) || b.isFolded(at) {
 			continue
@@ -103,7 +111,6 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		known[text] = true
 		list = append(list, s)
 	}
-	_ = least
 	return list
 }
 
