@@ -31,6 +31,8 @@ const (
 	lineOverhead = 4    // tokens that a line takes beside its text
 	nextOverhead = 1    // and one that goes on with the line before
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
+	maxRun       = 5    // lines that are chosen together
+	runShare     = 70   // hundredths of what the first of a run gains a token that another one gains at least
 )
 
 // KeyLines chooses lines of sources that repeat what may be needed later and is not shown, for
@@ -72,7 +74,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost
 			continue
 		}
 		from, to := c.place, c.place
-		for run := 1; run < Tune("maxrun", 5) && room > 0; run++ {
+		for run := 1; run < maxRun && room > 0; run++ {
 			before, gainBefore := p.beside(from, -1)
 			after, gainAfter := p.beside(to, +1)
 			next := after
@@ -80,7 +82,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost
 				next, gainAfter = before, gainBefore
 			}
 			// Both gains are per token, in 1/1024.
-			if next.line < 0 || gainAfter*100 < c.gain*1024/c.tokens*int64(Tune("share", 40)) || !take(next) {
+			if next.line < 0 || gainAfter*100 < c.gain*1024/c.tokens*runShare || !take(next) {
 				break
 			}
 			if next.line < from.line {
@@ -170,7 +172,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			if !l.speaks || p.last[l.number] != at {
 				continue
 			}
-			if c := (candidate{place: at, tokens: int64(l.tokens) + int64(Tune("over", lineOverhead)), gain: p.gain(l, at.source)}); c.gain > 0 {
+			if c := (candidate{place: at, tokens: int64(l.tokens) + lineOverhead, gain: p.gain(l, at.source)}); c.gain > 0 {
 				p.heap = append(p.heap, c)
 			}
 		}

@@ -100,7 +100,7 @@ func (v *Vocabulary) Digest(text string) *Digest {
 	EachLine(text, func(n int, line string) {
 		words, kinds = words[:0], kinds[:0]
 		plain, identifiers := 0, 0
-		counted := forms[form(line)] >= Tune("serial", serial)
+		counted := forms[form(line)] >= serial
 		EachWord(line, func(w string, kind WordKind) {
 			if kind == OtherWord || counted && kind == IdentifierWord && isCounter(w) {
 				return
@@ -125,7 +125,7 @@ func (v *Vocabulary) Digest(text string) *Digest {
 			}
 		}
 		l.last = int32(len(d.uses))
-		l.speaks = (identifiers > 0 || plain > 1 || Tune("speaks", 1) == 0) && strings.IndexFunc(line, unicode.IsSpace) >= 0 // a line of one word says nothing of it
+		l.speaks = (identifiers > 0 || plain > 1) && strings.IndexFunc(line, unicode.IsSpace) >= 0 // a line of one word says nothing of it
 		d.lines = append(d.lines, l)
 	})
 	return d

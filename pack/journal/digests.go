@@ -83,6 +83,14 @@ func (d *digests) of(m record.Records, at int) (*digest, bool) {
 	return one, true
 }
 
+// follow reads the newest record where the one before it was read, so that the next compaction finds all of them read but those that
+// came several at a time.
+func (d *digests) follow(m record.Records, n int) {
+	if n > 1 && d.kept[n-1] != nil {
+		d.of(m, n)
+	}
+}
+
 func (d *digests) keep(at int, one *digest) {
 	if d.kept == nil {
 		d.kept = map[int]*digest{}
@@ -176,7 +184,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	p.file, p.use = derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
 	p.whole = p.use == derived.FileWrites
 	args := gjson.Parse(c.Arguments)
-	if compress.Tune("decode", 1) == 0 || !args.IsObject() || !gjson.Valid(c.Arguments) {
+	if !args.IsObject() || !gjson.Valid(c.Arguments) {
 		p.Digest = d.words.Digest(c.Name + " " + c.Arguments)
 		return p
 	}

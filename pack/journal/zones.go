@@ -75,6 +75,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (*Zones, err
 	key := zonesOf{f.Rules, f.Boundary(), f.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, f.Compacted)}
 	if z := mm.zoned[key]; z != nil {
 		z.used = true
+		mm.digests.follow(m, f.N)
 		return z, nil
 	}
 	s := f.starts[0]

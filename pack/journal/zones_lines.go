@@ -74,7 +74,7 @@ func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) P
 	files := filesOf(b.m, parts)
 	for i, s := range parts {
 		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at] || s.at < span.From}
-		if compress.Tune("stale", 1) == 1 && !sources[i].Shown && s.part.file != "" {
+		if !sources[i].Shown && s.part.file != "" {
 			sources[i].Gone, sources[i].Shown = files.gone(i, s)
 		}
 	}
@@ -117,7 +117,7 @@ func (b *zoner) keyLine(s lineSource, l compress.KeyLine, known bool) string {
 		return " " + l.Text + "\n"
 	}
 	head := record.AddressOf(b.m, s.at).String()
-	if compress.Tune("head", 1) == 1 && s.part.head != "" && !known {
+	if s.part.head != "" && !known {
 		head += " " + s.part.head
 	}
 	return "[" + head + "] " + l.Text + "\n"

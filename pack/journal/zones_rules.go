@@ -1,7 +1,5 @@
 package journal
 
-import "github.com/ctxfs/ctxfs/compress"
-
 // zoneRules are the shares that zones take of the room, in thousandths.
 type zoneRules struct{ summary, lines, folds int64 }
 
@@ -10,7 +8,7 @@ func (j Policy) zoneRules(step int) zoneRules {
 	if j.Truncate || j.iterations > 0 || step > 14 {
 		return zoneRules{}
 	}
-	z := zoneRules{summary: int64(compress.Tune("sum", zoneSummary)), lines: j.keyLines, folds: zoneFolds}
+	z := zoneRules{summary: zoneSummary, lines: j.keyLines, folds: zoneFolds}
 	// What is live keeps at least a fifth of what stays.
 	if most := j.low * 8 / 10; z.all() > most {
 		z = zoneRules{z.summary * most / z.all(), z.lines * most / z.all(), z.folds * most / z.all()}

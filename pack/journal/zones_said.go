@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"github.com/ctxfs/ctxfs/compress"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ var saidCaps = []int{400, 240, 160, 120, 90, 60, 40}
 // saidShare is how many thousandths of the room of key lines the user's words may take in a journal of so much room: where there is
 // little, what the agent works with is worth more.
 func saidShare(room int64) int64 {
-	return max(int64(compress.Tune("few", saidFew)), min(int64(compress.Tune("many", saidMany)), room/saidScale))
+	return max(saidFew, min(saidMany, room/saidScale))
 }
 
 // saying is what a message of the user says.
