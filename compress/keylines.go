@@ -1,22 +1,16 @@
 package compress
 
-import (
-	"container/heap"
-	"math"
-	"slices"
-	"strings"
-	"unicode"
+import "slices"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
-)
-
-// Source is one record of a history from which key lines are chosen, or that is read to judge them.
+// Source is one text of a history from which key lines are chosen, or that is read to judge them.
 type Source struct {
-	Text string
-	Age  int  // in records: 0 for the newest
-	Tool bool // a tool's output; what people and models say counts four times as much
+	Digest *Digest // by the vocabulary of the choice
+	Age    int     // in records: 0 for the newest; texts of one record have the same, and stand side by side
+	Tool   bool    // a tool's output; what people and models say counts four times as much
 	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
 	Shown bool
+	// Gone reports whether the line of a number does not hold any more; nil: all do.
+	Gone func(number int32) bool
 }
 
 // KeyLine is one line of a source, without blanks at its ends.
@@ -35,7 +29,10 @@ const (
 	chosenWorth  = 20   // a word that a chosen line has weighs so many times less
 	shownWorth   = 40   // and one that is shown beside the sources
 	lineOverhead = 4    // tokens that a line takes beside its text
+	nextOverhead = 1    // and one that goes on with the line before
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
+	maxRun       = 5    // lines that are chosen together
+	runShare     = 70   // hundredths of what the first of a run gains a token that another one gains at least
 )
 
 // KeyLines chooses lines of sources that repeat what may be needed later and is not shown, for
@@ -43,29 +40,57 @@ const (
 // covered yet per token. The weight of an identifier is the sum, over the records that hold it,
 // of 0.5^(age/120), four times that where it stands outside of a tool's output, to the power of
 // 0.7; a plain word has a fraction of it. A covered word weighs little, but not nothing: where
-// there is room, another line with it stands there, too.
+// there is room, another line with it stands there, too. Lines beside a chosen one are taken with
+// it, as long as they gain enough by themselves.
 //
 // covered are texts that are shown beside the sources. cost is called with a line and the room
 // that is left; if it returns more than that, the line is left out. The lines come in the order
 // of their sources. A line that occurs several times is taken from the last record that has it.
-func KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
-	p := newPicker(sources, covered)
+func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
+	p := v.newPicker(sources, covered)
 	var out []KeyLine
 	misses := 0
-	for room > 0 && misses < maxMisses {
-		c := p.next()
-		if c == nil {
-			break
-		}
-		n := cost(c.KeyLine, room)
+	take := func(at place) bool {
+		l := p.at(at)
+		line := KeyLine{Source: int(at.source), Line: int(l.n), Text: sources[at.source].Digest.text[l.from:l.to]}
+		n := cost(line, room)
+		p.state[l.number] = taken // or of no use
 		if n > room {
 			misses++
-			continue
+			return false
 		}
 		misses = 0
 		room -= n
-		p.cover(c.words)
-		out = append(out, c.KeyLine)
+		p.cover(at)
+		out = append(out, line)
+		return true
+	}
+	for room > 0 && misses < maxMisses {
+		c, ok := p.next()
+		if !ok {
+			break
+		}
+		if !take(c.place) {
+			continue
+		}
+		from, to := c.place, c.place
+		for run := 1; run < maxRun && room > 0; run++ {
+			before, gainBefore := p.beside(from, -1)
+			after, gainAfter := p.beside(to, +1)
+			next := after
+			if before.line >= 0 && (after.line < 0 || gainBefore > gainAfter) {
+				next, gainAfter = before, gainBefore
+			}
+			// Both gains are per token, in 1/1024.
+			if next.line < 0 || gainAfter*100 < c.gain*1024/c.tokens*runShare || !take(next) {
+				break
+			}
+			if next.line < from.line {
+				from = next
+			} else {
+				to = next
+			}
+		}
 	}
 	slices.SortFunc(out, func(a, b KeyLine) int {
 		if a.Source != b.Source {
@@ -76,165 +101,169 @@ func KeyLines(sources []Source, covered []string, room int, cost func(line KeyLi
 	return out
 }
 
-// candidate is a line that may be chosen.
+// place is a line of a source, by its index in the source's digest.
+type place struct{ source, line int32 }
+
+// candidate is a line that may be chosen first.
 type candidate struct {
-	KeyLine
-	words  []int32 // distinct
-	tokens int64   // about
-	gain   int64   // when it was looked at last
+	place
+	tokens int64 // about
+	gain   int64 // when it was looked at last
 }
+
+// How a line stands, by its number.
+const (
+	open uint8 = iota
+	taken
+)
 
 // picker chooses candidates one after another.
 type picker struct {
-	numbers map[uint64]int32 // of words
-	weights []int64          // by number, in 1/1024
-	heap    []*candidate
+	sources []Source
+	weights []int64 // of words by number, in 1/1024
+	state   []uint8 // of lines by number
+	last    []place // where each line stands last, by number; line -1: nowhere
+	heap    []candidate
 }
 
-// wordUse is what is known of a word while sources are read.
-type wordUse struct {
-	sum  float64
-	last int // the source that was counted last, from 1
-	kind WordKind
-}
-
-func newPicker(sources []Source, covered []string) *picker {
-	p := &picker{numbers: map[uint64]int32{}}
-	var uses []wordUse
-	number := func(w string, kind WordKind) int32 {
-		id := Hash(w)
-		n, ok := p.numbers[id]
-		if !ok {
-			n = int32(len(uses))
-			p.numbers[id] = n
-			uses = append(uses, wordUse{kind: kind})
-		}
-		return n
-	}
-	byText := map[uint64]*candidate{}
-	var all []*candidate
-	var words []int32 // of one line
-	for i, s := range sources {
-		worth := math.Exp2(-float64(s.Age) / halfLife)
-		if !s.Tool {
-			worth = float64(saidWorth * worth)
-		}
-		EachLine(s.Text, func(n int, line string) {
-			words = words[:0]
-			EachWord(line, func(w string, kind WordKind) {
-				if kind == OtherWord {
-					return
-				}
-				k := number(w, kind)
-				if u := &uses[k]; u.last != i+1 {
-					u.sum, u.last = u.sum+worth, i+1
-				}
-				words = append(words, k)
-			})
-			if s.Shown || len(words) == 0 || strings.IndexFunc(line, unicode.IsSpace) < 0 {
-				return // a line of one word says nothing of it
-			}
-			at := KeyLine{Source: i, Line: n, Text: line}
-			id := Hash(line)
-			if same := byText[id]; same != nil {
-				same.KeyLine = at
-				return
-			}
-			slices.Sort(words)
-			c := &candidate{KeyLine: at, words: slices.Clone(slices.Compact(words)), tokens: int64(ctxabi.Weight(line) + lineOverhead)}
-			byText[id] = c
-			all = append(all, c)
-		})
-	}
-	p.weights = make([]int64, len(uses))
-	for i, u := range uses {
-		w := math.Pow(u.sum, dampening) * 1024
-		if u.kind == PlainWord {
-			w = float64(w * plainShare)
-		}
-		p.weights[i] = max(1, int64(w))
-	}
-	shown := make([]bool, len(uses))
+func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
+	p := &picker{sources: sources, weights: v.weigh(sources), state: make([]uint8, len(v.lines)), last: make([]place, len(v.lines))}
+	shown := make([]bool, len(v.plain))
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
-			if same := byText[Hash(line)]; same != nil {
-				same.tokens = 0 // it stands there already
+			if n, ok := v.lines[Hash(Unnumbered(line))]; ok {
+				p.state[n] = taken // it stands there already
 			}
 			EachWord(line, func(w string, _ WordKind) {
-				if n, ok := p.numbers[Hash(w)]; ok && !shown[n] {
+				if n, ok := v.words[Hash(w)]; ok && !shown[n] {
 					shown[n] = true
 					p.weights[n] /= shownWorth
 				}
 			})
 		})
 	}
-	for _, c := range all {
-		if c.tokens == 0 {
+	for n := range p.last {
+		p.last[n].line = -1
+	}
+	count := 0
+	for i := range sources {
+		s := &sources[i]
+		if s.Shown {
 			continue
 		}
-		if c.gain = p.gain(c); c.gain > 0 {
-			p.heap = append(p.heap, c)
+		for k := range s.Digest.lines {
+			l := &s.Digest.lines[k]
+			if l.last > l.uses && p.state[l.number] == open && (s.Gone == nil || !s.Gone(l.number)) {
+				if p.last[l.number].line < 0 {
+					count++
+				}
+				p.last[l.number] = place{int32(i), int32(k)}
+			}
 		}
 	}
-	heap.Init(p)
+	p.heap = make([]candidate, 0, count)
+	for i := range sources {
+		if sources[i].Shown {
+			continue
+		}
+		for k := range sources[i].Digest.lines {
+			at := place{int32(i), int32(k)}
+			l := p.at(at)
+			if !l.speaks || p.last[l.number] != at {
+				continue
+			}
+			if c := (candidate{place: at, tokens: int64(l.tokens) + lineOverhead, gain: p.gain(l, at.source)}); c.gain > 0 {
+				p.heap = append(p.heap, c)
+			}
+		}
+	}
+	for i := len(p.heap)/2 - 1; i >= 0; i-- {
+		p.sift(i)
+	}
 	return p
 }
 
-func (p *picker) gain(c *candidate) (sum int64) {
-	for _, w := range c.words {
+func (p *picker) at(at place) *digestLine { return &p.sources[at.source].Digest.lines[at.line] }
+
+func (p *picker) gain(l *digestLine, source int32) (sum int64) {
+	for _, w := range p.sources[source].Digest.uses[l.uses:l.last] {
 		sum += p.weights[w]
 	}
 	return sum
 }
 
-func (p *picker) cover(words []int32) {
-	for _, w := range words {
+func (p *picker) cover(at place) {
+	l := p.at(at)
+	for _, w := range p.sources[at.source].Digest.uses[l.uses:l.last] {
 		p.weights[w] /= chosenWorth
 	}
 }
 
-// next removes the best candidate from the heap and returns it; nil if none gains anything. What
-// a candidate gains never grows.
-func (p *picker) next() *candidate {
-	for len(p.heap) > 0 {
-		c := p.heap[0]
-		now := p.gain(c)
-		if now == c.gain {
-			heap.Pop(p)
-			if now == 0 {
-				return nil
-			}
-			return c
-		}
-		if c.gain = now; now == 0 {
-			heap.Pop(p)
-		} else {
-			heap.Fix(p, 0)
-		}
+// beside returns the line beside another one, and what it gains a token in 1/1024; its line is -1
+// where there is none that may be taken.
+func (p *picker) beside(at place, step int32) (place, int64) {
+	lines := p.sources[at.source].Digest.lines
+	next := place{at.source, at.line + step}
+	if next.line < 0 || int(next.line) >= len(lines) {
+		return place{line: -1}, 0
 	}
-	return nil
+	l := &lines[next.line]
+	if p.state[l.number] == taken || p.last[l.number].line < 0 {
+		return place{line: -1}, 0
+	}
+	return next, p.gain(l, at.source) * 1024 / int64(l.tokens+nextOverhead)
 }
 
-func (p *picker) Len() int { return len(p.heap) }
+// next removes the best candidate from the heap and returns it; ok is false if none gains anything.
+// What a candidate gains never grows.
+func (p *picker) next() (c candidate, ok bool) {
+	for len(p.heap) > 0 {
+		c := &p.heap[0]
+		now := int64(0)
+		l := p.at(c.place)
+		if p.state[l.number] == open {
+			now = p.gain(l, c.source)
+		}
+		if now > 0 && now != c.gain {
+			c.gain = now
+			p.sift(0)
+			continue
+		}
+		best := *c
+		end := len(p.heap) - 1
+		p.heap[0] = p.heap[end]
+		p.heap = p.heap[:end]
+		p.sift(0)
+		if now > 0 {
+			return best, true
+		}
+	}
+	return c, false
+}
 
-func (p *picker) Less(i, j int) bool {
-	a, b := p.heap[i], p.heap[j]
+func (p *picker) less(a, b *candidate) bool {
 	if x, y := a.gain*b.tokens, b.gain*a.tokens; x != y {
 		return x > y
 	}
-	if a.Source != b.Source {
-		return a.Source > b.Source
+	if a.source != b.source {
+		return a.source > b.source
 	}
-	return a.Line < b.Line
+	return a.line < b.line
 }
 
-func (p *picker) Swap(i, j int) { p.heap[i], p.heap[j] = p.heap[j], p.heap[i] }
-
-func (p *picker) Push(x any) { p.heap = append(p.heap, x.(*candidate)) }
-
-func (p *picker) Pop() any {
-	last := len(p.heap) - 1
-	c := p.heap[last]
-	p.heap = p.heap[:last]
-	return c
+// sift moves a candidate down to where it belongs.
+func (p *picker) sift(i int) {
+	for {
+		best := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(p.heap); child++ {
+			if p.less(&p.heap[child], &p.heap[best]) {
+				best = child
+			}
+		}
+		if best == i {
+			return
+		}
+		p.heap[i], p.heap[best] = p.heap[best], p.heap[i]
+		i = best
+	}
 }

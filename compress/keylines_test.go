@@ -20,12 +20,13 @@ func textsOf(lines []KeyLine) (out []string) {
 }
 
 func TestKeyLines(t *testing.T) {
+	var v Vocabulary
 	sources := []Source{
-		{Text: "nothing to see here\nauth/refresh.go:88: func (c *Client) refresh() error\n", Age: 30, Tool: true},
-		{Text: "I will change auth/refresh.go and RetryMax.", Age: 20},
-		{Text: "  auth/refresh.go:88: func (c *Client) refresh() error  \nold_name = 4711\n", Age: 10, Tool: true},
-		{Text: "look at token_cache.go", Age: 0, Shown: true},
-		{Text: "token_cache.go is fine", Age: 1},
+		{Digest: v.Digest("nothing to see here\nauth/refresh.go:88: func (c *Client) refresh() error\n"), Age: 30, Tool: true},
+		{Digest: v.Digest("I will change auth/refresh.go and RetryMax."), Age: 20},
+		{Digest: v.Digest("  auth/refresh.go:88: func (c *Client) refresh() error  \nold_name = 4711\n"), Age: 10, Tool: true},
+		{Digest: v.Digest("look at token_cache.go"), Age: 0, Shown: true},
+		{Digest: v.Digest("token_cache.go is fine"), Age: 1},
 	}
 	for _, c := range []struct {
 		name    string
@@ -42,7 +43,7 @@ func TestKeyLines(t *testing.T) {
 			"nothing to see here", "I will change auth/refresh.go and RetryMax.", "auth/refresh.go:88: func (c *Client) refresh() error", "token_cache.go is fine"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := textsOf(KeyLines(sources, c.covered, c.room, weightOf)); !slices.Equal(got, c.want) {
+			if got := textsOf(v.KeyLines(sources, c.covered, c.room, weightOf)); !slices.Equal(got, c.want) {
 				t.Errorf("got %q\nwant %q", got, c.want)
 			}
 		})
@@ -51,19 +52,20 @@ func TestKeyLines(t *testing.T) {
 
 func TestKeyLinesProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		var v Vocabulary
 		var sources []Source
 		for i := range rapid.IntRange(0, 8).Draw(t, "n") {
-			sources = append(sources, Source{Text: texts().Draw(t, "text"), Age: 8 - i, Tool: rapid.Bool().Draw(t, "tool"), Shown: rapid.IntRange(0, 4).Draw(t, "shown") == 0})
+			sources = append(sources, Source{Digest: v.Digest(texts().Draw(t, "text")), Age: 8 - i, Tool: rapid.Bool().Draw(t, "tool"), Shown: rapid.IntRange(0, 4).Draw(t, "shown") == 0})
 		}
 		room := rapid.IntRange(0, 300).Draw(t, "room")
-		lines := KeyLines(sources, []string{texts().Draw(t, "covered")}, room, weightOf)
+		lines := v.KeyLines(sources, []string{texts().Draw(t, "covered")}, room, weightOf)
 		used := 0
 		for i, l := range lines {
 			used += weightOf(l, 0)
 			switch {
 			case sources[l.Source].Shown:
 				t.Fatalf("%q is shown anyway", l.Text)
-			case !strings.Contains(sources[l.Source].Text, l.Text):
+			case !strings.Contains(sources[l.Source].Digest.Text(), l.Text):
 				t.Fatalf("%q is no line of its source", l.Text)
 			case strings.ContainsAny(l.Text, "\n\r\v\f\u0085\u2028\u2029") || l.Text == "":
 				t.Fatalf("%q is not one line", l.Text)
@@ -74,7 +76,7 @@ func TestKeyLinesProperties(t *testing.T) {
 		if used > room {
 			t.Fatalf("%d tokens in a room of %d", used, room)
 		}
-		if again := KeyLines(sources, nil, room, weightOf); !slices.Equal(again, KeyLines(sources, nil, room, weightOf)) {
+		if again := v.KeyLines(sources, nil, room, weightOf); !slices.Equal(again, v.KeyLines(sources, nil, room, weightOf)) {
 			t.Fatal("not the same the second time")
 		}
 	})

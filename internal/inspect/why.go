@@ -180,6 +180,12 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 		switch {
 		case it.Extra && it.Kind == "key_lines":
 			lines = append(lines, keyLinesOf(p.extraText("key lines"), a)...)
+		case it.Extra && it.Kind == "user_words":
+			for line := range strings.Lines(p.extraText("user's words")) {
+				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ["+a.Mark()+"] ") {
+					cited = append(cited, line)
+				}
+			}
 		case it.Extra && slices.Contains(citing, it.Kind):
 			for line := range strings.Lines(p.extraText(it.Kind)) {
 				if line = strings.TrimSuffix(line, "\n"); strings.HasSuffix(line, "("+a.String()+")") {
@@ -205,13 +211,15 @@ func (p *Pack) extraText(kind string) string {
 	return ""
 }
 
-// keyLinesOf returns the lines of a record in a block of key lines: "[57] text", and those below it that begin with a blank.
+// keyLinesOf returns the lines of a record in a block of key lines: "[57] text" or "[57 read a.go] text", and those below it that begin
+// with a blank.
 func keyLinesOf(block string, a Address) (out []string) {
 	ours := false
 	for line := range strings.Lines(block) {
 		line = strings.TrimSuffix(line, "\n")
 		if rest, ok := strings.CutPrefix(line, "["); ok {
 			mark, text, _ := strings.Cut(rest, "] ")
+			mark, _, _ = strings.Cut(mark, " ")
 			if ours = mark == a.Mark(); ours {
 				out = append(out, text)
 			}

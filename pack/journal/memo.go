@@ -25,6 +25,7 @@ type Memo struct {
 	Finds     *Finds            // what records say that is worth a note; see found
 	nearby    *Finds            // of a long history; see foundUpTo
 	items     *items            // see derivedItems
+	digests   digests           // of the newest records
 	Wants     NoteWants         // of the build going on
 	Decided   []Decided         // that it shows
 	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
@@ -146,7 +147,7 @@ func (mm *Memo) Clear() {
 	clear(mm.costs)
 	clear(mm.Asks)
 	clear(mm.tried)
-	mm.items = nil
+	mm.items, mm.digests = nil, digests{}
 }
 
 // Use returns for which space the next build folds.
@@ -168,7 +169,7 @@ func (mm *Memo) Size() int {
 			n += len(text) + 16
 		}
 	}
-	n += 256*len(mm.tried) + 24*len(mm.costs)
+	n += 256*len(mm.tried) + 24*len(mm.costs) + mm.digests.bytes()
 	if mm.items != nil {
 		n += mm.items.size()
 	}

@@ -15,6 +15,7 @@ type Zone uint8
 const (
 	InFull    Zone = iota
 	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
+	InSaid         // the block of the user's words: likewise
 	InLines        // the block of key lines: likewise
 	InNotes        // a block of facts, decisions or refs: likewise
 	InFolds        // one record, shortened to what it comes to
@@ -104,6 +105,8 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 			if !b.unread {
 				mm.zoned[key] = z
 			}
+		} else if i == len(f.past)-1 {
+			mm.digests.follow(m, f.N)
 		}
 		z.used = true
 		past = append(past, z)
@@ -161,7 +164,13 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
-	if summary := b.summary(rooms); summary.Text != "" {
+	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
+	said, saidAt := b.said(left, int(rooms.lines*saidShare(b.f.Rules.room)/1000))
+	if said.Text != "" {
+		b.z.blocks = append(b.z.blocks, said)
+		covered = append(covered, said.Text)
+	}
+	if summary := b.summary(left, rooms, saidAt); summary.Text != "" {
 		b.z.blocks = append(b.z.blocks, summary)
 		covered = append(covered, summary.Text)
 	}
@@ -178,7 +187,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		covered = append(covered, p.Text)
 		room -= int64(p.Tokens)
 	}
-	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
+	if lines := b.keyLines(b.z.from, int(room), covered, whole); lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
 		room -= int64(lines.Tokens)
 	}

@@ -1,11 +1,11 @@
 package journal
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -36,53 +36,70 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 	return out, whole, nil
 }
 
-// keyLines is the block of old lines.
-func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
+// lineSource is where a source of key lines is from.
+type lineSource struct {
+	at   int // the record's place
+	part *digestPart
+}
+
+// as reports whether a line of s needs no head behind one of t.
+func (s lineSource) as(t lineSource) bool {
+	return s.at == t.at && (s.part == t.part || s.part.head == t.part.head)
+}
+
+// window is the first of the records that are looked at to choose key lines.
+func (b *zoner) window() int {
 	first := b.z.at + 1
 	for bytes := 0; first > 1 && b.z.at-first < WindowRecords; first-- {
 		if bytes += int(b.m.At(first - 1).Len); bytes > windowBytes {
 			break
 		}
 	}
-	var sources []compress.Source
-	reports := map[int]string{} // of other agents, by place
-	for at := first; at <= b.z.at; at++ {
-		r, _ := b.excerpt(at)
-		sources = append(sources, compress.Source{Text: r.Whole(), Age: b.z.at - at, Tool: r.Result, Shown: whole[at]})
-		if r.Result && !whole[at] && compress.IsSubAgent(r.Name) {
-			reports[at] = r.Text
-		}
-	}
-	span := ctxabi.Span{From: first, To: b.z.at}
+	return first
+}
+
+// keyLines is the block of old lines: of the records from a place on, in at most room tokens. covered are the texts that the pack
+// shows beside them, whole the records among these that stand there in full.
+func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) Part {
+	first := b.window()
+	span := ctxabi.Span{From: max(first, from), To: b.z.at}
 	if span.From > span.To {
 		return Part{}
 	}
+	d := &b.mm.digests
+	var parts []lineSource
+	for at := first; at <= b.z.at; at++ {
+		one, ok := d.of(b.m, at)
+		b.unread = b.unread || !ok
+		for i := range one.parts {
+			parts = append(parts, lineSource{at, &one.parts[i]})
+		}
+	}
+	sources := make([]compress.Source, len(parts))
+	files := filesOf(b.m, parts)
+	for i, s := range parts {
+		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at] || s.at < span.From}
+		if !sources[i].Shown && s.part.file != "" {
+			sources[i].Gone, sources[i].Shown = files.gone(i, s)
+		}
+	}
 	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
 	room -= b.c.CountCached(heading)
-	// A line stands below the number of its record, which is not said twice but where the line could be taken for framing.
-	line := func(l compress.KeyLine, known bool) string {
-		if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
-			return " " + l.Text + "\n"
-		}
-		return "[" + record.AddressOf(b.m, first+l.Source).String() + "] " + l.Text + "\n"
+	ends, taken := b.conclusions(parts, span.From, whole, room/2)
+	room -= taken
+	for _, l := range ends {
+		covered = append(covered, l.Text)
 	}
 	named := map[int]bool{}
-	ends, taken := b.conclusions(reports, room/2, func(l string, i int) string { return line(compress.KeyLine{Source: i - first, Text: l}, false) })
-	room -= taken
-	for at, lines := range ends {
-		named[at-first] = true
-		covered = append(covered, strings.Join(lines, "\n"))
+	for _, l := range ends {
+		named[l.Source] = true
 	}
-	chosen := compress.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
-		n := b.c.CountCached(line(l, named[l.Source]))
+	chosen := d.words.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
+		n := b.c.CountCached(b.keyLine(parts[l.Source], l, named[l.Source]))
 		named[l.Source] = named[l.Source] || n <= left
 		return n
 	})
-	for at, lines := range ends {
-		for _, text := range lines {
-			chosen = append(chosen, compress.KeyLine{Source: at - first, Text: text})
-		}
-	}
+	chosen = append(chosen, ends...)
 	if len(chosen) == 0 {
 		return Part{}
 	}
@@ -91,33 +108,97 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	var text strings.Builder
 	text.WriteString(heading)
 	for i, l := range chosen {
-		text.WriteString(line(l, i > 0 && chosen[i-1].Source == l.Source))
+		text.WriteString(b.keyLine(parts[l.Source], l, i > 0 && parts[chosen[i-1].Source].as(parts[l.Source])))
 	}
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InLines}, Text: text.String()}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p
 }
 
-// conclusions returns what the reports of other agents end with that stand behind the boundary and are shown in no other way, by place: the newest for
-// as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
-func (b *zoner) conclusions(reports map[int]string, room int, line func(text string, at int) string) (ends map[int][]string, taken int) {
-	ends = map[int][]string{}
+// keyLine is a line as it stands there: below the number of its record and what that is, which is not said twice but where the line
+// could be taken for framing.
+func (b *zoner) keyLine(s lineSource, l compress.KeyLine, known bool) string {
+	if known && strings.IndexByte("#[`~", l.Text[0]) < 0 {
+		return " " + l.Text + "\n"
+	}
+	head := record.AddressOf(b.m, s.at).String()
+	if s.part.head != "" && !known {
+		head += " " + s.part.head
+	}
+	return "[" + head + "] " + l.Text + "\n"
+}
+
+// fileHistory is what happened to the files that calls name, as far as it makes older lines of them untrue.
+type fileHistory struct {
+	whole   map[string]int           // the last source that shows all of the file
+	removed map[string]map[int32]int // the last source whose call took a line out of it
+}
+
+// filesOf reads what the sources say of files, in their order.
+func filesOf(m record.Records, sources []lineSource) fileHistory {
+	h := fileHistory{map[string]int{}, map[string]map[int32]int{}}
+	failed := map[int]bool{} // calls, by place
+	for _, s := range sources {
+		if s.part.failed {
+			failed[int(m.At(s.at).CallOf)] = true
+		}
+	}
+	for i, s := range sources {
+		p := s.part
+		isCall := m.At(s.at).Role == ctxabi.Assistant
+		if p.file == "" || isCall && failed[s.at] {
+			continue
+		}
+		switch {
+		case p.whole, isCall && p.use == derived.FileRemoves:
+			h.whole[p.file] = i
+			delete(h.removed, p.file)
+		case len(p.removed) > 0:
+			if h.removed[p.file] == nil {
+				h.removed[p.file] = map[int32]int{}
+			}
+			for _, n := range p.removed {
+				h.removed[p.file][n] = i
+			}
+		}
+	}
+	return h
+}
+
+// gone returns which lines of source i, which tells of a file, a later one has made untrue; all reports that all of them are.
+func (h *fileHistory) gone(i int, s lineSource) (gone func(int32) bool, all bool) {
+	if i < h.whole[s.part.file] {
+		return nil, true // what still holds stands in the later one
+	}
+	removed := h.removed[s.part.file]
+	if removed == nil {
+		return nil, false
+	}
+	return func(n int32) bool { return removed[n] > i }, false
+}
+
+// conclusions returns what the reports of other agents end with that stand behind the boundary from a place on and are shown in no
+// other way: the newest for as many tokens as there is room for. Listings in a report name much and would take its place otherwise.
+func (b *zoner) conclusions(sources []lineSource, from int, whole map[int]bool, room int) (ends []compress.KeyLine, taken int) {
 	until := b.z.boundary
 	if b.z.From > 0 {
 		until = b.z.From
 	}
-	for _, at := range slices.Backward(slices.Sorted(maps.Keys(reports))) {
-		if at >= until || at < b.z.from {
+	for i, s := range slices.Backward(sources) {
+		if !s.part.report || s.at < from || s.at >= until || whole[s.at] {
 			continue
 		}
-		lines, n := compress.ConclusionLines(reports[at], 2*record.FoldedResult), 0
-		for _, text := range lines {
-			n += b.c.CountCached(line(text, at))
+		var lines []compress.KeyLine
+		n := 0
+		for _, text := range compress.ConclusionLines(s.part.Text(), 2*record.FoldedResult) {
+			l := compress.KeyLine{Source: i, Text: text}
+			lines = append(lines, l)
+			n += b.c.CountCached(b.keyLine(s, l, false))
 		}
 		if n > room-taken {
 			break
 		}
-		ends[at], taken = lines, taken+n
+		ends, taken = append(ends, lines...), taken+n
 	}
 	return ends, taken
 }

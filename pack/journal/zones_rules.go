@@ -21,12 +21,9 @@ func (j Policy) zoneRules(step int) zoneRules {
 
 // Shares of zones, and their bounds.
 const (
-	zoneSummary = 30 // thousandths of the room
+	zoneSummary = 45 // thousandths of the room
 	zoneFolds   = 100
 	minZoned    = 600 // tokens of room below which there are no zones
-
-	// MaxSummary is the most that a summary takes, in tokens.
-	MaxSummary = 500
 )
 
 func (z zoneRules) all() int64 { return z.summary + z.lines + z.folds }
@@ -37,5 +34,5 @@ func (r *Rules) zonesIn(room int64) zoneRules {
 		return zoneRules{}
 	}
 	z := r.zones
-	return zoneRules{min(MaxSummary, room*z.summary/1000), room * z.lines / 1000, room * z.folds / 1000}
+	return zoneRules{room * z.summary / 1000, room * z.lines / 1000, room * z.folds / 1000}
 }

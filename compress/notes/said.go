@@ -1,0 +1,345 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+var (
+	demandWords  = wordSet("demands")
+	stepWords    = wordSet("steps")
+	outcomeWords = wordSet("outcomes")
+)
+
+// Bounds of what is taken for a paste.
+const (
+	shortFence  = 160 // bytes of a fence that may be a part of what is said
+	pastedLines = 3   // printed lines in a row
+	leftOutMark = "[…]"
+)
+
+// UserWords returns what a user says in a message, sentence by sentence and item by item, each in
+// one line with single blanks. What programs put into the message is left out (see [OwnWords]);
+// "[…]" stands for what is pasted: fenced blocks, logs, quoted files. cut reports whether there is
+// something of that kind.
+func UserWords(text string) (parts []string, cut bool) {
+	text = strings.TrimSpace(withoutOwn(OwnWords(text)))
+	lines := compress.MarkdownLines(text)
+	line := func(at int) string { return strings.TrimSpace(text[lines[at].From:lines[at].To]) }
+	pasted := func() {
+		cut = true
+		if n := len(parts); n == 0 || parts[n-1] != leftOutMark {
+			parts = append(parts, leftOutMark)
+		}
+	}
+	for at := 0; at < len(lines); at++ {
+		end := at
+		switch l := &lines[at]; {
+		case l.Blank:
+			continue
+		case l.Code:
+			size := 0
+			for end = at; end < len(lines) && lines[end].Code && (end == at || !strings.HasPrefix(line(end), "```") || end == at+1); end++ {
+				size += lines[end].To - lines[end].From
+			}
+			end = fenceEnd(lines, at, line)
+			if size = lines[end-1].To - lines[at].From; size > shortFence {
+				pasted()
+			} else {
+				for k := at; k < end; k++ {
+					if s := line(k); !strings.HasPrefix(s, "```") && s != "" {
+						parts = append(parts, strings.Join(strings.Fields(s), " "))
+					}
+				}
+			}
+			at = end - 1
+			continue
+		case opens(line(at)) != "":
+			name := opens(line(at))
+			for end = at; end < len(lines) && !strings.Contains(line(end), "</"+name); end++ {
+			}
+			if end < len(lines) && lines[end].To-l.From > shortFence {
+				pasted()
+				at = end
+				continue
+			}
+		}
+		for end = at; end < len(lines) && !lines[end].Blank && !lines[end].Code && (isPrinted(line(end)) || end > at && lines[end].Indent >= 4); end++ {
+		}
+		if run := keyLines(text, lines[at:]); end-at < pastedLines && run >= pasteLines {
+			end = at + run
+		}
+		if end-at >= pastedLines {
+			pasted()
+			at = end - 1
+			continue
+		}
+		body := line(at)
+		for at+1 < len(lines) && goesOn(body) && !lines[at+1].Blank && !lines[at+1].Code && !lines[at+1].Item && lines[at+1].Level == 0 {
+			at++
+			body += " " + line(at)
+		}
+		for body != "" {
+			var one string
+			one, body = cutSentence(body)
+			if one = strings.Join(strings.Fields(one), " "); one != "" {
+				parts = append(parts, one)
+			}
+		}
+	}
+	return parts, cut
+}
+
+// fenceEnd returns the line behind the fence that begins at a line.
+func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int {
+	end := at + 1
+	for end < len(lines) && lines[end].Code {
+		if s := line(end); strings.HasPrefix(s, "```") && strings.Trim(s, "`") == "" {
+			return end + 1
+		}
+		end++
+	}
+	return end
+}
+
+// isPrinted reports whether a line looks like a program's output, code, or a quotation.
+func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
+
+// withoutOwn takes elements that programs put behind what a user says off a text.
+func withoutOwn(text string) string {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "\n<")
+		if i < 0 {
+			return text
+		}
+		at += i + 1
+		end := strings.IndexByte(text[at:min(len(text), at+64)], '>')
+		if end < 2 {
+			continue
+		}
+		name, _, _ := strings.Cut(text[at+1:at+end], " ")
+		if !ownElements[text[at+1:at+end]] && !ownElements[name] {
+			continue
+		}
+		_, rest, ok := element(text[at:], text[at+1:at+end])
+		if !ok {
+			rest = ""
+		}
+		text = text[:at] + rest
+		at = max(0, at-1)
+	}
+}
+
+// Shorten returns parts in one line of at most limit tokens by count, and whether some are left out. Of those that
+// do not all fit the first stands, then those that demand something, the last, and the others in
+// their order; … stands where some are missing.
+func Shorten(parts []string, limit int, count func(string) int) (text string, cut bool) {
+	if text = strings.Join(parts, " "); count(text) <= limit {
+		return text, false
+	}
+	order := make([]int, len(parts))
+	for i := range order {
+		order[i] = i
+	}
+	rank := func(i int) int {
+		switch {
+		case i == 0:
+			return 0
+		case parts[i] == leftOutMark:
+			return 4
+		case demands(parts[i]):
+			return 1
+		case i == len(parts)-1:
+			return 2
+		}
+		return 3
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+	taken := make([]bool, len(parts))
+	misses := 0
+	for _, i := range order {
+		n := count(parts[i]) + 1
+		if n > limit {
+			if misses++; misses > 4 {
+				break
+			}
+			continue
+		}
+		limit -= n
+		taken[i] = true
+	}
+	var b strings.Builder
+	gap := false
+	for i, part := range parts {
+		if !taken[i] {
+			gap = gap || part != leftOutMark || i > 0
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		if gap && b.Len() > 0 {
+			b.WriteString("… ")
+		}
+		gap = false
+		b.WriteString(part)
+	}
+	if gap && b.Len() > 0 {
+		b.WriteString(" …")
+	}
+	if b.Len() == 0 && len(parts) > 0 { // the first sentence alone is too long
+		short, _ := compress.ClipTokens(parts[0], max(8, limit*3/4))
+		return short, true
+	}
+	return b.String(), true
+}
+
+// demands reports whether a sentence may demand something.
+func demands(s string) bool {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool { return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80 }) {
+		if demandWords[w] {
+			return true
+		}
+	}
+	return strings.HasSuffix(s, "?")
+}
+
+// Gist returns, in at most n bytes, what a message of a model says that was done, found or decided:
+// one or two whole sentences, a line that ends in a colon with what follows it; "" if the message
+// says nothing of that kind.
+func Gist(text string, n int) string {
+	units := unitsOf(text, n)
+	best, second := -1, -1
+	for i, u := range units {
+		if u.worth <= 0 {
+			continue
+		}
+		switch {
+		case best < 0 || u.worth > units[best].worth:
+			best, second = i, best
+		case second < 0 || u.worth > units[second].worth:
+			second = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	out := units[best].text
+	if second >= 0 && units[second].worth > 2 && len(out)+1+len(units[second].text) <= n {
+		if second < best {
+			return units[second].text + " " + out
+		}
+		return out + " " + units[second].text
+	}
+	return out
+}
+
+// unit is a sentence, or a line that ends in a colon and the list behind it.
+type unit struct {
+	text  string
+	worth int
+}
+
+// maxUnits is how many sentences of a message are looked at.
+const maxUnits = 64
+
+func unitsOf(text string, n int) (units []unit) {
+	if len(text) > proseRead {
+		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
+	}
+	lines := compress.MarkdownLines(text)
+	line := func(at int) string {
+		return unmark(strings.Join(strings.Fields(strings.TrimSpace(text[lines[at].From:lines[at].To])), " "))
+	}
+	lead := "" // a line that ends in a colon
+	add := func(s string) {
+		if lead != "" {
+			if len(lead)+1+len(s) <= n {
+				lead += " " + s
+			}
+			return
+		}
+		if len(s) <= n {
+			units = append(units, unit{s, worthOf(s)})
+		}
+	}
+	for at := 0; at < len(lines) && len(units) < maxUnits; at++ {
+		l := &lines[at]
+		switch {
+		case l.Blank || l.Code:
+			continue
+		case l.Level > 0:
+			if lead != "" && strings.HasSuffix(lead, ":") {
+				lead = ""
+			}
+			continue
+		}
+		s := line(at)
+		if isQuoted(s) || !l.Item && isLog(s) {
+			continue
+		}
+		if !l.Item && lead != "" { // the list is over
+			if !strings.HasSuffix(lead, ":") {
+				units = append(units, unit{lead, worthOf(lead)})
+			}
+			lead = ""
+		}
+		if l.Item {
+			_, s = cutMark(s, l.Bullet)
+			if s = unmark(s); lead != "" {
+				if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ";") {
+					s += ";"
+				}
+				add(s)
+				continue
+			}
+		}
+		for body := s; body != ""; {
+			var one string
+			if one, body = cutSentence(body); body == "" && strings.HasSuffix(one, ":") && !l.Item {
+				lead = one
+				break
+			}
+			if len(one) > 0 && isProse(one) {
+				add(unmark(one))
+			}
+		}
+	}
+	if lead != "" && !strings.HasSuffix(lead, ":") {
+		units = append(units, unit{lead, worthOf(lead)})
+	}
+	return units
+}
+
+// worthOf returns what a sentence of a model says about what was done, found or decided; 0 for nothing.
+func worthOf(s string) int {
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool {
+		return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80
+	})
+	if len(words) < 3 || strings.HasSuffix(s, "?") {
+		return 0
+	}
+	worth := 1
+	if stepWords[words[0]] || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can") {
+		worth = -2
+	}
+	outcomes := 0
+	for _, w := range words {
+		if outcomeWords[w] && outcomes < 2 {
+			outcomes++
+		}
+	}
+	worth += 2 * outcomes
+	identifiers := 0
+	compress.EachWord(s, func(_ string, kind compress.WordKind) {
+		if kind == compress.IdentifierWord && identifiers < 3 {
+			identifiers++
+		}
+	})
+	return worth + identifiers
+}
+
+// Outcomes returns what a text of [Gist] says about what was done, found or decided.
+func Outcomes(text string) int { return worthOf(text) }

@@ -1,0 +1,35 @@
+package notes
+
+// FileUse is what a call of a tool does with the one file that it names.
+type FileUse uint8
+
+// The uses of a file.
+const (
+	NoFile      FileUse = iota // it names none, or several
+	FileReads                  // it reads the file, or a part of it
+	FileChanges                // it changes a part of the file
+	FileWrites                 // it writes the file anew
+	FileRemoves                // it removes the file
+)
+
+// FileOf returns the file that a call of a tool works on, and how. A shell's commands do not count.
+func FileOf(c Call) (path string, use FileUse) {
+	if _, ok := scriptOf(c.Name, c.Arguments); ok {
+		return "", NoFile
+	}
+	found := fileCall(c)
+	if len(found) != 1 {
+		return "", NoFile
+	}
+	switch f := &found[0]; f.State {
+	case fileRead:
+		return f.Path, FileReads
+	case fileWritten:
+		return f.Path, FileWrites
+	case fileChanged:
+		return f.Path, FileChanges
+	case fileRemoved:
+		return f.Path, FileRemoves
+	}
+	return "", NoFile
+}

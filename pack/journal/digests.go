@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Numbers of digests.
+const (
+	keptDigests   = 2 * WindowRecords
+	maxVocabulary = 1 << 19 // words and lines; then all is read again
+	headTarget    = 72      // bytes of what the head of a part names
+	gistBytes     = 200     // of what stands of a record in the summary
+	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
+)
+
+// digests are what zones need to know of the newest records: each of them is read once.
+type digests struct {
+	words compress.Vocabulary
+	kept  map[int]*digest // by place
+	size  int
+}
+
+// digest is what zones need to know of one record. It does not change.
+type digest struct {
+	parts  []digestPart
+	result bool
+	gist   string // what an assistant's record says, in a sentence or two
+	calls  bool   // it calls tools
+}
+
+// digestPart is what a record says, one of its calls, or what is answered to one.
+type digestPart struct {
+	*compress.Digest
+	head    string // the tool and what it works on; "user"; "" for what the assistant says
+	file    string // that the call works on; "": none
+	use     derived.FileUse
+	whole   bool    // it shows the file as it is after the call, from the first line to the last
+	removed []int32 // numbers of the lines that the call takes out of the file
+	failed  bool
+	report  bool // of another agent
+}
+
+// of returns the digest of the record at a place; ok is false where it cannot be read.
+func (d *digests) of(m record.Records, at int) (*digest, bool) {
+	if one := d.kept[at]; one != nil {
+		return one, true
+	}
+	if d.words.Len() > maxVocabulary {
+		*d = digests{}
+	}
+	r, err := record.ExcerptOf(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return &digest{}, false
+	}
+	one := &digest{result: r.Result, calls: len(r.Calls) > 0}
+	asked := callsOf(m, at, r)
+	if r.Result {
+		for i := range r.Answers {
+			one.parts = append(one.parts, d.answer(&r.Answers[i], r.Failed, asked[i]))
+		}
+	} else if r.Text != "" {
+		head := ""
+		if record.IsUser(m.At(at)) {
+			head = "user"
+		} else if !record.AddressOf(m, at).Event {
+			one.gist = derived.Gist(r.Text, gistBytes)
+		}
+		one.parts = append(one.parts, digestPart{Digest: d.words.Digest(r.Text), head: head})
+	}
+	for _, c := range r.Calls {
+		one.parts = append(one.parts, d.call(c))
+	}
+	d.keep(at, one)
+	return one, true
+}
+
+// follow reads the newest record where the one before it was read, so that the next compaction finds all of them read but those that
+// came several at a time.
+func (d *digests) follow(m record.Records, n int) {
+	if n > 1 && d.kept[n-1] != nil {
+		d.of(m, n)
+	}
+}
+
+func (d *digests) keep(at int, one *digest) {
+	if d.kept == nil {
+		d.kept = map[int]*digest{}
+	}
+	if len(d.kept) >= 2*keptDigests {
+		maps.DeleteFunc(d.kept, func(old int, one *digest) bool {
+			if far := old < at-keptDigests || old > at+keptDigests; far {
+				d.size -= one.size()
+				return true
+			}
+			return false
+		})
+	}
+	d.kept[at] = one
+	d.size += one.size()
+}
+
+func (o *digest) size() int {
+	n := 128 + len(o.gist)
+	for i := range o.parts {
+		p := &o.parts[i]
+		n += p.Size() + len(p.head) + len(p.file) + 4*len(p.removed) + 96
+	}
+	return n
+}
+
+// bytes is about how much memory d takes.
+func (d *digests) bytes() int { return d.size + 24*d.words.Len() }
+
+// callsOf returns the call that each answer in a record is to; a call without a name where it is not known.
+func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
+	out := make([]ctxabi.Call, len(r.Answers))
+	for i := range out {
+		out[i].Name = r.Answers[i].Tool
+	}
+	a, log := record.AddressOf(m, at), m
+	if t, ok := m.(*record.Merged); ok {
+		log = t.Log(a)
+	}
+	call := int(log.At(a.Line).CallOf)
+	if call == 0 || len(out) == 0 {
+		return out
+	}
+	if a.Event {
+		if asked, err := record.EventCall(log, call); err == nil {
+			out[0] = ctxabi.Call{Name: cmp.Or(asked.Name, out[0].Name), Arguments: asked.Arguments}
+		}
+		return out
+	}
+	if calls, err := record.CallsAt(log, call); err == nil {
+		for i := range out {
+			out[i].Name, out[i].Arguments = cmp.Or(calls.Name(r.Answers[i].Call), out[i].Name), calls.Arguments(r.Answers[i].Call)
+		}
+	}
+	return out
+}
+
+// answer is what is answered to one call.
+func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) digestPart {
+	p := digestPart{Digest: d.words.Digest(a.Text), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
+	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
+	if p.use == derived.FileChanges || p.use == derived.FileWrites {
+		p.failed = p.failed || HowEnded(a.Text, "", false).Failed(derived.Action{})
+	}
+	p.whole = p.use == derived.FileReads && !p.failed && showsAll(asked.Arguments, a.Text)
+	return p
+}
+
+// showsAll reports whether a file that was read is shown from its first line to its last.
+func showsAll(arguments, text string) bool {
+	all := true
+	gjson.Parse(arguments).ForEach(func(key, v gjson.Result) bool {
+		if v.Type == gjson.Number && v.Num > 1 || v.IsArray() {
+			all = false
+		}
+		return all
+	})
+	end := strings.ToLower(text[max(0, len(text)-300):])
+	for _, mark := range []string{"more lines", "truncated", "offset=", "left out", "lines omitted"} {
+		all = all && !strings.Contains(end, mark)
+	}
+	return all && len(text) < record.LongText
+}
+
+// oldTexts are arguments of calls with what they take out of a file.
+var oldTexts = compress.WordSet("old_string oldText old_str oldString old_text old search find pattern")
+
+// call is one call. Its arguments are read as texts; what it takes out of a file is no line of it.
+func (d *digests) call(c ctxabi.Call) digestPart {
+	p := digestPart{head: headOf(c)}
+	p.file, p.use = derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
+	p.whole = p.use == derived.FileWrites
+	args := gjson.Parse(c.Arguments)
+	if !args.IsObject() || !gjson.Valid(c.Arguments) {
+		p.Digest = d.words.Digest(c.Name + " " + c.Arguments)
+		return p
+	}
+	if len(c.Arguments) <= manyArguments && !strings.Contains(c.Arguments, `\n`) {
+		p.Digest, p.head = d.words.Digest(c.Name+" "+c.Arguments), "" // the line says it
+		return p
+	}
+	var text, short strings.Builder
+	var gone []string
+	walkTexts(args, "", func(key, value string) {
+		switch {
+		case p.use == derived.FileChanges && oldTexts[key]:
+			gone = append(gone, value)
+		case strings.Contains(value, "\n") || len(value) > manyArguments:
+			text.WriteString(value + "\n")
+		case value != p.file && short.Len() < 4*manyArguments:
+			short.WriteString(" \"" + key + "\":\"" + value + "\"")
+		}
+	})
+	if short.Len() > 0 {
+		text.WriteString(c.Name + short.String() + "\n")
+	}
+	p.Digest = d.words.Digest(text.String())
+	if len(gone) > 0 {
+		here := map[int32]bool{}
+		for _, n := range p.Numbers() {
+			here[n] = true
+		}
+		for _, n := range d.words.Digest(strings.Join(gone, "\n")).Numbers() {
+			if !here[n] {
+				p.removed = append(p.removed, n)
+			}
+		}
+	}
+	return p
+}
+
+// walkTexts calls do with the texts of a value, and the numbers and so on, in their order.
+func walkTexts(v gjson.Result, key string, do func(key, value string)) {
+	switch {
+	case v.IsObject():
+		v.ForEach(func(k, v gjson.Result) bool { walkTexts(v, k.Str, do); return true })
+	case v.IsArray():
+		v.ForEach(func(_, v gjson.Result) bool { walkTexts(v, key, do); return true })
+	case v.Type == gjson.String:
+		do(key, v.Str)
+	default:
+		do(key, v.Raw)
+	}
+}
+
+// headOf names a call: the tool and what it works on, "read src/a.go".
+func headOf(c ctxabi.Call) string {
+	name := record.OneLine(record.ShortName(c.Name))
+	args := gjson.Parse(c.Arguments)
+	target := ""
+	if args.IsObject() {
+		for _, key := range append([]string{"command", "cmd", "script"}, compress.PathKeys...) {
+			if v := args.Get(key); v.Type == gjson.String && v.Str != "" && target == "" {
+				target = v.Str
+			}
+		}
+		if target == "" {
+			args.ForEach(func(_, v gjson.Result) bool {
+				if v.Type == gjson.String || v.Type == gjson.Number {
+					target = v.String()
+				}
+				return target == ""
+			})
+		}
+	}
+	target = strings.TrimSpace(target)
+	end, _ := compress.LineEnd(target)
+	if target = compress.Clip(target[:end], headTarget); target == "" {
+		return name
+	}
+	return strings.ReplaceAll(strings.TrimSpace(name+" "+record.OneLine(target)), "]", ")")
+}
