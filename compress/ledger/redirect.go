@@ -1,0 +1,254 @@
+package ledger
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// opened is a file that a redirection writes.
+type opened struct {
+	path   string
+	file   *File // as it was when it was opened
+	append bool
+}
+
+// dest is where a descriptor writes: into a sink, or a file that was opened.
+type dest struct {
+	sink sink
+	file int
+}
+
+// redirected follows a statement with its redirections.
+func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
+	if len(s.Redirs) == 0 {
+		return r.command(s.Cmd, must)
+	}
+	was, unsure := r.io, r.unsure
+	stdout, stderr := dest{sink: r.out}, dest{sink: toScreen}
+	if r.hidden {
+		stderr.sink = toNull
+	}
+	var files []opened
+	for _, redir := range s.Redirs {
+		switch redir.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			r.in = nil
+			if text, ok := r.literal(redir); ok {
+				r.in = &text
+			}
+			continue
+		case syntax.WordHdoc:
+			r.in = nil
+			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
+				text := f[0].text + "\n"
+				r.in = &text
+			}
+			continue
+		case syntax.RdrIn:
+			r.in = nil
+			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
+				r.in = r.content(f[0].text)
+				r.mention(f[0])
+			}
+			continue
+		case syntax.DplIn:
+			continue
+		}
+		fd := "1"
+		if redir.N != nil {
+			fd = redir.N.Value
+		}
+		both := redir.Op == syntax.RdrAll || redir.Op == syntax.AppAll
+		var to dest
+		target := r.fields(redir.Word)
+		if len(target) != 1 {
+			target = []arg{{text: unknown}}
+		}
+		switch text := target[0].text; {
+		case redir.Op == syntax.DplOut && text == "1":
+			to = stdout
+		case redir.Op == syntax.DplOut && text == "2":
+			to = stderr
+		case redir.Op == syntax.DplOut && (text == "-" || strings.Trim(text, "0123456789-") == ""):
+			to.sink = toNull
+		default:
+			both = both || redir.Op == syntax.DplOut
+			to = r.openFile(target[0], redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut, &files)
+		}
+		if fd == "1" {
+			stdout = to
+		}
+		if fd == "2" || both {
+			stderr = to
+		}
+	}
+	r.hidden = was.hidden || stderr.sink != toScreen
+	r.out = stdout.sink
+	out = r.command(s.Cmd, must)
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "exec" {
+		was.hidden = true // from here on
+		files = append(files[:0:0], files...)
+		for _, f := range files {
+			r.spoil(f.path)
+		}
+	}
+	text := out.out
+	for i, f := range files {
+		into := stdout.sink == toFile && stdout.file == i
+		complaints := stderr.sink == toFile && stderr.file == i
+		switch {
+		case !into && !complaints:
+		case into && complaints && out.quiet, into && !complaints:
+			r.close(f, text, out.ok)
+		default:
+			r.close(f, nil, out.ok)
+		}
+	}
+	if stdout.sink == toFile || stdout.sink == toNull {
+		out.out = &empty
+	} else if stderr.sink == stdout.sink && !out.quiet && r.hidden {
+		out.out = nil
+	}
+	r.io, r.unsure = was, unsure
+	return out
+}
+
+// openFile returns where a redirection to a word writes. What it writes is unsure from here on if it may
+// not have been opened.
+func (r *run) openFile(target arg, more bool, files *[]opened) dest {
+	switch {
+	case !target.plain():
+		r.blurMatching(target)
+		return dest{sink: toNull}
+	case strings.HasPrefix(target.text, "/dev/"):
+		return dest{sink: toNull}
+	case !r.dir.known && !rooted(target.text):
+		r.blurMatching(target)
+		return dest{sink: toNull}
+	case target.text == "":
+		return dest{sink: toNull}
+	}
+	if r.uncertain || strings.Contains(r.output, target.text+": ") || strings.Contains(r.output, ": "+target.text) {
+		r.unsure = true
+	}
+	p := r.resolve(target.text)
+	r.by = "the shell"
+	if i, ok := r.find(p); !more || !ok || r.files[i].Exists == Absent {
+		text := &empty
+		if more && !ok {
+			text = nil // it may have been there
+		}
+		r.write(p, text, false)
+	}
+	var file *File
+	if i, ok := r.find(p); ok {
+		file = r.files[i]
+	}
+	*files = append(*files, opened{p, file, more})
+	r.mention(target)
+	return dest{toFile, len(*files) - 1}
+}
+
+// close notes what was written into a file that a redirection opened; text is nil if that is not known.
+func (r *run) close(f opened, text *string, ok tri) {
+	i, found := r.find(f.path)
+	if !found || r.files[i] != f.file {
+		if found {
+			r.blur(r.edit(f.path), Changed)
+		}
+		return
+	}
+	if text != nil && ok != yes {
+		text = nil
+	}
+	if f.append {
+		if text != nil && *text == "" {
+			return
+		}
+		if text == nil {
+			r.spoil(f.path)
+			return
+		}
+		r.append_(f.path, text)
+		return
+	}
+	g := r.edit(f.path)
+	r.unshare(g)
+	if g.Text = nil; text != nil && !r.unsure && !g.haunted {
+		g.Text = newText(*text, r.at, r.step)
+	}
+	if text != nil {
+		g.Seen = r.at
+	}
+}
+
+// content returns what stands in a file now; nil if that is not known to the byte.
+func (r *run) content(name string) *string {
+	if !r.dir.known && !rooted(name) {
+		return nil
+	}
+	if i, ok := r.find(r.resolve(name)); ok {
+		if f := r.files[i]; f.Exists == Present && f.Text != nil && f.Text.Held && !f.Text.Loose && r.SureText(f) && !r.unsure {
+			return &f.Text.Body
+		}
+	}
+	return nil
+}
+
+// mention notes that a command before a pipe's last one names a file.
+func (r *run) mention(a arg) {
+	if r.listing && a.plain() && len(r.mentioned) < maxSteps {
+		r.mentioned = append(r.mentioned, r.resolve(a.text))
+	}
+}
+
+// blurMatching makes unsure all files that a word may name, and all below these.
+func (r *run) blurMatching(a arg) {
+	if a.plain() && (r.dir.known || rooted(a.text)) {
+		r.blurAll(r.resolve(a.text))
+		r.aliases(r.resolve(a.text))
+		return
+	}
+	re, _ := r.matcher(a)
+	r.own()
+	for i, f := range r.files {
+		for p := f.Path; ; {
+			if re.MatchString(p) {
+				g := *f
+				r.files[i] = &g
+				r.blur(&g, Changed)
+				break
+			}
+			j := strings.LastIndexByte(p, '/')
+			if j <= 0 {
+				break
+			}
+			p = p[:j]
+		}
+	}
+}
+
+// matching returns the known paths that a pattern names. exact reports whether it names no other known one
+// and all of these.
+func (r *run) matching(a arg) (paths []string, exact bool) {
+	re, exact := r.matcher(a)
+	seen := map[string]bool{}
+	for _, f := range r.files {
+		if f.Exists == Absent {
+			continue
+		}
+		for p := f.Path; ; {
+			if re.MatchString(p) && !seen[p] {
+				seen[p] = true
+				paths = append(paths, p)
+			}
+			j := strings.LastIndexByte(p, '/')
+			if j <= 0 {
+				break
+			}
+			p = p[:j]
+		}
+	}
+	return paths, exact
+}
