@@ -15,6 +15,7 @@ type transfer struct {
 	into     bool  // it is one
 	exact    bool
 	many     bool
+	glob     bool // there may be more than those that are known
 }
 
 // transferOf reads the operands of cp and mv; ok is false if they are not plain.
@@ -33,6 +34,7 @@ func (r *run) transferOf(flags map[byte]arg, operands []arg) (t transfer, ok boo
 	}
 	t.from, t.exact, t.many = r.paths(operands)
 	for _, a := range operands { // what is in it, and not itself
+		t.glob = t.glob || a.glob
 		t.exact = t.exact && !strings.HasSuffix(a.text, "/.") && !strings.HasSuffix(a.text, "..") && a.text != "."
 	}
 	return t, true
@@ -50,7 +52,7 @@ func (r *run) ends(t transfer) (to []string, sure bool) {
 		case Unsure:
 			if into = t.many; !into {
 				_, heard := r.find(dir)
-				sure = sure && !heard && strings.Contains(strings.TrimPrefix(path.Base(dir), "."), ".")
+				sure = sure && !heard && !t.glob && strings.Contains(strings.TrimPrefix(path.Base(dir), "."), ".")
 			}
 		}
 	}
@@ -64,7 +66,7 @@ func (r *run) ends(t transfer) (to []string, sure bool) {
 			to = append(to, dir)
 		}
 	}
-	return to, sure && (into || len(t.from) <= 1 && !t.many)
+	return to, sure && (into || len(t.from) <= 1 && !t.many && !t.glob)
 }
 
 // mv follows mv.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// paths returns the files that operands name. exact is false if they may name others, and many is true
-// if there may be more than one.
+// paths returns the files that operands name. exact is false if they may name others, many is true
+// if there is more than one.
 func (r *run) paths(operands []arg) (out []string, exact, many bool) {
 	exact = true
 	for _, a := range operands {
@@ -16,9 +16,16 @@ func (r *run) paths(operands []arg) (out []string, exact, many bool) {
 		case a.glob:
 			list, all := r.matching(a)
 			out = append(out, list...)
-			exact, many = exact && all, true
+			exact = exact && all
+			here := 0
+			for _, p := range list {
+				if i, ok := r.find(p); ok && r.Sure(r.files[i]) {
+					here++
+				}
+			}
+			many = many || here > 1
 		default:
-			exact, many = false, true
+			exact = false
 		}
 	}
 	return out, exact, many || len(operands) > 1

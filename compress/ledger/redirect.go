@@ -50,6 +50,9 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
 				r.in = r.content(f[0].text)
 				r.mention(f[0])
+				r.unsure = r.unsure || must != yes && r.unopened(f[0].text)
+			} else {
+				r.unsure = true
 			}
 			continue
 		case syntax.DplIn:
@@ -74,7 +77,7 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 			to.sink = toNull
 		default:
 			both = both || redir.Op == syntax.DplOut
-			to = r.openFile(target[0], redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut, &files)
+			to = r.openFile(target[0], redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut, must, &files)
 		}
 		if fd == "1" {
 			stdout = to
@@ -86,6 +89,9 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 	r.hidden = was.hidden || stderr.sink != toScreen
 	r.out = stdout.sink
 	out = r.command(s.Cmd, must)
+	if r.unsure && !unsure && must != yes { // it may not have begun
+		out.ok = min(out.ok, maybe)
+	}
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "exec" {
 		was.hidden = true // from here on
 		files = append(files[:0:0], files...)
@@ -114,24 +120,28 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 	return out
 }
 
+// unopened reports whether a file of a redirection may not have been opened, by what the shell says of it. The
+// shell says so before it redirects errors.
+func (r *run) unopened(name string) bool {
+	return r.uncertain || r.hidden || strings.Contains(r.output, name+": ") || strings.Contains(r.output, ": "+name)
+}
+
 // openFile returns where a redirection to a word writes. What it writes is unsure from here on if it may
 // not have been opened.
-func (r *run) openFile(target arg, more bool, files *[]opened) dest {
+func (r *run) openFile(target arg, more bool, must tri, files *[]opened) dest {
 	switch {
 	case !target.plain():
+		r.unsure = true
 		r.blurMatching(target)
 		return dest{sink: toNull}
 	case strings.HasPrefix(target.text, "/dev/"):
 		return dest{sink: toNull}
-	case !r.dir.known && !rooted(target.text):
+	case !r.dir.known && !rooted(target.text), target.text == "":
+		r.unsure = true
 		r.blurMatching(target)
 		return dest{sink: toNull}
-	case target.text == "":
-		return dest{sink: toNull}
 	}
-	if r.uncertain || strings.Contains(r.output, target.text+": ") || strings.Contains(r.output, ": "+target.text) {
-		r.unsure = true
-	}
+	r.unsure = r.unsure || must != yes && r.unopened(target.text)
 	p := r.resolve(target.text)
 	r.by = "the shell"
 	if i, ok := r.find(p); !more || !ok || r.files[i].Exists == Absent {
