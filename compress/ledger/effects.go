@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ type desk struct {
 	by      string
 	unsure  bool
 	written bool // files is a slice of its own
+	links   int  // links in links that are followed
 }
 
 // own makes the slice of files one that may be changed.
@@ -62,90 +62,6 @@ func (d *desk) note(f *File, act Act) {
 func (d *desk) still(f *File, was Presence, kind Kind) {
 	if d.unsure && was == Present && !f.haunted {
 		f.Exists, f.Kind = was, kind
-	}
-}
-
-// aliases makes unsure what may be the same as p under another name.
-func (d *desk) aliases(p string) {
-	root, _ := rootOf(p)
-	for i, f := range d.files {
-		if r, _ := rootOf(f.Path); r != root && (mayBeSame(p, f.Path) || d.holdsAlias(p, f.Path)) {
-			d.own()
-			g := *f
-			d.files[i] = &g
-			d.blur(&g, Changed)
-		}
-	}
-}
-
-// holdsAlias reports whether a directory above q may be the same as p.
-func (d *desk) holdsAlias(p, q string) bool {
-	for dir := path.Dir(q); dir != "." && dir != "/" && dir != "~" && dir != ".."; dir = path.Dir(dir) {
-		if mayBeSame(p, dir) {
-			return true
-		}
-	}
-	return false
-}
-
-// blur makes a file unsure.
-func (d *desk) blur(f *File, act Act) {
-	was := d.unsure
-	d.unsure = true
-	d.note(f, act)
-	d.unsure = was
-}
-
-// through returns the file that a path names if a link stands in it; linked reports that.
-func (d *desk) through(p string) (target string, linked bool) {
-	for dir := p; dir != "" && dir != "/" && dir != "." && dir != "~"; {
-		if i, ok := d.find(dir); ok && d.files[i].Kind == Link {
-			to := d.files[i].to
-			if to == "" {
-				return "", true
-			}
-			if !rooted(to) {
-				to = path.Join(path.Dir(dir), to)
-			}
-			return clean(to + strings.TrimPrefix(p, dir)), true
-		}
-		next := path.Dir(dir)
-		if next == dir {
-			break
-		}
-		dir = next
-	}
-	return p, false
-}
-
-// behindLink makes unsure what an effect on p changes through a link. It reports whether there is one.
-func (d *desk) behindLink(p string) bool {
-	target, linked := d.through(p)
-	if !linked {
-		return false
-	}
-	if target != "" {
-		d.blurAll(target)
-	} else {
-		d.opaque(d.by, false)
-	}
-	if i, ok := d.find(p); ok && d.files[i].Kind != Link {
-		d.blurAll(p)
-	}
-	return true
-}
-
-// blurAll makes unsure a path and all below it.
-func (d *desk) blurAll(p string) {
-	if _, ok := d.find(p); ok {
-		d.blur(d.edit(p), Changed)
-	}
-	from, to := d.below(p)
-	d.own()
-	for i := from; i < to; i++ {
-		f := *d.files[i]
-		d.files[i] = &f
-		d.blur(&f, Changed)
 	}
 }
 
@@ -347,38 +263,6 @@ func (d *desk) directory(p string) {
 	d.aliases(p)
 }
 
-// isDirectory returns whether a path is one: Present, or Absent if it is not, or Unsure.
-func (d *desk) isDirectory(p string) Presence {
-	if p == "" || p == "/" || p == "~" || p == ".." {
-		return Present
-	}
-	if i, ok := d.find(p); ok {
-		switch f := d.files[i]; {
-		case f.Kind == Link || f.Exists == Unsure:
-			return Unsure
-		case f.Exists == Absent:
-			return Absent
-		case f.Kind == Directory:
-			return Present
-		case f.Kind == Regular:
-			return Absent
-		}
-		return Unsure
-	}
-	from, to := d.below(p)
-	for _, f := range d.files[from:to] {
-		if f.Exists == Present {
-			return Present
-		}
-	}
-	for _, s := range d.dirs {
-		if s.at.known && (s.at.path == p || strings.HasPrefix(s.at.path, p+"/")) {
-			return Present
-		}
-	}
-	return Unsure
-}
-
 // opaque notes that a program ran whose effects do not show. A soft one hardly changes what others wrote.
 func (d *desk) opaque(by string, soft bool) {
 	d.step++
@@ -438,49 +322,4 @@ func (d *desk) seen(p string) {
 		f.Act, f.By, f.At, f.From = Read, d.by, d.at, ""
 	}
 	d.here(p)
-}
-
-// bound drops the files that were touched longest ago, and contents, until the state is within its bounds.
-func (d *desk) bound() {
-	held := 0
-	for _, f := range d.files {
-		if f.Text != nil {
-			held += len(f.Text.Body)
-		}
-	}
-	if len(d.files) <= MaxFiles && held <= maxHeld {
-		return
-	}
-	d.own()
-	order := slices.Clone(d.files)
-	slices.SortStableFunc(order, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })
-	gone := map[*File]bool{}
-	for _, f := range order[:max(0, len(order)-MaxFiles)] {
-		gone[f] = true
-		if f.Text != nil {
-			held -= len(f.Text.Body)
-		}
-	}
-	d.files = slices.DeleteFunc(d.files, func(f *File) bool { return gone[f] })
-	for _, f := range order {
-		if held <= maxHeld {
-			break
-		}
-		if gone[f] || f.Text == nil || len(f.Text.Body) == 0 {
-			continue
-		}
-		held -= len(f.Text.Body)
-		text := *f.Text
-		text.Body, text.Held = "", false
-		d.edit(f.Path).Text = &text
-	}
-}
-
-// rank orders files by when they leave: links last, since they give others a second name.
-func (f *File) rank() int {
-	r := max(f.At, f.Seen)
-	if f.Kind == Link {
-		r += 1 << 40
-	}
-	return r
 }

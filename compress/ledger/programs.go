@@ -83,10 +83,12 @@ func mayWrite(a arg) bool { return !strings.Contains(a.text, "=") }
 // spoilMatching makes the contents of known files unknown that a word may name.
 func (r *run) spoilMatching(a arg) {
 	list, _ := r.matching(a)
-	for _, p := range list {
-		r.spoil(p)
-		r.spoilBelow(p)
-	}
+	r.unsurely(func() { // of those that match some may be missing
+		for _, p := range list {
+			r.spoil(p)
+			r.spoilBelow(p)
+		}
+	})
 }
 
 // spoilBelow makes the contents of known files below a directory unknown.

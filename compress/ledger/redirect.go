@@ -29,30 +29,31 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 	if r.hidden {
 		stderr.sink = toNull
 	}
+	closed, input := false, ""
 	var files []opened
 	for _, redir := range s.Redirs {
 		switch redir.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			r.in = nil
+			r.in, input = nil, ""
 			if text, ok := r.literal(redir); ok {
 				r.in = &text
 			}
 			continue
 		case syntax.WordHdoc:
-			r.in = nil
+			r.in, input = nil, ""
 			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
 				text := f[0].text + "\n"
 				r.in = &text
 			}
 			continue
 		case syntax.RdrIn:
-			r.in = nil
+			r.in, input = nil, ""
 			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
-				r.in = r.content(f[0].text)
+				input = f[0].text
 				r.mention(f[0])
-				r.unsure = r.unsure || must != yes && r.unopened(f[0].text)
+				closed = closed || must != yes && r.unopened(f[0].text)
 			} else {
-				r.unsure = true
+				closed = true
 			}
 			continue
 		case syntax.DplIn:
@@ -77,7 +78,12 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 			to.sink = toNull
 		default:
 			both = both || redir.Op == syntax.DplOut
-			to = r.openFile(target[0], redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut, must, &files)
+			var failed bool
+			more := redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut
+			r.unsure = unsure || closed
+			to, failed = r.openFile(target[0], more, must, &files)
+			r.unsure = unsure
+			closed = closed || failed
 		}
 		if fd == "1" {
 			stdout = to
@@ -86,10 +92,14 @@ func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 			stderr = to
 		}
 	}
+	if input != "" { // as it is once the others are open
+		r.in = r.content(input)
+	}
+	r.unsure = unsure || closed
 	r.hidden = was.hidden || stderr.sink != toScreen
 	r.out = stdout.sink
 	out = r.command(s.Cmd, must)
-	if r.unsure && !unsure && must != yes { // it may not have begun
+	if closed && must != yes { // it may not have begun
 		out.ok = min(out.ok, maybe)
 	}
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "exec" {
@@ -126,22 +136,20 @@ func (r *run) unopened(name string) bool {
 	return r.uncertain || r.hidden || strings.Contains(r.output, name+": ") || strings.Contains(r.output, ": "+name)
 }
 
-// openFile returns where a redirection to a word writes. What it writes is unsure from here on if it may
-// not have been opened.
-func (r *run) openFile(target arg, more bool, must tri, files *[]opened) dest {
+// openFile returns where a redirection to a word writes. failed reports whether it may not have been opened.
+func (r *run) openFile(target arg, more bool, must tri, files *[]opened) (to dest, failed bool) {
 	switch {
 	case !target.plain():
-		r.unsure = true
 		r.blurMatching(target)
-		return dest{sink: toNull}
+		return dest{sink: toNull}, true
 	case strings.HasPrefix(target.text, "/dev/"):
-		return dest{sink: toNull}
+		return dest{sink: toNull}, false
 	case !r.dir.known && !rooted(target.text), target.text == "":
-		r.unsure = true
 		r.blurMatching(target)
-		return dest{sink: toNull}
+		return dest{sink: toNull}, true
 	}
-	r.unsure = r.unsure || must != yes && r.unopened(target.text)
+	failed = must != yes && r.unopened(target.text)
+	r.unsure = r.unsure || failed
 	p := r.resolve(target.text)
 	r.by = "the shell"
 	if i, ok := r.find(p); !more || !ok || r.files[i].Exists == Absent {
@@ -157,7 +165,7 @@ func (r *run) openFile(target arg, more bool, must tri, files *[]opened) dest {
 	}
 	*files = append(*files, opened{p, file, more})
 	r.mention(target)
-	return dest{toFile, len(*files) - 1}
+	return dest{toFile, len(*files) - 1}, failed
 }
 
 // close notes what was written into a file that a redirection opened; text is nil if that is not known.
