@@ -89,6 +89,14 @@ var (
 	refused   = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
 )
 
+// ExitOf returns the exit status of a call that names another one than 0; "" for none.
+func ExitOf(r Result) string {
+	if r.Exit != "" && r.Exit != "0" {
+		return r.Exit
+	}
+	return exitStatus(r.Text)
+}
+
 // StatusOf returns how far the call that r answers ran, by its fields and by what frames of tools
 // say at the ends of its text.
 func StatusOf(r Result) Status {

@@ -1,0 +1,47 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxNamed is how many commands of a script are named.
+const maxNamed = 3
+
+// What returns what a script is for, in words that stay the same when it is run again: the program with its
+// subcommand, what it works on and which of that alone, without wrappers, directories and options; "" of a
+// call that runs no script, or one that only shows what is there or prepares something else.
+func (d Action) What() string {
+	if d.reads {
+		return ""
+	}
+	var names []string
+	for _, a := range d.acts {
+		if strings.HasPrefix(a.name, "\x00") || preparing[a.name] {
+			continue
+		}
+		name := a.name
+		for _, t := range a.targets {
+			if name += " " + t; len(name) > 120 {
+				break
+			}
+		}
+		if a.narrow != "" {
+			name += " [" + a.narrow + "]"
+		}
+		if !slices.Contains(names, name) && len(names) < maxNamed {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " && ")
+}
+
+// Checks reports whether a script builds, lints or tests something.
+func (d Action) Checks() bool {
+	return slices.ContainsFunc(d.acts, func(a act) bool { return a.kind != actOther })
+}
+
+// Shown reports whether the exit status and the output of the script are those of what it is for.
+func (d Action) Shown() bool {
+	return slices.ContainsFunc(d.acts, func(a act) bool { return !a.spared })
+}
