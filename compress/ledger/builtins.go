@@ -63,20 +63,6 @@ func (r *run) popd(*words) res {
 	return ended(maybe)
 }
 
-// isHere notes that a directory is there.
-func (d *desk) isHere(p string) {
-	if p == "" || p == "/" || p == "~" || strings.HasSuffix(p, "..") || d.unsure {
-		return
-	}
-	f := d.edit(p)
-	d.step++
-	f.Exists, f.Kind, f.Text, f.Change, f.step = Present, Directory, nil, nil, d.step
-	if f.Act == "" || f.Act == Deleted {
-		f.Act, f.By, f.At = Read, d.by, d.at
-	}
-	d.here(p)
-}
-
 // echo returns what echo puts out, as far as all shells agree.
 func (r *run) echo(c *words) res {
 	var parts []string
@@ -210,14 +196,6 @@ func (r *run) tee(c *words) res {
 		}
 	}
 	return res{ok: went, out: r.in}
-}
-
-// target returns the path of a word that names a file; ok is false if it is not known, or a device.
-func (r *run) target(a arg) (p string, ok bool) {
-	if !a.plain() || a.text == "" || !r.dir.known && !rooted(a.text) || strings.HasPrefix(a.text, "/dev/") {
-		return "", false
-	}
-	return r.resolve(a.text), true
 }
 
 func (r *run) set(c *words) res {

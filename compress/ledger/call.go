@@ -51,14 +51,6 @@ func substitutes(c *syntax.CallExpr) (found bool) {
 	return found
 }
 
-// ifQuiet returns x, as one that succeeded if that is so.
-func (x res) ifQuiet(is bool) res {
-	if is {
-		x.ok, x.quiet = yes, true
-	}
-	return x
-}
-
 // exec follows a command by its words.
 func (r *run) exec(args []arg, must tri) res {
 	texts := make([]string, len(args))
@@ -136,8 +128,6 @@ func (r *run) unseen(args []arg, must tri) res {
 	return ended(must)
 }
 
-func base(program string) string { return program[strings.LastIndexByte(program, '/')+1:] }
-
 // commands are those that are followed, by their names. They are set in init, since scripts are run by
 // some of them.
 var commands map[string]func(*run, *words) res
@@ -159,62 +149,3 @@ func init() {
 
 // setting are commands that set variables.
 var setting = compress.WordSet("read mapfile readarray getopts printf eval source . unset")
-
-// options reads the options of a command: letters without an argument in plain, letters with one in
-// valued, long names that stand for letters in long. ok is false if there are others, or words that are
-// known only when it runs.
-func (c *words) options(plain, valued string, long map[string]byte) (flags map[byte]arg, operands []arg, ok bool) {
-	flags = map[byte]arg{}
-	for i := 0; i < len(c.args); i++ {
-		a := c.args[i]
-		w := a.text
-		switch {
-		case strings.HasPrefix(w, unknown) && !a.glob:
-			operands = append(operands, a)
-		case w == "--":
-			return flags, append(operands, c.args[i+1:]...), true
-		case strings.HasPrefix(w, "--"):
-			name, value, has := strings.Cut(w[2:], "=")
-			letter, known := long[name]
-			if !known {
-				return flags, operands, false
-			}
-			flags[letter] = arg{text: value}
-			if strings.IndexByte(valued, letter) >= 0 && !has {
-				if i++; i == len(c.args) {
-					return flags, operands, false
-				}
-				flags[letter] = c.args[i]
-			}
-		case len(w) > 1 && w[0] == '-':
-			for j := 1; j < len(w); j++ {
-				if strings.IndexByte(plain, w[j]) >= 0 {
-					flags[w[j]] = arg{}
-					continue
-				}
-				if strings.IndexByte(valued, w[j]) < 0 {
-					return flags, operands, false
-				}
-				if flags[w[j]] = (arg{text: w[j+1:]}); j+1 == len(w) {
-					if i++; i == len(c.args) {
-						return flags, operands, false
-					}
-					flags[w[j]] = c.args[i]
-				}
-				break
-			}
-		default:
-			operands = append(operands, a)
-		}
-	}
-	return flags, operands, true
-}
-
-// may makes unsure all that the operands of a command name.
-func (r *run) may(operands []arg) {
-	for _, a := range operands {
-		if !strings.HasPrefix(a.text, "-") {
-			r.blurMatching(a)
-		}
-	}
-}

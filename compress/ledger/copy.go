@@ -152,16 +152,6 @@ func clash(from, to []string) bool {
 	return false
 }
 
-// behind reports whether links stand in the way of a transfer, and makes unsure what is behind them.
-func (d *desk) linksBetween(from, to string) bool {
-	a, b := d.behindParent(from), d.behindLink(to)
-	if a || b {
-		d.blurAll(from)
-		d.blurAll(to)
-	}
-	return a || b
-}
-
 // move notes that a path was moved, with all below it.
 func (d *desk) move(from, to string) {
 	if d.linksBetween(from, to) {

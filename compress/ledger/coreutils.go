@@ -5,46 +5,6 @@ import (
 	"strings"
 )
 
-// paths returns the files that operands name. exact is false if they may name others, many is true
-// if there is more than one.
-func (r *run) paths(operands []arg) (out []string, exact, many bool) {
-	exact = true
-	for _, a := range operands {
-		switch p, ok := r.target(a); {
-		case ok:
-			out = append(out, p)
-		case a.glob:
-			list, all := r.matching(a)
-			out = append(out, list...)
-			exact = exact && all
-			here := 0
-			for _, p := range list {
-				if i, ok := r.find(p); ok && r.Sure(r.files[i]) {
-					here++
-				}
-			}
-			many = many || here > 1
-		default:
-			exact = false
-		}
-	}
-	return out, exact, many || len(operands) > 1
-}
-
-// settle runs what a command does by how it went: as it says, as something that may have been, or not at all.
-func (r *run) settle(went tri, operands []arg, f func()) {
-	switch {
-	case went == no:
-	case went == yes:
-		f()
-	default:
-		r.unsurely(func() {
-			r.may(operands)
-			f()
-		})
-	}
-}
-
 // rm follows rm and unlink.
 func (r *run) rm(c *words) res {
 	flags, operands, ok := c.options("rRfvdiI", "", map[string]byte{"recursive": 'r', "force": 'f', "verbose": 'v', "dir": 'd'})
@@ -144,33 +104,6 @@ func (r *run) touch(c *words) res {
 	return silently(went)
 }
 
-// touched notes that a file is there, and new if it was not.
-func (d *desk) touched(p string) {
-	i, known := d.find(p)
-	switch {
-	case known && d.files[i].Exists == Absent:
-		d.write(p, &empty, false)
-	case known && d.files[i].Kind == Link:
-		d.behindLink(p)
-	case known:
-		f := d.edit(p)
-		if f.Exists == Unsure && !d.unsure {
-			f.Text, f.Change = nil, nil
-		}
-		if !d.unsure && !f.haunted {
-			d.step++
-			f.Exists, f.step = Present, d.step
-		}
-		d.aliases(p)
-	default:
-		if f := d.write(p, nil, false); f != nil {
-			g := d.edit(p)
-			g.Kind, g.Act = AnyKind, Changed
-			g.Created = 0
-		}
-	}
-}
-
 // ln follows ln.
 func (r *run) ln(c *words) res {
 	flags, operands, ok := c.options("sfnvT", "", map[string]byte{"symbolic": 's', "force": 'f', "no-dereference": 'n', "no-target-directory": 'T'})
@@ -230,29 +163,6 @@ func (r *run) ln(c *words) res {
 	return silently(went)
 }
 
-// link notes a link. One that may be there counts as one whose target is not known.
-func (d *desk) link(p, to string, sure bool) {
-	if sure && d.behindParent(p) {
-		return
-	}
-	f := d.edit(p)
-	f.Text, f.Change = nil, nil
-	d.note(f, Created)
-	if f.Exists, f.Kind, f.to = Present, Link, to; !sure || d.unsure {
-		f.Exists = Unsure
-	}
-	d.aliases(p)
-}
-
-// behindParent reports whether a link stands above p, and makes unsure what is behind it.
-func (d *desk) behindParent(p string) bool {
-	if _, linked := d.through(path.Dir(p)); linked {
-		d.behindLink(p)
-		return true
-	}
-	return false
-}
-
 func (r *run) truncate(c *words) res {
 	flags, operands, ok := c.options("c", "s", map[string]byte{"size": 's', "no-create": 'c'})
 	went := r.went("truncate", c.must)
@@ -286,18 +196,4 @@ func (r *run) dd(c *words) res {
 		}
 	}
 	return ended(r.went("dd", c.must))
-}
-
-// output1 notes that a program wrote a file, in a way that is not known.
-func (r *run) output1(a arg, went tri) {
-	p, ok := r.target(a)
-	if !ok {
-		r.blurMatching(a)
-		return
-	}
-	if went == yes && r.isDirectory(p) != Present {
-		r.write(p, nil, false)
-		return
-	}
-	r.unsurely(func() { r.blurAll(p) })
 }

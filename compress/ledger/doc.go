@@ -43,7 +43,7 @@
 //	state.go      State
 //	tools.go      calls of tools for files
 //	shell.go      calls that run scripts
-//	script.go     what a script is followed with
+//	script.go     scripts
 //	walk.go       statements
 //	redirect.go   redirections
 //	call.go       commands
@@ -51,10 +51,15 @@
 //	programs.go   programs that are not followed
 //	copy.go       cp and mv
 //	coreutils.go  rm, mkdir, touch, ln
-//	builtins.go   cd, echo, set
+//	builtins.go   cd, echo, cat, set
+//	operands.go   options and operands of commands
+//	match.go      the files that words name
+//	vars.go       variables
 //	words.go      words and patterns
+//	outcome.go    how a part of a script went
+//	bound.go      what leaves a state
 //	effects.go    effects on files
 //	names.go      second names: links, roots
-//	bound.go      what leaves
+//	store.go      files by their paths
 //	file.go       files, contents, paths
 package ledger

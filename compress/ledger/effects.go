@@ -323,3 +323,58 @@ func (d *desk) seen(p string) {
 	}
 	d.here(p)
 }
+
+// isHere notes that a directory is there.
+func (d *desk) isHere(p string) {
+	if p == "" || p == "/" || p == "~" || strings.HasSuffix(p, "..") || d.unsure {
+		return
+	}
+	f := d.edit(p)
+	d.step++
+	f.Exists, f.Kind, f.Text, f.Change, f.step = Present, Directory, nil, nil, d.step
+	if f.Act == "" || f.Act == Deleted {
+		f.Act, f.By, f.At = Read, d.by, d.at
+	}
+	d.here(p)
+}
+
+// touched notes that a file is there, and new if it was not.
+func (d *desk) touched(p string) {
+	i, known := d.find(p)
+	switch {
+	case known && d.files[i].Exists == Absent:
+		d.write(p, &empty, false)
+	case known && d.files[i].Kind == Link:
+		d.behindLink(p)
+	case known:
+		f := d.edit(p)
+		if f.Exists == Unsure && !d.unsure {
+			f.Text, f.Change = nil, nil
+		}
+		if !d.unsure && !f.haunted {
+			d.step++
+			f.Exists, f.step = Present, d.step
+		}
+		d.aliases(p)
+	default:
+		if f := d.write(p, nil, false); f != nil {
+			g := d.edit(p)
+			g.Kind, g.Act = AnyKind, Changed
+			g.Created = 0
+		}
+	}
+}
+
+// link notes a link. One that may be there counts as one whose target is not known.
+func (d *desk) link(p, to string, sure bool) {
+	if sure && d.behindParent(p) {
+		return
+	}
+	f := d.edit(p)
+	f.Text, f.Change = nil, nil
+	d.note(f, Created)
+	if f.Exists, f.Kind, f.to = Present, Link, to; !sure || d.unsure {
+		f.Exists = Unsure
+	}
+	d.aliases(p)
+}

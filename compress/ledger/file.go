@@ -151,3 +151,13 @@ func mayBeSame(p, q string) bool {
 	}
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
+
+func base(program string) string { return program[strings.LastIndexByte(program, '/')+1:] }
+
+// under reports whether p is dir or lies below it.
+func under(p, dir string) bool {
+	return p == dir || dir == "" && !rooted(p) || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// in returns the path of a name in a directory.
+func in(dir, name string) string { return clean(path.Join(dir, name)) }

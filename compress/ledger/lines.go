@@ -23,6 +23,7 @@ const (
 	maxLine    = 240
 	fewHeads   = 4   // files whose lines come before all that stands in one
 	excerpts   = 0.6 // of the budget for what stands in files
+	minExcerpt = 80  // bytes
 	maxExcerpt = 24  // lines of what stands in one file
 	longExc    = 160 // bytes of a line of it
 )
@@ -38,8 +39,16 @@ func (s State) Lines(o Options) []string {
 	left := o.Chars
 	kept := int(float64(o.Chars) * excerpts)
 	heads := make([]string, 0, len(files))
-	for _, f := range files {
+	older, note := -1, "" // from where on a program ran since, and the line that says so
+	for i, f := range files {
 		line := s.line(f, o)
+		if r, ok := s.RanSince(f); ok && older < 0 {
+			note = "Below, as of before `" + r.By + "` (" + o.Where(r.At) + "), which may have changed files:"
+			if older = i; len(note)+1 > left/2 {
+				break
+			}
+			left -= len(note) + 1
+		}
 		if len(line)+1 > left || len(heads) >= fewHeads && len(line)+1 > left-kept {
 			break
 		}
@@ -59,8 +68,11 @@ func (s State) Lines(o Options) []string {
 			left -= len(l) + 1
 		}
 	}
-	out := make([]string, 0, len(heads))
+	out := make([]string, 0, len(heads)+1)
 	for i, head := range heads {
+		if i == older {
+			out = append(out, note)
+		}
 		out = append(append(out, head), bodies[i]...)
 	}
 	return out
@@ -162,9 +174,6 @@ func (s State) present(b *strings.Builder, f *File, o Options, at string) {
 			b.WriteString(" after " + f.named())
 		}
 	}
-	if r, ok := s.RanSince(f); ok {
-		b.WriteString("; before " + r.By + " (" + o.Where(r.At) + ")")
-	}
 }
 
 // named returns what acted on a file last.
@@ -195,12 +204,18 @@ func size(n int) string {
 
 // excerpt returns the newest change of a file, or what stands in it, in at most chars bytes.
 func (s State) excerpt(f *File, chars int) (out []string) {
-	if f.Exists != Present {
+	if f.Exists != Present || chars < minExcerpt {
 		return nil
 	}
 	switch {
 	case f.Change != nil && (f.Text == nil || f.Text.Lines > maxExcerpt):
-		return fitted(diff(f.Change), chars)
+		lines := diff(f.Change)
+		if out = fitted(lines, chars); len(out) < len(lines) { // what is there now comes first
+			if added := slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") }); len(added) > 0 {
+				out = fitted(added, chars)
+			}
+		}
+		return out
 	case f.Text != nil && f.Text.Held && f.Act != Copied && f.Act != Moved && f.Changes > 0:
 		var lines []string
 		for line := range strings.Lines(f.Text.Body) {

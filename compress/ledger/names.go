@@ -132,3 +132,22 @@ func (d *desk) isDirectory(p string) Presence {
 	}
 	return Unsure
 }
+
+// behindParent reports whether a link stands above p, and makes unsure what is behind it.
+func (d *desk) behindParent(p string) bool {
+	if _, linked := d.through(path.Dir(p)); linked {
+		d.behindLink(p)
+		return true
+	}
+	return false
+}
+
+// behind reports whether links stand in the way of a transfer, and makes unsure what is behind them.
+func (d *desk) linksBetween(from, to string) bool {
+	a, b := d.behindParent(from), d.behindLink(to)
+	if a || b {
+		d.blurAll(from)
+		d.blurAll(to)
+	}
+	return a || b
+}

@@ -11,7 +11,7 @@ import (
 
 var (
 	// readers are programs that change no file.
-	readers = compress.WordSet("ls head tail less more bat nl grep egrep fgrep zgrep rg ag ack wc uniq cut tr od xxd hexdump strings file stat du df ps top env printenv date which type whereis whoami id uname hostname echo printf true false test [ [[ diff cmp comm md5sum sha1sum sha256sum sha512sum cksum base64 jq tree basename dirname realpath readlink seq sleep wait expr bc column fold fmt paste join rev tac man help history ulimit umask export alias declare local hash jobs bg fg disown ping nslookup dig host netstat ss lsof pgrep lsblk free uptime tput clear stty locale getent shasum cat pwd cd readelf objdump nm ldd size tsort nproc arch command numfmt factor yes true shellcheck exiftool identify ffprobe tokei cloc scc kill pkill killall")
+	readers = compress.WordSet("ls head tail less more bat nl grep egrep fgrep zgrep rg ag ack wc uniq cut tr od xxd hexdump strings file stat du df ps top env printenv date which type whereis whoami id uname hostname echo printf true false test [ [[ diff cmp comm md5sum sha1sum sha256sum sha512sum cksum base64 jq tree basename dirname realpath readlink seq sleep wait expr bc column fold fmt paste join rev tac man help history ulimit umask export alias declare local hash jobs bg fg disown ping nslookup dig host netstat ss lsof pgrep lsblk free uptime tput clear stty locale getent shasum cat pwd cd readelf objdump nm ldd size tsort nproc arch command numfmt factor yes true shellcheck exiftool identify ffprobe tokei cloc scc kill pkill killall code open xdg-open submit find_file search_file search_dir goto scroll_up scroll_down set_cursors state")
 	// builders are programs that make new files, and hardly change what was written by hand.
 	builders = compress.WordSet("go cargo npm yarn pnpm bun pytest jest vitest mocha tsc tsgo node python python3 python2 deno ruby php java javac gcc g++ cc clang clang++ rustc mvn mvnw gradle gradlew ctest ninja pip pip3 conda apt apt-get brew docker podman kubectl helm terraform gh ssh scp rsync curl wget mypy pylint flake8 pyright tox nox unittest nosetests phpunit rspec webpack vite rollup esbuild dotnet swift flutter dart mix rails psql mysql sqlite3 redis-cli systemctl service ts-node tsx lua perl Rscript julia ghc stack cabal zig bazel make cmake mkfs ar ld as nasm")
 	// scripted are builders and others whose first operand is a script, which they only read.
@@ -36,7 +36,9 @@ func (r *run) program(c *words) res {
 	if r.hidden || r.killed {
 		ok = min(ok, maybe)
 	}
-	rewrites := formatters[name] || name == "make" || own || slices.ContainsFunc(c.args, func(a arg) bool { return rewriting[a.text] && name != "curl" && !(name == "python" && a.text == "-i") })
+	rewrites := formatters[name] || name == "make" || own || slices.ContainsFunc(c.args, func(a arg) bool {
+		return rewriting[a.text] && !(builders[name] && strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--"))
+	})
 	r.opaque(r.by, !rewrites && builders[name])
 	first := scripted[name] && !rewrites || own
 	for i := 0; i < len(c.args); i++ {
@@ -79,27 +81,6 @@ func (r *run) program(c *words) res {
 
 // mayWrite reports whether a word after -o may be a file: pytest -o x=y, ssh -o Option.
 func mayWrite(a arg) bool { return !strings.Contains(a.text, "=") }
-
-// spoilMatching makes the contents of known files unknown that a word may name.
-func (r *run) spoilMatching(a arg) {
-	list, _ := r.matching(a)
-	r.unsurely(func() { // of those that match some may be missing
-		for _, p := range list {
-			r.spoil(p)
-			r.spoilBelow(p)
-		}
-	})
-}
-
-// spoilBelow makes the contents of known files below a directory unknown.
-func (r *run) spoilBelow(dir string) {
-	from, to := r.below(dir)
-	for _, f := range slices.Clone(r.files[from:to]) {
-		if f.Exists == Present && f.Kind != Directory && f.Kind != Link {
-			r.spoil(f.Path)
-		}
-	}
-}
 
 // writing are words of programs that write files.
 var writing = regexp.MustCompile(`\bopen\([^)]*,\s*['"][rwaxb+]*[wax+]|write|unlink|remove|rename|rmtree|shutil|\bdump\(|save|to_csv|to_json|copyFile|os\.replace|>\s*[\w./"$]|\btee\b|sed -i|truncate|mkdir|system\(|subprocess|exec`)

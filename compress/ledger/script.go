@@ -17,28 +17,11 @@ const (
 	maxDepth  = 4         // scripts and functions in scripts
 )
 
-// tri is whether something is so.
-type tri int8
-
 const (
 	no    tri = -1
 	maybe tri = 0
 	yes   tri = 1
 )
-
-// res is how a part of a script ended.
-type res struct {
-	ok    tri
-	out   *string // what it put out; nil if that is not known
-	quiet bool    // it put nothing out as an error
-}
-
-var empty = ""
-
-func ended(ok tri) res { return res{ok: ok} }
-
-// silently returns the end of a command that puts nothing out unless it fails.
-func silently(ok tri) res { return res{ok: ok, out: &empty} }
 
 // sink is where an output goes.
 type sink uint8
@@ -143,23 +126,6 @@ func leaves(list []*syntax.Stmt) (found bool) {
 	return found
 }
 
-// label returns a command in as much as names it.
-func label(text string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if line = strings.Join(strings.Fields(line), " "); more && len(line) < 60 {
-		line += " …"
-	}
-	return compress.Clip(strings.ToValidUTF8(strings.ReplaceAll(line, unknown, "…"), ""), 60)
-}
-
-// unsurely runs f while what is done may have been done.
-func (r *run) unsurely(f func()) {
-	was := r.unsure
-	r.unsure = true
-	f()
-	r.unsure = was
-}
-
 // inner runs statements in a shell of their own.
 func (r *run) inner(list []*syntax.Stmt, with io) (out res) {
 	r.subshell(func() {
@@ -169,41 +135,6 @@ func (r *run) inner(list []*syntax.Stmt, with io) (out res) {
 		r.io = was
 	})
 	return out
-}
-
-// subshell runs f in a shell of its own, which cannot change directory and variables of this one.
-func (r *run) subshell(f func()) {
-	dir, vars, alive, errexit, odd := r.dir, r.vars, r.alive, r.errexit, r.oddWords
-	r.vars = make(map[string]string, len(vars))
-	for k, v := range vars {
-		r.vars[k] = v
-	}
-	f()
-	r.dir, r.vars, r.alive, r.errexit, r.oddWords = dir, vars, alive, errexit, odd
-}
-
-// went returns whether a command succeeded that says so when it does not.
-func (r *run) went(name string, must tri) tri {
-	switch {
-	case must == yes:
-		return yes
-	case must == no, r.hidden, r.uncertain, r.killed, strings.Contains(r.output, name+": "), strings.Contains(r.output, "sudo: "):
-		return maybe
-	}
-	return yes
-}
-
-// harmless reports whether a command that failed changed nothing, as its complaint says.
-func (r *run) harmless(must tri) bool {
-	if must != no || r.hidden || r.uncertain {
-		return false
-	}
-	for _, why := range []string{"No such file or directory", "cannot stat", "omitting directory", "ot a directory", "s a directory", "are the same file", "File exists", "Permission denied", "Operation not permitted"} {
-		if strings.Contains(r.output, why) {
-			return true
-		}
-	}
-	return false
 }
 
 // newRun begins to follow what a call did.

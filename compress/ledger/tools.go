@@ -260,7 +260,25 @@ func shortened(text string) bool {
 	if len(text) < 64 {
 		return false
 	}
-	return cutMarks.MatchString(text[max(0, len(text)-300):]) || cutMarks.MatchString(text[:min(len(text), 300)]) || len(text) > 8<<10 && cutMarks.MatchString(text)
+	ends := strings.ToLower(text[:min(len(text), 300)] + "\n" + text[max(0, len(text)-300):])
+	for _, word := range []string{"...", "…", "more line", "truncated", "clipped", "omitted", "elided", "skipped", "use offset=", "too l", "lines"} {
+		if strings.Contains(ends, word) && cutMarks.MatchString(ends) {
+			return true
+		}
+	}
+	for _, word := range []string{"more lines", "truncated", "omitted", "clipped", "elided", "skipped"} {
+		for rest := text; ; {
+			i := strings.Index(rest, word)
+			if i < 0 {
+				break
+			}
+			if cutMarks.MatchString(rest[max(0, i-30):min(len(rest), i+40)]) {
+				return true
+			}
+			rest = rest[i+len(word):]
+		}
+	}
+	return false
 }
 
 // shownText returns the file that a result shows, without the numbers of its lines; ok is false if that may
@@ -316,7 +334,7 @@ func (r *run) agentCommand(d *toolcall.Done, script string) bool {
 	p := clean(m[1])
 	rest := d.Result.Text[len(m[0]):]
 	if word == "create" || word == "open" {
-		if name := strings.Trim(strings.TrimSpace(strings.TrimPrefix(script, word)), `"'`); r.base == "" && name != "" && !rooted(name) && !strings.ContainsAny(name, " .") && strings.HasSuffix(p, "/"+name) {
+		if name := strings.Trim(strings.TrimSpace(strings.TrimPrefix(script, word)), `"'`); r.base == "" && name != "" && !rooted(name) && !strings.ContainsAny(name, " \n") && !strings.Contains(name, "..") && strings.HasSuffix(p, "/"+name) {
 			r.learnBase(clean(strings.TrimSuffix(p, "/"+name)))
 			r.written = true
 		}

@@ -3,10 +3,18 @@ package notes
 import (
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // maxNamed is how many commands of a script are named.
 const maxNamed = 3
+
+// filing are commands that only put files in their places, or show them to somebody.
+var filing = compress.WordSet("cp mv rm rmdir ln chown kill pkill killall code open xdg-open create edit insert submit goto scroll_up scroll_down set_cursors search_file search_dir find_file file")
+
+// recording are commands that only write down what is there, unless they fail for reasons of their own.
+var recording = []string{"git add", "git status", "git diff", "git log", "git show", "git branch", "git config", "git init", "git remote", "git fetch"}
 
 // What returns what a script is for, in words that stay the same when it is run again: the program with its
 // subcommand, what it works on and which of that alone, without wrappers, directories and options; "" of a
@@ -17,7 +25,7 @@ func (d Action) What() string {
 	}
 	var names []string
 	for _, a := range d.acts {
-		if strings.HasPrefix(a.name, "\x00") || preparing[a.name] {
+		if strings.HasPrefix(a.name, "\x00") || preparing[a.name] || filing[a.name] || slices.Contains(recording, a.name) {
 			continue
 		}
 		name := a.name

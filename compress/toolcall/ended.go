@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 )
@@ -64,6 +65,9 @@ var (
 // exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
 func exitStatus(output string) string {
 	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+		if low := strings.ToLower(part); !strings.Contains(low, "exit") && !strings.Contains(low, "returned") {
+			continue
+		}
 		if m := exitCode.FindStringSubmatch(part); m != nil {
 			return m[1]
 		}
@@ -104,16 +108,27 @@ func StatusOf(r Result) Status {
 	switch {
 	case r.Failed && refused.MatchString(head):
 		return NotRun
-	case stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
+	case mayBeStopped(tail) && stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
 		return Stopped
 	case r.Exit == "0":
 		return Succeeded
 	case r.Exit != "", r.Failed, exitStatus(r.Text) != "":
 		return Failed
-	case zeroLast.MatchString(tail):
+	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast.MatchString(tail):
 		return Succeeded
 	case zeroFirst.MatchString(head):
 		return Succeeded
 	}
 	return Unknown
+}
+
+// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less time.
+func mayBeStopped(text string) bool {
+	low := strings.ToLower(text)
+	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }

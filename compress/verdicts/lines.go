@@ -93,6 +93,9 @@ func (v *Verdict) Line(where func(at int) string) string {
 		b.WriteString(", failed before (" + where(v.Before) + ")")
 	}
 	if v.Outcome != Failed && v.Outcome != Stopped {
+		if v.Said != "" {
+			b.WriteString(": " + v.Said)
+		}
 		return b.String()
 	}
 	names := rep.leaves()

@@ -30,6 +30,7 @@ type Verdict struct {
 	Outcome Outcome
 	Exit    string // the exit status that is not 0, if it is named
 	Report  Report
+	Said    string // of a program that went well: the last line of what it put out, if that is short
 	Mended  int    // the place of the result that made up for a failure; 0 for none
 	By      string // the command that did
 	Before  int    // the place of the failure that this run of the same command made up for
@@ -74,7 +75,7 @@ func (s State) after(d *toolcall.Done) State {
 		return s
 	}
 	v := verdictOf(d, deed, status)
-	if v.What = compress.Clip(what, 140); v.Outcome == Passed && !deed.Checks() && !v.Report.Counted && !s.tried(&v) {
+	if v.What = compress.Clip(what, 140); v.Outcome == Passed && !deed.Checks() && !v.Report.Counted && !v.Report.Good && v.Said == "" && !s.tried(&v) {
 		return s // a command that went well, and decides nothing
 	}
 	return s.with(&v)
@@ -98,9 +99,26 @@ func verdictOf(d *toolcall.Done, deed notes.Action, status toolcall.Status) Verd
 		v.Outcome = Passed
 	}
 	if v.Outcome == Passed || v.Outcome == Unknown {
-		v.Report.Why = ""
+		if v.Report.Why = ""; v.Outcome == Passed && !deed.Checks() {
+			v.Said = lastOfFew(text)
+		}
 	}
 	return v
+}
+
+// Of an output of so few lines, and so few bytes, the last line is kept.
+const (
+	fewLines = 3
+	fewBytes = 400
+)
+
+// lastOfFew returns the last line of a short output.
+func lastOfFew(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > fewBytes || strings.Count(text, "\n") >= fewLines {
+		return ""
+	}
+	return short(text[strings.LastIndexByte(text, '\n')+1:], 120)
 }
 
 // tried reports whether there is a verdict that v takes the place of, or mends.
