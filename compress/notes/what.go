@@ -30,6 +30,9 @@ func (d Action) What() string {
 		}
 		name := a.name
 		for _, t := range a.targets {
+			if makers[programOf(name)] && t == "default" {
+				continue
+			}
 			if name += " " + t; len(name) > 120 {
 				break
 			}
@@ -49,7 +52,8 @@ func (d Action) Checks() bool {
 	return slices.ContainsFunc(d.acts, func(a act) bool { return a.kind != actOther })
 }
 
-// Shown reports whether the exit status and the output of the script are those of what it is for.
+// Shown reports whether the exit status of the script is that of what it is for, and not that of a filter behind
+// it, or of what comes after it.
 func (d Action) Shown() bool {
-	return slices.ContainsFunc(d.acts, func(a act) bool { return !a.spared })
+	return slices.ContainsFunc(d.acts, func(a act) bool { return !a.spared && a.decides || strings.HasPrefix(a.name, "\x00") })
 }

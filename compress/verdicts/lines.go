@@ -50,7 +50,11 @@ func (v *Verdict) Line(where func(at int) string) string {
 	var b strings.Builder
 	b.WriteString(short(v.What, 140) + ": ")
 	if v.Mended > 0 {
-		fmt.Fprintf(&b, "failed (%s), mended by %s (%s)", where(v.At), short(v.By, 80), where(v.Mended))
+		how := "mended by"
+		if v.Likely {
+			how = "no failure seen since by"
+		}
+		fmt.Fprintf(&b, "failed (%s), %s %s (%s)", where(v.At), how, short(v.By, 80), where(v.Mended))
 		return b.String()
 	}
 	rep := &v.Report

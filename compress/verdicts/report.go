@@ -1,6 +1,7 @@
 package verdicts
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func Read(output string) Report {
 				}
 			}
 		}
-		if _, tells := result.FailureLine(plain); tells {
+		if _, tells := result.FailureLine(plain); tells && !bare.MatchString(plain) {
 			r.why(1, plain)
 		}
 	})
@@ -71,6 +72,9 @@ func Read(output string) Report {
 	r.Good = r.Good || r.Counted && !r.Bad
 	return r.Report
 }
+
+// bare matches lines that only say that something failed, or what follows.
+var bare = regexp.MustCompile(`^(?:\W*FAIL(?:ED)?\W*|.*:|Traceback .*)$`)
 
 // ends returns both ends of a long output.
 func ends(s string) string {

@@ -71,6 +71,7 @@ var rules = []rule{
 		}
 	}, true, "--- FAIL: TestA (0.00s)"},
 	{"--- pass", regexp.MustCompile(`^--- PASS: ([^\s/]+) `), func(r *reading, m []string) { r.counts(1, 0, 0, 0) }, true, "--- PASS: TestA (0.00s)"},
+	{"_test.go:", regexp.MustCompile(`^\w+_test\.go:\d+: (.+)`), func(r *reading, m []string) { r.why(2, m[0]) }, true, "a_test.go:41: Total() = 6, want 7"},
 	{"ok", regexp.MustCompile(`^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)`), good, true, "ok  \texample.com/a\t0.01s"},
 	{"fail", regexp.MustCompile(`^FAIL\s+(\S+)\s+(?:[\d.]+s|\[(?:build|setup) failed\])`), func(r *reading, m []string) {
 		if r.Bad = true; strings.Contains(m[0], "[") {

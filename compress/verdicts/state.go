@@ -33,6 +33,7 @@ type Verdict struct {
 	Said    string // of a program that went well: the last line of what it put out, if that is short
 	Mended  int    // the place of the result that made up for a failure; 0 for none
 	By      string // the command that did
+	Likely  bool   // of that command only no failure is seen
 	Before  int    // the place of the failure that this run of the same command made up for
 
 	deed notes.Action
@@ -75,7 +76,7 @@ func (s State) after(d *toolcall.Done) State {
 		return s
 	}
 	v := verdictOf(d, deed, status)
-	if v.What = compress.Clip(what, 140); v.Outcome == Passed && !deed.Checks() && !v.Report.Counted && !v.Report.Good && v.Said == "" && !s.tried(&v) {
+	if v.What = compress.Clip(what, 140); (v.Outcome == Passed || v.Outcome == Unknown) && !deed.Checks() && !v.Report.Counted && !v.Report.Good && v.Said == "" && !s.tried(&v) {
 		return s // a command that went well, and decides nothing
 	}
 	return s.with(&v)
@@ -136,15 +137,15 @@ func (s State) with(v *Verdict) State {
 		switch {
 		case old.What == v.What:
 			v.Runs += old.Runs
-			if v.Outcome == Passed && (old.Outcome == Failed || old.Outcome == Stopped) && old.Mended == 0 {
+			if v.Outcome != Failed && v.Outcome != Stopped && (old.Outcome == Failed || old.Outcome == Stopped) && old.Mended == 0 {
 				v.Before = old.At
 			}
 			continue
 		case v.Outcome == Failed && includes && v.deed.Checks():
 			continue // the newer one tells of it, too
-		case v.Outcome == Passed && includes && old.Outcome != Passed && old.Mended == 0:
+		case (v.Outcome == Passed || v.Outcome == Unknown) && includes && (old.Outcome == Failed || old.Outcome == Stopped) && (old.Mended == 0 || old.Likely):
 			m := *old
-			m.Mended, m.By = v.At, v.What
+			m.Mended, m.By, m.Likely = v.At, v.What, v.Outcome == Unknown
 			old = &m
 		}
 		list = append(list, old)
