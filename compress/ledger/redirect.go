@@ -193,7 +193,7 @@ func (r *run) close(f opened, text *string, ok tri) {
 	}
 	g := r.edit(f.path)
 	r.unshare(g)
-	if g.Text = nil; text != nil && !r.unsure && !g.haunted {
+	if g.Text = nil; text != nil && !r.unsure && !g.haunted && g.Exists == Present && g.Kind != Link {
 		g.Text = newText(*text, r.at, r.step)
 	}
 	if text != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
@@ -41,6 +42,9 @@ func (r *run) follow(d *toolcall.Done) {
 		}
 	}
 	if script, ok := toolcall.Script(d.Tool, d.Arguments); ok {
+		if argv := gjson.Get(d.Arguments, "command"); argv.IsArray() {
+			script = scriptOf(argv.Array(), script)
+		}
 		if !r.agentCommand(d, script) {
 			r.shell(d, script)
 		}
@@ -51,6 +55,26 @@ func (r *run) follow(d *toolcall.Done) {
 		return
 	}
 	r.fileTool(d, args)
+}
+
+// scriptOf returns the script that words are which stand in a list, or the one that is among them if they call
+// a shell.
+func scriptOf(list []gjson.Result, script string) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = w.String()
+	}
+	if toolcall.ShellScript(words) != "" {
+		return script
+	}
+	for i, w := range words {
+		quoted, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			return script
+		}
+		words[i] = quoted
+	}
+	return strings.Join(words, " ")
 }
 
 // first returns the first of the fields that is a string.

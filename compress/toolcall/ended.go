@@ -87,10 +87,11 @@ const (
 )
 
 var (
-	zeroFirst = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
-	zeroLast  = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\][^\n]*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
-	stopped   = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
-	refused   = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	zeroFirst  = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
+	otherFirst = regexp.MustCompile(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
+	zeroLast   = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
+	stopped    = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused    = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
 )
 
 // ExitOf returns the exit status of a call that names another one than 0; "" for none.
@@ -116,6 +117,8 @@ func StatusOf(r Result) Status {
 		return Failed
 	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast.MatchString(tail):
 		return Succeeded
+	case otherFirst.MatchString(head):
+		return Failed
 	case zeroFirst.MatchString(head):
 		return Succeeded
 	}

@@ -119,7 +119,10 @@ func lastOfFew(text string) string {
 	if len(text) > fewBytes || strings.Count(text, "\n") >= fewLines {
 		return ""
 	}
-	return short(text[strings.LastIndexByte(text, '\n')+1:], 120)
+	if last := short(text[strings.LastIndexByte(text, '\n')+1:], 120); last != "(no output)" {
+		return last
+	}
+	return ""
 }
 
 // tried reports whether there is a verdict that v takes the place of, or mends.
