@@ -42,6 +42,7 @@
 //	lines.go      a line for each file
 //	state.go      State
 //	tools.go      calls of tools for files
+//	agent.go      commands of an agent's own shell
 //	shell.go      calls that run scripts
 //	script.go     scripts
 //	walk.go       statements

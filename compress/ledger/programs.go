@@ -82,8 +82,16 @@ func (r *run) program(c *words) res {
 // mayWrite reports whether a word after -o may be a file: pytest -o x=y, ssh -o Option.
 func mayWrite(a arg) bool { return !strings.Contains(a.text, "=") }
 
-// writing are words of programs that write files.
-var writing = regexp.MustCompile(`\bopen\([^)]*,\s*['"][rwaxb+]*[wax+]|write|unlink|remove|rename|rmtree|shutil|\bdump\(|save|to_csv|to_json|copyFile|os\.replace|>\s*[\w./"$]|\btee\b|sed -i|truncate|mkdir|system\(|subprocess|exec`)
+// writing are words of programs that write files, and opens the call of one that may.
+var (
+	writing = []string{"write", "unlink", "remove", "rename", "rmtree", "shutil", "dump(", "save", "to_csv", "to_json", "copyFile", "os.replace", "truncate", "mkdir", "system(", "subprocess", "exec", "sed -i", "tee ", ">>", " > ", "rm ", "mv ", "cp ", "touch "}
+	opens   = regexp.MustCompile(`\bopen\([^)]*,\s*['"][rwaxb+]*[wax+]`)
+)
+
+// writes reports whether the text of a program seems to write files.
+func writes(text string) bool {
+	return slices.ContainsFunc(writing, func(word string) bool { return strings.Contains(text, word) }) || strings.Contains(text, "open(") && opens.MatchString(text)
+}
 
 // runsScript follows a script that a program runs, by what is known of its text.
 func (r *run) runsScript(a arg) {
@@ -98,7 +106,7 @@ func (r *run) runsScript(a arg) {
 
 // named makes unsure the known files that the text of a program names, if the program seems to write files.
 func (r *run) named(text string) {
-	if len(text) > maxScript || !writing.MatchString(text) {
+	if len(text) > maxScript || !writes(text) {
 		return
 	}
 	for _, f := range slices.Clone(r.files) {

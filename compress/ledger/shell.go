@@ -45,6 +45,9 @@ func (r *run) shell(d *toolcall.Done, text string) {
 	r.dir = at
 	only := r.onlyCat(text)
 	r.script(text, must)
+	if r.steps >= maxSteps { // what was not followed came later than what was
+		r.opaque("a long script", false)
+	}
 	for _, end := range r.atEnd {
 		r.alive = yes
 		r.unsurely(func() {

@@ -10,7 +10,7 @@ import (
 func (r *run) stmts(list []*syntax.Stmt, must tri) res {
 	out := res{ok: yes, out: &empty, quiet: true}
 	for i, s := range list {
-		if r.alive == no {
+		if r.alive == no || r.steps >= maxSteps {
 			return res{ok: maybe}
 		}
 		m := maybe
@@ -33,8 +33,7 @@ func (r *run) stmts(list []*syntax.Stmt, must tri) res {
 
 // stmt follows a statement.
 func (r *run) stmt(s *syntax.Stmt, must tri) (out res) {
-	if r.steps++; r.steps > maxSteps || s == nil {
-		r.opaque("a long script", false)
+	if s == nil || r.spent() {
 		return ended(maybe)
 	}
 	if s.Background || s.Coprocess {
@@ -54,6 +53,14 @@ func (r *run) stmt(s *syntax.Stmt, must tri) (out res) {
 		return out
 	}
 	return r.redirected(s, must)
+}
+
+// spent counts a step. It reports whether the script takes more than are followed: the rest may do anything.
+func (r *run) spent() bool {
+	if r.steps++; r.steps == maxSteps {
+		r.opaque("a long script", false)
+	}
+	return r.steps >= maxSteps
 }
 
 // tested follows a statement whose status is looked at.
@@ -239,6 +246,9 @@ func (r *run) loop(c *syntax.ForClause, must tri) (out res) {
 	}
 	out = res{ok: yes, out: &empty, quiet: true}
 	for i, item := range items {
+		if r.spent() {
+			return ended(maybe)
+		}
 		r.vars[words.Name.Value] = item.text
 		m := maybe
 		if i == len(items)-1 || must == yes && r.errexit {
