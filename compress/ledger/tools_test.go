@@ -173,7 +173,7 @@ func FuzzScript(f *testing.F) {
 			f.Add(s.text, "x")
 		}
 	}
-	for _, s := range []string{strings.Repeat("(", 5000), strings.Repeat("a && ", 2000) + "b", strings.Repeat("if a; then ", 500), "f() { f; }; f", "for i in " + strings.Repeat("a ", 30) + "; do for j in " + strings.Repeat("b ", 30) + "; do touch $i$j; done; done", "rm [", "mv *[ a", "cat <<A\n$(cat <<B\nB\n)\nA", "echo ${a:=$(rm b)} > {1..99999}", "~root", "cd ~ && rm ../*", "bash -c \"bash -c 'bash -c \\\"rm a\\\"'\"", "\x00\xff > \xfe"} {
+	for _, s := range []string{strings.Repeat("(", 5000), strings.Repeat("a && ", 2000) + "b", strings.Repeat("if a; then ", 500), "f() { f; }; f", "for i in " + strings.Repeat("a ", 30) + "; do for j in " + strings.Repeat("b ", 30) + "; do touch $i$j; done; done", " ()f{ rm a.txt; }; f", "rm [", "mv *[ a", "cat <<A\n$(cat <<B\nB\n)\nA", "echo ${a:=$(rm b)} > {1..99999}", "~root", "cd ~ && rm ../*", "bash -c \"bash -c 'bash -c \\\"rm a\\\"'\"", "\x00\xff > \xfe"} {
 		f.Add(s, "sh: 1: x")
 	}
 	start := fold(State{}, did{"write", `{"path":"a","content":"x"}`, "ok"}, did{"write", `{"path":"d/b.txt","content":"x"}`, "ok"})

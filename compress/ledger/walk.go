@@ -114,7 +114,11 @@ func (r *run) command(cmd syntax.Command, must tri) (out res) {
 			return out
 		}
 	case *syntax.FuncDecl:
-		r.funcs[c.Name.Value] = c.Body
+		for _, name := range append(c.Names, c.Name) {
+			if name != nil {
+				r.funcs[name.Value] = c.Body
+			}
+		}
 		return res{ok: yes, out: &empty, quiet: true}
 	case *syntax.DeclClause:
 		r.declare(c.Args)
