@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
 // Action is what one call of a tool does, as far as it is needed to know whether the success of
@@ -25,6 +26,7 @@ type act struct {
 	narrow  string   // which of that alone: a test's name
 	kind    actKind
 	spared  bool
+	decides bool // the exit status of the script may be its own
 	whole   bool // it works on all that there is
 }
 
@@ -44,7 +46,7 @@ const maxTargets = 32
 
 // ActionOf returns what a call of a tool with these arguments does.
 func ActionOf(tool, arguments string) Action {
-	if script, ok := scriptOf(tool, arguments); ok {
+	if script, ok := toolcall.Script(tool, arguments); ok {
 		return actionOfScript(script)
 	}
 	name := compress.PlainName(tool)
@@ -63,40 +65,6 @@ func ActionOf(tool, arguments string) Action {
 		a.kind, a.whole = actTest, len(a.targets) == 0
 	}
 	return Action{acts: []act{a}, asks: compress.IsMatchTool(name), reads: reads}
-}
-
-// scriptOf returns the script that a call runs in a shell; ok is false if it runs none.
-func scriptOf(tool, arguments string) (script string, ok bool) {
-	name := compress.PlainName(tool)
-	var args map[string]any
-	if json.Unmarshal([]byte(arguments), &args) != nil {
-		return arguments, compress.IsShellTool(name) && name != "python" && name != "ipython"
-	}
-	for _, key := range []string{"command", "cmd", "script"} {
-		switch v := args[key].(type) {
-		case string:
-			for _, p := range compress.PathKeys {
-				if _, named := args[p].(string); named && !strings.Contains(v, " ") { // an editor's: view, create
-					return "", false
-				}
-			}
-			return v, v != ""
-		case []any:
-			words := make([]string, 0, len(v))
-			for _, w := range v {
-				if s, ok := w.(string); ok {
-					words = append(words, s)
-				}
-			}
-			if len(words) > 0 {
-				if inner := shellScript(words); inner != "" {
-					return inner, true
-				}
-				return strings.Join(words, " "), true
-			}
-		}
-	}
-	return "", false
 }
 
 // identityKeys are arguments that name what a call works on, beside those that end in "id".
@@ -171,7 +139,7 @@ func actionOfScript(script string) (d Action) {
 
 // actOf returns what a command of a script does.
 func actOf(c Command) act {
-	a := act{name: c.Words[0], spared: c.Spared}
+	a := act{name: c.Words[0], spared: c.Spared, decides: c.Decides}
 	rest := c.Words[1:]
 	if families[a.name] {
 		if sub, args, ok := subcommand(a.name, rest); ok {

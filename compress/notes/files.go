@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // What happened to a file: the State of a finding.
 const (
-	fileRead    = "read"
-	fileChanged = "changed"
-	fileWritten = "written"
-	fileRemoved = "removed"
+	fileRead    = toolcall.Reads
+	fileChanged = toolcall.Changes
+	fileWritten = toolcall.Writes
+	fileRemoved = toolcall.Removes
 )
 
 // fileCall returns the files that a call of a tool reads or changes.
@@ -54,7 +55,7 @@ func fileCall(c Call) []Finding {
 	if cmd, _ := args["cmd"].(string); cmd != "" {
 		return shellFiles(cmd)
 	}
-	state := fileState(name)
+	state := toolcall.FileAct(name)
 	if state == "" {
 		return nil
 	}
@@ -64,32 +65,6 @@ func fileCall(c Call) []Finding {
 		}
 	}
 	return nil
-}
-
-// fileState returns what a tool does to a file, by the words of its name; "" where that is not
-// to be seen.
-func fileState(name string) string {
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(name, w) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("search", "grep", "glob", "list", "find", "ls"):
-		return ""
-	case has("delete", "remove", "unlink"):
-		return fileRemoved
-	case has("edit", "replace", "patch", "insert", "update", "append", "modify"):
-		return fileChanged
-	case has("write", "create", "save"):
-		return fileWritten
-	case has("read", "view", "open", "cat", "load"):
-		return fileRead
-	}
-	return ""
 }
 
 // patched returns the files of a patch in the form of apply_patch.

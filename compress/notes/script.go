@@ -5,7 +5,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
 // Bounds of [Commands].
@@ -112,11 +112,11 @@ func (w *scriptWalk) call(c *syntax.CallExpr, decides, spared bool) {
 		text, _ := wordText(a.Parts)
 		words = append(words, text)
 	}
-	if words = unwrapped(words); len(words) == 0 || words[0] == "" {
+	if words = toolcall.Unwrapped(words); len(words) == 0 || words[0] == "" {
 		return
 	}
 	words[0] = words[0][strings.LastIndexByte(words[0], '/')+1:]
-	if inner := shellScript(words); inner != "" && w.depth > 0 {
+	if inner := toolcall.ShellScript(words); inner != "" && w.depth > 0 {
 		for _, c := range commandsIn(inner, w.depth-1) {
 			if len(w.out) < maxCommands {
 				c.Decides, c.Spared = c.Decides && decides, c.Spared || spared
@@ -164,53 +164,4 @@ func unescaped(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
-}
-
-// wrappers are programs that run the command in their arguments, behind options, variables and numbers.
-var wrappers = compress.WordSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
-
-// runners are programs whose first operand says that the rest is a command.
-var runners = map[string]string{"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec"}
-
-// unwrapped returns a command without the wrappers before it.
-func unwrapped(words []string) []string {
-	for len(words) > 1 {
-		program := words[0][strings.LastIndexByte(words[0], '/')+1:]
-		if sub, ok := runners[program]; ok && sub == words[1] && len(words) > 2 {
-			words = words[2:]
-			continue
-		}
-		if strings.HasPrefix(program, "python") && words[1] == "-m" && len(words) > 2 { // python -m pytest
-			words = words[2:]
-			continue
-		}
-		if !wrappers[program] {
-			return words
-		}
-		rest := words[1:]
-		for len(rest) > 0 && (strings.HasPrefix(rest[0], "-") || strings.Contains(rest[0], "=") || strings.Trim(rest[0], "0123456789.smhd") == "") {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			return words
-		}
-		words = rest
-	}
-	return words
-}
-
-// shellScript returns the script that a shell has as an argument, bash -lc '…'; "" for another
-// command.
-func shellScript(words []string) string {
-	switch words[0] {
-	case "sh", "bash", "zsh", "dash":
-		for i := 1; i+1 < len(words) && strings.HasPrefix(words[i], "-"); i++ {
-			if strings.HasSuffix(words[i], "c") && !strings.HasPrefix(words[i], "--") {
-				return words[i+1]
-			}
-		}
-	case "eval":
-		return strings.Join(words[1:], " ")
-	}
-	return ""
 }

@@ -1,5 +1,7 @@
 package notes
 
+import "github.com/ctxfs/ctxfs/compress/toolcall"
+
 // FileUse is what a call of a tool does with the one file that it names.
 type FileUse uint8
 
@@ -14,7 +16,7 @@ const (
 
 // FileOf returns the file that a call of a tool works on, and how. A shell's commands do not count.
 func FileOf(c Call) (path string, use FileUse) {
-	if _, ok := scriptOf(c.Name, c.Arguments); ok {
+	if _, ok := toolcall.Script(c.Name, c.Arguments); ok {
 		return "", NoFile
 	}
 	found := fileCall(c)

@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -29,8 +29,6 @@ const (
 	attemptCall   = 100      // bytes of what was called
 	attemptText   = 24       // tokens of how it failed
 	AttemptRead   = 16 << 10 // bytes at each end of a result
-	nearTheEnds   = 400      // bytes in which an exit code is looked for
-	fewLines      = 2        // of an output that is about the call itself, and not what it shows
 )
 
 // Attempt is how one call of a tool ended.
@@ -191,7 +189,7 @@ func attemptsAt(m record.Records, at int) (list []Attempt, err error) {
 func attemptOf(name, arguments, output, exit string, failed bool) Attempt {
 	output, _ = BothEnds(output, AttemptRead)
 	a := Attempt{What: WhatOf(name, arguments), Deed: derived.ActionOf(name, arguments)}
-	if a.Failed = name != "" && HowEnded(output, exit, failed).Failed(a.Deed); a.Failed {
+	if a.Failed = name != "" && toolcall.HowEnded(output, exit, failed).Failed(a.Deed); a.Failed {
 		a.line = AttemptLine(name, arguments, output)
 	}
 	return a
@@ -202,42 +200,6 @@ func WhatOf(name, arguments string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name+"\x00"+strings.Join(strings.Fields(arguments), " "))
 	return h.Sum64()
-}
-
-// End is how a call ended, by what its result says of itself, its exit status, and its output.
-type End struct {
-	exit                   string // "" where none is named
-	told, silent           bool   // told: that it failed
-	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
-}
-
-// HowEnded returns how a call ended that put out output, with an exit status that is not in it.
-func HowEnded(output, exit string, failed bool) End {
-	e := End{exit: exit, told: failed}
-	if exit == "" {
-		e.exit = exitStatus(output)
-	}
-	first, last, lines := "", "", 0
-	compress.EachLine(output, func(_ int, line string) {
-		if lines++; first == "" {
-			first = line
-		}
-		last = line
-	})
-	e.silent = lines == 0 || lines <= fewLines && silence.MatchString(first)
-	e.looksFailed, e.fewOfThem = failsFirst.MatchString(first) || failsLast.MatchString(last), lines <= fewLines
-	return e
-}
-
-// Failed reports whether what a call was for has failed.
-func (e End) Failed(d derived.Action) bool {
-	switch {
-	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
-		return false // the answer is no
-	case e.told || e.exit != "" && e.exit != "0":
-		return true
-	}
-	return e.looksFailed && (e.fewOfThem || !d.Reads())
 }
 
 // AttemptLine is what the goal says of a failed attempt: the command or the call, and how it failed.
@@ -268,24 +230,6 @@ func AttemptLine(name, arguments, output string) string {
 		line += ": " + said
 	}
 	return line
-}
-
-// How outputs begin and end that tell of a failure, for tools that have no other way to say so.
-var (
-	exitCode   = regexp.MustCompile(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
-	failsFirst = regexp.MustCompile(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
-	silence    = regexp.MustCompile(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
-	failsLast  = regexp.MustCompile(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
-)
-
-// exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
-func exitStatus(output string) string {
-	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
-		if m := exitCode.FindStringSubmatch(part); m != nil {
-			return m[1]
-		}
-	}
-	return ""
 }
 
 // BothEnds returns n bytes of each end of a text, or all of it; it keeps nothing else alive.

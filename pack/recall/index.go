@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -47,7 +48,7 @@ type try struct {
 	result bool
 	what   uint64 // of a call
 	deed   derived.Action
-	end    journal.End // of a result
+	end    toolcall.End // of a result
 }
 
 // callAt names a call: the place of its record, and its id there.
@@ -71,7 +72,7 @@ func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
 	if r.Result {
 		for _, a := range r.Answers {
 			text, _ := journal.BothEnds(a.Text, journal.AttemptRead)
-			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: journal.HowEnded(text, r.Exit, a.Failed)})
+			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: toolcall.HowEnded(text, r.Exit, a.Failed)})
 		}
 	}
 	return out

@@ -1,0 +1,137 @@
+package toolcall
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+const (
+	nearTheEnds = 400 // bytes in which an exit code is looked for
+	fewLines    = 2   // of an output that is about the call itself, and not what it shows
+)
+
+// End is how a call ended, by what its result says of itself, its exit status, and its output.
+type End struct {
+	exit                   string // "" where none is named
+	told, silent           bool   // told: that it failed
+	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
+}
+
+// HowEnded returns how a call ended that put out output, with an exit status that is not in it.
+func HowEnded(output, exit string, failed bool) End {
+	e := End{exit: exit, told: failed}
+	if exit == "" {
+		e.exit = exitStatus(output)
+	}
+	first, last, lines := "", "", 0
+	compress.EachLine(output, func(_ int, line string) {
+		if lines++; first == "" {
+			first = line
+		}
+		last = line
+	})
+	e.silent = lines == 0 || lines <= fewLines && silence.MatchString(first)
+	e.looksFailed, e.fewOfThem = failsFirst.MatchString(first) || failsLast.MatchString(last), lines <= fewLines
+	return e
+}
+
+// Deed is what a call does, as far as it matters for how it ended.
+type Deed interface {
+	Asks() bool  // an exit status of 1 is an answer and no failure
+	Reads() bool // it only shows what is there
+}
+
+// Failed reports whether what a call was for has failed.
+func (e End) Failed(d Deed) bool {
+	switch {
+	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
+		return false // the answer is no
+	case e.told || e.exit != "" && e.exit != "0":
+		return true
+	}
+	return e.looksFailed && (e.fewOfThem || !d.Reads())
+}
+
+// How outputs begin and end that tell of a failure, for tools that have no other way to say so.
+var (
+	exitCode   = regexp.MustCompile(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
+	failsFirst = regexp.MustCompile(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
+	silence    = regexp.MustCompile(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
+	failsLast  = regexp.MustCompile(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
+)
+
+// exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
+func exitStatus(output string) string {
+	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+		if low := strings.ToLower(part); !strings.Contains(low, "exit") && !strings.Contains(low, "returned") {
+			continue
+		}
+		if m := exitCode.FindStringSubmatch(part); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// Status is how far a call ran.
+type Status uint8
+
+const (
+	Unknown   Status = iota // it ended; nothing names its exit status
+	Succeeded               // its exit status is named and is 0
+	Failed                  // its exit status is another one, or its result says that it failed
+	Stopped                 // it was stopped on the way
+	NotRun                  // it was refused
+)
+
+var (
+	zeroFirst  = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
+	otherFirst = regexp.MustCompile(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
+	zeroLast   = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
+	stopped    = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused    = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+)
+
+// ExitOf returns the exit status of a call that names another one than 0; "" for none.
+func ExitOf(r Result) string {
+	if r.Exit != "" && r.Exit != "0" {
+		return r.Exit
+	}
+	return exitStatus(r.Text)
+}
+
+// StatusOf returns how far the call that r answers ran, by its fields and by what frames of tools
+// say at the ends of its text.
+func StatusOf(r Result) Status {
+	head, tail := r.Text[:min(len(r.Text), nearTheEnds)], r.Text[max(0, len(r.Text)-nearTheEnds):]
+	switch {
+	case r.Failed && refused.MatchString(head):
+		return NotRun
+	case mayBeStopped(tail) && stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
+		return Stopped
+	case r.Exit == "0":
+		return Succeeded
+	case r.Exit != "", r.Failed, exitStatus(r.Text) != "":
+		return Failed
+	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast.MatchString(tail):
+		return Succeeded
+	case otherFirst.MatchString(head):
+		return Failed
+	case zeroFirst.MatchString(head):
+		return Succeeded
+	}
+	return Unknown
+}
+
+// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less time.
+func mayBeStopped(text string) bool {
+	low := strings.ToLower(text)
+	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
+}
