@@ -23,20 +23,25 @@ func (r *run) exit(c *words) res {
 	return silently(maybe)
 }
 
-// cd follows cd and pushd.
-func (r *run) cd(c *words) res {
+// cdTo returns the operands of cd, and where it goes.
+func (r *run) cdTo(c *words) (operands []arg, to cwd) {
 	_, operands, ok := c.options("LPe", "", nil)
-	ok = ok && len(operands) <= 1 && !r.oddWords
-	var to cwd
 	switch {
-	case ok && len(operands) == 0 && c.name == "cd":
+	case !ok || len(operands) > 1 || r.oddWords:
+	case len(operands) == 0 && c.name == "cd":
 		to = cwd{"~", true}
-	case ok && len(operands) == 1 && operands[0].plain() && operands[0].text != "" && operands[0].text != "-" && (r.dir.known || rooted(operands[0].text)):
+	case len(operands) == 1 && operands[0].plain() && operands[0].text != "" && operands[0].text != "-" && (r.dir.known || rooted(operands[0].text)):
 		to = cwd{r.resolve(operands[0].text), true}
 		if _, linked := r.through(to.path); linked {
 			to.known = false
 		}
 	}
+	return operands, to
+}
+
+// cd follows cd and pushd.
+func (r *run) cd(c *words) res {
+	operands, to := r.cdTo(c)
 	went := r.went("cd", c.must)
 	if went == yes && r.unsure && c.must != yes {
 		went = maybe

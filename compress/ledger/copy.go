@@ -110,26 +110,7 @@ func (r *run) carry(c *words, flags map[byte]arg, operands []arg, ok, copies boo
 		}
 	} else if went != no {
 		gone := went == yes && t.exact && !copies && !r.unsure && !clash(t.from, to)
-		r.unsurely(func() {
-			touched := operands
-			if copies && len(operands) > 0 && !t.into {
-				touched = operands[len(operands)-1:]
-			}
-			r.may(touched)
-			if t.into {
-				r.blurAll(r.resolve(t.to.text))
-			}
-			for i, from := range t.from {
-				r.blurAll(to[i])
-				r.blurAll(in(r.resolve(t.to.text), path.Base(from)))
-				if !copies {
-					r.blurAll(from)
-				}
-				if f := r.edit(to[i]); f.Act == "" { // it may be new
-					r.note(f, Created)
-				}
-			}
-		})
+		r.unsurely(func() { r.carryUnsure(t, to, copies) })
 		for _, from := range t.from {
 			if gone { // wherever it is now
 				r.remove(from, true)
@@ -140,6 +121,29 @@ func (r *run) carry(c *words, flags map[byte]arg, operands []arg, ok, copies boo
 		return ended(went)
 	}
 	return silently(went)
+}
+
+// carryUnsure notes what cp or mv may have done.
+func (r *run) carryUnsure(t transfer, to []string, copies bool) {
+	touched := t.operands
+	if copies && len(touched) > 0 && !t.into {
+		touched = touched[len(touched)-1:]
+	}
+	r.may(touched)
+	dir := r.resolve(t.to.text)
+	if t.into {
+		r.blurAll(dir)
+	}
+	for i, from := range t.from {
+		r.blurAll(to[i])
+		r.blurAll(in(dir, path.Base(from)))
+		if !copies {
+			r.blurAll(from)
+		}
+		if f := r.edit(to[i]); f.Act == "" { // it may be new
+			r.note(f, Created)
+		}
+	}
 }
 
 // clash reports whether files of one transfer go to one place, or into themselves.

@@ -207,12 +207,9 @@ func (d *desk) remove(p string, tree bool) {
 		d.blurAll(p)
 		return
 	}
-	i, ok := d.find(p)
-	if d.unsure {
+	if _, ok := d.find(p); d.unsure {
 		if ok {
-			d.edit(p)
-			i, _ = d.find(p)
-			d.note(d.files[i], Deleted)
+			d.note(d.edit(p), Deleted)
 		}
 	} else {
 		f := d.edit(p)

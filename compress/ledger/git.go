@@ -12,64 +12,35 @@ var keeping = compress.WordSet("status diff log show blame add commit push fetch
 
 // git follows git.
 func (r *run) git(c *words) res {
-	args, dir := c.args, r.dir
+	dir := r.dir
 	defer func() { r.dir = dir }()
-	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
-		n := 1
-		if args[0].text == "-C" && len(args) > 1 {
-			if p, ok := r.target(args[1]); ok {
-				r.dir = cwd{p, true}
-			} else {
-				r.dir = cwd{}
-			}
-			n = 2
-		} else if args[0].text == "-c" {
-			n = 2
-		}
-		args = args[min(n, len(args)):]
-	}
+	args := r.gitArgs(c.args)
 	if len(args) == 0 {
 		return ended(c.must)
 	}
-	sub := args[0].text
-	args = args[1:]
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(args, func(a arg) bool { return slices.Contains(names, a.text) })
-	}
+	sub, args := args[0].text, args[1:]
 	went := c.must
 	if went == maybe && !r.hidden && !r.uncertain && !r.killed && !strings.Contains(r.output, "fatal:") && !strings.Contains(r.output, "error:") {
 		went = yes
 	}
+	if keepsTree(sub, args) {
+		return ended(c.must)
+	}
 	inner := &words{name: "git " + sub, args: args, must: went}
 	switch {
-	case keeping[sub]:
-		return ended(c.must)
 	case sub == "mv" && went == yes:
 		return r.mv(inner)
-	case sub == "rm" && has("--cached"), sub == "rm" && has("-n", "--dry-run"):
-		return ended(went)
 	case sub == "rm" && went == yes:
 		flags, operands, ok := inner.options("rfqn", "", map[string]byte{"force": 'f', "quiet": 'q'})
 		if !ok || slices.ContainsFunc(operands, func(a arg) bool { return !a.plain() }) {
 			break
 		}
-		_, tree := flags['r']
-		if tree { // files that git does not know stay
+		if _, tree := flags['r']; tree { // files that git does not know stay
 			r.unsurely(func() { r.may(operands) })
 			return ended(went)
 		}
 		return r.rm(&words{name: "rm", args: operands, must: yes})
-	case sub == "stash" && has("list", "show", "drop", "clear"),
-		sub == "worktree" && has("list", "prune"), sub == "submodule" && has("status"), sub == "apply" && has("--check", "--stat"),
-		sub == "clean" && has("-n", "--dry-run"),
-		sub == "reset" && !has("--hard", "--merge", "--keep"):
-		return ended(c.must)
-	case (sub == "checkout" && has("-b", "-B") || sub == "switch" && has("-c", "-C")) && len(args) == 2:
-		return ended(c.must)
-	case sub == "restore" && has("--staged") && !has("--worktree", "-W"):
-		return ended(c.must)
-	}
-	if sub == "checkout" || sub == "restore" {
+	case sub == "checkout" || sub == "restore":
 		if i := slices.IndexFunc(args, func(a arg) bool { return a.text == "--" }); i >= 0 || sub == "restore" {
 			r.unsurely(func() { r.may(args[i+1:]) })
 			r.opaque(r.by, !slices.ContainsFunc(args, func(a arg) bool { return a.text == "." || !a.plain() }))
@@ -78,6 +49,56 @@ func (r *run) git(c *words) res {
 	}
 	r.opaque(r.by, false)
 	return ended(c.must)
+}
+
+// gitArgs returns the arguments of git from its subcommand on, and goes where -C says.
+func (r *run) gitArgs(args []arg) []arg {
+	for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+		n := 1
+		switch {
+		case args[0].text == "-C" && len(args) > 1:
+			n = 2
+			if p, ok := r.target(args[1]); ok {
+				r.dir = cwd{p, true}
+			} else {
+				r.dir = cwd{}
+			}
+		case args[0].text == "-c":
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	return args
+}
+
+// keepsTree reports whether a subcommand of git changes no file of the work tree.
+func keepsTree(sub string, args []arg) bool {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(args, func(a arg) bool { return slices.Contains(names, a.text) })
+	}
+	switch sub {
+	case "rm":
+		return has("--cached", "-n", "--dry-run")
+	case "stash":
+		return has("list", "show", "drop", "clear")
+	case "worktree":
+		return has("list", "prune")
+	case "submodule":
+		return has("status")
+	case "apply":
+		return has("--check", "--stat")
+	case "clean":
+		return has("-n", "--dry-run")
+	case "reset":
+		return !has("--hard", "--merge", "--keep")
+	case "checkout":
+		return has("-b", "-B") && len(args) == 2
+	case "switch":
+		return has("-c", "-C") && len(args) == 2
+	case "restore":
+		return has("--staged") && !has("--worktree", "-W")
+	}
+	return keeping[sub]
 }
 
 // patch follows patch.

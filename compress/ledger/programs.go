@@ -32,42 +32,23 @@ func (r *run) program(c *words) res {
 	if readers[name] && !own {
 		return ended(c.must)
 	}
-	ok := c.must
-	if r.hidden || r.killed {
-		ok = min(ok, maybe)
-	}
 	rewrites := formatters[name] || name == "make" || own || slices.ContainsFunc(c.args, func(a arg) bool {
 		return rewriting[a.text] && !(builders[name] && strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--"))
 	})
 	r.opaque(r.by, !rewrites && builders[name])
-	first := scripted[name] && !rewrites || own
-	for i := 0; i < len(c.args); i++ {
-		a := c.args[i]
-		flag, value, has := strings.Cut(a.text, "=")
+	rest := r.writtenBy(c, name)
+	script := scripted[name] && !rewrites || own
+	for _, a := range rest {
 		switch {
-		case outputs[flag] && has && strings.HasPrefix(flag, "-"):
-			r.output1(arg{value, a.glob}, ok)
-		case outputs[a.text] && i+1 < len(c.args) && !(a.text == "-O" && name == "curl") && !(a.text == "-o" && !mayWrite(c.args[i+1])):
-			i++
-			r.output1(c.args[i], ok)
 		case strings.HasPrefix(a.text, "-") || a.text == "":
 		case strings.ContainsAny(a.text, " \n;("):
 			r.named(a.text)
-		case first:
-			if first = name != "python" && scripted[name] && name != "python3" && name != "node"; !own {
+		case script:
+			if script = !interpreters[name] && scripted[name]; !own {
 				r.runsScript(a)
 			}
 		default:
-			if !a.plain() {
-				r.spoilMatching(a)
-			} else if p, ok := r.target(a); ok {
-				if i, known := r.find(p); known && r.files[i].Kind != Directory && !builders[name] || known && rewrites {
-					r.spoil(p)
-				}
-				if rewrites {
-					r.spoilBelow(p)
-				}
-			}
+			r.given(a, rewrites, !builders[name])
 		}
 	}
 	if own {
@@ -77,6 +58,48 @@ func (r *run) program(c *words) res {
 		r.named(*r.in)
 	}
 	return ended(c.must)
+}
+
+// interpreters are programs that run one script, and give it what follows.
+var interpreters = compress.WordSet("python python3 node")
+
+// writtenBy notes the files that a program writes by its options, and returns its other arguments.
+func (r *run) writtenBy(c *words, name string) (rest []arg) {
+	ok := c.must
+	if r.hidden || r.killed {
+		ok = min(ok, maybe)
+	}
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		flag, value, has := strings.Cut(a.text, "=")
+		switch {
+		case outputs[flag] && has && strings.HasPrefix(flag, "-"):
+			r.output1(arg{value, a.glob}, ok)
+		case outputs[a.text] && i+1 < len(c.args) && !(a.text == "-O" && name == "curl") && !(a.text == "-o" && !mayWrite(c.args[i+1])):
+			i++
+			r.output1(c.args[i], ok)
+		default:
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+// given notes that a program got a word that may name a file, which it may change: if it rewrites what it gets, or
+// if it is not known to read only.
+func (r *run) given(a arg, rewrites, unheard bool) {
+	p, ok := r.target(a)
+	switch {
+	case !a.plain():
+		r.spoilMatching(a)
+	case ok:
+		if i, known := r.find(p); known && (rewrites || unheard && r.files[i].Kind != Directory) {
+			r.spoil(p)
+		}
+		if rewrites {
+			r.spoilBelow(p)
+		}
+	}
 }
 
 // mayWrite reports whether a word after -o may be a file: pytest -o x=y, ssh -o Option.

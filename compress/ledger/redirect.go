@@ -19,114 +19,135 @@ type dest struct {
 	file int
 }
 
+// redirection is how a statement is redirected.
+type redirection struct {
+	stdout, stderr dest
+	files          []opened
+	input          string // the file that it reads; "" for none
+	closed         bool   // a file may not have been opened, so that the statement may not have run
+}
+
 // redirected follows a statement with its redirections.
 func (r *run) redirected(s *syntax.Stmt, must tri) (out res) {
 	if len(s.Redirs) == 0 {
 		return r.command(s.Cmd, must)
 	}
 	was, unsure := r.io, r.unsure
-	stdout, stderr := dest{sink: r.out}, dest{sink: toScreen}
+	d := redirection{stdout: dest{sink: r.out}, stderr: dest{sink: toScreen}}
 	if r.hidden {
-		stderr.sink = toNull
+		d.stderr.sink = toNull
 	}
-	closed, input := false, ""
-	var files []opened
 	for _, redir := range s.Redirs {
-		switch redir.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			r.in, input = nil, ""
-			if text, ok := r.literal(redir); ok {
-				r.in = &text
-			}
-			continue
-		case syntax.WordHdoc:
-			r.in, input = nil, ""
-			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
-				text := f[0].text + "\n"
-				r.in = &text
-			}
-			continue
-		case syntax.RdrIn:
-			r.in, input = nil, ""
-			if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
-				input = f[0].text
-				r.mention(f[0])
-				closed = closed || must != yes && r.unopened(f[0].text)
-			} else {
-				closed = true
-			}
-			continue
-		case syntax.DplIn:
-			continue
-		}
-		fd := "1"
-		if redir.N != nil {
-			fd = redir.N.Value
-		}
-		both := redir.Op == syntax.RdrAll || redir.Op == syntax.AppAll
-		var to dest
-		target := r.fields(redir.Word)
-		if len(target) != 1 {
-			target = []arg{{text: unknown}}
-		}
-		switch text := target[0].text; {
-		case redir.Op == syntax.DplOut && text == "1":
-			to = stdout
-		case redir.Op == syntax.DplOut && text == "2":
-			to = stderr
-		case redir.Op == syntax.DplOut && (text == "-" || strings.Trim(text, "0123456789-") == ""):
-			to.sink = toNull
-		default:
-			both = both || redir.Op == syntax.DplOut
-			var failed bool
-			more := redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut
-			r.unsure = unsure || closed
-			to, failed = r.openFile(target[0], more, must, &files)
-			r.unsure = unsure
-			closed = closed || failed
-		}
-		if fd == "1" {
-			stdout = to
-		}
-		if fd == "2" || both {
-			stderr = to
+		if !r.input(redir, must, &d) {
+			r.output2(redir, must, &d)
 		}
 	}
-	if input != "" { // as it is once the others are open
-		r.in = r.content(input)
+	if d.input != "" { // as it is once the others are open
+		r.in = r.content(d.input)
 	}
-	r.unsure = unsure || closed
-	r.hidden = was.hidden || stderr.sink != toScreen
-	r.out = stdout.sink
+	r.unsure = unsure || d.closed
+	r.hidden = was.hidden || d.stderr.sink != toScreen
+	r.out = d.stdout.sink
 	out = r.command(s.Cmd, must)
-	if closed && must != yes { // it may not have begun
+	if d.closed && must != yes {
 		out.ok = min(out.ok, maybe)
 	}
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "exec" {
 		was.hidden = true // from here on
-		files = append(files[:0:0], files...)
-		for _, f := range files {
+		for _, f := range d.files {
 			r.spoil(f.path)
 		}
 	}
-	text := out.out
-	for i, f := range files {
-		into := stdout.sink == toFile && stdout.file == i
-		complaints := stderr.sink == toFile && stderr.file == i
+	out = r.closeAll(&d, out)
+	r.io, r.unsure = was, unsure
+	return out
+}
+
+// input follows a redirection of what a statement reads; it reports whether it is one.
+func (r *run) input(redir *syntax.Redirect, must tri, d *redirection) bool {
+	switch redir.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		r.in, d.input = nil, ""
+		if text, ok := r.literal(redir); ok {
+			r.in = &text
+		}
+	case syntax.WordHdoc:
+		r.in, d.input = nil, ""
+		if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
+			text := f[0].text + "\n"
+			r.in = &text
+		}
+	case syntax.RdrIn:
+		r.in, d.input = nil, ""
+		if f := r.fields(redir.Word); len(f) == 1 && f[0].plain() {
+			d.input = f[0].text
+			r.mention(f[0])
+			d.closed = d.closed || must != yes && r.unopened(f[0].text)
+		} else {
+			d.closed = true
+		}
+	case syntax.DplIn:
+	default:
+		return false
+	}
+	return true
+}
+
+// output2 follows a redirection of what a statement writes.
+func (r *run) output2(redir *syntax.Redirect, must tri, d *redirection) {
+	fd := "1"
+	if redir.N != nil {
+		fd = redir.N.Value
+	}
+	both := redir.Op == syntax.RdrAll || redir.Op == syntax.AppAll
+	var to dest
+	target := r.fields(redir.Word)
+	if len(target) != 1 {
+		target = []arg{{text: unknown}}
+	}
+	switch text := target[0].text; {
+	case redir.Op == syntax.DplOut && text == "1":
+		to = d.stdout
+	case redir.Op == syntax.DplOut && text == "2":
+		to = d.stderr
+	case redir.Op == syntax.DplOut && (text == "-" || strings.Trim(text, "0123456789-") == ""):
+		to.sink = toNull
+	default:
+		both = both || redir.Op == syntax.DplOut
+		var failed bool
+		more := redir.Op == syntax.AppOut || redir.Op == syntax.AppAll || redir.Op == syntax.RdrInOut
+		unsure := r.unsure
+		r.unsure = unsure || d.closed
+		to, failed = r.openFile(target[0], more, must, &d.files)
+		r.unsure = unsure
+		d.closed = d.closed || failed
+	}
+	if fd == "1" {
+		d.stdout = to
+	}
+	if fd == "2" || both {
+		d.stderr = to
+	}
+}
+
+// closeAll notes what was written into the files of redirections, and returns what is left of the output.
+func (r *run) closeAll(d *redirection, out res) res {
+	for i, f := range d.files {
+		into := d.stdout.sink == toFile && d.stdout.file == i
+		complaints := d.stderr.sink == toFile && d.stderr.file == i
 		switch {
 		case !into && !complaints:
-		case into && complaints && out.quiet, into && !complaints:
-			r.close(f, text, out.ok)
+		case into && (!complaints || out.quiet):
+			r.close(f, out.out, out.ok)
 		default:
 			r.close(f, nil, out.ok)
 		}
 	}
-	if stdout.sink == toFile || stdout.sink == toNull {
+	if d.stdout.sink == toFile || d.stdout.sink == toNull {
 		out.out = &empty
-	} else if stderr.sink == stdout.sink && !out.quiet && r.hidden {
+	} else if d.stderr.sink == d.stdout.sink && !out.quiet && r.hidden {
 		out.out = nil
 	}
-	r.io, r.unsure = was, unsure
 	return out
 }
 

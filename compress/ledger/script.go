@@ -57,7 +57,6 @@ type run struct {
 	behind    bool // it runs in the background
 	depth     int
 	steps     int
-	firstCd   string   // the relative directory that the script went to first
 	mentioned []string // paths that commands before a pipe's last one name
 	listing   bool     // mentioned are noted
 	atEnd     []string // scripts that run when the shell ends

@@ -98,16 +98,7 @@ func (r *run) fileTool(d *toolcall.Done, args gjson.Result) {
 			act = toolcall.Changes
 		}
 	}
-	from, moves := first(args, "source", "old_path", "from", "source_path", "src")
-	to, moved := first(args, "destination", "new_path", "to", "destination_path", "dest", "dst")
-	if moves && moved && (strings.Contains(name, "move") || strings.Contains(name, "rename") || strings.Contains(name, "copy")) {
-		if !r.refusedEdit(d) {
-			if a, b := r.resolve(from), r.resolve(to); strings.Contains(name, "copy") {
-				r.copyTo(a, b, true)
-			} else {
-				r.move(a, b)
-			}
-		}
+	if r.moveTool(d, args, name) {
 		return
 	}
 	file, ok := first(args, compress.PathKeys...)
@@ -127,14 +118,37 @@ func (r *run) fileTool(d *toolcall.Done, args gjson.Result) {
 	}
 	_, hasOld := first(args, oldKeys...)
 	_, hasNew := first(args, newKeys...)
-	switch {
-	case hasOld && hasNew && act != toolcall.Reads, args.Get("edits").IsArray() && act != toolcall.Reads:
+	if act != toolcall.Reads && (hasOld && hasNew || args.Get("edits").IsArray()) {
 		act = toolcall.Changes
-	case act == "":
-		return
 	}
+	r.actTool(d, args, p, act)
+}
+
+// moveTool follows a call that moves or copies a file; it reports whether it is one.
+func (r *run) moveTool(d *toolcall.Done, args gjson.Result, name string) bool {
+	from, moves := first(args, "source", "old_path", "from", "source_path", "src")
+	to, moved := first(args, "destination", "new_path", "to", "destination_path", "dest", "dst")
+	copies := strings.Contains(name, "copy")
+	if !moves || !moved || !copies && !strings.Contains(name, "move") && !strings.Contains(name, "rename") {
+		return false
+	}
+	if a, b := r.resolve(from), r.resolve(to); r.refusedEdit(d) {
+		return true
+	} else if copies {
+		r.copyTo(a, b, true)
+	} else {
+		r.move(a, b)
+	}
+	return true
+}
+
+// actTool follows what a call does to a file.
+func (r *run) actTool(d *toolcall.Done, args gjson.Result, p, act string) {
 	if act == toolcall.Reads {
 		r.readTool(d, args, p)
+		return
+	}
+	if act == "" {
 		return
 	}
 	if args.Get("dryRun").Bool() || args.Get("dry_run").Bool() || r.refusedEdit(d) {

@@ -97,22 +97,37 @@ func (r *run) part(p syntax.WordPart, quoted bool) string {
 		}
 		return b.String()
 	case *syntax.ParamExp:
-		if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
-			return unknown
-		}
-		v, ok := r.variable(p.Param.Value)
-		if !ok || !quoted && (r.oddWords || v == "" || strings.ContainsAny(v, " \t\n*?[\\")) {
-			return unknown
-		}
-		return v
+		return r.parameter(p, quoted)
 	case *syntax.CmdSubst:
-		if len(p.Stmts) == 1 && r.dir.known && rooted(r.dir.path) {
-			if c, ok := p.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(c.Args) == 1 && c.Args[0].Lit() == "pwd" && len(p.Stmts[0].Redirs) == 0 && (quoted || !strings.ContainsAny(r.dir.path, " \t\n*?[\\")) {
-				return r.dir.path
-			}
+		if printsDir(p) && r.dir.known && rooted(r.dir.path) && (quoted || !splits(r.dir.path)) {
+			return r.dir.path
 		}
 	}
 	return unknown
+}
+
+// parameter returns the value of ${name}; [unknown] for one that is not known, or becomes several words.
+func (r *run) parameter(p *syntax.ParamExp, quoted bool) string {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
+		return unknown
+	}
+	v, ok := r.variable(p.Param.Value)
+	if !ok || !quoted && (r.oddWords || splits(v)) {
+		return unknown
+	}
+	return v
+}
+
+// splits reports whether a value does not stay one word where it is not quoted.
+func splits(v string) bool { return v == "" || strings.ContainsAny(v, " \t\n*?[\\") }
+
+// printsDir reports whether a substitution is $(pwd).
+func printsDir(p *syntax.CmdSubst) bool {
+	if len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) > 0 {
+		return false
+	}
+	c, ok := p.Stmts[0].Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) == 1 && c.Args[0].Lit() == "pwd"
 }
 
 // variable returns the value of a variable that the script has set.

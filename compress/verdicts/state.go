@@ -37,6 +37,7 @@ type Verdict struct {
 	Before  int    // the place of the failure that this run of the same command made up for
 
 	deed notes.Action
+	code string // of a program that stands in the script itself: the script
 }
 
 // State are the verdicts of the records up to one place, the oldest first. The zero State has none. It is a
@@ -71,15 +72,32 @@ func (s State) after(d *toolcall.Done) State {
 	if _, script := toolcall.Script(d.Tool, d.Arguments); !script && deed.Checks() {
 		what = d.Tool // run_tests
 	}
+	code := ""
+	if inline[what] { // another program each time
+		script, _ := toolcall.Script(d.Tool, d.Arguments)
+		code, what = script, what+" (inline)"
+	}
 	status := toolcall.StatusOf(d.Result)
 	if what == "" || status == toolcall.NotRun {
 		return s
 	}
 	v := verdictOf(d, deed, status)
+	v.code = code
 	if v.What = compress.Clip(what, 140); (v.Outcome == Passed || v.Outcome == Unknown) && !deed.Checks() && !v.Report.Counted && !v.Report.Good && v.Said == "" && !s.tried(&v) {
 		return s // a command that went well, and decides nothing
 	}
 	return s.with(&v)
+}
+
+// inline are commands that run a program in the script itself: python - <<EOF, node -e.
+var inline = compress.WordSet("python python3 python2 node perl ruby php bash sh deno lua Rscript")
+
+// same reports whether v is of the same command as old.
+func (v *Verdict) same(old *Verdict) bool { return v.What == old.What && v.code == old.code }
+
+// includes reports whether v is of a command that old's is a part of.
+func (v *Verdict) includes(old *Verdict) bool {
+	return v.code == "" && old.code == "" && v.deed.Mends(old.deed)
 }
 
 // verdictOf returns how a call ended.
@@ -128,7 +146,7 @@ func lastOfFew(text string) string {
 // tried reports whether there is a verdict that v takes the place of, or mends.
 func (s State) tried(v *Verdict) bool {
 	return slices.ContainsFunc(s.list, func(old *Verdict) bool {
-		return old.What == v.What || old.Outcome != Passed && old.Mended == 0 && v.deed.Mends(old.deed)
+		return v.same(old) || old.Outcome != Passed && old.Mended == 0 && v.includes(old)
 	})
 }
 
@@ -136,9 +154,9 @@ func (s State) tried(v *Verdict) bool {
 func (s State) with(v *Verdict) State {
 	list := make([]*Verdict, 0, len(s.list)+1)
 	for _, old := range s.list {
-		includes := v.deed.Mends(old.deed)
+		includes := v.includes(old)
 		switch {
-		case old.What == v.What:
+		case v.same(old):
 			v.Runs += old.Runs
 			if v.Outcome != Failed && v.Outcome != Stopped && (old.Outcome == Failed || old.Outcome == Stopped) && old.Mended == 0 {
 				v.Before = old.At
