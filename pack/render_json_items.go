@@ -126,7 +126,7 @@ func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, fr
 	}
 	behind := journal.Piece{}
 	for _, p := range parts {
-		if p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InLines || p.Zone == journal.InNotes {
+		if p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InState || p.Zone == journal.InLines || p.Zone == journal.InNotes {
 			finish()
 			items = append(items, d.extra(p))
 			offset += len(p.Text)
@@ -172,6 +172,8 @@ func (d *draft) extra(p journal.Part) item {
 		it.Kind = "summary"
 	case journal.InSaid:
 		it.Kind = "user_words"
+	case journal.InState:
+		it.Kind = "state"
 	case journal.InNotes:
 		it.Kind = p.Notes
 	}

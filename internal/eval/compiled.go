@@ -59,10 +59,10 @@ type account struct {
 }
 
 // extras are kinds of items that speak of records which are accounted for elsewhere.
-var extras = []string{"key_lines", "user_words", "summary", "facts", "decisions", "refs", "recall", "todo", "goal"}
+var extras = []string{"key_lines", "user_words", "state", "summary", "facts", "decisions", "refs", "recall", "todo", "goal"}
 
 // zones are those of them that are a part of the journal.
-var zones = []string{"key_lines", "user_words", "summary", "facts", "decisions", "refs"}
+var zones = []string{"key_lines", "user_words", "state", "summary", "facts", "decisions", "refs"}
 
 // check holds a pack to what can be seen from outside.
 func (m *compiled) check(p *Pack, b *pack.Build, n int) {

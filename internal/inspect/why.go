@@ -186,6 +186,12 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 					cited = append(cited, line)
 				}
 			}
+		case it.Extra && it.Kind == "state":
+			for line := range strings.Lines(p.extraText("files and runs")) {
+				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ") && strings.Contains(line, "("+a.Mark()+")") {
+					cited = append(cited, line)
+				}
+			}
 		case it.Extra && slices.Contains(citing, it.Kind):
 			for line := range strings.Lines(p.extraText(it.Kind)) {
 				if line = strings.TrimSuffix(line, "\n"); strings.HasSuffix(line, "("+a.String()+")") {
@@ -201,14 +207,16 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 	return lines, cited, footer
 }
 
-// extraText is the text of a block that stands before the conversation: "summary (messages:1-118)".
+// extraText is the text of the blocks of a kind that stand before the conversation: "summary (messages:1-118)". Each compaction since
+// the last major one may have one.
 func (p *Pack) extraText(kind string) string {
+	var text strings.Builder
 	for _, b := range p.parts.blocks {
 		if strings.HasPrefix(b.id, kind+" (") {
-			return b.text
+			text.WriteString(b.text)
 		}
 	}
-	return ""
+	return text.String()
 }
 
 // keyLinesOf returns the lines of a record in a block of key lines: "[57] text" or "[57 read a.go] text", and those below it that begin

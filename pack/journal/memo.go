@@ -26,6 +26,7 @@ type Memo struct {
 	nearby    *Finds            // of a long history; see foundUpTo
 	items     *items            // see derivedItems
 	digests   digests           // of the newest records
+	states    states            // of files and runs
 	Wants     NoteWants         // of the build going on
 	Decided   []Decided         // that it shows
 	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
@@ -147,7 +148,7 @@ func (mm *Memo) Clear() {
 	clear(mm.costs)
 	clear(mm.Asks)
 	clear(mm.tried)
-	mm.items, mm.digests = nil, digests{}
+	mm.items, mm.digests, mm.states = nil, digests{}, nil
 }
 
 // Use returns for which space the next build folds.

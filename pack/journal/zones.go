@@ -16,6 +16,7 @@ const (
 	InFull    Zone = iota
 	InSummary      // the block of the summary: extra, its records are counted elsewhere; see [part] for who wrote it
 	InSaid         // the block of the user's words: likewise
+	InState        // the block of files and runs: likewise
 	InLines        // the block of key lines: likewise
 	InNotes        // a block of facts, decisions or refs: likewise
 	InFolds        // one record, shortened to what it comes to
@@ -173,6 +174,10 @@ func (b *zoner) make(rooms zoneRules) error {
 	if summary := b.summary(left, rooms, saidAt); summary.Text != "" {
 		b.z.blocks = append(b.z.blocks, summary)
 		covered = append(covered, summary.Text)
+	}
+	if now := b.state(int(rooms.lines * stateShare / 1000)); now.Text != "" {
+		b.z.blocks = append(b.z.blocks, now)
+		covered = append(covered, now.Text)
 	}
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
 		room -= int64(p.Tokens + b.frame())

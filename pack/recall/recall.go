@@ -72,7 +72,7 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	}
 	var several []string
 	for _, p := range q.Parts {
-		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InNotes {
+		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InState || p.Zone == journal.InNotes {
 			several = append(several, p.Text)
 		}
 	}

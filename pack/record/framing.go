@@ -123,14 +123,17 @@ func LongestRun(s string, c byte) int {
 }
 
 // OneLine makes a name fit for a heading: control characters and line ends become blanks.
-func OneLine(name string) string {
+func OneLine(name string) string { return strings.TrimSpace(WithoutControls(name)) }
+
+// WithoutControls returns text with a blank in place of each control character and each separator of lines.
+func WithoutControls(text string) string {
 	clean := func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
 	}
-	return strings.TrimSpace(strings.Map(clean, name))
+	return strings.Map(clean, text)
 }
 
 // ShortName is oneLine with a bound, for names that come from records.

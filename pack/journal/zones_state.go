@@ -1,0 +1,85 @@
+package journal
+
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress/ledger"
+	"github.com/ctxfs/ctxfs/compress/verdicts"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Which files there are, what stands in those that matter, and how the newest run of each command ended stands before the
+// conversation once something was compacted, as of the record that brought the compaction. What a minor compaction adds has only
+// what changed since the one before; a later line of a file or a command takes the place of an earlier one.
+
+// Numbers of the block of files and runs.
+const (
+	stateShare  = 160 // thousandths of the room of key lines that it may take
+	runsShare   = 350 // of these, those of runs
+	charsAToken = 3   // characters that a token of it has at least, nearly always
+	minState    = 48  // tokens below which there is none
+)
+
+// body is what begins a line that shows what stands in the file above it.
+const body = "  | "
+
+// listed returns lines as items of a list, each on a line of its own.
+func listed(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if in, ok := strings.CutPrefix(line, body); ok {
+			b.WriteString(body + strings.TrimRight(record.WithoutControls(in), " ") + "\n")
+			continue
+		}
+		b.WriteString("- " + record.OneLine(line) + "\n")
+	}
+	return b.String()
+}
+
+// state is the block of files and runs, in at most room tokens.
+func (b *zoner) state(room int) Part {
+	heading := record.BlockHeading + "files and runs (as of " + record.AddressOf(b.m, b.z.at).Source() + ")\n"
+	if room -= b.c.CountCached(heading); room < minState {
+		return Part{}
+	}
+	major, since := b.z, 0
+	if len(b.before) > 0 {
+		major, since = b.before[0], b.before[len(b.before)-1].at
+	}
+	s, err := b.mm.states.at(b.m, stateFrom(major.at), b.z.at)
+	if err != nil {
+		b.unread = true
+		return Part{}
+	}
+	where := func(at int) string { return record.AddressOf(b.m, at).String() }
+	fitting := func(room int, lines func(chars int) []string) string {
+		for chars := room * (charsAToken + 1); chars > 0; chars = chars * 4 / 5 {
+			list := lines(chars)
+			if len(list) == 0 {
+				return ""
+			}
+			text := listed(list)
+			if b.c.CountCached(text) <= room {
+				return text
+			}
+		}
+		return ""
+	}
+	runs := fitting(room*runsShare/1000, func(chars int) []string {
+		return s.runs.Lines(verdicts.Options{Chars: chars, Where: where, Since: since})
+	})
+	files := fitting(room-b.c.CountCached(runs), func(chars int) []string {
+		return s.files.Lines(ledger.Options{Chars: chars, Where: where, Since: since})
+	})
+	if files+runs == "" {
+		return Part{}
+	}
+	var text strings.Builder
+	text.WriteString(heading)
+	text.WriteString(files)
+	text.WriteString(runs)
+	p := Part{Piece: Piece{Span: ctxabi.Span{From: stateFrom(major.at) + 1, To: b.z.at}, Kept: true, Zone: InState}, Text: text.String()}
+	p.Tokens = b.c.CountCached(p.Text)
+	return p
+}
