@@ -20,9 +20,10 @@ type goal struct {
 	done, all int    // todos, or tasks of the plan
 	next      string // the first open one
 	failed    []string
-	stale     string // which sources do not stand as they are now
-	times     string // that were taken out of what stands before the journal
-	request   string // of the user, where it stands far above
+	changed   []string // of the files and runs that stand above, what is otherwise now
+	stale     string   // which sources do not stand as they are now
+	times     string   // that were taken out of what stands before the journal
+	request   string   // of the user, where it stands far above
 }
 
 // makeGoal returns the last block of a pack: how far the open todos or the plan's tasks are and what comes next, failed attempts that
@@ -49,6 +50,11 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 		g.failed = append(g.failed, line)
 	}
+	if d.journal.Present && l.limit > 0 {
+		if g.changed, err = mm.ChangedSince(m, f, d.counter, min(changedTokens, l.footer/4)); err != nil {
+			return "", 0, err
+		}
+	}
 	g.stale, g.times = d.staleNote(), d.timesNote()
 	var s style
 	if d.recipe.Variation {
@@ -63,6 +69,8 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 			return text, tokens, nil
 		}
 		switch { // what was taken out of a block stands here in any case
+		case len(g.changed) > 0:
+			g.changed = g.changed[:len(g.changed)-1]
 		case len(g.failed) > 0:
 			g.failed = g.failed[:len(g.failed)-1]
 		case g.times != "" && g.request != "":
@@ -76,6 +84,9 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 	}
 }
+
+// changedTokens is the most that the goal takes for what changed since the last compaction.
+const changedTokens = 200
 
 // staleTokens is the most that the note of stale sources takes of the goal.
 const staleTokens = 80

@@ -76,6 +76,17 @@ func (g *goal) text(s style) string {
 		}
 		parts = append(parts, b.String())
 	}
+	if len(g.changed) > 0 {
+		var b strings.Builder
+		b.WriteString("Since the list of files and runs above:\n")
+		for i, f := range g.changed {
+			if s.mark != nil {
+				b.WriteString(s.mark(i))
+			}
+			b.WriteString(f + "\n")
+		}
+		parts = append(parts, b.String())
+	}
 	if line := g.stale + g.times; line != "" {
 		parts = append(parts, line)
 	}

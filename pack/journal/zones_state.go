@@ -6,6 +6,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress/ledger"
 	"github.com/ctxfs/ctxfs/compress/verdicts"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -20,6 +21,49 @@ const (
 	charsAToken = 3   // characters that a token of it has at least, nearly always
 	minState    = 48  // tokens below which there is none
 )
+
+// ChangedSince returns a line for each file and each command that the past of f tells of and that something happened to after the newest
+// of its blocks of files and runs, the newest first, in at most room tokens. It returns ctxabi.ErrIO when a record cannot be read.
+func (mm *Memo) ChangedSince(m record.Records, f *Fold, c *tokens.Counter, room int) (lines []string, err error) {
+	past, err := mm.Zones(m, f, c)
+	if err != nil || len(past) == 0 {
+		return nil, err
+	}
+	told := ""
+	for _, z := range past {
+		for _, p := range z.blocks {
+			if p.Zone == InState {
+				told += p.Text
+			}
+		}
+	}
+	if told == "" {
+		return nil, nil
+	}
+	since := past[len(past)-1].at
+	now, err := mm.states.at(m, stateFrom(past[0].at), m.Len())
+	if err != nil {
+		return nil, err
+	}
+	where := func(at int) string { return record.AddressOf(m, at).String() }
+	changed := now.files.Lines(ledger.Options{Chars: changedChars, Where: where, Since: since})
+	changed = append(changed, now.runs.Lines(verdicts.Options{Chars: changedChars, Where: where, Since: since})...)
+	for _, line := range changed {
+		name, _, named := strings.Cut(line, ": ")
+		if !named || strings.HasPrefix(line, body) || !strings.Contains(told, "- "+record.OneLine(name)+": ") {
+			continue
+		}
+		line = record.OneLine(line)
+		if room -= c.CountCached(line) + 2; room < 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// changedChars is how many bytes of lines are looked at to find what changed since the last compaction.
+const changedChars = 8192
 
 // body is what begins a line that shows what stands in the file above it.
 const body = "  | "
