@@ -10,4 +10,5 @@
 //	argv.go    wrappers of commands
 //	file.go    what a tool does to a file, by its name
 //	ended.go   how a call ended
+//	frame.go   what tools write around an output
 package toolcall

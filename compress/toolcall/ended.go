@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 )
@@ -64,6 +65,9 @@ var (
 // exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
 func exitStatus(output string) string {
 	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+		if low := strings.ToLower(part); !strings.Contains(low, "exit") && !strings.Contains(low, "returned") {
+			continue
+		}
 		if m := exitCode.FindStringSubmatch(part); m != nil {
 			return m[1]
 		}
@@ -83,11 +87,20 @@ const (
 )
 
 var (
-	zeroFirst = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
-	zeroLast  = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\][^\n]*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
-	stopped   = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
-	refused   = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	zeroFirst  = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
+	otherFirst = regexp.MustCompile(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
+	zeroLast   = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
+	stopped    = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused    = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
 )
+
+// ExitOf returns the exit status of a call that names another one than 0; "" for none.
+func ExitOf(r Result) string {
+	if r.Exit != "" && r.Exit != "0" {
+		return r.Exit
+	}
+	return exitStatus(r.Text)
+}
 
 // StatusOf returns how far the call that r answers ran, by its fields and by what frames of tools
 // say at the ends of its text.
@@ -96,16 +109,29 @@ func StatusOf(r Result) Status {
 	switch {
 	case r.Failed && refused.MatchString(head):
 		return NotRun
-	case stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
+	case mayBeStopped(tail) && stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
 		return Stopped
 	case r.Exit == "0":
 		return Succeeded
 	case r.Exit != "", r.Failed, exitStatus(r.Text) != "":
 		return Failed
-	case zeroLast.MatchString(tail):
+	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast.MatchString(tail):
 		return Succeeded
+	case otherFirst.MatchString(head):
+		return Failed
 	case zeroFirst.MatchString(head):
 		return Succeeded
 	}
 	return Unknown
+}
+
+// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less time.
+func mayBeStopped(text string) bool {
+	low := strings.ToLower(text)
+	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,78 @@
+package toolcall
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+func TestPairs(t *testing.T) {
+	call := func(id string) ctxabi.Call { return ctxabi.Call{ID: id, Name: "t" + id} }
+	var o Open
+	var got []string
+	step := func(r Record) {
+		var done []Done
+		before := len(o.calls)
+		next, done := o.Next(r)
+		if len(o.calls) != before {
+			t.Error("an old value has changed")
+		}
+		o = next
+		for _, d := range done {
+			got = append(got, fmt.Sprint(d.Called, ">", d.At, d.Tool, d.Open))
+		}
+	}
+	step(Record{At: 1, Calls: []ctxabi.Call{call("a"), call("b"), call("c")}})
+	step(Record{At: 2, Results: []Result{{Call: "b"}}})
+	step(Record{At: 3})
+	step(Record{At: 4, Results: []Result{{Tool: "x"}}}) // answers the oldest
+	step(Record{At: 5, Calls: []ctxabi.Call{call("d")}})
+	step(Record{At: 6, Calls: []ctxabi.Call{call("e")}})
+	step(Record{At: 7, Results: []Result{{Call: "d"}, {Call: "q", Tool: "y"}}})
+	want := "[1>2tbfalse 1>4tafalse 1>1tctrue 5>5tdtrue 5>7tdfalse 0>7yfalse]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if w := o.Waiting(); len(w) != 2 || w[0].Tool != "tc" || w[1].Tool != "te" {
+		t.Errorf("%+v wait", w)
+	}
+	for i := range 100 {
+		o, _ = o.Next(Record{At: 10 + i, Calls: []ctxabi.Call{call("z")}})
+	}
+	if n := len(o.Waiting()); n != maxOpen {
+		t.Errorf("%d calls wait", n)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		r    Result
+		want Status
+		body string
+	}{
+		{Result{Text: "a\n"}, Unknown, "a\n"},
+		{Result{Text: "a\n", Exit: "0"}, Succeeded, "a\n"},
+		{Result{Text: "a\n", Exit: "2"}, Failed, "a\n"},
+		{Result{Text: "a\n", Failed: true}, Failed, "a\n"},
+		{Result{Text: "a\n\nCommand exited with code 1"}, Failed, "a\n\nCommand exited with code 1"},
+		{Result{Text: `{"output":"a\n","metadata":{"exit_code":0,"duration_seconds":0.1}}`}, Succeeded, "a\n"},
+		{Result{Text: `{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}`}, Failed, "a\n"},
+		{Result{Text: "Exit code: 0\nWall time: 0.1 seconds\nOutput:\na\n"}, Succeeded, "a\n"},
+		{Result{Text: "Exit code: 3\nWall time: 0.1 seconds\nOutput:\na\n"}, Failed, "a\n"},
+		{Result{Text: "<returncode>0</returncode>\n<output>\na\n</output>"}, Succeeded, "a\n"},
+		{Result{Text: "<returncode>1</returncode>\n<output>\na\n</output>"}, Failed, "a\n"},
+		{Result{Text: "a\n[The command completed with exit code 0.]\n[Current working directory: /w]"}, Succeeded, "a"},
+		{Result{Text: "a\n[The command completed with exit code 1.]\n[Current working directory: /w]"}, Failed, "a"},
+		{Result{Text: "a\n\nCommand timed out after 120 seconds"}, Stopped, "a\n\nCommand timed out after 120 seconds"},
+		{Result{Text: "Command aborted"}, Stopped, "Command aborted"},
+		{Result{Text: "The user doesn't want to proceed with this tool use.", Failed: true}, NotRun, "The user doesn't want to proceed with this tool use."},
+	} {
+		if got := StatusOf(c.r); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.r, got, c.want)
+		}
+		if got := Body(c.r.Text); got != c.body {
+			t.Errorf("%q: body %q, want %q", c.r.Text, got, c.body)
+		}
+	}
+}
