@@ -26,6 +26,7 @@ type act struct {
 	narrow  string   // which of that alone: a test's name
 	kind    actKind
 	spared  bool
+	decides bool // the exit status of the script may be its own
 	whole   bool // it works on all that there is
 }
 
@@ -138,7 +139,7 @@ func actionOfScript(script string) (d Action) {
 
 // actOf returns what a command of a script does.
 func actOf(c Command) act {
-	a := act{name: c.Words[0], spared: c.Spared}
+	a := act{name: c.Words[0], spared: c.Spared, decides: c.Decides}
 	rest := c.Words[1:]
 	if families[a.name] {
 		if sub, args, ok := subcommand(a.name, rest); ok {

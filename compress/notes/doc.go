@@ -30,6 +30,7 @@
 //	tasks.go todo.go                 what is to do, in lists and in words
 //	rules.go topics.go               tables of rules; what a row is about
 //	prose.go clauses.go              sentences of a text, clauses of a sentence
+//	what.go                          what a script is for
 //	action.go script.go files.go     what calls, shell scripts and their commands do
 //	sense.go                         what a short message says
 //	words.go lists.go notes.go       words and phrases; records and findings

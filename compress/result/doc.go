@@ -27,6 +27,7 @@
 //	json_table.go json_writer.go
 //	repeat.go repeat_json.go         contents that repeat earlier ones
 //	repeat_match.go                  a longest common subsequence
+//	failure.go                       what lines of logs say, for other packages
 //	call.go shapes.go lines.go       what calls, texts and lines of logs are
 //	binary.go
 //	sheet.go                         which lines are shown
