@@ -78,19 +78,22 @@ func (r *run) mv(c *words) res {
 // cp follows cp.
 func (r *run) cp(c *words) res {
 	flags, operands, ok := c.options("rRafvpT", "t", map[string]byte{"recursive": 'r', "archive": 'a', "force": 'f', "verbose": 'v', "no-target-directory": 'T', "target-directory": 't'})
+	tree := recursive(flags)
+	return r.carry(c, flags, operands, ok, true, func(from, to string) { r.copyTo(from, to, tree) })
+}
+
+// recursive reports whether the options of cp take directories, too.
+func recursive(flags map[byte]arg) bool {
 	_, a := flags['a']
 	_, b := flags['r']
-	_, d := flags['R']
-	return r.carry(c, flags, operands, ok, true, func(from, to string) { r.copyTo(from, to, a || b || d) })
+	_, c := flags['R']
+	return a || b || c
 }
 
 // carry follows cp and mv, of which one does what do says for each file.
 func (r *run) carry(c *words, flags map[byte]arg, operands []arg, ok, copies bool, do func(from, to string)) res {
 	went := r.went(c.name, c.must)
-	_, a := flags['a']
-	_, b := flags['r']
-	_, d := flags['R']
-	if went == maybe && len(operands) == 2 && !(a || b || d) && !operands[0].glob && r.harmless(c.must) {
+	if went == maybe && len(operands) == 2 && !recursive(flags) && !operands[0].glob && r.harmless(c.must) {
 		return ended(no)
 	}
 	t, plain := r.transferOf(flags, operands)
@@ -106,6 +109,10 @@ func (r *run) carry(c *words, flags map[byte]arg, operands []arg, ok, copies boo
 	to, sure := r.ends(t)
 	if went == yes && sure && !clash(t.from, to) {
 		for i, from := range t.from {
+			if t.glob && !r.surelyHere(from) { // it may not have been among those that match
+				r.unsurely(func() { r.carryUnsure(transfer{from: []string{from}, to: t.to}, to[i:i+1], copies) })
+				continue
+			}
 			do(from, to[i])
 		}
 	} else if went != no {
@@ -121,6 +128,15 @@ func (r *run) carry(c *words, flags map[byte]arg, operands []arg, ok, copies boo
 		return ended(went)
 	}
 	return silently(went)
+}
+
+// surelyHere reports whether a path is known to be there.
+func (d *desk) surelyHere(p string) bool {
+	if i, ok := d.find(p); ok {
+		return d.Sure(d.files[i]) && d.files[i].Exists == Present
+	}
+	from, to := d.below(p)
+	return slices.ContainsFunc(d.files[from:to], func(f *File) bool { return d.Sure(f) && f.Exists == Present })
 }
 
 // carryUnsure notes what cp or mv may have done.
@@ -204,6 +220,7 @@ func (d *desk) carryOne(old File, to string, act Act, exists Presence) {
 	}
 	g.Exists = exists
 	d.note(g, act)
+	g.Text = d.renewed(g.Text)
 	if exists == Unsure {
 		g.Exists = Unsure
 	}
@@ -257,11 +274,10 @@ func (d *desk) copyTo(from, to string, tree bool) {
 		return
 	}
 	d.copyOne(old, to)
-	if f := d.edit(to); f.From == "" {
-		f.From = from
-		if tree {
-			f.Kind = AnyKind
-		}
+	f := d.edit(to)
+	f.From = from
+	if tree && directory != Absent { // it may be one
+		f.Kind, f.Text = AnyKind, nil
 	}
 }
 
@@ -282,7 +298,7 @@ func (d *desk) copyOne(old *File, to string) {
 			f.Kind = Directory
 		}
 		if old.Exists == Present && !old.haunted && !d.unsure && !f.haunted {
-			f.Text = old.Text
+			f.Text = d.renewed(old.Text)
 			f.Seen = d.at
 		}
 	}

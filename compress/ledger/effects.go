@@ -144,13 +144,26 @@ func (d *desk) change(p string, c *Change, next func(t *Text) (body string, ok b
 		if body, ok := next(text); ok {
 			f.Text = newText(body, d.at, text.step)
 			f.Text.Loose = text.Loose
-			if text.step > max(d.ranSoft, d.lastRun()) {
+			if d.current(text) {
 				f.Text.step = d.step
 			}
 		}
 	}
 	d.here(p)
 	d.aliases(p)
+}
+
+// current reports whether no program ran since a text was seen that may have changed it.
+func (d *desk) current(t *Text) bool { return t.step > max(d.ranSoft, d.lastRun()) }
+
+// renewed returns a text as one that is known to stand somewhere now, if it is current.
+func (d *desk) renewed(t *Text) *Text {
+	if t == nil || !d.current(t) {
+		return t
+	}
+	now := *t
+	now.step = d.step
+	return &now
 }
 
 // spoil notes that a file was changed in a way that is not known. It stays where it is.

@@ -16,7 +16,6 @@ type Options struct {
 	Chars int                 // how many bytes the lines may take, newlines among them
 	Where func(at int) string // how a place is called; nil: by its number
 	Reads bool                // files that were only read are shown, too
-	Since int                 // only files to which something happened behind this place are shown
 }
 
 // What a file's lines take.
@@ -83,7 +82,6 @@ func (s State) Lines(o Options) []string {
 func (s State) shown(o Options) (files []*File) {
 	for _, f := range s.files {
 		switch {
-		case f.At <= o.Since:
 		case f.Act == "" || f.Kind == Directory && f.Exists == Present:
 		case f.Act == Read && !o.Reads:
 		case f.Kind == Directory && f.Exists != Absent:
@@ -168,9 +166,9 @@ func (s State) present(b *strings.Builder, f *File, o Options, at string) {
 		}
 	}
 	switch {
-	case f.Text != nil:
+	case s.fresh(f):
 		fmt.Fprintf(b, "; %d lines, %s", f.Text.Lines, size(f.Text.Bytes))
-	case f.Change == nil && f.Act != Read:
+	case f.Change == nil && f.Text == nil && f.Act != Read:
 		b.WriteString("; content unknown")
 		if f.By != "" && f.Act == Changed {
 			b.WriteString(" after " + f.named())
@@ -204,13 +202,18 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f KB", float64(n)/1024)
 }
 
+// fresh reports whether f's text does not follow from one that a program may have changed before.
+func (s State) fresh(f *File) bool {
+	return f.Text != nil && (f.Text.step >= f.step || s.SureText(f))
+}
+
 // excerpt returns the newest change of a file, or what stands in it, in at most chars bytes.
 func (s State) excerpt(f *File, chars int) (out []string) {
 	if f.Exists != Present || chars < minExcerpt {
 		return nil
 	}
 	switch {
-	case f.Change != nil && (f.Text == nil || f.Text.Lines > maxExcerpt):
+	case f.Change != nil && (!s.fresh(f) || f.Text.Lines > maxExcerpt):
 		lines := diff(f.Change)
 		if out = fitted(lines, chars); len(out) < len(lines) { // what is there now comes first
 			if added := slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") }); len(added) > 0 {
@@ -218,7 +221,7 @@ func (s State) excerpt(f *File, chars int) (out []string) {
 			}
 		}
 		return out
-	case f.Text != nil && f.Text.Held && f.Act != Copied && f.Act != Moved && f.Changes > 0:
+	case s.fresh(f) && f.Text.Held && f.Act != Copied && f.Act != Moved && f.Changes > 0:
 		var lines []string
 		for line := range strings.Lines(f.Text.Body) {
 			lines = append(lines, line)
