@@ -16,6 +16,7 @@ type Options struct {
 	Chars int                 // how many bytes the lines may take, newlines among them
 	Where func(at int) string // how a place is called; nil: by its number
 	Reads bool                // files that were only read are shown, too
+	Since int                 // only files to which something happened behind this place are shown
 }
 
 // What a file's lines take.
@@ -82,6 +83,7 @@ func (s State) Lines(o Options) []string {
 func (s State) shown(o Options) (files []*File) {
 	for _, f := range s.files {
 		switch {
+		case f.At <= o.Since:
 		case f.Act == "" || f.Kind == Directory && f.Exists == Present:
 		case f.Act == Read && !o.Reads:
 		case f.Kind == Directory && f.Exists != Absent:

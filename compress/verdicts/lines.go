@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Chars int                 // how many bytes the lines may take, newlines among them
 	Where func(at int) string // how a place is called; nil: by its number
+	Since int                 // only what ran or was mended behind this place is shown
 }
 
 // maxLine is how many bytes a line takes at most.
@@ -31,7 +32,7 @@ func (s State) Lines(o Options) (out []string) {
 		func(v *Verdict) bool { return v.Mended > 0 },
 	} {
 		for _, v := range slices.Backward(s.list) {
-			if !of(v) {
+			if !of(v) || max(v.At, v.Mended) <= o.Since {
 				continue
 			}
 			line := v.Line(o.Where)
