@@ -19,6 +19,7 @@
 //	fold.go         a line for an output, for a report
 //	passages.go     parts of a text by size
 //	keylines.go     lines of a history that may be needed again
+//	vocabulary.go   texts as numbers of their words and lines
 //	lines.go        lines of a text as they are read for their words
 //	relevance.go    BM25 over texts
 //	paragraph.go    parts of Markdown

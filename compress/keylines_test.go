@@ -2,6 +2,7 @@ package compress
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -203,4 +204,51 @@ func TestKindOfASCIIWords(t *testing.T) {
 			t.Fatalf("%q is %d, want %d", w, got, want)
 		}
 	})
+}
+
+// Lines beside a chosen one come with it, as long as they gain enough, and before what gains less elsewhere.
+func TestKeyLinesInRuns(t *testing.T) {
+	var v Vocabulary
+	code := `package cache
+
+func (c *LRUCache) Evict(maxEntries int) error {
+	oldest := c.backing.Back()
+	}
+	c.evictionCount++
+	return ErrNothingEvicted
+}
+
+this line has plain words alone and they are of little use
+`
+	sources := []Source{{Digest: v.Digest(code), Age: 3, Tool: true}, {Digest: v.Digest("go on"), Age: 0}}
+	got := textsOf(v.KeyLines(sources, nil, 45, weightOf))
+	want := []string{"func (c *LRUCache) Evict(maxEntries int) error {", "oldest := c.backing.Back()", "c.evictionCount++", "return ErrNothingEvicted"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// What is gone is not chosen, and a line that stands in several records is taken from the last one in which it holds.
+func TestKeyLinesOfWhatIsGone(t *testing.T) {
+	var v Vocabulary
+	old := v.Digest("timeoutSeconds = 30 here\nretryLimit = 5 there")
+	gone := map[int32]bool{old.Numbers()[0]: true}
+	sources := []Source{{Digest: old, Age: 9, Gone: func(n int32) bool { return gone[n] }}, {Digest: v.Digest("   2→retryLimit = 5 there"), Age: 2}}
+	got := v.KeyLines(sources, nil, 1000, weightOf)
+	if len(got) != 1 || got[0].Source != 1 || got[0].Text != "2→retryLimit = 5 there" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is counted up from line to line earns nothing.
+func TestKeyLinesWithoutCounters(t *testing.T) {
+	var v Vocabulary
+	var log strings.Builder
+	for i := range 12 {
+		log.WriteString("worker 4" + strconv.Itoa(100+i) + " is at 0x7f" + strconv.Itoa(3000+7*i) + "\n")
+	}
+	sources := []Source{{Digest: v.Digest(log.String()), Tool: true}, {Digest: v.Digest("see store_index.go of it"), Age: 5, Tool: true}}
+	if got := textsOf(v.KeyLines(sources, nil, 14, weightOf)); !slices.Equal(got, []string{"see store_index.go of it"}) {
+		t.Errorf("%q", got)
+	}
 }

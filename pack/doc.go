@@ -57,7 +57,7 @@
 //	STABLE   system_role, tools, skills
 //	         the leading system and developer records of the history
 //	SESSION  what else the recipe lists before the journal, and the sections of the strategy
-//	JOURNAL  summary and key lines of what is behind the boundary; first user record,
+//	JOURNAL  the user's words, summary and key lines of what is behind the boundary; first user record,
 //	         the last user request behind the boundary, the newest records behind it folded to a line each, a line for each range
 //	         that is left out; then everything from the boundary on
 //	DYNAMIC  what stands after it, and the current goal: the footer
@@ -137,8 +137,9 @@
 //
 // At a compaction, and only then, three zones are made (journal/zones.go) of what lies
 // behind the boundary: the newest groups of calls and results are folded, one
-// line a record; key lines of the older ones are chosen by the identifiers that nothing
-// else in the pack shows; a summary cites what was asked, concluded and what failed.
+// line a record; the user's words are kept, message by message; a summary says what was done, found
+// and decided over the whole range and what failed; key lines of the older ones are chosen, in runs, by
+// the identifiers that nothing else in the pack shows, but not those that a later change took out of a file.
 // They are a function of the records up to the one that brought the compaction, look at a
 // window of these that does not grow with the history, and stay as they are until the next one. A
 // journal with max_iterations or truncate_head drops records and has no zones.

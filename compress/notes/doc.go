@@ -32,7 +32,8 @@
 //	prose.go clauses.go              sentences of a text, clauses of a sentence
 //	what.go                          what a script is for
 //	action.go script.go files.go     what calls, shell scripts and their commands do
-//	sense.go                         what a short message says
+//	sense.go said.go                 what a message says, short and long
+//	touched.go                       the file of one call
 //	words.go lists.go notes.go       words and phrases; records and findings
 //
 // # Own code

@@ -40,12 +40,8 @@ func UserWords(text string) (parts []string, cut bool) {
 		case l.Blank:
 			continue
 		case l.Code:
-			size := 0
-			for end = at; end < len(lines) && lines[end].Code && (end == at || !strings.HasPrefix(line(end), "```") || end == at+1); end++ {
-				size += lines[end].To - lines[end].From
-			}
 			end = fenceEnd(lines, at, line)
-			if size = lines[end-1].To - lines[at].From; size > shortFence {
+			if lines[end-1].To-lines[at].From > shortFence {
 				pasted()
 			} else {
 				for k := at; k < end; k++ {

@@ -34,8 +34,15 @@ type digests struct {
 type digest struct {
 	parts  []digestPart
 	result bool
-	gist   string // what an assistant's record says, in a sentence or two
-	calls  bool   // it calls tools
+	gist   string     // what an assistant's record says, in a sentence or two
+	said   *saidWords // by the user; nil: the record is no message of the user
+}
+
+// saidWords are the words of a message of the user.
+type saidWords struct {
+	parts []string
+	sense derived.Sense
+	cut   bool // something that is pasted is left out
 }
 
 // digestPart is what a record says, one of its calls, or what is answered to one.
@@ -62,7 +69,7 @@ func (d *digests) of(m record.Records, at int) (*digest, bool) {
 	if err != nil || record.IsUnread(m, at) {
 		return &digest{}, false
 	}
-	one := &digest{result: r.Result, calls: len(r.Calls) > 0}
+	one := &digest{result: r.Result}
 	asked := callsOf(m, at, r)
 	if r.Result {
 		for i := range r.Answers {
@@ -72,6 +79,8 @@ func (d *digests) of(m record.Records, at int) (*digest, bool) {
 		head := ""
 		if record.IsUser(m.At(at)) {
 			head = "user"
+			one.said = &saidWords{sense: derived.SenseOf(r.Text)}
+			one.said.parts, one.said.cut = derived.UserWords(r.Text)
 		} else if !record.AddressOf(m, at).Event {
 			one.gist = derived.Gist(r.Text, gistBytes)
 		}
@@ -111,6 +120,11 @@ func (d *digests) keep(at int, one *digest) {
 
 func (o *digest) size() int {
 	n := 128 + len(o.gist)
+	if o.said != nil {
+		for _, part := range o.said.parts {
+			n += 16 + len(part)
+		}
+	}
 	for i := range o.parts {
 		p := &o.parts[i]
 		n += p.Size() + len(p.head) + len(p.file) + 4*len(p.removed) + 96

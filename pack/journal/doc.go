@@ -8,7 +8,9 @@
 //
 //	memo.go             what a journal reuses of those before
 //	zones.go            what stands for records behind the boundary
+//	zones_said.go       the user's words
 //	zones_lines.go      key lines
+//	digests.go          what zones need to know of a record
 //	zones_summary.go    the summary
 //	render.go           the journal as it stands in the pack
 //	finds_fold.go       findings folded into notes

@@ -16,9 +16,10 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidFew     = 100     // thousandths of the room of key lines that it may take, where there is little of it
+	saidFew     = 60      // thousandths of the room of key lines that it may take, where there is little of it
 	saidMany    = 300     // likewise, where there is much
-	saidScale   = 25      // tokens of the journal's room for each of them in between
+	saidFrom    = 2000    // tokens of the journal's room up to which it is little
+	saidScale   = 20      // of those above for each thousandth more
 	saidMost    = 512     // messages of the user that are looked at
 	saidScanned = 1 << 16 // records among which they are looked for
 	saidAsked   = 48      // tokens of the question that a short reply answers
@@ -31,7 +32,7 @@ var saidCaps = []int{400, 240, 160, 120, 90, 60, 40}
 // saidShare is how many thousandths of the room of key lines the user's words may take in a journal of so much room: where there is
 // little, what the agent works with is worth more.
 func saidShare(room int64) int64 {
-	return max(saidFew, min(saidMany, room/saidScale))
+	return max(saidFew, min(saidMany, (room-saidFrom)/saidScale))
 }
 
 // saying is what a message of the user says.
@@ -88,20 +89,14 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 			continue
 		}
 		looked++
-		r, ok := b.excerpt(at)
-		if !ok {
+		one, ok := b.mm.digests.of(b.m, at)
+		b.unread = b.unread || !ok
+		if w := one.said; w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut {
 			continue
 		}
-		sense := derived.SenseOf(r.Text)
-		if sense == derived.Idle {
-			continue
-		}
-		s := saying{at: at}
-		if s.parts, s.cut = derived.UserWords(r.Text); len(s.parts) == 0 || len(s.parts) == 1 && s.cut {
-			continue
-		}
+		s := saying{at: at, parts: one.said.parts, cut: one.said.cut}
 		text := strings.Join(s.parts, " ")
-		if sense == derived.Reply {
+		if one.said.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
 		}
 		if text += "\x00" + s.asked; known[text] {

@@ -112,7 +112,7 @@ func (b *zoner) gistLine(g *gist, said map[int]bool) string {
 	return "Answered: " + g.text
 }
 
-// failure is a failed attempt that nothing made up for, and where it was.
+// failureLine is a failed attempt that nothing made up for, and where it was.
 type failureLine struct {
 	at   int
 	text string

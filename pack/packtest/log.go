@@ -150,6 +150,7 @@ func Called(l *Log, from, n, lines int) {
 // NotedLog is a session of n steps in which something is said now and then that stays true.
 func NotedLog(n int) *Log {
 	l := NewLog()
+	asks := strings.Repeat("Could you please look at this step again with me?\n", 60) // so that the words of the user that stay are others
 	for i, j := 1, 0; i <= n; i++ {
 		for c := CodingLog(i); j < c.Len(); j++ {
 			raw, err := c.Record(j + 1)
@@ -159,7 +160,7 @@ func NotedLog(n int) *Log {
 			l.Append(raw)
 		}
 		if i%20 == 7 {
-			l.Append(Message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\nNever restart the server stage-%d.example.com during the day.", i, i)))
+			l.Append(Message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\n%sNever restart the server stage-%d.example.com during the day.", i, asks, i)))
 			l.Append(Message("assistant", "I will not."))
 		}
 	}

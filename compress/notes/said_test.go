@@ -1,0 +1,88 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+func TestUserWords(t *testing.T) {
+	log := strings.Repeat("ERROR 12:00 worker {pid=41} died;\n", 4)
+	for text, want := range map[string][]string{
+		"Make it green. Don't touch main.go.":                                            {"Make it green.", "Don't touch main.go."},
+		"Fix this:\n```\n" + strings.Repeat("x := 1\n", 40) + "```\nand add a test.":     {"Fix this:", "[…]", "and add a test."},
+		"Run\n```\nmake test\n```\nplease.":                                              {"Run", "make test", "please."},
+		"It says\n" + log + "\nWhat is wrong?":                                           {"It says", "[…]", "What is wrong?"},
+		"<system-reminder>todo is empty</system-reminder>\nGo on with the parser.":       {"Go on with the parser."},
+		"Go on with the parser.\n<system-reminder>\ntodo is empty\n</system-reminder>\n": {"Go on with the parser."},
+		"<environment_context><cwd>/src</cwd></environment_context>":                     nil,
+		"1. one-way\n2. economy":                                                         {"1. one-way", "2. economy"},
+		"Use <b>bold</b> here.":                                                          {"Use <b>bold</b> here."},
+	} {
+		got, cut := UserWords(text)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q\n got %q\nwant %q", text, got, want)
+		}
+		if cut != slices.Contains(got, "[…]") {
+			t.Errorf("%q: cut is %v", text, cut)
+		}
+	}
+}
+
+func TestShortenKeepsTheDemand(t *testing.T) {
+	parts := []string{"Here is the story of the parser.", "It was written long ago by somebody else.", "It has many parts of which none is used.", "The tests must stay as they are.", "That is all there is to it."}
+	whole, cut := Shorten(parts, 1000, ctxabi.Weight)
+	if cut || whole != strings.Join(parts, " ") {
+		t.Errorf("%v %q", cut, whole)
+	}
+	short, cut := Shorten(parts, 24, ctxabi.Weight)
+	if want := parts[0] + " … " + parts[3] + " …"; !cut || short != want {
+		t.Errorf("got %q, want %q", short, want)
+	}
+	one, cut := Shorten([]string{strings.Repeat("word ", 300)}, 20, ctxabi.Weight)
+	if !cut || ctxabi.Weight(one) > 24 || one == "" {
+		t.Errorf("%d tokens: %q", ctxabi.Weight(one), one)
+	}
+}
+
+func TestGist(t *testing.T) {
+	for text, want := range map[string]string{
+		"Perfect! I fixed the race in cache.go because two writers held the lock. Shall I commit?": "I fixed the race in cache.go because two writers held the lock.",
+		"Done:\n\n- updated README.md\n- added a test in cache_test.go\n\nLet me know.":            "Done: updated README.md; added a test in cache_test.go;",
+		"Let me look at the file.": "",
+		"Great!":                   "",
+		"I updated:":               "",
+	} {
+		if got := Gist(text, 200); got != want {
+			t.Errorf("%q\n got %q\nwant %q", text, got, want)
+		}
+	}
+	for _, n := range []int{20, 60, 100, 200} {
+		got := Gist(strings.Repeat("The parser was changed and it passed all of the tests of the suite. ", 5), n)
+		if len(got) > n || got != "" && !strings.HasSuffix(got, ".") {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+func TestFileOf(t *testing.T) {
+	for args, want := range map[string]struct {
+		path string
+		use  FileUse
+	}{
+		`read {"path":"a/b.go"}`:                                  {"a/b.go", FileReads},
+		`edit {"path":"a/b.go","oldText":"x","newText":"y"}`:      {"a/b.go", FileChanges},
+		`write_file {"file_path":"./c.py","content":"x"}`:         {"c.py", FileWrites},
+		`delete_file {"path":"c.py"}`:                             {"c.py", FileRemoves},
+		`bash {"command":"cat c.py"}`:                             {"", NoFile},
+		`grep {"path":"c.py","pattern":"x"}`:                      {"", NoFile},
+		`str_replace_editor {"command":"view","path":"src/d.rs"}`: {"src/d.rs", FileReads},
+	} {
+		name, arguments, _ := strings.Cut(args, " ")
+		if path, use := FileOf(Call{Name: name, Arguments: arguments}); path != want.path || use != want.use {
+			t.Errorf("%s: %q %d", args, path, use)
+		}
+	}
+}
