@@ -16,8 +16,15 @@ func (d *draft) recall() error {
 	}
 	b := &d.footer[k]
 	room := defaultCaps[recipe.TypeRecall]
+	asked := d.fold.N > 0 && d.fold.Last.Line == d.fold.N // the newest record is the user's
 	if l := d.limits.limit; l > 0 {
-		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.Bound)
+		room = min(l-d.total(), l-d.native.Bound)
+		if !asked || b.class == explicit {
+			room = min(room, capOf(b.source, l))
+		}
+		if !asked {
+			room = min(room, d.footerLeft)
+		}
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens
 	}
@@ -33,7 +40,11 @@ func (d *draft) recall() error {
 		q.Shown = append(q.Shown, b.text)
 	}
 	q.Shown = append(q.Shown, d.goal.text)
-	parts, err := q.Passages(boundary, room-d.counter.CountCached(recall.Heading))
+	choose := q.Passages
+	if asked {
+		choose = q.Answers
+	}
+	parts, err := choose(boundary, room-d.counter.CountCached(recall.Heading))
 	if err != nil || len(parts) == 0 {
 		return err
 	}

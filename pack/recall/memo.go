@@ -5,6 +5,7 @@ import "github.com/ctxfs/ctxfs/pack/journal"
 // Memo holds what one look for old records may reuse of those before it.
 type Memo struct {
 	*journal.Memo
+	Terms       *Terms                // of the whole history
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
 	inZones     *amongst              // what of them stands in the zones of the last build
@@ -12,7 +13,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo beside that of the journal.
 func NewMemo(mm *journal.Memo) *Memo {
-	return &Memo{Memo: mm, inventories: map[string]*inventory{}}
+	return &Memo{Memo: mm, Terms: new(Terms), inventories: map[string]*inventory{}}
 }
 
 // Forget forgets what the last build did not use.
@@ -29,6 +30,7 @@ func (mm *Memo) Forget() {
 // Clear forgets what hangs on the places of records.
 func (mm *Memo) Clear() {
 	mm.recalled = nil
+	mm.Terms.Clear()
 	mm.Memo.Clear()
 }
 
@@ -41,6 +43,7 @@ func (mm *Memo) Size() int {
 	if mm.recalled != nil {
 		n += mm.recalled.size()
 	}
+	n += mm.Terms.Size()
 	if mm.inZones != nil {
 		n += mm.inZones.size()
 	}

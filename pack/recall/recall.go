@@ -83,14 +83,7 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	for _, p := range q.Parts {
 		shown.add(q.Memo.inventory(p.Text))
 	}
-	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
-		shown.done[derived.ItemKey(t.Text)] = t.Done
-	}
-	for line := range strings.Lines(q.Todo) {
-		if box, ok := boxOf(strings.TrimSpace(line)); ok {
-			shown.done[box.key] = box.done
-		}
-	}
+	q.ticked(shown.done)
 
 	var out []Passage
 	first := 0.0 // the best score
@@ -125,6 +118,18 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	}
 	slices.SortFunc(out, func(a, b Passage) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
 	return q.joined(out), nil
+}
+
+// ticked notes which items of the lists of the session are done.
+func (q *Query) ticked(done map[string]bool) {
+	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
+		done[derived.ItemKey(t.Text)] = t.Done
+	}
+	for line := range strings.Lines(q.Todo) {
+		if box, ok := boxOf(strings.TrimSpace(line)); ok {
+			done[box.key] = box.done
+		}
+	}
 }
 
 // excerpt is a part of a record with its heading.

@@ -1,0 +1,350 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
+
+// A question is answered from the whole history: the records that answer best by the index of all of them are read, and of
+// these the units that do are shown in the order of their scores, each short at first; then, where there is room left, with what stands
+// around it.
+const (
+	mostAnswers  = 160  // records that are read, beside those next to them
+	leastAnswers = 48   // likewise
+	besideOf     = 32   // of these so many have those next to them read, too
+	answerTokens = 40   // what one takes, about
+	shortTurn    = 360  // bytes of a record that is shown whole at once
+	wholeTurn    = 1600 // bytes of a record that is shown whole where there is room
+	nearGap      = 200  // bytes between two shown parts of a record that are shown, too
+	meanUnit     = 24   // terms of a unit, about
+	answerShare  = 0.2  // of the best score, below which a unit does not matter
+	besideShare  = 0.3  // of its best neighbour's score that counts for a unit
+	wantedShare  = 1.25 // what counts a unit that holds the kind of thing that is asked for
+)
+
+// turn is a record that may answer.
+type turn struct {
+	*oldRecord
+	units []unit
+	best  float64            // score of a unit
+	shown []compress.Passage // of its text, in order
+	cost  int                // tokens of these
+}
+
+// unit is a part of a record by itself.
+type unit struct {
+	compress.Passage
+	turn  *turn
+	score float64
+}
+
+// answers are what is chosen for a question so far.
+type answers struct {
+	q     *Query
+	view  *seenText
+	turns map[int]*turn
+	order []*turn // that are shown, in the order in which they were chosen
+	room  int
+}
+
+// Answers chooses what old records say to the last request, for room tokens, in the order of the records. It shows none that the pack
+// shows whole.
+// It returns the error of the memo's context when that ends.
+func (q *Query) Answers(boundary, room int) ([]Passage, error) {
+	n := q.Fold.N
+	f, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(compress.Clip(q.Current, recallTask)), max(leastAnswers, min(mostAnswers, room/answerTokens)))
+	if err != nil {
+		return nil, err
+	}
+	a := &answers{q: q, turns: map[int]*turn{}, room: room}
+	hidden := map[int]bool{q.Fold.Last.Line: true} // the question
+	for i := range q.Parts {
+		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
+			hidden[p.From] = true
+		}
+	}
+	for i, at := range f.places {
+		a.turn(at)
+		if i < besideOf {
+			a.turn(at - 1)
+			a.turn(at + 1)
+		}
+	}
+	units := a.rank(&f, hidden, q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n))
+	a.view = q.seen()
+	for _, u := range units {
+		if u.score < float64(units[0].score*answerShare) {
+			break
+		}
+		a.choose(u)
+	}
+	a.widen()
+	var out []Passage
+	slices.SortFunc(a.order, func(x, y *turn) int { return x.at - y.at })
+	for _, t := range a.order {
+		for _, p := range t.shown {
+			out = append(out, q.excerpt(t.oldRecord, p.From, p.To))
+		}
+	}
+	return out, nil
+}
+
+// termsOf are the distinct terms of a question, in its order.
+func termsOf(question string) (terms []asked) {
+	names := map[uint64]bool{}
+	for name := range namesIn(question) {
+		compress.Terms(name, func(t uint64) { names[t] = true })
+	}
+	known := map[uint64]bool{}
+	compress.Terms(question, func(t uint64) {
+		if !known[t] && len(terms) < maxAsked {
+			known[t] = true
+			terms = append(terms, asked{term: t, name: names[t]})
+		}
+	})
+	return terms
+}
+
+// turn reads the record at a place, once; nil where there is none.
+func (a *answers) turn(at int) *turn {
+	if at < 1 || at > a.q.Fold.N {
+		return nil
+	}
+	if t, ok := a.turns[at]; ok {
+		return t
+	}
+	old, _ := oldAt(a.q.History, at)
+	t := &turn{oldRecord: old}
+	if old.read {
+		for _, p := range unitsOf(old.text) {
+			t.units = append(t.units, unit{Passage: p, turn: t})
+		}
+	}
+	a.turns[at] = t
+	return t
+}
+
+// rank returns the units that answer and may be shown, the best first, of equal ones the newest.
+func (a *answers) rank(f *found, hidden, mended map[int]bool) (units []unit) {
+	worth := map[uint64]float64{}
+	for _, t := range f.terms {
+		worth[t.term] = t.worth
+	}
+	want := wantedBy(a.q.Current)
+	places := make([]int, 0, len(a.turns))
+	for at := range a.turns {
+		places = append(places, at)
+	}
+	slices.Sort(places)
+	for _, at := range places {
+		t := a.turns[at]
+		for i := range t.units {
+			u := &t.units[i]
+			text := t.text[u.From:u.To]
+			if u.score = scoreOf(text, f.terms, worth); u.score > 0 && want.has(text) {
+				u.score = float64(u.score * wantedShare)
+			}
+			t.best = max(t.best, u.score)
+		}
+	}
+	for _, at := range places {
+		t := a.turns[at]
+		if hidden[at] {
+			continue
+		}
+		around := 0.0
+		for _, k := range []int{at - 1, at + 1} {
+			if b := a.turns[k]; b != nil && k != a.q.Fold.Last.Line {
+				around = max(around, b.best)
+			}
+		}
+		for i, u := range t.units {
+			near := around
+			if i > 0 {
+				near = max(near, t.units[i-1].score)
+			}
+			if i+1 < len(t.units) {
+				near = max(near, t.units[i+1].score)
+			}
+			if u.score == 0 && len(t.units) > 2 || mended[at] && (&oldPassage{Passage: u.Passage, of: t.oldRecord}).tellsFailure() {
+				continue
+			}
+			if u.score += float64(besideShare * near); u.score > 0 {
+				units = append(units, u)
+			}
+		}
+	}
+	slices.SortStableFunc(units, func(x, y unit) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), y.turn.at-x.turn.at, x.From-y.From)
+	})
+	return units
+}
+
+// scoreOf is the BM25 score of a text.
+func scoreOf(text string, terms []asked, worth map[uint64]float64) (score float64) {
+	counts, length := map[uint64]int{}, 0
+	compress.Terms(text, func(t uint64) {
+		length++
+		if worth[t] > 0 {
+			counts[t]++
+		}
+	})
+	for _, t := range terms {
+		if n := counts[t.term]; n > 0 {
+			score += compress.Gain(t.worth, n, length, meanUnit)
+		}
+	}
+	return score
+}
+
+// choose shows a unit where there is room for it, and what belongs to it.
+func (a *answers) choose(u unit) {
+	t := u.turn
+	from, to := u.From, u.To
+	if len(t.text) <= shortTurn && len(t.units) > 0 {
+		from, to = t.units[0].From, t.units[len(t.units)-1].To
+	}
+	if !a.show(t, from, to) && (from != u.From || to != u.To) {
+		a.show(t, u.From, u.To)
+	}
+}
+
+// show shows a part of a record, and what lies between it and others of it that are near, in as far as it stands nowhere in the
+// pack. It reports whether it did.
+func (a *answers) show(t *turn, from, to int) bool {
+	from, to = a.view.unseen(t.text, from, to)
+	if from == to {
+		return false
+	}
+	next := make([]compress.Passage, 0, len(t.shown)+1)
+	whole := compress.Passage{From: from, To: to}
+	for _, p := range t.shown {
+		switch {
+		case p.From <= whole.From && whole.To <= p.To:
+			return false
+		case p.To < whole.From && !a.joins(t, p.To, whole.From), whole.To < p.From && !a.joins(t, whole.To, p.From):
+			next = append(next, p)
+		default:
+			whole = compress.Passage{From: min(p.From, whole.From), To: max(p.To, whole.To)}
+		}
+	}
+	next = append(next, whole)
+	slices.SortFunc(next, func(p, q compress.Passage) int { return p.From - q.From })
+	cost := 0
+	for _, p := range next {
+		cost += a.q.excerpt(t.oldRecord, p.From, p.To).Tokens
+	}
+	if cost-t.cost > a.room {
+		return false
+	}
+	if t.cost == 0 {
+		a.order = append(a.order, t)
+	}
+	a.room -= cost - t.cost
+	t.shown, t.cost = next, cost
+	return true
+}
+
+// joins reports whether two parts of a record are shown with what lies between them.
+func (a *answers) joins(t *turn, from, to int) bool {
+	if strings.TrimSpace(t.text[from:to]) == "" {
+		return true
+	}
+	f, e := a.view.unseen(t.text, from, to)
+	gap := trimmed(t.text, from, to)
+	return to-from <= nearGap && f == gap.From && e == gap.To
+}
+
+// widen shows more of what is shown, where there is room left: all of a record, or what stands around its parts.
+func (a *answers) widen() {
+	for _, t := range slices.Clone(a.order) {
+		if len(t.units) == 0 {
+			continue
+		}
+		if len(t.text) <= wholeTurn && a.show(t, t.units[0].From, t.units[len(t.units)-1].To) {
+			continue
+		}
+		for _, p := range slices.Clone(t.shown) {
+			for i, u := range t.units {
+				if i+1 < len(t.units) && t.units[i+1].From == p.From || i > 0 && t.units[i-1].To == p.To {
+					a.show(t, u.From, u.To)
+				}
+			}
+		}
+	}
+}
+
+// seenText is what stands in a pack.
+type seenText struct {
+	lines map[string]bool
+	done  func(line string) bool
+	all   string // of what puts several lines into one, or a part of one
+}
+
+func (q *Query) seen() *seenText {
+	s := &seenText{lines: map[string]bool{}}
+	note := func(text string) {
+		for _, line := range q.Memo.inventory(text).lines {
+			s.lines[line] = true
+		}
+	}
+	v := &view{done: map[string]bool{}}
+	boxes := func(text string) {
+		for _, b := range q.Memo.inventory(text).boxes {
+			v.done[b.key] = b.done
+		}
+	}
+	var all strings.Builder
+	for _, text := range q.Shown {
+		note(text)
+		boxes(text)
+	}
+	for i := range q.Parts {
+		p := &q.Parts[i]
+		note(p.Text)
+		boxes(p.Text)
+		if p.Zone != 0 || p.How != "" {
+			all.WriteString(p.Text)
+		}
+	}
+	q.ticked(v.done)
+	s.done, s.all = v.isOver, all.String()
+	return s
+}
+
+// has reports whether a line of a record stands in the pack, or is an open item that is done by now.
+func (s *seenText) has(line string) bool {
+	return s.lines[line] || s.done(line) || len(line) >= LineBytes && strings.Contains(s.all, line)
+}
+
+// unseen returns the longest part of text[from:to] none of whose lines stands in the pack.
+func (s *seenText) unseen(text string, from, to int) (begin, end int) {
+	begin, end = from, from
+	start, stop := -1, -1
+	finish := func() {
+		if start >= 0 && stop-start > end-begin {
+			begin, end = start, stop
+		}
+		start = -1
+	}
+	at := from
+	compress.EachLine(text[from:to], func(_ int, line string) {
+		l := at + strings.Index(text[at:to], line)
+		at = l + len(line)
+		switch {
+		case len(line) < LineBytes && !s.done(line):
+		case s.has(line):
+			finish()
+		default:
+			if start < 0 {
+				start = l
+			}
+			stop = at
+		}
+	})
+	finish()
+	return begin, end
+}

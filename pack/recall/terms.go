@@ -1,0 +1,215 @@
+package recall
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// blockRecords is how many records a block of [Terms] has that grows no more.
+const blockRecords = 4096
+
+// Terms is the index of all records of one history: which of them have a term, and how often. It grows with
+// the history, and answers for each prefix of it as one would that was made of that prefix alone. It is safe
+// for concurrent use.
+//
+// It takes about a hundred bytes for a record.
+type Terms struct {
+	mu     sync.Mutex
+	sealed []*termBlock
+	open   openBlock
+	size   int   // of the sealed ones, in bytes
+	unread []int // places that said nothing because they could not be read
+}
+
+// termBlock has the terms of blockRecords records. It never changes.
+type termBlock struct {
+	terms    []uint32 // sorted
+	ends     []uint32 // of each term's postings
+	having   []uint16 // records that have it, less one
+	postings []byte   // see appendPosting
+	lengths  []uint16 // of the records, in terms
+	sum      int64    // of these
+	tools    int      // tool events up to its end
+}
+
+// openBlock has the terms of the newest records.
+type openBlock struct {
+	terms    map[uint32][]posting
+	lengths  []uint16
+	postings int
+	tools    int // events up to its last record, or where it begins
+}
+
+// posting is how often a term stands in a record, by its place in the block from 0.
+type posting struct{ doc, count uint16 }
+
+// maxCount is the highest number of occurrences and of terms of a record that is told from higher ones.
+const maxCount = 1<<16 - 1
+
+// appendPosting writes a posting behind that of record before, which is -1 for the first.
+func appendPosting(b []byte, p posting, before int) []byte {
+	v := uint64(int(p.doc)-before-1) << 1
+	if p.count == 1 {
+		return binary.AppendUvarint(b, v|1)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, v), uint64(p.count))
+}
+
+// each calls do with the postings that b holds.
+func eachPosting(b []byte, do func(p posting)) {
+	doc := -1
+	for len(b) > 0 {
+		v, n := uint64(b[0]), 1
+		if v >= 0x80 {
+			v, n = binary.Uvarint(b)
+		}
+		b = b[n:]
+		doc += int(v>>1) + 1
+		p := posting{uint16(doc), 1}
+		if v&1 == 0 {
+			count, n := binary.Uvarint(b)
+			b, p.count = b[n:], uint16(count)
+		}
+		do(p)
+	}
+}
+
+// numberOf is a term as an index has it. Two that share a number cost a wrong hit among many millions.
+func numberOf(term uint64) uint32 { return uint32(term ^ term>>32) }
+
+// len is how many records are indexed; x.mu is held.
+func (x *Terms) len() int { return len(x.sealed)*blockRecords + len(x.open.lengths) }
+
+// Size is about how many bytes of memory x takes.
+func (x *Terms) Size() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.size + 4*x.open.postings + 64*len(x.open.terms) + 2*len(x.open.lengths)
+}
+
+// Clear forgets all of it.
+func (x *Terms) Clear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.reset(1)
+}
+
+// reset forgets the block of the record at a place and all behind it; x.mu is held.
+func (x *Terms) reset(from int) {
+	for n := len(x.sealed); n > 0 && n*blockRecords >= from; n-- {
+		x.size -= x.sealed[n-1].bytes()
+		x.sealed = x.sealed[:n-1]
+	}
+	x.open = openBlock{}
+	if n := len(x.sealed); n > 0 {
+		x.open.tools = x.sealed[n-1].tools
+	}
+	first := len(x.sealed)*blockRecords + 1
+	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at >= first })
+}
+
+// upTo indexes the records of m that are not yet, up to the one at place n; x.mu is held. It returns the error of ctx when that ends.
+func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
+	for k, b := range x.sealed { // an event came to stand in front of others
+		if end := (k + 1) * blockRecords; end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
+			x.reset(end)
+			break
+		}
+	}
+	if all := x.len(); all <= m.Len() && record.ToolsUpTo(m, all) != x.open.tools {
+		x.reset(all)
+	}
+	for _, at := range slices.Clone(x.unread) {
+		if at > m.Len() {
+			continue
+		}
+		if old, _ := oldAt(m, at); old.read {
+			x.reset(at)
+			break
+		}
+	}
+	for at := x.len() + 1; at <= n; at++ {
+		if at%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		old, _ := oldAt(m, at)
+		if !old.read {
+			x.unread = append(x.unread, at)
+		}
+		x.add(old.text)
+		x.open.tools = record.ToolsUpTo(m, at)
+		if len(x.open.lengths) == blockRecords {
+			b := x.open.seal()
+			x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
+			x.size += b.bytes()
+		}
+	}
+	return nil
+}
+
+// add indexes the next record; x.mu is held.
+func (x *Terms) add(text string) {
+	o := &x.open
+	if o.terms == nil {
+		o.terms = map[uint32][]posting{}
+	}
+	doc, length := uint16(len(o.lengths)), 0
+	compress.Terms(text, func(term uint64) {
+		length++
+		t := numberOf(term)
+		list := o.terms[t]
+		if k := len(list) - 1; k >= 0 && list[k].doc == doc {
+			list[k].count = uint16(min(int(list[k].count)+1, maxCount))
+			return
+		}
+		o.terms[t] = append(list, posting{doc, 1})
+		o.postings++
+	})
+	o.lengths = append(o.lengths, uint16(min(length, maxCount)))
+}
+
+// seal returns the block of the records in o.
+func (o *openBlock) seal() *termBlock {
+	b := &termBlock{lengths: slices.Clip(o.lengths), tools: o.tools}
+	for _, n := range o.lengths {
+		b.sum += int64(n)
+	}
+	b.terms = make([]uint32, 0, len(o.terms))
+	for t := range o.terms {
+		b.terms = append(b.terms, t)
+	}
+	slices.Sort(b.terms)
+	b.ends, b.having = make([]uint32, len(b.terms)), make([]uint16, len(b.terms))
+	for i, t := range b.terms {
+		list, before := o.terms[t], -1
+		for _, p := range list {
+			b.postings = appendPosting(b.postings, p, before)
+			before = int(p.doc)
+		}
+		b.ends[i], b.having[i] = uint32(len(b.postings)), uint16(len(list)-1)
+	}
+	b.postings = slices.Clip(b.postings)
+	return b
+}
+
+func (b *termBlock) bytes() int {
+	return 160 + 10*len(b.terms) + len(b.postings) + 2*len(b.lengths)
+}
+
+// find returns the postings of a term, and how many there are.
+func (b *termBlock) find(t uint32) (postings []byte, having int) {
+	i, ok := slices.BinarySearch(b.terms, t)
+	if !ok {
+		return nil, 0
+	}
+	from := uint32(0)
+	if i > 0 {
+		from = b.ends[i-1]
+	}
+	return b.postings[from:b.ends[i]], int(b.having[i]) + 1
+}
