@@ -21,6 +21,7 @@ const (
 	nearGap      = 200  // bytes between two shown parts of a record that are shown, too
 	meanUnit     = 24   // terms of a unit, about
 	answerShare  = 0.2  // of the best score, below which a unit does not matter
+	pairShare    = 0.5  // likewise, below which the other half of what it is in does not
 	besideShare  = 0.3  // of its best neighbour's score that counts for a unit
 	wantedShare  = 1.25 // what counts a unit that holds the kind of thing that is asked for
 )
@@ -48,6 +49,9 @@ type answers struct {
 	turns map[int]*turn
 	order []*turn // that are shown, in the order in which they were chosen
 	room  int
+
+	hidden map[int]bool // places of the question and of what the pack shows whole
+	mended map[int]bool // places of results whose failure was made up for
 }
 
 // Answers chooses what old records say to the last request, for room tokens, in the order of the records. It shows none that the pack
@@ -59,11 +63,11 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answers{q: q, turns: map[int]*turn{}, room: room}
-	hidden := map[int]bool{q.Fold.Last.Line: true} // the question
+	a := &answers{q: q, turns: map[int]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
+	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
-			hidden[p.From] = true
+			a.hidden[p.From] = true
 		}
 	}
 	for i, at := range f.places {
@@ -73,13 +77,15 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 			a.turn(at + 1)
 		}
 	}
-	units := a.rank(&f, hidden, q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n))
+	units := a.rank(&f)
 	a.view = q.seen()
 	for _, u := range units {
 		if u.score < float64(units[0].score*answerShare) {
 			break
 		}
-		a.choose(u)
+		if t := u.turn; a.choose(u) && u.score >= float64(units[0].score*pairShare) {
+			a.pair(t)
+		}
 	}
 	a.widen()
 	var out []Passage
@@ -128,7 +134,7 @@ func (a *answers) turn(at int) *turn {
 }
 
 // rank returns the units that answer and may be shown, the best first, of equal ones the newest.
-func (a *answers) rank(f *found, hidden, mended map[int]bool) (units []unit) {
+func (a *answers) rank(f *found) (units []unit) {
 	worth := map[uint64]float64{}
 	for _, t := range f.terms {
 		worth[t.term] = t.worth
@@ -152,7 +158,7 @@ func (a *answers) rank(f *found, hidden, mended map[int]bool) (units []unit) {
 	}
 	for _, at := range places {
 		t := a.turns[at]
-		if hidden[at] {
+		if a.hidden[at] {
 			continue
 		}
 		around := 0.0
@@ -169,7 +175,7 @@ func (a *answers) rank(f *found, hidden, mended map[int]bool) (units []unit) {
 			if i+1 < len(t.units) {
 				near = max(near, t.units[i+1].score)
 			}
-			if u.score == 0 && len(t.units) > 2 || mended[at] && (&oldPassage{Passage: u.Passage, of: t.oldRecord}).tellsFailure() {
+			if u.score == 0 && len(t.units) > 2 {
 				continue
 			}
 			if u.score += float64(besideShare * near); u.score > 0 {
@@ -200,23 +206,24 @@ func scoreOf(text string, terms []asked, worth map[uint64]float64) (score float6
 	return score
 }
 
-// choose shows a unit where there is room for it, and what belongs to it.
-func (a *answers) choose(u unit) {
+// choose shows a unit where there is room for it, or all of a short record. It reports whether it did.
+func (a *answers) choose(u unit) bool {
 	t := u.turn
 	from, to := u.From, u.To
 	if len(t.text) <= shortTurn && len(t.units) > 0 {
 		from, to = t.units[0].From, t.units[len(t.units)-1].To
 	}
-	if !a.show(t, from, to) && (from != u.From || to != u.To) {
-		a.show(t, u.From, u.To)
-	}
+	return a.show(t, from, to) || (from != u.From || to != u.To) && a.show(t, u.From, u.To)
 }
 
 // show shows a part of a record, and what lies between it and others of it that are near, in as far as it stands nowhere in the
 // pack. It reports whether it did.
 func (a *answers) show(t *turn, from, to int) bool {
+	if a.hidden[t.at] {
+		return false
+	}
 	from, to = a.view.unseen(t.text, from, to)
-	if from == to {
+	if from == to || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)
