@@ -6,6 +6,7 @@ import "github.com/ctxfs/ctxfs/pack/journal"
 type Memo struct {
 	*journal.Memo
 	Terms       *Terms                // of the whole history
+	shared      bool                  // others have them, too
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
 	inZones     *amongst              // what of them stands in the zones of the last build
@@ -15,6 +16,9 @@ type Memo struct {
 func NewMemo(mm *journal.Memo) *Memo {
 	return &Memo{Memo: mm, Terms: new(Terms), inventories: map[string]*inventory{}}
 }
+
+// Share makes mm use an index that others use, too, and that they account for.
+func (mm *Memo) Share(x *Terms) { mm.Terms, mm.shared = x, true }
 
 // Forget forgets what the last build did not use.
 func (mm *Memo) Forget() {
@@ -43,7 +47,9 @@ func (mm *Memo) Size() int {
 	if mm.recalled != nil {
 		n += mm.recalled.size()
 	}
-	n += mm.Terms.Size()
+	if !mm.shared {
+		n += mm.Terms.Size()
+	}
 	if mm.inZones != nil {
 		n += mm.inZones.size()
 	}

@@ -163,7 +163,7 @@ func (a *answers) rank(f *found) (units []unit) {
 		}
 		around := 0.0
 		for _, k := range []int{at - 1, at + 1} {
-			if b := a.turns[k]; b != nil && k != a.q.Fold.Last.Line {
+			if b := a.turns[k]; b != nil && !a.hidden[k] {
 				around = max(around, b.best)
 			}
 		}

@@ -17,24 +17,26 @@ const blockRecords = 4096
 // the history, and answers for each prefix of it as one would that was made of that prefix alone. It is safe
 // for concurrent use.
 //
-// It takes about a hundred bytes for a record.
+// It takes one or two hundred bytes for a record; with a [Store] those are on the disk, but for two of them.
 type Terms struct {
 	mu     sync.Mutex
 	sealed []*termBlock
 	open   openBlock
 	size   int   // of the sealed ones, in bytes
 	unread []int // places that said nothing because they could not be read
+	store  Store // of sealed blocks; nil: they stay in memory
 }
 
 // termBlock has the terms of blockRecords records. It never changes.
 type termBlock struct {
-	terms    []uint32 // sorted
-	ends     []uint32 // of each term's postings
-	having   []uint16 // records that have it, less one
-	postings []byte   // see appendPosting
-	lengths  []uint16 // of the records, in terms
-	sum      int64    // of these
-	tools    int      // tool events up to its end
+	lengths []uint16 // of the records, in terms
+	sum     int64    // of these
+	tools   int      // tool events up to its end
+
+	terms    []byte // see termEntry; nil when a store has it
+	postings []byte // see appendPosting; likewise
+	count    int    // of terms
+	from     int64  // where the terms begin in what the store has
 }
 
 // openBlock has the terms of the newest records.
@@ -60,7 +62,7 @@ func appendPosting(b []byte, p posting, before int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, v), uint64(p.count))
 }
 
-// each calls do with the postings that b holds.
+// eachPosting calls do with the postings that b holds.
 func eachPosting(b []byte, do func(p posting)) {
 	doc := -1
 	for len(b) > 0 {
@@ -68,11 +70,19 @@ func eachPosting(b []byte, do func(p posting)) {
 		if v >= 0x80 {
 			v, n = binary.Uvarint(b)
 		}
+		if n <= 0 || v>>1 >= blockRecords {
+			return
+		}
 		b = b[n:]
-		doc += int(v>>1) + 1
+		if doc += int(v>>1) + 1; doc >= blockRecords {
+			return
+		}
 		p := posting{uint16(doc), 1}
 		if v&1 == 0 {
 			count, n := binary.Uvarint(b)
+			if n <= 0 {
+				return
+			}
 			b, p.count = b[n:], uint16(count)
 		}
 		do(p)
@@ -104,6 +114,9 @@ func (x *Terms) reset(from int) {
 	for n := len(x.sealed); n > 0 && n*blockRecords >= from; n-- {
 		x.size -= x.sealed[n-1].bytes()
 		x.sealed = x.sealed[:n-1]
+		if x.store != nil {
+			x.store.Remove(n - 1)
+		}
 	}
 	x.open = openBlock{}
 	if n := len(x.sealed); n > 0 {
@@ -133,7 +146,11 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
 			break
 		}
 	}
-	for at := x.len() + 1; at <= n; at++ {
+	for x.len() < n {
+		if len(x.open.lengths) == 0 && x.load(m) {
+			continue
+		}
+		at := x.len() + 1
 		if at%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -145,6 +162,7 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
 		x.open.tools = record.ToolsUpTo(m, at)
 		if len(x.open.lengths) == blockRecords {
 			b := x.open.seal()
+			x.keep(m, b)
 			x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
 			x.size += b.bytes()
 		}
@@ -173,43 +191,33 @@ func (x *Terms) add(text string) {
 	o.lengths = append(o.lengths, uint16(min(length, maxCount)))
 }
 
+// termEntry is how a block has a term: its number, where its postings end, and how many there are less one.
+const termEntry = 4 + 4 + 2
+
 // seal returns the block of the records in o.
 func (o *openBlock) seal() *termBlock {
-	b := &termBlock{lengths: slices.Clip(o.lengths), tools: o.tools}
+	b := &termBlock{lengths: slices.Clip(o.lengths), tools: o.tools, count: len(o.terms)}
 	for _, n := range o.lengths {
 		b.sum += int64(n)
 	}
-	b.terms = make([]uint32, 0, len(o.terms))
+	terms := make([]uint32, 0, len(o.terms))
 	for t := range o.terms {
-		b.terms = append(b.terms, t)
+		terms = append(terms, t)
 	}
-	slices.Sort(b.terms)
-	b.ends, b.having = make([]uint32, len(b.terms)), make([]uint16, len(b.terms))
-	for i, t := range b.terms {
+	slices.Sort(terms)
+	b.terms = make([]byte, 0, termEntry*len(terms))
+	for _, t := range terms {
 		list, before := o.terms[t], -1
 		for _, p := range list {
 			b.postings = appendPosting(b.postings, p, before)
 			before = int(p.doc)
 		}
-		b.ends[i], b.having[i] = uint32(len(b.postings)), uint16(len(list)-1)
+		b.terms = binary.LittleEndian.AppendUint32(b.terms, t)
+		b.terms = binary.LittleEndian.AppendUint32(b.terms, uint32(len(b.postings)))
+		b.terms = binary.LittleEndian.AppendUint16(b.terms, uint16(len(list)-1))
 	}
 	b.postings = slices.Clip(b.postings)
 	return b
 }
 
-func (b *termBlock) bytes() int {
-	return 160 + 10*len(b.terms) + len(b.postings) + 2*len(b.lengths)
-}
-
-// find returns the postings of a term, and how many there are.
-func (b *termBlock) find(t uint32) (postings []byte, having int) {
-	i, ok := slices.BinarySearch(b.terms, t)
-	if !ok {
-		return nil, 0
-	}
-	from := uint32(0)
-	if i > 0 {
-		from = b.ends[i-1]
-	}
-	return b.postings[from:b.ends[i]], int(b.having[i]) + 1
-}
+func (b *termBlock) bytes() int { return 160 + len(b.terms) + len(b.postings) + 2*len(b.lengths) }

@@ -40,25 +40,35 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	if err := x.upTo(ctx, m, n); err != nil {
 		return found{}, err
 	}
+	lists, err := x.lists(terms, n)
+	for again := false; err != nil; again = true { // what was kept is gone: it is made again
+		x.reset(1)
+		if again {
+			x.store = nil
+		}
+		if err := x.upTo(ctx, m, n); err != nil {
+			return found{}, err
+		}
+		lists, err = x.lists(terms, n)
+	}
+	slices.SortStableFunc(lists, func(a, b termLists) int { return cmp.Compare(a.having, b.having) })
 	f := found{scores: map[int]int64{}}
 	sum := max(1, x.sum(n))
-	for _, t := range terms {
-		if t.having = x.having(numberOf(t.term), n); t.having > 0 {
-			if t.worth = compress.Worth(n, t.having); t.name {
-				t.worth = float64(t.worth * nameShare)
-			}
-			f.terms = append(f.terms, t)
-		}
-	}
-	slices.SortStableFunc(f.terms, func(a, b asked) int { return cmp.Compare(a.having, b.having) })
 	scores := make([]int32, n+1)
 	read := 0
-	for i, t := range f.terms {
-		if read += t.having; i > 0 && read > maxPostings {
-			break
+	for _, l := range lists {
+		if l.having == 0 {
+			continue
 		}
-		worth := int64(float64(t.worth * 1024))
-		x.each(numberOf(t.term), n, func(at int, count, length uint16) {
+		if l.worth = compress.Worth(n, l.having); l.name {
+			l.worth = float64(l.worth * nameShare)
+		}
+		f.terms = append(f.terms, l.asked)
+		if read += l.having; len(f.terms) > 1 && read > maxPostings {
+			continue
+		}
+		worth := int64(float64(l.worth * 1024))
+		x.each(&l, n, func(at int, count, length uint16) {
 			scores[at] += int32(gainOf(worth, int64(count), int64(length), int64(n), sum))
 		})
 	}
@@ -134,45 +144,67 @@ func (x *Terms) sum(n int) (sum int64) {
 	return sum
 }
 
-// having is how many of the first n records have a term; x.mu is held.
-func (x *Terms) having(t uint32, n int) (having int) {
+// termLists are a term's postings.
+type termLists struct {
+	asked
+	sealed [][]byte // by the block
+}
+
+// lists returns the postings of terms, and how many of the first n records have each; x.mu is held. It returns an error when
+// a block is not kept any more.
+func (x *Terms) lists(terms []asked, n int) ([]termLists, error) {
+	out := make([]termLists, len(terms))
+	for i, t := range terms {
+		out[i] = termLists{asked: t, sealed: make([][]byte, 0, len(x.sealed))}
+		for _, p := range x.open.terms[numberOf(t.term)] {
+			if len(x.sealed)*blockRecords+int(p.doc) < n {
+				out[i].having++
+			}
+		}
+	}
 	for k, b := range x.sealed {
-		list, all := b.find(t)
-		switch first := k * blockRecords; {
-		case n >= first+blockRecords:
-			having += all
-		case n > first:
+		first := k * blockRecords
+		if first >= n {
+			break
+		}
+		r, err := x.reader(k, b)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			list, having, err := r.find(numberOf(out[i].term))
+			if err != nil {
+				r.Close()
+				return nil, err
+			}
+			out[i].sealed = append(out[i].sealed, list)
+			if first+blockRecords <= n {
+				out[i].having += having
+				continue
+			}
 			eachPosting(list, func(p posting) {
 				if first+int(p.doc) < n {
-					having++
+					out[i].having++
 				}
 			})
 		}
+		r.Close()
 	}
-	for _, p := range x.open.terms[t] {
-		if len(x.sealed)*blockRecords+int(p.doc) < n {
-			having++
-		}
-	}
-	return having
+	return out, nil
 }
 
 // each calls do with those of the first n records that have a term, by their places, with how often they have it and
 // how many terms they have; x.mu is held.
-func (x *Terms) each(t uint32, n int, do func(at int, count, length uint16)) {
-	for k, b := range x.sealed {
-		first := k*blockRecords + 1
-		if first > n {
-			return
-		}
-		list, _ := b.find(t)
+func (x *Terms) each(l *termLists, n int, do func(at int, count, length uint16)) {
+	for k, list := range l.sealed {
+		first, lengths := k*blockRecords+1, x.sealed[k].lengths
 		eachPosting(list, func(p posting) {
 			if at := first + int(p.doc); at <= n {
-				do(at, p.count, b.lengths[p.doc])
+				do(at, p.count, lengths[p.doc])
 			}
 		})
 	}
-	for _, p := range x.open.terms[t] {
+	for _, p := range x.open.terms[numberOf(l.term)] {
 		if at := len(x.sealed)*blockRecords + 1 + int(p.doc); at <= n {
 			do(at, p.count, x.open.lengths[p.doc])
 		}
