@@ -100,7 +100,7 @@ func TestQuestionLooksAtTheWholeHistory(t *testing.T) {
 // A pack is the same whatever was compiled before it: nothing, the packs up to it, or those of records behind it.
 func TestQuestionIsAnsweredAlikeColdAndWarm(t *testing.T) {
 	pure(t)
-	l := diary(3400)
+	l := diary(7400)
 	asked := []int{}
 	for i, question := range []string{"What did Nate say about chess?", "And on day 77?", "Which walk took 31 minutes?", "Who told me about a canoe?"} {
 		for _, raw := range diary(400 * (i + 1)).Records()[1:] {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -32,7 +33,8 @@ func (d *draft) recall() error {
 	if !d.journal.Present {
 		boundary = d.fold.N + 1
 	}
-	if boundary == 1 || room < recall.Least {
+	cut := asked && slices.ContainsFunc(d.parts, func(p journal.Part) bool { return p.How != "" })
+	if boundary == 1 && !cut || room < recall.Least {
 		return nil
 	}
 	q := &recall.Query{Memo: d.memo.Memo, History: d.history, Counter: d.counter, Fold: d.fold, Parts: d.parts, Current: d.current, Todo: d.todo}

@@ -19,7 +19,7 @@ func TestAQuestionIsAnsweredAlikeWhateverIsKept(t *testing.T) {
 	d := newDesk(t, c)
 	defer func() { d.b.Close() }()
 	d.append(packtest.Message("user", "Keep the log of the harbour."), packtest.Message("user", "The spare key of the boathouse hangs behind the almanac."))
-	for i := 0; i < 4200; i += 100 {
+	for i := 0; i < 8300; i += 100 {
 		var records [][]byte
 		for k := i; k < i+100; k++ {
 			records = append(records, packtest.Message([]string{"user", "assistant"}[k%2], fmt.Sprintf("On day %d the tide stood at %d and ship %d came in.", k, k*37%911, k%53)))
@@ -27,7 +27,7 @@ func TestAQuestionIsAnsweredAlikeWhateverIsKept(t *testing.T) {
 		d.append(records...)
 	}
 	d.append(packtest.Message("user", "Where hangs the spare key of the boathouse?"))
-	n := 4203
+	n := 8303
 	then := d.pack()
 	if !strings.Contains(string(then.Markdown[then.Prefix:]), "behind the almanac") {
 		t.Fatalf("%s", then.Markdown[then.Prefix:])

@@ -126,6 +126,7 @@ type oldRecord struct {
 	text     string // what is looked at of it
 	whole    bool   // which is all of it
 	read     bool   // it could be read
+	said     int    // bytes of text in front of the arguments of its calls
 	passages int
 }
 
@@ -215,6 +216,10 @@ func oldAt(m record.Records, at int) (old *oldRecord, r record.Excerpt) {
 	said := r
 	said.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
 	old.text, old.whole = journal.BothEnds(said.Whole(), Ends)
+	old.said = len(old.text)
+	if len(said.Calls) > 0 {
+		old.said = min(old.said, len(said.Text))
+	}
 	return old, r
 }
 

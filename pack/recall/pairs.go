@@ -23,6 +23,9 @@ func (a *answers) pair(t *turn) {
 			a.showCall(call)
 		}
 	case e.Flags&ctxabi.HasCalls != 0:
+		if len(t.text)-t.said > 2*shortTurn {
+			return // it writes something: what comes of that says little
+		}
 		for at := t.at + 1; at <= min(a.q.Fold.N, t.at+resultAfter); at++ {
 			if r := m.At(at); record.IsResult(r) && int(r.CallOf) == t.at {
 				a.showFirst(a.turn(at))

@@ -9,8 +9,8 @@ import (
 )
 
 // A question is answered from the whole history: the records that answer best by the index of all of them are read, and of
-// these the units that do are shown in the order of their scores, each short at first; then, where there is room left, with what stands
-// around it.
+// these the units that do are shown in the order of their scores: the best ones each short at first; then, where there is room
+// left, with what stands around them; then the others.
 const (
 	mostAnswers  = 160  // records that are read, beside those next to them
 	leastAnswers = 48   // likewise
@@ -20,8 +20,9 @@ const (
 	wholeTurn    = 1600 // bytes of a record that is shown whole where there is room
 	nearGap      = 200  // bytes between two shown parts of a record that are shown, too
 	meanUnit     = 24   // terms of a unit, about
-	answerShare  = 0.2  // of the best score, below which a unit does not matter
-	pairShare    = 0.5  // likewise, below which the other half of what it is in does not
+	clearShare   = 0.4  // of the best score, from which on a unit is shown with what stands around it and with the other half
+	answerShare  = 0.2  // likewise, below which a unit does not matter
+	contentShare = 0.5  // what counts a part of what a call writes
 	besideShare  = 0.3  // of its best neighbour's score that counts for a unit
 	wantedShare  = 1.25 // what counts a unit that holds the kind of thing that is asked for
 )
@@ -47,7 +48,8 @@ type answers struct {
 	q     *Query
 	view  *seenText
 	turns map[int]*turn
-	order []*turn // that are shown, in the order in which they were chosen
+	order []*turn          // that are shown, in the order in which they were chosen
+	lines map[string]*turn // that these show
 	room  int
 
 	hidden map[int]bool // places of the question and of what the pack shows whole
@@ -63,7 +65,7 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answers{q: q, turns: map[int]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
+	a := &answers{q: q, turns: map[int]*turn{}, lines: map[string]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
 	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
@@ -79,15 +81,20 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 	}
 	units := a.rank(&f)
 	a.view = q.seen()
-	for _, u := range units {
+	rest := 0
+	for rest < len(units) && units[rest].score >= float64(units[0].score*clearShare) {
+		if t := units[rest].turn; a.choose(units[rest]) {
+			a.pair(t)
+		}
+		rest++
+	}
+	a.widen()
+	for _, u := range units[rest:] {
 		if u.score < float64(units[0].score*answerShare) {
 			break
 		}
-		if t := u.turn; a.choose(u) && u.score >= float64(units[0].score*pairShare) {
-			a.pair(t)
-		}
+		a.choose(u)
 	}
-	a.widen()
 	var out []Passage
 	slices.SortFunc(a.order, func(x, y *turn) int { return x.at - y.at })
 	for _, t := range a.order {
@@ -153,6 +160,9 @@ func (a *answers) rank(f *found) (units []unit) {
 			if u.score = scoreOf(text, f.terms, worth); u.score > 0 && want.has(text) {
 				u.score = float64(u.score * wantedShare)
 			}
+			if len(t.text)-t.said > shortTurn && u.From >= t.said {
+				u.score = float64(u.score * contentShare)
+			}
 			t.best = max(t.best, u.score)
 		}
 	}
@@ -183,7 +193,7 @@ func (a *answers) rank(f *found) (units []unit) {
 			}
 		}
 	}
-	slices.SortStableFunc(units, func(x, y unit) int {
+	slices.SortFunc(units, func(x, y unit) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), y.turn.at-x.turn.at, x.From-y.From)
 	})
 	return units
@@ -222,7 +232,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 	if a.hidden[t.at] {
 		return false
 	}
-	from, to = a.view.unseen(t.text, from, to)
+	from, to = a.unseen(t, from, to)
 	if from == to || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
 		return false
 	}
@@ -252,6 +262,11 @@ func (a *answers) show(t *turn, from, to int) bool {
 	}
 	a.room -= cost - t.cost
 	t.shown, t.cost = next, cost
+	compress.EachLine(t.text[whole.From:whole.To], func(_ int, line string) {
+		if len(line) >= LineBytes && a.lines[line] == nil {
+			a.lines[line] = t
+		}
+	})
 	return true
 }
 
@@ -260,7 +275,7 @@ func (a *answers) joins(t *turn, from, to int) bool {
 	if strings.TrimSpace(t.text[from:to]) == "" {
 		return true
 	}
-	f, e := a.view.unseen(t.text, from, to)
+	f, e := a.unseen(t, from, to)
 	gap := trimmed(t.text, from, to)
 	return to-from <= nearGap && f == gap.From && e == gap.To
 }
@@ -327,8 +342,10 @@ func (s *seenText) has(line string) bool {
 	return s.lines[line] || s.done(line) || len(line) >= LineBytes && strings.Contains(s.all, line)
 }
 
-// unseen returns the longest part of text[from:to] none of whose lines stands in the pack.
-func (s *seenText) unseen(text string, from, to int) (begin, end int) {
+// unseen returns the longest part of a record in between two bytes none of whose lines stands in the pack, or in another record
+// that is shown.
+func (a *answers) unseen(t *turn, from, to int) (begin, end int) {
+	s, text := a.view, t.text
 	begin, end = from, from
 	start, stop := -1, -1
 	finish := func() {
@@ -343,7 +360,7 @@ func (s *seenText) unseen(text string, from, to int) (begin, end int) {
 		at = l + len(line)
 		switch {
 		case len(line) < LineBytes && !s.done(line):
-		case s.has(line):
+		case s.has(line), a.lines[line] != nil && a.lines[line] != t:
 			finish()
 		default:
 			if start < 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // blockRecords is how many records a block of [Terms] has that grows no more.
-const blockRecords = 4096
+const blockRecords = 8192
 
 // Terms is the index of all records of one history: which of them have a term, and how often. It grows with
 // the history, and answers for each prefix of it as one would that was made of that prefix alone. It is safe

@@ -175,9 +175,12 @@ func (r *blockReader) find(t uint32) (postings []byte, having int, err error) {
 				return nil, 0, nil
 			}
 			end, having := binary.LittleEndian.Uint32(b[termEntry*at+4:]), int(binary.LittleEndian.Uint16(b[termEntry*at+8:]))+1
-			from := uint32(0)
-			if i+at > 0 {
-				before, err := r.at(i+at-1, 1)
+			from := uint32(0) // where the postings of the term before end
+			switch {
+			case at > 0:
+				from = binary.LittleEndian.Uint32(b[termEntry*(at-1)+4:])
+			case i > 0:
+				before, err := r.at(i-1, 1)
 				if err != nil {
 					return nil, 0, err
 				}
