@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -19,13 +19,18 @@ const blockRecords = 8192
 //
 // It takes one or two hundred bytes for a record; with a [Store] those are on the disk, but for two of them.
 type Terms struct {
-	mu     sync.Mutex
+	busy   chan struct{} // holds one token while somebody reads or changes what follows
 	sealed []*termBlock
 	open   openBlock
-	size   int   // of the sealed ones, in bytes
+	kept   int   // bytes of memory that the sealed ones take
 	unread []int // places that said nothing because they could not be read
 	store  Store // of sealed blocks; nil: they stay in memory
+
+	size atomic.Int64 // about, in bytes
 }
+
+// NewTerms returns an empty index whose blocks s keeps; nil: nothing does.
+func NewTerms(s Store) *Terms { return &Terms{store: s, busy: make(chan struct{}, 1)} }
 
 // termBlock has the terms of blockRecords records. It never changes.
 type termBlock struct {
@@ -92,27 +97,28 @@ func eachPosting(b []byte, do func(p posting)) {
 // numberOf is a term as an index has it. Two that share a number cost a wrong hit among many millions.
 func numberOf(term uint64) uint32 { return uint32(term ^ term>>32) }
 
-// len is how many records are indexed; x.mu is held.
+// len is how many records are indexed; x.busy is held.
 func (x *Terms) len() int { return len(x.sealed)*blockRecords + len(x.open.lengths) }
 
-// Size is about how many bytes of memory x takes.
-func (x *Terms) Size() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.size + 4*x.open.postings + 64*len(x.open.terms) + 2*len(x.open.lengths)
+// Size is about how many bytes of memory x takes. It waits for nobody.
+func (x *Terms) Size() int { return int(x.size.Load()) }
+
+// weigh notes how many bytes of memory x takes; x.busy is held.
+func (x *Terms) weigh() {
+	x.size.Store(int64(x.kept + 4*x.open.postings + 64*len(x.open.terms) + 2*len(x.open.lengths)))
 }
 
 // Clear forgets all of it.
 func (x *Terms) Clear() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.busy <- struct{}{}
+	defer func() { <-x.busy }()
 	x.reset(1)
 }
 
-// reset forgets the block of the record at a place and all behind it; x.mu is held.
+// reset forgets the block of the record at a place and all behind it; x.busy is held.
 func (x *Terms) reset(from int) {
 	for n := len(x.sealed); n > 0 && n*blockRecords >= from; n-- {
-		x.size -= x.sealed[n-1].bytes()
+		x.kept -= x.sealed[n-1].bytes()
 		x.sealed = x.sealed[:n-1]
 		if x.store != nil {
 			x.store.Remove(n - 1)
@@ -124,9 +130,10 @@ func (x *Terms) reset(from int) {
 	}
 	first := len(x.sealed)*blockRecords + 1
 	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at >= first })
+	x.weigh()
 }
 
-// upTo indexes the records of m that are not yet, up to the one at place n; x.mu is held. It returns the error of ctx when that ends.
+// upTo indexes the records of m that are not yet, up to the one at place n; x.busy is held. It returns the error of ctx when that ends.
 func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
 	for k, b := range x.sealed { // an event came to stand in front of others
 		if end := (k + 1) * blockRecords; end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
@@ -146,6 +153,7 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
 			break
 		}
 	}
+	defer x.weigh()
 	for x.len() < n {
 		if len(x.open.lengths) == 0 && x.load(m) {
 			continue
@@ -164,13 +172,14 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
 			b := x.open.seal()
 			x.keep(m, b)
 			x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
-			x.size += b.bytes()
+			x.kept += b.bytes()
+			x.weigh()
 		}
 	}
 	return nil
 }
 
-// add indexes the next record; x.mu is held.
+// add indexes the next record; x.busy is held.
 func (x *Terms) add(text string) {
 	o := &x.open
 	if o.terms == nil {

@@ -35,8 +35,12 @@ type found struct {
 
 // find returns the most best of the first n records of m. It returns the error of ctx when that ends.
 func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked, most int) (found, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	select {
+	case x.busy <- struct{}{}:
+		defer func() { <-x.busy }()
+	case <-ctx.Done():
+		return found{}, ctx.Err()
+	}
 	if err := x.upTo(ctx, m, n); err != nil {
 		return found{}, err
 	}
@@ -125,7 +129,7 @@ func highest(scores []int32, most int) (places []int) {
 	return places
 }
 
-// sum is how many terms the first n records have; x.mu is held.
+// sum is how many terms the first n records have; x.busy is held.
 func (x *Terms) sum(n int) (sum int64) {
 	add := func(lengths []uint16) {
 		for _, l := range lengths[:min(n, len(lengths))] {
@@ -150,7 +154,7 @@ type termLists struct {
 	sealed [][]byte // by the block
 }
 
-// lists returns the postings of terms, and how many of the first n records have each; x.mu is held. It returns an error when
+// lists returns the postings of terms, and how many of the first n records have each; x.busy is held. It returns an error when
 // a block is not kept any more.
 func (x *Terms) lists(terms []asked, n int) ([]termLists, error) {
 	out := make([]termLists, len(terms))
@@ -194,7 +198,7 @@ func (x *Terms) lists(terms []asked, n int) ([]termLists, error) {
 }
 
 // each calls do with those of the first n records that have a term, by their places, with how often they have it and
-// how many terms they have; x.mu is held.
+// how many terms they have; x.busy is held.
 func (x *Terms) each(l *termLists, n int, do func(at int, count, length uint16)) {
 	for k, list := range l.sealed {
 		first, lengths := k*blockRecords+1, x.sealed[k].lengths

@@ -32,14 +32,11 @@ type Stored interface {
 	io.Closer
 }
 
-// NewTerms returns an empty index whose blocks s keeps; nil: nothing does.
-func NewTerms(s Store) *Terms { return &Terms{store: s} }
-
 // A block as it is kept has a line of its form, then what stands for the history up to its end, in a line, then numbers of 4 bytes, the
 // lowest first: its tool events, terms and bytes of postings; the lengths of its records, of 2 bytes; its terms; its postings.
 var blockForm = fmt.Sprintf("ctxfs terms 1.%d\n", compress.TermsVersion)
 
-// keep writes the next block to the store, which has it instead of the memory then; x.mu is held.
+// keep writes the next block to the store, which has it instead of the memory then; x.busy is held.
 func (x *Terms) keep(m record.Records, b *termBlock) {
 	if x.store == nil || len(x.unread) > 0 {
 		return
@@ -63,7 +60,7 @@ func (x *Terms) keep(m record.Records, b *termBlock) {
 	}
 }
 
-// load takes the next block as an earlier process kept it, and reports whether there is one of m; x.mu is held.
+// load takes the next block as an earlier process kept it, and reports whether there is one of m; x.busy is held.
 func (x *Terms) load(m record.Records) bool {
 	k := len(x.sealed)
 	end := (k + 1) * blockRecords
@@ -80,7 +77,7 @@ func (x *Terms) load(m record.Records) bool {
 		return false
 	}
 	x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
-	x.size += b.bytes()
+	x.kept += b.bytes()
 	return true
 }
 
@@ -113,7 +110,7 @@ type blockReader struct {
 	buf    []byte
 }
 
-// reader returns one of block k; x.mu is held. It returns an error where it is not kept any more.
+// reader returns one of block k; x.busy is held. It returns an error where it is not kept any more.
 func (x *Terms) reader(k int, b *termBlock) (*blockReader, error) {
 	r := &blockReader{termBlock: b}
 	if b.terms != nil || b.count == 0 {
