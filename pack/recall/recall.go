@@ -20,9 +20,8 @@ import (
 // Recall shows again what old records say that matters now: passages of the records behind the
 // boundary that the pack does not show otherwise, word by word.
 //
-// What is asked for follows from where the session is. Right after a request of the user it is that request (with the
-// open todos), and the best passages stand as they rank, each record's a little higher for those beside it. The longer an
-// agent has been working on it, the more the newest records ask, newer passages count
+// What is asked for follows from where the session is. When the newest record is the user's it is that request (with the
+// open todos); see [Query.Answers]. The longer an agent has been working on it, the more the newest records ask, newer passages count
 // for more, so do those with identifiers that stand nowhere in the pack, and identifiers of the best ones ask once more.
 //
 // It takes what the others after the journal and the journal itself leave, so that it never moves the

@@ -103,6 +103,14 @@ func readBlock(data []byte) (b *termBlock, head string, ok bool) {
 	return b, string(line), len(data) == int(b.from)+termEntry*b.count+postings
 }
 
+// CheckBlock returns an error when data is no block as a [Store] keeps it.
+func CheckBlock(data []byte) error {
+	if _, _, ok := readBlock(data); !ok {
+		return errBlock
+	}
+	return nil
+}
+
 // blockReader reads the terms of a block.
 type blockReader struct {
 	*termBlock
