@@ -2,9 +2,9 @@
 //
 // # Files, from top to bottom
 //
-//	recall.go      Query: passages that matter for an agent at work
 //	question.go    what answers a request that came last
 //	pairs.go       questions with answers, calls with results
+//	recall.go      Query: passages that matter for an agent at work
 //	units.go       parts of a record, and what a question asks for
 //	memo.go        what a look reuses of those before
 //	terms_find.go  the records that have the words of a question
