@@ -275,9 +275,12 @@ func (a *answers) joins(t *turn, from, to int) bool {
 	if strings.TrimSpace(t.text[from:to]) == "" {
 		return true
 	}
+	if to-from > nearGap {
+		return false
+	}
 	f, e := a.unseen(t, from, to)
 	gap := trimmed(t.text, from, to)
-	return to-from <= nearGap && f == gap.From && e == gap.To
+	return f == gap.From && e == gap.To
 }
 
 // widen shows more of what is shown, where there is room left: all of a record, or what stands around its parts.
@@ -303,11 +306,12 @@ func (a *answers) widen() {
 type seenText struct {
 	lines map[string]bool
 	done  func(line string) bool
-	all   string // of what puts several lines into one, or a part of one
+	all   string          // of what puts several lines into one, or a part of one
+	among map[string]bool // lines that were looked for there
 }
 
 func (q *Query) seen() *seenText {
-	s := &seenText{lines: map[string]bool{}}
+	s := &seenText{lines: map[string]bool{}, among: map[string]bool{}}
 	note := func(text string) {
 		for _, line := range q.Memo.inventory(text).lines {
 			s.lines[line] = true
@@ -339,7 +343,15 @@ func (q *Query) seen() *seenText {
 
 // has reports whether a line of a record stands in the pack, or is an open item that is done by now.
 func (s *seenText) has(line string) bool {
-	return s.lines[line] || s.done(line) || len(line) >= LineBytes && strings.Contains(s.all, line)
+	if s.lines[line] || s.done(line) || len(line) < LineBytes {
+		return s.lines[line] || s.done(line)
+	}
+	there, known := s.among[line]
+	if !known {
+		there = strings.Contains(s.all, line)
+		s.among[line] = there
+	}
+	return there
 }
 
 // unseen returns the longest part of a record in between two bytes none of whose lines stands in the pack, or in another record
