@@ -132,11 +132,15 @@ func TestQuestionIsAnsweredAlikeColdAndWarm(t *testing.T) {
 	}
 }
 
-// What answers is shown with what it answers, what asks with the answer, a call with its result and a result with its call.
+// What answers is shown with what it answers, what asks with the answer, a call with its result and a result with its call, and
+// a turn of a talk with those next to it.
 func TestQuestionShowsBothHalves(t *testing.T) {
 	l := diary(60)
 	l.Append(message("assistant", "Where did you leave the key of the greenhouse?"))
 	l.Append(message("user", "Under the blue flowerpot."))
+	l.Append(message("user", "Tell me of the heron near the jetty."))
+	l.Append(message("assistant", "Gladly, each morning."))
+	l.Append(message("user", "It likes the fog."))
 	l.Append(message("user", "Which seeds grow fastest in spring?"))
 	l.Append(message("assistant", "Radishes, after about four weeks."))
 	l.Append([]byte(`{"role":"assistant","content":"","tool_calls":[{"id":"m","name":"measure_humidity","arguments":"{\"room\":\"orangery\"}"}]}`))
@@ -147,6 +151,7 @@ func TestQuestionShowsBothHalves(t *testing.T) {
 		l.Append(raw)
 	}
 	for _, c := range []struct{ ask, want string }{
+		{"How is the heron near the jetty doing?", "It likes the fog."},
 		{"What lies under the blue flowerpot?", "Where did you leave the key of the greenhouse?"},
 		{"How did I ask about seeds in spring?", "Radishes, after about four weeks."},
 		{"How about the orangery, did you measure it?", "41 percent"},

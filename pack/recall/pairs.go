@@ -10,6 +10,7 @@ import (
 // What a record says is often half of it: an answer without its question, a command without what came of it.
 const (
 	resultAfter = 16  // records behind a call among which its result is looked for
+	turnsAround = 2   // records before and behind one that is shown
 	pairBytes   = 240 // of the other half, at most about
 )
 
@@ -40,6 +41,23 @@ func (a *answers) pair(t *turn) {
 		if from, to := questionIn(t); from < to {
 			if next := a.turn(t.at + 1); a.speaks(next) {
 				a.showFirst(next)
+			}
+		}
+	}
+}
+
+// around shows what was said just before and behind some records that are shown and say something, the nearest first, where there is
+// room left: a talk goes on over several turns.
+func (a *answers) around(shown []*turn) {
+	for away := 1; away <= turnsAround; away++ {
+		for _, t := range shown {
+			if !a.speaks(t) {
+				continue
+			}
+			for _, at := range []int{t.at + away, t.at - away} {
+				if near := a.turn(at); a.speaks(near) && len(near.text) <= shortTurn {
+					a.showFirst(near)
+				}
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // A question is answered from the whole history: the records that answer best by the index of all of them are read, and of
-// these the units that do are shown in the order of their scores: the best ones each short at first; then, where there is room
-// left, with what stands around them; then the others.
+// these the units that do are shown in the order of their scores: the strongest with what was said before and behind them; the
+// clear ones each short at first, then, where there is room left, with what stands around them; then the others.
 const (
 	mostAnswers  = 160  // records that are read, beside those next to them
 	leastAnswers = 48   // likewise
@@ -20,7 +20,8 @@ const (
 	wholeTurn    = 1600 // bytes of a record that is shown whole where there is room
 	nearGap      = 200  // bytes between two shown parts of a record that are shown, too
 	meanUnit     = 24   // terms of a unit, about
-	clearShare   = 0.4  // of the best score, from which on a unit is shown with what stands around it and with the other half
+	strongShare  = 0.7  // of the best score, from which on a unit is shown with what was said before and behind it
+	clearShare   = 0.4  // likewise, with what stands around it and with the other half
 	answerShare  = 0.2  // likewise, below which a unit does not matter
 	contentShare = 0.5  // what counts a part of what a call writes
 	besideShare  = 0.3  // of its best neighbour's score that counts for a unit
@@ -82,19 +83,26 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 	units := a.rank(&f)
 	a.view = q.seen()
 	rest := 0
-	for rest < len(units) && units[rest].score >= float64(units[0].score*clearShare) {
-		if t := units[rest].turn; a.choose(units[rest]) {
-			a.pair(t)
+	pairs := func(share float64) {
+		for rest < len(units) && units[rest].score >= float64(units[0].score*share) {
+			if t := units[rest].turn; a.choose(units[rest]) {
+				a.pair(t)
+			}
+			rest++
 		}
-		rest++
 	}
+	pairs(strongShare)
+	a.around(slices.Clone(a.order))
+	pairs(clearShare)
 	a.widen()
+	clear := slices.Clone(a.order)
 	for _, u := range units[rest:] {
 		if u.score < float64(units[0].score*answerShare) {
 			break
 		}
 		a.choose(u)
 	}
+	a.around(clear)
 	var out []Passage
 	slices.SortFunc(a.order, func(x, y *turn) int { return x.at - y.at })
 	for _, t := range a.order {
@@ -300,58 +308,6 @@ func (a *answers) widen() {
 			}
 		}
 	}
-}
-
-// seenText is what stands in a pack.
-type seenText struct {
-	lines map[string]bool
-	done  func(line string) bool
-	all   string          // of what puts several lines into one, or a part of one
-	among map[string]bool // lines that were looked for there
-}
-
-func (q *Query) seen() *seenText {
-	s := &seenText{lines: map[string]bool{}, among: map[string]bool{}}
-	note := func(text string) {
-		for _, line := range q.Memo.inventory(text).lines {
-			s.lines[line] = true
-		}
-	}
-	v := &view{done: map[string]bool{}}
-	boxes := func(text string) {
-		for _, b := range q.Memo.inventory(text).boxes {
-			v.done[b.key] = b.done
-		}
-	}
-	var all strings.Builder
-	for _, text := range q.Shown {
-		note(text)
-		boxes(text)
-	}
-	for i := range q.Parts {
-		p := &q.Parts[i]
-		note(p.Text)
-		boxes(p.Text)
-		if p.Zone != 0 || p.How != "" {
-			all.WriteString(p.Text)
-		}
-	}
-	q.ticked(v.done)
-	s.done, s.all = v.isOver, all.String()
-	return s
-}
-
-// has reports whether a line of a record stands in the pack, or is an open item that is done by now.
-func (s *seenText) has(line string) bool {
-	if s.lines[line] || s.done(line) || len(line) < LineBytes {
-		return s.lines[line] || s.done(line)
-	}
-	there, known := s.among[line]
-	if !known {
-		there = strings.Contains(s.all, line)
-		s.among[line] = there
-	}
-	return there
 }
 
 // unseen returns the longest part of a record in between two bytes none of whose lines stands in the pack, or in another record
