@@ -20,10 +20,18 @@ func (d *draft) recall() error {
 	asked := d.fold.N > 0 && d.fold.Last.Line == d.fold.N // the newest record is the user's
 	if l := d.limits.limit; l > 0 {
 		room = min(l-d.total(), l-d.native.Bound)
-		if !asked || b.class == explicit {
+		asks := false
+		if asked {
+			request, err := d.memo.Request(d.history, d.fold.N)
+			if err != nil {
+				return err
+			}
+			asks = recall.Asks(request)
+		}
+		if !asks || b.class == explicit { // what it takes is paid for anew with each request
 			room = min(room, capOf(b.source, l))
 		}
-		if !asked {
+		if !asks {
 			room = min(room, d.footerLeft)
 		}
 	} else if b.class == explicit && !b.source.Percent {

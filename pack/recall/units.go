@@ -68,6 +68,27 @@ func sentenceEnd(text string) int {
 	return len(text)
 }
 
+// Asks reports whether a request is a question: it has the mark of one, or begins a sentence or a line as one does.
+func Asks(request string) bool {
+	for at := 0; at < len(request); {
+		end := at + sentenceEnd(request[at:])
+		sentence := strings.TrimSpace(request[at:end])
+		at = end
+		if strings.HasSuffix(strings.TrimRight(sentence, `"')]*_”’`), "?") {
+			return true
+		}
+		for word := range wordsIn(sentence) {
+			if askWords[strings.ToLower(word)] {
+				return true
+			}
+			break
+		}
+	}
+	return false
+}
+
+var askWords = compress.WordSet("who whose whom what which when where why how did does do is are was were remind recall")
+
 // wanted is what kind of thing a question asks for.
 type wanted struct {
 	time, number, name bool
