@@ -164,6 +164,10 @@
 // at the moment. They stand word by word, each below the heading of its record, and repeat nothing that stands in the
 // pack. They take what the journal and all others leave of the footer's share, so that they never move the boundary or
 // change the epoch. The index over old records is made anew when the boundary moves, over a window of them.
+//
+// Where the newest record is the user's, all records are looked at, those included that the journal shows in part
+// (recall/question.go), and where it asks, all room that is free is recall's: what answers stands with what it answers, a call with its result. The index of
+// the terms of all records (recall/terms.go) answers for each prefix of a history as one that was made of it alone; it only saves time.
 // Without a journal all records can be recalled. Their items are extra, too.
 //
 // # Native renderings

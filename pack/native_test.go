@@ -241,13 +241,13 @@ func TestNativeWithoutJournal(t *testing.T) {
 	r := *recipe.Default()
 	r.Sources = slices.DeleteFunc(slices.Clone(r.Sources), func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
 	r.Messages = []recipe.Message{{Role: "developer", Content: "Be brief."}, {Role: "user", Content: "Who are you?"}, {Role: "assistant", Content: "A coder."}}
-	l := logOf(`{"role":"user","content":"an old request"}`, `{"role":"assistant","content":"done"}`)
+	l := logOf(`{"role":"user","content":"an older wish"}`, `{"role":"assistant","content":"done"}`)
 	l.Append(message("user", strings.Repeat("a line of the last request\n", 400)))
 	in := inputOf(l, 1500)
 	in.Recipe = &r
 	for f, n := range natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "") {
 		text := string(n.data)
-		if strings.Contains(text, "an old request") || !strings.Contains(text, "a line of the last request") || !strings.Contains(text, "context/line/3") {
+		if strings.Contains(text, "an older wish") || !strings.Contains(text, "a line of the last request") || !strings.Contains(text, "context/line/3") {
 			t.Errorf("%s:\n%s", f, text)
 		}
 		if !strings.Contains(text, "Be brief.") || !strings.Contains(text, "Who are you?") || !strings.Contains(text, "A coder.") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -16,8 +17,23 @@ func (d *draft) recall() error {
 	}
 	b := &d.footer[k]
 	room := defaultCaps[recipe.TypeRecall]
+	asked := d.fold.N > 0 && d.fold.Last.Line == d.fold.N // the newest record is the user's
 	if l := d.limits.limit; l > 0 {
-		room = min(capOf(b.source, l), d.footerLeft, l-d.total(), l-d.native.Bound)
+		room = min(l-d.total(), l-d.native.Bound)
+		asks := false
+		if asked {
+			request, err := d.memo.Request(d.history, d.fold.N)
+			if err != nil {
+				return err
+			}
+			asks = recall.Asks(request)
+		}
+		if !asks || b.class == explicit { // what it takes is paid for anew with each request
+			room = min(room, capOf(b.source, l))
+		}
+		if !asks {
+			room = min(room, d.footerLeft)
+		}
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens
 	}
@@ -25,7 +41,8 @@ func (d *draft) recall() error {
 	if !d.journal.Present {
 		boundary = d.fold.N + 1
 	}
-	if boundary == 1 || room < recall.Least {
+	cut := asked && slices.ContainsFunc(d.parts, func(p journal.Part) bool { return p.How != "" })
+	if boundary == 1 && !cut || room < recall.Least {
 		return nil
 	}
 	q := &recall.Query{Memo: d.memo.Memo, History: d.history, Counter: d.counter, Fold: d.fold, Parts: d.parts, Current: d.current, Todo: d.todo}
@@ -33,7 +50,11 @@ func (d *draft) recall() error {
 		q.Shown = append(q.Shown, b.text)
 	}
 	q.Shown = append(q.Shown, d.goal.text)
-	parts, err := q.Passages(boundary, room-d.counter.CountCached(recall.Heading))
+	choose := q.Passages
+	if asked {
+		choose = q.Answers
+	}
+	parts, err := choose(boundary, room-d.counter.CountCached(recall.Heading))
 	if err != nil || len(parts) == 0 {
 		return err
 	}

@@ -24,7 +24,8 @@ import (
 // Nothing is synced: what lost power tore does not fit its line and counts as absent.
 const derivedMagic = "ctxfs derived 1 "
 
-const derivedHeader = len(derivedMagic) + 8 + 1 + 8 + 1
+// DerivedHeader is the length of that line, in bytes, with its end.
+const DerivedHeader = len(derivedMagic) + 8 + 1 + 8 + 1
 
 func derivedLine(data []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x %08x\n", derivedMagic, len(data), crc32.Checksum(data, vfs.Castagnoli))
@@ -33,10 +34,10 @@ func derivedLine(data []byte) []byte {
 // DerivedContent returns the content after the first line of a file of derived content; ok is false
 // if that line's length or checksum does not match the content.
 func DerivedContent(raw []byte) (data []byte, ok bool) {
-	if len(raw) < derivedHeader || !bytes.Equal(raw[:derivedHeader], derivedLine(raw[derivedHeader:])) {
+	if len(raw) < DerivedHeader || !bytes.Equal(raw[:DerivedHeader], derivedLine(raw[DerivedHeader:])) {
 		return nil, false
 	}
-	return raw[derivedHeader:], true
+	return raw[DerivedHeader:], true
 }
 
 // derivedName checks that name is "name" or "dir/name", and gives its path in the session.

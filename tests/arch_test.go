@@ -94,7 +94,7 @@ var arrows = map[string][]string{
 	"pack/record":                  {"compress", "ctxabi", "compress/notes", "compress/result"},
 	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
 	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/record", "compress", "session", "ctxabi"},
-	"pack/build":                   {"pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru"},
+	"pack/build":                   {"pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
 }
 
 // testArrows are what a room's test files may import beside that.

@@ -98,6 +98,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	if p.memo == nil || p.encoding != c.Encoding() {
 		p.memo, p.encoding = b.newMemo(), c.Encoding()
 		p.memo.Finds = b.entry(x.ID()).findsOf(x)
+		p.memo.Share(b.entry(x.ID()).termsOf(x))
 	}
 	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
 	var err error

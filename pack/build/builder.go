@@ -220,6 +220,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if e.encoding != c.Encoding() {
 		e.memo, e.encoding = b.newMemo(), c.Encoding()
 		e.memo.Finds = e.findsOf(x)
+		e.memo.Share(e.termsOf(x))
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
 	if err := e.Redact(&in, t); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
@@ -27,6 +28,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + session.SummariesFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[summaryRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},
 		{Name: in + swap.NotesName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Departure])},
 		{Name: in + swap.RowsName, Class: check.Cache, Check: check.DerivedLines(checkSwapRow)},

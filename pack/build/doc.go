@@ -34,5 +34,5 @@
 //	outputs_entries.go   what is remembered of outputs
 //	outputs_store.go     outputs on the disk
 //	redacted.go          derived files without secrets
-//	finds_keep.go        findings that are kept
+//	kept.go              findings, and the index by which questions are answered, that are kept
 package build

@@ -35,6 +35,7 @@ type entry struct {
 	swap  swap.Swap  // what left the prompt of Current
 	dedup swap.Dedup // what repeats in the history
 	notes entryNotes
+	terms entryTerms
 
 	source.Logs // of the session, as packs show them
 
@@ -67,7 +68,7 @@ func (b *Builder) entry(id string) *entry {
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes()
+	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes()
 	if e.build != nil {
 		n += e.build.Size()
 	}

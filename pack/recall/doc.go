@@ -2,8 +2,14 @@
 //
 // # Files, from top to bottom
 //
-//	recall.go  Query: passages that answer what is asked
-//	memo.go    what a look reuses of those before
-//	view.go    what stands in the pack already
-//	index.go   the index of old records
+//	question.go    what answers a request that came last
+//	pairs.go       questions with answers, calls with results
+//	recall.go      Query: passages that matter for an agent at work
+//	units.go       parts of a record, and what a question asks for
+//	memo.go        what a look reuses of those before
+//	terms_find.go  the records that have the words of a question
+//	terms.go       the index of all records
+//	terms_keep.go  its blocks on the disk
+//	view.go        what stands in the pack already
+//	index.go       the index of the newest old records
 package recall

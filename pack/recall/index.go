@@ -126,6 +126,8 @@ type oldRecord struct {
 	who      string // "user", "tool run_tests"
 	text     string // what is looked at of it
 	whole    bool   // which is all of it
+	read     bool   // it could be read
+	said     int    // bytes of text in front of the arguments of its calls
 	passages int
 }
 
@@ -184,15 +186,12 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 	s, ok = &segment{first: first, n: n}, true
 	var docs []string
 	for at := first; at < first+n; at++ {
-		r, err := record.ExcerptOf(m, at)
-		if err != nil || record.IsUnread(m, at) {
+		old, r := oldAt(m, at)
+		if !old.read {
 			ok = false
 			continue
 		}
-		old := &oldRecord{at: at, who: Speaker(&r, m, at)}
 		s.tries = append(s.tries, triesAt(m, at, &r)...)
-		r.Calls = slices.DeleteFunc(r.Calls, func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
-		old.text, old.whole = journal.BothEnds(r.Whole(), Ends)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {
@@ -205,6 +204,24 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 	s.index = compress.NewIndex(docs)
 	s.size += s.index.Size()
 	return s, ok
+}
+
+// oldAt is the record at a place.
+func oldAt(m record.Records, at int) (old *oldRecord, r record.Excerpt) {
+	old = &oldRecord{at: at}
+	r, err := record.ExcerptOf(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return old, r
+	}
+	old.read, old.who = true, Speaker(&r, m, at)
+	said := r
+	said.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
+	old.text, old.whole = journal.BothEnds(said.Whole(), Ends)
+	old.said = len(old.text)
+	if len(said.Calls) > 0 {
+		old.said = min(old.said, len(said.Text))
+	}
+	return old, r
 }
 
 // Speaker is what a heading calls the one who says it.

@@ -5,6 +5,8 @@ import "github.com/ctxfs/ctxfs/pack/journal"
 // Memo holds what one look for old records may reuse of those before it.
 type Memo struct {
 	*journal.Memo
+	Terms       *Terms                // of the whole history
+	shared      bool                  // others have them, too
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
 	inZones     *amongst              // what of them stands in the zones of the last build
@@ -12,8 +14,11 @@ type Memo struct {
 
 // NewMemo returns an empty memo beside that of the journal.
 func NewMemo(mm *journal.Memo) *Memo {
-	return &Memo{Memo: mm, inventories: map[string]*inventory{}}
+	return &Memo{Memo: mm, Terms: NewTerms(nil), inventories: map[string]*inventory{}}
 }
+
+// Share makes mm use an index that others use, too, and that they account for.
+func (mm *Memo) Share(x *Terms) { mm.Terms, mm.shared = x, true }
 
 // Forget forgets what the last build did not use.
 func (mm *Memo) Forget() {
@@ -29,6 +34,7 @@ func (mm *Memo) Forget() {
 // Clear forgets what hangs on the places of records.
 func (mm *Memo) Clear() {
 	mm.recalled = nil
+	mm.Terms.Clear()
 	mm.Memo.Clear()
 }
 
@@ -40,6 +46,9 @@ func (mm *Memo) Size() int {
 	}
 	if mm.recalled != nil {
 		n += mm.recalled.size()
+	}
+	if !mm.shared {
+		n += mm.Terms.Size()
 	}
 	if mm.inZones != nil {
 		n += mm.inZones.size()

@@ -20,9 +20,8 @@ import (
 // Recall shows again what old records say that matters now: passages of the records behind the
 // boundary that the pack does not show otherwise, word by word.
 //
-// What is asked for follows from where the session is. Right after a request of the user it is that request (with the
-// open todos), and the best passages stand as they rank, each record's a little higher for those beside it. The longer an
-// agent has been working on it, the more the newest records ask, newer passages count
+// What is asked for follows from where the session is. When the newest record is the user's it is that request (with the
+// open todos); see [Query.Answers]. The longer an agent has been working on it, the more the newest records ask, newer passages count
 // for more, so do those with identifiers that stand nowhere in the pack, and identifiers of the best ones ask once more.
 //
 // It takes what the others after the journal and the journal itself leave, so that it never moves the
@@ -83,14 +82,7 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	for _, p := range q.Parts {
 		shown.add(q.Memo.inventory(p.Text))
 	}
-	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
-		shown.done[derived.ItemKey(t.Text)] = t.Done
-	}
-	for line := range strings.Lines(q.Todo) {
-		if box, ok := boxOf(strings.TrimSpace(line)); ok {
-			shown.done[box.key] = box.done
-		}
-	}
+	q.ticked(shown.done)
 
 	var out []Passage
 	first := 0.0 // the best score
@@ -125,6 +117,18 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	}
 	slices.SortFunc(out, func(a, b Passage) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
 	return q.joined(out), nil
+}
+
+// ticked notes which items of the lists of the session are done.
+func (q *Query) ticked(done map[string]bool) {
+	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
+		done[derived.ItemKey(t.Text)] = t.Done
+	}
+	for line := range strings.Lines(q.Todo) {
+		if box, ok := boxOf(strings.TrimSpace(line)); ok {
+			done[box.key] = box.done
+		}
+	}
 }
 
 // excerpt is a part of a record with its heading.

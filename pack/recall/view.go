@@ -200,3 +200,55 @@ func (s *view) take(h *oldHit) {
 		s.named[w] = true
 	}
 }
+
+// seenText is what stands in a pack.
+type seenText struct {
+	lines map[string]bool
+	done  func(line string) bool
+	all   string          // of what puts several lines into one, or a part of one
+	among map[string]bool // lines that were looked for there
+}
+
+func (q *Query) seen() *seenText {
+	s := &seenText{lines: map[string]bool{}, among: map[string]bool{}}
+	note := func(text string) {
+		for _, line := range q.Memo.inventory(text).lines {
+			s.lines[line] = true
+		}
+	}
+	v := &view{done: map[string]bool{}}
+	boxes := func(text string) {
+		for _, b := range q.Memo.inventory(text).boxes {
+			v.done[b.key] = b.done
+		}
+	}
+	var all strings.Builder
+	for _, text := range q.Shown {
+		note(text)
+		boxes(text)
+	}
+	for i := range q.Parts {
+		p := &q.Parts[i]
+		note(p.Text)
+		boxes(p.Text)
+		if p.Zone != 0 || p.How != "" {
+			all.WriteString(p.Text)
+		}
+	}
+	q.ticked(v.done)
+	s.done, s.all = v.isOver, all.String()
+	return s
+}
+
+// has reports whether a line of a record stands in the pack, or is an open item that is done by now.
+func (s *seenText) has(line string) bool {
+	if s.lines[line] || s.done(line) || len(line) < LineBytes {
+		return s.lines[line] || s.done(line)
+	}
+	there, known := s.among[line]
+	if !known {
+		there = strings.Contains(s.all, line)
+		s.among[line] = there
+	}
+	return there
+}

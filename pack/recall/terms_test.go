@@ -1,0 +1,159 @@
+package recall
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// shelf is a store of blocks in memory.
+type shelf struct {
+	blocks map[int][]byte
+	loads  int
+	head   string
+}
+
+func (s *shelf) Load(k int) []byte {
+	s.loads++
+	return s.blocks[k]
+}
+
+func (s *shelf) Open(k int) (Stored, error) {
+	if s.blocks[k] == nil {
+		return nil, errors.New("gone")
+	}
+	return stored{bytes.NewReader(s.blocks[k])}, nil
+}
+
+func (s *shelf) Keep(k int, data []byte) error {
+	s.blocks[k] = bytes.Clone(data)
+	return nil
+}
+
+func (s *shelf) Remove(k int) { delete(s.blocks, k) }
+
+func (s *shelf) Head(_ record.Records, at int) (string, error) { return fmt.Sprint(s.head, at), nil }
+
+type stored struct{ *bytes.Reader }
+
+func (stored) Close() error { return nil }
+
+// wordy is a log of n records, each of a few of many words.
+func wordy(n int) *packtest.Log {
+	l := packtest.NewLog()
+	for i := range n {
+		l.Append(packtest.Message("user", fmt.Sprintf("ship%d sails to port%d with cargo%d and cargo%d, %s", i%97, i%1009, i%13, i%7, []string{"slowly", "soon"}[i%2])))
+	}
+	return l
+}
+
+// An index answers for each prefix as one that was made of it: whatever it knows beside, wherever its blocks are.
+func TestTermsAnswerForAPrefix(t *testing.T) {
+	n := 3*blockRecords + 200
+	l := wordy(n)
+	kept := &shelf{blocks: map[int][]byte{}}
+	fill := NewTerms(kept)
+	ask := func(x *Terms, upTo int, question string) string {
+		t.Helper()
+		f, err := x.find(context.Background(), l.Prefix(max(upTo, 1)), upTo, termsOf(question), 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(f.terms, f.places, f.scores)
+	}
+	inMemory := NewTerms(nil)
+	ask(inMemory, n, "ship1")
+	ask(fill, n, "ship1")
+	if len(kept.blocks) != 3 || fill.Size() > inMemory.Size()/2 {
+		t.Fatalf("%d blocks are kept, %d bytes of %d in memory", len(kept.blocks), fill.Size(), inMemory.Size())
+	}
+	reads := l.Reads
+	again := NewTerms(kept)
+	ask(again, n, "ship1")
+	if l.Reads-reads > 300 {
+		t.Errorf("%d records were read of a history whose blocks are kept", l.Reads-reads)
+	}
+	for _, upTo := range []int{1, blockRecords - 3000, blockRecords, blockRecords + 1, 2*blockRecords - 1, n} {
+		for _, question := range []string{"Which ship sails to port500?", "cargo3 of ship12 to port33", "nothing of all this"} {
+			want := ask(NewTerms(nil), upTo, question)
+			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept)} {
+				if got := ask(x, upTo, question); got != want {
+					t.Errorf("%s, %d records, %q: %s, not %s", name, upTo, question, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Blocks that are gone, damaged or of another history are made again.
+func TestTermsAreMadeAgain(t *testing.T) {
+	l := wordy(2*blockRecords + 100)
+	want := func(x *Terms) []int {
+		t.Helper()
+		f, err := x.find(context.Background(), l, l.Len(), termsOf("ship12 to port33"), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.places
+	}
+	fresh := want(NewTerms(nil))
+	kept := &shelf{blocks: map[int][]byte{}}
+	x := NewTerms(kept)
+	want(x)
+	for what, spoil := range map[string]func(){
+		"gone":            func() { kept.Remove(0) },
+		"cut":             func() { kept.blocks[1] = kept.blocks[1][:1000] },
+		"another history": func() { kept.head = "another" },
+	} {
+		spoil()
+		if got := want(x); !slices.Equal(got, fresh) {
+			t.Errorf("%s: %v, not %v", what, got, fresh)
+		}
+		spoil()
+		if got := want(NewTerms(kept)); !slices.Equal(got, fresh) {
+			t.Errorf("%s, loaded: %v, not %v", what, got, fresh)
+		}
+		if len(kept.blocks) != 2 {
+			t.Errorf("%s: %d blocks are kept", what, len(kept.blocks))
+		}
+	}
+}
+
+// An end of the context ends the reading of a long history, which goes on from there the next time.
+func TestTermsEndWithTheContext(t *testing.T) {
+	l := wordy(1000)
+	x := NewTerms(nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.find(ctx, l, l.Len(), termsOf("ship1"), 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	f, err := x.find(context.Background(), l, l.Len(), termsOf("ship1"), 10)
+	if err != nil || len(f.places) != 10 {
+		t.Errorf("%v, %v", f.places, err)
+	}
+}
+
+// A memo that shares an index does not count it.
+func TestMemoCountsItsTerms(t *testing.T) {
+	mm, x := NewMemo(journal.NewMemo()), NewTerms(nil)
+	l := wordy(500)
+	own := mm.Size()
+	if _, err := mm.Terms.find(context.Background(), l, 500, termsOf("ship1"), 10); err != nil {
+		t.Fatal(err)
+	}
+	if mm.Size() <= own {
+		t.Error("its own index weighs nothing")
+	}
+	mm.Share(x)
+	if mm.Size() != own {
+		t.Errorf("%d bytes with the index of others, %d without", mm.Size(), own)
+	}
+}
