@@ -9,6 +9,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
+// A question has all room that is free up to questionRoom tokens and one questionShare-th of the limit: what it needs is seldom more.
+const (
+	questionRoom  = 2400
+	questionShare = 16
+)
+
 // recall fills the block of the recipe's source with what there is room for. The journal is folded.
 func (d *draft) recall() error {
 	k := slices.IndexFunc(d.footer, func(b block) bool { return b.source.Type == recipe.TypeRecall && b.reason == "" })
@@ -28,8 +34,11 @@ func (d *draft) recall() error {
 			}
 			asks = recall.Asks(request)
 		}
-		if !asks || b.class == explicit { // what it takes is paid for anew with each request
+		switch { // what it takes is paid for anew with each request
+		case !asks || b.class == explicit:
 			room = min(room, capOf(b.source, l))
+		default:
+			room = min(room, questionRoom+l/questionShare)
 		}
 		if !asks {
 			room = min(room, d.footerLeft)
