@@ -30,13 +30,7 @@ type goal struct {
 // are out of sight, and the last request of the user when it stands far above. "" when there is nothing to say.
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
-	var g goal
-	if g.done, g.all, g.next = progress(d.todo); g.all == 0 && !slices.ContainsFunc(d.blocks, func(b block) bool { return b.kind == string(recipe.TypePlan) && b.text != "" }) {
-		g.done, g.all, g.next = planProgress(d.plan)
-	}
-	if d.todo == "" && d.plan == nil {
-		g.done, g.all, g.next = derivedProgress(mm.DerivedItems(m, m.Len()))
-	}
+	g := d.progressOfGoal()
 	if g.request, err = mm.lastRequest(m, f, l); err != nil {
 		return "", 0, err
 	}
@@ -68,21 +62,40 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
 			return text, tokens, nil
 		}
-		switch { // what was taken out of a block stands here in any case
-		case len(g.changed) > 0:
-			g.changed = g.changed[:len(g.changed)-1]
-		case len(g.failed) > 0:
-			g.failed = g.failed[:len(g.failed)-1]
-		case g.times != "" && g.request != "":
-			g.request = ""
-		case g.times != "" && g.stale != "":
-			g.stale = ""
-		case g.times != "" && g.all > 0:
-			g.all = 0
-		default:
+		if !g.shorten() {
 			return "", 0, nil
 		}
 	}
+}
+
+// progressOfGoal returns a goal that has how far the work is.
+func (d *draft) progressOfGoal() (g goal) {
+	if g.done, g.all, g.next = progress(d.todo); g.all == 0 && !slices.ContainsFunc(d.blocks, func(b block) bool { return b.kind == string(recipe.TypePlan) && b.text != "" }) {
+		g.done, g.all, g.next = planProgress(d.plan)
+	}
+	if d.todo == "" && d.plan == nil {
+		g.done, g.all, g.next = derivedProgress(d.memo.DerivedItems(d.history, d.history.Len()))
+	}
+	return g
+}
+
+// shorten takes out what matters least. It reports whether there is anything left then; what was taken out of a block stays in any case.
+func (g *goal) shorten() bool {
+	switch {
+	case len(g.changed) > 0:
+		g.changed = g.changed[:len(g.changed)-1]
+	case len(g.failed) > 0:
+		g.failed = g.failed[:len(g.failed)-1]
+	case g.times != "" && g.request != "":
+		g.request = ""
+	case g.times != "" && g.stale != "":
+		g.stale = ""
+	case g.times != "" && g.all > 0:
+		g.all = 0
+	default:
+		return false
+	}
+	return true
 }
 
 // changedTokens is the most that the goal takes for what changed since the last compaction.

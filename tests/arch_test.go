@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 	"session/disk":                 {"ctxabi", "internal/vfs"},
 	"internal/vfs":                 {"ctxabi", "internal/handles"},
 	"pack/packtest":                {"session", "ctxabi"},
-	"pack/journal":                 {"compress/toolcall", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/journal":                 {"compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":                  {"pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":                  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru"},
 	"pack/recall":                  {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},

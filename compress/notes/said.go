@@ -26,66 +26,99 @@ const (
 // something of that kind.
 func UserWords(text string) (parts []string, cut bool) {
 	text = strings.TrimSpace(withoutOwn(OwnWords(text)))
-	lines := compress.MarkdownLines(text)
-	line := func(at int) string { return strings.TrimSpace(text[lines[at].From:lines[at].To]) }
-	pasted := func() {
-		cut = true
-		if n := len(parts); n == 0 || parts[n-1] != leftOutMark {
-			parts = append(parts, leftOutMark)
-		}
-	}
-	for at := 0; at < len(lines); at++ {
-		end := at
-		switch l := &lines[at]; {
-		case l.Blank:
-			continue
-		case l.Code:
-			end = fenceEnd(lines, at, line)
-			if lines[end-1].To-lines[at].From > shortFence {
-				pasted()
-			} else {
-				for k := at; k < end; k++ {
-					if s := line(k); !strings.HasPrefix(s, "```") && s != "" {
-						parts = append(parts, strings.Join(strings.Fields(s), " "))
-					}
-				}
-			}
-			at = end - 1
-			continue
-		case opens(line(at)) != "":
-			name := opens(line(at))
-			for end = at; end < len(lines) && !strings.Contains(line(end), "</"+name); end++ {
-			}
-			if end < len(lines) && lines[end].To-l.From > shortFence {
-				pasted()
-				at = end
-				continue
-			}
-		}
-		for end = at; end < len(lines) && !lines[end].Blank && !lines[end].Code && (isPrinted(line(end)) || end > at && lines[end].Indent >= 4); end++ {
-		}
-		if run := keyLines(text, lines[at:]); end-at < pastedLines && run >= pasteLines {
-			end = at + run
-		}
-		if end-at >= pastedLines {
-			pasted()
-			at = end - 1
-			continue
-		}
-		body := line(at)
-		for at+1 < len(lines) && goesOn(body) && !lines[at+1].Blank && !lines[at+1].Code && !lines[at+1].Item && lines[at+1].Level == 0 {
+	w := wordsReader{text: text, lines: compress.MarkdownLines(text)}
+	for at := 0; at < len(w.lines); {
+		if w.lines[at].Blank {
 			at++
-			body += " " + line(at)
+			continue
 		}
-		for body != "" {
-			var one string
-			one, body = cutSentence(body)
-			if one = strings.Join(strings.Fields(one), " "); one != "" {
-				parts = append(parts, one)
-			}
+		if end := w.pastedAt(at); end > at {
+			w.paste()
+			at = end
+			continue
+		}
+		if w.lines[at].Code {
+			at = w.code(at)
+			continue
+		}
+		at = w.sentences(at)
+	}
+	return w.parts, w.cut
+}
+
+// wordsReader reads a message of a user.
+type wordsReader struct {
+	text  string
+	lines []compress.MarkdownLine
+	parts []string
+	cut   bool
+}
+
+func (w *wordsReader) line(at int) string {
+	return strings.TrimSpace(w.text[w.lines[at].From:w.lines[at].To])
+}
+
+// paste notes that something is left out here.
+func (w *wordsReader) paste() {
+	w.cut = true
+	if n := len(w.parts); n == 0 || w.parts[n-1] != leftOutMark {
+		w.parts = append(w.parts, leftOutMark)
+	}
+}
+
+// pastedAt returns the line behind what is pasted from a line on; the line itself if nothing is.
+func (w *wordsReader) pastedAt(at int) (end int) {
+	lines := w.lines
+	if lines[at].Code {
+		if end = fenceEnd(lines, at, w.line); lines[end-1].To-lines[at].From > shortFence {
+			return end
+		}
+		return at
+	}
+	if name := opens(w.line(at)); name != "" {
+		for end = at; end < len(lines) && !strings.Contains(w.line(end), "</"+name); end++ {
+		}
+		if end < len(lines) && lines[end].To-lines[at].From > shortFence {
+			return end + 1
 		}
 	}
-	return parts, cut
+	for end = at; end < len(lines) && !lines[end].Blank && !lines[end].Code && (isPrinted(w.line(end)) || end > at && lines[end].Indent >= 4); end++ {
+	}
+	if run := keyLines(w.text, lines[at:]); end-at < pastedLines && run >= pasteLines {
+		end = at + run
+	}
+	if end-at >= pastedLines {
+		return end
+	}
+	return at
+}
+
+// code adds the lines of the short fence that begins at a line, and returns the line behind it.
+func (w *wordsReader) code(at int) (end int) {
+	end = fenceEnd(w.lines, at, w.line)
+	for k := at; k < end; k++ {
+		if s := w.line(k); !strings.HasPrefix(s, "```") && s != "" {
+			w.parts = append(w.parts, strings.Join(strings.Fields(s), " "))
+		}
+	}
+	return end
+}
+
+// sentences adds the sentences of the paragraph or item that begins at a line, and returns the line behind it.
+func (w *wordsReader) sentences(at int) (end int) {
+	lines, body := w.lines, w.line(at)
+	for at+1 < len(lines) && goesOn(body) && !lines[at+1].Blank && !lines[at+1].Code && !lines[at+1].Item && lines[at+1].Level == 0 {
+		at++
+		body += " " + w.line(at)
+	}
+	for body != "" {
+		var one string
+		one, body = cutSentence(body)
+		if one = strings.Join(strings.Fields(one), " "); one != "" {
+			w.parts = append(w.parts, one)
+		}
+	}
+	return at + 1
 }
 
 // fenceEnd returns the line behind the fence that begins at a line.
@@ -241,72 +274,78 @@ type unit struct {
 // maxUnits is how many sentences of a message are looked at.
 const maxUnits = 64
 
-func unitsOf(text string, n int) (units []unit) {
+func unitsOf(text string, n int) []unit {
 	if len(text) > proseRead {
 		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
 	}
 	lines := compress.MarkdownLines(text)
-	line := func(at int) string {
-		return unmark(strings.Join(strings.Fields(strings.TrimSpace(text[lines[at].From:lines[at].To])), " "))
+	r := unitReader{most: n}
+	for at := 0; at < len(lines) && len(r.units) < maxUnits; at++ {
+		l := &lines[at]
+		if l.Level > 0 && strings.HasSuffix(r.lead, ":") {
+			r.lead = ""
+		}
+		if l.Blank || l.Code || l.Level > 0 {
+			continue
+		}
+		s := unmark(strings.Join(strings.Fields(strings.TrimSpace(text[l.From:l.To])), " "))
+		if !isQuoted(s) && (l.Item || !isLog(s)) {
+			r.line(s, l)
+		}
 	}
-	lead := "" // a line that ends in a colon
-	add := func(s string) {
-		if lead != "" {
-			if len(lead)+1+len(s) <= n {
-				lead += " " + s
+	r.endList()
+	return r.units
+}
+
+// unitReader reads the units of a text.
+type unitReader struct {
+	most  int // bytes of one
+	units []unit
+	lead  string // a line that ends in a colon, and the list behind it so far
+}
+
+// add adds a sentence, to the list that goes on if there is one.
+func (r *unitReader) add(s string) {
+	switch {
+	case r.lead != "" && len(r.lead)+1+len(s) <= r.most:
+		r.lead += " " + s
+	case r.lead == "" && len(s) <= r.most:
+		r.units = append(r.units, unit{s, worthOf(s)})
+	}
+}
+
+// endList ends the list that goes on.
+func (r *unitReader) endList() {
+	if r.lead != "" && !strings.HasSuffix(r.lead, ":") {
+		r.units = append(r.units, unit{r.lead, worthOf(r.lead)})
+	}
+	r.lead = ""
+}
+
+// line reads a line of prose or of a list.
+func (r *unitReader) line(s string, l *compress.MarkdownLine) {
+	if l.Item {
+		_, s = cutMark(s, l.Bullet)
+		if s = unmark(s); r.lead != "" {
+			if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ";") {
+				s += ";"
 			}
+			r.add(s)
 			return
 		}
-		if len(s) <= n {
-			units = append(units, unit{s, worthOf(s)})
+	} else {
+		r.endList()
+	}
+	for body := s; body != ""; {
+		var one string
+		if one, body = cutSentence(body); body == "" && strings.HasSuffix(one, ":") && !l.Item {
+			r.lead = one
+			return
+		}
+		if len(one) > 0 && isProse(one) {
+			r.add(unmark(one))
 		}
 	}
-	for at := 0; at < len(lines) && len(units) < maxUnits; at++ {
-		l := &lines[at]
-		switch {
-		case l.Blank || l.Code:
-			continue
-		case l.Level > 0:
-			if lead != "" && strings.HasSuffix(lead, ":") {
-				lead = ""
-			}
-			continue
-		}
-		s := line(at)
-		if isQuoted(s) || !l.Item && isLog(s) {
-			continue
-		}
-		if !l.Item && lead != "" { // the list is over
-			if !strings.HasSuffix(lead, ":") {
-				units = append(units, unit{lead, worthOf(lead)})
-			}
-			lead = ""
-		}
-		if l.Item {
-			_, s = cutMark(s, l.Bullet)
-			if s = unmark(s); lead != "" {
-				if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ";") {
-					s += ";"
-				}
-				add(s)
-				continue
-			}
-		}
-		for body := s; body != ""; {
-			var one string
-			if one, body = cutSentence(body); body == "" && strings.HasSuffix(one, ":") && !l.Item {
-				lead = one
-				break
-			}
-			if len(one) > 0 && isProse(one) {
-				add(unmark(one))
-			}
-		}
-	}
-	if lead != "" && !strings.HasSuffix(lead, ":") {
-		units = append(units, unit{lead, worthOf(lead)})
-	}
-	return units
 }
 
 // worthOf returns what a sentence of a model says about what was done, found or decided; 0 for nothing.

@@ -9,9 +9,11 @@
 //	memo.go             what a journal reuses of those before
 //	zones.go            what stands for records behind the boundary
 //	zones_said.go       the user's words
+//	zones_state.go      files and runs
+//	zones_summary.go    the summary
 //	zones_lines.go      key lines
 //	digests.go          what zones need to know of a record
-//	zones_summary.go    the summary
+//	states.go           what records say of files and runs
 //	render.go           the journal as it stands in the pack
 //	finds_fold.go       findings folded into notes
 //	zones_images.go     records and images in zones
