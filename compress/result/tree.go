@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // tree is a JSON value of which the leaves are chosen that say the most for what they take.
@@ -15,7 +16,9 @@ type tree struct {
 	r       *result
 	nodes   []treeNode
 	leaves  []string        // by node: what is shown of a leaf; "" of others
+	longer  map[int]int     // code points that are shown of a leaf, where they are more than leafChars
 	covered map[uint64]bool // features that are shown
+	waiting gains           // leaves that are not shown
 }
 
 type treeNode struct {
@@ -27,7 +30,8 @@ type treeNode struct {
 	listed bool // it is, or is in, an item of a list
 	all    int  // items or fields, those that are not among kids included
 	shown  bool
-	skips  []int // of a list: how many items stand between the kid and the one before it that are not kids
+	costs  [2]int // tokens of it without its kids, and what that weighs; 0: not known yet
+	skips  []int  // of a list: how many items stand between the kid and the one before it that are not kids
 }
 
 // Bounds of a tree: of longer lists and larger objects a part is looked at.
@@ -102,7 +106,7 @@ func isHit(item gjson.Result) bool {
 	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
 }
 
-// leafChars is how much of a string is shown, in code points.
+// leafChars is how much of a string is shown, in code points, while there are others to show.
 const leafChars = 160
 
 // text returns what node i takes without its kids.
@@ -118,16 +122,20 @@ func (t *tree) text(i int) string {
 	case n.value.IsObject():
 		return head + "{},"
 	}
-	return head + leafText(n.value) + ","
+	return head + t.leaf(i) + ","
 }
 
-func leafText(v gjson.Result) string {
-	if v.Type != gjson.String || len(v.Raw) <= leafChars+2 {
+// leaf returns what is shown of leaf i.
+func (t *tree) leaf(i int) string { return leafText(t.nodes[i].value, max(leafChars, t.longer[i])) }
+
+// leafText returns a value of which at most chars code points of a string are shown.
+func leafText(v gjson.Result, chars int) string {
+	if v.Type != gjson.String || len(v.Raw) <= chars+2 {
 		return v.Raw
 	}
 	s := v.String()
-	head := []rune(s[:min(len(s), 4*leafChars)])
-	shown := string(head[:min(len(head), leafChars)])
+	head := []rune(s[:min(len(s), 4*chars)])
+	shown := string(head[:min(len(head), chars)])
 	if len(shown) == len(s) {
 		return v.Raw
 	}
@@ -142,20 +150,28 @@ const ownWorth = 0.4
 
 var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
 
-// choose shows leaves within room, in the limit's unit.
-func (t *tree) choose(room int) {
+// begin weighs the leaves, with none shown.
+func (t *tree) begin() {
 	t.covered = map[uint64]bool{}
 	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
 	t.leaves = make([]string, len(t.nodes))
-	var h gains
+	t.waiting = nil
 	for i := range t.nodes {
-		if n := &t.nodes[i]; len(n.kids) == 0 {
+		n := &t.nodes[i]
+		n.shown = false
+		if len(n.kids) == 0 {
 			if !n.value.IsArray() && !n.value.IsObject() {
-				t.leaves[i] = leafText(n.value)
+				t.leaves[i] = t.leaf(i)
 			}
-			h = append(h, gained{i, t.gain(i)})
+			t.waiting = append(t.waiting, gained{i, t.gain(i)})
 		}
 	}
+}
+
+// choose shows leaves within so many tokens, and reports whether there was one.
+func (t *tree) choose(room int) (some bool) {
+	h := t.waiting
+	var missed gains
 	heap.Init(&h)
 	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
 		i := h[0].line
@@ -165,13 +181,15 @@ func (t *tree) choose(room int) {
 			heap.Fix(&h, 0)
 			continue
 		}
-		heap.Pop(&h)
+		best := heap.Pop(&h).(gained)
 		c := t.cost(i)
 		if c > room {
+			missed = append(missed, best)
 			misses++
 			continue
 		}
 		room -= c
+		some = true
 		if t.show(i) > 1 { // what stands beside it has become cheaper
 			for k := range h {
 				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
@@ -181,6 +199,29 @@ func (t *tree) choose(room int) {
 			heap.Init(&h)
 		}
 	}
+	t.waiting = append(h, missed...)
+	return some
+}
+
+// lengthen shows more of the leaves whose ends are not shown, by about so many tokens together, and
+// reports whether there was one.
+func (t *tree) lengthen(room int) bool {
+	var cut []int
+	for i := range t.nodes {
+		if v := t.nodes[i].value; t.nodes[i].shown && v.Type == gjson.String && len(v.Raw) > max(leafChars, t.longer[i])+2 {
+			cut = append(cut, i)
+		}
+	}
+	if len(cut) == 0 {
+		return false
+	}
+	if t.longer == nil {
+		t.longer = map[int]int{}
+	}
+	for _, i := range cut[:min(len(cut), max(1, room/4))] {
+		t.longer[i] = max(leafChars, t.longer[i]) + max(4, room*3/len(cut))
+	}
+	return true
 }
 
 // show shows node i with what it is in, and returns how many nodes that are new.
@@ -196,11 +237,18 @@ func (t *tree) show(i int) (fresh int) {
 
 func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
 
-// cost returns what it takes to show node i, with what it is in, in the limit's unit.
-func (t *tree) cost(i int) (sum int) {
+// cost returns the tokens that it takes to show node i, with what it is in.
+func (t *tree) cost(i int) int { return t.sum(i, 0, t.r.limit.of) }
+
+// sum adds up what of takes node i for, and all that it is in that is not shown.
+func (t *tree) sum(i, kind int, of func(string) int) (sum int) {
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
-		sum += t.r.limit.of(t.text(i))
-		if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
+		n := &t.nodes[i]
+		if n.costs[kind] == 0 {
+			n.costs[kind] = of(t.text(i))
+		}
+		sum += n.costs[kind]
+		if p := n.parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
 			sum += 3 // a mark of what is left out of it
 		}
 	}
@@ -232,7 +280,7 @@ func (t *tree) gain(i int) float64 {
 	case 3:
 		sum *= 0.3
 	}
-	return sum / float64(t.cost(i))
+	return sum / float64(t.sum(i, 1, ctxabi.Weight[string]))
 }
 
 // write writes what is shown of node i; left, if not "", becomes its last item or field.
@@ -240,7 +288,7 @@ func (t *tree) write(b *strings.Builder, i int, left string) {
 	n := &t.nodes[i]
 	list := n.value.IsArray()
 	if !list && !n.value.IsObject() {
-		b.WriteString(leafText(n.value))
+		b.WriteString(t.leaf(i))
 		return
 	}
 	open, end := "{", "}"
@@ -315,29 +363,40 @@ func (t *tree) write(b *strings.Builder, i int, left string) {
 }
 
 // tree shows a response by its leaves.
-func (r *result) tree(root gjson.Result) (string, bool) {
+func (r *result) tree(root gjson.Result) (best string, ok bool) {
 	left := compress.LeftOut(0, r.bytes, r.path)
 	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
 	t := &tree{r: r}
 	t.add(root, "", -1, 1, 0)
+	t.begin()
+	t.choose(room)
 	for range 8 {
-		if room < 8 {
-			return "", false
-		}
-		for i := range t.nodes {
-			t.nodes[i].shown = false
-		}
-		t.choose(room)
 		var b strings.Builder
 		t.write(&b, 0, left)
 		out := b.String()
-		if len(out) <= r.bytes {
+		short := len(out) <= r.bytes
+		if short {
 			out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
-			if r.limit.holds(out) {
-				return out, true
-			}
 		}
-		room -= room/10 + 1
+		free := -1
+		if short {
+			free = r.limit.Tokens - r.limit.of(out)
+		}
+		switch {
+		case free < 0 && best != "": // it was full before
+			return best, true
+		case free < 0:
+			if room -= room/10 + 1; room < 8 {
+				return "", false
+			}
+			t.begin()
+			t.choose(room)
+			continue
+		}
+		best = out
+		if free*fullFrom < r.limit.Tokens || !t.choose(free) && !t.lengthen(free) {
+			break
+		}
 	}
-	return "", false
+	return best, best != ""
 }
