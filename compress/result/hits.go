@@ -199,17 +199,29 @@ func (r *result) jsonSearch() (string, bool) {
 	}
 	named = max(named, most(len(hits), func(n int) bool { return holds(r.hits(hits, n, 0, 0, bare), 2) }))
 	short := r.hits(hits, named, 0, 0, bare)
-	for _, telling := range []int{min(named, bestHits), named} {
+	says := func(telling int) bool { // shows as much as fits of what so many say
 		longest := 0
 		for _, h := range hits[:telling] {
 			longest = max(longest, len(h.says))
 		}
-		if says := most(longest, func(n int) bool { return r.limit.Holds(r.hits(hits, named, telling, n, bare)) }); says > 0 {
-			short = r.hits(hits, named, telling, says, bare)
+		n := most(longest, func(n int) bool { return r.limit.Holds(r.hits(hits, named, telling, n, bare)) })
+		if n > 0 {
+			short = r.hits(hits, named, telling, n, bare)
 		}
-		if r.full(short) {
-			break
-		}
+		return n > 0
+	}
+	for telling := min(named, bestHits); telling > 0 && !says(telling); telling-- {
+	}
+	if named > bestHits && !r.full(short) {
+		says(named)
+	}
+	if r.full(short) {
+		return short, true
+	}
+	whole := most(len(hits), func(n int) bool { return r.limit.Holds(r.hits(hits, n, n, r.bytes, bare)) })
+	if whole >= named { // those above stand whole: more of them, and at last some without what they say
+		named = most(len(hits), func(n int) bool { return r.limit.Holds(r.hits(hits, max(n, whole), whole, r.bytes, bare)) })
+		short = r.hits(hits, named, whole, r.bytes, bare)
 	}
 	return short, true
 }

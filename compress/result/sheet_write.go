@@ -38,7 +38,7 @@ func again(n int) string { return fmt.Sprintf("[and %d more like it]\n", n) }
 
 const (
 	fillRounds  = 4  // at most, in which a sheet is filled up
-	fullFrom    = 50 // the part of the limit that may stay free
+	fullFrom    = 33 // the part of the limit that may stay free
 	beginFrom   = 20 // likewise, where else a line would have to be shown in part
 	restMisses  = 24 // lines that are tried though they do not fit
 	leastOfLine = 24 // bytes of a line that is shown in part
@@ -47,6 +47,9 @@ const (
 // write returns what is shown, behind before, and the note for what is not; ok is false if no
 // line is shown. It shows further lines until the limit is reached, and fewer where it is exceeded.
 func (s *sheet) write(before string) (short string, ok bool) {
+	if s.left*fullFrom >= s.r.limit.Tokens && len(s.order) > 0 {
+		s.grow()
+	}
 	for round, filled := 0, false; ; round++ {
 		short, ok = s.text(before)
 		s.left = s.r.limit.Tokens - s.r.limit.of(short)
@@ -55,6 +58,10 @@ func (s *sheet) write(before string) (short string, ok bool) {
 			filled = true
 			for s.left < 0 && len(s.order) > 1 {
 				s.hide()
+			}
+			if round < 2*fillRounds && s.left*beginFrom >= s.r.limit.Tokens {
+				s.left -= round // what did not fit is to take less than before
+				s.begin()
 			}
 		case !ok || filled || round >= fillRounds || s.left*fullFrom < s.r.limit.Tokens || !s.grow():
 			return short, ok
@@ -67,8 +74,12 @@ func (s *sheet) hide() {
 	i := s.order[len(s.order)-1]
 	s.order = s.order[:len(s.order)-1]
 	s.shown[i] = false
-	delete(s.parts, i)
-	s.left += s.cost(i)
+	if n, ok := s.parts[i]; ok {
+		delete(s.parts, i)
+		s.left += s.r.limit.of(s.lines[i][:n])
+	} else {
+		s.left += s.cost(i)
+	}
 }
 
 // grow shows more lines: those that the last cover had no room for, what lies between shown lines, any

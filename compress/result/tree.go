@@ -19,6 +19,13 @@ type tree struct {
 	longer  map[int]int     // code points that are shown of a leaf, where they are more than leafChars
 	covered map[uint64]bool // features that are shown
 	waiting gains           // leaves that are not shown
+	order   []step          // what was shown one after the other
+}
+
+// step is a leaf with what it is in: nodes that are shown since it is.
+type step struct {
+	nodes []int
+	cost  int // in tokens
 }
 
 type treeNode struct {
@@ -155,7 +162,7 @@ func (t *tree) begin() {
 	t.covered = map[uint64]bool{}
 	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
 	t.leaves = make([]string, len(t.nodes))
-	t.waiting = nil
+	t.waiting, t.order = nil, nil
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		n.shown = false
@@ -190,7 +197,7 @@ func (t *tree) choose(room int) (some bool) {
 		}
 		room -= c
 		some = true
-		if t.show(i) > 1 { // what stands beside it has become cheaper
+		if t.show(i, c) > 1 { // what stands beside it has become cheaper
 			for k := range h {
 				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
 					h[k].gain = t.gain(h[k].line)
@@ -224,15 +231,31 @@ func (t *tree) lengthen(room int) bool {
 	return true
 }
 
-// show shows node i with what it is in, and returns how many nodes that are new.
-func (t *tree) show(i int) (fresh int) {
+// show shows node i with what it is in, which takes so many tokens, and returns how many nodes that are
+// new.
+func (t *tree) show(i, cost int) (fresh int) {
 	eachFeature(t.leaves[i], t.cover)
+	var nodes []int
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
 		t.nodes[i].shown = true
 		eachFeature(t.nodes[i].key, t.cover)
-		fresh++
+		nodes = append(nodes, i)
 	}
-	return fresh
+	t.order = append(t.order, step{nodes, cost})
+	return len(nodes)
+}
+
+// hide takes back the last steps, of at least so many tokens. It reports whether one is left.
+func (t *tree) hide(tokens int) bool {
+	for tokens > 0 && len(t.order) > 1 {
+		last := t.order[len(t.order)-1]
+		t.order = t.order[:len(t.order)-1]
+		for _, i := range last.nodes {
+			t.nodes[i].shown = false
+		}
+		tokens -= max(1, last.cost)
+	}
+	return tokens <= 0
 }
 
 func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
@@ -281,122 +304,4 @@ func (t *tree) gain(i int) float64 {
 		sum *= 0.3
 	}
 	return sum / float64(t.sum(i, 1, ctxabi.Weight[string]))
-}
-
-// write writes what is shown of node i; left, if not "", becomes its last item or field.
-func (t *tree) write(b *strings.Builder, i int, left string) {
-	n := &t.nodes[i]
-	list := n.value.IsArray()
-	if !list && !n.value.IsObject() {
-		b.WriteString(t.leaf(i))
-		return
-	}
-	open, end := "{", "}"
-	if list {
-		open, end = "[", "]"
-	}
-	b.WriteString(open)
-	first := true
-	comma := func() {
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-	}
-	skipped, shown := 0, 0
-	flush := func() {
-		if skipped > 0 {
-			comma()
-			fmt.Fprintf(b, `"… %d more"`, skipped)
-			skipped = 0
-		}
-	}
-	for k, kid := range n.kids {
-		if list {
-			skipped += n.skips[k]
-		}
-		if !t.nodes[kid].shown {
-			skipped++
-			continue
-		}
-		shown++
-		if list {
-			flush()
-		}
-		comma()
-		if !list {
-			b.WriteString(t.nodes[kid].key + ":")
-		}
-		t.write(b, kid, "")
-	}
-	if missing := n.all - shown; missing > 0 {
-		if list {
-			skipped = 0
-			inner := 0 // of these, those that are marked between
-			last := -1
-			for k, kid := range n.kids {
-				if t.nodes[kid].shown {
-					last = k
-				}
-			}
-			for k := 0; k <= last; k++ {
-				inner += n.skips[k]
-				if !t.nodes[n.kids[k]].shown {
-					inner++
-				}
-			}
-			skipped = missing - inner
-			flush()
-		} else {
-			comma()
-			fmt.Fprintf(b, `"…":%d`, missing)
-		}
-	}
-	if left != "" {
-		comma()
-		if !list {
-			b.WriteString(`"[left out]":`)
-		}
-		b.WriteString(quote(left))
-	}
-	b.WriteString(end)
-}
-
-// tree shows a response by its leaves.
-func (r *result) tree(root gjson.Result) (best string, ok bool) {
-	left := compress.LeftOut(0, r.bytes, r.path)
-	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
-	t := &tree{r: r}
-	t.add(root, "", -1, 1, 0)
-	t.begin()
-	t.choose(room)
-	for range 8 {
-		var b strings.Builder
-		t.write(&b, 0, left)
-		out := b.String()
-		short := len(out) <= r.bytes
-		if short {
-			out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
-		}
-		free := -1
-		if short {
-			free = r.limit.Tokens - r.limit.of(out)
-		}
-		switch {
-		case free < 0 && best != "": // it was full before
-			return best, true
-		case free < 0:
-			if room -= room/10 + 1; room < 8 {
-				return "", false
-			}
-			t.begin()
-			t.choose(room)
-			continue
-		}
-		best = out
-		if free*fullFrom < r.limit.Tokens || !t.choose(free) && !t.lengthen(free) {
-			break
-		}
-	}
-	return best, best != ""
 }
