@@ -33,7 +33,7 @@ func (s *sheet) failures(classes []class) (before string) {
 			f.best = f.names[f.best]
 			telling += s.cost(f.best) + gapCost
 		}
-		f.short = slices.MinFunc(f.names, func(a, b int) int { return s.cost(a) - s.cost(b) })
+		f.short = slices.MinFunc(f.names, func(a, b int) int { return s.weight(a) - s.weight(b) })
 		shortest += s.cost(f.short) + gapCost
 	}
 	if len(all) > 3 && shortest > room {

@@ -43,13 +43,13 @@ func (l Limit) of(s string) int {
 	return l.Count(s)
 }
 
-// mostPerWeight is how many tokens one of ctxabi.Weight may be, and how many of these a token.
-const mostPerWeight = 4
+// countedFrom is how often the limit a text may weigh that is counted. Few texts weigh more than their tokens twice.
+const countedFrom = 2
 
-// Holds reports whether s is within the limit. It counts s only if that can be.
+// Holds reports whether s is within the limit. What weighs more than twice as much is not.
 func (l Limit) Holds(s string) bool {
 	if l.Count == nil {
 		return compress.Fits(s, l.Tokens)
 	}
-	return compress.Fits(s, mostPerWeight*l.Tokens) && l.Count(s) <= l.Tokens
+	return compress.Fits(s, countedFrom*l.Tokens) && l.Count(s) <= l.Tokens
 }

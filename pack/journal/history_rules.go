@@ -72,7 +72,7 @@ func (f *Fold) arriving(weight int) (rule shareRule, own bool) {
 	if f.scaled(rule.shown(weight)) > free {
 		return f.Rules.tight, true
 	}
-	if to := min(int(free*1000/f.Rules.scale/2), f.Rules.free); weight > rule.above && weight <= to {
+	if to := min(int(free*1000/f.Rules.scale/2), f.Rules.free); weight > rule.above && to > rule.to {
 		return shareRule{above: to, to: to}, true
 	}
 	return rule, false
