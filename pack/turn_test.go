@@ -81,10 +81,10 @@ func TestALargeResultTakesTheFreeRoom(t *testing.T) {
 		}
 		l.Append(message("assistant", "I have read it. The limits are set in its last part."))
 		l.Append(message("user", "Then change the limits there."))
-		if after := mustCompile(t, inputOf(l, budget)); !strings.HasPrefix(string(after.Markdown), string(arrived.Markdown[:arrived.Prefix])) && budget < 32000 {
-			p := parseJSON(t, after)
-			_, _, most := resultsShown(t, after)
-			t.Errorf("%d: two records later the result stands otherwise %d %s %d", budget, p.Compactions, p.EpochReason, most)
+		if after := mustCompile(t, inputOf(l, budget)); !strings.HasPrefix(string(after.Markdown), string(arrived.Markdown[:arrived.Prefix])) && least < journal.ToolMost {
+			t.Errorf("%d: two records later the result stands otherwise", budget)
+		} else if _, _, most := resultsShown(t, after); most < min(least, journal.ToolMost*9/10) {
+			t.Errorf("%d: two records later %d tokens of the result are shown", budget, most)
 		}
 	}
 }
