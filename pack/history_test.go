@@ -46,7 +46,7 @@ func TestKeptRecords(t *testing.T) {
 	for _, want := range []string{
 		"# Context Block: system messages\n## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n# Context Block: conversation\n## 3 user\nThe very first request. ",
 		"bytes left out, all of it in context/line/3.txt]",
-		"\n# Context Block: summary",
+		"\n# Context Block: key lines",
 		"\n## 4 left out: ",
 		"\n## 5 user\nThe request that is being worked on.\n## 6-",
 	} {

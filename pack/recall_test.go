@@ -254,7 +254,11 @@ func TestRecallLeavesOutWhatIsOver(t *testing.T) {
 			l.Append(message("assistant", "Thinking."))
 		}
 		l.Append(message("user", ask))
-		text, _ := recallBlock(mustCompile(t, inputOf(l, 4000)))
+		b := mustCompile(t, inputOf(l, 4000))
+		if mended := strings.Contains(string(b.Markdown), "go test theme: failed (4), mended by go test"); mended != mend {
+			t.Errorf("mended %v, and the goal has it: %v\n%s", mend, mended, b.Markdown)
+		}
+		text, _ := recallBlock(b)
 		return text
 	}
 	failure, item := "the palette of hyacinths is invalid", "port the store of tulips"
@@ -263,7 +267,7 @@ func TestRecallLeavesOutWhatIsOver(t *testing.T) {
 		mend, tick bool
 		want       bool
 	}{
-		{"What was it with the palette of hyacinths in the garden?", failure, false, false, true},
+		{"What was it with the palette of hyacinths in the garden?", failure, false, false, false}, // the list of files and runs has it
 		{"What was it with the palette of hyacinths in the garden?", failure, true, false, false},
 		{"port parser store tulips left?", item, false, false, true},
 		{"port parser store tulips left?", item, false, true, false},

@@ -68,3 +68,23 @@ func TestAShortHistoryKeepsItsLargeResults(t *testing.T) {
 		t.Errorf("%s and then %s", before.Epoch, after.Epoch)
 	}
 }
+
+// A result that was to be read in full stands as far as half of the free room goes, and not at the size of a
+// result that comes when there is none.
+func TestALargeResultTakesTheFreeRoom(t *testing.T) {
+	for budget, least := range map[int]int{8000: 1700, 16000: 3500, 32000: 7000} {
+		l := logOf(string(message("user", "Now only one file is left, read it in full.")))
+		called(l, 0, 1, 900)
+		arrived := mustCompile(t, inputOf(l, budget))
+		if _, _, most := resultsShown(t, arrived); most < least || most > budget/4+100 {
+			t.Errorf("%d: %d tokens of the result are shown, not %d or more", budget, most, least)
+		}
+		l.Append(message("assistant", "I have read it. The limits are set in its last part."))
+		l.Append(message("user", "Then change the limits there."))
+		if after := mustCompile(t, inputOf(l, budget)); !strings.HasPrefix(string(after.Markdown), string(arrived.Markdown[:arrived.Prefix])) && least < journal.ToolMost {
+			t.Errorf("%d: two records later the result stands otherwise", budget)
+		} else if _, _, most := resultsShown(t, after); most < min(least, journal.ToolMost*9/10) {
+			t.Errorf("%d: two records later %d tokens of the result are shown", budget, most)
+		}
+	}
+}

@@ -116,6 +116,13 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 	l := codingLog(2000)
 	var c Compiler
 	last, most, compactions := 0, 0, 0
+	asked := l.Len() - 121 // the first request makes the index of terms, for which all is read once
+	for !record.IsUser(l.At(asked)) {
+		asked--
+	}
+	if _, err := c.Compile(inputOf(l.Prefix(asked), 8000)); err != nil {
+		t.Fatal(err)
+	}
 	for n := l.Len() - 120; n <= l.Len(); n++ {
 		pre := l.Prefix(n)
 		b, err := c.Compile(inputOf(pre, 8000))
@@ -130,7 +137,9 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 			}
 			continue
 		}
-		most = max(most, pre.Reads)
+		if !record.IsUser(l.At(n)) { // else the words of those since the last request are read
+			most = max(most, pre.Reads)
+		}
 	}
 	if compactions < 3 || most > 20 {
 		t.Errorf("%d compactions; up to %d records were read for one more", compactions, most)

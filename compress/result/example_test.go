@@ -12,7 +12,7 @@ func ExampleShorten() {
 		"=== RUN   TestRefresh\n    token_test.go:41: got 401, want 200\n--- FAIL: TestRefresh (0.01s)\nFAIL\nexit status 1\n"
 	call := result.Hint{Tool: "bash", Args: `{"command":"go test -v ./..."}`}
 	kind := result.Recognise(output, call)
-	short, _, _ := result.Shorten(output, kind, call, kind.Limit(120), "context/line/97.txt")
+	short, _, _ := result.Shorten(output, kind, call, result.Limit{Tokens: 120}, "context/line/97.txt")
 	fmt.Println(kind)
 	fmt.Println(short)
 	// Output:

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -179,54 +180,84 @@ func FoldSearch(text, tool, asked string, limit int) string {
 	return line
 }
 
-// jsonSearch shows of the best five results in a response the title, the address and as much of
-// what they say as there is room for.
+// jsonSearch shows of the best results in a response the title and the address, and as much of what
+// they say as there is room for: of the best five first.
 func (r *result) jsonSearch() (string, bool) {
 	name, _ := toolOf(r.about)
 	hits, answer := jsonHits(r.text, name)
-	if len(hits) == 0 {
+	rankHits(hits, r.about.Args)
+	most := func(n int, fits func(n int) bool) int { // the largest that fits; 0: none
+		return sort.Search(n, func(k int) bool { return !fits(k + 1) })
+	}
+	bare := compress.Clip(answer, answerBytes)
+	holds := func(text string, share int) bool {
+		return r.limit.Holds(text) && r.limit.of(text)*4 <= r.limit.Tokens*share
+	}
+	named := most(min(len(hits), bestHits), func(n int) bool { return r.limit.Holds(r.hits(hits, n, 0, 0, bare)) })
+	if named == 0 {
 		return "", false
 	}
-	all := len(hits)
-	rankHits(hits, r.about.Args)
-	for most := bestHits; most > 0; most-- {
-		for says := 2000; ; says = says * 2 / 3 {
-			var b strings.Builder
-			b.WriteByte('{')
-			if answer != "" {
-				b.WriteString(`"answer":` + quote(compress.Clip(answer, says)) + ",")
-			}
-			b.WriteString(`"results":[`)
-			for i, h := range hits[:min(most, all)] {
-				if i > 0 {
-					b.WriteByte(',')
-				}
-				b.WriteString(`{"title":` + quote(compress.Clip(h.title, 200)))
-				if h.url != "" {
-					b.WriteString(`,"url":` + quote(compress.Clip(h.url, 300)))
-				}
-				if text := compress.Clip(h.says, says); says > 0 && text != "" {
-					b.WriteString(`,"snippet":` + quote(text))
-				}
-				b.WriteByte('}')
-			}
-			if left := all - min(most, all); left > 0 {
-				b.WriteString("," + quote(fmt.Sprintf("… %d more", left)))
-			}
-			b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(compress.LeftOut(0, max(0, r.bytes-b.Len()), r.path))) + "}")
-			if r.limit.holds(b.String()) {
-				return b.String(), true
-			}
-			if says < 8 {
-				break
-			}
+	named = max(named, most(len(hits), func(n int) bool { return holds(r.hits(hits, n, 0, 0, bare), 2) }))
+	short := r.hits(hits, named, 0, 0, bare)
+	says := func(telling int) bool { // shows as much as fits of what so many say
+		longest := 0
+		for _, h := range hits[:telling] {
+			longest = max(longest, len(h.says))
 		}
+		n := most(longest, func(n int) bool { return r.limit.Holds(r.hits(hits, named, telling, n, bare)) })
+		if n > 0 {
+			short = r.hits(hits, named, telling, n, bare)
+		}
+		return n > 0
 	}
-	return "", false
+	for telling := min(named, bestHits); telling > 0 && !says(telling); telling-- {
+	}
+	if named > bestHits && !r.full(short) {
+		says(named)
+	}
+	if r.full(short) {
+		return short, true
+	}
+	whole := most(len(hits), func(n int) bool { return r.limit.Holds(r.hits(hits, n, n, r.bytes, bare)) })
+	if whole >= named { // those above stand whole: more of them, and at last some without what they say
+		named = most(len(hits), func(n int) bool { return r.limit.Holds(r.hits(hits, max(n, whole), whole, r.bytes, bare)) })
+		short = r.hits(hits, named, whole, r.bytes, bare)
+	}
+	return short, true
 }
 
-// bestHits is how many search results are shown.
-const bestHits = 5
+// hits writes the first so many results, of the first telling of them so many bytes of what they say.
+func (r *result) hits(hits []hit, named, telling, says int, answer string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	if answer != "" {
+		b.WriteString(`"answer":` + quote(answer) + ",")
+	}
+	b.WriteString(`"results":[`)
+	for i, h := range hits[:named] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"title":` + quote(compress.Clip(h.title, 200)))
+		if h.url != "" {
+			b.WriteString(`,"url":` + quote(compress.Clip(h.url, 300)))
+		}
+		if i < telling && h.says != "" {
+			b.WriteString(`,"snippet":` + quote(compress.Clip(h.says, says)))
+		}
+		b.WriteByte('}')
+	}
+	if left := len(hits) - named; left > 0 {
+		b.WriteString("," + quote(fmt.Sprintf("… %d more", left)))
+	}
+	b.WriteString(`],"[left out]":` + quote(strings.TrimSpace(compress.LeftOut(0, max(0, r.bytes-b.Len()), r.path))) + "}")
+	return b.String()
+}
+
+const (
+	bestHits    = 5   // search results of which is shown what they say, before that of others
+	answerBytes = 400 // of a search's own answer
+)
 
 // beginsHit reports whether line i, which is not the first, begins a search result: a number, a
 // title, or the first line of a paragraph that has an address.

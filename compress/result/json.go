@@ -1,6 +1,7 @@
 package result
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -18,42 +19,72 @@ func (r *result) json() (string, bool) {
 	}
 	left := compress.LeftOut(0, r.bytes, r.path)
 	best := ""
-	levels := jsonLevels
-	if r.bytes > largeJSON { // each level would go through all of it
-		levels = nil
+	if r.bytes <= largeJSON { // each level would go through all of it
+		level := 0
+		if best, level = r.level(root, left); best != "" && (level == 0 || level == 1 && r.full(best)) {
+			return best, true
+		}
 	}
-	for i, level := range levels {
-		w := jsonWriter{jsonLevel: level, most: r.limit.Tokens * 12}
-		if r.limit.Chars > 0 {
-			w.most = min(w.most, r.limit.Chars*4)
-		}
-		if root.IsObject() {
-			w.object(root, 0, left)
-		} else {
-			w.array(root, 0, left)
-		}
-		if w.full {
-			continue
-		}
-		out := w.String()
-		if len(out) > r.bytes { // what is left out are bytes of the text; there may be none but blanks
-			continue
-		}
-		// The note says how much shorter the text is; the number has no more digits than the one it stands for.
-		out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
-		if !r.limit.holds(out) {
-			continue
-		}
-		if i < 2 {
-			return out, true
-		}
-		best = out
-		break
-	}
-	if out, ok := r.tree(root); ok && said(out) > said(best) {
+	if out, ok := r.tree(root); ok && (said(out) > said(best) || !r.full(best) && r.full(out)) {
 		best = out
 	}
 	return best, best != ""
+}
+
+// full reports whether a text uses nearly all of the limit.
+func (r *result) full(text string) bool { return r.limit.of(text)*20 >= r.limit.Tokens*19 }
+
+// level returns a response at the most generous of jsonLevels that fits, or between that one and the
+// one before it, and the number of that level; "" if none fits.
+func (r *result) level(root gjson.Result, left string) (best string, level int) {
+	for level = range jsonLevels[:2] {
+		if out, ok := r.atLevel(root, jsonLevels[level], left); ok {
+			best = out
+			break
+		}
+	}
+	if best == "" {
+		level = 2 + sort.Search(len(jsonLevels)-2, func(i int) bool {
+			out, ok := r.atLevel(root, jsonLevels[2+i], left)
+			if ok {
+				best = out
+			}
+			return ok
+		})
+	}
+	if best == "" || level == 0 || r.full(best) {
+		return best, level
+	}
+	from, to := jsonLevels[level], jsonLevels[level-1]
+	for least, most := 0, levelSteps-1; least < most; {
+		step := (least + most + 1) / 2
+		if out, ok := r.atLevel(root, from.towards(to, step, r.limit.Tokens), left); ok {
+			best, least = out, step
+		} else {
+			most = step - 1
+		}
+	}
+	return best, level
+}
+
+// atLevel returns a response at a level, and whether it fits.
+func (r *result) atLevel(root gjson.Result, level jsonLevel, left string) (out string, ok bool) {
+	w := jsonWriter{jsonLevel: level, most: r.limit.Tokens * 12}
+	if root.IsObject() {
+		w.object(root, 0, left)
+	} else {
+		w.array(root, 0, left)
+	}
+	if w.full {
+		return "", false
+	}
+	out = w.String()
+	if len(out) > r.bytes { // what is left out are bytes of the text; there may be none but blanks
+		return "", false
+	}
+	// The note says how much shorter the text is; the number has no more digits than the one it stands for.
+	out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
+	return out, r.limit.Holds(out)
 }
 
 // largeJSON is the number of bytes from which on a response is only shown leaf by leaf.
@@ -74,6 +105,16 @@ func said(text string) float64 {
 // jsonLevel is how much is shown.
 type jsonLevel struct {
 	items, chars, fields, deep int
+}
+
+// levelSteps is how many levels there are from one of jsonLevels to the next.
+const levelSteps = 8
+
+// towards returns the level that lies so many steps from l to the more generous one, where no part of a
+// response is larger than so many tokens.
+func (l jsonLevel) towards(to jsonLevel, step, tokens int) jsonLevel {
+	between := func(from, to int) int { return from + (min(to, max(from, 8*tokens))-from)*step/levelSteps }
+	return jsonLevel{between(l.items, to.items), between(l.chars, to.chars), between(l.fields, to.fields), between(l.deep, to.deep)}
 }
 
 var jsonLevels = []jsonLevel{

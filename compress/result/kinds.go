@@ -1,8 +1,6 @@
 package result
 
 import (
-	"unicode/utf8"
-
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -33,36 +31,25 @@ type Hint struct {
 
 // Limit is the most that a shortened text may be.
 type Limit struct {
-	Tokens int // by ctxabi.Weight
-	Chars  int // Unicode code points; 0: any number
+	Tokens int
+	Count  func(text string) int // counts tokens; nil: ctxabi.Weight
 }
 
-// Limit returns the limit of a result of kind k where the most generous kind may show that many
-// tokens: search results four characters a token, command output three, files and responses two.
-func (k Kind) Limit(tokens int) Limit {
-	switch k {
-	case KindSearch, KindMatches:
-		return Limit{tokens, 4 * tokens}
-	case KindFile, KindJSON:
-		return Limit{tokens, 2 * tokens}
-	}
-	return Limit{tokens, 3 * tokens}
-}
-
-// of returns what s takes in the unit of a sheet: its tokens, or where the characters are
-// scarcer as many of these as make a token.
+// of returns the tokens of s.
 func (l Limit) of(s string) int {
-	w := ctxabi.Weight(s)
-	if l.Chars > 0 {
-		w = max(w, (utf8.RuneCountInString(s)*l.Tokens+l.Chars-1)/l.Chars)
+	if l.Count == nil {
+		return ctxabi.Weight(s)
 	}
-	return w
+	return l.Count(s)
 }
 
-// holds reports whether s is within the limit.
-func (l Limit) holds(s string) bool {
-	if l.Chars > 0 && len(s)/utf8.UTFMax > l.Chars {
-		return false
+// countedFrom is how often the limit a text may weigh that is counted. Few texts weigh more than their tokens twice.
+const countedFrom = 2
+
+// Holds reports whether s is within the limit. What weighs more than twice as much is not.
+func (l Limit) Holds(s string) bool {
+	if l.Count == nil {
+		return compress.Fits(s, l.Tokens)
 	}
-	return compress.Fits(s, l.Tokens) && (l.Chars == 0 || utf8.RuneCountInString(s) <= l.Chars)
+	return compress.Fits(s, countedFrom*l.Tokens) && l.Count(s) <= l.Tokens
 }

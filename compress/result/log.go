@@ -65,8 +65,8 @@ func (r *result) log() (string, bool) {
 		}
 	}
 
-	counts := 2 * r.limit.of(again(n))
-	s.left -= counts
+	notes := 2 * r.limit.of(again(n))
+	s.left -= notes
 	failed := len(byClass[className])+len(byClass[classMessage]) > 0
 	ends := 0.12
 	if !failed {
@@ -80,16 +80,7 @@ func (r *result) log() (string, bool) {
 			s.show(summaries[k])
 		}
 	}
-	var told, names []int // those that say what failed and why, the others
-	for _, i := range byClass[className] {
-		if strings.Contains(s.lines[i], " - ") && strings.Contains(s.lines[i], "::") {
-			told = append(told, i)
-		} else {
-			names = append(names, i)
-		}
-	}
-	s.failed(told, 0.8)
-	s.failed(names, 0.6)
+	before := s.failures(classes)
 	s.failed(byClass[classMessage], 0.8)
 	s.failed(byClass[classDetail], 0.6)
 	if failed {
@@ -101,9 +92,8 @@ func (r *result) log() (string, bool) {
 	s.cover(plain, 1, s.apart(plain))
 	s.fill()
 
-	s.left += counts
-	s.count(leader, members)
-	return s.write("")
+	s.noted = func() { s.left = s.count(leader, members, s.left+notes); notes = 0 }
+	return s.write(before)
 }
 
 // apart returns what lines are worth: the more of them begin with the same two words, the less.
@@ -129,8 +119,9 @@ func opening(line string) string {
 	return line
 }
 
-// count notes for each make how many of its lines are not shown, where there is room for that.
-func (s *sheet) count(leader []int, members map[int]int) {
+// count notes for each make how many of its lines are not shown, where there is room for that, and
+// returns what is left of the room.
+func (s *sheet) count(leader []int, members map[int]int, room int) int {
 	shown, last := map[int]int{}, map[int]int{}
 	root := func(i int) int {
 		for leader[i] != i {
@@ -139,6 +130,10 @@ func (s *sheet) count(leader []int, members map[int]int) {
 		return i
 	}
 	for i := range s.lines {
+		if s.more[i] > 0 {
+			room += s.r.limit.of(again(s.more[i]))
+			s.more[i] = 0
+		}
 		if s.shown[i] {
 			shown[root(i)]++
 			last[root(i)] = i
@@ -149,12 +144,13 @@ func (s *sheet) count(leader []int, members map[int]int) {
 			continue
 		}
 		if more := members[root(i)] - shown[root(i)]; more > 0 {
-			if cost := s.r.limit.of(again(more)); cost <= s.left {
-				s.left -= cost
+			if cost := s.r.limit.of(again(more)); cost <= room {
+				room -= cost
 				s.more[i] = more
 			}
 		}
 	}
+	return room
 }
 
 // last shows the last lines, of each make only one.

@@ -22,7 +22,7 @@ const resultFloor = 48
 // used is the kind by which it was shortened: KindText where the text turned out to be none of
 // kind.
 func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
-	if limit.holds(text) {
+	if limit.Holds(text) {
 		return text, kind, false
 	}
 	clean := text
@@ -32,7 +32,7 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 	if limit.Tokens >= resultFloor {
 		r := result{text: clean, bytes: len(text), about: about, limit: limit, path: path}
 		for _, k := range []Kind{kind, KindText} {
-			if short, ok := r.shorten(k); ok && limit.holds(short) && utf8.ValidString(short) {
+			if short, ok := r.shorten(k); ok && limit.Holds(short) && utf8.ValidString(short) {
 				return short, k, true
 			}
 		}
@@ -40,15 +40,33 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 	if kind == KindBinary {
 		clean = plainText(text)
 	}
-	for tokens := limit.Tokens; ; tokens = tokens * 3 / 4 {
-		short, cut = compress.HeadTail(clean, tokens, path)
-		if !cut {
-			short = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")
-		}
-		if limit.holds(short) || tokens < 2 {
-			return short, KindText, true
-		}
+	if limit.Holds(clean) {
+		clean = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")
 	}
+	return HeadTail(clean, limit, path), KindText, true
+}
+
+// HeadTail returns [compress.HeadTail] of a text with as much of its ends as limit has room for.
+func HeadTail(text string, limit Limit, path string) (short string) {
+	tokens := limit.Tokens
+	for short, _ = compress.HeadTail(text, tokens, path); tokens >= 2 && !limit.Holds(short); short, _ = compress.HeadTail(text, tokens, path) {
+		tokens = tokens * 3 / 4
+	}
+	for range 2 { // what weighs so many tokens may be fewer
+		used := limit.of(short)
+		if used*fullFrom > limit.Tokens*(fullFrom-1) {
+			break
+		}
+		if tokens = tokens * limit.Tokens / max(1, used); compress.Fits(text, tokens) {
+			break
+		}
+		more, _ := compress.HeadTail(text, tokens, path)
+		if !limit.Holds(more) {
+			break
+		}
+		short = more
+	}
+	return short
 }
 
 // result is one result that is being shortened.

@@ -106,8 +106,6 @@ func wrong(text, short string, kind Kind, limit Limit) string {
 	switch {
 	case limit.Tokens >= floor && ctxabi.Weight(short) > limit.Tokens:
 		return "above its limit in tokens"
-	case limit.Chars >= 4*floor && utf8.RuneCountInString(short) > limit.Chars:
-		return "above its limit in characters"
 	case !utf8.ValidString(short):
 		return "no UTF-8"
 	case !strings.Contains(short, "left out, all of it in "+path+"]"):
@@ -188,9 +186,6 @@ func TestResultProperties(t *testing.T) {
 			kind = rapid.SampledFrom(kinds).Draw(t, "kind")
 		}
 		limit := Limit{Tokens: tokens}
-		if rapid.Bool().Draw(t, "characters") {
-			limit = kind.Limit(tokens)
-		}
 		checkResult(t, text, kind, about, limit)
 	})
 }
@@ -201,16 +196,16 @@ func checkResult(t rapid.TB, text string, kind Kind, about Hint, limit Limit) {
 	switch {
 	case short != again || used != usedAgain:
 		t.Fatal("another result the second time")
-	case !cut && (short != text || !limit.holds(text)):
+	case !cut && (short != text || !limit.Holds(text)):
 		t.Fatal("changed without saying so, or above its limit")
-	case cut && limit.holds(text):
+	case cut && limit.Holds(text):
 		t.Fatal("cut although it fits")
 	case cut:
 		if err := wrong(text, short, used, limit); err != "" {
 			t.Fatalf("%s (kind %s, used %s, limit %+v):\n%q", err, kind, used, limit, short)
 		}
 	}
-	if kind == KindJSON && isJSON(text) && cut && limit.Tokens >= 200 && limit.Chars == 0 && used != KindJSON {
+	if kind == KindJSON && isJSON(text) && cut && limit.Tokens >= 200 && used != KindJSON {
 		t.Fatalf("JSON became %s", used)
 	}
 }
@@ -226,7 +221,6 @@ func FuzzResult(f *testing.F) {
 		about := Hint{Tool: tool, Args: args}
 		kind := Recognise(text, about)
 		checkResult(t, text, kind, about, Limit{Tokens: tokens})
-		checkResult(t, text, kind, about, kind.Limit(tokens))
 	})
 }
 
@@ -246,13 +240,13 @@ func TestResultExtremes(t *testing.T) {
 		limit      Limit
 		want       string
 	}{
-		{"667 kB of find", find.String(), bash("find /"), KindListing, KindListing.Limit(500), "/usr/share/"},
-		{"1.2 MB of a loop", strings.Repeat("Retrying connection to db-primary:5432 (attempt 3)\n", 24_000), bash("./wait.sh"), KindLog, KindLog.Limit(500), "more like it]"},
-		{"50 KB of search results", search.String(), Hint{Tool: "web_search", Args: "refresh token"}, KindSearch, KindSearch.Limit(500), "https://docs.example.com/"},
-		{"16 MiB of a log", strings.Repeat("2025-06-03T09:00:00Z INFO handled job in 12 ms without any trouble\n", 250_000) + "panic: out of memory\n", bash("make run"), KindLog, KindLog.Limit(500), "panic: out of memory"},
-		{"16 MiB on one line", strings.Repeat("lorem ipsum dolor sit amet ", 620_000), Hint{Tool: "fetch"}, KindText, KindText.Limit(500), "lorem"},
-		{"16 MiB of JSON", "[" + strings.Repeat(`{"id":"a1","name":"x"},`, 700_000) + `{"id":"last_one","error":"failed"}]`, Hint{}, KindJSON, KindJSON.Limit(500), "last_one"},
-		{"nested too deep", strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20), Hint{}, KindText, KindText.Limit(500), "["},
+		{"667 kB of find", find.String(), bash("find /"), KindListing, Limit{Tokens: 500}, "/usr/share/"},
+		{"1.2 MB of a loop", strings.Repeat("Retrying connection to db-primary:5432 (attempt 3)\n", 24_000), bash("./wait.sh"), KindLog, Limit{Tokens: 500}, "more like it]"},
+		{"50 KB of search results", search.String(), Hint{Tool: "web_search", Args: "refresh token"}, KindSearch, Limit{Tokens: 500}, "https://docs.example.com/"},
+		{"16 MiB of a log", strings.Repeat("2025-06-03T09:00:00Z INFO handled job in 12 ms without any trouble\n", 250_000) + "panic: out of memory\n", bash("make run"), KindLog, Limit{Tokens: 500}, "panic: out of memory"},
+		{"16 MiB on one line", strings.Repeat("lorem ipsum dolor sit amet ", 620_000), Hint{Tool: "fetch"}, KindText, Limit{Tokens: 500}, "lorem"},
+		{"16 MiB of JSON", "[" + strings.Repeat(`{"id":"a1","name":"x"},`, 700_000) + `{"id":"last_one","error":"failed"}]`, Hint{}, KindJSON, Limit{Tokens: 500}, "last_one"},
+		{"nested too deep", strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20), Hint{}, KindText, Limit{Tokens: 500}, "["},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kind := Recognise(c.text, c.about)
@@ -263,7 +257,7 @@ func TestResultExtremes(t *testing.T) {
 			if !cut || used != kind {
 				t.Errorf("cut %v as %s", cut, used)
 			}
-			if !c.limit.holds(short) || !strings.Contains(short, c.want) || !strings.Contains(short, path) {
+			if !c.limit.Holds(short) || !strings.Contains(short, c.want) || !strings.Contains(short, path) {
 				t.Errorf("%d characters:\n%s", utf8.RuneCountInString(short), short)
 			}
 		})

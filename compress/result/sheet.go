@@ -1,14 +1,11 @@
 package result
 
 import (
-	"cmp"
-	"container/heap"
-	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // sheet is the lines of a result and which of them are shown.
@@ -17,12 +14,16 @@ type sheet struct {
 	lines []string
 	glued []bool // it is a part of a line that goes on with the next one
 	shown []bool
-	more  []int    // how many lines like it are not lines of the sheet
-	above []string // a line of our own before it, with its end
-	costs []int    // 0: not known yet
-	left  int      // what may still be shown, in the limit's unit
+	more  []int // how many lines like it are not lines of the sheet
+	costs []int // tokens of a line; 0: not known yet
+	about []int // what a line weighs, likewise
+	left  int   // tokens that may still be shown
 
 	covered map[uint64]bool // identifiers and words that are shown
+	order   []int           // lines in the order in which they were shown
+	parts   map[int]int     // of lines that are shown in part: the bytes
+	waiting gains           // lines that the last cover did not show
+	noted   func()          // sets more, where it is not nil
 }
 
 // Lines longer than longLine bytes are taken apart into pieces of at most longPiece bytes.
@@ -33,6 +34,8 @@ const (
 
 // gap stands for lines that are not shown.
 const gap = "…\n"
+
+const gapCost = 2 // tokens
 
 // newSheet returns the sheet of a text with no line shown; ok is false if the limit has no room
 // for a note and some text.
@@ -48,11 +51,8 @@ func (r *result) newSheet(text string) (s *sheet, ok bool) {
 		s.lines, s.glued = append(s.lines, line), append(s.glued, false)
 	}
 	n := len(s.lines)
-	s.shown, s.more, s.costs, s.above = make([]bool, n), make([]int, n), make([]int, n), make([]string, n)
-	s.left = r.limit.Tokens - r.limit.of(compress.LeftOut(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - r.limit.of(gap) - 3
-	if strings.Contains(text, "```") || strings.Contains(text, "~~~") { // one that is open may have to be closed
-		s.left -= 4
-	}
+	s.shown, s.more, s.costs, s.about = make([]bool, n), make([]int, n), make([]int, n), make([]int, n)
+	s.left = r.limit.Tokens - r.limit.of(compress.LeftOut(strings.Count(r.text, "\n")+1, r.bytes, r.path)) - gapCost
 	return s, n > 0 && s.left > 0
 }
 
@@ -69,15 +69,20 @@ func pieceOf(line string) int {
 	return n
 }
 
-// cost returns what line i takes, without gaps around it.
+// cost returns the tokens of line i, without gaps around it.
 func (s *sheet) cost(i int) int {
 	if s.costs[i] == 0 {
-		s.costs[i] = s.r.limit.of(s.lines[i]+"\n") + s.r.limit.of(s.above[i])
-		if s.more[i] > 0 {
-			s.costs[i] += s.r.limit.of(again(s.more[i]))
-		}
+		s.costs[i] = s.r.limit.of(s.lines[i] + "\n")
 	}
 	return s.costs[i]
+}
+
+// weight returns what line i weighs, which is cheaper than its cost and near it.
+func (s *sheet) weight(i int) int {
+	if s.about[i] == 0 {
+		s.about[i] = ctxabi.Weight(s.lines[i]) + 1
+	}
+	return s.about[i]
 }
 
 // gaps returns by how many gaps the sheet has more when line i is shown.
@@ -97,12 +102,13 @@ func (s *sheet) show(i int) bool {
 	if i < 0 || i >= len(s.lines) || s.shown[i] {
 		return i >= 0 && i < len(s.lines)
 	}
-	cost := s.cost(i) + s.gaps(i)*s.r.limit.of(gap)
-	if cost > s.left {
+	gaps := s.gaps(i) * gapCost
+	if gaps >= s.left || s.cost(i)+gaps > s.left {
 		return false
 	}
-	s.left -= cost
+	s.left -= s.cost(i) + gaps
 	s.shown[i] = true
+	s.order = append(s.order, i)
 	eachFeature(s.lines[i], func(f uint64, _ float64) { s.covered[f] = true })
 	return true
 }
@@ -138,100 +144,6 @@ func (s *sheet) novelty(i int) float64 {
 	return fresh / all
 }
 
-// heldMost bounds how many lines are compared with each other.
-const heldMost = 4096
-
-// cover shows those candidates that say the most that is not shown yet, for what they take,
-// within share of what is left. weight scales what a line is worth; nil: 1.
-func (s *sheet) cover(candidates []int, share float64, weight func(i int) float64) {
-	floor := s.left - int(float64(s.left)*share)
-	candidates = s.thin(candidates)
-	counts := map[uint64]int{} // in how many candidates a feature is
-	for _, i := range candidates {
-		eachFeature(s.lines[i], func(f uint64, _ float64) { counts[f]++ })
-	}
-	gain := func(i int) float64 {
-		sum := 0.0
-		seen := [32]uint64{}
-		n := 0
-		eachFeature(s.lines[i], func(f uint64, w float64) {
-			if s.covered[f] || slices.Contains(seen[:n], f) {
-				return
-			}
-			if n < len(seen) {
-				seen[n] = f
-				n++
-			}
-			if counts[f] > 1 {
-				w *= repeated(counts[f])
-			}
-			sum += w
-		})
-		if weight != nil {
-			sum *= weight(i)
-		}
-		return sum / float64(s.cost(i)+2)
-	}
-	var h gains
-	for _, i := range candidates {
-		if g := gain(i); !s.shown[i] && g > 0 {
-			h = append(h, gained{i, g})
-		}
-	}
-	if len(h) > heldMost {
-		slices.SortFunc(h, func(a, b gained) int {
-			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.line, b.line))
-		})
-		h = h[:heldMost]
-	}
-	heap.Init(&h)
-	for misses := 0; h.Len() > 0 && s.left > floor && misses < 64; {
-		if g := gain(h[0].line); g < h[0].gain {
-			if g <= 0 {
-				heap.Pop(&h)
-			} else {
-				h[0].gain = g
-				heap.Fix(&h, 0)
-			}
-			continue
-		}
-		i := heap.Pop(&h).(gained).line
-		if s.left-s.cost(i) < floor || !s.show(i) {
-			misses++
-		}
-	}
-}
-
-// fill shows what lies between shown lines as far as the room goes, the shortest gaps first.
-func (s *sheet) fill() {
-	for size := 1; size <= 4; size++ {
-		for i := 0; i < len(s.lines); i++ {
-			if s.shown[i] || i > 0 && !s.shown[i-1] {
-				continue
-			}
-			n := 1
-			for n <= size && i+n < len(s.lines) && !s.shown[i+n] {
-				n++
-			}
-			if n == size && i+n < len(s.lines) {
-				for k := range n {
-					s.show(i + k)
-				}
-			}
-		}
-	}
-}
-
-// rest shows lines from the first on that were not worth it before, where there is room.
-func (s *sheet) rest() {
-	s.fill()
-	for i, misses := 0, 0; i < len(s.lines) && s.left > 0 && misses < 8; i++ {
-		if !s.show(i) {
-			misses++
-		}
-	}
-}
-
 // all returns the lines of the sheet that are not blank and stand nowhere before.
 func (s *sheet) all() []int {
 	out := make([]int, 0, len(s.lines))
@@ -247,104 +159,6 @@ func (s *sheet) all() []int {
 		}
 	}
 	return out
-}
-
-// thinnedFrom is the number of lines from which on only one of each make is looked at.
-const thinnedFrom = 16 * heldMost
-
-// thin returns, of very many candidates, the first of each make, and of too many makes every so
-// many.
-func (s *sheet) thin(candidates []int) []int {
-	if len(candidates) <= thinnedFrom {
-		return candidates
-	}
-	seen := map[uint64]bool{}
-	var out []int
-	for _, i := range candidates {
-		if m := mask(s.lines[i]); !seen[m] {
-			seen[m] = true
-			out = append(out, i)
-		}
-	}
-	if step := len(out)/thinnedFrom + 1; step > 1 {
-		n := 0
-		for i := 0; i < len(out); i += step {
-			out[n] = out[i]
-			n++
-		}
-		out = out[:n]
-	}
-	return out
-}
-
-type gained struct {
-	line int
-	gain float64
-}
-
-type gains []gained
-
-func (h gains) Len() int { return len(h) }
-func (h gains) Less(i, j int) bool {
-	return h[i].gain > h[j].gain || h[i].gain == h[j].gain && h[i].line < h[j].line
-}
-func (h gains) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *gains) Push(x any)   { *h = append(*h, x.(gained)) }
-func (h *gains) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
-// again returns the line for n others like the one before it.
-func again(n int) string { return fmt.Sprintf("[and %d more like it]\n", n) }
-
-// write returns what is shown, behind before, and the note for what is not; ok is false if no
-// line is shown.
-func (s *sheet) write(before string) (short string, ok bool) {
-	var b strings.Builder
-	b.WriteString(before)
-	lines, bytes := 0, 0
-	open := "" // the mark of a code fence that is open
-	for i, line := range s.lines {
-		if !s.shown[i] {
-			if i == 0 || s.shown[i-1] {
-				if b.Len() > 0 && !strings.HasSuffix(b.String()[b.Len()-1:], "\n") {
-					b.WriteByte('\n')
-				}
-				b.WriteString(gap)
-			}
-			continue
-		}
-		ok = true
-		b.WriteString(s.above[i])
-		b.WriteString(line)
-		bytes += len(line)
-		if i == 0 || !s.glued[i-1] {
-			open = compress.FenceAfter(open, strings.TrimSpace(line))
-		}
-		if s.glued[i] && s.shown[i+1] {
-			continue
-		}
-		b.WriteByte('\n')
-		if !s.glued[i] {
-			bytes++
-			lines++
-		}
-		if s.more[i] > 0 {
-			b.WriteString(again(s.more[i]))
-		}
-	}
-	if open != "" {
-		b.WriteString(open + "\n")
-	}
-	total := strings.Count(s.r.text, "\n")
-	if !strings.HasSuffix(s.r.text, "\n") {
-		total++
-	}
-	b.WriteString(compress.LeftOut(max(0, total-lines), max(0, s.r.bytes-bytes), s.r.path))
-	return b.String(), ok
 }
 
 // inTurn shows lines in their order, or where they do not fit every so many of them.

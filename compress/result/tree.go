@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // tree is a JSON value of which the leaves are chosen that say the most for what they take.
@@ -15,7 +16,16 @@ type tree struct {
 	r       *result
 	nodes   []treeNode
 	leaves  []string        // by node: what is shown of a leaf; "" of others
+	longer  map[int]int     // code points that are shown of a leaf, where they are more than leafChars
 	covered map[uint64]bool // features that are shown
+	waiting gains           // leaves that are not shown
+	order   []step          // what was shown one after the other
+}
+
+// step is a leaf with what it is in: nodes that are shown since it is.
+type step struct {
+	nodes []int
+	cost  int // in tokens
 }
 
 type treeNode struct {
@@ -27,7 +37,8 @@ type treeNode struct {
 	listed bool // it is, or is in, an item of a list
 	all    int  // items or fields, those that are not among kids included
 	shown  bool
-	skips  []int // of a list: how many items stand between the kid and the one before it that are not kids
+	costs  [2]int // tokens of it without its kids, and what that weighs; 0: not known yet
+	skips  []int  // of a list: how many items stand between the kid and the one before it that are not kids
 }
 
 // Bounds of a tree: of longer lists and larger objects a part is looked at.
@@ -102,7 +113,7 @@ func isHit(item gjson.Result) bool {
 	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
 }
 
-// leafChars is how much of a string is shown, in code points.
+// leafChars is how much of a string is shown, in code points, while there are others to show.
 const leafChars = 160
 
 // text returns what node i takes without its kids.
@@ -118,16 +129,20 @@ func (t *tree) text(i int) string {
 	case n.value.IsObject():
 		return head + "{},"
 	}
-	return head + leafText(n.value) + ","
+	return head + t.leaf(i) + ","
 }
 
-func leafText(v gjson.Result) string {
-	if v.Type != gjson.String || len(v.Raw) <= leafChars+2 {
+// leaf returns what is shown of leaf i.
+func (t *tree) leaf(i int) string { return leafText(t.nodes[i].value, max(leafChars, t.longer[i])) }
+
+// leafText returns a value of which at most chars code points of a string are shown.
+func leafText(v gjson.Result, chars int) string {
+	if v.Type != gjson.String || len(v.Raw) <= chars+2 {
 		return v.Raw
 	}
 	s := v.String()
-	head := []rune(s[:min(len(s), 4*leafChars)])
-	shown := string(head[:min(len(head), leafChars)])
+	head := []rune(s[:min(len(s), 4*chars)])
+	shown := string(head[:min(len(head), chars)])
 	if len(shown) == len(s) {
 		return v.Raw
 	}
@@ -142,20 +157,28 @@ const ownWorth = 0.4
 
 var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
 
-// choose shows leaves within room, in the limit's unit.
-func (t *tree) choose(room int) {
+// begin weighs the leaves, with none shown.
+func (t *tree) begin() {
 	t.covered = map[uint64]bool{}
 	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
 	t.leaves = make([]string, len(t.nodes))
-	var h gains
+	t.waiting, t.order = nil, nil
 	for i := range t.nodes {
-		if n := &t.nodes[i]; len(n.kids) == 0 {
+		n := &t.nodes[i]
+		n.shown = false
+		if len(n.kids) == 0 {
 			if !n.value.IsArray() && !n.value.IsObject() {
-				t.leaves[i] = leafText(n.value)
+				t.leaves[i] = t.leaf(i)
 			}
-			h = append(h, gained{i, t.gain(i)})
+			t.waiting = append(t.waiting, gained{i, t.gain(i)})
 		}
 	}
+}
+
+// choose shows leaves within so many tokens, and reports whether there was one.
+func (t *tree) choose(room int) (some bool) {
+	h := t.waiting
+	var missed gains
 	heap.Init(&h)
 	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
 		i := h[0].line
@@ -165,14 +188,16 @@ func (t *tree) choose(room int) {
 			heap.Fix(&h, 0)
 			continue
 		}
-		heap.Pop(&h)
+		best := heap.Pop(&h).(gained)
 		c := t.cost(i)
 		if c > room {
+			missed = append(missed, best)
 			misses++
 			continue
 		}
 		room -= c
-		if t.show(i) > 1 { // what stands beside it has become cheaper
+		some = true
+		if t.show(i, c) > 1 { // what stands beside it has become cheaper
 			for k := range h {
 				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
 					h[k].gain = t.gain(h[k].line)
@@ -181,26 +206,72 @@ func (t *tree) choose(room int) {
 			heap.Init(&h)
 		}
 	}
+	t.waiting = append(h, missed...)
+	return some
 }
 
-// show shows node i with what it is in, and returns how many nodes that are new.
-func (t *tree) show(i int) (fresh int) {
+// lengthen shows more of the leaves whose ends are not shown, by about so many tokens together, and
+// reports whether there was one.
+func (t *tree) lengthen(room int) bool {
+	var cut []int
+	for i := range t.nodes {
+		if v := t.nodes[i].value; t.nodes[i].shown && v.Type == gjson.String && len(v.Raw) > max(leafChars, t.longer[i])+2 {
+			cut = append(cut, i)
+		}
+	}
+	if len(cut) == 0 {
+		return false
+	}
+	if t.longer == nil {
+		t.longer = map[int]int{}
+	}
+	for _, i := range cut[:min(len(cut), max(1, room/4))] {
+		t.longer[i] = max(leafChars, t.longer[i]) + max(4, room*3/len(cut))
+	}
+	return true
+}
+
+// show shows node i with what it is in, which takes so many tokens, and returns how many nodes that are
+// new.
+func (t *tree) show(i, cost int) (fresh int) {
 	eachFeature(t.leaves[i], t.cover)
+	var nodes []int
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
 		t.nodes[i].shown = true
 		eachFeature(t.nodes[i].key, t.cover)
-		fresh++
+		nodes = append(nodes, i)
 	}
-	return fresh
+	t.order = append(t.order, step{nodes, cost})
+	return len(nodes)
+}
+
+// hide takes back the last steps, of at least so many tokens. It reports whether one is left.
+func (t *tree) hide(tokens int) bool {
+	for tokens > 0 && len(t.order) > 1 {
+		last := t.order[len(t.order)-1]
+		t.order = t.order[:len(t.order)-1]
+		for _, i := range last.nodes {
+			t.nodes[i].shown = false
+		}
+		tokens -= max(1, last.cost)
+	}
+	return tokens <= 0
 }
 
 func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
 
-// cost returns what it takes to show node i, with what it is in, in the limit's unit.
-func (t *tree) cost(i int) (sum int) {
+// cost returns the tokens that it takes to show node i, with what it is in.
+func (t *tree) cost(i int) int { return t.sum(i, 0, t.r.limit.of) }
+
+// sum adds up what of takes node i for, and all that it is in that is not shown.
+func (t *tree) sum(i, kind int, of func(string) int) (sum int) {
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
-		sum += t.r.limit.of(t.text(i))
-		if p := t.nodes[i].parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
+		n := &t.nodes[i]
+		if n.costs[kind] == 0 {
+			n.costs[kind] = of(t.text(i))
+		}
+		sum += n.costs[kind]
+		if p := n.parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
 			sum += 3 // a mark of what is left out of it
 		}
 	}
@@ -232,112 +303,5 @@ func (t *tree) gain(i int) float64 {
 	case 3:
 		sum *= 0.3
 	}
-	return sum / float64(t.cost(i))
-}
-
-// write writes what is shown of node i; left, if not "", becomes its last item or field.
-func (t *tree) write(b *strings.Builder, i int, left string) {
-	n := &t.nodes[i]
-	list := n.value.IsArray()
-	if !list && !n.value.IsObject() {
-		b.WriteString(leafText(n.value))
-		return
-	}
-	open, end := "{", "}"
-	if list {
-		open, end = "[", "]"
-	}
-	b.WriteString(open)
-	first := true
-	comma := func() {
-		if !first {
-			b.WriteByte(',')
-		}
-		first = false
-	}
-	skipped, shown := 0, 0
-	flush := func() {
-		if skipped > 0 {
-			comma()
-			fmt.Fprintf(b, `"… %d more"`, skipped)
-			skipped = 0
-		}
-	}
-	for k, kid := range n.kids {
-		if list {
-			skipped += n.skips[k]
-		}
-		if !t.nodes[kid].shown {
-			skipped++
-			continue
-		}
-		shown++
-		if list {
-			flush()
-		}
-		comma()
-		if !list {
-			b.WriteString(t.nodes[kid].key + ":")
-		}
-		t.write(b, kid, "")
-	}
-	if missing := n.all - shown; missing > 0 {
-		if list {
-			skipped = 0
-			inner := 0 // of these, those that are marked between
-			last := -1
-			for k, kid := range n.kids {
-				if t.nodes[kid].shown {
-					last = k
-				}
-			}
-			for k := 0; k <= last; k++ {
-				inner += n.skips[k]
-				if !t.nodes[n.kids[k]].shown {
-					inner++
-				}
-			}
-			skipped = missing - inner
-			flush()
-		} else {
-			comma()
-			fmt.Fprintf(b, `"…":%d`, missing)
-		}
-	}
-	if left != "" {
-		comma()
-		if !list {
-			b.WriteString(`"[left out]":`)
-		}
-		b.WriteString(quote(left))
-	}
-	b.WriteString(end)
-}
-
-// tree shows a response by its leaves.
-func (r *result) tree(root gjson.Result) (string, bool) {
-	left := compress.LeftOut(0, r.bytes, r.path)
-	room := r.limit.Tokens - r.limit.of(quote(left)) - 8
-	t := &tree{r: r}
-	t.add(root, "", -1, 1, 0)
-	for range 8 {
-		if room < 8 {
-			return "", false
-		}
-		for i := range t.nodes {
-			t.nodes[i].shown = false
-		}
-		t.choose(room)
-		var b strings.Builder
-		t.write(&b, 0, left)
-		out := b.String()
-		if len(out) <= r.bytes {
-			out = strings.Replace(out, quote(left), quote(compress.LeftOut(0, r.bytes-len(out)+len(quote(left)), r.path)), 1)
-			if r.limit.holds(out) {
-				return out, true
-			}
-		}
-		room -= room/10 + 1
-	}
-	return "", false
+	return sum / float64(t.sum(i, 1, ctxabi.Weight[string]))
 }

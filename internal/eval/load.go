@@ -29,6 +29,7 @@ type Session struct {
 	texts  []string         // each record as a pack shows it in full
 	tokens []int            // exact, of these
 	said   []ctxabi.Message // the records decoded
+	count  func(string) int // tokens, exactly
 }
 
 // Question is asked at the end of a session whose evidence is known.
@@ -172,8 +173,9 @@ func loadOne(p place, data []byte) (*Session, error) {
 
 // prepare renders and counts the records that have not been yet.
 func (s *Session) prepare(counter *tokens.Counter) error {
+	s.count = counter.Count
 	for line := len(s.texts) + 1; line <= s.Messages.Len(); line++ {
-		text, err := record.RenderRecord(s.Messages, line, 0)
+		text, err := record.RenderRecord(s.Messages, line, 0, nil)
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (s *Session) outputs(r *reader, half Stretches) ([]Outputs, error) {
 // shortened is a tool output cut to a cap by a method.
 func (s *Session) shortened(line, most int, method string) (string, error) {
 	if method == Ctxfs {
-		return record.RenderRecord(s.Messages, line, most)
+		return record.RenderRecord(s.Messages, line, most, s.count)
 	}
 	return s.headTail(line, most), nil
 }

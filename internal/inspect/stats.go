@@ -198,7 +198,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 		}
 		whole := int(e.Weight)
 		if n <= maxRendered {
-			text, err := record.RenderRecord(m, n, 0)
+			text, err := record.RenderRecord(m, n, 0, nil)
 			if err != nil {
 				return nil, err
 			}

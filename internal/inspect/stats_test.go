@@ -152,7 +152,7 @@ func checkGrowing(t *testing.T, h *History, s *Stats) {
 		upTo[0] += c.Count("# Context Block: system messages\n")
 	}
 	for n := 1; n <= h.Len(); n++ {
-		text, err := record.RenderRecord(h.Messages(), n, 0)
+		text, err := record.RenderRecord(h.Messages(), n, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

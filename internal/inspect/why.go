@@ -143,7 +143,7 @@ func (h *History) describe(a Address) (what string, whole int, err error) {
 		return "", 0, err
 	}
 	if !a.Event {
-		text, err := record.RenderRecord(h.Messages(), a.N, 0)
+		text, err := record.RenderRecord(h.Messages(), a.N, 0, nil)
 		if err != nil {
 			return "", 0, err
 		}

@@ -15,7 +15,7 @@ import (
 // A question about the beginning of a long history has the same pack whether the index was made for it, is kept from before, was
 // lost, or knows of later records by now.
 func TestAQuestionIsAnsweredAlikeWhateverIsKept(t *testing.T) {
-	c := Config{Budget: 3000}
+	c := Config{Budget: 4000}
 	d := newDesk(t, c)
 	defer func() { d.b.Close() }()
 	d.append(packtest.Message("user", "Keep the log of the harbour."), packtest.Message("user", "The spare key of the boathouse hangs behind the almanac."))

@@ -247,7 +247,7 @@ func (f *Fold) dropIterations() {
 	from := f.iteration - max(1, f.Rules.iterations+1-f.Rules.step) + 1
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
-		f.age()
+		f.age(f.Rules.tool)
 		f.moveTo(to, f.after(to), ByIterations)
 	}
 }

@@ -145,7 +145,7 @@ func (f *Fold) keptUsers(from int, s start) (first, user int) {
 // compact makes results of turns that are over take less and moves the boundary, if that frees enough.
 func (f *Fold) compact() {
 	before := f.weight()
-	undo := f.age()
+	undo := f.age(f.Rules.tool)
 	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(1, f.starts[0])) {
 		f.moveTo(0, f.weight(), byRoom)
 		return
@@ -202,10 +202,10 @@ func (f *Fold) turn() int {
 	return f.Last.Line
 }
 
-// endTurn makes results of the turns that are over take less, if that frees enough.
+// endTurn makes results of the turns that are over take ToolMost tokens at most, if that frees enough.
 func (f *Fold) endTurn() {
 	before := f.weight()
-	undo := f.age()
+	undo := f.age(shareRule{above: ToolMost, to: ToolMost})
 	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
 		undo()
 		return
@@ -213,15 +213,15 @@ func (f *Fold) endTurn() {
 	f.moveTo(0, f.weight(), byTurn)
 }
 
-// age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to the
-// one that they have otherwise. undo takes it back.
-func (f *Fold) age() (undo func()) {
+// age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to a
+// rule. undo takes it back.
+func (f *Fold) age(rule shareRule) (undo func()) {
 	turn, shown, surplus := f.turn(), f.shown, f.surplus
 	first, _ := f.oddAt(f.Boundary())
 	last, _ := f.oddAt(turn)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; o.rule.shown(o.weight) > f.Rules.tool.shown(o.weight) {
+		if o := &f.odd[i]; o.rule.shown(o.weight) > rule.shown(o.weight) {
 			aged = append(aged, i)
 		}
 	}
@@ -233,12 +233,12 @@ func (f *Fold) age() (undo func()) {
 	k, freed := 0, int64(0)
 	for i := range f.starts {
 		for ; k < len(aged) && f.odd[aged[k]].line < f.starts[i].line; k++ {
-			freed += f.ageOne(&f.odd[aged[k]])
+			freed += f.ageOne(&f.odd[aged[k]], rule)
 		}
 		f.starts[i].shown -= freed
 	}
 	for ; k < len(aged); k++ {
-		freed += f.ageOne(&f.odd[aged[k]])
+		freed += f.ageOne(&f.odd[aged[k]], rule)
 	}
 	f.shown -= freed
 	if shown > 0 {
@@ -247,8 +247,8 @@ func (f *Fold) age() (undo func()) {
 	return func() { f.odd, f.starts, f.shown, f.surplus = odds, starts, shown, surplus }
 }
 
-func (f *Fold) ageOne(o *odd) (freed int64) {
-	o.aged, o.was, o.rule = f.N, o.rule, f.Rules.tool
+func (f *Fold) ageOne(o *odd, rule shareRule) (freed int64) {
+	o.aged, o.was, o.rule = f.N, o.rule, rule
 	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
 }
 

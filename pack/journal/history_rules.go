@@ -169,7 +169,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	f.user = f.other
 	f.user.exact = most + 32 // a promise: weights err upwards, and a heading is not the user's
 	tool := min(max(toolFloor, room*toolShare/1000), ToolMost, room/3)
-	f.tool = shareRule{above: tool, to: min(tool, max(resultShown, resultShown*limit/resultScale))}
+	f.tool = shareRule{above: tool, to: min(tool, max(resultLeast, resultShown*limit/resultScale))}
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
 	f.free, f.image = most, most
@@ -215,10 +215,11 @@ const (
 	ToolMost  = 3000
 )
 
-// What is left of one that shows more: at most resultShown tokens at a limit of resultScale or less, and in proportion above.
+// What is left of one that shows more: resultShown tokens at a limit of resultScale and in proportion else, but no less than resultLeast.
 // That is what the kind with the most is given; the fold does not know kinds and counts all results as if they were of it.
 const (
 	resultShown = 500
+	resultLeast = 330
 	resultScale = 8000
 )
 

@@ -53,6 +53,7 @@ func (mm *Memo) render(m record.Records, at, body int, refs references, c *token
 		if err != nil {
 			return r, err
 		}
+		s.Count = c.Count
 		r.body = body
 		if len(refs) == 0 {
 			r.text, r.how = s.Write(body)

@@ -25,13 +25,14 @@ func Read(m Records, at, body int) (Rendering, error) {
 }
 
 // RenderRecord returns the message at a line of m as a pack shows it in full, or shortened to about
-// body tokens (by weight) of content where body is not 0.
+// body tokens of content where body is not 0; count counts them (nil: ctxabi.Weight).
 // It returns ctxabi.ErrIO when a record cannot be read.
-func RenderRecord(m Records, line, body int) (string, error) {
+func RenderRecord(m Records, line, body int, count func(text string) int) (string, error) {
 	r, err := readRecord(m, line)
 	if err != nil {
 		return "", err
 	}
+	r.Count = count
 	text, _ := r.Write(body)
 	return text, nil
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -20,6 +19,8 @@ type Rendering struct {
 	Alone   bool // nothing but content: it is fenced as a whole, if at all
 	Fenced  bool // something in it needs or has a fence
 	Results bool // it is what tools gave, to which native renderings give a place each
+
+	Count func(text string) int // counts the tokens that it may take; nil: ctxabi.Weight
 }
 
 // RenderingPart is a line of framing and a content below it; both may be empty.
@@ -47,7 +48,8 @@ func (s *Rendering) text() string {
 	return c.String()
 }
 
-// Write returns it as it stands in pack.md, with at most body tokens below the heading (by weight; 0: all), and says how it was shortened.
+// Write returns it as it stands in pack.md, with at most body tokens below the heading (by s.Count; 0:
+// all), and how it was shortened. What weighs no more than body stands whole.
 func (s Rendering) Write(body int) (text, how string) {
 	var b strings.Builder
 	b.WriteString(s.heading)
@@ -58,15 +60,25 @@ func (s Rendering) Write(body int) (text, how string) {
 	}
 	how = s.shorten(body)
 	short := s.text()
-	if again, cut := compress.HeadTail(short, body, s.At.Path()); cut {
-		short = again
+	limit := s.limit(body)
+	if !limit.Holds(short) {
+		short = result.HeadTail(short, limit, s.At.Path())
 		if how == "" {
 			how = HeadAndTail
 		}
 	}
+	if how == "" {
+		WriteContent(&b, whole, s.Alone && s.Fenced)
+		return b.String(), ""
+	}
 	// What kept the whole in order may now be on one side of a cut only.
 	WriteContent(&b, short, s.Fenced || unclosed(short))
 	return b.String(), how
+}
+
+// limit returns the limit of so many tokens.
+func (s *Rendering) limit(tokens int) result.Limit {
+	return result.Limit{Tokens: tokens, Count: s.Count}
 }
 
 // shorten shortens the results among the parts, each by its kind, so that all of them may fit in body tokens:
@@ -94,7 +106,7 @@ func (s *Rendering) shorten(body int) (how string) {
 		if share > 0 && weights[i] > share {
 			p := &s.Parts[i]
 			kind := result.Recognise(p.Content, p.About)
-			short, used, cut := result.Shorten(p.Content, kind, p.About, kind.Limit(share), s.At.Path())
+			short, used, cut := result.Shorten(p.Content, kind, p.About, s.limit(share), s.At.Path())
 			if cut {
 				p.Content, how = short, string(used)
 			}
