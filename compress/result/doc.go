@@ -12,7 +12,8 @@
 //
 // A sheet holds the lines of a result and how much may still be shown. Each kind shows first what
 // its readers look for (of a test run what failed and why, of a file its outline), then covers the
-// rest: greedily the lines with the most identifiers that are not shown yet, for what they take.
+// rest: greedily the lines with the most identifiers that are not shown yet, for what they take. What
+// is written is counted, and lines are added or taken back until it nearly has the size of the limit.
 //
 // # Files
 //
@@ -20,17 +21,19 @@
 //
 //	result.go                        Shorten, and texts of no other kind
 //	kind.go                          Recognise
-//	log.go file.go html.go rows.go   a kind each; rows.go has tables, matches and diffs
+//	log.go failures.go               what ran, and what failed in it
+//	file.go html.go rows.go          a kind each; rows.go has tables, matches and diffs
 //	listing.go
 //	search.go hits.go                results of searches, in lines and in JSON
-//	json.go tree.go                  responses by their shape, and leaf by leaf
+//	json.go                          responses by their shape, and leaf by leaf
 //	json_table.go json_writer.go
+//	tree.go tree_write.go
 //	repeat.go repeat_json.go         contents that repeat earlier ones
 //	repeat_match.go                  a longest common subsequence
 //	failure.go                       what lines of logs say, for other packages
 //	call.go shapes.go lines.go       what calls, texts and lines of logs are
 //	binary.go
-//	sheet.go                         which lines are shown
+//	sheet.go cover.go sheet_write.go which lines are shown, until the limit is reached
 //	json_values.go features.go       values of JSON; what a line is about
 //	plain.go kinds.go                text without a terminal's codes; kinds and limits
 //

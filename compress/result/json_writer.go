@@ -32,6 +32,8 @@ func (w *jsonWriter) value(v gjson.Result, depth int) {
 		w.object(v, depth, "")
 	case v.IsArray():
 		w.array(v, depth, "")
+	case v.Type == gjson.String && len(v.Raw) > w.chars+2 && w.chars > leafChars:
+		w.put(leafText(v, w.chars))
 	case v.Type == gjson.String && len(v.Raw) > w.chars+2:
 		s := []rune(v.String()[:min(len(v.String()), w.chars*4)])
 		w.put(quote(fmt.Sprintf("%s… [%d bytes more]", string(s[:min(len(s), w.chars)]), max(0, len(v.String())-len(string(s[:min(len(s), w.chars)]))))))

@@ -2,6 +2,7 @@ package result
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -334,5 +335,20 @@ func TestASearchFoldsToItsAnswer(t *testing.T) {
 		if got := FoldSearch(other, "web_search", asked, 60); got != "" {
 			t.Errorf("%q folds to %q", other, got)
 		}
+	}
+}
+
+// Of a log inside a response its end is shown as well: there stands how it ended.
+func TestALogInJSONKeepsItsEnd(t *testing.T) {
+	var log strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&log, "epoch %d: loss 0.%d, %d samples\n", i, 900-2*i, 64*i)
+	}
+	log.WriteString("RuntimeError: CUDA out of memory on device_3\n")
+	text := `{"status":"failed","stdout":` + quote(log.String()) + `}`
+	about := Hint{Tool: "run_python"}
+	short, used, _ := Shorten(text, Recognise(text, about), about, Limit{Tokens: 400}, path)
+	if used != KindJSON || !gjson.Valid(short) || !strings.Contains(short, "epoch 0:") || !strings.Contains(short, "CUDA out of memory on device_3") {
+		t.Errorf("%s: %s", used, short)
 	}
 }

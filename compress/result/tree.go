@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -135,12 +136,19 @@ func (t *tree) text(i int) string {
 // leaf returns what is shown of leaf i.
 func (t *tree) leaf(i int) string { return leafText(t.nodes[i].value, max(leafChars, t.longer[i])) }
 
-// leafText returns a value of which at most chars code points of a string are shown.
+// leafText returns a value of which at most chars code points of a string are shown: its beginning, and
+// where they are more than leafChars its end, too.
 func leafText(v gjson.Result, chars int) string {
 	if v.Type != gjson.String || len(v.Raw) <= chars+2 {
 		return v.Raw
 	}
 	s := v.String()
+	if chars > leafChars && utf8.RuneCountInString(s) > chars {
+		head := s[:runesIn(s, chars*2/3)]
+		tail := []rune(s[len(head):])
+		end := string(tail[len(tail)-chars/3:])
+		return quote(fmt.Sprintf("%s… [%d bytes left out] …%s", head, len(s)-len(head)-len(end), end))
+	}
 	head := []rune(s[:min(len(s), 4*chars)])
 	shown := string(head[:min(len(head), chars)])
 	if len(shown) == len(s) {
@@ -150,6 +158,17 @@ func leafText(v gjson.Result, chars int) string {
 		shown = shown[:at]
 	}
 	return quote(fmt.Sprintf("%s… [%d bytes more]", shown, len(s)-len(shown)))
+}
+
+// runesIn returns how many bytes the first n code points of s are.
+func runesIn(s string, n int) int {
+	for at := range s {
+		if n == 0 {
+			return at
+		}
+		n--
+	}
+	return len(s)
 }
 
 // ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.

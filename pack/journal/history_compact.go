@@ -202,10 +202,15 @@ func (f *Fold) turn() int {
 	return f.Last.Line
 }
 
-// endTurn makes results of the turns that are over take ToolMost tokens at most, if that frees enough.
+// endTurn makes results of the turns that are over take ToolMost tokens at most, or where less than half of the room is free what a
+// result takes that comes when there is none, if that frees enough.
 func (f *Fold) endTurn() {
 	before := f.weight()
-	undo := f.age(shareRule{above: ToolMost, to: ToolMost})
+	rule := f.Rules.tool
+	if before <= f.Rules.room/2 {
+		rule = shareRule{above: ToolMost, to: ToolMost}
+	}
+	undo := f.age(rule)
 	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
 		undo()
 		return
