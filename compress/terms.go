@@ -85,8 +85,18 @@ func Words(text string, emit func(term uint64)) {
 // termReader makes terms of chunks.
 type termReader struct {
 	emit  func(termID)
+	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
 	words bool // without wholes
+}
+
+// term emits one term.
+func (r *termReader) term(term []byte) {
+	if r.bytes != nil {
+		r.bytes(term)
+		return
+	}
+	r.emit(hash(term))
 }
 
 // chunk emits the terms of one word or identifier.
@@ -158,7 +168,7 @@ func (r *termReader) word(s string) {
 	}
 	r.lower(s)
 	if !stopWords[string(r.buf)] {
-		r.emit(hash(Stem(r.buf)))
+		r.term(Stem(r.buf))
 	}
 }
 
@@ -175,7 +185,7 @@ func (r *termReader) whole(s string) {
 			n++
 		}
 	}
-	r.emit(hash(Stem(r.buf[:n])))
+	r.term(Stem(r.buf[:n]))
 }
 
 // pairs emits each two characters that stand side by side, or the only one. Marks belong to the
@@ -187,12 +197,12 @@ func (r *termReader) pairs(s string) {
 			continue
 		}
 		if n >= 2 {
-			r.emit(hash([]byte(s[first:at])))
+			r.term([]byte(s[first:at]))
 		}
 		first, second = second, at
 		n++
 	}
-	r.emit(hash([]byte(s[first:])))
+	r.term([]byte(s[first:]))
 }
 
 // lower puts s in lower case into the buffer.
