@@ -244,7 +244,7 @@ func (f *finder) document(h *hit) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.print() != h.print {
+	if d.print != h.print {
 		return nil, &viewError{h.v, damaged("a record is not the one that was indexed")}
 	}
 	f.read += int64(len(d.said))

@@ -20,6 +20,7 @@ type document struct {
 	what  string   // of an event: its type
 	tools []string // whose result it is, or which it calls
 	said  string   // what context/line/<n>.txt holds
+	print uint32   // a checksum of said, by which documents of different text are told apart
 	words string   // the same, with the arguments of calls as their program reads them: \n is a line end
 
 	calls     []ctxabi.Call // that it makes
@@ -27,8 +28,8 @@ type document struct {
 	answers   []string      // ids of the calls that it answers
 }
 
-// print returns a checksum by which documents of different text are told apart.
-func (d *document) print() uint32 { return crc32.Checksum([]byte(d.said), castagnoli) }
+// say makes the document one that holds a text.
+func (d *document) say(text []byte) { d.said, d.print = string(text), crc32.Checksum(text, castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -87,7 +88,7 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		ev, ok := ctxabi.DecodeToolEvent(raw)
 		if !ok {
 			d.what = gjson.GetBytes(raw, "type").String()
-			d.said = string(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
+			d.say(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
 			d.words = excerpt.Unescape(d.said)
 			return d, nil
 		}
@@ -97,7 +98,7 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		} else {
 			d.calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
 		}
-		d.said = string(ev.Said())
+		d.say(ev.Said())
 	} else {
 		m := ctxabi.DecodeMessage(raw)
 		if e.Flags&session.Damaged != 0 {
@@ -110,7 +111,7 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		for _, result := range m.Results {
 			d.answers = append(d.answers, result.CallID)
 		}
-		d.said = string(m.Said())
+		d.say(m.Said())
 	}
 	d.words = d.said
 	for _, c := range d.calls {

@@ -168,7 +168,8 @@ func (w *walk) take(doc uint32) {
 		heap.Fix(&w.best, 0)
 		return
 	}
-	heap.Push(&w.best, h)
+	w.best = append(w.best, h)
+	heap.Fix(&w.best, len(w.best)-1)
 }
 
 // conjunction takes the records that have all the terms of must.
