@@ -167,10 +167,24 @@ func (r *termReader) word(s string) {
 		return
 	}
 	r.lower(s)
-	if !stopWords[string(r.buf)] {
+	if !r.stops() {
 		r.term(Stem(r.buf))
 	}
 }
+
+// stops reports whether the word in the buffer is a stop word.
+func (r *termReader) stops() bool {
+	n, first := len(r.buf), r.buf[0]
+	return n < len(stopStarts) && first >= 'a' && stopStarts[n]>>(first-'a')&1 != 0 && stopWords[string(r.buf)]
+}
+
+// stopStarts has a bit for each letter that stop words of a length begin with.
+var stopStarts = func() (all [16]uint32) {
+	for word := range stopWords {
+		all[len(word)] |= 1 << (word[0] - 'a')
+	}
+	return all
+}()
 
 // whole emits the term of an identifier.
 func (r *termReader) whole(s string) {
@@ -207,19 +221,20 @@ func (r *termReader) pairs(s string) {
 
 // lower puts s in lower case into the buffer.
 func (r *termReader) lower(s string) {
-	r.buf = r.buf[:0]
-	for at := 0; at < len(s); {
-		c, size := runeAt(s, at)
-		at += size
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
+	buf := append(r.buf[:0], s...)
+	for i, c := range buf {
+		if c >= utf8.RuneSelf {
+			buf = buf[:i]
+			for _, c := range s[i:] {
+				buf = utf8.AppendRune(buf, unicode.ToLower(c))
 			}
-			r.buf = append(r.buf, byte(c))
-			continue
+			break
 		}
-		r.buf = utf8.AppendRune(r.buf, unicode.ToLower(c))
+		if 'A' <= c && c <= 'Z' {
+			buf[i] = c + 'a' - 'A'
+		}
 	}
+	r.buf = buf
 }
 
 // Hash returns the 64-bit FNV-1a hash of a string.

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	pieceSlots = 1 << 12 // as many as a power of two
+	pieceSlots = 1 << 14 // as many as a power of two
 	maxPiece   = 30      // bytes; longer pieces seldom come again
 )
 
 // recent remembers the counts of pieces that came lately: a few words are most of a text, and the
 // vocabulary is too large for the caches of a processor. Each piece has one slot, which the last
-// one that came takes; all of them have 160 kB. It is safe for concurrent use.
+// one that came takes; all of them have 650 kB. It is safe for concurrent use.
 type recent struct {
 	slots [pieceSlots]atomic.Pointer[countedPiece]
 }
