@@ -21,7 +21,7 @@ type document struct {
 	tools []string // whose result it is, or which it calls
 	said  string   // what context/line/<n>.txt holds
 	print uint32   // a checksum of said, by which documents of different text are told apart
-	words string   // the same, with the arguments of calls as their program reads them: \n is a line end
+	json  bool     // said is JSON, and not only the arguments of calls in it
 
 	calls     []ctxabi.Call // that it makes
 	callBytes int           // of said, at its end, that are the calls
@@ -46,11 +46,39 @@ func (d *document) who() string {
 }
 
 // terms calls emit with the document's terms, repeated ones again and again.
-func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words, emit) }
+func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words(), emit) }
 
 // holds reports whether the document has a text verbatim.
 func (d *document) holds(text string) bool {
-	return strings.Contains(d.said, text) || len(d.words) != len(d.said) && strings.Contains(d.words, text)
+	return strings.Contains(d.said, text) || d.escaped() && strings.Contains(d.words(), text)
+}
+
+// words returns what the document holds, with JSON as its program reads it: \n is a line end.
+func (d *document) words() string {
+	if d.json {
+		return excerpt.Unescape(d.said)
+	}
+	words := d.said
+	for _, c := range d.calls {
+		if hasEscape(c.Arguments) {
+			words = strings.Replace(words, c.Arguments, excerpt.Unescape(c.Arguments), 1)
+		}
+	}
+	return words
+}
+
+// escaped reports whether words differs from said.
+func (d *document) escaped() bool {
+	if d.json {
+		return hasEscape(d.said)
+	}
+	return slices.ContainsFunc(d.calls, func(c ctxabi.Call) bool { return hasEscape(c.Arguments) })
+}
+
+// hasEscape reports whether a text has an escape of JSON's strings.
+func hasEscape(text string) bool {
+	i := strings.IndexByte(text, '\\')
+	return i >= 0 && i+1 < len(text)
 }
 
 // logReader reads the records of one log as documents.
@@ -89,7 +117,7 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		if !ok {
 			d.what = gjson.GetBytes(raw, "type").String()
 			d.say(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
-			d.words = excerpt.Unescape(d.said)
+			d.json = true
 			return d, nil
 		}
 		d.what, name = "tool_call", ev.Name
@@ -113,14 +141,10 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		}
 		d.say(m.Said())
 	}
-	d.words = d.said
 	for _, c := range d.calls {
 		r.remember(c)
 		d.tools = append(d.tools, c.Name)
 		d.callBytes += len(c.Name) + len(c.Arguments) + 2
-		if strings.IndexByte(c.Arguments, '\\') >= 0 {
-			d.words = strings.Replace(d.words, c.Arguments, excerpt.Unescape(c.Arguments), 1)
-		}
 	}
 	if name != "" && len(d.answers) > 0 {
 		d.tools = append(d.tools, name)
@@ -186,7 +210,7 @@ func (d *document) isResult() bool {
 
 // record returns the document as it is looked at for an excerpt.
 func (d *document) record() excerpt.Record {
-	r := excerpt.Record{Said: d.said, Escaped: len(d.words) != len(d.said), Calls: len(d.said), Result: d.isResult(), Ends: d.ends()}
+	r := excerpt.Record{Said: d.said, Escaped: d.escaped(), Calls: len(d.said), Result: d.isResult(), Ends: d.ends()}
 	if len(d.calls) > 0 {
 		r.Calls = max(0, len(d.said)-d.callBytes)
 	}

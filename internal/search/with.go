@@ -120,8 +120,7 @@ func (d *document) only(ids []string) {
 		}
 	}
 	if b.Len() > 0 {
-		d.said = b.String()
-		d.words = excerpt.Unescape(d.said)
+		d.said, d.json = b.String(), true
 	}
 }
 
