@@ -3,6 +3,7 @@ package compress
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,7 @@ func TestFinderMissesNothing(t *testing.T) {
 		Terms(query, func(term uint64) { wanted[term] = true })
 		has := false
 		Terms(text, func(term uint64) { has = has || wanted[term] })
+		sameAsTerms(t, query, text, wanted)
 		if NewFinder(query).Lacks(text) {
 			lacking++
 			if has {
@@ -46,6 +48,26 @@ func TestFinderMissesNothing(t *testing.T) {
 	}
 }
 
+// sameAsTerms checks that a query's finder emits those of its terms that a text has, and counts all.
+func sameAsTerms(t *testing.T, query, text string, wanted map[uint64]bool) {
+	t.Helper()
+	var want, got []uint64
+	all := 0
+	Terms(text, func(term uint64) {
+		if all++; wanted[term] {
+			want = append(want, term)
+		}
+	})
+	n := NewFinder(query).Terms(text, func(term uint64) {
+		if wanted[term] {
+			got = append(got, term)
+		}
+	})
+	if n != all || !slices.Equal(got, want) {
+		t.Fatalf("%q in %q: %d terms, want %d; %x, want %x", query, text, n, all, got, want)
+	}
+}
+
 // Any two texts: each term of one that stands in the other is found.
 func FuzzFinder(f *testing.F) {
 	f.Add("the flies of refresh_token", "a Fly-by RefreshToken")
@@ -53,6 +75,7 @@ func FuzzFinder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, text string) {
 		wanted := map[uint64]bool{}
 		Terms(query, func(term uint64) { wanted[term] = true })
+		sameAsTerms(t, query, text, wanted)
 		if !NewFinder(query).Lacks(text) {
 			return
 		}

@@ -88,10 +88,14 @@ type termReader struct {
 	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
 	words bool // without wholes
+
+	finder *Finder // if it is set, terms that it has not are counted alone
+	count  int     // of terms
 }
 
 // term emits one term.
 func (r *termReader) term(term []byte) {
+	r.count++
 	if r.bytes != nil {
 		r.bytes(term)
 		return
@@ -166,10 +170,29 @@ func (r *termReader) word(s string) {
 	if len(s) == 1 || len(s) > maxWhole {
 		return
 	}
+	if r.finder != nil && !r.finder.mayHave(s) {
+		if !r.isStopWord(s) {
+			r.count++
+		}
+		return
+	}
 	r.lower(s)
 	if !r.stops() {
 		r.term(Stem(r.buf))
 	}
+}
+
+// isStopWord reports whether a word is one in lower case.
+func (r *termReader) isStopWord(s string) bool {
+	any := byte(0)
+	for i := range len(s) {
+		any |= s[i]
+	}
+	if c := s[0] | 0x20; any < utf8.RuneSelf && (len(s) >= len(stopStarts) || c < 'a' || stopStarts[len(s)]>>(c-'a')&1 == 0) {
+		return false
+	}
+	r.lower(s)
+	return r.stops()
 }
 
 // stops reports whether the word in the buffer is a stop word.
@@ -189,6 +212,10 @@ var stopStarts = func() (all [16]uint32) {
 // whole emits the term of an identifier.
 func (r *termReader) whole(s string) {
 	if r.words || len(s) > maxWhole {
+		return
+	}
+	if r.finder != nil && !r.finder.mayHave(s) {
+		r.count++
 		return
 	}
 	r.lower(s)

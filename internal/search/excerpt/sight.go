@@ -85,14 +85,18 @@ func (s *Sight) read(i int) string {
 
 // termsOf returns the number of a text's terms, and which of the query's are among them.
 func (q *Query) termsOf(text string) (n int, has uint64) {
-	compress.Terms(text, func(t uint64) {
-		n++
+	note := func(t uint64) {
 		for i, wanted := range q.Terms {
 			if t == wanted {
 				has |= 1 << i
 			}
 		}
-	})
+	}
+	if q.Finder != nil {
+		n = q.Finder.Terms(text, note)
+		return n, has
+	}
+	compress.Terms(text, func(t uint64) { n++; note(t) })
 	return n, has
 }
 
