@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strings"
 
@@ -89,6 +90,7 @@ type logReader struct {
 
 	names map[string]string // of the calls that were met last, by their ids
 	order []string          // of those ids, for forgetting
+	buf   []byte            // of the record that was read last; documents have none of it
 }
 
 func newLogReader(l *session.Log, ix *session.Index) *logReader {
@@ -100,8 +102,14 @@ const maxNames = 4096
 
 // read returns the document at a line.
 func (r *logReader) read(line int) (document, error) {
-	raw, err := r.ix.Record(line)
-	if err != nil {
+	e := r.ix.At(line)
+	if cap(r.buf) < int(e.Len) {
+		r.buf = make([]byte, e.Len)
+	}
+	raw := r.buf[:e.Len]
+	if n, err := r.log.ReadAt(raw, e.Offset); err == io.EOF {
+		clear(raw[n:])
+	} else if err != nil {
 		return document{}, err
 	}
 	return r.decode(line, raw)
