@@ -5,9 +5,9 @@
 // [HeadTail] and [Head] cut a text to a number of tokens, [Clip] and [ClipTokens] a line. [Fold] and
 // [Conclusion] make one line of an output or a report. [KeyLines] chooses the lines of a history that
 // may be needed again. [Chunks], [Passages] and [Paragraphs] take a text apart; an [Index] ranks
-// texts for a query. Results of tools are shortened by their kind in compress/result, what is derived
-// from records (facts, decisions, items) is found in compress/notes; both use this package, which
-// knows neither.
+// texts for a query, and a [Finder] finds out which have none of its terms. Results of tools are
+// shortened by their kind in compress/result, what is derived from records (facts, decisions, items)
+// is found in compress/notes; both use this package, which knows neither.
 //
 // Tokens are those of [ctxabi.Weight], an estimate that never changes.
 //
@@ -28,6 +28,7 @@
 //	times.go        texts without the present time
 //	tools.go        tools by their names
 //	identifiers.go  words and identifiers of a line
+//	finder.go       texts that lack the terms of others
 //	terms.go        terms of a ranking
 //	stem.go         English endings
 //	markdown.go     lines of Markdown

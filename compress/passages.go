@@ -13,6 +13,7 @@ type Passage struct{ From, To int }
 // blank line. A very long line comes in pieces; data in pieces that is no text (base64) is left
 // out.
 func Passages(text string, size int) (out []Passage) {
+	out = make([]Passage, 0, min(strings.Count(text, "\n"), len(text)/size)+1)
 	open := false // the last of out may go on
 	add := func(from, to int) {
 		line := strings.TrimSpace(text[from:to])

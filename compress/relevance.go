@@ -253,6 +253,29 @@ func Gain(worth float64, count, length int, mean float64) float64 {
 	return float64(worth * saturated(count, normOf(length, mean)))
 }
 
+// Gains is [Gain] for documents of which many have the same length, for one mean.
+type Gains struct {
+	mean  float64
+	norms []float64 // of documents, by their length
+}
+
+// NewGains returns what terms add where documents have mean terms.
+func NewGains(mean float64) *Gains {
+	g := &Gains{mean: mean, norms: make([]float64, 256)}
+	for n := range g.norms {
+		g.norms[n] = normOf(n, mean)
+	}
+	return g
+}
+
+// Of is [Gain].
+func (g *Gains) Of(worth float64, count, length int) float64 {
+	if length < len(g.norms) {
+		return float64(worth * saturated(count, g.norms[length]))
+	}
+	return Gain(worth, count, length, g.mean)
+}
+
 // normOf returns after how many repetitions a term adds half of the most that it can add to a
 // document of so many terms.
 func normOf(length int, mean float64) float64 {

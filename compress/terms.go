@@ -85,8 +85,22 @@ func Words(text string, emit func(term uint64)) {
 // termReader makes terms of chunks.
 type termReader struct {
 	emit  func(termID)
+	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
 	words bool // without wholes
+
+	finder *Finder // if it is set, terms that it has not are counted alone
+	count  int     // of terms
+}
+
+// term emits one term.
+func (r *termReader) term(term []byte) {
+	r.count++
+	if r.bytes != nil {
+		r.bytes(term)
+		return
+	}
+	r.emit(hash(term))
 }
 
 // chunk emits the terms of one word or identifier.
@@ -156,15 +170,52 @@ func (r *termReader) word(s string) {
 	if len(s) == 1 || len(s) > maxWhole {
 		return
 	}
+	if r.finder != nil && !r.finder.mayHave(s) {
+		if !r.isStopWord(s) {
+			r.count++
+		}
+		return
+	}
 	r.lower(s)
-	if !stopWords[string(r.buf)] {
-		r.emit(hash(Stem(r.buf)))
+	if !r.stops() {
+		r.term(Stem(r.buf))
 	}
 }
+
+// isStopWord reports whether a word is one in lower case.
+func (r *termReader) isStopWord(s string) bool {
+	any := byte(0)
+	for i := range len(s) {
+		any |= s[i]
+	}
+	if c := s[0] | 0x20; any < utf8.RuneSelf && (len(s) >= len(stopStarts) || c < 'a' || stopStarts[len(s)]>>(c-'a')&1 == 0) {
+		return false
+	}
+	r.lower(s)
+	return r.stops()
+}
+
+// stops reports whether the word in the buffer is a stop word.
+func (r *termReader) stops() bool {
+	n, first := len(r.buf), r.buf[0]
+	return n < len(stopStarts) && first >= 'a' && stopStarts[n]>>(first-'a')&1 != 0 && stopWords[string(r.buf)]
+}
+
+// stopStarts has a bit for each letter that stop words of a length begin with.
+var stopStarts = func() (all [16]uint32) {
+	for word := range stopWords {
+		all[len(word)] |= 1 << (word[0] - 'a')
+	}
+	return all
+}()
 
 // whole emits the term of an identifier.
 func (r *termReader) whole(s string) {
 	if r.words || len(s) > maxWhole {
+		return
+	}
+	if r.finder != nil && !r.finder.mayHave(s) {
+		r.count++
 		return
 	}
 	r.lower(s)
@@ -175,7 +226,7 @@ func (r *termReader) whole(s string) {
 			n++
 		}
 	}
-	r.emit(hash(Stem(r.buf[:n])))
+	r.term(Stem(r.buf[:n]))
 }
 
 // pairs emits each two characters that stand side by side, or the only one. Marks belong to the
@@ -187,29 +238,30 @@ func (r *termReader) pairs(s string) {
 			continue
 		}
 		if n >= 2 {
-			r.emit(hash([]byte(s[first:at])))
+			r.term([]byte(s[first:at]))
 		}
 		first, second = second, at
 		n++
 	}
-	r.emit(hash([]byte(s[first:])))
+	r.term([]byte(s[first:]))
 }
 
 // lower puts s in lower case into the buffer.
 func (r *termReader) lower(s string) {
-	r.buf = r.buf[:0]
-	for at := 0; at < len(s); {
-		c, size := runeAt(s, at)
-		at += size
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
+	buf := append(r.buf[:0], s...)
+	for i, c := range buf {
+		if c >= utf8.RuneSelf {
+			buf = buf[:i]
+			for _, c := range s[i:] {
+				buf = utf8.AppendRune(buf, unicode.ToLower(c))
 			}
-			r.buf = append(r.buf, byte(c))
-			continue
+			break
 		}
-		r.buf = utf8.AppendRune(r.buf, unicode.ToLower(c))
+		if 'A' <= c && c <= 'Z' {
+			buf[i] = c + 'a' - 'A'
+		}
 	}
+	r.buf = buf
 }
 
 // Hash returns the 64-bit FNV-1a hash of a string.

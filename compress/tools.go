@@ -31,7 +31,7 @@ var PathKeys = []string{"path", "file_path", "filePath", "filepath", "filename",
 
 // PlainName returns the name of a tool in lower case and without what joins its words.
 func PlainName(tool string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool))
+	return strings.ToLower(withoutJoins.Replace(tool))
 }
 
 // subAgents are words of the names of tools that hand a task to another agent.
@@ -72,3 +72,5 @@ func splitCamel(name string) string {
 	}
 	return b.String()
 }
+
+var withoutJoins = strings.NewReplacer("_", "", "-", "")

@@ -4,12 +4,24 @@ import "strings"
 
 // Said is what a person would read of a message: its text, its results, its calls. It ends in a newline where it is not empty.
 func (m *Message) Said() []byte {
-	b := appendLine(nil, m.Text)
+	size := len(m.Text) + 1
+	for _, r := range m.Results {
+		size += len(r.Text) + 1
+	}
+	for _, c := range m.Calls {
+		size += len(c.Name) + len(c.Arguments) + 2
+	}
+	b := appendLine(make([]byte, 0, size), m.Text)
 	for _, r := range m.Results {
 		b = appendLine(b, r.Text)
 	}
 	for _, c := range m.Calls {
-		b = appendLine(b, c.Name+" "+c.Arguments)
+		b = append(b, c.Name...)
+		b = append(b, ' ')
+		b = append(b, c.Arguments...)
+		if b[len(b)-1] != '\n' {
+			b = append(b, '\n')
+		}
 	}
 	return b
 }

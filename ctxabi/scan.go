@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -259,6 +260,7 @@ func (s *scanner) digits() bool {
 // appendUnquoted appends the text of a valid JSON string, lone surrogates as U+FFFD.
 func appendUnquoted(text, raw []byte) []byte {
 	s := raw[1 : len(raw)-1]
+	text = slices.Grow(text, len(s))
 	for i := bytes.IndexByte(s, '\\'); i >= 0; i = bytes.IndexByte(s, '\\') {
 		text = append(text, s[:i]...)
 		c := s[i+1]

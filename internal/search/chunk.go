@@ -72,7 +72,7 @@ func (c *chunk) add(d *document, size int64) {
 	doc := uint32(c.n)
 	c.n++
 	c.bytes += size
-	r := row{role: d.role, print: d.print()}
+	r := row{role: d.role, print: d.print}
 	d.terms(func(term uint64) {
 		r.length++
 		k, known := c.number(term)

@@ -25,7 +25,7 @@ func some(t failer, n int) []byte {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
 	for i := range n {
 		text := fmt.Sprintf("common word%d word%d unique%d", rng.IntN(10), rng.IntN(200), i)
-		c.add(&document{role: ctxabi.User, said: text, words: text, tools: []string{"bash"}[:i%2]}, 100)
+		c.add(&document{role: ctxabi.User, said: text, tools: []string{"bash"}[:i%2]}, 100)
 	}
 	var b bytes.Buffer
 	if err := c.writeTo(&b); err != nil {
@@ -100,7 +100,7 @@ func TestMergedSegmentsAreWhole(t *testing.T) {
 			c := newChunk(true, first)
 			for range rapid.IntRange(1, 300).Draw(t, "records") {
 				text := fmt.Sprintf("all w%d", rapid.IntRange(0, 40).Draw(t, "word"))
-				d := &document{role: ctxabi.Event, said: text, words: text, tools: []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(t, "tools")]}
+				d := &document{role: ctxabi.Event, said: text, tools: []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(t, "tools")]}
 				c.add(d, 10)
 				whole.add(d, 10)
 			}

@@ -57,8 +57,9 @@ type matcher struct {
 	worth   []float64 // of the query's terms
 	records int       // of all
 	mean    float64   // terms of a record
-	having  int       // records with the term that stands in most
-	sum     int       // of the records of all terms
+	gains   *compress.Gains
+	having  int // records with the term that stands in most
+	sum     int // of the records of all terms
 }
 
 // countAll is up to how many postings every record is looked at, so that their number is exact. Beyond it
@@ -90,6 +91,7 @@ func newMatcher(ctx context.Context, q *Query, views []*view) (*matcher, error) 
 		}
 	}
 	m.mean = float64(max(1, total)) / float64(max(1, m.records))
+	m.gains = compress.NewGains(m.mean)
 	for _, n := range having {
 		m.having = max(m.having, n)
 		m.sum += n

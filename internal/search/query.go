@@ -41,6 +41,7 @@ type Query struct {
 	Range  ctxabi.Span // of lines of one log; the zero span: all
 	JSON   bool        // the answer is JSON and no text
 
+	loose   string   // Text without the phrases
 	terms   []uint64 // distinct
 	phrases []exact  // each has to stand in a record
 	names   []exact  // records with them come first
@@ -228,6 +229,7 @@ func (q *Query) Prepare() error {
 			}
 		}
 	}
+	q.loose = loose
 	compress.Terms(loose, add)
 	for _, word := range strings.FieldsFunc(loose, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"',;()[]{}<>`, c) }) {
 		word = strings.TrimRight(word, ".:?!")
@@ -241,6 +243,11 @@ func (q *Query) Prepare() error {
 // view returns the query as excerpts read it. worth is that of its terms.
 func (q *Query) view(worth []float64) *excerpt.Query {
 	v := &excerpt.Query{Terms: q.terms, Worth: worth}
+	texts := []string{q.loose}
+	for _, p := range q.phrases {
+		texts = append(texts, p.text)
+	}
+	v.Finder = compress.NewFinder(texts...)
 	for _, x := range slices.Concat(q.phrases, q.names) {
 		v.Exact = append(v.Exact, excerpt.Exact{Text: x.text, Words: x.words})
 	}

@@ -74,7 +74,7 @@ func (f *finder) group(hits []hit) error {
 		print uint32
 	}
 	at := map[key]int{}
-	var marks []map[uint64]bool // of the hits
+	var marks [][]uint64 // of the hits
 	for n := 0; n < len(hits); n++ {
 		full := len(f.hits) >= f.q.N
 		if !full {
@@ -91,7 +91,7 @@ func (f *finder) group(hits []hit) error {
 			f.hits[i].join(h)
 			continue
 		}
-		var of map[uint64]bool
+		var of []uint64
 		if h.acts && (!full || f.seen[h.place()] != nil) {
 			s, err := f.see(h)
 			if err != nil {
@@ -101,7 +101,7 @@ func (f *finder) group(hits []hit) error {
 				of = s.Marks()
 			}
 		}
-		i := slices.IndexFunc(marks, func(m map[uint64]bool) bool { return excerpt.Alike(m, of) })
+		i := slices.IndexFunc(marks, func(m []uint64) bool { return excerpt.Alike(m, of) })
 		if i >= 0 && f.hits[i].kin(h, f.docs) {
 			at[k] = i
 			f.hits[i].join(h)

@@ -62,6 +62,7 @@ const (
 	maxHits  = 4096     // candidates that are looked at one by one
 	maxNamed = 256      // likewise, for each bare identifier
 	maxRead  = 64 << 20 // bytes of records
+	maxKept  = 8 << 10  // of a record that lacks a text, while it may be looked at for its passages
 	maxRetry = 3        // after damages
 	maxAlso  = 8
 )
@@ -244,7 +245,7 @@ func (f *finder) document(h *hit) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.print() != h.print {
+	if d.print != h.print {
 		return nil, &viewError{h.v, damaged("a record is not the one that was indexed")}
 	}
 	f.read += int64(len(d.said))
@@ -269,7 +270,9 @@ func (f *finder) verbatim(ctx context.Context, hits []hit, texts []exact) (held 
 			held = append(held, hits[i])
 		}
 		if len(held) == 0 || held[len(held)-1].place() != hits[i].place() {
-			delete(f.docs, hits[i].place()) // it may be large
+			if len(d.said) > maxKept {
+				delete(f.docs, hits[i].place())
+			}
 		}
 	}
 	return held, true, nil

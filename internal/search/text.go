@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"hash/crc32"
+	"io"
 	"slices"
 	"strings"
 
@@ -20,15 +21,16 @@ type document struct {
 	what  string   // of an event: its type
 	tools []string // whose result it is, or which it calls
 	said  string   // what context/line/<n>.txt holds
-	words string   // the same, with the arguments of calls as their program reads them: \n is a line end
+	print uint32   // a checksum of said, by which documents of different text are told apart
+	json  bool     // said is JSON, and not only the arguments of calls in it
 
 	calls     []ctxabi.Call // that it makes
 	callBytes int           // of said, at its end, that are the calls
 	answers   []string      // ids of the calls that it answers
 }
 
-// print returns a checksum by which documents of different text are told apart.
-func (d *document) print() uint32 { return crc32.Checksum([]byte(d.said), castagnoli) }
+// say makes the document one that holds a text.
+func (d *document) say(text []byte) { d.said, d.print = string(text), crc32.Checksum(text, castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -45,11 +47,39 @@ func (d *document) who() string {
 }
 
 // terms calls emit with the document's terms, repeated ones again and again.
-func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words, emit) }
+func (d *document) terms(emit func(term uint64)) { compress.Terms(d.words(), emit) }
 
 // holds reports whether the document has a text verbatim.
 func (d *document) holds(text string) bool {
-	return strings.Contains(d.said, text) || len(d.words) != len(d.said) && strings.Contains(d.words, text)
+	return strings.Contains(d.said, text) || d.escaped() && strings.Contains(d.words(), text)
+}
+
+// words returns what the document holds, with JSON as its program reads it: \n is a line end.
+func (d *document) words() string {
+	if d.json {
+		return excerpt.Unescape(d.said)
+	}
+	words := d.said
+	for _, c := range d.calls {
+		if hasEscape(c.Arguments) {
+			words = strings.Replace(words, c.Arguments, excerpt.Unescape(c.Arguments), 1)
+		}
+	}
+	return words
+}
+
+// escaped reports whether words differs from said.
+func (d *document) escaped() bool {
+	if d.json {
+		return hasEscape(d.said)
+	}
+	return slices.ContainsFunc(d.calls, func(c ctxabi.Call) bool { return hasEscape(c.Arguments) })
+}
+
+// hasEscape reports whether a text has an escape of JSON's strings.
+func hasEscape(text string) bool {
+	i := strings.IndexByte(text, '\\')
+	return i >= 0 && i+1 < len(text)
 }
 
 // logReader reads the records of one log as documents.
@@ -60,6 +90,7 @@ type logReader struct {
 
 	names map[string]string // of the calls that were met last, by their ids
 	order []string          // of those ids, for forgetting
+	buf   []byte            // of the record that was read last; documents have none of it
 }
 
 func newLogReader(l *session.Log, ix *session.Index) *logReader {
@@ -71,8 +102,14 @@ const maxNames = 4096
 
 // read returns the document at a line.
 func (r *logReader) read(line int) (document, error) {
-	raw, err := r.ix.Record(line)
-	if err != nil {
+	e := r.ix.At(line)
+	if cap(r.buf) < int(e.Len) {
+		r.buf = make([]byte, e.Len)
+	}
+	raw := r.buf[:e.Len]
+	if n, err := r.log.ReadAt(raw, e.Offset); err == io.EOF {
+		clear(raw[n:])
+	} else if err != nil {
 		return document{}, err
 	}
 	return r.decode(line, raw)
@@ -87,8 +124,8 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		ev, ok := ctxabi.DecodeToolEvent(raw)
 		if !ok {
 			d.what = gjson.GetBytes(raw, "type").String()
-			d.said = string(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
-			d.words = excerpt.Unescape(d.said)
+			d.say(bytes.ToValidUTF8(ctxabi.SaidOfOther(raw), []byte("\uFFFD")))
+			d.json = true
 			return d, nil
 		}
 		d.what, name = "tool_call", ev.Name
@@ -97,7 +134,7 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		} else {
 			d.calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
 		}
-		d.said = string(ev.Said())
+		d.say(ev.Said())
 	} else {
 		m := ctxabi.DecodeMessage(raw)
 		if e.Flags&session.Damaged != 0 {
@@ -110,16 +147,12 @@ func (r *logReader) decode(line int, raw []byte) (d document, err error) {
 		for _, result := range m.Results {
 			d.answers = append(d.answers, result.CallID)
 		}
-		d.said = string(m.Said())
+		d.say(m.Said())
 	}
-	d.words = d.said
 	for _, c := range d.calls {
 		r.remember(c)
 		d.tools = append(d.tools, c.Name)
 		d.callBytes += len(c.Name) + len(c.Arguments) + 2
-		if strings.IndexByte(c.Arguments, '\\') >= 0 {
-			d.words = strings.Replace(d.words, c.Arguments, excerpt.Unescape(c.Arguments), 1)
-		}
 	}
 	if name != "" && len(d.answers) > 0 {
 		d.tools = append(d.tools, name)
@@ -185,7 +218,7 @@ func (d *document) isResult() bool {
 
 // record returns the document as it is looked at for an excerpt.
 func (d *document) record() excerpt.Record {
-	r := excerpt.Record{Said: d.said, Escaped: len(d.words) != len(d.said), Calls: len(d.said), Result: d.isResult(), Ends: d.ends()}
+	r := excerpt.Record{Said: d.said, Escaped: d.escaped(), Calls: len(d.said), Result: d.isResult(), Ends: d.ends()}
 	if len(d.calls) > 0 {
 		r.Calls = max(0, len(d.said)-d.callBytes)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -112,7 +111,7 @@ func (w *walk) passes(doc uint32) bool {
 
 // gain is at most what a term gives to a record that has it count times and is so long.
 func (w *walk) gain(term int, count, length uint32) float64 {
-	return compress.Gain(w.m.worth[term], int(count), int(length), w.m.mean)
+	return w.m.gains.Of(w.m.worth[term], int(count), int(length))
 }
 
 // slack covers that sums differ in their last bits by their order.
@@ -168,7 +167,8 @@ func (w *walk) take(doc uint32) {
 		heap.Fix(&w.best, 0)
 		return
 	}
-	heap.Push(&w.best, h)
+	w.best = append(w.best, h)
+	heap.Fix(&w.best, len(w.best)-1)
 }
 
 // conjunction takes the records that have all the terms of must.

@@ -120,8 +120,7 @@ func (d *document) only(ids []string) {
 		}
 	}
 	if b.Len() > 0 {
-		d.said = b.String()
-		d.words = excerpt.Unescape(d.said)
+		d.said, d.json = b.String(), true
 	}
 }
 
@@ -228,5 +227,6 @@ func (f *finder) asks(h *Hit, r *logReader, line int) bool {
 // endsInQuestion reports whether the last paragraph of a text has a question mark.
 func endsInQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	return strings.ContainsAny(text[strings.LastIndexByte(text, '\n')+1:], "?？")
+	text = text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.IndexByte(text, '?') >= 0 || strings.Contains(text, "？")
 }

@@ -14,6 +14,7 @@ type Counter struct {
 	split splitter
 	ranks *ranks
 	cache cache
+	short recent
 }
 
 // For returns the counter of an encoding ("o200k_base", "cl100k_base") or of a
@@ -39,7 +40,7 @@ func (c *Counter) Count(text string) int {
 	n := 0
 	for len(text) > 0 {
 		end := c.split(text)
-		n += c.ranks.count(text[:end])
+		n += c.short.count(c.ranks, text[:end])
 		text = text[end:]
 	}
 	return n

@@ -23,6 +23,7 @@
 //	counter.go  counts in one encoding
 //	model.go    the encodings of models
 //	cache.go    the counts of recent texts
+//	recent.go   the counts of recent pieces
 //	merge.go    a piece as tokens
 //	rank.go     the vocabularies
 //	split.go    a text as pieces

@@ -1,7 +1,6 @@
 package excerpt
 
 import (
-	"hash/fnv"
 	"math/bits"
 	"slices"
 	"strings"
@@ -17,7 +16,12 @@ type Query struct {
 	Terms []uint64  // distinct, at most MaxTerms
 	Worth []float64 // of the terms
 	Exact []Exact   // texts that count more where they stand verbatim
+
+	Finder *compress.Finder // of the terms; nil: all lines are read for them
 }
+
+// lacks reports whether a text has none of the terms, where that is known without reading it for them.
+func (q *Query) lacks(text string) bool { return q.Finder != nil && q.Finder.Lacks(text) }
 
 // Exact is a text that is looked for verbatim.
 type Exact struct {
@@ -37,9 +41,11 @@ type Record struct {
 // textLine is a line of a record, or a piece of a very long one.
 type textLine struct {
 	from, to int
-	terms    int    // of the record up to the line's end
+	terms    int    // in it; notCounted: nobody asked yet
 	has      uint64 // the query's terms in it, by their places
 }
+
+const notCounted = -1
 
 // Sight is what a record has of a query, line by line.
 type Sight struct {
@@ -56,26 +62,42 @@ func Look(d Record, q *Query, most int) *Sight {
 	s := &Sight{q: q, d: d, text: strings.TrimRight(d.Said, "\n")}
 	s.d.Calls = min(d.Calls, len(s.text))
 	head := s.text[:min(len(s.text), most)]
-	terms := 0
-	for _, p := range compress.Passages(head, 1) {
-		l := textLine{from: p.From, to: p.To}
-		part := head[p.From:p.To]
-		if d.Escaped {
-			part = Unescape(part)
+	passages := compress.Passages(head, 1)
+	s.lines = make([]textLine, len(passages))
+	for i, p := range passages {
+		l := &s.lines[i]
+		l.from, l.to, l.terms = p.From, p.To, notCounted
+		if part := s.read(i); !q.lacks(part) {
+			l.terms, l.has = q.termsOf(part)
+			s.Has |= l.has
 		}
-		compress.Terms(part, func(t uint64) {
-			terms++
-			for i, wanted := range q.Terms {
-				if t == wanted {
-					l.has |= 1 << i
-				}
-			}
-		})
-		l.terms = terms
-		s.Has |= l.has
-		s.lines = append(s.lines, l)
 	}
 	return s
+}
+
+// read returns line i as it is read for terms.
+func (s *Sight) read(i int) string {
+	if s.d.Escaped {
+		return Unescape(s.line(i))
+	}
+	return s.line(i)
+}
+
+// termsOf returns the number of a text's terms, and which of the query's are among them.
+func (q *Query) termsOf(text string) (n int, has uint64) {
+	note := func(t uint64) {
+		for i, wanted := range q.Terms {
+			if t == wanted {
+				has |= 1 << i
+			}
+		}
+	}
+	if q.Finder != nil {
+		n = q.Finder.Terms(text, note)
+		return n, has
+	}
+	compress.Terms(text, func(t uint64) { n++; note(t) })
+	return n, has
 }
 
 // line returns the text of line i.
@@ -119,23 +141,23 @@ func (s *Sight) BestWindow(mean float64) (best float64) {
 			continue
 		}
 		clear(counts[:])
-		all, before := uint64(0), 0
-		if i > 0 {
-			before = s.lines[i-1].terms
-		}
+		all, length, next := uint64(0), 0, i // length: terms of the lines in front of next
 		for k := i; k < len(s.lines) && (k == i || s.lines[k].to-s.lines[i].from <= windowBytes); k++ {
 			l := &s.lines[k]
 			if l.has == 0 {
 				continue
 			}
 			all |= l.has
+			for ; next <= k; next++ {
+				length += s.termsOn(next)
+			}
 			for has := l.has; has != 0; has &= has - 1 {
 				counts[bits.TrailingZeros64(has)]++
 			}
 			score := 0.0
 			for has := all; has != 0; has &= has - 1 {
 				t := bits.TrailingZeros64(has)
-				score += compress.Gain(s.q.Worth[t], counts[t], l.terms-before, mean)
+				score += compress.Gain(s.q.Worth[t], counts[t], length, mean)
 			}
 			best = max(best, score)
 		}
@@ -143,70 +165,80 @@ func (s *Sight) BestWindow(mean float64) (best float64) {
 	return best
 }
 
+// termsOn returns the number of terms on line i.
+func (s *Sight) termsOn(i int) int {
+	l := &s.lines[i]
+	if l.terms == notCounted {
+		l.terms, _ = s.q.termsOf(s.read(i))
+	}
+	return l.terms
+}
+
 // shortTalk is up to how many bytes of words before a call only announce it.
 const shortTalk = 200
 
-// Marks returns the lines that answer the query, and of calls the strings in their arguments, as numbers: two
-// have the same one if they differ in digits and blanks alone and have the same terms of the query. Words
-// that announce a call do not count where the call has terms of the query.
-func (s *Sight) Marks() map[uint64]bool {
-	out := map[uint64]bool{}
+// Marks returns the lines that answer the query, and of calls the strings in their arguments, as distinct
+// numbers in their order: two have the same one if they differ in digits and blanks alone and have the same
+// terms of the query. Words that announce a call do not count where the call has terms of the query.
+func (s *Sight) Marks() (out []uint64) {
 	from := 0
 	if s.d.Calls <= shortTalk && slices.ContainsFunc(s.lines, func(l textLine) bool { return l.from >= s.d.Calls && l.has != 0 }) {
 		from = s.d.Calls
 	}
-	for i, l := range s.lines {
+	for i := range s.lines {
+		l := &s.lines[i]
 		if l.has == 0 || l.from < from {
 			continue
 		}
 		if l.from < s.d.Calls || s.d.Calls == len(s.text) {
-			out[mark(s.line(i))^l.has] = true
+			out = append(out, mark(s.line(i))^l.has)
 			continue
 		}
 		for value := range strings.SplitSeq(s.line(i), `"`) {
-			if has := s.termsOf(Unescape(value)); has != 0 {
-				out[mark(value)^has] = true
+			if read := Unescape(value); !s.q.lacks(read) {
+				if _, has := s.q.termsOf(read); has != 0 {
+					out = append(out, mark(value)^has)
+				}
 			}
 		}
 	}
-	return out
-}
-
-// termsOf returns the query's terms in a text.
-func (s *Sight) termsOf(text string) (has uint64) {
-	compress.Terms(text, func(t uint64) {
-		if i := slices.Index(s.q.Terms, t); i >= 0 {
-			has |= 1 << i
-		}
-	})
-	return has
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // mark returns a number for a line but for its digits and blanks.
 func mark(line string) uint64 {
-	h := fnv.New64a()
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	h := uint64(offset)
 	digits, blank := false, false
-	for _, c := range []byte(line) {
+	for i := range len(line) {
+		c := line[i]
 		isDigit, isBlank := '0' <= c && c <= '9', c == ' ' || c == '\t'
 		switch {
 		case isDigit && !digits:
-			h.Write([]byte{'0'})
+			h = (h ^ '0') * prime
 		case isBlank && !blank:
-			h.Write([]byte{' '})
+			h = (h ^ ' ') * prime
 		case !isDigit && !isBlank:
-			h.Write([]byte{c})
+			h = (h ^ uint64(c)) * prime
 		}
 		digits, blank = isDigit, isBlank
 	}
-	return h.Sum64()
+	return h
 }
 
-// Alike reports whether two records answer with the same lines, but for a third of them.
-func Alike(a, b map[uint64]bool) bool {
+// Alike reports whether two records answer with the same lines, but for a third of them. a and b are their
+// marks.
+func Alike(a, b []uint64) bool {
 	both := 0
-	for m := range a {
-		if b[m] {
-			both++
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		switch {
+		case a[i] < b[k]:
+			i++
+		case a[i] > b[k]:
+			k++
+		default:
+			both, i, k = both+1, i+1, k+1
 		}
 	}
 	return both > 0 && 3*both >= 2*(len(a)+len(b)-both)
