@@ -30,7 +30,6 @@
 //	tree.go tree_write.go
 //	repeat.go repeat_json.go         contents that repeat earlier ones
 //	repeat_match.go                  a longest common subsequence
-//	failure.go                       what lines of logs say, for other packages
 //	call.go shapes.go lines.go       what calls, texts and lines of logs are
 //	binary.go
 //	sheet.go cover.go sheet_write.go which lines are shown, until the limit is reached

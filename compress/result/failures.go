@@ -202,3 +202,9 @@ func cutNumber(name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(name[digits:], ") ")
 	return rest, ok && digits > 0
 }
+
+// FailureLine reports whether a line of a log names what failed, or tells what went wrong.
+func FailureLine(line string) (names, tells bool) {
+	c := classify(line)
+	return c == className, c == classMessage
+}
