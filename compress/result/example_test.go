@@ -18,13 +18,18 @@ func ExampleShorten() {
 	// Output:
 	// log
 	// === RUN   TestAdd
-	// [and 59 more like it]
 	// --- PASS: TestAdd (0.00s)
-	// [and 59 more like it]
+	// === RUN   TestAdd
+	// [and 58 more like it]
+	// --- PASS: TestAdd (0.00s
 	// …
+	// --- PASS: Test
+	// [and 57 more like it]
+	// …
+	// === RUN   TestRefresh
 	//     token_test.go:41: got 401, want 200
 	// --- FAIL: TestRefresh (0.01s)
 	// FAIL
 	// exit status 1
-	// [119 lines, 2618 bytes left out, all of it in context/line/97.txt]
+	// [117 lines, 2540 bytes left out, all of it in context/line/97.txt]
 }

@@ -21,7 +21,7 @@ func (j Policy) zoneRules(step int) zoneRules {
 
 // Shares of zones, and their bounds.
 const (
-	zoneSummary = 45 // thousandths of the room
+	zoneSummary = 50 // thousandths of the room
 	zoneFolds   = 80
 	minZoned    = 600 // tokens of room below which there are no zones
 )
