@@ -56,7 +56,7 @@ func TestQuestionTakesTheRoomThatIsFree(t *testing.T) {
 		if limit > budget || b.native.Bound > budget {
 			t.Errorf("%d: %d tokens, %d in native renderings", budget, b.Tokens, b.native.Bound)
 		}
-		if left := budget - max(b.Tokens, b.native.Bound); left > max(120, used/4) {
+		if left := budget - max(b.Tokens, b.native.Bound); left > max(120, used/4) && used < questionRoom*9/10 {
 			t.Errorf("%d: %d are left, %d were taken", budget, left, used)
 		}
 		cap := capOf(&recipe.Source{Type: recipe.TypeRecall, Phase: recipe.Dynamic}, budget)

@@ -12,7 +12,7 @@ import (
 // A question has all room that is free up to questionRoom tokens and one questionShare-th of the limit: what it needs is seldom more.
 const (
 	questionRoom  = 2400
-	questionShare = 16
+	questionShare = 32
 )
 
 // recall fills the block of the recipe's source with what there is room for. The journal is folded.
