@@ -57,7 +57,7 @@
 //	STABLE   system_role, tools, skills
 //	         the leading system and developer records of the history
 //	SESSION  what else the recipe lists before the journal, and the sections of the strategy
-//	JOURNAL  the user's words, summary and key lines of what is behind the boundary; first user record,
+//	JOURNAL  first user record; the user's words, summary, files and runs, and key lines of what is behind the boundary,
 //	         the last user request behind the boundary, the newest records behind it folded to a line each, a line for each range
 //	         that is left out; then everything from the boundary on
 //	DYNAMIC  what stands after it, and the current goal: the footer

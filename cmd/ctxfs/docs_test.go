@@ -45,7 +45,7 @@ func docs(t *testing.T) map[string]string {
 var (
 	fence      = regexp.MustCompile("(?ms)^```.*?^```$")
 	inlineCode = regexp.MustCompile("`[^`\n]+`")
-	verbUse    = regexp.MustCompile(`(?:^|[\s$(/"'])ctxfs ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)((?: [^|;&\n>)]*)?)`)
+	verbUse    = regexp.MustCompile(`(?:^|[\s$(/"'])ctxfs ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*){0,2})((?: [^|;&\n>)]*)?)`)
 	flagUse    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
 	makeUse    = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)")
 	linkUse    = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)

@@ -56,8 +56,8 @@ func checkFloors(t *testing.T, sessions []*Session, floors []floor) {
 // The session that comes with ctxfs.
 func TestPacksOfTheExampleKeepWhatTheyKept(t *testing.T) {
 	checkFloors(t, example(t), []floor{
-		{4000, .905, .89, .81, .31, .585, 2010, .36},
-		{8000, .945, .94, .89, .59, .75, 2630, .19},
+		{4000, .84, .79, .6, .33, .73, 1400, .28},
+		{8000, .95, .92, .84, .56, .78, 2350, .2},
 	})
 }
 
@@ -76,7 +76,7 @@ func TestPacksOfALongSessionKeepWhatTheyKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFloors(t, sessions, []floor{
-		{8000, .91, .90, .76, .49, .76, 2600, .19},
-		{32000, .985, .985, .98, .82, .915, 5250, .055},
+		{8000, .885, .87, .68, .445, .83, 2000, .16},
+		{32000, .99, .985, .975, .78, .935, 4500, .05},
 	})
 }

@@ -72,7 +72,7 @@ func TestTheHalvesAreTheWhole(t *testing.T) {
 }
 
 // tokensOf returns what all calls of a row cost, in tokens.
-func tokensOf(r Row) int { return int(r.Figures[Effective].Mean*float64(r.Calls) + .5) }
+func tokensOf(r Row) int { return int(r.Figures[Effective].Mean*float64(r.Calls)+.5) / 10 * 10 }
 
 func TestQuestionsOfTheHalves(t *testing.T) {
 	s := numbered(t, 60)

@@ -192,7 +192,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		covered = append(covered, p.Text)
 		room -= int64(p.Tokens)
 	}
-	if lines := b.keyLines(b.z.from, int(room), covered, whole); lines.Text != "" {
+	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
 		room -= int64(lines.Tokens)
 	}

@@ -58,11 +58,12 @@ func (b *zoner) window() int {
 	return first
 }
 
-// keyLines is the block of old lines: of the records from a place on, in at most room tokens. covered are the texts that the pack
-// shows beside them, whole the records among these that stand there in full.
-func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) Part {
+// keyLines is the block of old lines, in at most room tokens: of all records behind the boundary, also of those that earlier generations
+// took there, since what matters of them changes. covered are the texts that the pack shows beside them, whole the records among these
+// that stand there in full.
+func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	first := b.window()
-	span := ctxabi.Span{From: max(first, from), To: b.z.at}
+	span := ctxabi.Span{From: first, To: b.z.at}
 	if span.From > span.To {
 		return Part{}
 	}
@@ -78,14 +79,14 @@ func (b *zoner) keyLines(from, room int, covered []string, whole map[int]bool) P
 	sources := make([]compress.Source, len(parts))
 	files := filesOf(b.m, parts)
 	for i, s := range parts {
-		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at] || s.at < span.From}
+		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at]}
 		if !sources[i].Shown && s.part.file != "" {
 			sources[i].Gone, sources[i].Shown = files.gone(i, s)
 		}
 	}
 	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
 	room -= b.c.CountCached(heading)
-	ends, taken := b.conclusions(parts, span.From, whole, room/2)
+	ends, taken := b.conclusions(parts, max(first, b.z.from), whole, room/2)
 	room -= taken
 	for _, l := range ends {
 		covered = append(covered, l.Text)

@@ -22,7 +22,7 @@ func (j Policy) zoneRules(step int) zoneRules {
 // Shares of zones, and their bounds.
 const (
 	zoneSummary = 50 // thousandths of the room
-	zoneFolds   = 80
+	zoneFolds   = 60
 	minZoned    = 600 // tokens of room below which there are no zones
 )
 

@@ -16,7 +16,7 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidFew     = 250     // thousandths of the room of key lines that it may take, where there is little of it
+	saidFew     = 200     // thousandths of the room of key lines that it may take, where there is little of it
 	saidMany    = 300     // likewise, where there is much
 	saidFrom    = 2000    // tokens of the journal's room up to which it is little
 	saidScale   = 20      // of those above for each thousandth more
