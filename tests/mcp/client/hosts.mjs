@@ -30,7 +30,7 @@ const answers = {
   why: [[{ what: "messages:1" }, /^messages:1  user/]],
   read: [
     [{ path: "messages.jsonl" }, /The staging port is 8443\./], [{ path: "context/line/1.txt" }, /The staging port is 8443\./],
-    [{ path: "context" }, /budget/], [{ path: "context/pinned" }, /lists nothing/], [{ path: "cwd" }, /cwd is empty/],
+    [{ path: "context" }, /budget/], [{ path: "context/pinned" }, /lists no names/], [{ path: "cwd" }, /cwd is empty/],
     [{ path: "messages.jsonl", offset: 4000 }, /Bytes 4000 to 4000 of \d+/],
   ],
   memory: [

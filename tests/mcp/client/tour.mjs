@@ -70,7 +70,7 @@ for (let pieces = 0; ; pieces++) {
 }
 assert.equal(whole, fs.readFileSync(`${session}/context/line/3.txt`, "utf8"));
 assert.match((await ok("read", { path: "messages.jsonl", offset: -1, limit: 300 })).text, /^\{"role":"assistant".*\n\{"role":"user","content":"good"\}\n/);
-assert.match((await ok("read", { path: "context/pinned" })).text, /lists nothing/);
+assert.match((await ok("read", { path: "context/pinned" })).text, /lists no names/);
 assert.match((await ok("read", { path: "context" })).text, /^at\/\nbudget\t4\n/);
 assert.equal((await ok("read", { path: "cwd" })).text, "(cwd is empty.)\n");
 await refused("read", { path: "context/line/77" }, /there is no record 77/);
