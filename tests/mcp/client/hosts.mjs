@@ -66,7 +66,7 @@ assert.match(none.text, /\S/);
 await fresh.call("append", { messages: [{ role: "user", content: said }] });
 fs.writeFileSync(`${empty}/context/context.yaml`, "sources:\n  - {type: todo}\n");
 const left = await fresh.call("pack");
-assert.match(left.text, /the sources of its recipe hold nothing/);
+assert.match(left.text, /the sources of its recipe have no content/);
 await fresh.client.close();
 await Promise.all([gone(pid), gone(fresh.pid)]);
 console.log("each host shows each answer");
