@@ -25,7 +25,8 @@ func factsOf(b *Build) (cited []string) {
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
 	const n = journal.FindsFirst + 4*journal.FindsNewest
-	l := packtest.LongNoted(n)
+	l := packtest.LongNoted(n - 1)
+	l.Append(packtest.Message("assistant", "The last one.")) // after a request the words of all records are read
 	read := counted{l, map[int]bool{}}
 	in := inputOf(l, notedBudget)
 	in.Messages = read

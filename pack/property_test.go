@@ -226,11 +226,12 @@ func TestPrefixAndIncrementalProperties(t *testing.T) {
 func TestFoldReadsNoRecord(t *testing.T) {
 	pure(t)
 	l := longLog(5000)
+	l.Append(message("assistant", "The last one.")) // a question would read all for its index
 	b := mustCompile(t, inputOf(l, 2000))
 	if parseJSON(t, b).Compactions == 0 {
 		t.Fatal("no compaction")
 	}
-	if l.Reads > 2*journal.WindowRecords+journal.RecallRecords+2*journal.ItemsNewest {
+	if l.Reads > journal.MostGenerations*journal.WindowRecords+journal.RecallRecords+2*journal.ItemsNewest {
 		t.Errorf("%d records were read to show a few", l.Reads)
 	}
 }
