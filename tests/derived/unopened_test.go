@@ -61,7 +61,7 @@ func TestEventsThatCannotBeOpenedCostNoPack(t *testing.T) {
 			if pack := s.Read("context/pack.md"); !strings.Contains(pack, "one") || !strings.Contains(pack, "three") || strings.Contains(pack, "seen by an event") {
 				t.Errorf("the pack is %q", pack)
 			}
-			if report := s.Read("context/pack.report.md"); !strings.Contains(report, "\nevents.jsonl cannot be opened, and nothing of it is in this pack; context/errors.jsonl says why\n") {
+			if report := s.Read("context/pack.report.md"); !strings.Contains(report, "\nevents.jsonl cannot be opened, and nothing of it is in this pack; the reason is in context/errors.jsonl\n") {
 				t.Errorf("the report is %.400q", report)
 			}
 			if json := s.Read("context/pack.json"); !strings.Contains(json, `"reason": "it cannot be opened, see context/errors.jsonl"`) {

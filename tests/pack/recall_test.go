@@ -18,7 +18,7 @@ func TestRecallThroughTheMount(t *testing.T) {
 	var log strings.Builder
 	for i := range 200 {
 		if i == 30 {
-			log.WriteString(harness.Message("assistant", secret))
+			log.WriteString(harness.Message("user", secret))
 		}
 		log.WriteString(harness.Message("user", fmt.Sprintf("Order %d: please send %d boxes of pens to the usual address.", i, i*7)))
 	}
@@ -29,7 +29,7 @@ func TestRecallThroughTheMount(t *testing.T) {
 	}
 	s.Append("messages.jsonl", harness.Message("user", "Where is the spare key of the observatory?"))
 	after := read(t, s)
-	if !strings.Contains(after.md, "## 31 assistant (recalled)\n"+secret+"\n") {
+	if !strings.Contains(after.md, "## 31 user (recalled)\n"+secret+"\n") {
 		t.Errorf("nothing was recalled:\n%s", after.md)
 	}
 	after.account(t, 202)

@@ -157,7 +157,7 @@ func (b built) unaccounted(n int) (found []string) {
 		}
 	}
 	for _, it := range b.Items {
-		if it.Kind != "key_lines" && it.Kind != "summary" && it.Kind != "recall" && it.Kind != "todo" && it.Kind != "goal" {
+		if it.Kind != "key_lines" && it.Kind != "user_words" && it.Kind != "state" && it.Kind != "summary" && it.Kind != "recall" && it.Kind != "todo" && it.Kind != "goal" {
 			add(it.Source, cmp.Or(it.RangeV1, it.Range))
 		}
 	}
