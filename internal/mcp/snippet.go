@@ -16,7 +16,7 @@ func Snippet(dir string) string {
 	line("Your memory is files in %s:", dir)
 	line("- messages.jsonl: all that was said. Only `>>` works, one JSON object a line: {\"role\",\"content\"}. Nothing in it is ever lost or changed.")
 	line("- context/pack.md: your prompt. What it shortens or leaves out is whole in context/line/<n>; as text in context/line/<n>.txt.")
-	line("- `cat 'context/search/<words>'` finds anything; put paths in \"…\".")
+	line("- `cat 'context/search/<words>'` finds anything; \"quote\" paths.")
 	line("- Yours to write: context/todo.md (- [ ] step), context/facts.jsonl ({\"id\",\"text\"}), context/decisions.jsonl ({\"id\",\"decision\"}). `>>` adds to what was found for you, `>` replaces it.")
 	line("- A file in context/pinned/ is in every prompt, word for word: rules, and what must never be forgotten.")
 	if home, ok := homeOf(dir); ok {
