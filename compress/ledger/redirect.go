@@ -151,8 +151,8 @@ func (r *run) closeAll(d *redirection, out res) res {
 	return out
 }
 
-// unopened reports whether a file of a redirection may not have been opened, by what the shell says of it. The
-// shell says so before it redirects errors.
+// unopened reports whether a file of a redirection may not have been opened: then the shell prints an error with
+// its name, before it redirects errors.
 func (r *run) unopened(name string) bool {
 	return r.uncertain || r.hidden || strings.Contains(r.output, name+": ") || strings.Contains(r.output, ": "+name)
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -59,20 +60,23 @@ func TestTheHalvesAreTheWhole(t *testing.T) {
 	odd, oddOutputs := run(OddStretches)
 	even, evenOutputs := run(EvenStretches)
 	for what, n := range map[string][3]int{
-		"cuts":            {all.Cuts, odd.Cuts, even.Cuts},
-		"calls":           {all.Calls, odd.Calls, even.Calls},
-		"compactions":     {all.Compactions, odd.Compactions, even.Compactions},
-		"outputs":         {outputs[0].Outputs, oddOutputs[0].Outputs, evenOutputs[0].Outputs},
-		"tokens of calls": {tokensOf(all), tokensOf(odd), tokensOf(even)},
+		"cuts":        {all.Cuts, odd.Cuts, even.Cuts},
+		"calls":       {all.Calls, odd.Calls, even.Calls},
+		"compactions": {all.Compactions, odd.Compactions, even.Compactions},
+		"outputs":     {outputs[0].Outputs, oddOutputs[0].Outputs, evenOutputs[0].Outputs},
 	} {
 		if n[0] != n[1]+n[2] || n[1] == 0 || n[2] == 0 {
 			t.Errorf("%s: %d, in the halves %d and %d", what, n[0], n[1], n[2])
 		}
 	}
+	// Each of the three is rounded.
+	if a, o, e := tokensOf(all), tokensOf(odd), tokensOf(even); math.Abs(a-o-e) > 2 || o < 1 || e < 1 {
+		t.Errorf("calls cost %.0f tokens, in the halves %.0f and %.0f", a, o, e)
+	}
 }
 
 // tokensOf returns what all calls of a row cost, in tokens.
-func tokensOf(r Row) int { return int(r.Figures[Effective].Mean*float64(r.Calls)+.5) / 10 * 10 }
+func tokensOf(r Row) float64 { return r.Figures[Effective].Mean * float64(r.Calls) }
 
 func TestQuestionsOfTheHalves(t *testing.T) {
 	s := numbered(t, 60)

@@ -66,17 +66,19 @@ func (t File) hash(name string) (sum string, data []byte, err error) {
 	return hex.EncodeToString(s[:]), data, err
 }
 
-// lock keeps others of the same user from changing the file until unlock.
-func (t File) lock() (unlock func() error, err error) {
+// lock reads the file, and keeps others of the same user from changing it until unlock.
+func (t File) lock() (rows []ctxabi.Trust, unlock func() error, err error) {
 	dir, err := os.Open(filepath.Dir(t.file))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
-		dir.Close()
-		return nil, fmt.Errorf("lock %s: %w", dir.Name(), err)
+	if err = unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		err = fmt.Errorf("lock %s: %w", dir.Name(), err)
+	} else if rows, err = t.read(); err == nil {
+		return rows, dir.Close, nil
 	}
-	return dir.Close, nil
+	dir.Close()
+	return nil, nil, err
 }
 
 // ErrChanged is the error that a file changed while it was being trusted.
@@ -91,15 +93,11 @@ func (t File) Add(name string, with func(data []byte) ([]string, error)) (added 
 	if err != nil {
 		return false, err
 	}
-	unlock, err := t.lock()
+	rows, unlock, err := t.lock()
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	rows, err := t.read()
-	if err != nil {
-		return false, err
-	}
 	names, err := with(data)
 	if err != nil {
 		return false, err
@@ -127,15 +125,11 @@ func (t File) Add(name string, with func(data []byte) ([]string, error)) (added 
 // with one of a shared space those of the agent's other files that are neither recipes nor settings
 // of a session. It reports whether there were any, and returns the error of the file.
 func (t File) Revoke(name string) (revoked bool, err error) {
-	unlock, err := t.lock()
+	rows, unlock, err := t.lock()
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	rows, err := t.read()
-	if err != nil {
-		return false, err
-	}
 	home, entry := AgentHome(name)
 	dir := path.Dir(name) + "/"
 	kept := slices.DeleteFunc(slices.Clone(rows), func(r ctxabi.Trust) bool {

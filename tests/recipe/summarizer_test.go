@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +51,20 @@ func (s *stage) says(what string) {
 	harness.Eventually(s.t, "the report to say "+what, func() bool { return says.MatchString(s.Read("context/pack.report.md")) })
 }
 
+// worksOn waits until a summarizer works, and returns the range of records that it was given, which the report names.
+func (s *stage) worksOn() (span string) {
+	s.t.Helper()
+	works := regexp.MustCompile(`(?m)^- summary: .*the summarizer works on (messages:1-\d+)$`)
+	harness.Eventually(s.t, "the summarizer to work", func() bool {
+		m := works.FindStringSubmatch(s.Read("context/pack.report.md"))
+		if m != nil {
+			span = m[1]
+		}
+		return m != nil
+	})
+	return span
+}
+
 // A summarizer that hangs holds up no reader; what it gives enters at a compaction, and nothing before that changes.
 func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 	t.Parallel()
@@ -59,7 +74,7 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 		"\necho \"- It was said that words are said (${CTX_RANGE%-*}-4).\"\n")
 	s.recipe(summaryRecipe)
 	s.compacted() // each read of it ends, though nobody opens the gate
-	s.says("the summarizer works on messages:1-")
+	span := s.worksOn()
 	first := s.pack()
 	packs := s.compacted()
 	second := packs[len(packs)-1]
@@ -73,13 +88,13 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 	if !strings.HasPrefix(string(given), "[messages:1 user]\nRecord 0 of it. ") || strings.TrimSpace(string(uid)) != fmt.Sprint(s.UID) {
 		t.Errorf("as %s it was given\n%.400s", uid, given)
 	}
-	for _, want := range []string{`CTX_RANGE=messages:1-\d+`, `CTX_SUMMARY_TOKENS=\d+`, `CTX_SESSION=` + regexp.QuoteMeta(s.Dir), `CTX_AGENT=agent\d+`} {
+	for _, want := range []string{`CTX_RANGE=` + span, `CTX_SUMMARY_TOKENS=\d+`, `CTX_SESSION=` + regexp.QuoteMeta(s.Dir), `CTX_AGENT=agent\d+`} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).Match(env) {
 			t.Errorf("no %s in\n%s", want, env)
 		}
 	}
 	s.pass()
-	s.says("is accepted and enters at the next compaction; the summarizer works on messages:1-")
+	s.says("the summarizer's for " + span + " is accepted and enters at the next compaction")
 	if n := s.lines("work/runs"); n > 2 {
 		t.Errorf("%d runs", n)
 	}
@@ -100,8 +115,19 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 		t.Errorf("the report is\n%s", s.Read("context/pack.report.md"))
 	}
 	// It is what ctxfs says of the history, as long as the agent says nothing.
-	if note := s.Read("context/summary.md"); !strings.HasPrefix(note, "By the recipe's summarizer, of messages:1-") || !strings.Contains(note, ":\n\n- It was said that words are said (messages:1-4).\n\nDerived since:\n\n- ") {
+	note := s.Read("context/summary.md")
+	own, since, ok := strings.Cut(note, "\n\nDerived since:\n\n- ")
+	if !ok || own != "By the recipe's summarizer, of "+span+":\n\n- It was said that words are said (messages:1-4)." {
 		t.Errorf("summary.md is\n%s", note)
+	}
+	var last int
+	if _, err := fmt.Sscanf(span, "messages:1-%d", &last); err != nil {
+		t.Fatal(err)
+	}
+	for _, cited := range regexp.MustCompile(`\(messages:(\d+)`).FindAllStringSubmatch(since, -1) {
+		if n, _ := strconv.Atoi(cited[1]); n <= last {
+			t.Errorf("record %d is derived, though the summarizer tells of %s:\n%s", n, span, note)
+		}
 	}
 	// A crash while the next run goes on changes nothing: it is done again, and what was accepted stays.
 	harness.Eventually(t, "the next run", func() bool { return s.lines("work/runs") > 1 })
