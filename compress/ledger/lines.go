@@ -27,6 +27,7 @@ const (
 	minExcerpt = 80  // bytes
 	maxExcerpt = 24  // lines of what stands in one file
 	longExc    = 160 // bytes of a line of it
+	fewBytes   = 24  // that a line of it takes at least, nearly always
 )
 
 // Lines returns a line for each file that was created, changed, moved or deleted, the newest first, and below
@@ -224,19 +225,9 @@ func (s State) excerpt(f *File, chars int) (out []string) {
 		}
 		return out
 	case s.fresh(f) && f.Text.Held && f.Act != Copied && f.Act != Moved && f.Changes > 0:
-		var lines []string
-		for line := range strings.Lines(f.Text.Body) {
-			lines = append(lines, line)
-			if len(lines) > maxExcerpt {
-				break
-			}
-		}
-		more := f.Text.Lines - min(len(lines), maxExcerpt)
-		if len(lines) > maxExcerpt {
-			lines = lines[:maxExcerpt]
-		}
+		lines := compress.Outline(f.Text.Body, min(maxExcerpt, chars/fewBytes))
 		out = fitted(lines, chars-20)
-		if more += len(lines) - len(out); more > 0 && len(out) > 0 {
+		if more := f.Text.Lines - len(out); more > 0 && len(out) > 0 {
 			out = append(out, fmt.Sprintf("  | … %d more", more))
 		}
 	}

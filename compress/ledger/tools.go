@@ -83,8 +83,8 @@ func first(args gjson.Result, keys ...string) (text string, ok bool) {
 }
 
 var (
-	oldKeys = []string{"old_string", "oldText", "old_str", "oldString", "old_text", "search", "old_content"}
-	newKeys = []string{"new_string", "newText", "new_str", "newString", "new_text", "replace", "replacement", "new_content"}
+	oldKeys = []string{"old_string", "oldText", "old_str", "oldString", "old_text", "search", "old_content", "old"}
+	newKeys = []string{"new_string", "newText", "new_str", "newString", "new_text", "replace", "replacement", "new_content", "new"}
 	allKeys = []string{"content", "file_text", "contents", "text", "code", "body", "data"}
 )
 

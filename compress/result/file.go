@@ -19,7 +19,7 @@ func (r *result) file() (string, bool) {
 		if compress.FenceMark(strings.TrimSpace(line)) != "" {
 			fence = !fence
 		}
-		if inOutline(line, fence) {
+		if compress.InOutline(line, fence) {
 			outline = append(outline, i)
 		}
 	}
@@ -69,37 +69,4 @@ func (s *sheet) asked(outline []int) func(i int) float64 {
 		}
 		return 1
 	}
-}
-
-// outlineWords begin a line that defines something, in the languages that agents mostly read.
-var outlineWords = compress.WordSet(`func def class interface struct enum trait impl fn type module namespace package function export public private protected
-	static async abstract const describe it test CREATE message service rpc resource data variable @media section`)
-
-// inOutline reports whether a line is a heading or defines something; numbers that a tool put
-// before it do not count.
-func inOutline(line string, fence bool) bool {
-	s := strings.TrimLeft(line, " \t0123456789")
-	if s != strings.TrimLeft(line, " \t") { // "12:  func", "12→func", "12| func"
-		for _, mark := range []string{":", "→", "|", "\t"} {
-			if rest, ok := strings.CutPrefix(s, mark); ok {
-				s = rest
-				break
-			}
-		}
-	}
-	indent := compress.IndentOf(s)
-	s = strings.TrimSpace(s)
-	if level, _ := compress.Heading(s, indent); level > 0 && !fence {
-		return true
-	}
-	word, rest, _ := strings.Cut(s, " ")
-	word = strings.TrimRight(word, "(")
-	if outlineWords[word] && rest != "" && indent <= 8 {
-		return word != "const" && word != "type" && word != "static" || indent == 0
-	}
-	if strings.HasPrefix(s, "describe(") || strings.HasPrefix(s, "it(") || strings.HasPrefix(s, "test(") {
-		return true
-	}
-	// A section of YAML, TOML or INI.
-	return indent == 0 && len(s) < 60 && (strings.HasSuffix(s, ":") && !strings.ContainsAny(s, " (") || s != "" && s[0] == '[' && strings.HasSuffix(s, "]"))
 }
