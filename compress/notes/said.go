@@ -11,6 +11,7 @@ var (
 	demandWords  = wordSet("demands")
 	stepWords    = wordSet("steps")
 	outcomeWords = wordSet("outcomes")
+	reasonWords  = wordSet("reasons")
 )
 
 // Bounds of what is taken for a paste.
@@ -235,52 +236,43 @@ func demands(s string) bool {
 	return strings.HasSuffix(s, "?")
 }
 
-// Gist returns, in at most n bytes, what a message of a model says that was done, found or decided:
-// one or two whole sentences, a line that ends in a colon with what follows it; "" if the message
-// says nothing of that kind.
-func Gist(text string, n int) string {
-	units := unitsOf(text, n)
-	best, second := -1, -1
-	for i, u := range units {
-		if u.worth <= 0 {
-			continue
-		}
-		switch {
-		case best < 0 || u.worth > units[best].worth:
-			best, second = i, best
-		case second < 0 || u.worth > units[second].worth:
-			second = i
-		}
-	}
-	if best < 0 {
-		return ""
-	}
-	out := units[best].text
-	if second >= 0 && units[second].worth > 2 && len(out)+1+len(units[second].text) <= n {
-		if second < best {
-			return units[second].text + " " + out
-		}
-		return out + " " + units[second].text
-	}
-	return out
+// Point is a sentence of a message that says what was done, found or decided, or why.
+type Point struct {
+	Text  string
+	Worth int // the more the better; at least 1
 }
 
-// unit is a sentence, or a line that ends in a colon and the list behind it.
-type unit struct {
-	text  string
-	worth int
+// Points returns the best points of a message of a model, at most limit of them and each of at most n bytes, in their order: whole
+// sentences, and lines that end in a colon with the list behind them.
+func Points(text string, n, limit int) []Point {
+	points := slices.DeleteFunc(pointsOf(text, n), func(p Point) bool { return p.Worth <= 0 })
+	if len(points) <= limit {
+		return points
+	}
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return points[b].Worth - points[a].Worth })
+	order = order[:limit]
+	slices.Sort(order)
+	best := make([]Point, 0, limit)
+	for _, i := range order {
+		best = append(best, points[i])
+	}
+	return best
 }
 
-// maxUnits is how many sentences of a message are looked at.
-const maxUnits = 64
+// maxPoints is how many sentences of a message are looked at.
+const maxPoints = 64
 
-func unitsOf(text string, n int) []unit {
+func pointsOf(text string, n int) []Point {
 	if len(text) > proseRead {
 		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
 	}
 	lines := compress.MarkdownLines(text)
-	r := unitReader{most: n}
-	for at := 0; at < len(lines) && len(r.units) < maxUnits; at++ {
+	r := pointReader{most: n}
+	for at := 0; at < len(lines) && len(r.points) < maxPoints; at++ {
 		l := &lines[at]
 		if l.Level > 0 && strings.HasSuffix(r.lead, ":") {
 			r.lead = ""
@@ -294,36 +286,36 @@ func unitsOf(text string, n int) []unit {
 		}
 	}
 	r.endList()
-	return r.units
+	return r.points
 }
 
-// unitReader reads the units of a text.
-type unitReader struct {
-	most  int // bytes of one
-	units []unit
-	lead  string // a line that ends in a colon, and the list behind it so far
+// pointReader reads the points of a text.
+type pointReader struct {
+	most   int // bytes of one
+	points []Point
+	lead   string // a line that ends in a colon, and the list behind it so far
 }
 
 // add adds a sentence, to the list that goes on if there is one.
-func (r *unitReader) add(s string) {
+func (r *pointReader) add(s string) {
 	switch {
 	case r.lead != "" && len(r.lead)+1+len(s) <= r.most:
 		r.lead += " " + s
 	case r.lead == "" && len(s) <= r.most:
-		r.units = append(r.units, unit{s, worthOf(s)})
+		r.points = append(r.points, Point{s, worthOf(s)})
 	}
 }
 
 // endList ends the list that goes on.
-func (r *unitReader) endList() {
+func (r *pointReader) endList() {
 	if r.lead != "" && !strings.HasSuffix(r.lead, ":") {
-		r.units = append(r.units, unit{r.lead, worthOf(r.lead)})
+		r.points = append(r.points, Point{r.lead, worthOf(r.lead)})
 	}
 	r.lead = ""
 }
 
 // line reads a line of prose or of a list.
-func (r *unitReader) line(s string, l *compress.MarkdownLine) {
+func (r *pointReader) line(s string, l *compress.MarkdownLine) {
 	if l.Item {
 		_, s = cutMark(s, l.Bullet)
 		if s = unmark(s); r.lead != "" {
@@ -360,21 +352,21 @@ func worthOf(s string) int {
 	if stepWords[words[0]] || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can") {
 		worth = -2
 	}
-	outcomes := 0
+	outcomes, reasons := 0, 0
 	for _, w := range words {
 		if outcomeWords[w] && outcomes < 2 {
 			outcomes++
 		}
+		if reasonWords[w] {
+			reasons = 1
+		}
 	}
-	worth += 2 * outcomes
-	identifiers := 0
-	compress.EachWord(s, func(_ string, kind compress.WordKind) {
-		if kind == compress.IdentifierWord && identifiers < 3 {
-			identifiers++
+	worth += 2*outcomes + 3*reasons
+	named := 0
+	compress.EachWord(s, func(word string, kind compress.WordKind) {
+		if named < 3 && (kind == compress.IdentifierWord || strings.ContainsAny(word, "0123456789")) {
+			named++
 		}
 	})
-	return worth + identifiers
+	return worth + named
 }
-
-// Outcomes returns what a text of [Gist] says about what was done, found or decided.
-func Outcomes(text string) int { return worthOf(text) }

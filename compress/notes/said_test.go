@@ -47,22 +47,30 @@ func TestShortenKeepsTheDemand(t *testing.T) {
 	}
 }
 
-func TestGist(t *testing.T) {
-	for text, want := range map[string]string{
-		"Perfect! I fixed the race in cache.go because two writers held the lock. Shall I commit?": "I fixed the race in cache.go because two writers held the lock.",
-		"Done:\n\n- updated README.md\n- added a test in cache_test.go\n\nLet me know.":            "Done: updated README.md; added a test in cache_test.go;",
-		"Let me look at the file.": "",
-		"Great!":                   "",
-		"I updated:":               "",
+func TestPoints(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Perfect! I fixed the race in cache.go because two writers held the lock. Shall I commit?": {"I fixed the race in cache.go because two writers held the lock."},
+		"Done:\n\n- updated README.md\n- added a test in cache_test.go\n\nLet me know.":            {"Done: updated README.md; added a test in cache_test.go;"},
+		"Let me look at the file.": nil,
+		"Great!":                   nil,
+		"I updated:":               nil,
+		"The window is wide. The lock is held for 30 s, since uploads take 25 s. It was renamed to pool.go. The door is green.": {
+			"The lock is held for 30 s, since uploads take 25 s.", "It was renamed to pool.go.",
+		},
 	} {
-		if got := Gist(text, 200); got != want {
+		var got []string
+		for _, p := range Points(text, 200, 2) {
+			got = append(got, p.Text)
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%q\n got %q\nwant %q", text, got, want)
 		}
 	}
 	for _, n := range []int{20, 60, 100, 200} {
-		got := Gist(strings.Repeat("The parser was changed and it passed all of the tests of the suite. ", 5), n)
-		if len(got) > n || got != "" && !strings.HasSuffix(got, ".") {
-			t.Errorf("%d: %q", n, got)
+		for _, p := range Points(strings.Repeat("The parser was changed and it passed all of the tests of the suite. ", 5), n, 3) {
+			if len(p.Text) > n || !strings.HasSuffix(p.Text, ".") || p.Worth < 1 {
+				t.Errorf("%d: %+v", n, p)
+			}
 		}
 	}
 }

@@ -19,7 +19,8 @@ const (
 	keptDigests   = 2 * WindowRecords
 	maxVocabulary = 1 << 19 // words and lines; then all is read again
 	headTarget    = 72      // bytes of what the head of a part names
-	gistBytes     = 200     // of what stands of a record in the summary
+	pointBytes    = 320     // of a sentence that may stand in the summary
+	maxPoints     = 6       // of these, of one record
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
@@ -34,8 +35,8 @@ type digests struct {
 type digest struct {
 	parts  []digestPart
 	result bool
-	gist   string     // what an assistant's record says, in a sentence or two
-	said   *saidWords // by the user; nil: the record is no message of the user
+	points []derived.Point // what an assistant's record says
+	said   *saidWords      // by the user; nil: the record is no message of the user
 }
 
 // saidWords are the words of a message of the user.
@@ -82,7 +83,7 @@ func (d *digests) of(m record.Records, at int) (*digest, bool) {
 			one.said = &saidWords{sense: derived.SenseOf(r.Text)}
 			one.said.parts, one.said.cut = derived.UserWords(r.Text)
 		} else if !record.AddressOf(m, at).Event {
-			one.gist = derived.Gist(r.Text, gistBytes)
+			one.points = derived.Points(r.Text, pointBytes, maxPoints)
 		}
 		one.parts = append(one.parts, digestPart{Digest: d.words.Digest(r.Text), head: head})
 	}
@@ -119,7 +120,10 @@ func (d *digests) keep(at int, one *digest) {
 }
 
 func (o *digest) size() int {
-	n := 128 + len(o.gist)
+	n := 128
+	for _, p := range o.points {
+		n += 24 + len(p.Text)
+	}
 	if o.said != nil {
 		for _, part := range o.said.parts {
 			n += 16 + len(part)

@@ -127,7 +127,7 @@ func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
 	j := Policy{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
 	if r.History == (recipe.History{}) {
-		j.high, j.low, j.minGain, j.keyLines = 1000, 780, 150, 420
+		j.high, j.low, j.minGain, j.keyLines = 1000, 780, 150, 260
 	}
 	if s != nil {
 		j.Present, j.iterations, j.step, j.Truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead

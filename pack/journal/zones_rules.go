@@ -21,8 +21,8 @@ func (j Policy) zoneRules(step int) zoneRules {
 
 // Shares of zones, and their bounds.
 const (
-	zoneSummary = 50 // thousandths of the room
-	zoneFolds   = 60
+	zoneSummary = 220 // thousandths of the room
+	zoneFolds   = 50
 	minZoned    = 600 // tokens of room below which there are no zones
 )
 

@@ -16,8 +16,8 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidFew     = 200     // thousandths of the room of key lines that it may take, where there is little of it
-	saidMany    = 300     // likewise, where there is much
+	saidFew     = 330     // thousandths of the room of key lines that it may take, where there is little of it
+	saidMany    = 480     // likewise, where there is much
 	saidFrom    = 2000    // tokens of the journal's room up to which it is little
 	saidScale   = 20      // of those above for each thousandth more
 	saidMost    = 512     // messages of the user that are looked at

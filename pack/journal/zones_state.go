@@ -16,7 +16,7 @@ import (
 
 // Numbers of the block of files and runs.
 const (
-	stateShare  = 120 // thousandths of the room of key lines that it may take
+	stateShare  = 300 // thousandths of the room of key lines that it may take
 	runsShare   = 350 // of these, those of runs
 	charsAToken = 3   // characters that a token of it has at least, nearly always
 	minState    = 48  // tokens below which there is none

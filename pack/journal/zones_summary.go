@@ -11,20 +11,33 @@ import (
 
 // Numbers of the summary.
 const (
-	gistTokens   = 40   // that a line takes about: so many stretches has the range
+	gistTokens   = 80   // that a stretch of the range has
 	gistLooked   = 3    // records of a stretch that are read, where they are older than those of key lines
 	gistScanned  = 64   // records of such a stretch among which these are looked for
 	failedPart   = 4    // failures take a quarter of the room at most
+	minWorth     = 3    // of a sentence that stands for its stretch, but for the end of a turn
+	endsWorth    = 4    // how much more a sentence is worth that stands at the end of a turn
+	maxMisses    = 8    // sentences that do not fit, before no other is tried
 	failedWindow = 1024 // of the newest records, of which failures are told
 	ownSummary   = 300  // thousandths of the room that the summarizer's text may take
 )
 
-// gist is what an assistant's record says, as a line of the summary.
+// gist is what an assistant's record says.
 type gist struct {
-	at    int
-	ends  bool // a turn: the user's message follows
-	asked int  // the user's message that began the turn; 0: not known
-	text  string
+	at     int
+	ends   bool // a turn: the user's message follows
+	asked  int  // the user's message that began the turn; 0: not known
+	points []derived.Point
+}
+
+// best is the number of the best point.
+func (g *gist) best() (best int) {
+	for i, p := range g.points {
+		if p.Worth > g.points[best].Worth {
+			best = i
+		}
+	}
+	return best
 }
 
 // summary is the block that says what was done, found and decided and what failed in the records of a span: in the words of the
@@ -52,70 +65,135 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 
 // derived are the lines for the records of a span, spread over it, as many as there is room for, in their order.
 func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string {
-	type note struct {
-		at   int
-		text string
-	}
-	var notes []note
-	known := map[string]bool{}
-	add := func(at int, text string, room *int) bool {
-		if text = record.OneLine(text); known[text] {
-			return true
-		}
-		line := "- " + text + " (" + record.AddressOf(b.m, at).Source() + ")\n"
-		n := b.c.CountCached(line)
-		if n > *room {
-			return false
-		}
-		known[text] = true
-		*room -= n
-		notes = append(notes, note{at, line})
-		return true
-	}
 	if b.z.From > 0 {
 		span.To = min(span.To, b.z.From-1)
 	}
 	span.From = max(span.From, b.f.Lead.N+1)
-	failed := room / failedPart
+	l := summaryLines{b: b, room: room, known: map[string]bool{}}
 	for _, f := range b.failures(span) {
-		before := failed
-		if !add(f.at, f.text, &failed) {
+		if !l.add(f.at, "Failed: ", f.line, 0, l.room-room+room/failedPart) {
 			break
 		}
-		room -= before - failed
 	}
-	stretches := b.gists(span, max(1, room/gistTokens))
-	// The best of each stretch, from the newest on; then the next best.
-	for round := 0; round < 3; round++ {
-		for _, list := range slices.Backward(stretches) {
-			if round < len(list) {
-				add(list[round].at, b.gistLine(&list[round], said), &room)
+	stretches := b.gists(span, max(1, l.room/gistTokens))
+	var rest []point
+	// The best of each stretch, from the newest on; then the best of all.
+	for _, list := range slices.Backward(stretches) {
+		for i := range list {
+			g := &list[i]
+			for k, p := range g.points {
+				if i == 0 && k == g.best() && (g.ends || p.Worth >= minWorth) {
+					l.add(g.at, b.leadIn(g, said), p.Text, k, l.room)
+					continue
+				}
+				worth := p.Worth
+				if g.ends {
+					worth += endsWorth
+				}
+				rest = append(rest, point{g, p.Text, k, worth})
 			}
 		}
 	}
-	slices.SortStableFunc(notes, func(a, b note) int { return a.at - b.at })
-	var lines []string
-	for _, n := range notes {
-		lines = append(lines, n.text)
+	slices.SortStableFunc(rest, func(a, b point) int { return b.worth - a.worth })
+	misses := 0
+	for _, p := range rest {
+		if misses < maxMisses && !l.add(p.of.at, b.leadIn(p.of, said), p.text, p.number, l.room) {
+			misses++
+		}
 	}
-	return lines
+	return l.lines()
 }
 
-// gistLine is what a line says: of the end of a turn also what the user had asked.
-func (b *zoner) gistLine(g *gist, said map[int]bool) string {
+// point is a sentence that the summary may have.
+type point struct {
+	of     *gist
+	text   string
+	number int // among those of its record
+	worth  int
+}
+
+// summaryLines are the lines of a summary: one for each record, with what of it stands there.
+type summaryLines struct {
+	b     *zoner
+	room  int // tokens
+	known map[string]bool
+	list  []summaryLine
+}
+
+// summaryLine is what a summary says of one record.
+type summaryLine struct {
+	at    int
+	lead  string // before the first sentence
+	parts []linePart
+}
+
+// linePart is a sentence of a record, and its number there.
+type linePart struct {
+	number int
+	text   string
+}
+
+// add adds a sentence of a record if at most room tokens are enough; it reports whether it stands there.
+func (l *summaryLines) add(at int, lead, text string, number, room int) bool {
+	if text = record.OneLine(text); l.known[text] {
+		return true
+	}
+	i := slices.IndexFunc(l.list, func(s summaryLine) bool { return s.at == at && s.lead == lead })
+	n := 0
+	if i < 0 {
+		n = l.b.c.CountCached("- " + lead + text + l.cited(at))
+	} else {
+		n = l.b.c.CountCached(" " + text)
+	}
+	if n > room {
+		return false
+	}
+	if i < 0 {
+		i = len(l.list)
+		l.list = append(l.list, summaryLine{at: at, lead: lead})
+	}
+	l.list[i].parts = append(l.list[i].parts, linePart{number, text})
+	l.known[text] = true
+	l.room -= n
+	return true
+}
+
+func (l *summaryLines) cited(at int) string {
+	return " (" + record.AddressOf(l.b.m, at).Source() + ")\n"
+}
+
+// lines are those of the records, in their order.
+func (l *summaryLines) lines() (out []string) {
+	slices.SortStableFunc(l.list, func(a, b summaryLine) int { return a.at - b.at })
+	for _, s := range l.list {
+		slices.SortStableFunc(s.parts, func(a, b linePart) int { return a.number - b.number })
+		text := s.lead
+		for i, p := range s.parts {
+			if i > 0 {
+				text += " "
+			}
+			text += p.text
+		}
+		out = append(out, "- "+text+l.cited(s.at))
+	}
+	return out
+}
+
+// leadIn is what stands before the sentences of a record: at the end of a turn also what the user had asked.
+func (b *zoner) leadIn(g *gist, said map[int]bool) string {
 	switch {
 	case !g.ends:
-		return g.text
+		return ""
 	case g.asked > 0 && (said[g.asked] || b.staysWhole(g.asked)):
-		return "To [" + record.AddressOf(b.m, g.asked).String() + "]: " + g.text
+		return "To [" + record.AddressOf(b.m, g.asked).String() + "]: "
 	}
-	return "Answered: " + g.text
+	return "Answered: "
 }
 
 // failureLine is a failed attempt that nothing made up for, and where it was.
 type failureLine struct {
 	at   int
-	text string
+	line string
 }
 
 // failures are the attempts of the newest records of a span that failed and that nothing made up for up to the compaction, newest first.
@@ -128,7 +206,7 @@ func (b *zoner) failures(span ctxabi.Span) (out []failureLine) {
 	b.mm.TryAll(&o, b.m, from, b.z.at)
 	for _, f := range slices.Backward(o.failing) {
 		if at := f.places[len(f.places)-1]; at <= span.To {
-			out = append(out, failureLine{at, "Failed: " + f.line})
+			out = append(out, failureLine{at, f.line})
 		}
 	}
 	return out
@@ -171,8 +249,8 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 			}
 			one, ok := b.mm.digests.of(b.m, at)
 			b.unread = b.unread || !ok
-			if one.gist != "" {
-				list = append(list, gist{at, ends, asked, one.gist})
+			if len(one.points) > 0 {
+				list = append(list, gist{at, ends, asked, one.points})
 			}
 		}
 		slices.SortStableFunc(list, func(a, b gist) int {
@@ -182,7 +260,7 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 				}
 				return 1
 			}
-			if x, y := derived.Outcomes(a.text), derived.Outcomes(b.text); x != y {
+			if x, y := a.points[a.best()].Worth, b.points[b.best()].Worth; x != y {
 				return y - x
 			}
 			return b.at - a.at

@@ -210,7 +210,7 @@ var objects = []object{
 	{Name: "history", Is: "history", Doc: "Shares of the journal's room.", Fields: []field{
 		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: ofHistory(func(h *History) any { return &h.High })},
 		{Key: "low", Kind: number, Above: true, Max: 1, Default: "0.78", Doc: "A compaction brings it down to this, with what it folds and keeps of old lines.", at: ofHistory(func(h *History) any { return &h.Low })},
-		{Key: "key_lines", Kind: number, Max: 1, Default: "0.42", Doc: "For old lines that are kept word by word.", at: ofHistory(func(h *History) any { return &h.KeyLines })},
+		{Key: "key_lines", Kind: number, Max: 1, Default: "0.26", Doc: "For old lines that are kept word by word.", at: ofHistory(func(h *History) any { return &h.KeyLines })},
 		{Key: "min_gain", Kind: number, Max: 1, Default: "0.15", Doc: "A compaction that frees less does not happen.", at: ofHistory(func(h *History) any { return &h.MinGain })},
 	}},
 	{Name: "source", Is: "a source", Tag: "type", Doc: "One source of blocks. One without a `type` changes the source of the same `id` that an import brought.", Fields: []field{
