@@ -24,6 +24,7 @@
 //	relevance.go    BM25 over texts
 //	paragraph.go    parts of Markdown
 //	headtail.go     both ends of a text
+//	outline.go      lines that tell what is in a file
 //	chunks.go       parts of a content by its bytes
 //	times.go        texts without the present time
 //	tools.go        tools by their names

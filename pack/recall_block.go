@@ -13,6 +13,8 @@ import (
 const (
 	questionRoom  = 2400
 	questionShare = 32
+
+	workingRoom = 200 // tokens while the agent works, when each call pays for it anew
 )
 
 // recall fills the block of the recipe's source with what there is room for. The journal is folded.
@@ -42,6 +44,9 @@ func (d *draft) recall() error {
 		}
 		if !asks {
 			room = min(room, d.footerLeft)
+		}
+		if !asked && b.class != explicit {
+			room = min(room, workingRoom)
 		}
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens

@@ -255,7 +255,7 @@ func TestRecallLeavesOutWhatIsOver(t *testing.T) {
 		}
 		l.Append(message("user", ask))
 		b := mustCompile(t, inputOf(l, 4000))
-		if mended := strings.Contains(string(b.Markdown), "go test theme: failed (4), mended by go test"); mended != mend {
+		if mended := strings.Contains(string(b.Markdown), "go test theme: failed (4: the palette of hyacinths is invalid, and so is what follows from it in the garden), mended by go test"); mended != mend {
 			t.Errorf("mended %v, and the goal has it: %v\n%s", mend, mended, b.Markdown)
 		}
 		text, _ := recallBlock(b)

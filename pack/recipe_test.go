@@ -17,7 +17,7 @@ import (
 // recipeOf is a recipe of sources, with the defaults that the parser fills in.
 func recipeOf(sources ...recipe.Source) *recipe.Recipe {
 	r := &recipe.Recipe{Name: "context.yaml", Files: []recipe.File{{Path: "context.yaml"}}, TotalMaxTokens: -1,
-		History: recipe.History{High: 1, Low: 0.55, KeyLines: 0.25, MinGain: 0.15}, Sources: sources}
+		History: recipe.History{High: 1, Low: 0.55, UserWords: 0.1, Summary: 0.1, FilesAndRuns: 0.05, KeyLines: 0.1, Folded: 0.05, MinGain: 0.15}, Sources: sources}
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		if s.Block == "" {

@@ -87,6 +87,23 @@ func TestTheNewestOfTheUsersWordsStay(t *testing.T) {
 }
 
 // The block takes no more than its part, names only messages of the user, and is the same when it is made again.
+// What the user demanded once outlives what they said since, where there is no room for both.
+func TestDemandsOutliveChatter(t *testing.T) {
+	l := logOf(string(message("user", "Begin.")))
+	l.Append(message("user", "Colors are RGB values, you must not use palette indices."))
+	for i := range 150 {
+		l.Append(message("user", fmt.Sprintf("The window number %d looks fine on the big screen here with the light of the afternoon in it.", i)))
+		work(l, 2)
+	}
+	block := blockNamed(string(mustCompile(t, inputOf(l, 8000)).Markdown), "user's words (")
+	if n := strings.Count(block, "\n"); n < 4 || n > 100 {
+		t.Fatalf("%d lines:\n%s", n, block)
+	}
+	if !strings.Contains(block, "you must not use palette indices") {
+		t.Errorf("the demand is gone:\n%s", block)
+	}
+}
+
 func TestTheUsersWordsHoldTheirRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t)

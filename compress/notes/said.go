@@ -83,6 +83,9 @@ func (w *wordsReader) pastedAt(at int) (end int) {
 			return end + 1
 		}
 	}
+	if end = w.numberedAt(at); end > at {
+		return end
+	}
 	for end = at; end < len(lines) && !lines[end].Blank && !lines[end].Code && (isPrinted(w.line(end)) || end > at && lines[end].Indent >= 4); end++ {
 	}
 	if run := keyLines(w.text, lines[at:]); end-at < pastedLines && run >= pasteLines {
@@ -92,6 +95,28 @@ func (w *wordsReader) pastedAt(at int) (end int) {
 		return end
 	}
 	return at
+}
+
+// numberedAt returns the line behind the paragraph that begins at a line if it is copied from a diff or a listing with numbers
+// (" + 12  text"), with lines that a terminal wrapped; the line itself if it is not.
+func (w *wordsReader) numberedAt(at int) (end int) {
+	numbered := 0
+	for end = at; end < len(w.lines) && !w.lines[end].Blank; end++ {
+		if isNumbered(w.line(end)) {
+			numbered++
+		}
+	}
+	if numbered < pastedLines {
+		return at
+	}
+	return end
+}
+
+// isNumbered reports whether a line has a sign of a diff and a number before its text.
+func isNumbered(line string) bool {
+	rest := strings.TrimLeft(line, "+-|> ")
+	digits := strings.TrimLeft(rest, "0123456789")
+	return len(rest) < len(line) && len(digits) < len(rest) && (digits == "" || digits[0] == ' ' || digits[0] == '\t')
 }
 
 // code adds the lines of the short fence that begins at a line, and returns the line behind it.
@@ -225,6 +250,9 @@ func Shorten(parts []string, limit int, count func(string) int) (text string, cu
 	}
 	return b.String(), true
 }
+
+// Demands reports whether one of the parts of a message may demand something: a rule, a value, an answer.
+func Demands(parts []string) bool { return slices.ContainsFunc(parts, demands) }
 
 // demands reports whether a sentence may demand something.
 func demands(s string) bool {

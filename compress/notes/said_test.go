@@ -19,7 +19,8 @@ func TestUserWords(t *testing.T) {
 		"Go on with the parser.\n<system-reminder>\ntodo is empty\n</system-reminder>\n": {"Go on with the parser."},
 		"<environment_context><cwd>/src</cwd></environment_context>":                     nil,
 		"1. one-way\n2. economy":                                                         {"1. one-way", "2. economy"},
-		"Use <b>bold</b> here.":                                                          {"Use <b>bold</b> here."},
+		"+ 8 - **Colors**: Messages respect the token for\n text color.\n + 9 - **Titles**: They are wide.\n + 10\n\nremove that, please": {"[…]", "remove that, please"},
+		"Use <b>bold</b> here.": {"Use <b>bold</b> here."},
 	} {
 		got, cut := UserWords(text)
 		if !slices.Equal(got, want) {

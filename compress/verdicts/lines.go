@@ -16,8 +16,11 @@ type Options struct {
 	Since int                 // only what ran or was mended behind this place is shown
 }
 
-// maxLine is how many bytes a line takes at most.
-const maxLine = 360
+// Bounds of a line, in bytes.
+const (
+	maxLine = 360
+	maxWas  = 100 // of the reason of a failure that something made up for
+)
 
 // Lines returns a line for each verdict, the newest first: those that failed and are not mended, then those
 // that went well, then those that are mended, as many as o.Chars bytes hold.
@@ -55,7 +58,7 @@ func (v *Verdict) Line(where func(at int) string) string {
 		if v.Likely {
 			how = "no failure seen since by"
 		}
-		fmt.Fprintf(&b, "failed (%s), %s %s (%s)", where(v.At), how, short(v.By, 80), where(v.Mended))
+		fmt.Fprintf(&b, "failed (%s%s), %s %s (%s)", where(v.At), v.was(), how, short(v.By, 80), where(v.Mended))
 		return b.String()
 	}
 	rep := &v.Report
@@ -95,7 +98,7 @@ func (v *Verdict) Line(where func(at int) string) string {
 	}
 	b.WriteString(said + " (" + where(v.At) + ")")
 	if v.Before > 0 {
-		b.WriteString(", failed before (" + where(v.Before) + ")")
+		b.WriteString(", failed before (" + where(v.Before) + v.was() + ")")
 	}
 	if v.Outcome != Failed && v.Outcome != Stopped {
 		if v.Said != "" {
@@ -118,4 +121,12 @@ func (v *Verdict) Line(where func(at int) string) string {
 		b.WriteString(sep + rep.Why)
 	}
 	return compress.Clip(b.String(), maxLine)
+}
+
+// was returns the reason of a failure that something made up for, as it follows the place.
+func (v *Verdict) was() string {
+	if v.Was == "" {
+		return ""
+	}
+	return ": " + compress.Clip(v.Was, maxWas)
 }

@@ -35,6 +35,7 @@ type Verdict struct {
 	By      string // the command that did
 	Likely  bool   // of that command only no failure is seen
 	Before  int    // the place of the failure that this run of the same command made up for
+	Was     string // why that one failed, or this one before it was mended
 
 	deed notes.Action
 	code string // of a program that stands in the script itself: the script
@@ -159,14 +160,14 @@ func (s State) with(v *Verdict) State {
 		case v.same(old):
 			v.Runs += old.Runs
 			if v.Outcome != Failed && v.Outcome != Stopped && (old.Outcome == Failed || old.Outcome == Stopped) && old.Mended == 0 {
-				v.Before = old.At
+				v.Before, v.Was = old.At, old.Report.Why
 			}
 			continue
 		case v.Outcome == Failed && includes && v.deed.Checks():
 			continue // the newer one tells of it, too
 		case (v.Outcome == Passed || v.Outcome == Unknown) && includes && (old.Outcome == Failed || old.Outcome == Stopped) && (old.Mended == 0 || old.Likely):
 			m := *old
-			m.Mended, m.By, m.Likely = v.At, v.What, v.Outcome == Unknown
+			m.Mended, m.By, m.Likely, m.Was = v.At, v.What, v.Outcome == Unknown, old.Report.Why
 			old = &m
 		}
 		list = append(list, old)

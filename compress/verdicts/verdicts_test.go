@@ -100,11 +100,11 @@ func TestLines(t *testing.T) {
 		{[]ran{{"go test ./a -run TestA", "--- FAIL: TestA (0.00s)\nFAIL\n", "1"}, {"go test ./a", "ok  \texample.com/a\t0.01s\n", "0"}}, "go test a: ok (4) | go test a [TestA]: failed (2), mended by go test a (4)"},
 		{[]ran{{"go test ./a -run TestA", "--- FAIL: TestA (0.00s)\nFAIL\n", "1"}, {"go test ./...", "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\nFAIL\n", "1"}}, "go test ...: 2 failed (4): TestA, TestB"},
 		{[]ran{{"go test ./a", "--- FAIL: TestA (0.00s)\nFAIL\n", "1"}, {"go test ./b", "ok  \texample.com/b\t0.01s\n", "0"}}, "go test a: 1 failed (2): TestA | go test b: ok (4)"},
-		{[]ran{{"npx tsc --noEmit", "src/a.ts(3,5): error TS2322: Type 'x'\n", "2"}, {"npm run check", "", "0"}}, "npm check: ok (4) | tsc: failed (2), mended by npm check (4)"},
-		{[]ran{{"python a.py", "KeyError: 'x'\n", "1"}, {"cd src && python a.py", "42\n", "0"}}, "python a.py: ok (4), failed before (2): 42"},
+		{[]ran{{"npx tsc --noEmit", "src/a.ts(3,5): error TS2322: Type 'x'\n", "2"}, {"npm run check", "", "0"}}, "npm check: ok (4) | tsc: failed (2: src/a.ts(3,5): error TS2322: Type 'x'), mended by npm check (4)"},
+		{[]ran{{"python a.py", "KeyError: 'x'\n", "1"}, {"cd src && python a.py", "42\n", "0"}}, "python a.py: ok (4), failed before (2: KeyError: 'x'): 42"},
 		{[]ran{{"python3 - <<'EOF'\nx\nEOF", "NameError: x\n", "1"}, {"python3 -c 'print(1)'", "1\n", "0"}, {"python3 -c 'y'", "NameError: y\n", "1"}}, "python3 (inline): exit 1 (6): NameError: y | python3 (inline): exit 1 (2): NameError: x | python3 (inline): ok (4): 1"},
 		{[]ran{{"make check 2>&1 | grep -E 'error|FAIL' | head -5", "", ""}}, "make check: no failure seen (2)"},
-		{[]ran{{"npx tsc --noEmit", "src/a.ts(3,5): error TS2322: Type 'x'\n", "2"}, {"npm run check 2>&1 | tail -3", "\n", "0"}}, "npm check: no failure seen (4) | tsc: failed (2), no failure seen since by npm check (4)"},
+		{[]ran{{"npx tsc --noEmit", "src/a.ts(3,5): error TS2322: Type 'x'\n", "2"}, {"npm run check 2>&1 | tail -3", "\n", "0"}}, "npm check: no failure seen (4) | tsc: failed (2: src/a.ts(3,5): error TS2322: Type 'x'), no failure seen since by npm check (4)"},
 	} {
 		got := strings.Join(after(c.runs...).Lines(Options{Chars: 4000}), " | ")
 		if got != c.want {

@@ -56,8 +56,8 @@ func checkFloors(t *testing.T, sessions []*Session, floors []floor) {
 // The session that comes with ctxfs.
 func TestPacksOfTheExampleKeepWhatTheyKept(t *testing.T) {
 	checkFloors(t, example(t), []floor{
-		{4000, .84, .79, .6, .33, .73, 1400, .28},
-		{8000, .95, .92, .84, .56, .78, 2350, .2},
+		{4000, .8, .75, .49, .36, .74, 1350, .28},
+		{8000, .915, .88, .75, .55, .83, 1950, .185},
 	})
 }
 
@@ -76,7 +76,7 @@ func TestPacksOfALongSessionKeepWhatTheyKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFloors(t, sessions, []floor{
-		{8000, .885, .87, .68, .445, .83, 2000, .16},
-		{32000, .99, .985, .975, .78, .935, 4500, .05},
+		{8000, .85, .825, .585, .415, .845, 1850, .155},
+		{32000, .98, .98, .96, .79, .95, 4000, .05},
 	})
 }

@@ -9,7 +9,7 @@ import "slices"
 // Numbers of generations.
 const (
 	maxMinors  = 4   // minor compactions after a major one
-	mostPast   = 670 // thousandths of the room that is left beside what is kept: more past brings a major compaction
+	mostPast   = 740 // thousandths of the room that is left beside what is kept: more past brings a major compaction
 	minorShare = 200 // thousandths of what leaves that a generation shows of it
 )
 

@@ -116,7 +116,7 @@ const MaxStep = 24
 // Policy is what a recipe says of the journal.
 type Policy struct {
 	high, low, minGain int64 // thousandths of its room
-	keyLines           int64 // likewise
+	zones              zoneRules
 	iterations, step   int
 	Truncate           bool
 	Present            bool // the recipe has a journal
@@ -125,10 +125,14 @@ type Policy struct {
 // PolicyOf returns what r says of its journal s; nil: there is none.
 func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }
-	j := Policy{high: thousandths(r.History.High), low: thousandths(r.History.Low), minGain: thousandths(r.History.MinGain), keyLines: thousandths(r.History.KeyLines)}
-	if r.History == (recipe.History{}) {
-		j.high, j.low, j.minGain, j.keyLines = 1000, 780, 150, 260
+	h := r.History
+	if h == (recipe.History{}) {
+		h = recipe.Default().History
 	}
+	j := Policy{high: thousandths(h.High), low: thousandths(h.Low), minGain: thousandths(h.MinGain), zones: zoneRules{
+		said: thousandths(h.UserWords), summary: thousandths(h.Summary), state: thousandths(h.FilesAndRuns),
+		lines: thousandths(h.KeyLines), folds: thousandths(h.Folded),
+	}}
 	if s != nil {
 		j.Present, j.iterations, j.step, j.Truncate = true, s.MaxIterations, max(1, s.Step), s.TruncateHead
 	}

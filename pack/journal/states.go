@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ctxfs/ctxfs/compress/acts"
 	"github.com/ctxfs/ctxfs/compress/ledger"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/compress/verdicts"
@@ -14,13 +15,19 @@ import (
 const stateWindow = 1024
 
 // keptStates is how many states a memo keeps.
-const keptStates = 16
+const keptStates = 32
 
-// state is what the records of an interval say of files and of runs.
+// state is what the records of an interval say of files, of runs and of acts.
 type state struct {
 	from, to int // after the place from, up to to
 	files    ledger.State
 	runs     verdicts.State
+	acts     acts.State
+}
+
+// with returns the state after the next record.
+func (s state) with(r toolcall.Record) state {
+	return state{s.from, r.At, s.files.Apply(r), s.runs.Apply(r), s.acts.Apply(r)}
 }
 
 // states are those that one build may reuse of those before it.
@@ -29,29 +36,54 @@ type states []state
 // stateFrom returns the place behind which states of the generations begin whose major compaction a record brought.
 func stateFrom(major int) int { return max(0, major/stateWindow-1) * stateWindow }
 
-// at returns the state of the records behind a place up to another one. It returns ctxabi.ErrIO when a record cannot be read.
+// at returns the state of the records behind a place up to another one. It returns ctxabi.ErrIO when a record cannot be read. The state
+// that begins one window later goes along, so that none has to be made anew when a compaction goes over to it.
 func (s *states) at(m record.Records, from, to int) (state, error) {
+	best, next := s.newest(from, to), s.newest(from+stateWindow, to)
+	begun := best.to
+	first := best.to + 1
+	if next.to < to {
+		first = min(first, next.to+1)
+	}
+	for at := first; at <= to; at++ {
+		r, err := callsAndResults(m, at)
+		if err != nil {
+			return best, err
+		}
+		if best.to == at-1 {
+			best = best.with(r)
+		}
+		if next.to == at-1 {
+			next = next.with(r)
+		}
+	}
+	if begun != to {
+		s.keep(next)
+		s.keep(best)
+	}
+	return best, nil
+}
+
+// newest returns the longest known state of the records behind a place that goes no further than another one.
+func (s *states) newest(from, to int) state {
 	best := state{from: from, to: from}
 	for _, known := range *s {
 		if known.from == from && known.to <= to && known.to >= best.to {
 			best = known
 		}
 	}
-	begun := best.to
-	for at := best.to + 1; at <= to; at++ {
-		r, err := callsAndResults(m, at)
-		if err != nil {
-			return best, err
-		}
-		best.files, best.runs, best.to = best.files.Apply(r), best.runs.Apply(r), at
+	return best
+}
+
+// keep keeps a state that is of some records, in place of the oldest if there are too many.
+func (s *states) keep(one state) {
+	if one.to == one.from {
+		return
 	}
-	if begun != to {
-		*s = append(slices.DeleteFunc(*s, func(known state) bool { return known.from < from-stateWindow }), best)
-		if over := len(*s) - keptStates; over > 0 {
-			*s = slices.Delete(*s, 0, over)
-		}
+	*s = append(slices.DeleteFunc(*s, func(known state) bool { return known.from < one.from-2*stateWindow }), one)
+	if over := len(*s) - keptStates; over > 0 {
+		*s = slices.Delete(*s, 0, over)
 	}
-	return best, nil
 }
 
 // callsAndResults returns what the record at a place has of calls and of results.

@@ -156,7 +156,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	if all := rooms.all(); all > room {
-		rooms = zoneRules{rooms.summary * room / all, rooms.lines * room / all, rooms.folds * room / all}
+		rooms = rooms.times(room, all)
 	}
 	told, toldTokens := b.decided(room)
 	room -= int64(toldTokens)
@@ -166,7 +166,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
-	said, saidAt := b.said(left, int(rooms.lines*saidShare(b.f.Rules.room)/1000))
+	said, saidAt := b.said(left, int(rooms.said))
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)
 		covered = append(covered, said.Text)
@@ -175,7 +175,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		b.z.blocks = append(b.z.blocks, summary)
 		covered = append(covered, summary.Text)
 	}
-	if now := b.state(int(rooms.lines * stateShare / 1000)); now.Text != "" {
+	if now := b.state(int(rooms.state), int(rooms.lines)); now.Text != "" {
 		b.z.blocks = append(b.z.blocks, now)
 		covered = append(covered, now.Text)
 	}

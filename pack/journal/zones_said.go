@@ -12,28 +12,21 @@ import (
 // The user's words stand before the conversation once something was compacted: they are the cheapest and most valuable part of a
 // history. All messages of the user that say something and that the pack does not show otherwise have a line each, word by word,
 // without what programs put into them and without what is pasted; a short reply stands with the question that it answers. Long ones are
-// shortened to whole sentences, the more the less room there is; when even that is too much, the newest stay.
+// shortened to whole sentences, the more the less room there is; when even that is too much, the newest stay, and before others those
+// that demand something.
 
 // Numbers of the block of the user's words.
 const (
-	saidFew     = 330     // thousandths of the room of key lines that it may take, where there is little of it
-	saidMany    = 480     // likewise, where there is much
-	saidFrom    = 2000    // tokens of the journal's room up to which it is little
-	saidScale   = 20      // of those above for each thousandth more
 	saidMost    = 512     // messages of the user that are looked at
 	saidScanned = 1 << 16 // records among which they are looked for
+	saidNewest  = 3       // messages that stand there before older ones that demand something
+	saidMisses  = 8       // messages that do not fit, before no other is tried
 	saidAsked   = 48      // tokens of the question that a short reply answers
 	askedBefore = 16      // records before a reply among which the question is looked for
 )
 
 // saidCaps are the tokens that one message may take: the first of these with which all fit, or the last.
 var saidCaps = []int{400, 240, 160, 120, 90, 60, 40}
-
-// saidShare is how many thousandths of the room of key lines the user's words may take in a journal of so much room: where there is
-// little, what the agent works with is worth more.
-func saidShare(room int64) int64 {
-	return max(saidFew, min(saidMany, (room-saidFrom)/saidScale))
-}
 
 // saying is what a message of the user says.
 type saying struct {
@@ -52,39 +45,76 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 	if len(list) == 0 {
 		return Part{}, shown
 	}
-	var lines []string // newest first
-	for i, most := range saidCaps {
-		lines = lines[:0]
-		left, fits := room, true
-		for k := range list {
-			line := b.sayingLine(&list[k], most)
-			n := b.c.CountCached(line)
-			if fits = n <= left; !fits {
-				break
-			}
-			left -= n
-			lines = append(lines, line)
-		}
-		if fits || i == len(saidCaps)-1 {
-			break
-		}
-	}
+	lines := b.sayingLines(list, room)
 	if len(lines) == 0 {
 		return Part{}, shown
 	}
-	for k := range lines {
-		shown[list[k].at] = true
+	text := ""
+	for k, line := range slices.Backward(lines) {
+		if line != "" {
+			text += line
+			shown[list[k].at] = true
+		}
 	}
-	slices.Reverse(lines)
-	p = Part{Piece: Piece{Span: span, Kept: true, Zone: InSaid}, Text: heading + strings.Join(lines, "")}
+	p = Part{Piece: Piece{Span: span, Kept: true, Zone: InSaid}, Text: heading + text}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p, shown
 }
 
-// sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for.
+// sayingLines are the lines of messages, in their order, as long as all of them fit into room tokens. Where they do not, not even
+// shortened, the newest stand, then those of the others that demand something, then the rest, the newest first; "" stands for one that
+// is left out.
+func (b *zoner) sayingLines(list []saying, room int) []string {
+	lines := make([]string, len(list))
+	order := make([]int, len(list))
+	for k := range order {
+		order[k] = k
+	}
+	for i, most := range saidCaps {
+		last := i == len(saidCaps)-1
+		if last {
+			slices.SortStableFunc(order, func(a, b int) int { return list[a].rank(a) - list[b].rank(b) })
+		}
+		left, misses := room, 0
+		for _, k := range order {
+			lines[k] = ""
+			if misses > saidMisses {
+				continue
+			}
+			line := b.sayingLine(&list[k], most)
+			n := b.c.CountCached(line)
+			if n > left {
+				if misses++; !last {
+					break
+				}
+				continue
+			}
+			left -= n
+			lines[k] = line
+		}
+		if misses == 0 {
+			break
+		}
+	}
+	return lines
+}
+
+// rank is the place of the k-th newest message among those that stand first where room is short.
+func (s *saying) rank(k int) int {
+	switch {
+	case k < saidNewest:
+		return 0
+	case derived.Demands(s.parts):
+		return 1
+	}
+	return 2
+}
+
+// sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for,
+// and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost && len(list)*8 < room; at-- {
+	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost; at-- {
 		if e := b.m.At(at); !record.IsUser(e) || b.staysWhole(at) || b.isFolded(at) {
 			continue
 		}
@@ -92,6 +122,9 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		one, ok := b.mm.digests.of(b.m, at)
 		b.unread = b.unread || !ok
 		if w := one.said; w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut {
+			continue
+		}
+		if len(list)*8 >= room && !derived.Demands(one.said.parts) {
 			continue
 		}
 		s := saying{at: at, parts: one.said.parts, cut: one.said.cut}

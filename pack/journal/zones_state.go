@@ -3,6 +3,7 @@ package journal
 import (
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress/acts"
 	"github.com/ctxfs/ctxfs/compress/ledger"
 	"github.com/ctxfs/ctxfs/compress/verdicts"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -10,14 +11,14 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Which files there are, what stands in those that matter, and how the newest run of each command ended stands before the
-// conversation once something was compacted, as of the record that brought the compaction. What a minor compaction adds has only
+// Which files there are, what stands in those that matter, how the newest run of each command ended and what calls changed elsewhere stands
+// before the conversation once something was compacted, as of the record that brought the compaction. What a minor compaction adds has only
 // what changed since the one before; a later line of a file or a command takes the place of an earlier one.
 
 // Numbers of the block of files and runs.
 const (
-	stateShare  = 300 // thousandths of the room of key lines that it may take
-	runsShare   = 350 // of these, those of runs
+	runsShare   = 500 // thousandths of its room that those of runs may take
+	filesShare  = 600 // of what these leave, those of files, where there are acts
 	charsAToken = 3   // characters that a token of it has at least, nearly always
 	minState    = 48  // tokens below which there is none
 )
@@ -81,8 +82,9 @@ func listed(lines []string) string {
 	return b.String()
 }
 
-// state is the block of files and runs, in at most room tokens.
-func (b *zoner) state(room int) Part {
+// state is the block of files and runs, in at most room tokens. What calls changed elsewhere may take more on top: where an agent works
+// with other things than files, few lines of it are worth as much.
+func (b *zoner) state(room, more int) Part {
 	heading := record.BlockHeading + "files and runs (as of " + record.AddressOf(b.m, b.z.at).Source() + ")\n"
 	if room -= b.c.CountCached(heading); room < minState {
 		return Part{}
@@ -113,16 +115,25 @@ func (b *zoner) state(room int) Part {
 	runs := fitting(room*runsShare/1000, func(chars int) []string {
 		return s.runs.Lines(verdicts.Options{Chars: chars, Where: where, Since: since})
 	})
-	files := fitting(room-b.c.CountCached(runs), func(chars int) []string {
+	room -= b.c.CountCached(runs)
+	filesRoom := room
+	if len(s.acts.Acts()) > 0 {
+		filesRoom = room * filesShare / 1000
+	}
+	files := fitting(filesRoom, func(chars int) []string {
 		return s.files.Lines(ledger.Options{Chars: chars, Where: where, Since: since})
 	})
-	if files+runs == "" {
+	done := fitting(room+more-b.c.CountCached(files), func(chars int) []string {
+		return s.acts.Lines(acts.Options{Chars: chars, Where: where, Since: since})
+	})
+	if files+runs+done == "" {
 		return Part{}
 	}
 	var text strings.Builder
 	text.WriteString(heading)
 	text.WriteString(files)
 	text.WriteString(runs)
+	text.WriteString(done)
 	p := Part{Piece: Piece{Span: ctxabi.Span{From: stateFrom(major.at) + 1, To: b.z.at}, Kept: true, Zone: InState}, Text: text.String()}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p

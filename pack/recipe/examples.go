@@ -19,10 +19,14 @@ var examples = map[string]string{
 	"recipe.strategies":           `{translator: {sections: [{name: Task, from: plan.task}]}}`,
 	"recipe.sources":              `[{type: system_role}, {type: journal}]`,
 
-	"history.high":      `0.9`,
-	"history.low":       `0.7`,
-	"history.key_lines": `0.3`,
-	"history.min_gain":  `0.2`,
+	"history.high":           `0.9`,
+	"history.low":            `0.7`,
+	"history.user_words":     `0.15`,
+	"history.summary":        `0.3`,
+	"history.files_and_runs": `0`,
+	"history.key_lines":      `0.3`,
+	"history.folded":         `0`,
+	"history.min_gain":       `0.2`,
 
 	"source.type":           `file`,
 	"source.id":             `rules`,

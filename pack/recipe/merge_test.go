@@ -124,7 +124,7 @@ file (new.md) dynamic context.yaml:9
 	if got := brief(r); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if r.Model != "mine" || r.Encoding != "o200k_base" || fmt.Sprint(r.Env) != "[{A 1} {B 2}]" || r.History != (History{0.8, 0.4, 0.26, 0.15}) {
+	if r.Model != "mine" || r.Encoding != "o200k_base" || fmt.Sprint(r.Env) != "[{A 1} {B 2}]" || r.History != (History{0.8, 0.4, 0.1, 0.22, 0.13, 0.09, 0.05, 0.15}) {
 		t.Errorf("%+v", r)
 	}
 	if r.Origins["env.A"].File != "lib/base.yaml" || r.Origins["encoding"] != (Origin{"lib/base.yaml", 2, 11}) || r.Origins["history.high"].File != "lib/base.yaml" || r.Origins["history.low"].File != "context.yaml" {

@@ -42,10 +42,14 @@ type Message struct{ Role, Content string }
 
 // History steers the journal. All are shares of its room.
 type History struct {
-	High     float64 // a compaction happens when the journal passes this
-	Low      float64 // and brings it down to this
-	KeyLines float64 // for verbatim old lines
-	MinGain  float64 // a compaction that frees less does not happen
+	High         float64 // a compaction happens when the journal passes this
+	Low          float64 // and brings it down to this
+	UserWords    float64 // of that, for what the user said
+	Summary      float64 // for what was done, found and decided, and why
+	FilesAndRuns float64 // for the state of files, and how commands ended
+	KeyLines     float64 // for verbatim old lines
+	Folded       float64 // for records in one line each
+	MinGain      float64 // a compaction that frees less does not happen
 }
 
 // Source is one source of blocks. Fields that its type does not have are zero.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -62,7 +63,7 @@ func (s Rendering) Write(body int) (text, how string) {
 	short := s.text()
 	limit := s.limit(body)
 	if !limit.Holds(short) {
-		short = result.HeadTail(short, limit, s.At.Path())
+		short = headTail(short, limit, s.At.Path())
 		if how == "" {
 			how = HeadAndTail
 		}
@@ -75,6 +76,37 @@ func (s Rendering) Write(body int) (text, how string) {
 	WriteContent(&b, short, s.Fenced || unclosed(short))
 	return b.String(), how
 }
+
+// headTail returns [result.HeadTail] of a text. If a line of what is left out tells of a failure, the first of these stands there, too:
+// who pastes a screen means it.
+func headTail(text string, limit result.Limit, path string) string {
+	short := result.HeadTail(text, limit, path)
+	told := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if _, tells := result.FailureLine(line); tells && !strings.HasSuffix(line, ";") && !strings.HasSuffix(line, "{") {
+			told = compress.Clip(line, toldBytes)
+			break
+		}
+	}
+	less := limit
+	if less.Tokens -= ctxabi.Weight(told) + 1; told == "" || strings.Contains(short, told) || less.Tokens < limit.Tokens*3/4 {
+		return short
+	}
+	with := result.HeadTail(text, less, path)
+	end := strings.Index(with, " left out, all of it in "+path)
+	if end < 0 || strings.Contains(with, told) {
+		return short
+	}
+	at := strings.LastIndexByte(with[:end], '\n') + 1
+	if with = with[:at] + told + "\n" + with[at:]; !limit.Holds(with) {
+		return short
+	}
+	return with
+}
+
+// toldBytes is how much of a line that tells of a failure stands where the text around it is left out.
+const toldBytes = 200
 
 // limit returns the limit of so many tokens.
 func (s *Rendering) limit(tokens int) result.Limit {

@@ -1,0 +1,178 @@
+package acts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
+)
+
+// Bounds of a state.
+const (
+	MaxActs    = 64 // acts that a [State] holds; the oldest leave
+	maxObjects = 64 // likewise
+	maxSaid    = 240
+)
+
+// Act is the newest act of one tool on one object.
+type Act struct {
+	Tool   string
+	Object string // "" if the call names none
+	At     int    // the place of the result
+	Failed bool
+	Said   string // what it changed, or why it failed
+}
+
+// State are the acts of the records up to one place, the oldest first. The zero State has none. It is a
+// value: Apply leaves the receiver as it is.
+type State struct {
+	open    toolcall.Open
+	list    []*Act // neither is changed once it is in a State
+	objects []*object
+}
+
+// Acts returns them, the oldest first. The caller must not change them.
+func (s State) Acts() []*Act { return s.list }
+
+// Apply returns the state after a record. Records come in the order of their places.
+func (s State) Apply(r toolcall.Record) State {
+	if len(r.Calls) == 0 && len(r.Results) == 0 {
+		return s
+	}
+	open, done := s.open.Next(r)
+	s.open = open
+	for i := range done {
+		if !done[i].Open {
+			s = s.after(&done[i])
+		}
+	}
+	return s
+}
+
+// after returns the state after a call.
+func (s State) after(d *toolcall.Done) State {
+	if _, shell := toolcall.Script(d.Tool, d.Arguments); shell || notes.ActionOf(d.Tool, d.Arguments).Checks() {
+		return s
+	}
+	arguments, _ := leavesOf(d.Arguments)
+	if slices.ContainsFunc(arguments, func(l leaf) bool { return slices.Contains(compress.PathKeys, l.path) }) {
+		return s
+	}
+	text := toolcall.Body(d.Result.Text)
+	leaves, isObject := leavesOf(text)
+	id := ""
+	var before []leaf
+	if isObject && !d.Result.Cut {
+		if id = idOf(leaves, arguments); id != "" {
+			if i := slices.IndexFunc(s.objects, func(o *object) bool { return o.id == id }); i >= 0 {
+				before = s.objects[i].leaves
+			}
+			s = s.knows(&object{id, d.At, leaves})
+		}
+	}
+	if !doesSomething(d.Tool) {
+		return s
+	}
+	a := &Act{Tool: d.Tool, Object: id, At: d.At}
+	if a.Object == "" {
+		a.Object = named(arguments)
+	}
+	a.Failed = d.Result.Failed || toolcall.StatusOf(d.Result) == toolcall.Failed || saysError(text)
+	switch {
+	case a.Failed || !isObject:
+		a.Said = compress.Clip(firstLine(text), maxSaid)
+	case before != nil:
+		a.Said = said(changed(before, leaves), maxSaid)
+	default:
+		a.Said = said(slices.DeleteFunc(leaves, func(l leaf) bool {
+			return slices.ContainsFunc(arguments, func(a leaf) bool { return a.value == l.value })
+		}), maxSaid)
+	}
+	return s.with(a)
+}
+
+// knows returns the state with what is known of an object.
+func (s State) knows(o *object) State {
+	list := make([]*object, 0, len(s.objects)+1)
+	for _, old := range s.objects {
+		if old.id != o.id {
+			list = append(list, old)
+		}
+	}
+	if list = append(list, o); len(list) > maxObjects {
+		list = list[1:]
+	}
+	s.objects = list
+	return s
+}
+
+// with returns the state with one more act.
+func (s State) with(a *Act) State {
+	list := make([]*Act, 0, len(s.list)+1)
+	for _, old := range s.list {
+		if old.Tool != a.Tool || old.Object != a.Object || a.Object == "" && old.Said != a.Said {
+			list = append(list, old)
+		}
+	}
+	if list = append(list, a); len(list) > MaxActs {
+		list = list[1:]
+	}
+	s.list = list
+	return s
+}
+
+// reading are verbs in the names of tools that change nothing.
+var reading = compress.WordSet(`get list search find read fetch query lookup view show check calculate compute think reason plan describe count
+	browse open ask retrieve grep glob ls cat web status info help load select inspect watch wait sleep recall remember todo todos task tasks screenshot
+	snapshot validate verify test tests estimate compare summarize translate measure scan sample poll ping trace profile benchmark analyze analyse`)
+
+// doesSomething reports whether a tool may change something, by its name.
+func doesSomething(tool string) bool {
+	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
+		tool = tool[i+2:]
+	}
+	words := strings.FieldsFunc(splitCase(tool), func(r rune) bool { return !('a' <= r && r <= 'z') })
+	if len(words) < 2 { // "final_answer" acts, "python" is a program
+		return false
+	}
+	return !slices.ContainsFunc(words[:2], func(w string) bool { return reading[w] })
+}
+
+// splitCase returns a name in small letters, with a blank where a capital begins a word.
+func splitCase(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' {
+				b.WriteByte(' ')
+			}
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// named returns the first argument that says which thing a call is about; "" if none does.
+func named(arguments []leaf) string {
+	for i := range arguments {
+		if l := &arguments[i]; isID(l.name()) && len(l.value) < 48 {
+			return l.value
+		}
+	}
+	return ""
+}
+
+// saysError reports whether a text begins with the word.
+func saysError(text string) bool {
+	text = strings.ToLower(strings.TrimLeft(text, " \n\t\"'{[("))
+	return strings.HasPrefix(text, "error") || strings.HasPrefix(text, "failed") || strings.HasPrefix(text, "exception")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return oneLine(line)
+}
