@@ -27,6 +27,7 @@
 //
 // Transcripts:
 //
+//	import_all.go       import --all
 //	import.go           import
 //	progress.go         how far it is
 //	export.go           export

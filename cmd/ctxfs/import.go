@@ -18,18 +18,20 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/transcript"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 type importFlags struct {
-	store, format string
-	quiet         bool
-	losses        losses
+	store, format, agent string
+	quiet, everything    bool
+	cwd                  string // where the program worked
+	losses               losses
 }
 
 func importCmd() *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
-		Use:   "import [flags] FILE... SESSION",
+		Use:   "import [flags] FILE... SESSION\n  ctxfs import --all [flags] [DIR...]",
 		Short: "Make a session from transcripts of other programs",
 		Long: `Read transcripts of other programs into a session and print its directory. The
 session is made if it is not there. Messages become messages, everything else
@@ -41,6 +43,10 @@ ctxfs detects the format; --format sets it. FILE - is standard input. A director
 is one transcript if the program keeps it in several files. Standard error lists
 what cannot be carried; as far as it fits, it is kept in events.
 
+With --all, every transcript in the places where Claude Code and Codex keep theirs
+(or below each DIR) becomes a session: its agent is the program (--agent sets it),
+its name the program's id, its cwd where the program worked.
+
 ` + formats.Help() + `
 
 ` + locate.SessionHelp + `
@@ -48,10 +54,20 @@ what cannot be carried; as far as it fits, it is kept in events.
 ` + exitHelp,
 		Example: `  ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl coder/monday
   ctxfs import --format openai - coder/s1 < chat.json
+  ctxfs import --all                       # again at any time: only what is new is added
   cat "$(ctxfs import run.traj /ctx/home/$(id -u)/agent/swe/session/1)"/context/pack.md`,
 		Args: func(c *cobra.Command, args []string) error {
-			if f.format == listFormats {
+			switch {
+			case f.format == listFormats:
 				return cobra.NoArgs(c, args)
+			case f.everything && f.format != "":
+				return usage.Errorf("--all finds transcripts of all formats; omit --format")
+			case f.everything && f.losses.file != "":
+				return usage.Errorf("--losses is for the losses of one session; omit it with --all")
+			case f.everything:
+				return nil
+			case f.agent != "":
+				return usage.Errorf("--agent goes with --all; a SESSION names its agent itself")
 			}
 			return cobra.MinimumNArgs(2)(c, args)
 		},
@@ -59,11 +75,16 @@ what cannot be carried; as far as it fits, it is kept in events.
 			if f.format == listFormats {
 				return printFormats(c.OutOrStdout())
 			}
+			if f.everything {
+				return f.all(args, c.OutOrStdout(), c.ErrOrStderr())
+			}
 			return f.run(args[:len(args)-1], args[len(args)-1], c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	storeFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcripts, instead of the detected one; list: print all")
+	c.Flags().BoolVar(&f.everything, "all", false, "all transcripts that programs have kept of you, each as a session")
+	c.Flags().StringVar(&f.agent, "agent", "", "with --all, the `NAME` of the agent that gets the sessions, instead of the program's")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary; losses are still listed")
 	lossFlags(c, &f.losses)
 	return c
@@ -109,6 +130,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	if err == nil {
 		transcripts.Unnamed(&f.losses.all)
 	}
+	err = cmp.Or(err, im.WorkedIn(f.cwd))
 	err = cmp.Or(err, im.End())
 	bar.end()
 	return f.tell(im, transcripts, err, out, messages)

@@ -9,6 +9,8 @@
 //	for _, t := range found { err = im.Read(t) }   // appends what the session has not got yet
 //	err = im.End()                                 // durable, and closed
 //
+//	kept, err := transcript.KeptIn(transcript.Places(home, os.Getenv)) // all that programs have kept of this user
+//
 //	logs, err := transcript.Records(tree, ref, loss) // the other way: a session and its children, log by log
 //
 // # Promises
@@ -26,6 +28,7 @@
 //	records.go   a session's records for an export
 //	redact.go    the secrets of these
 //	tree.go      a mount and a store, as import and export see them
+//	places.go    where programs keep theirs
 //	files.go     which files make up a transcript, and its format
 //	claude.go    what Claude Code keeps beside one
 //	loss.go      what could not be carried

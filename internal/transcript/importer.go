@@ -50,6 +50,14 @@ func NewImporter(ctx context.Context, to Tree, ref ctxabi.Ref, losses *Losses, b
 	return &Importer{ctx: ctx, to: to, ref: ref, losses: losses, bar: bar}
 }
 
+// WorkedIn notes where the program worked as the cwd of the session, if it has none yet. It returns the error of the file.
+func (im *Importer) WorkedIn(cwd string) error {
+	if im.main == nil || cwd == "" || strings.TrimSpace(im.main.h.control(ctxabi.CwdFile)) != "" {
+		return nil
+	}
+	return im.main.h.setControl(ctxabi.CwdFile, cwd+"\n")
+}
+
 // Dir returns the directory of the session, "" as long as there is none.
 func (im *Importer) Dir() string {
 	if im.main == nil {
