@@ -113,6 +113,11 @@ func (o *Outcomes) Add(at int, a Attempt) {
 	}
 }
 
+// Clone returns a copy that Add may change without changing o.
+func (o *Outcomes) Clone() Outcomes {
+	return Outcomes{slices.Clone(o.failing), maps.Clone(o.Mended)}
+}
+
 // TryAll adds what the results between two places say.
 func (mm *Memo) TryAll(o *Outcomes, m record.Records, from, n int) {
 	for at := from; at <= n; at++ {

@@ -30,6 +30,7 @@ type oldRecords struct {
 	segments []*segment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
+	ended    *journal.Outcomes // of the calls in them; nil until somebody asks
 }
 
 // segment is some records in a row.
@@ -80,6 +81,16 @@ func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
 
 // mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
 func (mm *Memo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
+	if old.ended == nil {
+		old.ended = old.outcomes()
+	}
+	o := old.ended.Clone()
+	mm.TryAll(&o, m, old.boundary, n)
+	return o.Mended
+}
+
+// outcomes are how the calls in the segments ended.
+func (old *oldRecords) outcomes() *journal.Outcomes {
 	var o journal.Outcomes
 	calls := map[callAt]try{}
 	for _, s := range old.segments {
@@ -93,8 +104,7 @@ func (mm *Memo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
 			}
 		}
 	}
-	mm.TryAll(&o, m, old.boundary, n)
-	return o.Mended
+	return &o
 }
 
 // oldPassage is a part of what a record says.
