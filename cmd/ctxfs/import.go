@@ -23,7 +23,8 @@ import (
 
 type importFlags struct {
 	store, format, agent string
-	quiet, everything    bool
+	quiet                bool
+	everything, follow   bool
 	cwd                  string // where the program worked
 	losses               losses
 }
@@ -45,7 +46,8 @@ what cannot be carried; as far as it fits, it is kept in events.
 
 With --all, every transcript in the places where Claude Code and Codex keep theirs
 (or below each DIR) becomes a session: its agent is the program (--agent sets it),
-its name the program's id, its cwd where the program worked.
+its name the program's id, its cwd where the program worked. With --follow it goes
+on until it is interrupted, and adds what the programs write.
 
 ` + formats.Help() + `
 
@@ -66,6 +68,8 @@ its name the program's id, its cwd where the program worked.
 				return usage.Errorf("--losses is for the losses of one session; omit it with --all")
 			case f.everything:
 				return nil
+			case f.follow:
+				return usage.Errorf("--follow goes with --all")
 			case f.agent != "":
 				return usage.Errorf("--agent goes with --all; a SESSION names its agent itself")
 			}
@@ -84,6 +88,7 @@ its name the program's id, its cwd where the program worked.
 	storeFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcripts, instead of the detected one; list: print all")
 	c.Flags().BoolVar(&f.everything, "all", false, "all transcripts that programs have kept of you, each as a session")
+	c.Flags().BoolVar(&f.follow, "follow", false, "with --all, go on: import what is new and what grows")
 	c.Flags().StringVar(&f.agent, "agent", "", "with --all, the `NAME` of the agent that gets the sessions, instead of the program's")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary; losses are still listed")
 	lossFlags(c, &f.losses)

@@ -28,6 +28,7 @@
 //	records.go   a session's records for an export
 //	redact.go    the secrets of these
 //	tree.go      a mount and a store, as import and export see them
+//	follow.go    what grows there
 //	places.go    where programs keep theirs
 //	files.go     which files make up a transcript, and its format
 //	claude.go    what Claude Code keeps beside one

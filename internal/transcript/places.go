@@ -55,11 +55,29 @@ func Places(home string, getenv func(string) string) (dirs []string) {
 // have none. Conversations of sub-agents belong to the sessions that started them, and are not among them, nor are files of other
 // formats. It returns the error of a directory that cannot be read.
 func KeptIn(dirs []string) (all []Kept, err error) {
+	err = eachKept(dirs, func(file string, _ fs.FileInfo) error {
+		k, ok, err := keptIn(file)
+		if ok {
+			all = append(all, k)
+		}
+		return err
+	})
+	sortKept(all)
+	return all, err
+}
+
+// sortKept puts those that changed last behind the others.
+func sortKept(all []Kept) {
+	slices.SortStableFunc(all, func(a, b Kept) int { return a.Changed.Compare(b.Changed) })
+}
+
+// eachKept calls visit once with each file below directories that may be the transcript of a session.
+func eachKept(dirs []string, visit func(file string, fi fs.FileInfo) error) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 			switch {
-			case err != nil && file == dir && errors.Is(err, fs.ErrNotExist):
+			case errors.Is(err, fs.ErrNotExist): // not there, or gone meanwhile
 				return nil
 			case err != nil:
 				return err
@@ -69,18 +87,20 @@ func KeptIn(dirs []string) (all []Kept, err error) {
 				return nil
 			}
 			seen[file] = true
-			k, ok, err := keptIn(file)
-			if ok {
-				all = append(all, k)
+			fi, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			return visit(file, fi)
 		})
 		if err != nil {
-			return all, err
+			return err
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Kept) int { return a.Changed.Compare(b.Changed) })
-	return all, nil
+	return nil
 }
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
