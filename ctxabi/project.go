@@ -1,0 +1,47 @@
+package ctxabi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"strings"
+)
+
+// Names in home/<uid>/project: one directory for each workspace, with what all sessions of it share.
+const (
+	ProjectsDir       = "project"
+	ProjectMemoryFile = "memory.md" // derived from the sessions of the workspace
+	ProjectNotesFile  = "notes.md"  // what people write beside it
+)
+
+// ProjectSlug returns the name of the directory of workspace dir below [ProjectsDir]: "home-me-app" of "/home/me/app".
+// Two clean paths never have the same slug: "/" is "-", and each byte but letters, digits, "." and "_" is "+" and its two hex digits, as
+// is a dot at the beginning. A slug above MaxName bytes ends in "+-" and a hash of dir instead. ProjectSlug returns ErrMalformed
+// if dir is no absolute path.
+func ProjectSlug(dir string) (string, error) {
+	if !path.IsAbs(dir) || strings.ContainsRune(dir, 0) {
+		return "", E("project", "", ErrMalformed, "%q is not an absolute path", dir)
+	}
+	dir = path.Clean(dir)
+	if dir == "/" {
+		return "-", nil
+	}
+	var b strings.Builder
+	for i, c := range []byte(dir[1:]) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '.' && i > 0:
+			b.WriteByte(c)
+		case c == '/':
+			b.WriteByte('-')
+		default:
+			b.WriteByte('+')
+			b.WriteString(hex.EncodeToString([]byte{c}))
+		}
+	}
+	if b.Len() <= MaxName {
+		return b.String(), nil
+	}
+	sum := sha256.Sum256([]byte(dir))
+	tail := "+-" + hex.EncodeToString(sum[:16])
+	return b.String()[:MaxName-len(tail)] + tail, nil
+}

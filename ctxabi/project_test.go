@@ -1,0 +1,44 @@
+package ctxabi
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestProjectSlug(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/home/me/app": "home-me-app", "/home/me/app/": "home-me-app", "/": "-",
+		"/home/me-app": "home-me+2dapp", "/.config/x": "+2econfig-x", "/a b/ü": "a+20b-+c3+bc",
+	} {
+		if got, err := ProjectSlug(dir); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", dir, got, err, want)
+		}
+	}
+	for _, dir := range []string{"", "app", "./app", "/a\x00b"} {
+		if _, err := ProjectSlug(dir); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+}
+
+func TestTwoWorkspacesNeverHaveOneSlug(t *testing.T) {
+	dirs := rapid.Custom(func(t *rapid.T) string {
+		parts := rapid.SliceOfN(rapid.StringMatching(`[ab.+\-_/ é]{1,60}`), 0, 4).Draw(t, "parts")
+		return path.Clean("/" + strings.Join(parts, "/"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := dirs.Draw(t, "a"), dirs.Draw(t, "b")
+		x, err := ProjectSlug(a)
+		y, err2 := ProjectSlug(b)
+		if err != nil || err2 != nil || (x == y) != (a == b) {
+			t.Fatalf("%q is %q, %q is %q: %v %v", a, x, b, y, err, err2)
+		}
+		if x == "" || len(x) > MaxName || strings.ContainsAny(x, "/\x00 ") || x[0] == '.' {
+			t.Fatalf("%q is %q", a, x)
+		}
+	})
+}
