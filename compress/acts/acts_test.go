@@ -39,7 +39,16 @@ func TestLines(t *testing.T) {
 		}, []string{"cancel_reservation H8Q: done (4): payments: payment_id card_1, amount -104; status cancelled"}},
 		"what a call made": {[]did{
 			{"book_reservation", `{"user_id":"ada","cabin":"economy"}`, `{"reservation_id": "H8Q", "user_id": "ada", "cabin": "economy", "total": 104}`},
-		}, []string{"book_reservation ada: done (2): reservation_id H8Q; total 104"}},
+		}, []string{"book_reservation H8Q: done (2): reservation_id H8Q; total 104"}},
+		"what was made is known from then on": {[]did{
+			{"book_reservation", `{"user_id":"ada","cabin":"economy"}`, `{"reservation_id": "H8Q", "user_id": "ada", "cabin": "economy", "total": 104}`},
+			{"book_reservation", `{"user_id":"ada","cabin":"economy"}`, `{"reservation_id": "K2", "user_id": "ada", "cabin": "economy", "total": 99}`},
+			{"update_reservation", `{"reservation_id":"H8Q"}`, `{"reservation_id": "H8Q", "user_id": "ada", "cabin": "business", "total": 104}`},
+		}, []string{"update_reservation H8Q: done (6): cabin business", "book_reservation K2: done (4): reservation_id K2; total 99", "book_reservation H8Q: done (2): reservation_id H8Q; total 104"}},
+		"of the same number, not the same": {[]did{
+			{"get_ticket", `{"ticket_id":"7"}`, `{"ticket_id":"7","state":"open","paid":true}`},
+			{"update_comment", `{"comment_id":"7"}`, `{"comment_id":"7","state":"open","paid":true}`},
+		}, []string{"update_comment 7: done (4): state open; paid true"}},
 		"a failure": {[]did{
 			{"update_reservation", `{"reservation_id":"H8Q"}`, "Error: no seats\non this flight"},
 		}, []string{"update_reservation H8Q: failed (2): Error: no seats"}},

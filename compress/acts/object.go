@@ -1,6 +1,7 @@
 package acts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +18,9 @@ const (
 	maxValue  = 80 // bytes
 )
 
-// object is what the newest result about a thing said.
+// object is what the newest result about a thing said. It does not change.
 type object struct {
-	id     string
-	at     int
+	id     leaf
 	leaves []leaf
 }
 
@@ -83,36 +83,31 @@ func leavesOf(text string) (leaves []leaf, ok bool) {
 	return leaves, true
 }
 
-// idOf returns the value by which an object is called: of the arguments the first that a field of the object's own
-// holds, whose name ends in "id" or "number"; else the first such field. "" if there is none.
-func idOf(leaves []leaf, arguments []leaf) string {
-	first := ""
-	for i := range leaves {
-		l := &leaves[i]
+// idOf returns the field of an object by which it is called: of its own fields the first id that the arguments of the call name, or,
+// for a call that makes something, the first that they do not name; else the first id. The zero leaf stands for none.
+func idOf(leaves, arguments []leaf, makes bool) (first leaf) {
+	for _, l := range leaves {
 		if strings.Contains(l.path, ".") || !isID(l.path) {
 			continue
 		}
-		for _, a := range arguments {
-			if a.value == l.value && isID(a.name()) {
-				return l.value
-			}
+		named := slices.ContainsFunc(arguments, func(a leaf) bool { return a.value == l.value && isID(a.name()) })
+		if named != makes {
+			return l
 		}
-		if first == "" {
-			first = l.value
+		if first == (leaf{}) {
+			first = l
 		}
 	}
 	return first
 }
 
-// isID reports whether a field of that name says which thing it is.
+// ids end the names of fields that say which thing it is.
+var ids = compress.WordSet("id uuid number key name slug")
+
+// isID reports whether a field of that name says which thing it is: reservation_id, userId.
 func isID(name string) bool {
-	name = strings.ToLower(name)
-	for _, end := range []string{"id", "number", "key", "name", "slug", "uuid"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	words := wordsOf(name)
+	return len(words) > 0 && ids[words[len(words)-1]]
 }
 
 // changed returns the leaves of an object that were not there before with that value.

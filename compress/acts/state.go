@@ -62,20 +62,21 @@ func (s State) after(d *toolcall.Done) State {
 	}
 	text := toolcall.Body(d.Result.Text)
 	leaves, isObject := leavesOf(text)
-	id := ""
+	verbs := verbsOf(d.Tool)
+	var id leaf
 	var before []leaf
 	if isObject && !d.Result.Cut {
-		if id = idOf(leaves, arguments); id != "" {
+		if id = idOf(leaves, arguments, slices.ContainsFunc(verbs, func(w string) bool { return making[w] })); id.value != "" {
 			if i := slices.IndexFunc(s.objects, func(o *object) bool { return o.id == id }); i >= 0 {
 				before = s.objects[i].leaves
 			}
-			s = s.knows(&object{id, d.At, leaves})
+			s = s.knows(&object{id, leaves})
 		}
 	}
-	if !doesSomething(d.Tool) {
+	if len(verbs) == 0 || slices.ContainsFunc(verbs, func(w string) bool { return reading[w] }) {
 		return s
 	}
-	a := &Act{Tool: d.Tool, Object: id, At: d.At}
+	a := &Act{Tool: d.Tool, Object: id.value, At: d.At}
 	if a.Object == "" {
 		a.Object = named(arguments)
 	}
@@ -86,7 +87,7 @@ func (s State) after(d *toolcall.Done) State {
 	case before != nil:
 		a.Said = said(changed(before, leaves), maxSaid)
 	default:
-		a.Said = said(slices.DeleteFunc(leaves, func(l leaf) bool {
+		a.Said = said(slices.DeleteFunc(slices.Clone(leaves), func(l leaf) bool {
 			return slices.ContainsFunc(arguments, func(a leaf) bool { return a.value == l.value })
 		}), maxSaid)
 	}
@@ -128,16 +129,25 @@ var reading = compress.WordSet(`get list search find read fetch query lookup vie
 	browse open ask retrieve grep glob ls cat web status info help load select inspect watch wait sleep recall remember todo todos task tasks screenshot
 	snapshot validate verify test tests estimate compare summarize translate measure scan sample poll ping trace profile benchmark analyze analyse`)
 
-// doesSomething reports whether a tool may change something, by its name.
-func doesSomething(tool string) bool {
+// making are verbs of tools that make something, whose id the call does not know.
+var making = compress.WordSet("add book create insert make new order post register send start submit")
+
+// verbsOf returns the words in the name of a tool among which its verb is. A tool with a name of one word is a program (python, think):
+// it has none.
+func verbsOf(tool string) []string {
 	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
 		tool = tool[i+2:]
 	}
-	words := strings.FieldsFunc(splitCase(tool), func(r rune) bool { return !('a' <= r && r <= 'z') })
-	if len(words) < 2 { // "final_answer" acts, "python" is a program
-		return false
+	words := wordsOf(tool)
+	if len(words) < 2 {
+		return nil
 	}
-	return !slices.ContainsFunc(words[:2], func(w string) bool { return reading[w] })
+	return words[:2]
+}
+
+// wordsOf returns the words of a name in small letters: update_ticket, updateTicket.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(splitCase(name), func(r rune) bool { return !('a' <= r && r <= 'z') })
 }
 
 // splitCase returns a name in small letters, with a blank where a capital begins a word.
