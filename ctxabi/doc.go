@@ -54,5 +54,6 @@
 //	ref.go      bytes of the history
 //	chunk.go    the names of content
 //	version.go  the versions of the program and of the store
+//	project.go  what the sessions of a workspace share
 //	errors.go   the kinds of failure
 package ctxabi

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"pgregory.net/rapid"
 )
@@ -147,7 +148,7 @@ func turnWithImages(n int, shots []string) *rapid.Generator[[]string] {
 func TestImagesNeverTakeACompactionBack(t *testing.T) {
 	pure(t)
 	shots := []string{screenshot(64, 64), screenshot(300, 200), screenshot(600, 400), screenshot(1280, 720)}
-	rapid.Check(t, func(t *rapid.T) {
+	suite.Check(t, 25, func(t *rapid.T) {
 		a := appended{t: t, log: newLog(), limit: rapid.SampledFrom([]int{8000, 12000, 20000}).Draw(t, "budget")}
 		for n := range rapid.IntRange(2, 9).Draw(t, "turns") {
 			for _, record := range turnWithImages(n, shots).Draw(t, "turn") {

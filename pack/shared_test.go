@@ -55,7 +55,7 @@ func checkKept(t failer, encoding string, before, b *Build) {
 // What is kept of the pack of one record fewer is what it has in common with it, through compactions, too.
 func TestKeptProperties(t *testing.T) {
 	pure(t)
-	suite.Check(t, 12, func(t *rapid.T) {
+	suite.Check(t, 6, func(t *rapid.T) {
 		h, fs, limit := wholeHistory(t), files(t), budget().Draw(t, "budget")
 		var before *Build
 		var one Compiler

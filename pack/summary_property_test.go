@@ -29,7 +29,7 @@ func summaries(t *rapid.T, n int) (list []journal.Summary) {
 // Whatever a summarizer gave and when, packs keep their budget, their accounts and their prefix.
 func TestSummaryProperties(t *testing.T) {
 	used := false
-	suite.Check(t, 25, func(t *rapid.T) {
+	suite.Check(t, 12, func(t *rapid.T) {
 		h, fs, limit := newHistory(), files(t), rapid.IntRange(1500, 12000).Draw(t, "budget")
 		for _, raw := range codingLog(rapid.IntRange(20, 80).Draw(t, "steps")).Records() {
 			h.message(raw)
