@@ -7,11 +7,11 @@ import (
 
 // CheckMessage reports whether line, without its newline, may enter messages.jsonl:
 // a JSON object with a known string role and a content (string, null or list
-// of parts) and/or a list of tool_calls. Of a key that comes twice the last
-// one counts, as with most JSON readers. The error names the reason and is
-// ErrMalformed or ErrTooLarge.
+// of parts) and/or a list of tool_calls, or one without a role whose type is one
+// of [ItemTypes]. Of a key that comes twice the last one counts, as with most
+// JSON readers. The error names the reason and is ErrMalformed or ErrTooLarge.
 func CheckMessage(line []byte) error {
-	var role, content, calls []byte
+	var role, content, calls, typ []byte
 	err := checkObject(MessagesFile, line, func(key, value []byte) {
 		switch {
 		case isKey(key, "role"):
@@ -20,10 +20,15 @@ func CheckMessage(line []byte) error {
 			content = value
 		case isKey(key, "tool_calls"):
 			calls = value
+		case isKey(key, "type"):
+			typ = value
 		}
 	})
 	if err != nil {
 		return err
+	}
+	if role == nil && typ != nil {
+		return checkItem(line, typ)
 	}
 	bad := func(format string, args ...any) error {
 		return E("append", MessagesFile, ErrMalformed, format, args...)
@@ -43,6 +48,24 @@ func CheckMessage(line []byte) error {
 		return bad("tool_calls is %.60s; it must be a list", calls)
 	}
 	return bad(`the record has neither "content" nor a list of "tool_calls"`)
+}
+
+// checkItem reports whether a record without a role is an item that messages.jsonl takes.
+func checkItem(line, typ []byte) error {
+	bad := func(format string, args ...any) error {
+		return E("append", MessagesFile, ErrMalformed, format, args...)
+	}
+	it := readItem(line, typ)
+	if it == nil {
+		if why, is := orders[textOf(typ)]; is && isString(typ) {
+			return bad(`the record has no "role", and an item of type %.60s has no place in messages.jsonl: %s`, typ, why)
+		}
+		return bad(`the record has no "role", and %.60s is no type of an item that messages.jsonl takes`, typ)
+	}
+	if problem := it.problem(); problem != "" {
+		return bad("the item of type %s %s", textOf(typ), problem)
+	}
+	return nil
 }
 
 // wrongValue names the field of a message that does not hold what it must, or "both".

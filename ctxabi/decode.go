@@ -23,8 +23,8 @@ func (p *parts) decode(line []byte) Message {
 	if !f.read(line) {
 		return Message{Text: wholeText(line)}
 	}
-	p.message(f.content, f.calls, f.legacy)
-	m := Message{Role: f.role, ID: textOf(f.id), TS: textOf(f.ts), Name: textOf(f.name), CallID: textOf(f.callID),
+	p.read(&f)
+	m := Message{Item: f.itemType(), Role: f.role, ID: textOf(f.id), TS: textOf(f.ts), Name: textOf(f.name), CallID: textOf(f.callID),
 		Text: string(appendTexts(nil, p.text)), Images: p.images}
 	for _, c := range p.calls {
 		m.Calls = append(m.Calls, Call{ID: textOf(c.id), Name: textOf(c.name), Arguments: textOf(c.arguments)})
@@ -45,6 +45,8 @@ func wholeText(line []byte) string {
 type messageFields struct {
 	role                                                    Role
 	roleValue, content, calls, legacy, id, ts, name, callID []byte
+	typ                                                     []byte
+	item                                                    *item  // without a role
 	problem                                                 string // why the line is no JSON object
 }
 
@@ -72,10 +74,54 @@ func (f *messageFields) read(line []byte) bool {
 			f.name = value
 		case isKey(key, "tool_call_id"):
 			f.callID = value
+		case isKey(key, "type"):
+			f.typ = value
 		}
 	})
+	if f.roleValue == nil && f.problem == "" {
+		return f.readItem(line)
+	}
 	if isString(f.roleValue) {
 		f.role = parseRoleValue(f.roleValue)
 	}
 	return f.problem == "" && f.role != RoleUnknown && (f.content != nil || f.calls != nil)
+}
+
+// readItem is read for a record without a role.
+func (f *messageFields) readItem(line []byte) bool {
+	if f.item = readItem(line, f.typ); f.item == nil || f.item.problem() != "" {
+		return false
+	}
+	f.role, f.callID = f.item.role, nil
+	if f.role == Tool {
+		f.callID = f.item.callID
+	} else {
+		f.name = nil // that of a tool that is called
+	}
+	return true
+}
+
+// itemType is the type of an item, "" for a record that has a role.
+func (f *messageFields) itemType() string {
+	if f.item == nil {
+		return ""
+	}
+	return textOf(f.typ)
+}
+
+// wrong is wrongValue for the record.
+func (f *messageFields) wrong() string {
+	if f.item != nil {
+		return ""
+	}
+	return wrongValue(f.content, f.calls)
+}
+
+// read notes the pieces of a record.
+func (p *parts) read(f *messageFields) {
+	if f.item != nil {
+		p.item(f.item)
+		return
+	}
+	p.message(f.content, f.calls, f.legacy)
 }

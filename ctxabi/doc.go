@@ -30,6 +30,7 @@
 //	ordered.go  a message as a list of parts
 //	decode.go   a message with its strings
 //	weight.go   an estimate of tokens
+//	items.go    records without a role: items of Responses
 //	parts.go    the pieces of a message as they stand in the record
 //	check.go    what may enter a log
 //	record.go   the roles

@@ -7,7 +7,7 @@ type Outline struct {
 	Role       Role     // RoleUnknown for a record that CheckMessage refuses
 	Weight     int      // Message.Weight of the record
 	Calls      []string // ids of its calls, "" for one without
-	HasResults bool
+	HasResults bool     // of other records' calls: that of a provider's own tool stands beside its call
 	Images     int
 	Answers    string // id of the call it answers: tool_call_id, else that of its first result
 }
@@ -28,7 +28,7 @@ func (o *Outliner) Message(line []byte) Outline {
 	}
 	p := &o.parts
 	p.reset()
-	p.message(f.content, f.calls, f.legacy)
+	p.read(&f)
 	out := Outline{Weight: recordFraming + o.weigh(p.text) + p.images*imageFraming}
 	for _, c := range p.calls {
 		out.Weight += partFraming + o.weighValue(c.name) + o.weighValue(c.arguments)
@@ -36,10 +36,10 @@ func (o *Outliner) Message(line []byte) Outline {
 	for _, r := range p.results {
 		out.Weight += partFraming + o.weigh(p.inner[r.from:r.to])
 	}
-	if len(line) > MaxRecord || bytes.IndexByte(line, '\n') >= 0 || wrongValue(f.content, f.calls) != "" {
+	if len(line) > MaxRecord || bytes.IndexByte(line, '\n') >= 0 || f.wrong() != "" {
 		return out
 	}
-	out.Role, out.HasResults, out.Images, out.Answers = f.role, len(p.results) > 0, p.images, textOf(f.callID)
+	out.Role, out.HasResults, out.Images, out.Answers = f.role, len(p.results) > 0 && f.item == nil, p.images, textOf(f.callID)
 	if out.Answers == "" && out.HasResults {
 		out.Answers = textOf(p.results[0].callID)
 	}

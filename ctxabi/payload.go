@@ -1,6 +1,7 @@
 package ctxabi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
@@ -42,6 +43,8 @@ func PayloadOf(part []byte) (Payload, bool) {
 		File                 struct{ File_data string }    `json:"file"`
 		FileData             string                        `json:"file_data"`
 		Data, MimeType, Mime string
+		Type, Result         string
+		Format               string `json:"output_format"`
 	}
 	json.Unmarshal(part, &p) // a field of another shape stays empty
 	var url string
@@ -49,6 +52,12 @@ func PayloadOf(part []byte) (Payload, bool) {
 		var at struct{ URL string }
 		json.Unmarshal(p.ImageURL, &at)
 		url = at.URL
+	}
+	if p.Type == "image_generation_call" {
+		p.Data, p.Mime, p.MimeType = p.Result, "image/"+cmp.Or(p.Format, "png"), ""
+	}
+	if strings.HasPrefix(p.Data, "data:") { // a screenshot of the Agents SDK
+		url, p.Data = p.Data, ""
 	}
 	for _, c := range []Payload{
 		{p.Source.Media_type, []byte(p.Source.Data)},

@@ -57,5 +57,6 @@ type Message struct {
 	Calls   []Call   // what an assistant calls
 	CallID  string   // the call that a tool record answers
 	Results []Result // tool results carried as parts
+	Item    string   // the type of a record without a role, one of [ItemTypes]; else ""
 	Images  int      // parts whose data is not text (images, audio, files); it is not in Text
 }

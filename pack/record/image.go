@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -27,6 +28,8 @@ func ReadImage(part []byte) (im Image, ok bool) {
 		ImageURL json.RawMessage `json:"image_url"`
 		Data     string
 		MimeType string
+		Result   string
+		Format   string `json:"output_format"`
 	}
 	if json.Unmarshal(part, &p) != nil {
 		return im, false
@@ -38,7 +41,12 @@ func ReadImage(part []byte) (im Image, ok bool) {
 		} else if im.Data == "" {
 			im = Image{MIME: p.MimeType, Data: p.Data}
 		}
-	case "image_url", "input_image":
+	case "image_generation_call":
+		im = Image{MIME: "image/" + cmp.Or(p.Format, "png"), Data: p.Result}
+	case "image_url", "input_image", "computer_screenshot":
+		if p.ImageURL == nil && p.Type == "computer_screenshot" { // as the Agents SDK has it
+			p.ImageURL, _ = json.Marshal(p.Data)
+		}
 		var at struct{ URL string }
 		if json.Unmarshal(p.ImageURL, &at.URL) != nil && json.Unmarshal(p.ImageURL, &at) != nil {
 			return im, false

@@ -105,6 +105,7 @@ var probes = []string{
 	`{"role":"tool","tool_call_id":"c","name":"f","content":"ok  \tgithub.com/x/y\t0.012s\nTestHTTPServerXyz   1 2 3"}`,
 	`{"role":"user","content":5}`,
 	`{"type":"usage","tokens":81}`,
+	`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`,
 }
 
 // encodeRow appends a row and gives the running checksum behind it.
